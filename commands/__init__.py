@@ -1,1 +1,1 @@
-"""What people type: each command parses, calls the world, and formats."""
+"""The commands that people type. Each parses its line, calls the world, and formats the result."""

@@ -1,4 +1,4 @@
-"""What an agent can do: a player's acts in the world, and nothing else."""
+"""The commands that an agent can use: a player's acts in the world, and nothing else."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ AGENT_COMMANDS = (
 
 
 class AgentCmdSet(CmdSet):
-    """The agents' own set: no admin, account or channel command can ever be reached."""
+    """The command set of agents. No admin, account or channel command is in it."""
 
     key = "AgentCmdSet"
     priority = 0
 
     def at_cmdset_creation(self) -> None:
-        """Only what a verb in :data:`keepsake.prompt.verbs.VERBS` may lead to."""
+        """Add the commands that the verbs in :data:`keepsake.prompt.verbs.VERBS` run."""
         for command in AGENT_COMMANDS:
             self.add(command())

@@ -1,4 +1,4 @@
-"""What the commands of players and agents have in common."""
+"""The base class and shared functions of the commands of players and agents."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ EVERYTHING = frozenset({"all", "everything"})
 
 
 class PlayerCommand(AuditedCommand):
-    """A command without ``/switches``, whose words are folded to one line.
+    """A command without ``/switches``. Its arguments are put on one line.
 
-    Subclasses do their work in :meth:`act`; a refusal is shown only to the caller.
+    Subclasses do their work in :meth:`act`. A refusal is shown only to the caller.
 
-    ``self.args`` holds the words; ``self.lhs`` and ``self.rhs`` what is left and
-    right of the first of ``rhs_split`` that occurs in them, ``self.rhs`` being None
-    when there is none.
+    ``self.args`` holds the arguments. ``self.lhs`` and ``self.rhs`` are their parts before and
+    after the first separator of ``rhs_split`` that occurs in them. Without one, ``self.rhs`` is
+    None.
     """
 
     help_category = "General"
@@ -34,7 +34,7 @@ class PlayerCommand(AuditedCommand):
     rhs_split: tuple[str, ...] = ("=",)
 
     def parse(self) -> None:
-        """Fold the words and split them once."""
+        """Put the arguments on one line and split them once."""
         self.args = one_line(self.args)
         self.lhs, self.rhs = self.args, None
         for mark in self.rhs_split:
@@ -44,21 +44,21 @@ class PlayerCommand(AuditedCommand):
                 break
 
     def func(self) -> None:
-        """Do it, or tell why nothing came of it."""
+        """Run the command, or show why it was refused."""
         try:
             self.act()
         except CannotDo as refusal:
             self.caller.msg((str(refusal), {"type": "failure"}))
 
     def act(self) -> None:
-        """What the command does; raises CannotDo."""
+        """Do the work of the command; raise CannotDo to refuse."""
         raise NotImplementedError
 
     def find(self, words: str, among: Iterable[ObjectDB], missing: str) -> ObjectDB:
-        """The one object of ``among`` that ``words`` name, with or without an article.
+        """Return the one object of ``among`` that ``words`` name, with or without an article.
 
         Raises:
-            CannotDo: It is none of them, for which ``missing`` are the words, or may be several.
+            CannotDo: No object matches (``missing`` is the message), or several do.
         """
         matches = self.matches(words, among)
         if not matches:
@@ -69,10 +69,10 @@ class PlayerCommand(AuditedCommand):
         return matches[0]
 
     def find_all(self, words: str, among: Iterable[ObjectDB], missing: str) -> list[ObjectDB]:
-        """What ``words`` name of ``among``: one, or all of it for ``all`` and ``everything``.
+        """Return a list of the one named object; for ``all`` and ``everything`` all of ``among``.
 
         Raises:
-            CannotDo: It is nothing, for which ``missing`` are the words, or may be several.
+            CannotDo: No object matches (``missing`` is the message), or several do.
         """
         if sought(words).casefold() not in EVERYTHING:
             return [self.find(words, among, missing)]
@@ -81,11 +81,11 @@ class PlayerCommand(AuditedCommand):
         return found
 
     def find_person(self, words: str) -> ObjectDB:
-        """Somebody else in the room; raises CannotDo if nobody is meant."""
-        return self.find(words, people_near(self.caller), nobody(words, self.caller))
+        """Return the other character in the room with that name; raise CannotDo if none has it."""
+        return self.find(words, people_near(self.caller), not_here_message(words, self.caller))
 
     def matches(self, words: str, among: Iterable[ObjectDB]) -> list[ObjectDB]:
-        """All objects of ``among`` that ``words`` may name; a whole name beats its parts."""
+        """Return the objects of ``among`` that match ``words``; only exact names, if any."""
         candidates, name = list(among), sought(words).replace("’", "'")  # as a phone types O'Hara
         if not name or not candidates:
             return []
@@ -103,22 +103,22 @@ class PlayerCommand(AuditedCommand):
         to_target: str = "",
         **words: Any,
     ) -> None:
-        """Let everybody here perceive an act, each in the person that fits.
+        """Show an act to everybody in the room, in the second or third person as fits the reader.
 
-        The texts are templates of ours: ``$You() $conj(shake) $you(target).``, with ``{actor}``
-        where all read the name. Every word of a player comes in through ``words``.
+        The texts are Evennia templates such as ``$You() $conj(shake) $you(target).``; ``{actor}``
+        is the caller's name. A player's own words must be passed in ``words``, never in a template.
 
         Args:
             kind: ``say``, ``talk``, ``pose``, ``get``, ``drop``, ``give``.
-            text: What is read.
-            target: The one it concerns; its number goes along as ``to``.
-            to_target: What that one reads, if it is something else.
-            **words: What the templates name besides.
+            text: The template for all readers.
+            target: The character that the act is directed at; its id is sent as ``to``.
+            to_target: Another template for the target; empty for the same one.
+            **words: Other values of the templates.
         """
         caller, facts = self.caller, {"type": kind} | ({"to": target.id} if target else {})
         if target is not None and to_target:
-            told = to_target.format(actor=caller.get_display_name(target), **words)
-            target.msg((told, dict(facts)), from_obj=caller)
+            message = to_target.format(actor=caller.get_display_name(target), **words)
+            target.msg((message, dict(facts)), from_obj=caller)
         caller.location.msg_contents(
             (text, facts),
             exclude=target if to_target else None,
@@ -127,20 +127,20 @@ class PlayerCommand(AuditedCommand):
         )
 
 
-def player_named(name: str) -> ObjectDB | None:
-    """Whoever bears that name, agents too, wherever they are."""
+def find_character(name: str) -> ObjectDB | None:
+    """Return the player or agent with that name, wherever they are; None if there is none."""
     return (
         Character.objects.all_family().filter(db_key__iexact=sought(name).replace("’", "'")).first()
     )
 
 
 def with_article(obj: ObjectDB, reader: ObjectDB) -> str:
-    """``a blue cup``."""
+    """Return the name with its article: ``a blue cup``."""
     return str(obj.get_numbered_name(1, reader, return_string=True))
 
 
-def nobody(words: str, caller: ObjectDB) -> str:
-    """The message that somebody is not here, and who is."""
+def not_here_message(words: str, caller: ObjectDB) -> str:
+    """Return the message that nobody of that name is here. It lists who is."""
     who = quoted(sought(words))
     names = [person.get_display_name(caller) for person in people_near(caller)]
     be = "is" if len(names) == 1 else "are"
@@ -149,7 +149,7 @@ def nobody(words: str, caller: ObjectDB) -> str:
 
 
 def whereabouts(words: str) -> str:
-    """Where the agent of that name is: ``Nell is on the Gorse Path.``; empty if none is meant."""
+    """Return where an agent is: ``Nell is on the Gorse Path.``; empty if no agent has the name."""
     found = find_agents(sought(words))
     is_known = len(found) == 1 and found[0].location is not None
     return f"{found[0].key} is {where(found[0].location)}." if is_known else ""

@@ -1,4 +1,4 @@
-"""How builders tend the village: deeds, the world's files, silence for a time, what was written."""
+"""Commands for builders: deeds, reloading the world's files, muting, reports and audit."""
 
 from __future__ import annotations
 
@@ -27,33 +27,33 @@ from world.deed.files import WorldDeed, read_deeds
 from world.deed.progress import DEEDS, doers, progress, records
 from world.scenes import read_scenes, scenes
 
-SHOWN = 30
+MOST_ROWS = 30
 _UNITS = {"m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 _FOR = re.compile(
     r"(?P<name>.+?)\s+for\s+(?P<number>\d{1,4})\s*(?P<unit>[mhdw])\w*\s*(?::\s*(?P<why>.*))?$", re.I
 )
 
-type _Files = tuple[Atlas, dict[str, WorldDeed]]
+type _WorldFiles = tuple[Atlas, dict[str, WorldDeed]]
 
 
 class CmdDeed(BuilderCommand):
-    """See deeds and who did them, take one back, read the world's files again.
+    """See deeds and who did them, reset a deed, reload the world's files.
 
     Usage:
-      @deed                          all deeds, and who has begun and done them
-      @deed/reset <deed>             take it back for everybody
-      @deed/reset <deed> = <player>  take it back for one player
-      @world/reload                  read all files of the world again
+      @deed                          all deeds, and who has begun or done them
+      @deed/reset <deed>             reset it for everybody
+      @deed/reset <deed> = <player>  reset it for one player
+      @world/reload                  reload all files of the world
 
-    A deed is a quest. It is a file in |wworld/deeds|n and has the file's name. When
-    a deed is taken back, the words and exits that it changed are as before, and
-    its things return to their place in |wthings.yaml|n. Agents still remember it.
+    A deed is a quest: a file in |wworld/deeds|n, and named like it. A reset restores
+    the texts and exits that the deed changed, and returns its things to their
+    place in |wthings.yaml|n. Agents still remember the deed.
 
-    |w@world/reload|n makes what the files have and the game lacks, and takes over
-    what was changed in the files. If somebody, or a deed, has changed the same
-    text in the game, the game's text stays and you are told. A mistake in any file
-    is shown with its line and its cure, and nothing is changed. Reloading deletes
-    nothing: |w@destroy|n does that.
+    |w@world/reload|n makes what is in the files but not in the game, and applies
+    changes of the files. If a builder or a deed has changed the same text in the
+    game, the game's text stays and is listed. If a file has a mistake, nothing is
+    changed, and you see the line and how to correct it. Reloading deletes nothing;
+    |w@destroy|n does.
 
     Example:
       @deed/reset twelfth_cup = Tom
@@ -66,31 +66,31 @@ class CmdDeed(BuilderCommand):
     def run(self) -> None:
         """Show, reset or reload."""
         if "reset" in self.switches:
-            deed = _deed(self.lhs)
+            deed = _find_deed(self.lhs)
             player = find_player(self.rhs, "See: @deed") if self.rhs is not None else None
             names = reset(deed, player)
             whose = f" for {listed(names)}" if names else ""
-            self.caller.msg(f"|gTaken back|n: {deed.name} can be done again{whose}.")
+            self.caller.msg(f"|gReset|n: {deed.name} can be done again{whose}.")
         elif "reload" in self.switches:
-            runtime().in_thread(_read, TIMEOUT_SECONDS).addCallbacks(self._build, self._refused)
+            runtime().in_thread(_load, TIMEOUT_SECONDS).addCallbacks(self._build, self._refused)
         elif self.cmdstring.endswith("world"):
-            raise KeepsakeError("It is not clear what to do with the world", "Try: @world/reload")
+            raise KeepsakeError("@world needs a switch", "Try: @world/reload")
         else:
-            self.page(_all())
+            self.page(_deed_table())
 
-    def _build(self, found: _Files) -> None:
+    def _build(self, found: _WorldFiles) -> None:
         atlas, deeds = found
         scenes.cache_clear()
         built = build_world(atlas, deeds)
-        told = [f"|w{what}|n: {', '.join(ids)}" for what, ids in built.items() if ids]
-        self.page("\n".join(["|gRead again|n: all files of the world.", *told]))
+        changes = [f"|w{what}|n: {', '.join(ids)}" for what, ids in built.items() if ids]
+        self.page("\n".join(["|gReloaded|n: all files of the world.", *changes]))
 
     def _refused(self, failure: Failure) -> None:
         self.caller.msg("|rNothing was changed.|n")
         self.failed(failure)
 
 
-def _deed(words: str) -> WorldDeed:
+def _find_deed(words: str) -> WorldDeed:
     wanted = words.strip().casefold()
     found = [d for d in DEEDS.values() if wanted in (d.id, d.name.casefold())]
     if not found:
@@ -99,13 +99,13 @@ def _deed(words: str) -> WorldDeed:
     return found[0]
 
 
-def _read() -> _Files:
+def _load() -> _WorldFiles:
     atlas = read_atlas()
     read_scenes(atlas)
     return atlas, read_deeds(atlas)
 
 
-def _all() -> str:
+def _deed_table() -> str:
     world, rows = records(), []
     for deed in DEEDS.values():
         begun = [p.key for p in doers(deed) if not progress(p)[deed.id]["end"]]
@@ -117,7 +117,7 @@ def _all() -> str:
 
 
 class CmdMute(BuilderCommand):
-    """Mute a player for a time: they may look and walk, but not speak.
+    """Mute a player for a while: they can look and walk, but not speak.
 
     Usage:
       @mute <name> for <time>[ : reason]    30m, 12h, 2d, 1w
@@ -131,19 +131,19 @@ class CmdMute(BuilderCommand):
     help_category = "Admin"
 
     def run(self) -> None:
-        """Do it, and tell them."""
+        """Mute or unmute the account, and notify its player."""
         asked, lifts = _FOR.match(self.args.strip()), self.cmdstring.endswith("unmute")
         name = self.args.strip() if lifts or asked is None else asked["name"]
         if (account := AccountDB.objects.filter(username__iexact=name).first()) is None:
-            raise KeepsakeError(f"There is no account {quoted(name)}", "As in: @mute tom for 1h")
+            raise KeepsakeError(f"There is no account {quoted(name)}", "Try: @mute tom for 1h")
         if lifts:
             account.attributes.remove("muted_until")
             account.attributes.remove("muted_for")
-            account.msg("You can be heard again.")
-            self.msg(f"{plain(account.key)} can be heard again.")
+            account.msg("You are no longer muted.")
+            self.msg(f"{plain(account.key)} is no longer muted.")
             return
         if asked is None:
-            raise KeepsakeError("For how long?", "As in: @mute tom for 1h")
+            raise KeepsakeError("The time is missing", "Try: @mute tom for 1h")
         if account.locks.check_lockstring(account, "_:perm(Builder)"):
             raise KeepsakeError(f"{plain(account.key)} is a builder", "Ask an admin")
         until = time.time() + int(asked["number"]) * _UNITS[asked["unit"].lower()]
@@ -151,8 +151,8 @@ class CmdMute(BuilderCommand):
         account.attributes.add("muted_for", asked["why"] or "")
         when = time.strftime("until %Y-%m-%d %H:%M UTC", time.gmtime(until))
         why = f" Reason: {asked['why']}" if asked["why"] else ""
-        account.msg(f"You have been silenced {when}.{why}")
-        self.msg(f"|gSilenced|n {plain(account.key)} {when}.")
+        account.msg(f"You are muted {when}.{why}")
+        self.msg(f"|gMuted|n {plain(account.key)} {when}.")
 
 
 class CmdReports(BuilderCommand):
@@ -172,11 +172,11 @@ class CmdReports(BuilderCommand):
     def run(self) -> None:
         """Show the newest lines as a table."""
         rows = []
-        for each in newest(self.book, SHOWN):
+        for each in newest(self.book, MOST_ROWS):
             texts = [plain(shortened(str(each.get(field, "")), 200)) for field in self.columns]
             rows.append((str(each.get("t"))[:19].replace("T", " "), *texts))
         heads = ("When", *(each.capitalize() for each in self.columns))
-        self.msg(table(heads, rows) if rows else "There is nothing yet.")
+        self.msg(table(heads, rows) if rows else "There are no entries yet.")
 
 
 class CmdAudit(CmdReports):

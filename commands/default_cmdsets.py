@@ -1,7 +1,7 @@
-"""Which commands there are, and for whom.
+"""The command sets of characters, accounts and the login screen.
 
-Evennia's builders' and admins' commands are kept. What players do not need, or
-what would tell them what is not theirs to know, is taken out or replaced.
+Evennia's commands for builders and admins are kept. Commands that players do not need,
+or that show more than players should know, are removed or replaced.
 """
 
 from __future__ import annotations
@@ -20,34 +20,34 @@ PLAYER_COMMANDS = (
     *(people.CmdDeeds, people.CmdTime, people.CmdWho),
     *(speech.CmdShout, things.CmdDescribe, things.CmdEat),
 )
-"""What people do in the world: what agents can do, and what only makes sense at a keyboard."""
+"""The commands of players: those of agents, and those that make sense only at a keyboard."""
 
 BUILDER_COMMANDS = (*(builders.CmdDeed, builders.CmdMute, builders.CmdReports, builders.CmdAudit),)
-"""What builders tend the village with; those for agents are a set of their own."""
+"""The builders' commands for the village. Those for agents are in a separate set."""
 
-_NOT_HERE = (
-    general.CmdPose,  # CmdEmote
+_REMOVED = (
+    general.CmdPose,  # replaced by CmdEmote
     general.CmdAccess,  # shows permission levels that mean nothing to a player
     system.CmdTime,  # the server's clock
     system.CmdAbout,  # of Evennia and the machine
-    general.CmdNick,  # clients have their own
-    account.CmdCharCreate,  # one character an account, made with it and named as it
+    general.CmdNick,  # game clients have their own
+    account.CmdCharCreate,  # each account has one character, with its name
     account.CmdCharDelete,
     account.CmdStyle,
-    comms.CmdChannel,  # players talk in the world, and by page
+    comms.CmdChannel,  # players talk in the world, or by page
     comms.CmdIRCStatus,
 )
 
 
 class CharacterCmdSet(default_cmds.CharacterCmdSet):
-    """What a character can do, while somebody plays it."""
+    """The commands of a character while somebody plays it."""
 
     key = "DefaultCharacter"
 
     def at_cmdset_creation(self) -> None:
-        """Evennia's set, with the players' commands in place of its own."""
+        """Replace commands of Evennia's set by the players' commands."""
         super().at_cmdset_creation()
-        for command in _NOT_HERE:
+        for command in _REMOVED:
             self.remove(command())
         for command in (*PLAYER_COMMANDS, *BUILDER_COMMANDS, moving.CmdNoMatch):
             self.add(command())
@@ -57,14 +57,14 @@ class CharacterCmdSet(default_cmds.CharacterCmdSet):
 
 
 class AccountCmdSet(default_cmds.AccountCmdSet):
-    """What an account can do, in the world or out of it."""
+    """The commands of an account, in the world or out of it."""
 
     key = "DefaultAccount"
 
     def at_cmdset_creation(self) -> None:
-        """Evennia's set, without what does not belong here."""
+        """Remove commands from Evennia's set, and reserve others for builders."""
         super().at_cmdset_creation()
-        for command in _NOT_HERE:
+        for command in _REMOVED:
             self.remove(command())
         for command in (account.CmdIC, account.CmdOOC, account.CmdSessions):
             self.add(command(locks="cmd:perm(Builder)"))
@@ -73,9 +73,9 @@ class AccountCmdSet(default_cmds.AccountCmdSet):
 
 
 class UnloggedinCmdSet(default_cmds.UnloggedinCmdSet):
-    """What can be done on the login screen."""
+    """The commands of the login screen."""
 
     def at_cmdset_creation(self) -> None:
-        """Evennia's set, with an account made by one line."""
+        """Add the command that makes an account in one line."""
         super().at_cmdset_creation()
         self.add(unloggedin.CmdUnconnectedCreate)

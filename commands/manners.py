@@ -1,4 +1,4 @@
-"""Pages between players; hearing nothing of somebody, reporting them, `forget me`."""
+"""Commands between players: `page`, `ignore`, `report`; and `forget me`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import evennia
 from evennia.commands.default import comms
 from evennia.objects.models import ObjectDB
 
-from commands.base import PlayerCommand, player_named, whereabouts
+from commands.base import PlayerCommand, find_character, whereabouts
 from keepsake.contrib.evennia.audit import REPORTS, append
 from keepsake.contrib.evennia.creation import notify_builders
 from keepsake.contrib.evennia.forgetting import forget_everywhere
@@ -17,37 +17,37 @@ from keepsake.language.perception import one_line
 from typeclasses.accounts import Account
 from world.deed.effects import forget_player
 
-LONGEST_REPORT = 500
+LONGEST_REPORT = 500  # characters
 REPORTS_AN_HOUR = 6
 CONFIRM_SECONDS, FORGET_SECONDS = 120.0, 3600.0
-"""How long a question waits for its answer, and the time between two forgettings."""
+"""Seconds to confirm `forget me`, and the shortest time between two uses of it."""
 
 
 class CmdIgnore(PlayerCommand):
-    """Stop seeing what somebody says and does. The same again: see it again.
+    """Stop seeing what somebody says and does. Repeat the command to see it again.
 
     Usage:
       ignore            whom you ignore
-      ignore <name>     ignore them, or no longer
+      ignore <name>     start or stop ignoring them
 
-    They are not told. If they change their name, you still ignore them.
+    They are not notified. If they change their name, you still ignore them.
     """
 
     key = "ignore"
     help_category = "Speaking"
 
     def act(self) -> None:
-        """Show, add or take out."""
+        """List the ignored, or add or remove one."""
         ignored = dict(self.caller.db.ignored or {})
         if not self.args:
             names = listed(sorted(ignored.values())) if ignored else "nobody"
             self.msg(f"You ignore {names}.")
             return
-        who, name = player_named(self.args), self.args.casefold()
+        who, name = find_character(self.args), self.args.casefold()
         known = (number for number, each in ignored.items() if each.casefold() == name)
         number = who.id if who is not None else next(known, None)
         if number is None or who == self.caller:
-            raise CannotDo(f"There is nobody called {quoted(self.args)} whom you could ignore.")
+            raise CannotDo(f"There is nobody else called {quoted(self.args)}.")
         if ignored.pop(number, None):
             self.caller.db.ignored = ignored
             self.msg(f"You hear {self.args} again.")
@@ -57,20 +57,20 @@ class CmdIgnore(PlayerCommand):
 
 
 class CmdReport(PlayerCommand):
-    """Tell the builders of this world about somebody, or about anything else.
+    """Report somebody, or anything else, to the builders of this world.
 
     Usage:
       report <name> = <what happened>
       report <what happened>
 
-    The builders read it, with the time, your name and where you are.
+    The builders see it with the time, your name and where you are.
     """
 
     key = "report"
     help_category = "Speaking"
 
     def act(self) -> None:
-        """Keep it where builders read it, and tell those who are here."""
+        """Store the report, and notify the builders who are online."""
         about, text = (self.lhs, self.rhs) if self.rhs else ("", self.args)
         text = one_line(text or "")[:LONGEST_REPORT]
         if not text:
@@ -84,34 +84,34 @@ class CmdReport(PlayerCommand):
         try:
             append(REPORTS, by=self.caller.key, about=about[:80], place=place, text=text)
         except OSError as error:
-            raise CannotDo("It could not be kept just now. Please try again later.") from error
+            raise CannotDo("The report could not be saved. Please try again later.") from error
         owner.attributes.add("reported", [*recent, now])
         notify_builders(f"|y[Report]|n {self.caller.key}: see @reports")
         self.msg("Thank you. The builders will read it.")
 
 
 class CmdForgetMe(PlayerCommand):
-    """Have your words taken out of every memory, summary, log and index.
+    """Delete your words from every memory, summary, log and index.
 
     Usage:
       forget me
 
     You confirm it with your name. Agents forget what you said and did, what they
-    said to you, and what they thought of you. It cannot be undone; only older
-    backups still have it. Your account stays.
+    said to you, and what they thought of you. It cannot be undone. Older backups
+    still have your words. Your account stays.
     """
 
     key = "forget"
     help_category = "The world"
 
     def act(self) -> None:
-        """Ask, then do it."""
+        """Ask for confirmation, then delete."""
         caller, now = self.caller, time.time()
         name = caller.key
         asked = float(caller.ndb.asked_to_forget or 0)
         words, sure = self.args.casefold(), f"me {name}".casefold()
         if words not in ("me", sure):
-            raise CannotDo("Forget what? `forget me` takes your words out of every memory.")
+            raise CannotDo("Forget what? `forget me` deletes your words from every memory.")
         if words == "me" or now - asked > CONFIRM_SECONDS:
             caller.ndb.asked_to_forget = now
             self.msg(
@@ -119,37 +119,37 @@ class CmdForgetMe(PlayerCommand):
                 f"forget me {name}"
             )
         elif now - float(caller.attributes.get("forgotten") or 0) < FORGET_SECONDS:
-            raise CannotDo("You were forgotten within the last hour. Try again later.")
+            raise CannotDo("Your words were deleted within the last hour. Try again later.")
         else:
             caller.attributes.add("forgotten", now)
             caller.ndb.asked_to_forget = 0
             self.msg("Your words are being deleted.")
-            forget_everywhere(caller, self._told, also=forget_player)
+            forget_everywhere(caller, self._report_result, also=forget_player)
 
-    def _told(self, problems: list[str]) -> None:
+    def _report_result(self, problems: list[str]) -> None:
         if problems:
             notify_builders(f"|r[Forget]|n {self.caller.key}: {'; '.join(problems)}")
-            self.msg("Some could not be deleted; the builders have been told. Try again later.")
+            self.msg("Not all could be deleted. The builders have been notified. Try again later.")
         else:
-            self.msg("You are forgotten here.")
+            self.msg("Your words have been deleted.")
 
 
-def silenced(caller: ObjectDB) -> str:
-    """Why nobody hears them; empty if they are heard."""
+def mute_message(caller: ObjectDB) -> str:
+    """Return the message that the caller is muted, with time and reason; empty if not muted."""
     account = getattr(caller, "account", None) or caller
     until = float(account.attributes.get("muted_until") or 0)
     if until <= time.time():
         return ""
     why = account.attributes.get("muted_for")
     left = f"another {counted(max(int((until - time.time()) / 60), 1), 'minute')}"
-    return f"You have been silenced for {left}." + (f" Reason: {why}" if why else "")
+    return f"You are muted for {left}." + (f" Reason: {why}" if why else "")
 
 
-def account_named(words: str) -> Account:
-    """The account of that name, else the one who plays and whose name begins so.
+def find_account(words: str) -> Account:
+    """Return the account of that name, or the connected account whose name begins so.
 
     Raises:
-        CannotDo: There is none, or there are several.
+        CannotDo: No account matches, or several do.
     """
     name = words.strip()
     if account := Account.objects.filter(username__iexact=name).first():
@@ -160,19 +160,19 @@ def account_named(words: str) -> Account:
         return found[0]
     if found:
         raise CannotDo(f"Which one do you mean: {listed([each.key for each in found], 'or')}?")
-    who = player_named(name)
+    who = find_character(name)
     if who and who.is_agent:
         raise CannotDo(f"{whereabouts(who.key)} Nothing was sent.".lstrip())
     raise CannotDo(f"There is no player called {quoted(name)}. Nothing was sent.")
 
 
 class CmdPage(comms.CmdPage):
-    """Send a line to a player, wherever they are; nobody else reads it.
+    """Send a line to a player, wherever they are. Nobody else reads it.
 
     Usage:
       page <player> <words>              put a |w=|n after a name with a space
       page <player>, <player> = <words>
-      page                               your last pages; |wpage 5|n, five of them
+      page                               your last pages; |wpage 5|n: the last five
 
     If nobody has that name, nothing is sent.
     """
@@ -180,12 +180,12 @@ class CmdPage(comms.CmdPage):
     aliases = ()
 
     def parse(self) -> None:
-        """Show markup instead of obeying it: it could forge lines of the game."""
+        """Escape markup, which could forge lines of the game."""
         self.args = harmless(one_line(self.args))
         super().parse()
 
     def func(self) -> None:
-        """Page them, or tell why nothing comes of it."""
+        """Send the page, or show why it was refused."""
         try:
             self.check()
         except CannotDo as refusal:
@@ -194,12 +194,12 @@ class CmdPage(comms.CmdPage):
             super().func()
 
     def check(self) -> None:
-        """Put exact names and the words where Evennia's command looks for them.
+        """Set the exact names and the words that Evennia's command reads.
 
         Raises:
-            CannotDo: The caller is muted, nobody is meant, or somebody does not want to hear it.
+            CannotDo: The caller is muted or ignored, a name is wrong, or the words are missing.
         """
-        if refusal := silenced(self.caller):
+        if refusal := mute_message(self.caller):
             raise CannotDo(refusal)
         if not self.args or self.switches or self.args.isdigit():
             return
@@ -207,7 +207,7 @@ class CmdPage(comms.CmdPage):
         if words is None:
             name, _, words = self.args.partition(" ")
             names = [name.rstrip(",:")]
-        to = [account_named(name) for name in names]
+        to = [find_account(name) for name in names]
         if not spoken(words):
             raise CannotDo(f"What do you want to say to {listed([each.key for each in to])}?")
         for account in to:

@@ -1,4 +1,4 @@
-"""Getting about, and waking sleepers."""
+"""Commands to walk, see the map and wake sleepers, and the answer to unknown commands."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from keepsake.language.perception import one_line
 from keepsake.prompt.verbs import COMPASS
 from typeclasses.clients import map_of
 from typeclasses.rooms import EXIT_ORDER, where
-from world.deed.happening import happened, is_of_a_deed
+from world.deed.happening import deed_waits_for, happened
 
 
 class CmdGo(PlayerCommand):
@@ -46,7 +46,7 @@ class CmdGo(PlayerCommand):
         words = sought(self.args).removeprefix("to ").removeprefix("the ")
         if not words:
             raise CannotDo(f"Go where? {ways}")
-        # One exit of that direction is meant, whatever others are called besides.
+        # An exit in that direction comes first, even if it is also an alias of another exit.
         direction = COMPASS.get(words.casefold(), words.casefold())
         named = [each for each in exits if each.key.casefold() == direction]
         missing = f"There is no exit {quoted(words)} here. {ways}"
@@ -67,7 +67,7 @@ class CmdMap(PlayerCommand):
     help_category = "The world"
 
     def act(self) -> None:
-        """Tell it."""
+        """Show the location and the map."""
         if (here := self.caller.location) is None:
             raise CannotDo("You are nowhere, and there is no map of it.")
         self.msg(text=(f"You are {where(here)}.\n\n{map_of(self.caller)}", {"type": "map"}))
@@ -85,7 +85,7 @@ class CmdWake(PlayerCommand):
     key = "wake"
 
     def act(self) -> None:
-        """Shake them."""
+        """Shake the sleeper."""
         if not self.args:
             raise CannotDo("Wake whom? For instance: wake mira")
         target = self.find_person(self.args.removeprefix("up "))
@@ -96,27 +96,27 @@ class CmdWake(PlayerCommand):
 
 
 class CmdNoMatch(AuditedCommand):
-    """What is shown for what is no command."""
+    """The answer to a line that is not a command."""
 
     key = CMD_NOMATCH
     locks = "cmd:all()"
     auto_help = False
 
     def func(self) -> None:
-        """Say so, and what may be meant; a direction with no exit is answered as by `go`."""
+        """Run a direction as `go`, and a line that a deed waits for as an emote; else suggest."""
         line = one_line(self.args)
         if COMPASS.get(line.casefold(), line.casefold()) in COMPASS.values():
             self.caller.execute_cmd(f"go {line}", session=self.session)
-        elif is_of_a_deed(line, self.caller):
+        elif deed_waits_for(line, self.caller):
             verb, _, rest = line.partition(" ")
             played = f"{verb_conjugate(verb.lower(), '3rd singular present')} {rest}"
             played = played if " " in rest else played.replace(" ", " the ")
             self.caller.execute_cmd(f"emote {played}.", session=self.session)
         else:
-            guess = self._guess(line) or 'Type "help" for help.'
-            self.msg(f"Command '{harmless(line[:80])}' is not available. {guess}")
+            hint = self._suggest(line) or 'Type "help" for help.'
+            self.msg(f"Command '{harmless(line[:80])}' is not available. {hint}")
 
-    def _guess(self, line: str) -> str:
+    def _suggest(self, line: str) -> str:
         name, _, words = line.partition(" ")
         name = name.rstrip(",:").casefold()
         plays = hasattr(self.caller, "location") and not name.startswith("@")
@@ -128,11 +128,11 @@ class CmdNoMatch(AuditedCommand):
             return f"To read about it: help {line.casefold()}"
         there = self.cmdset.get_all_cmd_keys_and_aliases(self.caller)
         near = get_close_matches(name, [each for each in there if len(each) > 2], 3, 0.75)
-        told, shown = [], harmless(line[:80])
+        tips, shown = [], harmless(line[:80])
         if near:
-            told.append(f"Maybe you meant {listed([f'"{each}"' for each in near], 'or')}?")
+            tips.append(f"Maybe you meant {listed([f'"{each}"' for each in near], 'or')}?")
         elif words and plays:
-            told.append(f"To play it: emote {shown}")
+            tips.append(f"To act it out: emote {shown}")
         if words and here:
-            told.append(f"To speak: say {shown} - or to one alone: talk {here[0].key.casefold()} …")
-        return "\n".join(told)
+            tips.append(f"To speak: say {shown} - or to one alone: talk {here[0].key.casefold()} …")
+        return "\n".join(tips)

@@ -1,4 +1,4 @@
-"""Who is here, what it is like here and now, and what there is to do."""
+"""Commands that show who is here, time and weather, and deeds."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from world.deed.files import WorldDeed
 from world.deed.progress import DEEDS, days_of, is_done, is_over, progress, records
 
 MOST_RUMOURS = 4
-"""Deeds not begun of which a hint is shown."""
+"""The most hints shown of deeds that the player has not begun."""
 
 
 class CmdWho(PlayerCommand):
@@ -32,7 +32,7 @@ class CmdWho(PlayerCommand):
     aliases = ("doing", "where")
 
     def act(self) -> None:
-        """List players with their idle time, and agents with their place; or tell that of one."""
+        """List players with their idle time, and agents with their place; or show one agent's."""
         if self.args and (place := whereabouts(self.args.removeprefix("is ").rstrip("?"))):
             self.msg(place)
             return
@@ -41,12 +41,12 @@ class CmdWho(PlayerCommand):
         for agent in agents:
             place = agent.location.key if agent.location else "away"
             lives.append(_row(agent.key, f"{place}, asleep" if agent.db.asleep else place))
-        lines = ["|wPlaying now|n", *players(), "", "|wLiving here|n", *(lives or ["  nobody"])]
+        lines = ["|wPlaying now|n", *_players(), "", "|wLiving here|n", *(lives or ["  nobody"])]
         self.msg(text=("\n".join(lines), {"type": "who"}))
 
 
-def players() -> list[str]:
-    """One line a player, the one who typed last first."""
+def _players() -> list[str]:
+    """Return a line for each player; whoever typed last comes first."""
     active: dict[Any, float] = {}
     for session in evennia.SESSION_HANDLER.get_sessions():
         if session.logged_in and (who := session.get_puppet() or session.get_account()):
@@ -76,7 +76,7 @@ class CmdTime(PlayerCommand):
     arg_regex = r"$"
 
     def act(self) -> None:
-        """Say what the almanac says."""
+        """Show the almanac's time, sky and tide."""
         today = almanac(now().astimezone())
         self.msg(
             today.sky if self.cmdstring in ("weather", "tide") else f"{today.clock} {today.sky}"
@@ -84,15 +84,15 @@ class CmdTime(PlayerCommand):
 
 
 class CmdDeeds(PlayerCommand):
-    """See which deeds (quests) you have begun and done, and which there are.
+    """See which deeds (quests) you have begun and done, and hints of others.
 
     Usage:
       deeds
 
-    A deed is something that somebody here will remember, and that changes a
-    place or a person. Find out how: look, ask, carry things about, and mind the
-    hour and the tide. Some deeds take two players, some take days. Some can end
-    in more than one way, and happen only once in the village.
+    The people here remember a deed, and it changes a place or a person. Find out
+    how: look, ask, carry things about, and mind the hour and the tide. Some deeds
+    take two players, some take days. Some can end in more than one way, and
+    happen only once in the village.
     """
 
     key = "deeds"
@@ -100,7 +100,7 @@ class CmdDeeds(PlayerCommand):
     help_category = "The world"
 
     def act(self) -> None:
-        """Show all four lists, each if there is anything in it."""
+        """Show the four lists that are not empty."""
         done, world = progress(self.caller), records()
         titles = ("You have begun", "You have done", "Done by others", "Talked of in the village")
         lists: dict[str, list[str]] = {title: [] for title in titles}
@@ -119,7 +119,7 @@ class CmdDeeds(PlayerCommand):
                 talked.append(f"  {deed.hint}")
         del talked[MOST_RUMOURS:]
         shown = ["\n".join([f"|w{title}|n", *lines]) for title, lines in lists.items() if lines]
-        self.msg(text=("\n\n".join(shown) or "Nothing is talked of.", {"type": "deeds"}))
+        self.msg(text=("\n\n".join(shown) or "There are no deeds.", {"type": "deeds"}))
 
 
 def _newest_hint(deed: WorldDeed, mine: dict[str, Any]) -> str:

@@ -10,41 +10,41 @@ import yaml
 from evennia.objects.models import ObjectDB
 
 from commands.base import PlayerCommand
-from commands.manners import silenced
+from commands.manners import mute_message
 from keepsake.agent.surroundings import people_near
 from keepsake.archive.privacy import WHISPER
 from keepsake.archive.records import POSE
 from keepsake.contrib.evennia.wording import CannotDo, spoken
 from world.deed.happening import happened
 
-POSED = "* "
-"""Begins what is only played; whatever else somebody types begins with their name."""
+POSE_MARK = "* "
+"""Begins a pose. All other lines that show a player's words begin with the player's name."""
 SOCIALS = Path(__file__).resolve().parents[1] / "world" / "socials.yaml"
 _AFTER_NAME = "=:, \t"
 
 
 class SpeechCommand(PlayerCommand):
-    """A command whose words others perceive; it refuses what is too long."""
+    """A command whose words others perceive; it refuses words that are too long."""
 
     help_category = "Speaking"
-    arg_regex = None  # `"Hello` and `:nods` need no blank
+    arg_regex = None  # `"Hello` and `:nods` work without a blank
 
     def act(self) -> None:
-        """Speak, if anybody can hear it."""
+        """Speak, unless the caller is nowhere or muted."""
         if self.caller.location is None:
             raise CannotDo("You are nowhere, and nobody can hear you.")
-        if refusal := silenced(self.caller):
+        if refusal := mute_message(self.caller):
             raise CannotDo(refusal)
         self.speak()
 
     def speak(self) -> None:
-        """What the command does."""
+        """Do the work of the command."""
         raise NotImplementedError
 
     def speech(self, words: str, missing: str, **kwargs: Any) -> str:
-        """``words`` as others may hear them, after the caller's own hook; raises CannotDo.
+        """Return ``words`` as others hear them; raise CannotDo with ``missing`` if none are left.
 
-        A pair of double quotes around them goes, if that is their only pair.
+        Double quotes around the words are removed if there are no others.
         """
         if len(words) > 2 and words[0] == words[-1] == '"' and '"' not in words[1:-1]:
             words = words[1:-1]
@@ -61,7 +61,7 @@ class CmdSay(SpeechCommand):
       "<words>
       '<words>
 
-    To speak to one person, use |wtalk|n: they will know that you mean them.
+    To speak to one person, use |wtalk|n. That person knows that you mean them.
     """
 
     key = "say"
@@ -75,13 +75,13 @@ class CmdSay(SpeechCommand):
 
 
 class CmdShout(SpeechCommand):
-    """Shout, so that you are heard next door too.
+    """Shout, so that the rooms one exit away hear you too.
 
     Usage:
       shout <words>
 
-    A sleeper wakes when you shout their name. In the same room |wshout Wake up!|n
-    wakes them, too.
+    Shout a sleeper's name to wake them. In the same room |wshout Wake up!|n
+    also works.
 
     Example:
       shout Mira! The roof is on fire!
@@ -92,7 +92,7 @@ class CmdShout(SpeechCommand):
     arg_regex = r"\s|$"
 
     def speak(self) -> None:
-        """Let it be heard here, and one exit away."""
+        """Show it here and in the rooms one exit away."""
         missing = "Shout what? For instance: shout Mira! The soup boils over!"
         words = {"speech": self.speech(self.args, missing)}
         self.show("shout", '$You() $conj(shout), "{speech}"', **words)
@@ -112,7 +112,7 @@ class AddressedCommand(SpeechCommand):
     arg_regex = r"\s|$"
 
     def addressee(self, missing: str) -> tuple[ObjectDB, str]:
-        """Whom the words are for, and the words; raises CannotDo when it is nobody."""
+        """Return the addressee and the words; raise CannotDo if nobody here has the name."""
         if not self.args:
             raise CannotDo(missing)
         args = re.sub(r"^to\s+", "", self.args, flags=re.IGNORECASE)
@@ -120,12 +120,12 @@ class AddressedCommand(SpeechCommand):
             head, rest = args[: len(person.key)], args[len(person.key) :]
             if head.casefold() == person.key.casefold() and not rest[:1].isalpha():
                 return person, rest.lstrip(_AFTER_NAME)
-        name = re.split(f"[{_AFTER_NAME}]", args, maxsplit=1)[0]  # the beginning of one
+        name = re.split(f"[{_AFTER_NAME}]", args, maxsplit=1)[0]  # the beginning of a name
         return self.find_person(name), args[len(name) :].lstrip(_AFTER_NAME)
 
 
 class CmdTalk(AddressedCommand):
-    """Speak to one person; everybody in the room hears it.
+    """Speak to one person. Everybody in the room hears it.
 
     Usage:
       talk <name> <words>     talk to <name>, <words>
@@ -142,7 +142,7 @@ class CmdTalk(AddressedCommand):
     aliases = ("ask", "tell")
 
     def speak(self) -> None:
-        """Say it to them; page a player who is told something."""
+        """Say it to the addressee; `tell` pages a player."""
         if self.cmdstring == "tell" and self.account and not self._is_for_an_agent():
             self.account.execute_cmd(f"page {self.args}", session=self.session)
             return
@@ -201,18 +201,18 @@ class CmdEmote(SpeechCommand):
 
     |whelp socials|n lists gestures that are commands: smile, bow, wave …
 
-    The star marks what a character plays: no other line begins with one.
+    The star marks a pose: no other line begins with one.
     """
 
     key = "emote"
     aliases = (":", ";", "pose")
 
     def speak(self) -> None:
-        """Show it."""
+        """Show the pose."""
         if not (gesture := spoken(self.args)):
             raise CannotDo("Do what? For instance: emote warms his hands at the fire.")
         blank = "" if gesture.startswith(("'", "’", ",")) else " "
-        self.show("pose", POSED + "{actor}" + blank + "{gesture}", gesture=gesture)
+        self.show("pose", POSE_MARK + "{actor}" + blank + "{gesture}", gesture=gesture)
         happened(self.caller, gesture, how=POSE)
 
 
@@ -235,17 +235,17 @@ class CmdSocial(SpeechCommand):
     together = ""
 
     def speak(self) -> None:
-        """Show it; each reads it in the person that fits."""
+        """Show the gesture, in the second or third person as fits the reader."""
         words = re.sub(r"^(?:at|to|with|for|before)\s+", "", self.args)
         target = self.find_person(words) if words else None
         if not (text := self.together if target else self.alone):
             whom = " whom" if target is None else ""
             example = self.key + (" mira" if target is None else "")
             raise CannotDo(f"{self.key.capitalize()}{whom}? For instance: {example}.")
-        self.show("pose", f"{POSED}$You() {text}", target=target)
+        self.show("pose", f"{POSE_MARK}$You() {text}", target=target)
 
 
 def social_commands() -> list[CmdSocial]:
-    """A command for each line of ``world/socials.yaml``."""
+    """Return a command for each line of ``world/socials.yaml``."""
     table = yaml.safe_load(SOCIALS.read_text(encoding="utf-8"))
     return [CmdSocial(key=key, alone=one, together=two) for key, (one, two) in table.items()]

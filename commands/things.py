@@ -1,4 +1,4 @@
-"""Looking at things, having them and using them."""
+"""Commands to look at things, carry them and use them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from itertools import chain
 from evennia.commands.default import general
 from evennia.objects.models import ObjectDB
 
-from commands.base import EVERYTHING, PlayerCommand, player_named, whereabouts, with_article
+from commands.base import EVERYTHING, PlayerCommand, find_character, whereabouts, with_article
 from keepsake.agent.surroundings import people_near
 from keepsake.contrib.evennia.wording import (
     LONGEST_SPEECH,
@@ -23,16 +23,16 @@ from world.deed.happening import happened
 
 
 class ThingCommand(PlayerCommand):
-    """A command that hands things about."""
+    """A command that moves or uses things."""
 
-    def carried(self, words: str) -> list[ObjectDB]:
-        """What is carried of that name; raises CannotDo."""
+    def find_carried(self, words: str) -> list[ObjectDB]:
+        """Return the things of that name that the caller carries; raise CannotDo if none."""
         all_of_it = sought(words).casefold() in EVERYTHING
         missing = "You carry nothing." if all_of_it else f"You carry no {quoted(sought(words))}."
         return self.find_all(words, self.caller.contents, missing)
 
-    def handled(self, kind: str, thing: ObjectDB, verb: str) -> None:
-        """Let all see what was done with it, as in ``$conj(put) down``."""
+    def announce(self, kind: str, thing: ObjectDB, verb: str) -> None:
+        """Show the room what was done with a thing; ``verb`` is such as ``$conj(put) down``."""
         self.show(kind, f"$You() {verb} {{thing}}.", thing=with_article(thing, self.caller))
 
 
@@ -54,7 +54,7 @@ class CmdLook(PlayerCommand):
     aliases = ("l", "read", "examine", "x", "ex", "exa", "exam")
 
     def act(self) -> None:
-        """Show the room, what stands in it, a detail of it, or where an exit leads."""
+        """Show the room, something in it, a detail of it, or where an exit leads."""
         here, words = self.caller.location, self.args.removeprefix("at ")
         if here is None:
             raise CannotDo("You are nowhere, and there is nothing to see.")
@@ -67,9 +67,9 @@ class CmdLook(PlayerCommand):
             text = self.caller.at_look(self.caller)
         elif called or not (text := find_detail(here, words)):
             held = [each for person in people_near(self.caller) for each in person.contents]
-            among = [] if player_named(words) else [*here.exits, here, *held]
+            among = [] if find_character(words) else [*here.exits, here, *held]
             is_there = called or not among or self.matches(words, among)
-            if is_there or not (text := told_of(name, here, around)):
+            if is_there or not (text := find_mention(name, here, around)):
                 missing = f"You see no {quoted(sought(words))} here. {whereabouts(words)}".rstrip()
                 target = self.find(words, things or among, missing)
                 place = target.destination if not target.db.desc else None
@@ -79,7 +79,7 @@ class CmdLook(PlayerCommand):
 
 
 def find_detail(room: ObjectDB, words: str) -> str | None:
-    """The text of a detail of ``room``: by its whole name, else by one word, of either number."""
+    """Return the text of a detail: by whole name, else by one word, singular or plural."""
     details, name = room.db.details or {}, sought(words).lower()
     if name in details:
         return str(details[name])
@@ -90,8 +90,8 @@ def find_detail(room: ObjectDB, words: str) -> str | None:
     return str(texts.pop()) if len(texts) == 1 else None
 
 
-def told_of(name: str, room: ObjectDB, things: Iterable[ObjectDB]) -> str:
-    """What names it in passing: a detail's text, or a sentence on the room or what is there."""
+def find_mention(name: str, room: ObjectDB, things: Iterable[ObjectDB]) -> str:
+    """Return a text that mentions it: a detail, or a sentence about the room or its contents."""
     texts = [str(room.get_display_desc(None)), *(str(each.db.desc or "") for each in things)]
     told = [*(room.db.details or {}).values(), *chain.from_iterable(map(sentences, texts))]
     wanted = telling(name)
@@ -110,7 +110,7 @@ class CmdGet(ThingCommand):
     aliases = ("take", "grab", "pick up", "hold")
 
     def act(self) -> None:
-        """Take it from the room."""
+        """Move the things from the room to the caller."""
         caller, here = self.caller, self.caller.location
         if not self.args or here is None:
             raise CannotDo("Get what? Look around for things to take.")
@@ -126,7 +126,7 @@ class CmdGet(ThingCommand):
                 raise CannotDo(thing.db.get_err_msg or "You can't take that.")
             if thing.at_pre_get(caller) and thing.move_to(caller, quiet=True, move_type="get"):
                 thing.at_get(caller)
-                self.handled("get", thing, "$conj(pick) up")
+                self.announce("get", thing, "$conj(pick) up")
                 happened(caller)
 
 
@@ -142,14 +142,14 @@ class CmdDrop(ThingCommand):
     aliases = ("put down",)
 
     def act(self) -> None:
-        """Leave it in the room."""
+        """Move the things to the room."""
         caller, here = self.caller, self.caller.location
         if not self.args or here is None:
             raise CannotDo("Drop what? |winventory|n lists what you carry.")
-        for thing in self.carried(self.args):
+        for thing in self.find_carried(self.args):
             if thing.at_pre_drop(caller) and thing.move_to(here, quiet=True, move_type="drop"):
                 thing.at_drop(caller)
-                self.handled("drop", thing, "$conj(put) down")
+                self.announce("drop", thing, "$conj(put) down")
 
 
 class CmdGive(ThingCommand):
@@ -168,10 +168,10 @@ class CmdGive(ThingCommand):
     rhs_split = ("=", " to ")
 
     def act(self) -> None:
-        """Hand it over."""
+        """Move the things to the receiver."""
         if not self.lhs or not self.rhs:
             raise CannotDo("Give what to whom? For instance: give honey to ruan.")
-        things, receiver = self.carried(self.lhs), self.find_person(self.rhs)
+        things, receiver = self.find_carried(self.lhs), self.find_person(self.rhs)
         for thing in things:
             if not thing.at_pre_give(self.caller, receiver):
                 continue
@@ -186,7 +186,7 @@ class CmdGive(ThingCommand):
                 )
                 happened(self.caller)
                 if not receiver.is_agent:
-                    happened(receiver)  # who has it now
+                    happened(receiver)  # who carries it now
 
 
 class CmdInventory(PlayerCommand):
@@ -202,7 +202,7 @@ class CmdInventory(PlayerCommand):
     arg_regex = r"$"
 
     def act(self) -> None:
-        """List it."""
+        """List the things."""
         names = [with_article(each, self.caller) for each in self.caller.contents]
         self.msg(text=(f"You carry {listed(names) or 'nothing'}.", {"type": "inventory"}))
 
@@ -214,14 +214,14 @@ class CmdEat(ThingCommand):
       eat <thing>
       drink <thing>
 
-    The thing is not used up: it goes back to where it came from.
+    The thing is not used up: it returns to where it came from.
     """
 
     key = "eat"
     aliases = ("drink",)
 
     def act(self) -> None:
-        """Take a bite or a draught: what is eaten up lies where it came from again."""
+        """Show the taste; a thing that the caller carries returns to its first place."""
         verb, words = self.cmdstring, self.args.removeprefix("from ").removeprefix("of ")
         if not words:
             raise CannotDo(f"{verb.capitalize()} what?")
@@ -231,7 +231,7 @@ class CmdEat(ThingCommand):
         thing = self.find(words, [*self.caller.contents, *lying], missing)
         if not (taste := thing.attributes.get(verb)):
             raise CannotDo(f"That is nothing to {verb}.")
-        self.handled(verb, thing, f"$conj({verb})")
+        self.announce(verb, thing, f"$conj({verb})")
         self.msg(taste)
         if thing.home and thing.location == self.caller:
             thing.move_to(thing.home, quiet=True, move_type="eat")
@@ -252,6 +252,6 @@ class CmdDescribe(general.CmdSetDesc):
     help_category = "General"
 
     def parse(self) -> None:
-        """Show markup instead of obeying it: it could forge lines of the game."""
+        """Escape markup, which could forge lines of the game."""
         super().parse()
         self.args = harmless(one_line(self.args)[:LONGEST_SPEECH])

@@ -1,4 +1,4 @@
-"""What the login screen adds to Evennia's: a name that is nobody else's, an account by one line."""
+"""The login screen's `create` command, and the check of new account names."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ CREATE_USAGE = (
 
 
 class PlayerNameValidator:
-    """Refuses names that are unsafe, taken, or look like an agent's or a player's.
+    """Refuses names that are unsafe, taken, or look like the name of an agent or a player.
 
-    Every way to an account runs it: the login screen's ``create``, the web site's
-    registration, Evennia's own ``Account.create``. The settings name it.
+    Evennia's ``Account.create`` runs it, and so do the login screen's ``create`` and the web
+    site's registration. AUTH_USERNAME_VALIDATORS in the settings names it.
     """
 
     def __call__(self, name: str) -> None:
-        """Raise ``ValidationError`` with the reason and the cure, or do nothing."""
+        """Raise ``ValidationError`` with the reason and the cure if the name is refused."""
         agents = Agent.objects.all_family().values_list("db_key", flat=True)
         accounts = AccountDB.objects.values_list("username", flat=True)
         try:
@@ -44,13 +44,13 @@ class PlayerNameValidator:
 
 
 class CmdUnconnectedCreate(default.CmdUnconnectedCreate):
-    """Make an account and walk in.
+    """Make an account and enter the world.
 
     Usage:
       create <name> <password>
       create "<name>" "<password>"
 
-    You stand in the world at once, under that name.
+    Your character has the same name, and is in the world at once.
     """
 
     key = "create"
@@ -71,4 +71,4 @@ class CmdUnconnectedCreate(default.CmdUnconnectedCreate):
             session.msg("\n".join(f"|R{str(error).strip()}|n" for error in errors))
             return
         session.sessionhandler.login(session, account)
-        session.msg("\n|whelp start|n tells what you can do here.")
+        session.msg("\n|whelp start|n says what you can do here.")

@@ -111,7 +111,7 @@ class TestEveryEnd(DeedsVillage):
             shown = " ".join(self.type("deeds").split())
             assert f"{deed.name} {' '.join(deed.steps[end].hint.split())}" in shown
             for begun in progress(self.char1):
-                assert "Taken back" in self.type(f"@deed/reset {begun}")
+                assert "Reset" in self.type(f"@deed/reset {begun}")
             assert (progress(self.char1), records()) == ({}, {})
             assert before == {target: told(thing_of(target)) for target in then.change}
             for thing, home in deed.homes.items():
@@ -202,7 +202,7 @@ class TestTheCup(DeedsVillage):
         self.play_all("twelfth_cup.given_back")
         self.type("forget me")
         self.type("forget me Tom")
-        self.settle(lambda: any("You are forgotten" in text for text in self.heard))
+        self.settle(lambda: any("have been deleted" in text for text in self.heard))
         assert progress(self.char1) == {}
         cup = records()["twelfth_cup"]
         assert (cup["who"], cup["keys"]) == (["somebody"], [])
@@ -243,7 +243,7 @@ class TestBuilders(DeedsVillage):
             self.settle(lambda: any("apples.yaml, line 7: steps" in each for each in self.heard))
         assert find("thing", "honey_jar") is None
         self.type("@world/reload")
-        self.settle(lambda: any("Read again" in each for each in self.heard))
+        self.settle(lambda: any("Reloaded" in each for each in self.heard))
         assert find("thing", "honey_jar").location == find("agent", "bram")
         assert find("exit", "quay:east")
         assert find("thing", "blue_cup").location == quay

@@ -133,7 +133,7 @@ class TestForgetMe(Building, PrivateWorld):
         assert self.stored_words(*WORDS) == set(WORDS), "it was not asked for"
         self.char1.execute_cmd("forget me")
         self.char1.execute_cmd("forget me Tom")
-        self.settle(lambda: any("You are forgotten here." in each for each in self.shown))
+        self.settle(lambda: any("Your words have been deleted." in each for each in self.shown))
         self.wait_for_index()
         self.check_nothing_is_left(last)
         assert self.stored_words("Bramblewick") == {"Bramblewick"}
@@ -158,7 +158,7 @@ class TestForgetMe(Building, PrivateWorld):
         with patch.object(IndexService, "_run_round"):  # as if it had been killed there
             self.char1.execute_cmd("forget me")
             self.char1.execute_cmd("forget me Tom")
-            self.settle(lambda: any("You are forgotten here." in each for each in self.shown))
+            self.settle(lambda: any("Your words have been deleted." in each for each in self.shown))
         self.check_after_a_start(last)
 
     def check_after_a_start(self, last: int) -> None:

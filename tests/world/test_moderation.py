@@ -46,14 +46,14 @@ class TestModeration(Building, Inn):
         self.char1.execute_cmd(f"page {line}")
         return "\n".join(self.told)
 
-    def test_the_silenced_are_not_heard(self):
-        assert "Silenced" in self.type("@mute ann for 30m : shouting")
+    def test_the_muted_are_not_heard(self):
+        assert "Muted" in self.type("@mute ann for 30m : shouting")
         assert self.shown[-1].endswith("Reason: shouting")
         for line in (*SAID, "page tom = Hi.", "page tom Hi."):
             self.heard.clear()
             self.ann.execute_cmd(line)
             assert not any("Ann" in text for text in self.heard), line
-            assert "silenced" in self.shown[-1]
+            assert "muted" in self.shown[-1]
             assert "Reason: shouting" in self.shown[-1]
         with mock.patch("time.time", return_value=time.time() + 1900):
             self.ann.execute_cmd("say Hello.")

@@ -69,7 +69,7 @@ def happened(player: Any, said: str = "", *, to: Any = None, how: str = "say") -
     player.ndb.in_deed = False
 
 
-def is_of_a_deed(line: str, player: Any) -> bool:
+def deed_waits_for(line: str, player: Any) -> bool:
     """Return whether a deed at the player's place waits for a line such as ``ring bell``."""
     verb, _, rest = line.partition(" ")
     place = id_of(player.location) if rest and getattr(player, "location", None) else ""
