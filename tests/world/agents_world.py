@@ -1,6 +1,6 @@
-"""A world with agents for tests: the real gateway and client over HTTP, a fake model server.
+"""A world with agents for tests: the real gateway and client, and a fake model server over HTTP.
 
-Time moves only when a test moves it. :meth:`AgentsWorld.settle` stands in for the reactor.
+Only tests move the clock. :meth:`AgentsWorld.settle` takes the reactor's place.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ from typeclasses.rooms import Room
 from world import days
 
 SMALL_WINDOWS = "**immediate_window**: 4\n**recent_window**: 4\n**min_saving_tokens**: 0\n"
-"""A file of settings for windows of four memories."""
+"""A ``memory_compaction.md`` with windows of four memories."""
 
 
 class CountedPool(ThreadPoolExecutor):
-    """Worker threads whose ``jobs`` have not ended, all that they hand back included."""
+    """Worker threads; ``jobs`` is the number of jobs whose results are not posted yet."""
 
     def __init__(self, threads: int) -> None:
         super().__init__(threads)
@@ -60,7 +60,7 @@ class CountedPool(ThreadPoolExecutor):
             try:
                 if future.set_running_or_notify_cancel():
                     future.set_result(work(*args, **kwargs))
-            except BaseException as error:  # as any executor hands it over
+            except BaseException as error:  # passed on, as any executor does
                 future.set_exception(error)
             finally:
                 self._count(-1)
@@ -78,18 +78,22 @@ class CountedPool(ThreadPoolExecutor):
 
 
 class AgentsWorld(PeopleWorld):
-    """Mira in the inn, Tom who is played by somebody, and a model that is scripted."""
+    """The agent Mira in the inn, the player Tom, and a scripted model.
+
+    Attributes:
+        replies: The model's next answers; the last one is repeated.
+    """
 
     FORM = "script"
-    """The form of the agents' prompts; with this one an answer is a command."""
+    """The form of the agents' prompts. In this one an answer is a command."""
     COMPACTION = ""
-    """What ``memory_compaction.md`` says; as it is shipped if empty."""
+    """The text of ``memory_compaction.md``; empty for the shipped file."""
     START: ClassVar[datetime | None] = None
-    """When the agents' clock, then ``self.time``, stands still; None for the real one."""
+    """The time of the agents' clock, ``self.time``, which stands still; None for the real time."""
 
     def setUp(self) -> None:
         super().setUp()
-        self.scenes = patch.object(days, "scenes", lambda: ())  # agents who meet play none
+        self.scenes = patch.object(days, "scenes", lambda: ())  # no scenes when agents meet
         self.scenes.start()
         self.addCleanup(patch.stopall)
         self.scratch = Path(tempfile.mkdtemp(prefix="keepsake-agents-"))
@@ -119,7 +123,7 @@ class AgentsWorld(PeopleWorld):
     # -- services
 
     def start_services(self) -> runtime.Runtime:
-        """The services as the game makes them, with a clock and a mailbox of the test's own."""
+        """Start the services as the game does, but with the test's clock and queue of calls."""
         vault = self.scratch / "vault"
         if not vault.exists():
             shutil.copytree(REPOSITORY / "vault" / "config", vault / "config")
@@ -146,7 +150,7 @@ class AgentsWorld(PeopleWorld):
         return new
 
     def make_gateway(self, places: Places) -> Gateway:
-        """The way to the fake model."""
+        """Return a gateway to the fake model server."""
         return Gateway(Profiles(places.config / "llm.md"), places, self.posted.put)
 
     def stop_services(self) -> None:
@@ -167,25 +171,25 @@ class AgentsWorld(PeopleWorld):
                 waits = True
 
     def _at_work(self) -> bool:
-        """Whether anything may still be handed back; what was is in the mailbox if not."""
+        """Whether threads are at work. If not, all their results are in ``posted``."""
         ours = self.services
         pools = (ours.workers, ours.compactions, ours.nights)
         jobs = sum(getattr(pool, "jobs", 1) for pool in pools)
         return bool(jobs) or any(each.running for each in ours.gateway.servers.values())
 
     def pass_time(self, seconds: float) -> None:
-        """Move the clock in small steps and let every thought that falls due be answered."""
+        """Move the clock in steps of half a second; after each, wait until no agent thinks."""
         for _ in range(int(seconds / 0.5)):
             self.clock.advance(0.5)
             self.settle(lambda: not self.is_thinking())
 
     def wait_for_compaction(self) -> None:
-        """Wait for a compaction that was asked for, from before a thread takes it up."""
-        self.mind.compactions.compact_if_due()  # as the housekeeping asks
+        """Start a compaction if one is due, and wait for the one that runs."""
+        self.mind.compactions.compact_if_due()  # as the housekeeping does
         self.settle(lambda: not self.mind.compactions.compacting)
 
     def ask(self, line: str, *answers: str, seconds: float = 4.0, who: Any = None) -> Any:
-        """Tom speaks to Mira, whose model answers so; the prompts of her thoughts."""
+        """Let Tom talk to Mira, whose model gives these answers; return her thoughts' prompts."""
         before = len(self.fake.prompts())
         self.replies = [*answers, "wait"] if answers else self.replies
         (who or self.char1).execute_cmd(f"talk Mira {line}")
@@ -193,7 +197,7 @@ class AgentsWorld(PeopleWorld):
         return self.fake.prompts()[before:]
 
     def say(self, *lines: str, who: Any = None) -> None:
-        """Tom says these while Mira only listens."""
+        """Let Tom say lines while Mira is paused and only listens."""
         self.mira.db.paused = True
         for line in lines:
             (who or self.char1).execute_cmd(f"say {line}")
@@ -201,21 +205,21 @@ class AgentsWorld(PeopleWorld):
         self.mira.attributes.remove("paused")
 
     def is_thinking(self) -> bool:
-        """Whether any agent waits for the model."""
+        """Whether any agent waits for its model."""
         from keepsake.agent.thinker import AgentState  # noqa: PLC0415
         from keepsake.contrib.evennia.minds import open_minds  # noqa: PLC0415
 
         return any(mind.thinker.state is AgentState.WAITING for mind in open_minds())
 
     def hold_answers(self) -> threading.Event:
-        """From now on the model answers no sooner than the event that this returns is set."""
+        """Hold back the model's answers from now on, until the returned event is set."""
         gate = threading.Event()
         self.addCleanup(gate.set)
         for path in ("/api/generate", "/api/chat"):
             self.fake.always(path, Reply(gate=gate))
         return gate
 
-    # -- what tests look at
+    # -- what tests look at, and what they add
 
     @property
     def mind(self) -> Mind:
@@ -224,14 +228,14 @@ class AgentsWorld(PeopleWorld):
         return mind
 
     def lines(self, agent: Agent | None = None) -> list[str]:
-        """The agent's window as text, without its first look around; own acts behind ``~``."""
+        """Return the window's lines, except the agent's first look around; ``~`` marks its acts."""
         mind = (agent or self.mira).mind
         assert mind is not None
         window = [m for m in mind.memory.context().window if m.number > 1]
         return [f"~{m.text}" if m.kind == "act" else m.line for m in window]
 
     def capture(self, *objects: Any) -> list[str]:
-        """From now on, what any of these is shown."""
+        """Return a list to which every text is added that these objects are shown from now on."""
         heard: list[str] = []
 
         def listen(plain: Any) -> Any:
@@ -247,23 +251,23 @@ class AgentsWorld(PeopleWorld):
         return heard
 
     def demote_to_player(self) -> None:
-        """Tom and his account may do what players may, and no more."""
+        """Reduce the rights of Tom and his account to those of a player."""
         self.account.is_superuser = False
         for who in (self.account, self.char1):
             who.permissions.clear()
             who.permissions.add("Player")
 
     def set_thinking(self, **values: Any) -> None:
-        """Change what ``thinking.md`` says."""
+        """Change settings of ``thinking.md``."""
         config = replace(self.services.thinking.current, **values)
         self.services.thinking.current = config
 
     def add_agent(self, name: str) -> Agent:
-        """One more agent in the inn."""
+        """Add an agent to the inn."""
         return create_agent(name, location=self.room1, profile=f"You are {name}.")
 
     def add_player(self, number: int, name: str) -> Any:
-        """One more player in the inn, with an account and a session of that number."""
+        """Add a player to the inn, with an account and a session of that number."""
         account, made = make_player(name, self.room1)
         made.location = self.room1
         account.puppet_object(connected(account, number), made)
@@ -271,25 +275,25 @@ class AgentsWorld(PeopleWorld):
         return made
 
     def add_room(self, name: str) -> Room:
-        """One more place."""
+        """Add a room."""
         return create.create_object(Room, key=name)
 
     def add_exit(self, name: str, start: Room, end: Room) -> Exit:
-        """An exit."""
+        """Add an exit."""
         return create.create_object(Exit, key=name, location=start, destination=end)
 
     def add_exits(self, start: Room, there: str, back: str, end: Room) -> None:
-        """An exit, and the one that leads back."""
+        """Add an exit and the one that leads back."""
         self.add_exit(there, start, end)
         self.add_exit(back, end, start)
 
     def add_thing(self, name: str) -> Any:
-        """A thing in the inn."""
+        """Add a thing to the inn."""
         return create.create_object("typeclasses.objects.Object", key=name, location=self.room1)
 
 
 class LoggedWorld(AgentsWorld):
-    """A world whose event log is real."""
+    """A world with a real event log."""
 
     SECRETS: tuple[str, ...] = ()
 
@@ -304,7 +308,7 @@ class LoggedWorld(AgentsWorld):
 
 
 class Building:
-    """Before a world: Tom is a builder there, and reads what his commands show."""
+    """A mixin, to be named before a world: Tom is a builder; ``heard`` is what he is shown."""
 
     def setUp(self) -> None:
         super().setUp()  # type: ignore[misc]
@@ -314,7 +318,7 @@ class Building:
         self.heard = self.capture(self.char1)
 
     def type(self, line: str, wanted: str = "") -> str:
-        """Type a line; returns what it shows, as soon as what is wanted is among it."""
+        """Type a line, wait until ``wanted`` is shown, and return all that was shown."""
         self.heard.clear()
         self.char1.execute_cmd(line)
         self.settle(lambda: any(wanted in strip_ansi(text) for text in self.heard))
@@ -323,6 +327,6 @@ class Building:
 
 @dataclass
 class FixedConfig:
-    """Settings that no file changes."""
+    """Settings that do not come from a file."""
 
     current: Any

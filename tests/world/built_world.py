@@ -1,4 +1,4 @@
-"""What is built once for all tests of a class: Evennia's people and rooms, the village."""
+"""Objects that are built once for many tests: Evennia's test people and rooms, the village."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _MADE_BY = ("create_accounts", "create_rooms", "create_objs", "create_chars", "c
 class PeopleWorld(EvenniaTest):
     """Evennia's test case with people and things made once per class.
 
-    A transaction undoes the changes of each test, and Evennia's caches are emptied.
+    After each test a transaction is rolled back and Evennia's caches are emptied.
     """
 
     account_typeclass = Account
@@ -40,7 +40,7 @@ class PeopleWorld(EvenniaTest):
     @classmethod
     def setUpTestData(cls) -> None:
         super().setUpTestData()
-        forget()
+        empty_caches()
         world = cls()
         for make in _MADE_BY:
             getattr(world, make)()
@@ -48,8 +48,8 @@ class PeopleWorld(EvenniaTest):
         cls.made = {name: (each.__dbclass__, each.id) for name, each in kept.items()}
 
     def setUp(self) -> None:
-        forget()
-        self.addCleanup(forget)
+        empty_caches()
+        self.addCleanup(empty_caches)
         silent = mock.patch.multiple(
             evennia.SESSION_HANDLER, data_out=mock.Mock(), disconnect=mock.Mock()
         )
@@ -60,43 +60,40 @@ class PeopleWorld(EvenniaTest):
         self.addCleanup(evennia.SESSION_HANDLER.pop, self.session.sessid, None)
 
     def tearDown(self) -> None:
-        super(EvenniaTestMixin, self).tearDown()  # Evennia's would delete what goes anyway
+        super(EvenniaTestMixin, self).tearDown()  # Evennia's deletes objects, needlessly
 
 
 class BuiltWorld:
-    """A mixin: each test begins in the whole village, which is built once per process.
-
-    A transaction undoes the changes of each test, and Evennia's caches are emptied.
-    """
+    """A mixin: each test begins in the whole village, which is built once per process."""
 
     @classmethod
     def setUpTestData(cls) -> None:
-        super().setUpTestData()  # type: ignore[misc] # Django's, of the class that comes after
+        super().setUpTestData()  # type: ignore[misc] # of Django's class, which comes later
         who = tuple(number for _, number in getattr(cls, "made", {}).values())
         if who in _built:
             _insert(_built[who])
-            forget()
+            empty_caches()
         else:
             build_world(*shipped_world())
             if connection.vendor == "sqlite":
                 _built[who] = _all_rows()
 
     def setUp(self) -> None:
-        forget()
-        self.addCleanup(forget)  # type: ignore[attr-defined] # likewise
-        super().setUp()  # type: ignore[misc] # likewise
+        empty_caches()
+        self.addCleanup(empty_caches)  # type: ignore[attr-defined]
+        super().setUp()  # type: ignore[misc]
         install(shipped_world()[1])
 
 
 @cache
 def shipped_world() -> tuple[Atlas, Mapping[str, WorldDeed]]:
-    """The files of ``world/``, read once."""
+    """Return the files of ``world/``, read once."""
     atlas = read_atlas()
     return atlas, read_deeds(atlas)
 
 
 _built: dict[tuple[int, ...], dict[str, list[str]]] = {}
-"""Of a village that was built beside people of these numbers, all rows by table, as SQL."""
+"""The rows of a village by table, as SQL; by the numbers of the people that it was built beside."""
 
 
 def _all_rows() -> dict[str, list[str]]:
@@ -111,7 +108,7 @@ def _all_rows() -> dict[str, list[str]]:
 
 
 def _insert(rows: Mapping[str, list[str]]) -> None:
-    """Have these rows in place of all others; keys are looked at when the transaction ends."""
+    """Replace all rows by these. Foreign keys are checked when the transaction ends."""
     with connection.cursor() as cursor:
         for table, found in rows.items():
             cursor.execute(f'DELETE FROM "{table}"')
@@ -119,12 +116,12 @@ def _insert(rows: Mapping[str, list[str]]) -> None:
                 cursor.execute(f'INSERT INTO "{table}" VALUES ({row})')
 
 
-def forget() -> None:
-    """Have Evennia read every object from the database again, also those with notes in memory."""
+def empty_caches() -> None:
+    """Empty Evennia's caches, also of objects with attributes in memory (``ndb``)."""
     for model in _below(SharedMemoryModel):
         if not model._meta.abstract:
             model.flush_instance_cache(force=True)
-    # It goes by the addresses of sets of commands, and new ones lie where forgotten ones lay.
+    # Its keys are addresses of command sets, which new sets may have again.
     cmdhandler._CMDSET_MERGE_CACHE.clear()
 
 

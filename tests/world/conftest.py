@@ -1,4 +1,4 @@
-"""Evennia under plain pytest. Tests that need none stay outside this folder and never pay."""
+"""Evennia under plain pytest. Tests outside this folder start without it, so they are quick."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ evennia_up.start()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Forgive what Evennia's own code is warned for, in the tests of this folder only."""
+    """Ignore warnings about Evennia's own code, in the tests of this folder only."""
     here = Path(__file__).parent
     for item in items:
         if here in item.path.parents:
@@ -23,6 +23,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def database() -> Iterator[None]:
-    """Evennia's tables, in memory, once a run."""
+    """Evennia's tables in memory, made once per run."""
     with evennia_up.database():
         yield

@@ -1,9 +1,9 @@
-"""Evennia outside of its launcher: the project's settings, a temporary home, a spare database.
+"""Evennia without its launcher: the project's settings, a temporary home, a test database.
 
-The database is SQLite's, in memory, or that of PostgreSQL which :mod:`tests.postgres` names.
+The database is SQLite in memory, or the PostgreSQL that :mod:`tests.postgres` names.
 
-:func:`start` sets ``KEEPSAKE_HOME`` and ``KEEPSAKE_VAULT`` for the whole process, before
-Django loads, so that nothing here ever touches a real copy's files.
+:func:`start` sets ``KEEPSAKE_HOME`` and ``KEEPSAKE_VAULT`` for the whole process before Django
+loads, so that no test touches a real copy's files.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _ON_POSTGRES = TEST_DATABASE in os.environ
 
 
 def start() -> None:
-    """Set Django and Evennia up, once a process."""
+    """Set up Django and Evennia, once per process."""
     scratch = Path(tempfile.mkdtemp(prefix="keepsake-tests-"))
     atexit.register(shutil.rmtree, scratch, ignore_errors=True)
     os.environ["KEEPSAKE_HOME"] = str(scratch / "home")
@@ -40,31 +40,28 @@ def start() -> None:
     sys.path[:0] = [str(_REPOSITORY / "game"), str(_REPOSITORY)]
     started_in = Path.cwd()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # Evennia's own modules warn while they are imported
-        import django  # noqa: PLC0415 - only after the environment is set
+        warnings.simplefilter("ignore")  # Evennia's modules cause warnings when they are imported
+        import django  # noqa: PLC0415 - after the environment is set
         from django.conf import settings  # noqa: PLC0415
 
         settings.TEST_ENVIRONMENT = True
-        # The same tables, in a second; in PostgreSQL a database for each test process.
+        # The same tables without migrations, in a second. PostgreSQL: a database per process.
         own = {"NAME": f"tests-{os.getpid()}"} if _ON_POSTGRES else {}
         settings.DATABASES["default"]["TEST"] = {"MIGRATE": False, **own}
         settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
         django.setup()
-        del os.environ[DATABASE_URL]  # worlds that other tests start have their own
+        del os.environ[DATABASE_URL]  # other tests start worlds with their own database
         _keep_connections()
         import evennia  # noqa: PLC0415
 
-        # Evennia asks for tables that are not there, and goes on without them in SQLite alone.
+        # Evennia reads tables here. If they are missing, it fails with PostgreSQL alone.
         with _tables() if _ON_POSTGRES else nullcontext():
             evennia._init()
     os.chdir(started_in)
 
 
 def _keep_connections() -> None:
-    """A test is one transaction, in which the game may not close what it has not opened.
-
-    SQLite's connection to a database in memory never closes.
-    """
+    """Keep PostgreSQL's connection open within a test, because a test is one transaction."""
     from django.db.backends.base.base import BaseDatabaseWrapper  # noqa: PLC0415 - likewise
 
     close = BaseDatabaseWrapper.close_if_unusable_or_obsolete
@@ -92,8 +89,8 @@ def _tables() -> Iterator[None]:
     from django.test.utils import setup_databases, teardown_databases  # noqa: PLC0415 - likewise
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # Evennia's old migrations
+        warnings.simplefilter("ignore")  # of Evennia's old migrations
         made = setup_databases(verbosity=0, interactive=False)
     yield
-    # A thread may still be connected to PostgreSQL's, which goes with its cluster.
+    # A thread may still be connected to PostgreSQL; that database ends with its cluster.
     teardown_databases(made, verbosity=0, keepdb=_ON_POSTGRES)

@@ -12,14 +12,12 @@ from tests.world.agents_world import AgentsWorld
 
 
 class World(AgentsWorld):
-    """What all of these look at."""
-
     def calls(self):
         return self.fake.calls("/api/generate")
 
 
 class TestPerceiving(World):
-    """What an agent would see on a screen becomes a memory."""
+    """What a player would see on the screen becomes a memory."""
 
     def test_speech_is_remembered_with_its_source_and_place_and_repeats_fold(self):
         self.char1.execute_cmd("say |rGood|n evening!")
@@ -34,9 +32,9 @@ class TestPerceiving(World):
 
 
 class TestThinking(World):
-    """When it thinks, and what the model is asked."""
+    """When an agent thinks, and what its model is asked."""
 
-    def test_an_answer_goes_to_whoever_spoke_and_its_reason_to_nobody(self):
+    def test_an_answer_is_shown_to_the_speaker_without_its_reason(self):
         heard = self.capture(self.char1)
         (prompt,) = self.ask("Good evening", "say Sit down, you look cold. | he shivers")
         assert 'Mira says to you, "Sit down, you look cold."' in heard
@@ -70,7 +68,7 @@ class TestThinking(World):
         spoken = [x for x in (*self.lines(bram), *self.lines()) if x.startswith("~say Number")]
         assert 1 <= len(spoken) <= self.services.thinking.current.chatter_turns
 
-    def test_thinking_is_seen_and_an_answer_for_an_agent_that_is_gone_or_paused_is_dropped(self):
+    def test_a_pause_is_shown_and_a_deleted_or_paused_agent_drops_its_answer(self):
         gate, heard = self.hold_answers(), self.capture(self.char1)
         self.replies = ["say Too late."]
         self.char1.execute_cmd("talk Mira hello")
@@ -92,7 +90,7 @@ class TestThinking(World):
         self.settle(lambda: self.services.gateway.used_servers()[0].running == [])
         assert not any("Too late" in line for line in heard)
 
-    def test_a_builder_who_plays_it_speaks_for_it_and_leaves_it_where_it_is(self):
+    def test_an_agent_does_not_think_while_a_builder_plays_it(self):
         self.account.is_superuser = True
         gate = self.hold_answers()
         self.char1.execute_cmd("talk Mira hello")
@@ -110,7 +108,7 @@ class TestThinking(World):
 
 
 class TestNames(World):
-    """One name, one somebody; one archive, one agent."""
+    """Names are unique, and each agent has its own archive."""
 
     def test_a_renamed_agent_keeps_its_archive_to_itself(self):
         before = self.mind.memory.folder
@@ -129,7 +127,7 @@ class TestNames(World):
 
 
 class TestTrouble(World):
-    """The model gone, the disk full: the world stays up and nothing is lost."""
+    """The disk is full or an archive is damaged: the world stays up and loses nothing."""
 
     def test_a_disk_that_cannot_be_written_loses_nothing(self):
         self.char1.execute_cmd("say before")
@@ -153,7 +151,7 @@ class TestTrouble(World):
         assert memory.context().window[-1].time < until, "when it happened, not when it was saved"
         assert self.mind.thinker.state is AgentState.IDLE
 
-    def test_what_waits_when_the_world_stops_is_brought_at_the_next_start(self):
+    def test_memories_that_wait_for_the_disk_are_saved_after_a_restart(self):
         self.char1.execute_cmd("say before")
         archive = self.mind.memory.memory.archive
         archive.append = _full
@@ -171,7 +169,7 @@ class TestTrouble(World):
         self.services = self.start_services()
         assert self.lines() == told
 
-    def test_an_archive_that_cannot_be_read_leaves_the_others_in_peace(self):
+    def test_a_damaged_archive_does_not_affect_other_agents(self):
         segment = self.services.places.agents / "Bram" / "archive" / "0000000001.jsonl"
         segment.parent.mkdir(parents=True)
         segment.write_text('{"type":"memory","n":1,"t":"never"}\n{"type":"compaction"}\n')
@@ -188,7 +186,7 @@ def _full(record=None):
 
 
 class TestAfterARestart(World):
-    def test_whoever_waited_for_an_answer_when_the_game_was_reloaded_gets_it(self):
+    def test_a_player_who_waited_for_an_answer_during_a_reload_gets_it(self):
         self.hold_answers()
         self.char1.execute_cmd("talk Mira What soup is there?")
         self.clock.advance(2)

@@ -1,4 +1,4 @@
-"""An agent among another game's own rooms and characters, which know nothing of agents."""
+"""An agent in a game whose rooms and characters have no code for agents."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class TestAnyGame(AgentsWorld):
     def lines_of(self, agent: Any) -> list[str]:
         return [memory.line for memory in agent.mind.memory.context().window]
 
-    def test_it_hears_sees_who_comes_and_goes_and_acts(self):
+    def test_it_hears_notices_arrivals_and_speaks(self):
         assert find_agents("rook") == [self.rook]
         self.visitor.move_to(self.limbo)
         self.settle()

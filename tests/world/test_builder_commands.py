@@ -1,4 +1,4 @@
-"""What builders type to tend agents, and what players cannot."""
+"""Commands with which builders manage agents, and which players do not have."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.world.agents_world import AgentsWorld, Building
 
 
 class TestAgentCommand(Building, AgentsWorld):
-    def test_create_makes_one_here_that_perceives(self):
+    def test_a_created_agent_is_here_and_perceives_and_keeps_memories_after_deletion(self):
         shown = self.type("@agent/create Ada = You are Ada, a clockmaker.")
         assert "Made Ada" in shown
         assert "earlier memories" not in shown
@@ -32,7 +32,7 @@ class TestAgentCommand(Building, AgentsWorld):
         again = find_agents("Mira")[0]
         assert 'Tom says, "Welcome, Ada."' in self.lines(again)
 
-    def test_what_is_refused_is_told_with_the_cure(self):
+    def test_bad_names_are_refused_with_a_reason(self):
         for name in ("../../etc", "|rRed", "M\u0456ra", "x" * 10_000, "", "Tom"):
             shown = self.type(f"@agent/create {name} = You are somebody.")
             assert "did not work" in shown or "Usage" in shown, name
@@ -41,7 +41,7 @@ class TestAgentCommand(Building, AgentsWorld):
         assert [p.name for p in self.services.places.agents.iterdir()] == ["Mira"]
         assert "There is no agent" in self.type("@agent Nobody")
 
-    def test_an_agent_is_seen_and_mended(self):
+    def test_builders_see_and_change_an_agent(self):
         assert "You are Mira, an innkeeper." in self.type("@agent Mira")
         self.type("@agent Mira = You are Mira, a pirate.")
         assert self.mira.db.profile == "You are Mira, a pirate."
@@ -60,8 +60,8 @@ class TestAgentCommand(Building, AgentsWorld):
         assert "in flight" in shown
 
 
-class TestWhatIsMeant(Building, AgentsWorld):
-    """Nobody named, a switch that there is not, one of something."""
+class TestArguments(Building, AgentsWorld):
+    """Commands without an agent's name, and with two switches."""
 
     def test_without_a_name_it_is_the_agent_in_the_room(self):
         self.mind.books.notes.write("well", "The cup lies in it.", now=self.services.clock.now())

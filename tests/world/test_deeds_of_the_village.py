@@ -1,4 +1,4 @@
-"""Deeds and what comes of them, by rule, as players type; the model only ever waits."""
+"""Deeds and their effects, which rules decide from what players type; the model only waits."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from keepsake.agent.surroundings import identity_of
 from keepsake.archive.privacy import is_private
 from keepsake.errors import ConfigError
 from tests.world.agents_world import AgentsWorld
-from tests.world.built_world import BuiltWorld, forget, shipped_world
+from tests.world.built_world import BuiltWorld, empty_caches, shipped_world
 from typeclasses.agents import Agent
 from world.almanac import almanac
 from world.build import open_world
@@ -30,7 +30,7 @@ ATLAS, DEEDS = shipped_world()
 
 
 class DeedsVillage(BuiltWorld, AgentsWorld):
-    """Nobody thinks unasked, and time stands still; Tom may build, and Ada is there to help him."""
+    """The village with stopped time and no idle thoughts; Tom is a builder, Ada a second player."""
 
     START = datetime(2026, 5, 4, 12).astimezone()
 
@@ -51,7 +51,7 @@ class DeedsVillage(BuiltWorld, AgentsWorld):
         return self.agent("mira")
 
     def agent(self, person: str) -> Agent:
-        """The villager of that id."""
+        """Return the villager with that id."""
         agent = find("agent", person)
         assert isinstance(agent, Agent)
         return agent
@@ -60,14 +60,14 @@ class DeedsVillage(BuiltWorld, AgentsWorld):
         who.move_to(find("room", place), quiet=True)
 
     def type(self, line: str, who: Any = None) -> str:
-        """What a player reads who types a line."""
+        """Let a player type a line; return what the player is shown."""
         player = who or self.char1
         self.reading[player].clear()
         player.execute_cmd(line)
         return strip_ansi("\n".join(self.reading[player]))
 
     def play(self, line: str, ada: Any = None) -> str:
-        """Play ``place: command``, ``Ada place: command`` or ``clock: night``."""
+        """Play one line: ``place: command``, ``Ada place: command`` or ``clock: night``."""
         where, command = line.split(": ", 1)
         if where == "clock":
             return self.pass_to(command)
@@ -78,7 +78,7 @@ class DeedsVillage(BuiltWorld, AgentsWorld):
         return came + self.type(command, who)
 
     def pass_to(self, until: str) -> str:
-        """Move the clock on, until a word of the almanac holds or by so many hours."""
+        """Move the clock until a state such as ``night`` holds, or by hours, ``+2``."""
         if until.startswith("+"):
             self.time.time += timedelta(hours=float(until))
         while not until.startswith("+") and until not in almanac(self.time.time).states:
@@ -86,7 +86,7 @@ class DeedsVillage(BuiltWorld, AgentsWorld):
         return ""
 
     def memories(self, person: str) -> list[Any]:
-        """What stands in the window of an agent."""
+        """Return the window of an agent."""
         mind = self.agent(person).mind
         assert mind is not None
         return list(mind.memory.context().window)
@@ -96,7 +96,7 @@ class DeedsVillage(BuiltWorld, AgentsWorld):
 
 
 class TestEveryEnd(DeedsVillage):
-    """Each end of each deed, as ``tests/data/deeds.yaml`` plays it, and taken back after it."""
+    """Each end of each deed is played by ``tests/data/deeds.yaml``, and then reset."""
 
     def check(self, deed_id: str) -> None:
         for name in [name for name in PLAYS if name.partition(".")[0] == deed_id]:
@@ -156,19 +156,21 @@ def thing_of(target: str) -> Any:
 
 
 def told(obj: Any) -> str:
-    """All that is told of a room, a thing or a person."""
+    """Return all texts of a room, a thing or a person."""
     texts = (obj.db.desc, *(obj.db.details or {}).values(), obj.db.profile)
     return " ".join(str(text) for text in (*texts, *(obj.db.examples or ())) if text)
 
 
 class TestTheCup(DeedsVillage):
-    """Its consequences, one by one."""
+    """The effects of the deed "The Twelfth Cup"."""
 
     FORM = "auto"
 
-    def test_all_see_it_nobody_can_do_it_again_and_a_restart_changes_none_of_it(self):
+    def test_it_is_seen_by_all_and_done_once_and_outlives_a_restart(self):
         own = [m for m in self.memories("mira") if m.kind == "act" and m.to == "Tom"]
-        assert [m.text.startswith("say Come in, Tom,") for m in own] == [True], "to a newcomer"
+        assert [m.text.startswith("say Come in, Tom,") for m in own] == [True], (
+            "a greeting for newcomers"
+        )
         assert own[0].event == "deed", "so that @why says that a rule spoke"
         self.put(self.ada, "kettle")
         self.reading[self.ada].clear()
@@ -189,7 +191,7 @@ class TestTheCup(DeedsVillage):
         assert "twelfth_cup" not in progress(self.ada)
         number = self.char1.id
         self.stop_services()
-        forget()
+        empty_caches()
         self.services = self.start_services()
         open_world()
         player = type(self.char1).objects.get(id=number)
@@ -215,9 +217,9 @@ class TestTheCup(DeedsVillage):
 
 
 class TestBuilders(DeedsVillage):
-    """What builders see and do; the files are those of the world."""
+    """How builders look at deeds, reset them and read the world's files again."""
 
-    def test_they_see_who_did_what_and_take_back_one_players_part_alone(self):
+    def test_they_see_who_did_what_and_reset_one_players_part(self):
         self.play_all("rosemary.to_mira")
         self.play_all("twelfth_cup.given_back")
         assert "given_back" in self.type("@deed")
@@ -252,18 +254,18 @@ class TestBuilders(DeedsVillage):
 
 
 class TestAnswers(DeedsVillage):
-    """Whoever a step is told to has answered with it; the model has nothing to add."""
+    """A step of a deed answers its listener's questions, so that no model is asked."""
 
     FORM = "auto"
 
     def prompts_of(self, name: str) -> list[str]:
-        """What was asked for an answer of that agent; to read ahead asks for none."""
+        """Return the prompts of that agent's answers, without those that only read ahead."""
         asked = [call.body for call in self.fake.calls("/api/generate")]
         asked = [body for body in asked if body["options"]["num_predict"] > 1]
         return [body["prompt"] for body in asked if body["prompt"].endswith(f"{name}:")]
 
     def ask(self, place: str, says: str, who: str, words: str) -> int:
-        """Ask there; how many prompts there were of them before."""
+        """Ask somebody there; return the number of their prompts before the question."""
         self.pass_time(30)
         self.replies = [says] * 9
         self.play(f"{place}: look")
@@ -273,7 +275,7 @@ class TestAnswers(DeedsVillage):
         self.pass_time(30)
         return before
 
-    def test_what_the_deed_has_answered_no_model_answers(self):
+    def test_the_model_is_not_asked_what_the_deed_has_answered(self):
         before = self.ask("orchard", "Never heard of any.", "Bram", "Are there any apples?")
         assert "comes back with a basket" in strip_ansi("\n".join(self.heard))
         assert len(self.prompts_of("Bram")) == before
@@ -281,20 +283,20 @@ class TestAnswers(DeedsVillage):
         self.pass_time(30)
         assert len(self.prompts_of("Bram")) > before
 
-    def test_a_question_beside_the_errand_is_answered_too(self):
+    def test_a_second_question_in_the_line_is_answered_by_the_model(self):
         words = "Mira says the soup is on. And who was Ada?"
         before = self.ask("clock_shop", "My wife.", "Oswin", words)
         told = strip_ansi("\n".join(self.heard))
         assert 0 < told.find("when these two agree") < told.find("My wife.")
         assert "And who was Ada?" in self.prompts_of("Oswin")[before]
 
-    def test_what_a_deed_tells_of_the_agent_itself_is_no_news_for_others(self):
+    def test_a_deeds_text_about_the_agent_itself_is_no_news_for_others(self):
         self.play("kettle: look")
         (own,) = [m for m in self.memories("mira") if "you asked for two things" in m.text]
         assert own.importance >= TOLD_FROM
         assert news_for(self.agent("mira"), self.agent("joss"), own.time) is None
 
-    def test_what_it_says_to_a_whisper_it_remembers_as_whispered(self):
+    def test_an_answer_to_a_whisper_is_remembered_as_a_whisper(self):
         self.play("ferry_stage: whisper joss = That is a cork vest, is it not?")
         own = [m for m in self.memories("joss") if m.kind == "act" and m.to == "Tom"]
         whole = "Every crossing. Every single one. You'd have thought it would wear off."

@@ -1,4 +1,4 @@
-"""What agents do stands in the event log, as their classes say, and secrets do not."""
+"""The event log has what agents do, in the shape of the event classes, and no secrets."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _KEY = "sk-a-key-of-somebody"
 
 
 class EventsWorld(LoggedWorld):
-    """What is logged and warned of is in the event log, too."""
+    """A world whose log lines and warnings are events, too."""
 
     SECRETS = (_KEY,)
 
@@ -48,7 +48,7 @@ class EventsWorld(LoggedWorld):
         )
 
     def logged(self, kind: str = "", agent: str = "Mira") -> list[dict[str, Any]]:
-        """The events of that kind so far, each held against its class."""
+        """Return the events of that kind so far, after a check of all against their classes."""
         assert self.log.flush(60)
         found = list(events(self.log.folder))
         for each in found:
@@ -107,7 +107,7 @@ class ThoughtsTest(EventsWorld):
 
 
 class MemoriesTest(EventsWorld):
-    def test_memories_and_what_becomes_of_them(self):
+    def test_memories_repeats_compactions_and_undo_are_events(self):
         archive = self.mind.memory.memory.archive
         before = archive.last_number
         self.char1.execute_cmd("say I hid the spoons.")
@@ -134,15 +134,15 @@ class MemoriesTest(EventsWorld):
 
 
 class NightsTest(EventsWorld):
-    def told(self):
+    def sleep_events(self):
         return [(each["op"], each["why"]) for each in self.logged("sleep") if each["op"] != "step"]
 
-    def test_a_night_with_its_steps_over_a_reload(self):
+    def test_a_night_and_its_steps_are_events_across_a_reload(self):
         self.mind.sleeper.fall_asleep("16 hours awake")
         self.settle(lambda: not self.mind.sleeper.nights.working)
         close_all()
         self.mind.sleeper.wake("Tom")
-        assert self.told() == [("falls asleep", "16 hours awake"), ("wakes", "Tom")]
+        assert self.sleep_events() == [("falls asleep", "16 hours awake"), ("wakes", "Tom")]
         steps = [each["step"] for each in self.logged("sleep") if each["op"] == "step"]
         assert steps == ["consolidate", "reflect", "profiles"]
         number = self.mira.id
@@ -153,7 +153,7 @@ class NightsTest(EventsWorld):
 
 
 class ServersTest(EventsWorld):
-    def test_servers_faults_and_every_kind(self):
+    def test_every_kind_of_event_is_logged(self):
         gateway = self.services.gateway
         self.log.emit(World(op="starts"))
         self.ask_and_wait("Good evening.")
@@ -173,7 +173,7 @@ class ServersTest(EventsWorld):
             ("warning", ""),
             ("warning", "Mira"),
         ]
-        # There is no index here to be searched, and no guard: test_why_world and test_talk_world.
+        # Here is no index and no guard; their events: test_why_world and test_ladder_world.
         assert {each["kind"] for each in self.logged()} == set(KINDS) - {"recall", "guard"}
         self.fake.close()
         gateway.check_health()

@@ -1,4 +1,4 @@
-"""`forget me`: after it, no word that only this player ever used is found in any store."""
+"""`forget me`: afterwards no store has a word that only this player used."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ WORDS = (*(word for _, words in TOLD for word in words), *(each.casefold() for e
 
 
 class TestForgetMe(Building, PrivateWorld):
-    """With vectors, by the real Chroma."""
+    """With vectors in a real Chroma server."""
 
     server: ClassVar[ChromaServer]
 
@@ -77,7 +77,7 @@ class TestForgetMe(Building, PrivateWorld):
         packed.write_bytes(gzip.compress(LOGGED.encode()))
 
     def stores(self) -> Iterator[tuple[str, str]]:
-        """Everything that is kept, as text, and where."""
+        """Yield everything that is stored: the place and the text in lower case."""
         for folder in (self.services.places.agents, self.services.places.home):
             for path in Path(folder).rglob("*"):
                 with suppress(FileNotFoundError, IsADirectoryError):  # journals come and go
@@ -91,7 +91,7 @@ class TestForgetMe(Building, PrivateWorld):
             yield "message", message.db_message.casefold()
 
     def vectors(self) -> list[tuple[str, dict[str, Any]]]:
-        """What Chroma holds: keys, and what it keeps beside a vector."""
+        """Return the keys of all vectors, and the data that Chroma stores with them."""
         chroma = Chroma(self.chroma, self.services.places)
         rows = [each.get() for each in client(chroma).list_collections()]
         chroma.close()
@@ -114,7 +114,7 @@ class TestForgetMe(Building, PrivateWorld):
         until(whole)
 
     def recalled_text(self) -> str:
-        """What searches by words and by meaning bring, of all that was told."""
+        """Return the results of searches for all that was told, by words and by meaning."""
         questions = [line for line, _ in TOLD] + [line for line, _ in WHISPERED]
         shown = [self.type(f"@recall mira = {each}", "recalls") for each in questions]
         return "\n".join(each.partition("\n")[2] for each in shown).casefold()
@@ -122,15 +122,15 @@ class TestForgetMe(Building, PrivateWorld):
     def stored_words(self, *words: str) -> set[str]:
         return {w for _, text in self.stores() for w in words if w.casefold() in text}
 
-    def test_nothing_is_left_and_what_others_said_is(self):
+    def test_nothing_of_theirs_is_left_and_what_others_said_stays(self):
         self.wait_for_index()
-        assert self.stored_words(*WORDS) == set(WORDS), "they are there before"
+        assert self.stored_words(*WORDS) == set(WORDS), "they are stored before"
         assert any(word in self.recalled_text() for word in WORDS)
         until(lambda: any(word in json.dumps(row) for row in self.vectors() for word in WORDS))
         key, last = identity_of(self.char1), self.mind.memory.memory.archive.last_number
         self.char1.execute_cmd("forget me Tom")
         self.settle()
-        assert self.stored_words(*WORDS) == set(WORDS), "it was not asked for"
+        assert self.stored_words(*WORDS) == set(WORDS), "the first step only asks for confirmation"
         self.char1.execute_cmd("forget me")
         self.char1.execute_cmd("forget me Tom")
         self.settle(lambda: any("Your words have been deleted." in each for each in self.shown))
@@ -153,9 +153,9 @@ class TestForgetMe(Building, PrivateWorld):
         self.pass_time(6)
         assert 'Mira says to you, "Good evening, stranger."' in self.shown
 
-    def test_a_world_that_ends_before_its_index_hears_of_it(self):
+    def test_nothing_is_left_if_the_world_ends_before_the_index_is_updated(self):
         last = self.mind.memory.memory.archive.last_number
-        with patch.object(IndexService, "_run_round"):  # as if it had been killed there
+        with patch.object(IndexService, "_run_round"):  # as if killed before the round
             self.char1.execute_cmd("forget me")
             self.char1.execute_cmd("forget me Tom")
             self.settle(lambda: any("Your words have been deleted." in each for each in self.shown))
@@ -179,7 +179,7 @@ class TestForgetMe(Building, PrivateWorld):
 
 
 @pytest.mark.parametrize("who", [("12-20261101090000", "Tom"), ("none", "Ada")])
-def test_a_life_stays_whole_and_doing_it_again_changes_nothing(tmp_path: Path, who):
+def test_an_archive_stays_whole_and_forgetting_again_changes_nothing(tmp_path: Path, who):
     folder = tmp_path / "life"
     shutil.copytree(GOLDEN / "life", folder)
     before, texts = numbers(folder / "archive"), []
@@ -204,7 +204,7 @@ ACT, HEARD = MemoryKind.ACT, MemoryKind.PERCEPTION
 
 
 def archived(folder: Path, *lines: tuple[MemoryKind, str, str, str, dict[str, str]]) -> None:
-    """An archive of these: their kind, who, whose key, the text, and what else is known."""
+    """Make an archive of memories: kind, source, source's identity, text, other fields."""
     archive = Archive(folder / "archive")
     now = datetime(2026, 11, 20, tzinfo=UTC)
     for number, (kind, who, key, text, more) in enumerate(lines, 1):
@@ -236,7 +236,7 @@ def test_whispers_to_them_and_hearsay_about_them_are_deleted(tmp_path: Path):
     assert "Nell tells me: Ann gave Nell a sled." in left
 
 
-def test_what_the_agent_heard_others_say_to_them_goes_too(tmp_path: Path):
+def test_what_others_said_to_them_is_deleted(tmp_path: Path):
     archived(
         tmp_path, *((HEARD, *line, {"event": "talk"}) for line in table("said to who is forgotten"))
     )
@@ -256,9 +256,9 @@ def test_what_the_agent_heard_others_say_to_them_goes_too(tmp_path: Path):
 
 
 @pytest.mark.parametrize("name", ["Otto", "O'Brien", "Pinned"])
-def test_a_part_of_anothers_name_is_not_theirs_and_no_file_but_one_about_them_goes(tmp_path, name):
+def test_people_whose_names_contain_theirs_are_not_forgotten(tmp_path, name):
     said = f'Old {name} says, "My boat\u2028is red."'
-    waves = (HEARD, "Jory", "9-1", "Jory waves.", {})  # as they were called once
+    waves = (HEARD, "Jory", "9-1", "Jory waves.", {})  # under an earlier name
     archived(tmp_path, waves, (HEARD, f"Old {name}", "8-1", said, {}))
     page, pins = tmp_path / "people" / f"Old-{name}-8-1.md", tmp_path / "pinned.md"
     page.parent.mkdir()
@@ -271,7 +271,7 @@ def test_a_part_of_anothers_name_is_not_theirs_and_no_file_but_one_about_them_go
     assert said in left_in(tmp_path).replace('\\"', '"')
 
 
-def test_their_words_in_a_row_what_cites_them_and_what_a_crash_tore_off_go_too(tmp_path: Path):
+def test_quotes_of_their_words_citations_and_torn_lines_are_deleted(tmp_path: Path):
     others = 'Ann says, "Trees grow. Leave the boats. The willow: under it."'
     archived(
         tmp_path,
@@ -293,7 +293,7 @@ def test_their_words_in_a_row_what_cites_them_and_what_a_crash_tore_off_go_too(t
 
 
 def test_unreadable_lines_with_their_words_are_deleted(tmp_path: Path):
-    """Half a line may be theirs; of a page that a person broke the lines are."""
+    """A torn line goes whole; of a page that cannot be parsed, only lines with their words."""
     archived(
         tmp_path,
         (HEARD, "Otto", "9-1", 'Otto says to you, "I breed axolotls."', {}),
@@ -311,7 +311,7 @@ def test_unreadable_lines_with_their_words_are_deleted(tmp_path: Path):
     assert page.read_text() == "---\ntitle: [\n---\nIt rains.\n"
 
 
-def test_an_entry_of_a_journal_that_is_all_theirs_goes_with_its_fields(tmp_path: Path):
+def test_a_journal_entry_about_them_alone_is_deleted_with_its_fields(tmp_path: Path):
     archived(tmp_path, (HEARD, "Otto", "9-1", 'Otto says to you, "I breed axolotls."', {}))
     day = tmp_path / "journal" / "2026-11-20.md"
     day.parent.mkdir()

@@ -1,4 +1,4 @@
-"""What hands that know other MUDs type, and what comes of it."""
+"""Commands that players of other MUDs are used to, and what they do here."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ EXPECTED = {"line", "as", "before", "shows", "ada", "mira", "not", "place", "car
 
 
 class TestHabits(AgentsWorld):
-    """The inn with its things, Tom and Ada who are played, Mira, and ways out."""
+    """The inn with things and exits, the players Tom and Ada, and Mira."""
 
     def setUp(self) -> None:
         super().setUp()
@@ -66,7 +66,7 @@ class TestHabits(AgentsWorld):
         )
 
     def reset(self) -> None:
-        """Everything and everybody as at first."""
+        """Put everything and everybody back."""
         for thing in self.things:
             thing.location = self.inn
         self.whistle.location, self.honey.location = self.ada, self.mira
@@ -76,7 +76,7 @@ class TestHabits(AgentsWorld):
             message.delete()
 
     def type(self, line: str, who: Any = None) -> str:
-        """Let Tom, or whoever it is, type a line; what they read."""
+        """Let Tom, or ``who``, type a line; return what they are shown."""
         who = who or self.tom
         heard = self.heard[who.key]
         heard.clear()
@@ -87,7 +87,7 @@ class TestHabits(AgentsWorld):
         window = self.mind.memory.context().window
         return window[-1].number if window else 0
 
-    def test_each_is_answered_and_does_what_it_should(self):
+    def test_each_command_shows_and_does_what_is_expected(self):
         assert len(HABITS) >= 50
         faults = [fault for habit in HABITS for fault in self.faults_of(habit)]
         assert not faults, "\n".join(faults)

@@ -1,4 +1,4 @@
-"""What a game adds to its agents: the examples of docs/your-own-game.md, as they stand there."""
+"""Hooks of a game's agents: the examples of docs/your-own-game.md, unchanged."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class TestHooks(TalkWorld):
         self.told("Buy it back?")
         assert self.char1.db.coins == 5
 
-    def test_a_quest_flag_is_set_and_told(self):
+    def test_a_quest_flag_is_set_and_shown_in_the_prompt(self):
         kind = type(self.npc("Widow"))
         assert "ring" not in self.told("Good day.", "Good day.")
         assert "[Tom knows of the ring in the well.]" in self.told("Where is your ring?", "Gone.")
@@ -61,7 +61,7 @@ class TestHooks(TalkWorld):
             assert self.ask("Are you there?") == []
         assert 'Tom says to you, "Are you there?"' in self.lines()
 
-    def test_a_guard_attacks_on_duty_alone(self):
+    def test_a_guard_attacks_only_on_duty(self):
         guard = self.npc("Guard")
         assert "attack <" not in self.told("Boo.", "> attack Tom", "> wait")
         assert self.char1.db.hp is None
@@ -111,7 +111,7 @@ class TestMemoryId(Building, AgentsWorld):
         find_agents("Ilse")[0].delete()
         assert self.spawned("Ilse", memory_id="other").memory_folder != "Ilse"
 
-    def test_an_id_that_is_set_later_brings_the_memories(self):
+    def test_an_agent_gets_the_memories_of_an_id_that_is_set_later(self):
         old, self.mira.key = self.mira.db.memory_id, "Zora"
         self.char1.execute_cmd("say Before.")
         self.mira.delete()
@@ -123,7 +123,7 @@ class TestMemoryId(Building, AgentsWorld):
         self.type("agent Greta = You are Greta, a baker.")
         assert (greta.db.profile, greta.home) == ("You are Greta, a baker.", self.room1)
 
-    def test_two_agents_never_share_one_and_an_older_agent_gets_one(self):
+    def test_agents_never_share_an_id_and_an_older_agent_gets_one(self):
         bram, mine = self.add_agent("Bram"), self.mira.db.memory_id
         with self.assertLogs("keepsake.agents") as logged:
             bram.db.memory_id = mine

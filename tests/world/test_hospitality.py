@@ -1,4 +1,4 @@
-"""Attention like a good host's: whose turn it is, who is greeted, and who keeps the inn."""
+"""Agents as hosts: who answers, who is greeted, and who keeps the inn."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tests.world.agents_world import AgentsWorld
 
 
 class Inn(AgentsWorld):
-    """Mira and guests: Tom, and others who are played as well."""
+    """Mira and her guests: Tom and other players."""
 
     def setUp(self) -> None:
         super().setUp()
@@ -21,9 +21,9 @@ class Inn(AgentsWorld):
 
 
 class TestFromAfar(Inn):
-    """What reaches an agent from another room, or is meant for somebody else."""
+    """Speech from another room, or to somebody else."""
 
-    def test_a_shout_is_heard_and_what_an_agent_says_to_another_is_no_reason_to_join_in(self):
+    def test_a_shout_is_answered_and_talk_between_others_is_not(self):
         self.char1.move_to(self.quay)
         self.pass_time(10)
         self.char1.execute_cmd("shout Mira!")
@@ -39,7 +39,7 @@ class TestFromAfar(Inn):
         assert self.calls() == before
         assert 'Bram says to Tom, "Good evening."' in self.lines()
 
-    def test_what_is_meant_for_one_of_three_sets_off_one_thought(self):
+    def test_only_the_addressed_one_of_three_agents_thinks(self):
         bram, joss = (self.add_agent(name) for name in ("Bram", "Joss"))
         self.pass_time(20)
         for line in (
@@ -57,10 +57,10 @@ class TestFromAfar(Inn):
 
 
 class TestGreetings(Inn):
-    """One greeting at an arrival, at most."""
+    """An arrival gets at most one greeting."""
 
     def arrive(self, *says: str) -> list[str]:
-        """What is said when Tom comes, by a model that answers this."""
+        """Let Tom arrive; return what is said then by a model that answers this."""
         self.pass_time(20)
         self.replies = [*says, "wait"]
         self.char1.move_to(self.quay, quiet=True)
@@ -77,7 +77,7 @@ class TestGreetings(Inn):
             'Mira says to you, "Come in!"'
         ], "she is at home here"
 
-    def test_who_comes_back_soon_is_not_greeted_again_and_nobody_thinks_of_who_leaves(self):
+    def test_nobody_is_greeted_again_soon_and_departures_cause_no_thoughts(self):
         self.char1.move_to(self.quay)
         self.pass_time(20)
         assert self.calls() == 0
@@ -86,12 +86,12 @@ class TestGreetings(Inn):
 
 
 class TestHosts(Inn):
-    """Somebody who keeps the inn is there, or it can be read where she is."""
+    """The host of the inn is there, or the room says where she is."""
 
     def look(self) -> str:
         return str(self.char1.at_look(self.room1))
 
-    def test_she_comes_back_when_a_player_enters_and_asleep_it_can_be_read_how_to_wake_her(self):
+    def test_she_comes_back_when_a_player_enters_and_the_room_says_how_to_wake_her(self):
         self.mira.db.keeps = True
         self.char1.move_to(self.quay, quiet=True)
         cellar = self.add_room("The Cellar")
@@ -124,15 +124,15 @@ class TestAbsence(AgentsWorld):
         self.account.unpuppet_object(self.session)
 
     def come_back(self) -> list[str]:
-        """The lines of what they are told."""
+        """Let Tom come back; return the lines that tell what he missed."""
         self.heard.clear()
         self.account.puppet_object(self.session, self.tom)
         self.settle()
         told = [text for text in map(strip_ansi, self.heard) if text.startswith("While you were")]
         return told[0].splitlines()[1:] if told else []
 
-    def test_who_asked_after_them_and_spoke_of_them_in_their_words(self):
-        self.ada.execute_cmd("talk mira Tom was kind to me once.")  # he is there
+    def test_players_read_who_asked_and_spoke_about_them_while_they_were_away(self):
+        self.ada.execute_cmd("talk mira Tom was kind to me once.")  # Tom is still there
         self.leave()
         self.ada.execute_cmd("talk mira Good evening. Have you seen Tom? I miss him.")
         self.ada.execute_cmd("say Tom owes me six pence.")
@@ -145,7 +145,7 @@ class TestAbsence(AgentsWorld):
         self.leave()
         assert self.come_back() == [], "it is told once"
 
-    def test_no_whisper_no_pose_and_nobody_they_ignore(self):
+    def test_whispers_poses_and_ignored_players_are_left_out(self):
         eve = self.add_player(32, "Eve")
         self.tom.execute_cmd("ignore eve")
         self.leave()

@@ -1,7 +1,7 @@
-"""Known attacks against a model that obeys everything it reads: what holds whatever it says.
+"""Known attacks against a model that obeys everything it reads, and what they must not achieve.
 
-The lines are in ``tests/data/injection/attacks.jsonl``. The model says back all that it was given
-to read, and types whatever it was told to type.
+The attacks are in ``tests/data/injection/attacks.jsonl``. The model repeats its prompts and types
+every command that it is told to type.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _PLAIN = re.compile(r"[^\w\s,.!?'@=/:;-]")
 
 
 class TestReplies(PrivateWorld):
-    """Tom has whispered to Mira; then Ann attacks her. Prompts are answered with speech."""
+    """Tom has whispered to Mira; then Ann attacks her. The model answers with speech."""
 
     def setUp(self) -> None:
         super().setUp()
@@ -46,14 +46,14 @@ class TestReplies(PrivateWorld):
         self.heard_by_ann = self.capture(self.ann)
 
     def start_services(self) -> Runtime:
-        """With a window in which some attacks stand beside each other, before it is compacted."""
+        """Start the services with a window that holds several attacks at once."""
         new = super().start_services()
         path = new.places.config / "memory_compaction.md"
         path.write_text(path.read_text().replace("window**: 4", "window**: 12"))
         return new
 
     def obeys(self, prompt: str) -> str:
-        """What the model writes: what it was told to, or all that it was given to read."""
+        """Return what the model writes: the attack, or its prompt, also as commands."""
         self.turn += 1
         line = " ".join(self.attack.split())
         read = " ".join(_PLAIN.sub(" ", str(prompt)).split())
@@ -72,25 +72,25 @@ class TestReplies(PrivateWorld):
         return answers[self.turn % len(answers)]
 
     def asked(self) -> list[str]:
-        """All that the model was given to read."""
+        """Return all texts that were sent to the model."""
         return [*self.sent_texts(), *self.fake.prompts()]
 
     def state(self) -> tuple[Any, ...]:
-        """What nobody may change by talking."""
+        """Return what nobody may change by talking."""
         return (
             *(self.mira.db.profile, tuple(self.mira.db.examples or ()), self.mira.key),
             *(str(self.mira.locks), str(self.mira.permissions.all())),
             *(str(self.ann.permissions.all()), ObjectDB.objects.count()),
         )
 
-    def test_whatever_the_model_says_these_hold(self):
-        found: Counter[str] = Counter()  # how often each promise was broken, by all attacks
+    def test_attacks_leak_nothing_and_change_nothing(self):
+        found: Counter[str] = Counter()  # how often all attacks broke each rule
         before, seen, memory = self.state(), len(self.asked()), self.newest
         for each in ATTACKS.read_text(encoding="utf-8").splitlines():
             line = json.loads(each)["line"]
             self.attack = line
             self.heard_by_ann.clear()
-            if self.mira.location != self.ann.location:  # a model may walk where it is told to
+            if self.mira.location != self.ann.location:  # the model may walk away
                 self.mira.move_to(self.ann.location, quiet=True)
             self.ann.execute_cmd(f"talk mira {line}")
             self.pass_time(1.5)
@@ -112,7 +112,7 @@ class TestReplies(PrivateWorld):
         return self.mind.memory.memory.archive.last_number
 
     def too_much(self) -> int:
-        """How many of its stores are larger than they may be."""
+        """Return how many of its stores are over their limits."""
         books, promises = self.mind.books, self.mind.memory.commitments.lines()
         return sum((
             sum(estimate_tokens(f"- {line}\n") for line in promises) > PROMISES_LIMIT,
@@ -122,6 +122,6 @@ class TestReplies(PrivateWorld):
 
 
 class TestActs(TestReplies):
-    """The prompts that are answered with a command."""
+    """The model answers with commands."""
 
     FORM = "script"

@@ -1,4 +1,4 @@
-"""Agents keep a journal, which is shown to builders and in prompts."""
+"""Agents' journals in prompts and in builders' commands."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ CHATTER = tuple(
 
 
 class JournalWorld(AgentsWorld):
-    """Mira with a window of four, and Tom who talks."""
+    """Mira has a window of four memories, and Tom talks."""
 
     COMPACTION = f"{SMALL_WINDOWS}**preserve_memories**: 4\n"
 
@@ -23,29 +23,29 @@ class JournalWorld(AgentsWorld):
         return self.mind.books.journal
 
     def number_of(self, words):
-        """The memory in which that was said."""
+        """Return the number of the memory with these words."""
         archive = self.mind.memory.memory.archive
         found = [m for m in archive.read(1, archive.last_number) if words in m.text]
         return next(m.number for m in found if m.kind == "perception")
 
 
 class TestWriting(JournalWorld):
-    def test_an_entry_that_an_earlier_version_made_of_a_whisper_stands_in_no_prompt(self):
+    def test_an_earlier_versions_entry_about_a_whisper_is_in_no_prompt(self):
         self.mira.db.paused = True
         self.char1.execute_cmd("whisper mira = The brass key lies below the third stone.")
         number = self.number_of("whispers to you")
         facts = {"origin": EntryOrigin.TOLD, "now": self.services.clock.now()}
         for text, memories in (("The key lies below a stone.", (number,)), ("Tom is here.", ())):
             self.journal.write(text, importance=9, memories=memories, **facts)
-        past = self.mind.memory.newest + 1  # where the window begins then
+        past = self.mind.memory.newest + 1  # the beginning of the window at that point
         [line] = self.mind.books.journal_lines(self.mind.memory.private, past)
         assert "Tom is here." in line
 
 
 class TestBuilders(Building, JournalWorld):
-    """@journal, as builders type it."""
+    """The builders' command @journal."""
 
-    def test_entries_with_what_they_rest_on_by_day_by_words_and_edited_by_hand(self):
+    def test_entries_are_shown_with_their_memories_also_by_words_and_after_edits(self):
         self.say(PROMISE, *CHATTER)
         facts = {"importance": 5, "now": self.services.clock.now()}
         cup = {"memories": [self.number_of("blue cup")], "origin": EntryOrigin.TOLD}

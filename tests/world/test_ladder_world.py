@@ -1,7 +1,7 @@
-"""The ladder in the game: budget, triggers, promises, and what builders see of it.
+"""Compaction in the game: budget, triggers, promises, and what builders see of it.
 
-Real gateway, client and summaries (extractive ones, unless a test says otherwise); the
-model is scripted and counts a token for every word.
+Gateway, client and summaries are real; summaries are extractive unless a test says otherwise.
+The scripted model counts one token for each word.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ TOLD = "## Told To You, And Promised\n"
 LOGGING = (agent_log, turn_module, memory_module, compacting_module)
 
 
-def dead(_source):
-    """A summarizer whose server is gone."""
+def unavailable(_source):
+    """Stand in for a summarizer whose server does not answer."""
     raise ModelUnavailable("nobody answers on port 1", "Start the server")
 
 
@@ -50,12 +50,12 @@ class LadderWorld(AgentsWorld):
                     self.addCleanup(setattr, module, name, real)
 
     def budget(self, **values):
-        """What ``memory_compaction.md`` says."""
+        """Change settings of ``memory_compaction.md``."""
         usual = {"immediate_window": 200, "recent_window": 200, "min_saving_tokens": 1}
         self.services.compaction = FixedConfig(CompactionConfig(**{**usual, **values}))
 
     def fill(self, share, **values):
-        """Let Mira listen until her prompt has this share of its budget."""
+        """Let Mira listen until her prompt takes this share of its budget."""
         self.budget(recent_window=10_000, high=9.0, sleep=9.0, emergency=9.0, **values)
         self.ask("Good day.")
         self.mira.db.paused = True
@@ -68,17 +68,17 @@ class LadderWorld(AgentsWorld):
         self.mira.attributes.remove("paused")
 
     def summarizer(self, make):
-        """Have the summaries written by what ``make`` gives, called in a worker thread."""
+        """Let ``make``, called in a worker thread, return the summarizer."""
         compacting = self.mind.memory.memory.compactor
         real = compacting._host.summarizer
         compacting._host = replace(compacting._host, summarizer=lambda: make(real))
 
     def chatter(self, count):
-        """Talk of others, each line another."""
+        """Let Tom and Char2 say different lines about other people."""
         for number in range(count):
             who, what, where = (words[number % len(words)] for words in (WHO, WHAT, WHERE))
             line = f"{who} brought {number + 2} casks of {what} {where}, and then left for home."
-            # From two people: what one alone says would all be meant for Mira.
+            # By two people, because all that a single person says would be addressed to Mira.
             (self.char1, self.char2)[number % 2].execute_cmd(f"say {line}")
             self.wait_for_compaction()
 
@@ -92,10 +92,10 @@ class LadderWorld(AgentsWorld):
 
 
 class TestBudget(LadderWorld):
-    """A prompt never passes its budget; over the emergency mark a thought waits for room."""
+    """A prompt stays within its budget; over the emergency share, a thought compacts first."""
 
     def test_a_prompt_that_does_not_fit_is_not_sent_and_the_log_says_so_once(self):
-        def is_told(line):
+        def shown_after(line):
             heard.clear()
             assert self.ask(line) == []
             return strip_ansi("\n".join(heard))
@@ -104,20 +104,22 @@ class TestBudget(LadderWorld):
         self.mira.db.profile = "You are Mira. " + "You love barley bread. " * 300
         self.budget(context_tokens=900)
         for line in ("Good day.", "Are you there?"):
-            assert "Mira seems far away" in is_told(line)
+            assert "Mira seems far away" in shown_after(line)
         (told,) = (line for line in self.logged if "cannot think" in line)
         assert "Its largest part is 'who it is'" in told
         self.mira.db.profile = "You are Mira."
         assert self.ask("And now?", "say Here I am.")
         assert "~say Here I am." in self.lines()
 
-    def test_a_thought_makes_room_first_without_any_model_and_then_goes_on(self):
+    def test_a_thought_makes_room_first_even_without_a_model(self):
         self.fill(1.3, context_tokens=1600)
-        assert self.ask("Well?") == [], "switched off, what is too large is not sent"
+        assert self.ask("Well?") == [], (
+            "without a compaction, a prompt that is too large is not sent"
+        )
         assert self.compactions() == []
         assert any("cannot think" in line for line in self.logged)
         self.budget(context_tokens=1600, high=9.0)
-        self.summarizer(lambda _: dead)
+        self.summarizer(lambda _: unavailable)
         prompts = self.ask("What did ship 3 bring?", "say Casks.")
         assert [past.reason for past in self.compactions()] == ["emergency"]
         assert self.mind.memory.context().recent.model == "extractive"
@@ -129,7 +131,7 @@ class TestBudget(LadderWorld):
 
 
 class TestChanges(LadderWorld):
-    """Files and names, while the world runs."""
+    """Promises across compactions."""
 
     def test_a_promise_outlives_every_compaction_until_it_is_kept(self):
         self.budget(immediate_window=4, recent_window=8, preserve_memories=4)
@@ -148,7 +150,7 @@ class TestChanges(LadderWorld):
 
 
 class TestBuilders(Building, LadderWorld):
-    def test_builders_see_all_figures_and_take_the_last_compaction_back(self):
+    def test_builders_see_all_figures_and_undo_the_last_compaction(self):
         self.budget(immediate_window=4, recent_window=100, preserve_memories=4)
         self.mira.db.paused = True
         self.char1.execute_cmd("say The Marker of Harrow Bay is |rred|n.")
@@ -169,7 +171,7 @@ class TestBuilders(Building, LadderWorld):
         assert self.mind.memory.memory.next_due() == self.mind.memory.newest + 100
         assert "undone" in self.type("@compaction Mira", "undone")
         assert "Nothing was undone" in self.type("@compaction/undo Mira", "Nothing")
-        self.summarizer(lambda _: dead)
+        self.summarizer(lambda _: unavailable)
         shown = self.type("@compact-memories Mira", "failed")
         assert "nobody answers on port 1. Start the server" in shown
         soup = Commitment(CommitmentKind.PROMISE, "Tom", "a bowl of soup", 2)
@@ -186,7 +188,7 @@ HELD = "Which of these lines does the text contradict?"
 
 
 class TestSummariesByModel(LadderWorld):
-    """Provider, host and model of ``summarizer`` are named, and nothing else."""
+    """The profile ``summarizer`` has only a provider, a host and a model."""
 
     def setUp(self):
         super().setUp()
@@ -209,11 +211,11 @@ class TestSummariesByModel(LadderWorld):
         return answers.pop(0) if len(answers) > 1 else answers[0]
 
     def asked(self, what=ASKED):
-        """The messages of each call for a summary, or about one."""
+        """Return the messages of each call for a summary, or for a check of one."""
         bodies = [call.body for call in self.fake.calls("/v1/chat/completions")]
         return [b["messages"] for b in bodies if what in b["messages"][-1]["content"]]
 
-    def test_it_is_asked_by_messages_and_once_more_with_the_pin_that_it_contradicts(self):
+    def test_a_summary_that_contradicts_a_pin_is_asked_for_again(self):
         self.mind.books.pinned.add("The mill is Tom's.")
         promise = Commitment(CommitmentKind.PROMISE, "Tom", "bring him two casks of cider", 0)
         self.mind.memory.commitments.add(promise)

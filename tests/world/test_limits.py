@@ -1,4 +1,4 @@
-"""What one line, one player and one address may send; the protocols are Evennia's own."""
+"""Limits on what a line, a player and an address may send, with Evennia's own protocols."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ SMALL = Allowance(lines=5, a_second=1)
 
 
 class Sessions:
-    """Where the Portal's connections hand things on; keeps what came, in order."""
+    """A session handler of the Portal that keeps all messages in order."""
 
     def __init__(self) -> None:
         self.heard: list[bytes] = []
@@ -73,7 +73,7 @@ def telnet(sessions, clock):
 
 
 @given(st.lists(st.tuples(st.floats(0, 30), st.integers(0, 3000)), max_size=200))
-def test_nobody_gets_more_through_than_a_bucket_and_what_flows_into_it(sent):
+def test_accepted_lines_stay_within_the_bucket_and_its_refill(sent):
     clock, lines, size, largest = Clock(), 0, 0, 0
     buckets = Buckets(clock.seconds)
     for pause, length in sent:
@@ -99,7 +99,7 @@ def test_clients_within_the_rate_are_never_refused(others):
         assert buckets.refusing(100, [("Ada", SMALL)]) is None
 
 
-def test_buckets_are_forgotten_before_they_fill_the_memory(monkeypatch):
+def test_the_number_of_buckets_is_bounded(monkeypatch):
     monkeypatch.setattr(limits, "MOST_KNOWN", 10)
     buckets = Buckets(lambda: 0.0)
     for number in range(100):
@@ -107,12 +107,12 @@ def test_buckets_are_forgotten_before_they_fill_the_memory(monkeypatch):
     assert len(buckets._known) == 10
 
 
-def test_a_flood_is_told_once_in_a_while_and_passes_again_later(telnet, sessions, clock):
+def test_a_flood_is_cut_with_one_warning_and_lines_pass_again_later(telnet, sessions, clock):
     telnet.dataReceived(b"look\r\n" * 1000)
     assert 0 < len(sessions.heard) < 100
     assert sessions.told == [limits.TOO_FAST]
     clock.advance(60)
-    telnet.dataReceived(b"lo\0ok\r\n")  # which PostgreSQL does not take
+    telnet.dataReceived(b"lo\0ok\r\n")  # PostgreSQL refuses NUL
     assert sessions.heard[-1] == [["look\n"], {}]
 
 
@@ -125,7 +125,7 @@ def test_a_line_without_an_end_is_not_kept(telnet, sessions):
     assert sessions.heard == [[["look\n"], {}]]
 
 
-def test_options_without_an_end_are_hung_up_on(telnet):
+def test_telnet_options_without_an_end_close_the_connection(telnet):
     telnet.negotiationMap[NAWS] = Mock()
     telnet.dataReceived(b"\xff\xfa" + NAWS + b"x" * 65536)
     assert telnet.transport.disconnected
@@ -136,7 +136,9 @@ def test_options_without_an_end_are_hung_up_on(telnet):
     ("typed", "sent"),
     [("talk café ÿúÿðÿ", "latin-1"), ("talk я яр яъ ещё", "cp1251"), ("say Ъ", "koi8-r")],
 )
-def test_letters_of_old_clients_are_no_commands_of_telnet(telnet, sessions, typed, sent, size):
+def test_letters_in_old_encodings_are_not_taken_for_telnet_commands(
+    telnet, sessions, typed, sent, size
+):
     resized = telnet.negotiationMap[NAWS] = Mock()
     telnet.protocol_flags["ENCODING"] = "" if sent == "latin-1" else sent
     options = b"\xff\xf1\xff\xfd\xc8\xff\xfa\x1f\0P\0\x18\xff\xf0"
@@ -145,11 +147,11 @@ def test_letters_of_old_clients_are_no_commands_of_telnet(telnet, sessions, type
         telnet.dataReceived(data[at : at + size])
     assert [text for ((text,), _) in sessions.heard] == [f"{typed}\n", "look\n"]
     resized.assert_called_once()
-    assert telnet.transport.value() == b"\xff\xfc\xc8", "it will not do what it does not know"
+    assert telnet.transport.value() == b"\xff\xfc\xc8", "it refuses unknown options"
 
 
 @pytest.mark.parametrize("logged_in", [True, False])
-def test_who_does_not_log_in_is_asked_to_leave(telnet, sessions, clock, logged_in):
+def test_a_connection_without_a_login_is_closed_after_a_while(telnet, sessions, clock, logged_in):
     telnet.logged_in = logged_in
     clock.advance(LOGIN_SECONDS - 1)
     assert not sessions.left
@@ -170,7 +172,7 @@ def socket(sessions, clock):
     return line
 
 
-def test_a_handshake_without_an_end_is_hung_up_on_and_not_kept(socket):
+def test_a_handshake_without_an_end_is_cut_off_and_not_kept(socket):
     socket.dataReceived(b"GET /" + b"x" * (LONGEST_MESSAGE - 5))
     assert not socket.transport.disconnected
     socket.dataReceived(b"x")
@@ -182,7 +184,7 @@ def test_a_handshake_without_an_end_is_hung_up_on_and_not_kept(socket):
 
 
 class World(Sessions):
-    """Where the Server's sessions hand things on."""
+    """A session handler of the Server that keeps all messages in order."""
 
     call_inputfuncs = Sessions.data_in
 
@@ -191,7 +193,7 @@ class World(Sessions):
 
 
 def server_session(account: object, number: int) -> tuple[WrappingSession, World]:
-    """A session of a new address; in the game if there is an account."""
+    """Return a session from a new address; logged in if there is an account."""
     world, session = World(), WrappingSession()
     session.init_session("telnet", f"198.51.100.{number}", world)
     session.sessid, session.account = number, account
@@ -199,7 +201,7 @@ def server_session(account: object, number: int) -> tuple[WrappingSession, World
     return session, world
 
 
-def test_a_player_is_held_back_and_told_and_a_builder_is_not():
+def test_players_are_limited_with_a_warning_and_builders_are_not():
     player = create_account("Fastotto", None, "long-password-12", typeclass=Account)
     builder = create_account("Fastbea", None, "long-password-12", typeclass=Account)
     try:
@@ -217,9 +219,9 @@ def test_a_player_is_held_back_and_told_and_a_builder_is_not():
         builder.delete()
 
 
-# -- what is shown on a line
+# -- the wrapping of lines
 
 
 @pytest.mark.parametrize(("text", "width", "shown"), table("wrapped lines"))
-def test_what_fits_stays_and_what_is_wrapped_keeps_its_words_and_columns(text, width, shown):
+def test_long_lines_are_wrapped_between_words_and_keep_columns(text, width, shown):
     assert wrap(text, width) == shown

@@ -1,4 +1,4 @@
-"""What agents really do is counted, and told to pages."""
+"""Metrics and live pages of what agents do."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.world.agents_world import AgentsWorld
 
 
 class MetricsWorld(AgentsWorld):
-    """A world that is watched."""
+    """A world with metrics and an event log."""
 
     def start_services(self) -> runtime.Runtime:
         new = super().start_services()
@@ -28,12 +28,12 @@ class MetricsWorld(AgentsWorld):
         return new
 
     def shown(self) -> list[dict[str, Any]]:
-        """What a page would show by now."""
+        """Return the records that a page would show by now."""
         assert self.log.flush(60)
         return [*new_events(self.log.folder, 0, 0, self.watching.complete).events]
 
     def families(self) -> list[Any]:
-        """What Prometheus is told; nobody is named in it."""
+        """Return the metrics for Prometheus, after a check that they name nobody."""
         text = self.watching.metrics.text().decode()
         assert "Tom" not in text
         assert "Mira" not in text
@@ -47,7 +47,7 @@ class MetricsWorld(AgentsWorld):
 
 
 class WatchedTest(MetricsWorld):
-    def test_a_thought_and_its_memories_are_counted_and_streamed_with_words_and_reason(self):
+    def test_thoughts_are_counted_and_streamed_with_memories_and_reasons(self):
         self.ask(
             "Good evening. connect Tom c67jHL8p", "say The leek soup. | Tom is hungry", seconds=20
         )
@@ -63,7 +63,7 @@ class WatchedTest(MetricsWorld):
         assert (act["text"], act["reason"]) == ("say The leek soup.", "Tom is hungry")
         assert [each["seq"] for each in records] == list(range(1, len(records) + 1))
 
-    def test_the_dashboard_of_grafana_and_the_page_name_metrics_that_there_are(self):
+    def test_grafanas_dashboard_and_the_docs_name_existing_metrics(self):
         there = {f"{f.name}{'_total' * (f.type == 'counter')}" for f in self.families()}
         docs = REPOSITORY / "docs"
         panels = json.loads((docs / "grafana-keepsake.json").read_text(encoding="utf-8"))["panels"]

@@ -1,4 +1,4 @@
-"""What a public world needs: silence for a time, ignoring, reports, and an audit."""
+"""Moderation of a public world: muting, ignoring, reports and an audit log."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class TestModeration(Building, Inn):
 
     @staticmethod
     def shows(character):
-        """From now on, what reaches the connection of whoever plays it."""
+        """Return a list of the texts that its player's connection gets from now on."""
         shown = []
 
         def sent(**kwargs):
@@ -41,12 +41,12 @@ class TestModeration(Building, Inn):
         return shown
 
     def pages(self, line):
-        """Tom pages; returns what he is shown."""
+        """Let Tom page; return what he is shown."""
         self.told.clear()
         self.char1.execute_cmd(f"page {line}")
         return "\n".join(self.told)
 
-    def test_the_muted_are_not_heard(self):
+    def test_muted_players_are_not_heard(self):
         assert "Muted" in self.type("@mute ann for 30m : shouting")
         assert self.shown[-1].endswith("Reason: shouting")
         for line in (*SAID, "page tom = Hi.", "page tom Hi."):
@@ -62,7 +62,7 @@ class TestModeration(Building, Inn):
         self.ann.execute_cmd("say Hi.")
         assert 'Ann says, "Hi."' in self.heard
 
-    def test_words_and_pages_of_who_is_ignored_do_not_arrive(self):
+    def test_speech_and_pages_of_ignored_players_do_not_arrive(self):
         self.pages("ann = Are you there?")
         assert any("Are you there?" in each for each in self.shown)
         self.ann.execute_cmd("ignore tom")
@@ -84,13 +84,13 @@ class TestModeration(Building, Inn):
         assert told.count("\n") == 0, "a page forges no line of the game"
         assert "|/" in told
 
-    def test_help_tells_players_nothing_of_what_is_for_builders(self):
+    def test_help_shows_players_no_builder_commands(self):
         assert "memory-status" in self.type("help")
         self.ann.execute_cmd("help")
         assert "whisper" in self.shown[-1]
         assert not any(each in self.shown[-1] for each in ("memory-status", "ban", "Building"))
 
-    def test_a_report_is_read_by_builders_and_is_bounded(self):
+    def test_reports_reach_builders_and_are_limited(self):
         self.ann.execute_cmd("report tom = |rHe shouts.|n " + "x" * 2000)
         assert any("[Report]" in text for text in self.heard)
         assert "He shouts." in self.type("@reports")
@@ -100,7 +100,7 @@ class TestModeration(Building, Inn):
         assert len(lines) == 6
         assert all(len(line) < 900 for line in lines)
 
-    def test_what_builders_do_is_written_down_and_what_players_do_is_not(self):
+    def test_the_audit_log_has_builders_commands_and_not_players(self):
         self.ann.execute_cmd("say @ban tom")
         self.ann.execute_cmd("@ban tom")
         self.type("@rules")
@@ -117,4 +117,4 @@ class TestModeration(Building, Inn):
         assert "@mute ann for 1h : shouting" in shown
         self.account.permissions.clear()
         self.account.permissions.add("Builder")
-        assert "not available" in self.type("@audit"), "it is of builders, and for those above them"
+        assert "not available" in self.type("@audit"), "the log about builders is for admins"

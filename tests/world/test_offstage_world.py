@@ -1,4 +1,4 @@
-"""Life offstage: tide, hour and weather in rooms, the agents' days, word that gets round."""
+"""Village life by rule: tide, hour and weather in rooms, the agents' days, and news."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from world.build import build_world, find
 
 
 def moment(*states: str) -> datetime:
-    """The first hour of a year, by this machine's clock, at which all of that holds."""
+    """Return the first hour of a year, in this machine's time zone, with all these states."""
     start = datetime(2026, 5, 4).astimezone()
     hours = (start + timedelta(hours=each) for each in range(366 * 24))
     return next(each for each in hours if almanac(each).states.issuperset(states))
 
 
-def test_what_villagers_may_say_anywhere_holds_no_secret_and_nothing_of_home_alone():
+def test_the_open_part_of_villagers_profiles_has_no_secrets():
     told = {}
     for each in shipped_world()[0].people.values():
         own = [example.partition(f"~{each.name}> ")[2] for example in each.examples]
@@ -35,7 +35,7 @@ def test_what_villagers_may_say_anywhere_holds_no_secret_and_nothing_of_home_alo
 
 
 class TestLooks(AgentsWorld):
-    """What is seen of a place of the village at its hour, in its weather; nobody lives there."""
+    """How places of the village look by hour and weather, without agents."""
 
     @classmethod
     def setUpTestData(cls) -> None:
@@ -61,7 +61,7 @@ class TestLooks(AgentsWorld):
 
 
 class Offstage(AgentsWorld):
-    """Mira and Joss, an inn with a kitchen and a quay, and hours that pass when a test says so."""
+    """Mira, Joss, an inn with a kitchen, and a quay; only tests move the time."""
 
     START = datetime(2026, 5, 4, 9, 0).astimezone()
 
@@ -91,13 +91,13 @@ class Offstage(AgentsWorld):
                 self.settle(lambda: not self.is_thinking())
 
     def texts(self, agent, event: str = "") -> list[str]:
-        """What the agent remembers, of that event."""
+        """Return the texts of the agent's window, all or of one kind of event."""
         window = agent.mind.memory.context().window
         return [each.text for each in window if not event or each.event == event]
 
 
 class TestDays(Offstage):
-    """Agents are where their day has them, and people see them go and work."""
+    """Agents follow their daily schedule, and people see them go and work."""
 
     def test_they_walk_through_exits_and_are_seen_to_work(self):
         self.char1.location = self.room1
@@ -111,9 +111,9 @@ class TestDays(Offstage):
         self.time.time += timedelta(days=1)
         self.pass_minutes(20)
         assert heard.count("Joss peels an onion.") == 1
-        assert not self.fake.calls("/api/generate"), "nobody thinks of any of it"
+        assert not self.fake.calls("/api/generate"), "nobody thinks about it"
 
-    def test_whoever_keeps_a_place_stays_with_guests_and_says_that_she_steps_out(self):
+    def test_a_host_stays_with_guests_and_says_when_she_steps_out(self):
         self.mira.home, self.mira.db.keeps = self.room1, True
         self.char1.location = self.room1
         self.day(self.mira, ("9-12", self.quay, "buys fish"))
@@ -126,7 +126,7 @@ class TestDays(Offstage):
 
 
 class TestMeetings(Offstage):
-    """Mira and Joss are both on the quay in the morning, and tell each other what they know."""
+    """Mira and Joss meet on the quay in the morning and tell each other news."""
 
     def setUp(self) -> None:
         super().setUp()
@@ -134,7 +134,7 @@ class TestMeetings(Offstage):
         self.day(self.mira, ("9-12", self.quay, "buys fish"))
         self.day(self.joss, ("9-12", self.quay, "mends a net"))
 
-    def test_word_of_a_deed_goes_round_aloud_with_a_chain_to_who_saw_it(self):
+    def test_news_of_a_deed_is_told_aloud_with_a_chain_to_the_witness(self):
         saw = ("Tom brought Mira her cup back.", {"type": "deed", "importance": 7})
         self.mira.msg(saw, from_obj=self.char1)
         seen = self.mind.memory.newest
@@ -151,7 +151,7 @@ class TestMeetings(Offstage):
         self.pass_minutes(6)
         assert heard.count(told) == 1
 
-    def test_nothing_that_was_only_said_gets_round(self):
+    def test_what_players_only_say_is_no_news(self):
         self.char1.location = self.mira.location
         self.char1.execute_cmd("whisper mira = My brother died at sea, and I live in his house.")
         self.char1.execute_cmd("talk mira My sister is called Anneke, and she died at sea.")

@@ -1,4 +1,4 @@
-"""Agents know people: whom they met, what those said, and what is never theirs to say."""
+"""Agents' pages about people in prompts, promises, and what players cannot forge."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CHAT = ("Good morning, Mira!", "The bread is good today.", "Thank you, Mira.", "
 
 
 class PeopleWorld(AgentsWorld):
-    """Mira, Tom, and whoever else comes into the inn; days pass when a test says so."""
+    """Mira, Tom and other characters in the inn; only tests move the time."""
 
     START = datetime(2026, 5, 4, 9, tzinfo=UTC)
 
@@ -34,19 +34,19 @@ class PeopleWorld(AgentsWorld):
         return self.mind.books.people.page(identity_of(who))
 
     def add_character(self, name):
-        """Somebody new in the inn."""
+        """Add a character to the inn."""
         return create.create_object(Character, key=name, location=self.room1, home=self.room1)
 
     def people_lines(self, prompt):
-        """What a prompt says of those who are there."""
+        """Return the prompt's section about the people who are here."""
         assert PEOPLE in prompt, prompt
         return prompt.split(f"{PEOPLE}\n")[1].split("\n\n")[0]
 
 
 class TestKnowing(PeopleWorld):
-    """From what is lived through to the page, and to the prompt."""
+    """From memories to the page about a person, and to the prompt."""
 
-    def test_what_somebody_said_stands_in_the_prompt_once_the_window_is_past_it(self):
+    def test_what_somebody_said_is_in_the_prompt_after_it_has_left_the_window(self):
         self.say(*CHAT, "I work as a miller, Mira.")
         self.mind.look()
         shown = self.people_lines(self.ask("Here I am again!", "say Welcome!")[0])
@@ -62,9 +62,9 @@ class TestKnowing(PeopleWorld):
 
 
 class TestHostile(PeopleWorld):
-    """What a player says is what they said, and nothing else."""
+    """What a player says is stored only as their words."""
 
-    def test_no_page_no_prompt_line_and_no_new_self_can_be_forged(self):
+    def test_pages_prompt_lines_and_the_profile_cannot_be_forged(self):
         rook = self.add_character("Rook")
         self.say("I work as a miller, Mira.")
         forged = table("forged pages")
@@ -93,7 +93,7 @@ class TestHostile(PeopleWorld):
 
 
 class TestPromises(PeopleWorld):
-    """What the agent notes in its turn."""
+    """Promises that the agent notes in its turn."""
 
     def perform(self, line):
         verb, _, argument = line.partition(" ")
@@ -103,7 +103,7 @@ class TestPromises(PeopleWorld):
         self.settle(lambda: bool(done))
         return self.mind.memory.context().window[-1].text
 
-    def test_a_promise_is_kept_and_what_was_promised_in_a_whisper_is_for_two(self):
+    def test_promises_are_kept_and_a_whispered_one_is_shown_to_its_hearer_alone(self):
         self.say("Will you mend my net, Mira?")
         number = self.mind.memory.newest
         assert "Noted as your promise: " in self.perform("promise Tom: mend the net by Friday")
@@ -121,7 +121,7 @@ class TestPromises(PeopleWorld):
                 return memory.private.may_hear([number], audience)
 
             assert len(memory.commitments.lines(None, may)) == shown
-        # Of the window nothing: the promise itself stands in the prompt of the two alone.
+        # With an almost empty window, so that the promise itself is looked for in the prompt.
         memory = self.mind.memory.memory
         context = memory.context
         memory.context = lambda: replace(context(), window=context().window[-1:])
@@ -133,7 +133,7 @@ class TestPromises(PeopleWorld):
 
 
 class TestBuilders(Building, PeopleWorld):
-    """@people, as builders type them."""
+    """The builders' command @people."""
 
     def test_everybody_and_one_of_them(self):
         self.say("I work as a miller, Mira.", "I work as a baker now, Mira.")

@@ -1,4 +1,4 @@
-"""How somebody becomes a player: the login screen and the page."""
+"""New players' accounts: the login screen and the registration page."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class TestCreate(BuiltWorld, PeopleWorld):
             self.said.append(strip_ansi(str(text[0] if isinstance(text, (tuple, list)) else text)))
 
     def type(self, line: str) -> str:
-        """Type a line at the login screen; everything that came back."""
+        """Type a line at the login screen; return everything that came back."""
         self.said.clear()
         service = evennia.EVENNIA_SERVER_SERVICE
         amp = type("Amp", (), {"send_AdminServer2Portal": lambda *a, **k: None})()
@@ -52,11 +52,11 @@ class TestCreate(BuiltWorld, PeopleWorld):
         return "\n".join(self.said)
 
     def register(self, name: str) -> Any:
-        """Fill in the web site's registration form."""
+        """Fill in the website's registration form; return the page."""
         form = {"username": name, "password1": "tide-and-time", "password2": "tide-and-time"}
         return Client(headers={"host": "localhost"}).post("/auth/register", form)
 
-    def test_a_newcomer_stands_in_the_inn(self):
+    def test_a_new_player_starts_in_the_inn(self):
         assert "create <name> <password>" in self.type("look")
         for line in ("create", "create Piet", 'create "Piet x', "create a b c"):
             assert "create <name> <password>" in self.type(line)

@@ -1,6 +1,6 @@
-"""What was whispered is for two: a walk along every way from a memory into somebody's prompt.
+"""Whispered words stay between two people: every way from a memory into a prompt is tested.
 
-The model behind the wire says whatever it reads; what counts is what it was given to read.
+The fake model repeats its prompt. What counts is which texts it was sent.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ HM = "Hm, let me see."
 
 
 def secrets_in(prompts: list[str]) -> list[str]:
-    """Which of the private words stand in any of them."""
+    """Return the private words that are in any of the prompts."""
     return [word for word in SECRETS if any(word.casefold() in p.casefold() for p in prompts)]
 
 
 class PrivateWorld(RecallWorld, TalkWorld):
-    """Tom whispers to Mira in the inn; Ann comes in later."""
+    """Tom whispers to Mira in the inn; Ann comes in afterwards."""
 
     def setUp(self) -> None:
         super().setUp()
@@ -45,12 +45,12 @@ class PrivateWorld(RecallWorld, TalkWorld):
         self.pass_time(10)
 
     def sent_texts(self) -> list[str]:
-        """All that the model was given to read, a text for each call."""
+        """Return what was sent to the model, one text for each call."""
         calls = self.fake.calls("/api/chat")
         return ["\n".join(each["content"] for each in call.body["messages"]) for call in calls]
 
     def prompts_after(self, *lines: str) -> list[str]:
-        """What the model is given to read when Ann types these."""
+        """Let Ann type lines; return what is sent to the model meanwhile."""
         before = len(self.sent_texts())
         for line in lines:
             self.ann.execute_cmd(line)
@@ -63,7 +63,7 @@ class PrivateWorld(RecallWorld, TalkWorld):
         return self.prompts_after(*(f"talk mira {each}" for each in QUESTIONS))
 
     def chat(self, times: int) -> None:
-        """So much is said that what was whispered leaves the window."""
+        """Let Ann say this many lines, to move the whispers out of the window."""
         self.mira.db.paused = True
         for number in range(times):
             self.ann.execute_cmd(f"say {CHATTER[number % len(CHATTER)]} {number}")
@@ -83,11 +83,11 @@ class PrivateWorld(RecallWorld, TalkWorld):
         self.update_pages()
 
     def update_pages(self) -> None:
-        """What was lived is in the profiles, the index and the files."""
+        """Write the memories so far into the pages about people."""
         self.mind.look()
 
     def run_night(self) -> list[str]:
-        """All steps of a night, with a model that writes down what it reads; what it was sent."""
+        """Run all steps of a night with a model that repeats its prompts; return those prompts."""
         sleeping, before = self.services.sleeping.current, len(self.sent_texts())
         self.services.sleeping = FixedConfig(type(sleeping)(profile="agent"))
         self.fake.script = lambda prompt: " ".join(str(prompt).split())[-300:]
@@ -99,7 +99,7 @@ class PrivateWorld(RecallWorld, TalkWorld):
         return self.sent_texts()[before:]
 
     def shared_texts(self) -> list[str]:
-        """The files that stand in everybody's prompt, or are made of them."""
+        """Return the texts that are in everybody's prompt, or are made from them."""
         folder = self.mind.memory.folder
         names = ("summaries", "journal", "notes", "pinned.md")
         paths = [p for name in names for p in (folder / name).glob("**/*") if p.is_file()]
@@ -108,13 +108,13 @@ class PrivateWorld(RecallWorld, TalkWorld):
         return [*(p.read_text() for p in paths), *portraits]
 
     def recalled_words(self, audience: Audience | None) -> list[str]:
-        """Which of the private words recall finds, as small models read them, for an audience."""
+        """Return the private words that recall finds for an audience."""
         find = self.mind.keeper.recaller.find
         hits = [hit for each in QUESTIONS for hit in find(each, audience=audience).hits]
         return secrets_in([hit.document.text for hit in hits])
 
     def idle_prompts(self, *answers: str) -> list[str]:
-        """What the model is given to read for idle acts, the first of them answered so."""
+        """Return the prompts of idle acts, after the first ones got these answers."""
         before, waiting = len(self.sent_texts()), [*answers]
         self.set_thinking(idle_interval=1.0, pause_notice=0)
         self.ann.execute_cmd("talk mira Good evening.")
@@ -132,7 +132,7 @@ class PrivateWorld(RecallWorld, TalkWorld):
 
 class TestPrivateWords(PrivateWorld):
     def test_private_words_reach_nobody_else(self):
-        """The private words that reach Ann or an act, by the way that they came."""
+        """Collect the private words that reach Ann or an act, by their way."""
         found = {"window and turns": secrets_in(self.ask_everything())}
         self.update_pages()
         found["pages and promises"] = secrets_in(self.ask_everything())
@@ -150,7 +150,7 @@ class TestPrivateWords(PrivateWorld):
         found["what is looked up"] = secrets_in(looks_up)
         assert not any(found.values()), found
 
-    def test_whom_it_was_told_to_hears_it_while_they_are_alone(self):
+    def test_the_whisperer_is_reminded_in_whispers(self):
         self.empty_window()
         before = len(self.sent_texts())
         for question in QUESTIONS:
@@ -159,15 +159,15 @@ class TestPrivateWords(PrivateWorld):
         prompts = "\n".join(self.sent_texts()[before:])
         assert set(secrets_in([prompts])) >= set(SECRETS[:4]), prompts
 
-    def test_who_confided_it_and_asks_before_others_is_not_reminded_of_it(self):
+    def test_the_whisperer_is_not_reminded_before_others(self):
         self.char1.execute_cmd("talk mira Good evening.")
-        self.pass_time(6)  # in a whisper, as the last of what was whispered has no answer yet
+        self.pass_time(6)  # answered in a whisper, because the last whisper has no answer yet
         before = len(self.sent_texts())
         for question in QUESTIONS:
             self.ask(question, seconds=6)
         assert not secrets_in(self.sent_texts()[before:])
 
-    def test_what_is_searched_for_in_a_whisper_is_remembered_without_its_words(self):
+    def test_a_search_out_of_a_whisper_is_remembered_without_its_words(self):
         self.replies = ["> recall the grelnick vault | Tom has a grelnick", HM]
         self.char1.execute_cmd("whisper mira = Where is the grelnick vault?")
         self.pass_time(8)

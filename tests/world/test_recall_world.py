@@ -1,6 +1,6 @@
-"""Agents use their own memory: notes, searches, pins; over HTTP to a scripted model.
+"""Agents use notes, searches and pins, with a scripted model over HTTP.
 
-The words' index is the real one; meaning is tested beside Chroma elsewhere.
+The index of words is real; the search by meaning is tested elsewhere.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ NOTES, PAST = "POTENTIALLY RELATED PRIVATE NOTES:", "RELATED PAST EXPERIENCES:"
 
 
 class RecallWorld(AgentsWorld):
-    """Mira with an index, and a window of four."""
+    """Mira has an index and a window of four memories."""
 
     COMPACTION = SMALL_WINDOWS
     chroma: ClassVar[str] = NONE
@@ -40,22 +40,22 @@ class RecallWorld(AgentsWorld):
 
     def say(self, *lines, who=None):
         super().say(*lines, who=who)
-        # While the thread makes the file, a search takes what is there.
+        # Wait for the indexing thread: a search meanwhile uses the index as it is.
         last, folder = self.mind.memory.context().window[-1].number, self.mind.books.notes.folder
         words = self.services.indexes.open(folder.parent.name, folder).words
         self.services.indexes.follow()
         self.settle(lambda: bool(words.get([f"memory:{last}"])))
 
     def section(self, prompt, heading):
-        """The lines under a heading of a prompt."""
+        """Return the lines under a heading of a prompt."""
         assert heading in prompt, prompt
         return prompt.split(f"{heading}\n")[1].split("\n\n")[0].splitlines()
 
 
 class TestRelated(RecallWorld):
-    """What a prompt is given of itself."""
+    """Memories that a prompt gets without a tool call."""
 
-    def test_what_left_the_window_comes_back_and_what_is_visible_does_not(self):
+    def test_recall_brings_back_what_left_the_window_and_repeats_nothing_visible(self):
         self.say(*FACTS, *CHATTER)
         prompt = self.ask("Where is my brother Edwin?", "say In Ostrey.")[0]
         past = self.section(prompt, PAST)
@@ -84,7 +84,7 @@ class TestRelated(RecallWorld):
 
 
 class TestTools(RecallWorld):
-    """Tool calls: the act and its result in the memory, nothing in the room."""
+    """Tool calls: the act and its result are remembered; the room sees nothing."""
 
     def setUp(self):
         super().setUp()
@@ -93,7 +93,7 @@ class TestTools(RecallWorld):
     def kinds(self):
         return [(m.kind.value, m.text) for m in self.mind.memory.context().window[-3:]]
 
-    def test_notes_and_pins_are_kept_stand_in_prompts_and_nobody_else_knows(self):
+    def test_notes_and_pins_are_in_prompts_and_shown_to_nobody(self):
         self.ask("Remember my debt.", "note debts: Tom owes me six pence. | he may forget")
         note = self.mind.books.notes.find("debts")
         kept = "After Tom spoke (memory 2): Tom owes me six pence."
@@ -103,7 +103,9 @@ class TestTools(RecallWorld):
         self.say(*CHATTER, *CHATTER)
         prompt = self.ask("Who has debts of six pence?", "unpin 1")[0]
         assert self.section(prompt, NOTES) == [f"- debts: {kept}"]
-        assert prompt.index("\n---\n") < prompt.index(NOTES), "in the changing tail"
+        assert prompt.index("\n---\n") < prompt.index(NOTES), (
+            "in the part of the prompt that changes"
+        )
         pinned = r"## Always Remember\n- After Tom spoke \(memory \d+\): Tom keeps bees\.\n"
         assert re.search(pinned, prompt.partition("\n---\n")[0])
         assert "## Always Remember" not in self.ask("Still?", "forget debts")[0]
@@ -111,7 +113,7 @@ class TestTools(RecallWorld):
         assert self.mind.books.notes.find("debts") is None
         assert not any("bees" in line or "note" in line for line in self.heard)
 
-    def test_recall_brings_what_it_found_and_thinks_again_with_it(self):
+    def test_the_result_of_recall_is_in_the_next_prompt(self):
         self.say(*FACTS, *CHATTER)
         prompts = self.ask("You know that thing?", "recall brass key", "say At the old mill!")
         assert len(prompts) == 2
@@ -123,9 +125,9 @@ class TestTools(RecallWorld):
 
 
 class TestPrivacy(RecallWorld):
-    """Other agents see nothing of it by any command, and players: test_builder_commands."""
+    """No command shows an agent's memory to other agents; players: test_builder_commands."""
 
-    def test_other_agents_see_nothing_of_it(self):
+    def test_other_agents_see_nothing(self):
         bram = self.add_agent("Bram")
         self.mind.books.notes.write("secret", "xyzzy", now=self.services.clock.now())
         for line in ("@notes Mira", "notes", "recall xyzzy", "@recall Mira = xyzzy"):
@@ -142,9 +144,9 @@ class TestPrivacy(RecallWorld):
 
 
 class TestBuilders(Building, RecallWorld):
-    """What builders type."""
+    """Builders' commands on memories."""
 
-    def test_recall_memories_by_number_and_a_summary_edited_by_hand(self):
+    def test_recall_memories_by_number_and_an_edited_summary(self):
         self.say(*FACTS, *CHATTER)
         shown = self.type("@recall mir = where is the brass key?")
         head, first, why, *_ = shown.splitlines()

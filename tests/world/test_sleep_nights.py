@@ -1,4 +1,4 @@
-"""What agents do in their sleep, with the real steps and a model over the wire."""
+"""The work of agents' nights, with the real steps and a fake model over HTTP."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ READ_AGAIN = "What Tom and Mira said and did"
 
 
 class NightWorld(SleepWorld):
-    """Tom has told Mira of himself; a model may work in her sleep."""
+    """Tom has told Mira about himself; a model can be asked at night."""
 
     def setUp(self):
         super().setUp()
@@ -46,11 +46,11 @@ class NightWorld(SleepWorld):
         self.set_sleep(profile="agent", **values)
 
     def asked(self):
-        """The prompts that were sent in sleep."""
+        """Return the prompts that were sent at night."""
         return [prompt for prompt in self.fake.prompts() if "~Mira>" not in prompt[-40:]]
 
     def sleep(self):
-        """A sleep with its work; the steps that were done."""
+        """Run a night; return the steps that were done."""
         self.steps.clear()
         self.put_to_bed()
         return self.steps
@@ -63,7 +63,7 @@ class NightWorld(SleepWorld):
 
 
 class TestNights(NightWorld):
-    def test_without_a_model_all_steps_are_done_in_order_and_nobody_is_asked(self):
+    def test_without_a_model_all_steps_are_done_in_order(self):
         self.set_sleep(profile="nonesuch")
         assert self.sleep() == ALL
         assert any("sleeps without a model" in line for line in self.logged)
@@ -72,7 +72,7 @@ class TestNights(NightWorld):
         assert any("baker" in line.text for line in tom.lines)
         assert tom.portrait == ""
 
-    def test_a_night_writes_pages_and_the_next_only_of_what_is_new(self):
+    def test_a_night_writes_pages_and_the_next_one_continues(self):
         self.use_model()
         assert self.sleep() == ALL
         seen = self.through()
@@ -86,13 +86,13 @@ class TestNights(NightWorld):
         self.put_to_bed()
         assert self.through() > seen
 
-    def test_a_model_that_fails_is_a_line_in_the_log_and_the_night_goes_on(self):
+    def test_a_failing_model_is_logged_and_the_night_goes_on(self):
         self.fake.always("/api/generate", Reply(status=500))
         self.use_model()
         assert self.sleep() == ALL
         assert self.problems()
 
-    def test_woken_in_the_middle_nothing_is_lost(self):
+    def test_a_night_that_was_cut_short_is_done_at_the_next_sleep(self):
         self.use_model()
         gate = self.hold_answers()
         self.sleeper.fall_asleep("a test said so")
@@ -100,7 +100,7 @@ class TestNights(NightWorld):
         held = self.sleeper.nights.step
         assert held in ("consolidate", "profiles"), "both ask the model"
         self.char1.execute_cmd("wake mira")
-        self.wait_for_night()  # though the model has not answered yet
+        self.wait_for_night()  # although the model has not answered yet
         assert self.steps == ALL[: ALL.index(held)]
         gate.set()
         self.fake.always("/api/generate", Reply())
@@ -109,7 +109,7 @@ class TestNights(NightWorld):
 
 
 class TestCompacting(LadderWorld):
-    def test_the_memory_is_compacted_after_it(self):
+    def test_the_memory_is_compacted_after_the_nights_work(self):
         self.services.sleeping = FixedConfig(self.services.sleeping.current)
         self.fill(0.75, context_tokens=1600)
         self.budget(context_tokens=1600)
@@ -125,7 +125,7 @@ class TestCompacting(LadderWorld):
         books.settle = settling
         sleeper.fall_asleep("a test said so")
         self.settle(held.is_set)
-        # as the housekeeping asks every two seconds
+        # as the housekeeping does every two seconds
         self.mind.compactions.compact_if_due(asleep=sleeper.may_compact)
         assert not self.mind.compactions.compacting, "first the pages are brought up to date"
         let_go.set()

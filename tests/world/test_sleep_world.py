@@ -1,4 +1,4 @@
-"""How sleep looks from the world: agents tire, go home, lie down, and are woken."""
+"""Sleep as players see it: agents get tired, go home, fall asleep, and are woken."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.world.agents_world import AgentsWorld, FixedConfig
 
 
 class SleepWorld(AgentsWorld):
-    """Mira lives in the inn; the quay and the square lie beyond it."""
+    """Mira lives in the inn; only tests move the time."""
 
     START = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
@@ -29,7 +29,7 @@ class SleepWorld(AgentsWorld):
         return self.mind.sleeper
 
     def wait_for_night(self):
-        """Wait for the end of the night's work."""
+        """Wait until the night's work is done."""
         self.settle(lambda: not self.sleeper.nights.working)
 
     def put_to_bed(self):
@@ -37,11 +37,11 @@ class SleepWorld(AgentsWorld):
         self.wait_for_night()
 
     def pass_minutes(self, minutes):
-        """Let time pass minute by minute, on both clocks."""
+        """Move both clocks, minute by minute."""
         for minute in range(int(minutes), 0, -1):
             self.time.time += timedelta(minutes=1)
             self.clock.advance(60)
-            if minutes <= 20 or minute % 20 == 1:  # else nobody speaks, and nobody thinks
+            if minutes <= 20 or minute % 20 == 1:  # in long times nobody thinks
                 self.settle()
 
     def type(self, line):
@@ -51,12 +51,12 @@ class SleepWorld(AgentsWorld):
         return " | ".join(self.heard)
 
     def remembered(self):
-        """What Mira remembers since the server started."""
+        """Return the lines of Mira's window."""
         return [memory.line for memory in self.mind.memory.context().window]
 
 
 class TestTiring(SleepWorld):
-    def test_hours_put_it_to_bed_but_not_where_it_is_switched_off_or_paused(self):
+    def test_it_gets_tired_unless_sleep_is_switched_off_or_it_is_paused(self):
         self.set_sleep(awake_hours=1.0, quiet_minutes=0.0)
         self.pass_minutes(58)
         assert not self.mira.db.asleep
@@ -84,7 +84,7 @@ class TestGoingHome(SleepWorld):
         self.clock.advance(3.5)
         self.settle()
 
-    def test_it_walks_exit_by_exit_and_then_sleeps_and_whoever_speaks_holds_it_up(self):
+    def test_it_walks_home_exit_by_exit_and_speech_to_it_stops_it(self):
         self.square, quay = self.add_room("The Square"), self.add_room("The Quay")
         self.add_exits(self.room1, "out", "in", self.square)
         self.add_exits(self.square, "south", "north", quay)
@@ -107,7 +107,7 @@ class TestGoingHome(SleepWorld):
         assert self.mira.location is self.room1
         assert self.mira.db.asleep
         assert any("Mira arrives from The Square" in line for line in self.heard)
-        # It knows the way: rooms that it passes are no news to it.
+        # It does not look at the rooms on its way home.
         assert self.remembered()[before:] == ["You lie down and fall asleep (a test said so)."]
 
 
@@ -116,7 +116,7 @@ class TestAsleep(SleepWorld):
         super().setUp()
         self.put_to_bed()
 
-    def test_everybody_sees_it_and_talk_is_not_heard_and_the_speaker_is_told(self):
+    def test_people_see_that_it_sleeps_and_does_not_hear_talk(self):
         assert "|cMira|n (asleep)" in self.type("look")
         assert "Mira lies asleep." in self.type("look mira")
         assert "asleep" in self.type("who")
@@ -138,7 +138,7 @@ class TestAsleep(SleepWorld):
         self.type("emote hops about Mira!")
         self.type("talk oswin MIRA! WAKE UP!")
         assert self.lines(other)
-        # Nor do comings and goings, and being carried about, make it think.
+        # It does not think about arrivals and departures, or when it is moved.
         self.char2.move_to(self.add_room("Elsewhere"))
         self.char2.move_to(self.room1)
         self.mira.move_to(self.add_room("The Quay"))
@@ -147,7 +147,7 @@ class TestAsleep(SleepWorld):
         assert self.mind.thinker.state is AgentState.ASLEEP
         assert not any(prompt.startswith("You are Mira") for prompt in self.fake.prompts())
 
-    def test_a_shout_and_shaking_wake_it_and_it_thinks_about_whoever_did(self):
+    def test_shouting_and_shaking_wake_it_and_it_thinks_about_the_person(self):
         self.replies = ["say What is it?"]
         self.type("shout Wake up, Mira!")
         assert not self.mira.db.asleep
@@ -166,14 +166,14 @@ class TestAsleep(SleepWorld):
         assert "Nobody called" in self.type("wake Hamlet")
         assert "Wake whom?" in self.type("wake")
 
-    def test_shouts_wake_by_name_also_next_door(self):
+    def test_a_shout_with_its_name_wakes_it_also_from_the_next_room(self):
         self.type("shout Fire somewhere else!")
         assert self.mira.db.asleep
         cellar = self.add_room("The Cellar")
         self.add_exit("up", cellar, self.room1)
         self.char1.move_to(cellar, quiet=True)
         self.type("shout Wake up!")
-        assert self.mira.db.asleep  # meant for nobody here
+        assert self.mira.db.asleep  # addressed to nobody here
         heard = self.capture(self.char2)
         self.type("shout Mira!")
         assert not self.mira.db.asleep
@@ -191,7 +191,7 @@ class TestAsleep(SleepWorld):
         assert not self.mira.db.asleep
         assert self.sleeper.awake_seconds < 600
 
-    def test_its_sleep_outlives_a_restart_and_a_new_name(self):
+    def test_its_sleep_continues_after_a_restart_and_under_a_new_name(self):
         since = self.sleeper.fell_asleep
         self.stop_services()
         self.time.time += timedelta(hours=1)
@@ -207,7 +207,7 @@ class TestAsleep(SleepWorld):
 
 
 class TestBuilders(SleepWorld):
-    def test_to_bed_and_up_again(self):
+    def test_sleep_and_wake_commands(self):
         self.char1.permissions.add("Builder")
         assert self.type("@sleep mira") == "Mira lies down and falls asleep."
         self.wait_for_night()
@@ -222,7 +222,7 @@ class TestBuilders(SleepWorld):
         assert "going home" in self.type("@agent")
         assert "stays up" in self.type("@wake mira")
 
-    def test_woken_by_a_builder_it_is_fresh_and_shaken_awake_as_tired_as_before(self):
+    def test_it_is_rested_if_a_builder_wakes_it_but_not_if_a_player_does(self):
         self.char1.permissions.add("Builder")
         self.set_sleep(awake_hours=1.0, quiet_minutes=2.0, sleep_hours=2.0, wake_hour=23)
         self.pass_minutes(63)

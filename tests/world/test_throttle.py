@@ -1,4 +1,4 @@
-"""Passwords and new accounts at every door: the wrong ones are bounded, no right one kept out."""
+"""Limits on password attempts and new accounts, for every kind of log-in."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from typeclasses.accounts import Account
 
 PASSWORD = "tide-and-time"
 HOMES = {"Piet": "10.0.0.1", "Ilse": "10.0.0.2"}
-"""Two people, and from where each of them has played."""
+"""Two players, and the address from which each has played."""
 ADDRESSES = ("10.0.0.1", "10.0.0.2", "10.0.0.3")
 NAMES = ("Piet", "Ilse", "Nobody", *(f"Guess{number}" for number in range(60)))
 PAGES = ("/auth/login/", "/admin/login/")
 
 
 class Doors(PeopleWorld):
-    """A world with two people, and a clock that is moved by hand."""
+    """Two players' accounts, and a clock that only tests move."""
 
     def setUp(self) -> None:
         super().setUp()
@@ -52,7 +52,7 @@ class Doors(PeopleWorld):
         caches["throttle"].clear()
 
     def try_at(self, door: str, name: str, password: str, address: str) -> str:
-        """What became of it, `in`, `wrong` or `refused`; ``game``: telnet and web socket."""
+        """Try to log in at a page or the ``game``; return ``in``, ``wrong`` or ``refused``."""
         if door == "game":
             account, errors = Account.authenticate(name, password, ip=address)
             inside, told = account is not None, " ".join(errors)
@@ -70,32 +70,32 @@ class Doors(PeopleWorld):
 
 
 class TestPasswords(Doors):
-    """What is tried, and by whom."""
+    """Wrong and right passwords from known and unknown addresses."""
 
-    def test_wrong_ones_count_together_whichever_door_they_come_to(self):
+    def test_wrong_passwords_count_together_for_all_kinds_of_log_in(self):
         doors = ("game", "/auth/login/", "/admin/login/", "game", "/auth/login/")
         assert [self.try_at(door, "Piet", "x", "10.0.0.9") for door in doors] == ["wrong"] * 5
         for door in ("game", *PAGES):
             assert self.try_at(door, "Piet", "x", "10.0.0.9") == "refused"
-            # The right one would tell a robot that it has found it.
+            # Accepting the right password would tell a robot that it has found it.
             assert self.try_at(door, "PIET", PASSWORD, "10.0.0.9") == "refused"
             assert self.try_at(door, "Ilse", PASSWORD, "10.0.0.9") == "in"
         assert self.try_at("game", "Piet", PASSWORD, HOMES["Piet"]) == "in"
         self.now += throttle.PAIR_SECONDS + 1
         assert self.try_at(PAGES[0], "Piet", PASSWORD, "10.0.0.9") == "in"
 
-    def test_a_net_of_robots_becomes_slow_and_keeps_the_owner_in(self):
+    def test_a_botnet_is_slowed_down_and_the_owner_can_log_in(self):
         tried = [self.try_at("game", "Piet", "summer", f"10.1.0.{each}") for each in range(200)]
         assert tried.count("wrong") == throttle.ACCOUNT_LIMIT + 1
         assert self.try_at("game", "Piet", PASSWORD, HOMES["Piet"]) == "in"
         assert self.try_at("game", "Ilse", PASSWORD, "10.1.0.7") == "in"
         self.forget()
-        # The net of one customer counts as one address.
+        # An IPv6 network counts as one address.
         tried = [self.try_at("game", "Piet", "x", f"2001:db8::{each:x}") for each in range(1, 20)]
         assert tried.count("wrong") == throttle.PAIR_LIMIT
         assert self.try_at("game", "Piet", PASSWORD, "2001:db8:0:1::1") == "in"
 
-    def test_threads_that_try_at_once_have_no_more_tries(self):
+    def test_simultaneous_attempts_share_one_limit(self):
         barrier, tried = threading.Barrier(15), deque[bool]()
 
         def at_once() -> None:
@@ -116,16 +116,16 @@ class TestPasswords(Doors):
             assert self.try_at(door, "Piet", PASSWORD, HOMES["Piet"]) == "refused"
         assert self.try_at(PAGES[0], "Ilse", PASSWORD, HOMES["Piet"]) == "in"
 
-    def test_names_and_passwords_of_any_kind_are_wrong_and_no_more(self):
+    def test_odd_names_and_passwords_are_only_wrong(self):
         for odd in ("", " ", "x" * 100_000, "\x00", "%_", "\u0130", "a\nb", "\U0001f600"):
             assert self.try_at("game", odd, odd, "10.0.0.8") in ("wrong", "refused")
             assert self.try_at(PAGES[0], odd, odd, "10.0.0.7") in ("wrong", "refused")
 
 
 class TestWhateverHappens(Doors):
-    """Any course of right and wrong passwords, from anywhere, at any door."""
+    """Any sequence of right and wrong passwords, by address and kind of log-in."""
 
-    def test_the_bounds_hold_and_the_known_come_in(self):
+    def test_the_limits_hold_and_known_addresses_get_in(self):
         steps = st.lists(
             st.tuples(
                 st.sampled_from(("game", PAGES[0])),
@@ -160,7 +160,7 @@ class TestWhateverHappens(Doors):
         holds()
 
     def bounded(self, wrong: list[tuple[float, str, str]], address: str) -> None:
-        """No stretch of time has more than the ends of two windows, and the turns."""
+        """Check the number of wrong passwords in any period: at most two windows and the turns."""
         strangers = [
             when
             for when, name, source in wrong
@@ -172,9 +172,9 @@ class TestWhateverHappens(Doors):
 
 
 class TestRegistration(Doors):
-    """New accounts, at the login screen and on the page."""
+    """New accounts, at the login screen and on the web page."""
 
-    def test_an_address_makes_so_many_by_whichever_door_and_refusals_do_not_count(self):
+    def test_new_accounts_of_an_address_are_limited_and_refusals_do_not_count(self):
         for _ in range(2 * throttle.CREATION_LIMIT):
             assert Account.create(username="Piet", password=PASSWORD, ip="10.0.0.4")[0] is None
         letters = "abcdefghijklmnopqrstuvwxyz"

@@ -1,4 +1,4 @@
-"""The dashboard's API: what it tells, what it does, and to whom."""
+"""The dashboard's API: its answers, its actions, and who may use it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ CHANGING = {**dict.fromkeys(DOING), **WRITING}
 
 
 class TestAccess(WebWorld):
-    """Who may look, who may act, and what the others learn."""
+    """Who may look and act, and what everybody else sees."""
 
     def addresses(self):
         for number in (self.mira.id, self.char1.id, 99_999, 10**30):
@@ -42,7 +42,7 @@ class TestAccess(WebWorld):
             yield f"{API}{rest}"
 
     def seen_by(self, client: Client, addresses, methods=("get", "post", "put", "delete")):
-        """All different answers, without the cookie that a first visit brings."""
+        """Return all different answers, without the cookie of a first visit."""
         found = set()
         for address in addresses:
             for method in methods:
@@ -51,7 +51,7 @@ class TestAccess(WebWorld):
                 found.add((answer.status_code, answer.content, headers))
         return found
 
-    def test_a_stranger_and_a_player_learn_nothing_whatever_they_ask_for(self):
+    def test_strangers_and_players_get_the_same_403_for_everything(self):
         player = self.account_named("Pia", "Player")
         strangers = self.seen_by(self.client_of(), self.addresses())
         players = self.seen_by(self.client_of(player), self.addresses())
@@ -69,10 +69,10 @@ class TestAccess(WebWorld):
         assert b"/auth/login/" in body
         assert b"Mira" not in body
         assert self.seen_by(self.client_of(player), pages) == self.seen_by(self.client_of(), pages)
-        self.stop_services()  # with them it would be 503: nothing is looked up
+        self.stop_services()  # builders get 503 now
         assert self.client_of().get(f"{API}/agents").status_code == 403
 
-    def nothing_is_changed(self):
+    def check_nothing_changed(self):
         assert not any((self.mira.db.paused, self.mira.db.asleep, self.mind.books.pinned.items))
 
     def test_builders_and_those_above_them_may_do_all(self):
@@ -95,13 +95,13 @@ class TestAccess(WebWorld):
         assert self.get("/agents")["agents"][0]["name"] == "Mira"
         for deed, body in CHANGING.items():
             assert "builders" in self.post(self.of_mira(deed), 403, body=body)["error"]
-        self.nothing_is_changed()
+        self.check_nothing_changed()
 
-    def test_what_does_something_needs_the_token(self):
+    def test_actions_need_the_csrf_token(self):
         self.web = self.client_of(self.builder, tokens=True)
         for deed, body in CHANGING.items():
             assert "token" in self.post(self.of_mira(deed), 403, body=body)["error"].lower()
-        self.nothing_is_changed()
+        self.check_nothing_changed()
         self.web.get("/agents/")
         token = self.web.cookies["csrftoken"].value
         address, kind = f"{API}{self.of_mira('/pause')}", "application/json"
@@ -124,7 +124,7 @@ class TestAccess(WebWorld):
 
 
 class TestLooking(WebWorld):
-    """What the API tells."""
+    """The API's answers."""
 
     def test_all_agents_at_a_glance(self):
         ada = self.add_agent("Ada")
@@ -171,7 +171,7 @@ class TestLooking(WebWorld):
         assert "\n".join(each["text"] for each in found["sent"]).strip() == sent.strip()
         assert "who it is" in {each["name"] for each in found["sent"]} & {*found["sections"]}
 
-    def test_every_memory_is_in_one_tier_and_was_folded_once(self):
+    def test_every_memory_is_in_one_tier_and_was_summarised_once(self):
         (self.services.places.config / "memory_compaction.md").write_text(SMALL_WINDOWS)
         self.add_memories(40)
         tiers = self.get(self.of_mira("/tiers"))
@@ -213,7 +213,7 @@ class TestLooking(WebWorld):
         kept = (REPOSITORY / "docs" / "openapi.json").read_text(encoding="utf-8")
         assert json.loads(kept) == told, "django-admin export_openapi_schema: keepsake/web/api.py"
 
-    def test_what_cannot_be_used_is_refused_with_the_cure(self):
+    def test_bad_parameters_are_refused_with_the_cure(self):
         for path, cure in (
             ("/memories?first=0", "first: Input should be greater than or equal to 1"),
             (f"/memories?first={'9' * 5000}", "first: Unable to parse"),
@@ -226,7 +226,7 @@ class TestLooking(WebWorld):
             assert cure in error, path
             assert len(error) < 300
 
-    def test_a_body_that_cannot_be_used_is_refused(self):
+    def test_a_bad_body_is_refused(self):
         for body in ("[]", "{", '{"text": 1}', "7", "[" * 9000, {"txet": "x"}):
             assert self.post(self.of_mira("/pin"), 400, body=body)["error"]
         for rest in ("/pause", "/resume", "/compact", "/wake"):
@@ -252,7 +252,7 @@ class TestLooking(WebWorld):
 
 
 class TestSite(WebWorld):
-    """What all pages of the site share."""
+    """What all pages of the site have in common."""
 
     def test_nobody_can_frame_the_page_with_the_password(self):
         for page in ("/auth/login/", "/", "/webclient/", "/auth/register", "/nothing-there"):
@@ -264,7 +264,7 @@ class TestSite(WebWorld):
         assert "default-src 'self'" in login["Content-Security-Policy"]
         assert "no-store" in login["Cache-Control"]
 
-    def test_no_session_is_kept_of_a_stranger(self):
+    def test_strangers_get_no_session(self):
         before = Session.objects.count()
         for page in ("/agents/", f"{API}/agents", "/agents/1/", "/auth/login/", "/"):
             client = self.client_of()
@@ -281,7 +281,7 @@ class TestSite(WebWorld):
         self.web.get("/agents/")
         assert self.web.session["webclient_authenticated_uid"] == self.builder.id
 
-    def test_a_player_sees_what_the_agents_know_of_their_own_characters_and_of_no_others(self):
+    def test_players_see_what_agents_know_about_their_own_characters_alone(self):
         self.say("My sister Lotte died in March, Mira.")
         pia = self.add_player(77, "Pia")
         self.say("I bake bread in Ostrey, Mira.", who=pia)

@@ -1,4 +1,4 @@
-"""The search, an agent's books, and what builders change from its page."""
+"""The web API for search, an agent's books, and changes by builders."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.world.web_world import WRITING, WebWorld
 
 
 class TestKept(WebWorld):
-    """Words in all memories, and what an agent keeps beside its own."""
+    """Search in all memories, and an agent's notes, pins and pages about people."""
 
     def test_words_are_found_in_all_memories(self):
         self.add_agent("Ada")
@@ -51,9 +51,9 @@ class TestKept(WebWorld):
 
 
 class TestChanging(WebWorld):
-    """What builders change, by what the commands use."""
+    """Changes by builders, with the functions that the commands use."""
 
-    def test_a_compaction_is_made_and_taken_back(self):
+    def test_a_compaction_is_made_and_undone(self):
         self.add_memories(100)
         self.post(self.of_mira("/compact"))
         self.wait_for_compaction()
@@ -67,7 +67,7 @@ class TestChanging(WebWorld):
 
     def test_the_audit_log_says_who_did_what(self):
         self.post(self.of_mira("/pin"), body={"text": "Tom keeps bees."})
-        self.web.defaults["HTTP_X_FORWARDED_FOR"] = "192.0.2.7"  # as the Portal tells
+        self.web.defaults["HTTP_X_FORWARDED_FOR"] = "192.0.2.7"  # set by the Portal
         self.post(self.of_mira("/pause"))
         lines = newest(AUDIT, 2)
         assert lines[1]["address"] == "192.0.2.7"

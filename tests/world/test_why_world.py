@@ -1,4 +1,4 @@
-"""``@why``: builders see what led to an act, in a world with a real index and a real log."""
+"""``@why`` shows builders what led to an act, in a world with a real index and event log."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from tests.world.test_recall_world import CHATTER, FACTS, RecallWorld
 
 
 class WhyWorld(Building, EventsWorld, RecallWorld):
-    """Mira remembers more than her window holds, and everything is logged."""
+    """Mira remembers more than her window holds, and all events are logged."""
 
     def why(self, line: str = "@why Mira") -> str:
         assert self.log.flush(60)
         return self.type(line)
 
 
-def test_codes_of_players_are_shown_and_not_obeyed():
+def test_players_colour_codes_are_escaped():
     forged = "|rred|n\n|wMira's last act|n"
     now = datetime(2026, 5, 1, tzinfo=UTC)
     whose = {"agent": "Mira", "trigger": "addressed"}
@@ -46,7 +46,7 @@ def test_codes_of_players_are_shown_and_not_obeyed():
 
 
 class TestWhy(WhyWorld):
-    """What is shown."""
+    """What @why shows."""
 
     def test_what_led_to_an_act_down_to_the_raw_memories(self):
         self.say(*FACTS, *CHATTER)
@@ -68,14 +68,14 @@ class TestWhy(WhyWorld):
         assert (act.text, act.reason) == ("say In Ostrey, he mends nets.", "kind")
         assert 0 < thought["recent"] < thought["total"] == act.number - 1
         assert 2 in [each["n"] for each in thought["recalled"] if each["kind"] == "memory"]
-        # What it looks up itself is named, and every search is an event.
+        # Every search is an event, with who asked for it.
         self.ask("Who was it?", "recall the brass key", "say You lost it.")
         self.type("@recall Mira = Edwin")
         found = {each["by"]: each for each in self.logged("recall")}
         assert {"talk", "agent", "builder"} <= set(found)
         assert found["agent"]["question"] == "the brass key"
 
-    def test_which_act_and_what_set_it_off(self):
+    def test_acts_are_chosen_by_number_and_shown_with_their_trigger(self):
         for line, cure in (
             ("@why Mira", "has not done anything yet"),
             ("@why Nobody 3", "There are: Mira"),
@@ -91,7 +91,7 @@ class TestWhy(WhyWorld):
         self.pass_time(4)
         archive, (thought,) = self.mind.memory.memory.archive, self.logged("thought")
         (cause,) = archive.read(thought["cause"], thought["cause"])
-        assert "Good evening." in cause.text, "whatever came after"
+        assert "Good evening." in cause.text, "not the later pose"
         assert "Good evening." in self.why().split("Trigger")[1].split("Recalled")[0]
         self.ask("And now?", "@destroy everything", "say Two.")
         assert "say Two." in self.why()

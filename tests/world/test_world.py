@@ -1,4 +1,4 @@
-"""The world's data holds together, refuses what does not, and is built only once."""
+"""The world's data is consistent, is refused if it is wrong, and is built only once."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from game.simulation.living import only
 from keepsake.errors import ConfigError
 from keepsake.names import check_agent_name
 from tests.sentences import table
-from tests.world.built_world import BuiltWorld, forget, shipped_world
+from tests.world.built_world import BuiltWorld, empty_caches, shipped_world
 from typeclasses.characters import Character
 from typeclasses.clients import map_of
 from world.atlas import FOLDER, OPPOSITE, read_atlas
@@ -27,7 +27,7 @@ from world.deed.files import read_deeds
 ATLAS, _ = shipped_world()
 
 
-def test_the_shipped_world_holds_together():
+def test_the_shipped_world_is_consistent():
     ways = {(way.source, way.direction, way.target) for way in ATLAS.ways}
     assert all((target, OPPOSITE[way], source) in ways for source, way, target in ways)
     assert all(place.where for place in ATLAS.places.values())
@@ -37,13 +37,13 @@ def test_the_shipped_world_holds_together():
     for name in names:
         check_agent_name(name, taken=[other for other in names if other != name])
     assert len({name[0] for name in names}) == len(names) == 7, "one letter is enough"
-    small = only(ATLAS, dict(list(ATLAS.people.items())[:1]))  # what nobody owns lies at home
+    small = only(ATLAS, dict(list(ATLAS.people.items())[:1]))  # things without an owner are at home
     assert all(each.at in {*small.people, *small.places} for each in small.things.values())
 
 
 @pytest.fixture
 def world(tmp_path):
-    """A copy of the data files to break."""
+    """A copy of the data files, to be broken by tests."""
     for folder in ("agents", "deeds"):
         shutil.copytree(FOLDER / folder, tmp_path / folder)
     for name in ("map.yaml", "things.yaml"):
@@ -67,7 +67,7 @@ def test_wrong_data_is_refused_with_file_line_and_reason(world, wrong):
 
 class TestBuilding(EvenniaTestCase):
     def test_everything_is_made_once_and_evennias_first_room_becomes_the_start(self):
-        forget()
+        empty_caches()
         ObjectDB.objects.filter(id__in=(1, 2)).delete()
         limbo = create_object("typeclasses.rooms.Room", key="Limbo")
         create_object("typeclasses.rooms.Room", key="Another").delete()  # 3 is the next number
@@ -82,13 +82,13 @@ class TestBuilding(EvenniaTestCase):
 
 
 class TestBuilt(BuiltWorld, EvenniaTest):
-    def test_what_a_room_tells_of_can_be_looked_at(self):
+    def test_what_a_room_mentions_can_be_looked_at(self):
         told = dict(table("what rooms tell of"))
         for room, place in ATLAS.places.items():
             for word in (*place.details, *told[room].split()):
                 assert find_detail(find("room", room), word), (room, word)
 
-    def test_a_room_reads_in_order_and_coming_and_going_is_told(self):
+    def test_a_rooms_text_has_its_order_and_agents_see_arrivals_and_departures(self):
         kettle = find("room", "kettle")
         tom = create_object(Character, key="Tom", location=kettle)
         lines = strip_ansi(kettle.return_appearance(tom)).splitlines()

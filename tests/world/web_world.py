@@ -1,4 +1,4 @@
-"""A world that is looked at over HTTP: Django's own client, each answer held to the description."""
+"""A world for tests of the web API. Each answer is checked against the API's description."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ WRITING = {
     "/unpin": {"text": "1"},
     "/note": {"title": "well", "text": "The cup lies there."},
 }
-"""What builders may change from the page, with a body for each."""
+"""Paths of changes that builders may make, with a body for each."""
 _DOCUMENT = json.loads(json.dumps(api.get_openapi_schema()))
 _PATHS = {
     re.compile(re.escape(path.removeprefix(API)).replace(r"\{number\}", r"\d+")): each
@@ -30,7 +30,7 @@ _PATHS = {
 
 
 class WebWorld(LoggedWorld):
-    """Mira, Tom, an event log, and a builder before a browser."""
+    """Mira, Tom, an event log, and a builder with a browser."""
 
     def setUp(self) -> None:
         super().setUp()
@@ -38,7 +38,7 @@ class WebWorld(LoggedWorld):
         self.web = self.client_of(self.builder)
 
     def account_named(self, name: str, *permissions: str, **flags: bool) -> Account:
-        """An account that can log in."""
+        """Create an account that can log in."""
         made = create.create_account(name, None, "c67jHL8p", typeclass=Account)
         for permission in permissions:
             made.permissions.add(permission)
@@ -48,29 +48,29 @@ class WebWorld(LoggedWorld):
         return made
 
     def client_of(self, account: Account | None = None, *, tokens: bool = False) -> Client:
-        """A browser, logged in or not; with ``tokens`` it has to send them, as real ones do."""
+        """Return a browser, logged in or not; with ``tokens`` it must send CSRF tokens."""
         client = Client(enforce_csrf_checks=tokens)
         if account is not None:
             client.force_login(account)
         return client
 
     def get(self, path: str, status: int = 200, **query: Any) -> Any:
-        """What the API answers to the builder, once all that happened by now is in the log."""
+        """Return the API's answer to the builder, after all events so far are in the log."""
         assert self.log.problem or self.log.flush(60) or self.log.problem
         return self.answer("get", path, self.web.get(f"{API}{path}", query), status)
 
     def post(self, path: str, status: int = 200, body: Any = None) -> Any:
-        """The same for what does something."""
+        """Return the answer to a request that changes something."""
         sent = self.web.post(f"{API}{path}", body or "", content_type="application/json")
         return self.answer("post", path, sent, status)
 
     def answer(self, method: str, path: str, answer: Any, status: int) -> Any:
-        """The answer as data, held to the API's description."""
+        """Return the answer as data, after a check against the API's description."""
         assert answer.status_code == status, answer.content
         assert answer["Content-Type"] == "application/json"
         found = answer.json()
         said = next((each for pattern, each in _PATHS.items() if pattern.fullmatch(path)), {})
-        # Where there is no such address or method, the answer is an error like any other.
+        # For an unknown address or method the answer is an error like any other.
         answers = said.get(method, {}).get("responses", {}) or _PATHS_OF_ALL
         schema = answers[str(status)]["content"]["application/json"]["schema"]
         jsonschema.Draft202012Validator(schema | {"components": _DOCUMENT["components"]}).validate(
@@ -79,11 +79,11 @@ class WebWorld(LoggedWorld):
         return found
 
     def of_mira(self, rest: str = "") -> str:
-        """The address of Mira in the API."""
+        """Return the path of Mira in the API."""
         return f"/agents/{self.mira.id}{rest}"
 
     def add_memories(self, count: int) -> None:
-        """Tom says so many things, while Mira listens."""
+        """Let Mira remember this many lines that Tom said."""
         for number in range(1, count + 1):
             self.mind.memory.remember(
                 f'Tom says, "Barrel {number} holds {number * 7} herrings."',
