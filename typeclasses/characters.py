@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 from evennia.objects.objects import DefaultCharacter
 from evennia.utils.ansi import strip_ansi
 
+from keepsake.agent.runtime import runtime
 from keepsake.archive.records import BY_RULE
 from keepsake.contrib.evennia.characters import CharacterMixin
+from keepsake.errors import KeepsakeError
 from typeclasses.clients import SPOKEN, tell, tell_room
 from typeclasses.objects import ObjectParent
 from world.deed.effects import put_in_order
 from world.deed.happening import happened
 
+NO_MODEL_YET = "|x(There is no language model yet: simple rules answer for the villagers.)|n"
 _HEARD = frozenset({"say", "talk", "whisper", "pose", "shout", *BY_RULE})
 
 
@@ -68,6 +72,9 @@ class Character(CharacterMixin, ObjectParent, DefaultCharacter):
     def at_post_puppet(self, **kwargs: Any) -> None:
         """Show the room, announce the player, and check for steps of deeds."""
         super().at_post_puppet(**kwargs)
+        with suppress(KeepsakeError):  # the agents do not run, or their model cannot be used
+            if runtime().chat_profile() is None:
+                self.msg(NO_MODEL_YET)
         happened(self)
 
     def at_post_move(self, source_location: Any, move_type: str = "move", **kwargs: Any) -> None:

@@ -284,6 +284,8 @@ class TestRules(TalkWorld):
         self.mira.db.profile = "You are Mira.\n\nSecret: You fear eels. You buried the ladle."
         page = llm_page(agent="provider=none", summarizer="provider=none")
         (self.services.places.config / "llm.md").write_text(page)
+        self.char1.at_post_puppet()
+        assert "no language model yet" in self.heard[-1]
         self.mind.thinker.answered(identity_of(self.char1))
         self.ask("I mend nets.")
         self.char1.execute_cmd("whisper Mira = Do you fear eels?")
