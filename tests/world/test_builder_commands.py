@@ -76,9 +76,13 @@ class TestArguments(Building, AgentsWorld):
         for line in ("@journal", "@wake"):
             assert "not clear which agent you mean. Name one: Mira" in self.type(line), line
 
-    def test_two_switches_do_not_go_together(self):
+    def test_wrong_switches_change_nothing(self):
+        profile = self.mira.db.profile
         assert "cannot be combined" in self.type("@agent/pause/delete mira")
-        assert self.mira.pk
+        assert 'no switch "/unpin". Use one of' in self.type("@agent/unpin mira = 9")
+        assert "has no switches" in self.type("@memory-status/all mira")
+        assert self.mira.db.profile == profile
+        assert profile in self.type("@agent mira = You are Mira, a smith."), "to be copied back"
 
 
 class TestPlayersAreKeptOut(AgentsWorld):

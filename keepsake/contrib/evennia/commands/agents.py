@@ -111,8 +111,10 @@ class CmdAgent(BuilderCommand):
         elif action:
             getattr(self, f"_{action}")()
         elif self.rhs is not None:
-            self.agent_named(self.lhs).db.profile = _profile_text(self.rhs)
-            self.caller.msg("Profile changed. The next thought uses it.")
+            agent = self.agent_named(self.lhs)
+            before, agent.db.profile = agent.db.profile, _profile_text(self.rhs)
+            changed = "Profile changed. The next thought uses it. The old one was:"
+            self.page(f"{changed}\n\n{plain(str(before))}")
         elif self.args.strip():
             self.caller.msg(self._one(self.agent_named(self.args)))
         else:

@@ -80,11 +80,19 @@ class BuilderCommand(COMMAND):
 
     locks = "cmd:perm(Builder)"
     switch_options: tuple[str, ...] = ()
+    switches: list[str]
     help_category = "Agents"
+
+    def parse(self) -> None:
+        """Parse the line, but keep unknown switches: Evennia drops them and runs the command."""
+        known, self.switch_options = self.switch_options, ()
+        super().parse()
+        self.switch_options = known
 
     def func(self) -> None:
         """Run the command, and show an error if it fails."""
         try:
+            self.switches = [self._switch(typed) for typed in self.switches]
             self.run()
         except KeepsakeError as error:
             self.caller.msg(refused(error))
@@ -92,6 +100,14 @@ class BuilderCommand(COMMAND):
     def run(self) -> None:
         """Do the command's work; raises KeepsakeError for the caller."""
         raise NotImplementedError
+
+    def _switch(self, typed: str) -> str:
+        found = [each for each in self.switch_options if each.startswith(typed)]
+        if typed in found or len(found) == 1:
+            return typed if typed in found else found[0]
+        names = ", ".join(f"/{each}" for each in found or self.switch_options)
+        cure = f"Use one of {names}" if names else f"{self.key} has no switches"
+        raise KeepsakeError(f"There is no switch {quoted(shortened(f'/{typed}'))}", cure)
 
     def page(self, text: str) -> None:
         """Show a text to the caller, in pages if it is long."""
