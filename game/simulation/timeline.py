@@ -52,7 +52,6 @@ class Timeline:
         """Let everything happen up to that second of the timer.
 
         Args:
-            seconds: The second.
             between: Called between two moments; False ends the run.
         """
         self.settle()

@@ -57,8 +57,6 @@ class Actor:
         """Execute a command, under the same rules as a player's.
 
         Args:
-            agent: The agent.
-            command: The command.
             to: The addressee, by name; empty if there is none.
             event: The ``event`` of a stock phrase; empty for the agent's own words.
             seen: The newest memory in the prompt; 0 for all.

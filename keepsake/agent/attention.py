@@ -94,7 +94,6 @@ class Attention:
     """The schedule of one agent.
 
     Attributes:
-        config: The settings.
         talkativeness: How often it acts unprompted, 0 to 1.
         present: Who is here, by name and by identity.
     """

@@ -166,11 +166,9 @@ def scene_of(
     """Collect the inputs of a turn's prompt, and their summary for the thought's event.
 
     Args:
-        agent: The agent.
         turn: The partner and the audience.
         keeper: The agent's memory.
         found: The search result of recall.
-        now: The present time.
         extra: A memory to show as the newest one, for a builder's preview.
 
     Raises:

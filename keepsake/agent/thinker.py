@@ -117,7 +117,6 @@ class Thinker:
         model can be asked.
 
         Args:
-            agent: The agent.
             partner: Who says ``words`` to it; None for an unprompted thought.
             words: The words of the partner.
         """

@@ -288,7 +288,6 @@ def prompt_lines(  # noqa: PLR0917 - independent arguments, all needed
     Args:
         entries: The journal, oldest first.
         budget: The most tokens of all lines together.
-        now: The current time.
         tokens: Counts the tokens.
         may: Returns whether an entry may be shown now.
         about: The key of that person; empty for nobody.

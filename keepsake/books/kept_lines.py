@@ -48,8 +48,6 @@ class ListBook[T]:
     """A markdown list, one item a line; other text stays.
 
     Args:
-        path: The file.
-        owner: The owner of the file.
         read: Parses a line; returns None for a line without an item.
         write: Formats an item as a line.
     """

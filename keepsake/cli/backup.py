@@ -55,7 +55,6 @@ def backup(here: Places, target: Path) -> Backup:
     """Make a backup of the copy, whether it runs or not.
 
     Args:
-        here: The copy.
         target: The new file, or an existing folder for a file named after the time.
 
     Raises:
@@ -125,7 +124,6 @@ def restore(here: Places, source: Path, *, replace: bool = False) -> Backup:
 
     Args:
         here: The copy to restore into; it must not run.
-        source: The backup.
         replace: Whether an existing world may be moved aside.
 
     Raises:

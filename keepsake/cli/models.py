@@ -108,7 +108,6 @@ def before_start(here: Places, model: str) -> bool:
     """Print which model the agents have; return whether a better one should be fetched.
 
     Args:
-        here: The copy.
         model: The command line's value: a name of ``models.md``, ``none``, or empty.
     """
     profiles = detected_profiles(here, _file(here, "llm.md"))

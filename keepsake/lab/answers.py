@@ -43,8 +43,6 @@ class AnsweringModel:
     Args:
         profile: The profile. Its repeat penalty is switched off, because an answer has to repeat
             words of the prompt.
-        model: The client that generates.
-        cache: The cache file.
 
     Attributes:
         context: The context window in tokens; 0 if unknown.

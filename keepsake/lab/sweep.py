@@ -229,7 +229,6 @@ def sweep(
 
     Args:
         here: The copy whose configuration and models are used.
-        plan: The plan to run.
         jobs: Parallel processes; None for one per core.
         done: Called with the record of each finished cell.
         ray: Run the cells on a Ray cluster: that of ``RAY_ADDRESS``, else one on this machine. All
@@ -288,7 +287,6 @@ def run_cell(
 
     Args:
         here: The copy whose configuration and models are used.
-        cell: The cell to run.
         trials: The cell's trials, if they are already loaded.
         done: Called after each question.
     """

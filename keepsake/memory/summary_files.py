@@ -72,8 +72,6 @@ class SummaryFolder:
         """Write the summary of a tier to its file, or delete the file if there is no summary.
 
         Args:
-            tier: The tier.
-            state: The current summaries.
             step: The compaction or undo that led to ``state``.
             keep: Whether to write a time-stamped file of this version, too.
 

@@ -83,7 +83,6 @@ class Capabilities:
         """Infer from the server's token count of a prompt how many tokens it evaluates.
 
         Args:
-            text: The prompt.
             before: The same agent's previous prompt. The server may have cached and not counted it.
             tokens: The server's count.
         """

@@ -129,8 +129,6 @@ class Gateway:
         """Queue one call; owner's thread only.
 
         Args:
-            profile_name: The profile to use.
-            priority: How urgent the call is.
             key: Identifies the caller; calls with the same key never run at the same time.
             build: Makes the request, in the owner's thread, when its turn has come and the
                 model is known. Its argument is the profile, with the form and size of prompts. If
@@ -158,9 +156,7 @@ class Gateway:
         """Queue one call like :meth:`submit` and wait for its answer; not in the owner's thread.
 
         Args:
-            profile_name: The profile to use.
             build: Makes the request when its turn has come.
-            priority: How urgent the call is.
             cancelled: Set it to cancel the call. The wait ends within
                 :data:`CANCEL_CHECK_SECONDS`, and a call that has not started is not made.
 

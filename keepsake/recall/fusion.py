@@ -84,12 +84,9 @@ def rank(
     """Return the ``limit`` best candidates, best first, each with the reasons for its rank.
 
     Args:
-        question: The parsed query.
         candidates: The candidates by row number.
         words: The BM25 scores by row number, best first.
         meaning: The cosine similarities by row number.
-        now: The present time.
-        limit: The most hits.
         worths: The weight of each term of the question; the default is 1.
         linked: Rows that have a rare word of the best candidates.
         kinds: The most hits of each kind, in place of ``limit``.

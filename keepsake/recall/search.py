@@ -79,7 +79,6 @@ class MemorySearch:
 
         Args:
             text: The question or the scene.
-            limit: The most hits.
             kinds: The most hits of each kind, in place of ``limit``; other kinds are not searched.
             before: Only documents whose last memory comes before that number, so that memories
                 visible in the window are left out; notes are always searched.

@@ -172,8 +172,6 @@ def people_task(
     """Create the task that asks for the paragraph about one person; the fallback keeps the old one.
 
     Args:
-        prompts: The template.
-        own_name: The agent's name.
         who: The person's name.
         portrait: The current paragraph; empty for none.
         lines: The person's words and acts, with dates, the oldest first.
@@ -203,12 +201,9 @@ def reflect_task(  # noqa: PLR0917 - all six arguments are needed and distinct
     """Create the task that asks for insights; each cites at least two of the shown memories.
 
     Args:
-        prompts: The template.
-        own_name: The agent's name.
         lines: Entries with the numbers of their memories, the oldest first.
         known: Earlier insights.
         numbers: All memory numbers that occur in the entries.
-        most: The most insights.
     """
 
     def read(answer: str) -> tuple[DraftEntry, ...]:

@@ -141,7 +141,6 @@ def load_prompts(path: Path, parts: Collection[str], variables: Collection[str])
     """Read and check a template.
 
     Args:
-        path: The file.
         parts: The parts that it must have; others are refused.
         variables: The variables that it may use.
 

@@ -26,11 +26,6 @@ type Compacted = CompactionResult | CompactionError
 class Compactions:
     """Runs the compactions of one memory; on the reactor thread.
 
-    Args:
-        life: The agent.
-        memory: The memory to compact.
-        services: The runtime that all agents share.
-
     Attributes:
         no_room: Why the last emergency compaction made no room; None if it did.
     """

@@ -33,9 +33,7 @@ class MemoryComponent:
     Memories that cannot be archived wait in RAM and in the home's :class:`Spill`.
 
     Args:
-        life: The agent.
         books: Its pins, promises and journal, which summaries must respect.
-        services: The runtime that all agents share.
 
     Attributes:
         summaries: The folder of its summaries.

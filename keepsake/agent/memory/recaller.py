@@ -104,9 +104,7 @@ class Recaller:
         """Find what is related to ``text`` outside the window; blocks.
 
         Args:
-            text: The query.
             by: Who asks (:class:`keepsake.events.types.Recall`).
-            seconds: The time limit.
             limit: The maximum number of hits; 0 for what a prompt needs of each kind.
             scene: Whether recent memories count more.
             audience: Who may hear the results; None for a builder, who may see all.
