@@ -18,14 +18,14 @@ from twisted.logger import Logger
 from twisted.protocols.basic import LineOnlyReceiver
 
 type Operations = Mapping[str, Callable[[], object]]
-"""What can be asked; each returns what JSON can carry."""
+"""The operations by name; each returns a value that JSON can hold."""
 
 
 def listen(path: Path, operations: Operations) -> Any:
-    """Open the socket in place of one that a killed process left behind; returns Twisted's port."""
+    """Open the socket, replacing one that a killed process left; return Twisted's port."""
     path.unlink(missing_ok=True)
     factory = Factory.forProtocol(_ControlProtocol)
-    factory.operations = operations  # how protocols reach them
+    factory.operations = operations  # each protocol reads them there
     factory.noisy = False
     listening: Any = reactor
     return listening.listenUNIX(str(path), factory, mode=0o600)
@@ -37,11 +37,11 @@ class _ControlProtocol(LineOnlyReceiver):
     def lineReceived(self, line: bytes) -> None:  # noqa: N802 - Twisted's name
         name, operations = line.decode(errors="replace"), self.factory.operations
         if name not in operations:
-            answer = {"error": f"{name!r} is no operation. Known are: {', '.join(operations)}"}
+            answer = {"error": f"{name!r} is not an operation. Use one of: {', '.join(operations)}"}
         else:
             try:
                 answer = {"result": operations[name]()}
-            except Exception as error:  # a fault of ours: its traceback is for the log
+            except Exception as error:  # a bug: the log gets its traceback
                 Logger().failure("The control operation {name} failed", name=name)
                 answer = {"error": f"{type(error).__name__}: {error}"}
         self.transport.write(json.dumps(answer).encode() + b"\n")

@@ -24,7 +24,7 @@ from keepsake.paths import REPOSITORY, Places, places, read_or_create
 SETTINGS = "game.server.conf.settings"
 _GAME = REPOSITORY / "game"
 _BUILT = "done"
-_LOOK_SECONDS, _PORTAL_LOOKS = 0.2, 600
+_CHECK_SECONDS, _PORTAL_CHECKS = 0.2, 600
 
 
 def main() -> None:
@@ -41,7 +41,7 @@ def main() -> None:
     sys.path[:] = search_path  # the launcher overwrites the second entry
     launcher.SETTINGS_DOTPATH = SETTINGS
     launcher.init_game_directory(str(_GAME), check_db=False)
-    # Evennia's own pid files lie in the game directory, which all copies of a checkout share.
+    # Evennia's own pid files are in the game directory, which all copies of a checkout share.
     launcher.PORTAL_PIDFILE, launcher.SERVER_PIDFILE = str(here.portal_pid), str(here.server_pid)
     if sys.argv[1] == "check":
         _check(launcher)
@@ -69,7 +69,7 @@ def _check(launcher: ModuleType) -> None:
     _say("Checking the code")
     evennia._init()  # contribs use parts of Evennia that exist only after this
     launcher.error_check_python_modules()
-    for name in (  # modules that Evennia ignores without a word if they cannot be imported
+    for name in (  # modules that Evennia silently ignores if they cannot be imported
         settings.AT_INITIAL_SETUP_HOOK_MODULE,
         settings.AT_SERVER_STARTSTOP_MODULE,
         *settings.FILE_HELP_ENTRY_MODULES,
@@ -96,7 +96,7 @@ def _create_admin(here: Places) -> None:
 
 
 def _build_world() -> None:
-    """Build the world in this process, which has loaded all that it takes."""
+    """Build the world in this process, which has already loaded Evennia."""
     from django.db import transaction  # noqa: PLC0415 - needs the settings
     from evennia.server import initial_setup  # noqa: PLC0415 - likewise
     from evennia.server.models import ServerConfig  # noqa: PLC0415 - likewise
@@ -105,7 +105,7 @@ def _build_world() -> None:
     if done in (_BUILT, -1):
         return
     _say("Building the world")
-    initial_setup.collectstatic = lambda: None  # it was done just now
+    initial_setup.collectstatic = lambda: None  # _check did it
     initial_setup.reset_server = lambda: ServerConfig.objects.conf("server_epoch", time.time())
     with transaction.atomic():  # after an interruption the next start begins again
         initial_setup.handle_setup(done)
@@ -126,7 +126,7 @@ def _launch(launcher: ModuleType, here: Places) -> None:
     def end(*_: object) -> None:
         reactor.stop()
 
-    launcher.wait_for_status(True, None, ask, end, rate=_LOOK_SECONDS, retries=_PORTAL_LOOKS)
+    launcher.wait_for_status(True, None, ask, end, rate=_CHECK_SECONDS, retries=_PORTAL_CHECKS)
     reactor.run()
 
 

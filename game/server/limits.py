@@ -18,21 +18,21 @@ LONGEST_MESSAGE = 64 * 1024
 """The most bytes of a message of the web client: the longest line with every character escaped."""
 LOGIN_SECONDS = 600.0
 """Seconds after which a connection without a login is closed."""
-TOLD_AGAIN_AFTER = 5.0
+WARNING_INTERVAL = 5.0
 """Seconds between two warnings to the same sender."""
-MOST_KNOWN = 10_000
-"""The most buckets that are kept; the least recently used are dropped first."""
+MOST_BUCKETS = 10_000
+"""The most buckets kept. The least recently used are dropped first."""
 
-GONE = "The world has stopped. What you typed last may be unheard."
-AWAY = "The world is away for a moment: that was not heard. Try again shortly."
+GONE = "The game has stopped. Your last line may not have been received."
+AWAY = "The game is restarting. Your last line was not received. Try again soon."
 TOO_FAST = (
-    "You are faster than anybody here can follow: some of what you sent was not heard. "
-    "Wait a few seconds, and go on more slowly."
+    "You are sending too fast. Some of your lines were dropped. "
+    "Wait a few seconds, then continue more slowly."
 )
-TOO_LONG = f"A line may have {LONGEST_LINE:,} signs at most; this one was not heard."
+TOO_LONG = f"Your line was dropped: a line may have at most {LONGEST_LINE:,} characters."
 NO_LOGIN = (
-    f"You have not logged in for {LOGIN_SECONDS / 60:.0f} minutes, so the line is closed. "
-    "Come back any time."
+    f"You have not logged in for {LOGIN_SECONDS / 60:.0f} minutes, so the connection is closed. "
+    "Connect again at any time."
 )
 
 
@@ -41,10 +41,10 @@ class Allowance:
     """The size of a bucket in lines, and the lines that are added each second."""
 
     lines: float
-    a_second: float
+    per_second: float
 
 
-BYTES_A_LINE = 400
+BYTES_PER_LINE = 400
 """A line with more bytes counts as several lines."""
 CONNECTION = Allowance(80, 80)
 PLAYER = Allowance(40, 4)
@@ -59,7 +59,7 @@ class Bucket:
     allowed: Allowance
     at: float
     lines: float = field(init=False)
-    told_at: float = float("-inf")
+    warned_at: float = float("-inf")
 
     def __post_init__(self) -> None:
         self.lines = self.allowed.lines
@@ -70,18 +70,18 @@ class Bucket:
         A line larger than the rest may pass too: the bucket then goes below zero.
         """
         passed, self.at = max(now - self.at, 0.0), max(now, self.at)
-        self.lines = min(self.lines + passed * self.allowed.a_second, self.allowed.lines)
+        self.lines = min(self.lines + passed * self.allowed.per_second, self.allowed.lines)
         return self.lines >= 1
 
     def take(self, size: int) -> None:
         """Take out a line of ``size`` bytes."""
-        self.lines -= max(1.0, size / BYTES_A_LINE)
+        self.lines -= max(1.0, size / BYTES_PER_LINE)
 
-    def to_be_told(self) -> bool:
+    def should_warn(self) -> bool:
         """Return whether to warn the sender now, and count that as a warning."""
-        if self.at - self.told_at < TOLD_AGAIN_AFTER:
+        if self.at - self.warned_at < WARNING_INTERVAL:
             return False
-        self.told_at = self.at
+        self.warned_at = self.at
         return True
 
 
@@ -96,10 +96,10 @@ class Buckets:
         self._clock = clock
         self._known: OrderedDict[Hashable, Bucket] = OrderedDict()
 
-    def refusing(self, size: int, named: Iterable[tuple[Hashable, Allowance]]) -> Bucket | None:
+    def charge(self, size: int, named: Iterable[tuple[Hashable, Allowance]]) -> Bucket | None:
         """Take a line of ``size`` bytes out of all named buckets, or out of none.
 
-        Returns the first bucket that is empty; None if the line may pass.
+        Return the first bucket that is empty; None if the line may pass.
         """
         now, found = self._clock(), []
         for name, allowed in named:
@@ -110,6 +110,6 @@ class Buckets:
             found.append(bucket)
         for bucket in found:
             bucket.take(size)
-        while len(self._known) > MOST_KNOWN:
+        while len(self._known) > MOST_BUCKETS:
             self._known.popitem(last=False)
         return None

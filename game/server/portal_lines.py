@@ -45,12 +45,12 @@ _MXP_LOCKED = b"\x1b[7z"
 """Locks MXP: the client shows ``<name>`` as text, except in a tag that the game unlocks."""
 _PART = re.compile(rb"(?<=\xff)|(?<=\xff\xfa)")
 """Marks a 0xFF that an old client sent as a letter; no telnet command follows it."""
-_ENDING_LOOKS, _LOOK_SECONDS = 50, 0.2
+_END_CHECKS, _CHECK_SECONDS = 50, 0.2
 """How often the Portal checks whether the old Server has ended, and the seconds between checks."""
 _reactor: Any = reactor
 
 
-def line_in(message: object) -> str | bytes | None:
+def line_of(message: object) -> str | bytes | None:
     """The line of text in a decoded message; None if there is none."""
     match message:
         case {"text": [[str() as line, *_], _]}:
@@ -61,8 +61,8 @@ def line_in(message: object) -> str | bytes | None:
     return None
 
 
-class Bounded:
-    """Mixed into a protocol of the Portal, before Evennia's class."""
+class InputLimits:
+    """A mixin with the limits of a connection; it goes before Evennia's protocol class."""
 
     timer: IReactorTime = _reactor
     _bucket: Bucket | None = None
@@ -82,7 +82,7 @@ class Bounded:
 
     def data_in(self, /, **message: Any) -> None:
         """Pass a line on, unless it is too long or too fast. A client may name an argument self."""
-        line, bucket = line_in(message), self._bucket
+        line, bucket = line_of(message), self._bucket
         if bucket is None:
             return
         size = len(repr(message) if line is None else line)
@@ -93,7 +93,7 @@ class Bounded:
                 # Old clients send latin-1 instead of UTF-8. PostgreSQL refuses NUL.
                 text = to_str(line, self).replace("\0", "")
                 super().data_in(text=[[text], {}])  # type: ignore[misc]
-        elif bucket.to_be_told():
+        elif bucket.should_warn():
             self.data_out(text=((TOO_LONG if fits else TOO_FAST,), {}))  # type: ignore[attr-defined]
 
     def _leave_unless_logged_in(self) -> None:
@@ -101,7 +101,7 @@ class Bounded:
             self.disconnect(NO_LOGIN)  # type: ignore[attr-defined]
 
 
-class BoundedSocket(Bounded, WebSocketClient):
+class LimitedWebSocket(InputLimits, WebSocketClient):
     """A web socket that drops unreadable messages.
 
     Autobahn reads the size limits from the class, and disconnects a client that exceeds them.
@@ -145,7 +145,7 @@ class BoundedSocket(Bounded, WebSocketClient):
             super().disconnect(reason)
 
 
-class PromptTelnet(Bounded, TelnetProtocol):
+class LimitedTelnet(InputLimits, TelnetProtocol):
     """A player's telnet line."""
 
     def connectionMade(self) -> None:  # noqa: N802 - Twisted's name
@@ -176,8 +176,8 @@ class PromptTelnet(Bounded, TelnetProtocol):
             self._write(_MXP_LOCKED)
 
 
-class PromptPortalEnd(AMPServerProtocol):
-    """The Portal's end of its line to the Server."""
+class PortalAmpServer(AMPServerProtocol):
+    """The Portal's end of its connection to the Server."""
 
     lost_at = 0.0
 
@@ -189,16 +189,16 @@ class PromptPortalEnd(AMPServerProtocol):
     def connectionLost(self, reason: Any = None) -> None:  # noqa: N802 - Twisted's name
         """Note when the Server went away, and tell the players if nobody had asked it to stop."""
         if self.factory.server_connection is self:
-            PromptPortalEnd.lost_at = time.time()
+            PortalAmpServer.lost_at = time.time()
             if self.factory.portal.server_restart_mode is None:
                 evennia.PORTAL_SESSION_HANDLER.announce_all(GONE)
         super().connectionLost(reason)
 
     def broadcast(self, command: Any, sessid: int, **message: Any) -> Deferred[Any]:
-        """Tell nobody: Evennia does so while it knows of no Server.
+        """Send nothing. Evennia calls this while it knows of no Server.
 
         While the Server starts, it first receives the list of all sessions. A player who logs in
-        before that would be logged out by the list. So new sessions wait for :meth:`let_in`.
+        before that would be logged out by the list. So new sessions wait for :meth:`admit`.
         """
         return succeed([])
 
@@ -210,17 +210,17 @@ class PromptPortalEnd(AMPServerProtocol):
         handed_on: Deferred[Any] = super().send_MsgPortal2Server(session, **message)
         return handed_on
 
-    def start_server(self, server_twistd_cmd: list[str], looks: int = _ENDING_LOOKS) -> None:
+    def start_server(self, server_twistd_cmd: list[str], checks: int = _END_CHECKS) -> None:
         """Start a Server as soon as the old one has ended."""
         before = self.factory.portal.server_process_id
-        if looks and before and psutil.pid_exists(before):
-            _reactor.callLater(_LOOK_SECONDS, self.start_server, server_twistd_cmd, looks - 1)
+        if checks and before and psutil.pid_exists(before):
+            _reactor.callLater(_CHECK_SECONDS, self.start_server, server_twistd_cmd, checks - 1)
         else:
-            self.wait_for_server_connect(self.let_in)
+            self.wait_for_server_connect(self.admit)
             super().start_server(server_twistd_cmd)
 
-    def let_in(self) -> None:
-        """Pass on the sessions that connected while there was no Server."""
+    def admit(self) -> None:
+        """Connect the sessions that came while there was no Server."""
         sessions = evennia.PORTAL_SESSION_HANDLER
         for session in list(sessions.values()):
             if self.lost_at < session.conn_time <= sessions.connection_time:

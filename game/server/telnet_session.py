@@ -34,10 +34,10 @@ class WrappingSession(ServerSession):
         """Take a line, unless its player or its address has sent too many lately."""
         who = ("player", self.uid) if self.logged_in else ("connection", self.sessid)
         named = ((who, PLAYER), (("address", str(self.address)), ADDRESS))
-        full = _buckets.refusing(len(repr(kwargs)), named)
-        if full is None or (self.account and self.account.check_permstring(BUILDER)):
+        empty = _buckets.charge(len(repr(kwargs)), named)
+        if empty is None or (self.account and self.account.check_permstring(BUILDER)):
             super().data_in(**kwargs)
-        elif full.to_be_told():
+        elif empty.should_warn():
             self.msg(TOO_FAST)
 
     def data_out(self, **kwargs: Any) -> None:

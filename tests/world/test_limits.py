@@ -16,19 +16,19 @@ from twisted.internet.testing import StringTransport
 
 from game.server import limits
 from game.server.limits import (
-    BYTES_A_LINE,
+    BYTES_PER_LINE,
     LOGIN_SECONDS,
     LONGEST_LINE,
     LONGEST_MESSAGE,
     Allowance,
     Buckets,
 )
-from game.server.portal_lines import BoundedSocket, PromptTelnet
+from game.server.portal_lines import LimitedTelnet, LimitedWebSocket
 from game.server.telnet_session import WrappingSession, wrap
 from tests.sentences import table
 from typeclasses.accounts import Account
 
-SMALL = Allowance(lines=5, a_second=1)
+SMALL = Allowance(lines=5, per_second=1)
 
 
 class Sessions:
@@ -65,7 +65,7 @@ def clock():
 
 @pytest.fixture
 def telnet(sessions, clock):
-    line = PromptTelnet()
+    line = LimitedTelnet()
     line.timer, line.transport, line.line_buffer = clock, StringTransport(), b""
     line.nop_keep_alive = None
     line.init_session("telnet", "198.51.100.7", sessions)
@@ -78,11 +78,11 @@ def test_accepted_lines_stay_within_the_bucket_and_its_refill(sent):
     buckets = Buckets(clock.seconds)
     for pause, length in sent:
         clock.advance(pause)
-        if buckets.refusing(length, [("Otto", SMALL)]) is None:
+        if buckets.charge(length, [("Otto", SMALL)]) is None:
             lines, size, largest = lines + 1, size + length, max(largest, length)
-    most = SMALL.lines + clock.seconds() * SMALL.a_second
+    most = SMALL.lines + clock.seconds() * SMALL.per_second
     assert lines <= most + 1e-6
-    assert size <= most * BYTES_A_LINE + largest
+    assert size <= most * BYTES_PER_LINE + largest
 
 
 @given(st.integers(1, 50))
@@ -92,18 +92,18 @@ def test_clients_within_the_rate_are_never_refused(others):
     for _ in range(50):
         clock.advance(1)
         for _ in range(others):
-            buckets.refusing(900, [("Otto", SMALL)])
+            buckets.charge(900, [("Otto", SMALL)])
         # A line that is refused for one reason costs nothing elsewhere.
         for _ in range(others):
-            buckets.refusing(11, [("Ada", SMALL), ("school", tight)])
-        assert buckets.refusing(100, [("Ada", SMALL)]) is None
+            buckets.charge(11, [("Ada", SMALL), ("school", tight)])
+        assert buckets.charge(100, [("Ada", SMALL)]) is None
 
 
 def test_the_number_of_buckets_is_bounded(monkeypatch):
-    monkeypatch.setattr(limits, "MOST_KNOWN", 10)
+    monkeypatch.setattr(limits, "MOST_BUCKETS", 10)
     buckets = Buckets(lambda: 0.0)
     for number in range(100):
-        buckets.refusing(1, [(number, SMALL)])
+        buckets.charge(1, [(number, SMALL)])
     assert len(buckets._known) == 10
 
 
@@ -164,7 +164,7 @@ def test_a_connection_without_a_login_is_closed_after_a_while(telnet, sessions, 
 @pytest.fixture
 def socket(sessions, clock):
     factory = WebSocketServerFactory(reactor=clock)
-    factory.protocol = BoundedSocket
+    factory.protocol = LimitedWebSocket
     line = factory.buildProtocol(None)
     line.timer = clock
     line.makeConnection(StringTransport())
@@ -212,7 +212,7 @@ def test_players_are_limited_with_a_warning_and_builders_are_not():
                 session.data_in(text=[["look"], {}])
             assert (len(world.heard) < 1000) is some
             assert len(world.heard) >= limits.PLAYER.lines
-            assert any(text.startswith("You are faster") for text in world.told) is some
+            assert any(text.startswith("You are sending too fast") for text in world.told) is some
             assert len(world.told) < 20
     finally:
         player.delete()

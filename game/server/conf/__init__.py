@@ -1,1 +1,1 @@
-"""The one place that wires everything together; nothing imports it."""
+"""Evennia's settings and hooks. They wire everything together, and nothing imports them."""

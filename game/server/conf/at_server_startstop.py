@@ -1,4 +1,4 @@
-"""What happens when Evennia's Server starts, reloads and stops; Evennia calls these by name."""
+"""Hooks for the start, reload and stop of Evennia's Server. Evennia calls them by name."""
 
 from __future__ import annotations
 
@@ -26,58 +26,58 @@ from world.build import open_world
 from world.scenes import scenes
 
 _STOP_SECONDS = 5.0
-"""How long a stop may take: then the process ends, whatever its threads wait for. Memories are in
+"""Seconds that a stop may take. Then the process ends, even if threads still run: memories are in
 the archives by then, and no thread leaves a file half written."""
 _RECONNECT_SECONDS = 1.0
-"""How often it is looked whether PostgreSQL has cut the connection."""
-_held = contextlib.ExitStack()
-"""What this Server lets go of when it stops: the control socket."""
+"""Seconds between checks whether PostgreSQL has closed the connection."""
+_on_stop = contextlib.ExitStack()
+"""Closes the control socket when this Server stops."""
 _problem = ""
-"""Why the agents could not be woken; `keepsake start` shows it."""
+"""Why the agents could not be started; `keepsake start` shows it."""
 
 
 def at_server_start() -> None:
-    """The Server is up, after whatever kind of stop."""
-    global _problem  # noqa: PLW0603 - one a process
-    reactor.addSystemEventTrigger("during", "shutdown", _leave)
-    _held.callback(control.listen(places().control_socket, _OPERATIONS).stopListening)
+    """Start agents and world; Evennia calls this after every start, reload and reset."""
+    global _problem  # noqa: PLW0603 - one per process
+    reactor.addSystemEventTrigger("during", "shutdown", _exit)
+    _on_stop.callback(control.listen(places().control_socket, _OPERATIONS).stopListening)
     deferToThread(call_command, "clearsessions")
     try:
         if places().database_url:
             LoopingCall(close_old_connections).start(_RECONNECT_SECONDS)
         agents.start()
-        runtime().post(_settle)  # once the agents are there
-    except Exception as error:  # the world stays up without its agents
-        _problem = f"The agents could not be woken: {error}"
+        runtime().post(_limit_garbage_collection)  # after the agents are loaded
+    except Exception as error:  # the world runs on without its agents
+        _problem = f"The agents could not be started: {error}"
         raise
     try:
         open_world()
         scenes()
-    except KeepsakeError as error:  # a file of the world that cannot be read
+    except KeepsakeError as error:  # a data file of the world is wrong
         report(error)
 
 
-def _settle() -> None:
-    """From now on collect garbage often: a collection of 50,000 objects would stop the game."""
-    gc.freeze()  # what is there stays: no collection need look through it
+def _limit_garbage_collection() -> None:
+    """Collect garbage more often: a collection of 50,000 objects would stop the game."""
+    gc.freeze()  # collections skip the objects loaded so far, which stay
     gc.set_threshold(2_000)
 
 
 def at_server_reload_stop() -> None:
-    """The Server goes down and comes back with fresh code."""
-    _go_down()
+    """Stop for a reload: the Server restarts with new code."""
+    _begin_stop()
     agents.stop(reload=True)
 
 
 def at_server_cold_stop() -> None:
-    """The Server goes down for good, or for a reset."""
-    _go_down()
+    """Stop for a shutdown or a reset."""
+    _begin_stop()
     agents.stop(reload=False)
 
 
-def _go_down() -> None:
-    """Hear no player any more, and make sure that this process ends."""
-    # Evennia's loop turns for one more second, and nobody would remember a line that is said then.
+def _begin_stop() -> None:
+    """Stop reading players' lines, and make sure that this process ends."""
+    # Evennia's reactor runs for one more second. A line said then would not be remembered.
     if (portal := evennia.EVENNIA_SERVER_SERVICE.amp_protocol) is not None:
         portal.pauseProducing()
     timer = threading.Timer(_STOP_SECONDS, os._exit, (0,))
@@ -85,16 +85,16 @@ def _go_down() -> None:
     timer.start()
 
 
-def _leave() -> None:
-    """The reactor has stopped and all is written: end, whatever threads wait for."""
-    # The next Server ends at once if it finds this one's pid file.
+def _exit() -> None:
+    """End the process, even if threads still run: the reactor has stopped, and all is written."""
+    # The next Server exits at once if it finds this one's pid file.
     places().server_pid.unlink(missing_ok=True)
     os._exit(0)
 
 
 def at_server_stop() -> None:
-    """The Server goes down, for whatever reason; called after the two above."""
-    _held.close()
+    """Close the control socket; Evennia calls this after the two hooks above."""
+    _on_stop.close()
 
 
 def _ready() -> dict[str, Any]:
@@ -107,12 +107,12 @@ def _ready() -> dict[str, Any]:
 
 
 def _reload() -> None:
-    """The Portal starts a new Server after this one."""
+    """Have the Portal start a new Server after this one."""
     reactor.callLater(0, evennia.SESSION_HANDLER.portal_restart_server)
 
 
 def _stop() -> None:
-    """Portal and Server go down."""
+    """Stop the Portal and the Server."""
     reactor.callLater(0, evennia.SESSION_HANDLER.portal_shutdown)
 
 

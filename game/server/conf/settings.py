@@ -1,12 +1,12 @@
 """Evennia's settings for this copy of Keepsake.
 
-Every path and port comes from :mod:`keepsake.paths`, so nothing that is written at run
-time lands in the checkout's own folders. The module works under both names:
-``game.server.conf.settings`` and, for Evennia's own commands in ``game/``,
-``server.conf.settings``.
+Every path and port comes from :mod:`keepsake.paths`, so nothing is written into the checkout's
+own folders at run time. The module can be imported under two names:
+``game.server.conf.settings``, and ``server.conf.settings`` for Evennia's own commands in
+``game/``.
 """
 
-# ruff: noqa: F403 - Evennia's settings are extended the way its manual says.
+# ruff: noqa: F403 - Evennia's manual says to extend its settings so.
 
 import gc
 import os
@@ -18,8 +18,8 @@ _GAME = Path(__file__).resolve().parents[2]
 if str(_GAME.parent) not in sys.path:  # Evennia puts only the game directory there
     sys.path.insert(0, str(_GAME.parent))
 
-gc.set_threshold(50_000)  # a start makes much and throws little of it away
-with suppress(ImportError):  # inflect comes two seconds sooner without typeguard's checks
+gc.set_threshold(50_000)  # a start makes many objects and frees few
+with suppress(ImportError):  # without typeguard's checks inflect loads two seconds faster
     import typeguard
 
     _checked, typeguard.typechecked = typeguard.typechecked, lambda target: target
@@ -27,8 +27,8 @@ with suppress(ImportError):  # inflect comes two seconds sooner without typeguar
 
     typeguard.typechecked = _checked
 
-# Evennia looks for its game directory upwards from the current one, and leaves the
-# process there, or in "/" when it finds none.
+# Evennia searches for its game directory from the current directory upwards. It leaves the
+# process in it, or in "/" if it finds none.
 _started_in = Path.cwd()
 os.chdir(_GAME)
 from evennia.settings_default import *  # noqa: E402
@@ -43,8 +43,8 @@ _LOOPBACK = "127.0.0.1"
 _PUBLIC = _HERE.listen != _LOOPBACK
 
 
-# The machine's own time zone, such as Europe/Berlin: agents live by the clock on the wall, and
-# Django puts the whole process into the zone of its settings.
+# The machine's time zone, such as Europe/Berlin: agents live by local time, and Django sets the
+# zone of its settings for the whole process.
 _zone = (os.environ.get("TZ") or os.path.realpath("/etc/localtime")).rpartition("zoneinfo/")[2]
 _zone = _zone.removeprefix(":")
 # --- the game ---------------------------------------------------------------------
@@ -55,13 +55,13 @@ SECRET_KEY = read_or_create(_HERE.secret_key, nbytes=48)
 IN_GAME_ERRORS = False
 BASE_GUEST_TYPECLASS = "evennia.accounts.accounts.DefaultGuest"
 TIME_FACTOR = 1.0
-# Megabytes. With Evennia's 400, a world of some 1,300 agents (23,000 objects and attributes) would
-# throw away what it has read of its database every five minutes, for memory that others hold.
+# Megabytes. The limit counts the memory of the whole process: with Evennia's 400, a world of some
+# 1,300 agents (23,000 objects and attributes) would empty this cache every five minutes.
 IDMAPPER_CACHE_MAXSIZE = 2000
 TIME_ZONE = _zone if _zone and Path(f"/usr/share/zoneinfo/{_zone}").is_file() else "UTC"
 SERVER_SESSION_CLASS = "game.server.telnet_session.WrappingSession"
-# One character an account, shared by all its connections: whoever reconnects while the
-# old line still hangs is the same person in the same place.
+# One character per account, shared by all its connections: a player who reconnects while the
+# old connection is still open is the same character in the same place.
 MULTISESSION_MODE = 1
 
 # --- network ------------------------------------------------------------------------
@@ -75,24 +75,24 @@ AMP_PORT = _HERE.ports.amp
 AMP_HOST = _LOOPBACK
 AMP_INTERFACE = _LOOPBACK
 ALLOWED_HOSTS = ["*"] if _PUBLIC else ["localhost", _LOOPBACK]
-ALLOWED_HOSTS += os.environ.get("KEEPSAKE_HOSTNAME", "").split()  # what a proxy in front is called
-# The Portal says by which way a request came, and takes away what a browser says about it.
+ALLOWED_HOSTS += os.environ.get("KEEPSAKE_HOSTNAME", "").split()  # the name of a proxy in front
+# The Portal sets these headers, and removes those that a browser sends.
 UPSTREAM_IPS = [_LOOPBACK]
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
-TELNET_PROTOCOL_CLASS = "game.server.portal_lines.PromptTelnet"
-WEBSOCKET_PROTOCOL_CLASS = "game.server.portal_lines.BoundedSocket"
-# Evennia's go by characters, tell of every line, and hold for telnet: ours are in limits.py.
+TELNET_PROTOCOL_CLASS = "game.server.portal_lines.LimitedTelnet"
+WEBSOCKET_PROTOCOL_CLASS = "game.server.portal_lines.LimitedWebSocket"
+# Evennia's limits count characters, warn at every line, and work only for telnet; see limits.py.
 MAX_COMMAND_RATE, MAX_CHAR_LIMIT = 1_000_000, 0
-AMP_SERVER_PROTOCOL_CLASS = "game.server.portal_lines.PromptPortalEnd"
-MAX_CONNECTION_RATE = 100  # a second; Evennia's 2 makes the third newcomer wait
-# Ours, in typeclasses/throttle.py, counts for all ways in; Evennia's for the game's own alone, and
-# by address alone, so that one player's typing errors lock a whole school out.
+AMP_SERVER_PROTOCOL_CLASS = "game.server.portal_lines.PortalAmpServer"
+MAX_CONNECTION_RATE = 100  # per second; with Evennia's 2 the third connection would wait
+# typeclasses/throttle.py counts for telnet and web together. Evennia's throttle counts only
+# logins of the game, and only by address, so one player's typing errors lock out a whole school.
 LOGIN_THROTTLE_LIMIT = CREATION_THROTTLE_LIMIT = None
-LOGIN_THROTTLE_TIMEOUT = CREATION_THROTTLE_TIMEOUT = 1  # it goes on noting times for so long
+LOGIN_THROTTLE_TIMEOUT = CREATION_THROTTLE_TIMEOUT = 1  # seconds that it still stores times
 AUTHENTICATION_BACKENDS = ["game.web.middleware.ThrottledBackend"]
 CACHES["throttle"] = {  # noqa: F405 - Evennia's
     "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
-    # Without a place of its own it is that of the default cache, and cut down to its 300 entries.
+    # Without its own location it would share the default cache, with 300 entries at most.
     "LOCATION": "throttle",
     "OPTIONS": {"MAX_ENTRIES": 100_000},
 }
@@ -111,8 +111,8 @@ DATABASES = {"default": database_settings(_HERE)}
 SQLITE3_PRAGMAS = ("PRAGMA journal_mode=WAL", "PRAGMA synchronous=NORMAL")
 
 # --- code ---------------------------------------------------------------------------
-# By Evennia's defaults: typeclasses/, commands/default_cmdsets.py, world/help_entries.py,
-# game/web/static, and prefixes of commands that may be left out.
+# Set by Evennia's defaults: typeclasses/, commands/default_cmdsets.py, world/help_entries.py,
+# game/web/static, and the command prefixes that may be omitted.
 COMMAND_DEFAULT_CLASS = "keepsake.contrib.evennia.audit.AuditedCommand"
 KEEPSAKE = {
     "vault": str(_HERE.vault),
@@ -125,7 +125,7 @@ CONNECTION_SCREEN_MODULE = "world.help_entries"
 AT_INITIAL_SETUP_HOOK_MODULE = "world.build"
 PROTOTYPE_MODULES: list[str] = []
 AT_SERVER_STARTSTOP_MODULE = "game.server.conf.at_server_startstop"
-# Evennia's template names modules of one's own here; Keepsake has none.
+# Evennia's template lists the game's own modules here. Keepsake has none.
 LOCK_FUNC_MODULES = ("evennia.locks.lockfuncs",)
 INPUT_FUNC_MODULES = ["evennia.server.inputfuncs", "evennia.server.is_typing"]
 SERVER_SERVICES_PLUGIN_MODULES: list[str] = []
@@ -133,20 +133,20 @@ PORTAL_SERVICES_PLUGIN_MODULES: list[str] = []
 FUNCPARSER_OUTGOING_MESSAGES_MODULES = ["evennia.utils.funcparser"]
 FUNCPARSER_PROTOTYPE_PARSING_MODULES = ["evennia.prototypes.protfuncs"]
 MSSP_META_MODULE = ""
-TELNET_OOB_ENABLED = True  # tells crawlers of GMCP
+TELNET_OOB_ENABLED = True  # tells crawlers that the game has GMCP
 WEB_PLUGINS_MODULE = "game.server.conf.web_plugins"
 
 INSTALLED_APPS += ["ninja", "keepsake.contrib.evennia"]  # noqa: F405 - Evennia's
 
 # --- web ----------------------------------------------------------------------------
 ROOT_URLCONF = "game.web.urls"
-_OURS = {
-    # Answers all that staff ask for by HEAD with an empty page that names the view.
+_REPLACED = {
+    # It answers HEAD requests of staff with an empty page that names the view.
     "django.contrib.admindocs.middleware.XViewMiddleware": None,
-    # Keeps a session of every stranger.
+    # It stores a session for every visitor.
     "evennia.web.utils.middleware.SharedLoginMiddleware": "game.web.middleware.SharedLogin",
 }
 MIDDLEWARE = [
     "game.web.middleware.site_headers",
-    *filter(None, (_OURS.get(each, each) for each in MIDDLEWARE)),  # noqa: F405 - Evennia's
+    *filter(None, (_REPLACED.get(each, each) for each in MIDDLEWARE)),  # noqa: F405 - Evennia's
 ]

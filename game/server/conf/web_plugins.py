@@ -1,7 +1,7 @@
-"""What Keepsake adds to Evennia's web servers, beside Django's pages.
+"""Keepsake's additions to Evennia's web servers, beside Django's pages.
 
-Evennia calls the two functions by name: one in the Server, where the world is, one in the Portal,
-which players reach and which passes on what they ask.
+Evennia calls the two functions by name: one in the Server, where the world is, and one in the
+Portal, which players connect to and which forwards their requests.
 """
 
 from __future__ import annotations
@@ -10,27 +10,27 @@ from typing import Any
 
 
 def at_webserver_root_creation(web_root: Any) -> Any:
-    """The Server's web root was made: add the pages' files."""
-    from django.conf import settings  # noqa: PLC0415 - as the Server's own
+    """Add the static files to the Server's web root."""
+    from django.conf import settings  # noqa: PLC0415 - needs the settings
 
-    from game.web.middleware import StaticFiles  # noqa: PLC0415
+    from game.web.middleware import StaticFiles  # noqa: PLC0415 - likewise
 
     web_root.putChild(b"static", StaticFiles(settings.STATIC_ROOT))
     return web_root
 
 
 def at_webproxy_root_creation(web_root: Any) -> Any:
-    """The Portal's web root was made: have it pass things on well."""
+    """Make the Portal's web root forward requests with Keepsake's proxy client."""
     from evennia.server.webserver import EvenniaReverseProxyResource, Website  # noqa: PLC0415 - heavy
-    from twisted.web.http import HTTPChannel  # noqa: PLC0415 - on the same
-    from twisted.web.pages import errorPage  # noqa: PLC0415 - the same
+    from twisted.web.http import HTTPChannel  # noqa: PLC0415 - likewise
+    from twisted.web.pages import errorPage  # noqa: PLC0415 - likewise
 
-    from game.web.portal import ClientFactory  # noqa: PLC0415 - on the same
+    from game.web.portal import ClientFactory  # noqa: PLC0415 - likewise
 
-    # Evennia's takes the address that the first request on a connection names for all that follow.
+    # Evennia's channel uses the address in a connection's first request for all later ones.
     Website.protocol = HTTPChannel
     EvenniaReverseProxyResource.proxyClientFactoryClass = ClientFactory
-    # Evennia's way for browsers without web sockets: no page of ours uses it, and it breaks on
-    # whatever it does not expect, and keeps without end what nobody fetches.
-    web_root.putChild(b"webclientdata", errorPage(410, "Gone", "The game speaks by a web socket."))
+    # Evennia's fallback for browsers without web sockets. No page of Keepsake uses it. It fails
+    # on unexpected input, and stores forever what nobody fetches.
+    web_root.putChild(b"webclientdata", errorPage(410, "Gone", "The game needs a web socket."))
     return web_root

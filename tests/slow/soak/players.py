@@ -31,7 +31,7 @@ _ARRIVED = re.compile(r"You become .*Exits: [^.]*\.")
 _ANYTHING = re.compile(r"\S")
 _SCREEN = re.compile(r"quit to leave")
 """Before it stands on the screen, nothing that is typed is heard: many at once wait in a queue."""
-_AWAY = re.compile(r"The world (?:has stopped|is away)")
+_AWAY = re.compile(r"The game (?:has stopped|is restarting)")
 """What the Portal says while there is no Server."""
 _WALKS, _LOOKS = 0.05, 0.2
 """Which share of the turns is a step elsewhere, and up to which it is only a look."""
