@@ -1,1 +1,1 @@
-"""The village in a simulation: what needs Evennia and the village's classes. See keepsake.lab."""
+"""Simulations of the village, with Evennia and the village's classes. See keepsake.lab."""

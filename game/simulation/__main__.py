@@ -1,4 +1,4 @@
-"""``keepsake simulate``: days without telnet, as fast as the models answer."""
+"""``keepsake simulate``: simulate days of the village, as fast as the models answer."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from game.simulation.config import settings_from
-from game.simulation.plan import WORKER, SimulationPlan, create, resumed
+from game.simulation.plan import WORKER, SimulationPlan, create, reopen
 from keepsake.cli.app import main
 from keepsake.errors import KeepsakeError
 from keepsake.paths import REPOSITORY, places
@@ -28,12 +28,12 @@ def simulate(
         typer.Option(min=0.01, max=24 * 366, help="How many hours to simulate; 24 if not given."),
     ] = None,
     seed: Annotated[
-        int, typer.Option(min=0, max=2**31 - 1, help="The same seed gives the same life.")
+        int, typer.Option(min=0, max=2**31 - 1, help="The same seed gives the same run.")
     ] = 7,
     model: Annotated[
         str,
         typer.Option(
-            help="Who answers: scripted (rules), vault (as llm.md says), "
+            help="The model: scripted (rules), vault (as in llm.md), "
             "ollama:MODEL@HOST, openai:MODEL@HOST."
         ),
     ] = "scripted",
@@ -41,7 +41,7 @@ def simulate(
     settings: Annotated[
         list[str] | None,
         typer.Option(
-            "--set", help="A setting: idle_interval=60, sleep.awake_hours=12; may be repeated."
+            "--set", help="A setting, such as idle_interval=60, sleep.awake_hours=12; repeatable."
         ),
     ] = None,
     resume: Annotated[str, typer.Option(help="Continue the simulation of that name.")] = "",
@@ -51,14 +51,14 @@ def simulate(
     The village is a MUD: this needs a clone of the project after `make install`.
     """
     if resume:
-        for option in {*context.params} - {"resume", "hours"}:  # a simulation keeps its others
+        for option in {*context.params} - {"resume", "hours"}:  # the plan keeps the others
             source = context.get_parameter_source(option)
             if source is not None and source.name == "COMMANDLINE":
-                told = f"--resume does not take another {option}: a simulation keeps its own"
-                raise KeepsakeError(told, "Leave it out; only --hours can be changed")
-        lab = resumed(places(), resume, hours)
+                problem = f"--resume cannot change {option}: a simulation keeps its plan"
+                raise KeepsakeError(problem, "Leave it out; only --hours can be changed")
+        lab = reopen(places(), resume, hours)
     else:
-        length = 24.0 if hours is None else hours  # the others are named as the fields of a plan
+        length = 24.0 if hours is None else hours  # other options are named like the plan's fields
         given = {"hours": length, "settings": settings_from(settings or ())}
         lab = create(places(), SimulationPlan(**context.params | given))
     os.chdir(REPOSITORY)

@@ -14,7 +14,7 @@ from keepsake.models.profiles import OLLAMA, OPENAI, SCRIPTED, load
 from keepsake.paths import Places
 
 AGENT, OWN = "agent", "vault"
-"""The profile that agents think by; as a model: whatever ``llm.md`` names."""
+"""The profile that agents think with; the value of ``--model`` for the model in ``llm.md``."""
 _MODELS = f"{SCRIPTED}, {OWN} (what llm.md names), ollama:MODEL or openai:MODEL@HOST"
 _KEYS = ("provider", "host", "model", "model_file", "seed")
 _FILES: Mapping[str, type[FileSettings]] = {
@@ -23,19 +23,19 @@ _FILES: Mapping[str, type[FileSettings]] = {
     "recall": RecallConfig,
     "sleep": SleepConfig,
 }
-"""The files whose settings can be given to a simulation."""
+"""The files whose settings ``--set`` can change."""
 
 
 def write_config(
     places: Places, target: Path, model: str, seed: int, settings: Mapping[str, str]
 ) -> None:
-    """Copy the world's configuration over the shipped one, and change it as a plan says.
+    """Copy the world's configuration over the shipped one, and apply a plan's model and settings.
 
-    Recall goes by words alone: when vectors are there depends on the machine. Files of models are
-    the world's own.
+    Recall uses words only: the time at which vectors are ready depends on the machine. Model files
+    are those of the world.
 
     Raises:
-        KeepsakeError: There is no such model, or the configuration cannot be used.
+        KeepsakeError: The model is unknown, or the configuration cannot be used.
     """
     if places.config.is_dir():
         shutil.copytree(places.config, target, dirs_exist_ok=True)
@@ -62,7 +62,7 @@ def _write(path: Path, section: str, values: Mapping[str, str]) -> None:
 
 
 def _model_entries(model: str, seed: int) -> dict[str, str]:
-    """What a profile says to have that model answer; nothing for the vault's own."""
+    """Return the entries of a profile that select the model; none for the vault's own."""
     provider, _, rest = model.partition(":")
     name, _, host = rest.partition("@")
     if model == SCRIPTED:
@@ -70,15 +70,15 @@ def _model_entries(model: str, seed: int) -> dict[str, str]:
     if name and (provider == OLLAMA or (provider == OPENAI and host)):
         return {"provider": provider, "model": name, "host": host}
     if model != OWN:
-        raise KeepsakeError(f"--model is {model!r}", f"Use one of: {_MODELS}")
+        raise KeepsakeError(f"--model {model!r} is unknown", f"Use one of: {_MODELS}")
     return {}
 
 
 def settings_from(given: Iterable[str]) -> dict[str, str]:
-    """Settings written as ``key=value`` or ``file.key=value``, by their whole names.
+    """Parse settings written as ``key=value`` or ``file.key=value``; return them by full name.
 
     Raises:
-        KeepsakeError: One names no setting, or one that several files have; says which there are.
+        KeepsakeError: A name is unknown, or in several files; the message lists the names.
     """
     known = [f"{file}.{each.name}" for file, of in _FILES.items() for each in settings_of(of)]
     found = {}
@@ -87,6 +87,6 @@ def settings_from(given: Iterable[str]) -> dict[str, str]:
         names = [name for name in known if key in (name, name.partition(".")[2])]
         if not value or len(names) != 1:
             cure = f"Write --set key=value, with one of {', '.join(names or known)}"
-            raise KeepsakeError(f"--set {each!r} names no setting and its value", cure)
+            raise KeepsakeError(f"--set {each!r} is not a known setting with a value", cure)
         found[names[0]] = value
     return found

@@ -1,7 +1,7 @@
-"""What a simulation is: its plan, and its folder, in which a process of its own plays it.
+"""The plan of a simulation, and its folder, in which a separate process runs it.
 
-The plan is ``simulation.json`` in the simulation's folder. ``progress.json`` beside it says how far
-the world has come; it is written when the world is built and at the end of a run.
+The plan is ``simulation.json`` in the simulation's folder. ``progress.json`` beside it holds the
+simulated seconds. It is written when the world is built and at the end of a run.
 """
 
 from __future__ import annotations
@@ -37,30 +37,30 @@ PLAN, PROGRESS = "simulation.json", "progress.json"
 
 
 class SimulationPlan(BaseModel, frozen=True):
-    """A simulation as it was asked for."""
+    """The parameters of a simulation."""
 
-    name: str = ""  # its name, and that of its folder
+    name: str = ""  # also the name of its folder
     agents: int = 5
     hours: float = 24.0
     seed: int = 7
-    model: str = SCRIPTED  # who answers: see :func:`write_config`
-    visitors: int = 1  # how many players come and go
-    # what its configuration says otherwise than the vault's: ``thinking.idle_interval``
+    model: str = SCRIPTED  # see :func:`write_config`
+    visitors: int = 1  # the number of players who come and go
+    # settings that differ from the vault's, by full name: ``thinking.idle_interval``
     settings: Mapping[str, str] = {}
 
     @property
     def seconds(self) -> float:
-        """How long it lasts."""
+        """The length in seconds."""
         return self.hours * HOUR
 
 
 def moment(seconds: float) -> datetime:
-    """The moment that many seconds after the first one."""
+    """Return the moment at that second of a simulation."""
     return BEGINS + timedelta(seconds=seconds)
 
 
 class Lab:
-    """The folder of one simulation, with a home and a vault of its own.
+    """The folder of one simulation, with its own home and vault.
 
     Attributes:
         folder: ``<home>/lab/<name>``.
@@ -74,17 +74,17 @@ class Lab:
         self.resume = f"keepsake simulate --resume {folder.name}"
 
     def plan(self) -> SimulationPlan:
-        """The plan as it was written.
+        """Return the stored plan.
 
         Raises:
-            KeepsakeError: Its file is damaged.
+            KeepsakeError: The file is damaged.
         """
         path = self.folder / PLAN
         with refusing(f"{path} cannot be used", "Make another simulation", ValueError):
             return SimulationPlan.model_validate_json(path.read_text(encoding="utf-8"))
 
-    def lived(self) -> float:
-        """How many seconds of the plan are simulated; 0 before it begins. Blocks.
+    def seconds_done(self) -> float:
+        """Return the seconds of the plan that are simulated; 0 before it begins. Blocks.
 
         After a kill the archives and the event log are ahead of ``progress.json``. Time must not
         run backwards in them.
@@ -99,32 +99,32 @@ class Lab:
                 number = archive.last_number
                 times += [memory.time for memory in archive.read(number, number)]
         seconds = ((time - BEGINS).total_seconds() for time in times)
-        told = json.loads((self.folder / PROGRESS).read_text()) if self.made else {}
-        return max([float(told.get("seconds", 0.0)), *seconds])
+        progress = json.loads((self.folder / PROGRESS).read_text()) if self.is_built else {}
+        return max([float(progress.get("seconds", 0.0)), *seconds])
 
     @property
-    def made(self) -> bool:
-        """Whether its world is built."""
+    def is_built(self) -> bool:
+        """Whether the world is built."""
         return (self.folder / PROGRESS).exists()
 
     def write_plan(self, plan: SimulationPlan) -> None:
-        """Write the plan."""
+        """Store the plan."""
         replace_file(self.folder / PLAN, f"{plan.model_dump_json(indent=2)}\n")
 
-    def write_lived(self, seconds: float) -> None:
-        """Write how far its world has come."""
+    def write_progress(self, seconds: float) -> None:
+        """Store the number of simulated seconds."""
         replace_file(self.folder / PROGRESS, f'{{"seconds": {seconds}}}\n')
 
     def environ(self) -> dict[str, str]:
-        """The environment of the process that plays it."""
+        """Return the environment variables of the process that runs it."""
         free = (base for base in _PORT_BASES if not in_use(Ports(base).model))
         return {
             **os.environ,
             "KEEPSAKE_HOME": str(self.places.home),
             "KEEPSAKE_VAULT": str(self.places.vault),
             "KEEPSAKE_LISTEN": LOOPBACK,
-            DATABASE_URL: "",  # a database of its own, in its home
-            # For models in processes of their own, beside those of a world that may be running.
+            DATABASE_URL: "",  # use its own database, in its home
+            # Ports for its own model servers, beside those of a world that may be running.
             "KEEPSAKE_PORT_BASE": str(next(free, _PORT_BASES[0])),
             "DJANGO_SETTINGS_MODULE": "game.server.conf.settings",
             "PYTHONPATH": str(REPOSITORY),
@@ -134,21 +134,21 @@ class Lab:
 
 
 def create(places: Places, plan: SimulationPlan) -> Lab:
-    """Make the folder of a new simulation; its world is made when it is first run.
+    """Make the folder of a new simulation. The first run builds its world.
 
-    Without a name it is called after its seed: ``seed-7``.
+    Without a name it is named after its seed: ``seed-7``.
 
     Raises:
-        KeepsakeError: There is one of that name, or a value cannot be used.
+        KeepsakeError: The name is taken, or a value cannot be used.
     """
     name = plan.name or f"seed-{plan.seed}"
     if not re.fullmatch(_NAME, name):
         cure = "Use letters, digits, dots, dashes and underscores; it becomes a folder's name"
-        raise KeepsakeError(f"{name!r} is no name for a simulation", cure)
+        raise KeepsakeError(f"{name!r} is not a valid name of a simulation", cure)
     lab = Lab(places.home / FOLDER / name)
     if lab.folder.exists():
-        told = f"There is a simulation {name!r} already"
-        raise KeepsakeError(told, f"Continue it ({lab.resume}), or choose another name")
+        taken = f"There is a simulation {name!r} already"
+        raise KeepsakeError(taken, f"Continue it ({lab.resume}), or choose another name")
     cure = "Free some disk space or fix the permissions"
     with refusing(f"The simulation could not be made in {lab.folder}", cure), ExitStack() as failed:
         failed.callback(shutil.rmtree, lab.folder, ignore_errors=True)
@@ -159,19 +159,19 @@ def create(places: Places, plan: SimulationPlan) -> Lab:
     return lab
 
 
-def resumed(places: Places, name: str, hours: float | None = None) -> Lab:
-    """The simulation of that name, ready to go on; ``hours`` is its new length, from its start.
+def reopen(places: Places, name: str, hours: float | None = None) -> Lab:
+    """Open a simulation to continue it; ``hours`` is its new total length.
 
     Raises:
-        KeepsakeError: There is none, or it is over already.
+        KeepsakeError: There is no such simulation, or it is already complete.
     """
     lab = Lab(folder_of(places, name))
     plan = lab.plan()
     plan = plan.model_copy(update={"hours": hours or plan.hours})
-    if lab.lived() >= plan.seconds:
+    if lab.seconds_done() >= plan.seconds:
         raise KeepsakeError(
-            f"The simulation {name!r} has lived its {plan.hours:g} hours",
-            f"Give it more: {lab.resume} --hours {plan.hours + 24:g}",
+            f"The simulation {name!r} has already run for its {plan.hours:g} hours",
+            f"Extend it: {lab.resume} --hours {plan.hours + 24:g}",
         )
     lab.write_plan(plan)
     return lab

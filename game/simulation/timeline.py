@@ -1,7 +1,7 @@
-"""Simulated time: it stands still while anything is at work, and then jumps to what is next.
+"""Simulated time: it stands still while work is pending, then jumps to the next scheduled call.
 
-Everything runs in one thread, calls to models too, and what is handed to worker threads waits for
-its turn. So what happens depends on what was asked for, and not on the machine.
+Everything runs in one thread: calls to models, and what a running game hands to worker threads,
+wait in queues. So events depend only on the plan and the seed, not on the machine.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ _log = logging.getLogger("keepsake.lab")
 
 
 class Timeline:
-    """The time of a simulation, and all that goes on in it.
+    """The clock and the queues of a simulation.
 
     Args:
-        start: Its first moment, with time zone.
+        start: The first moment, with time zone.
 
     Attributes:
-        timer: Seconds since the start; has ``callLater`` as the reactor has.
-        workers: An executor for everything that blocks.
-        models: An executor for calls to models; they wait until the workers are done.
+        timer: Seconds since the start; has ``callLater`` like the reactor.
+        workers: An executor for all other blocking calls.
+        models: An executor for calls to models, which run when ``workers`` has none left.
     """
 
     def __init__(self, start: datetime) -> None:
@@ -42,38 +42,38 @@ class Timeline:
         self._start = start
         self._posts = deque[Callable[[], object]]()
         self.post = self._posts.append
-        """Have a function run soon; from any thread."""
+        """Queue a function; may be called from any thread."""
 
     def now(self) -> datetime:
-        """The present time."""
+        """Return the simulated time."""
         return self._start + timedelta(seconds=self.timer.seconds())
 
-    def run_until(self, seconds: float, between: Callable[[], bool]) -> None:
-        """Let everything happen up to that second of the timer.
+    def run_until(self, seconds: float, after_moment: Callable[[], bool]) -> None:
+        """Run everything that is scheduled up to a second of the timer.
 
         Args:
-            between: Called between two moments; False ends the run.
+            after_moment: Called after each moment; the run ends if it returns False.
         """
         self.settle()
         while (ahead := self.timer.getDelayedCalls()) and (due := ahead[0].getTime()) <= seconds:
-            # Set and not added up: what falls due at one moment must find that very moment.
+            # Set, not added: calls due at one moment must all see exactly that time.
             self.timer.rightNow = max(due, self.timer.rightNow)
             _guarded(lambda: self.timer.advance(0))
             self.settle()
-            if not between():
+            if not after_moment():
                 return
         self.timer.rightNow = max(seconds, self.timer.rightNow)
 
     def settle(self) -> None:
-        """Let all that is at work come to its end; no time passes."""
+        """Run all queued calls; no simulated time passes."""
         while self.step():
             pass
 
     def step(self, *, work: bool = True) -> bool:
-        """Do one thing; without ``work`` only what the answer to a model's call depends on.
+        """Run one queued call; without ``work`` none of ``workers``, which no model's answer needs.
 
         Returns:
-            False if there is nothing to do until time goes on.
+            False if the queues are empty.
         """
         queue = self._posts or (work and self.workers.calls) or self.models.calls
         if queue:
@@ -83,24 +83,24 @@ class Timeline:
 
 
 class WorkQueue(Executor):
-    """An executor that keeps what it is given, for :meth:`Timeline.step` to call.
+    """An executor that queues calls, for :meth:`Timeline.step` to run.
 
     Attributes:
-        calls: What waits, the oldest first.
+        calls: The queued calls, the oldest first.
     """
 
     def __init__(self) -> None:
         self.calls = deque[Callable[[], object]]()
 
     def submit[**P, T](self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
-        """Take a piece of work; see :class:`concurrent.futures.Executor`."""
+        """Queue a call; see :class:`concurrent.futures.Executor`."""
         future = Future[T]()
 
         def run() -> None:
             if future.set_running_or_notify_cancel():
                 try:
                     future.set_result(fn(*args, **kwargs))
-                except BaseException as error:  # the future has it, as in any executor
+                except BaseException as error:  # the future holds it, as in any executor
                     future.set_exception(error)
 
         self.calls.append(run)
@@ -111,12 +111,12 @@ def _guarded(function: Callable[[], object]) -> None:
     try:
         function()
     except Exception as error:
-        # As on the reactor: what one of them does wrong must not end all the others.
-        _log.error("[Error] The simulation: something broke off: %r", error, exc_info=error)
+        # As on the reactor: an error in one call must not end the others.
+        _log.error("[Error] The simulation: a call failed: %r", error, exc_info=error)
 
 
 class TimelineGateway(Gateway):
-    """The gateway to the models in a simulation: a call for an answer lets other events run."""
+    """The gateway to the models in a simulation. While it waits, it runs queued calls."""
 
     def __init__(
         self, timeline: Timeline, profiles: Profiles, places: Places, changed: Changed
@@ -128,17 +128,17 @@ class TimelineGateway(Gateway):
         self._timeline = timeline
 
     def start(self) -> None:
-        """Start what has to run; where no server is asked, nobody looks after one."""
+        """Start the gateway. Servers are monitored only if a profile uses one."""
         used = {profile.provider for profile in self.profiles.current.values()}
         if not used <= {SCRIPTED, NO_MODEL}:
             super().start()
-            # Here, and not when the watcher comes to it: prompts depend on what a server takes.
+            # At once, not when the monitor gets to it: prompts depend on the server's capabilities.
             self.check_health()
-        self._owner = 0  # there is but one thread, which may wait
+        self._owner = 0  # the only thread may wait
 
     @override
     def _has_come(self, future: Future[Any]) -> bool:
-        """Return whether the result is there; meanwhile let calls to models run."""
+        """Run one queued call if the result is missing; return whether it is there."""
         if not (future.done() or self._closed or self._timeline.step(work=False)):
-            raise ModelUnavailable("No model is at work on the call", "Ask again")
+            raise ModelUnavailable("No model is working on this call", "Try again")
         return future.done()

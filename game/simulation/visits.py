@@ -1,7 +1,7 @@
-"""Which visitors come when, and what they say: planned by the seed, before anything happens.
+"""Plans the visits of simulated players, and what they say, from the seed before the run.
 
-A visitor is a player who comes, talks to an agent and goes again; hours or days later it comes
-back, tells more, asks what is remembered, and keeps a promise or does not.
+A visitor is a player who comes, talks to an agent and leaves. Hours or days later the visitor
+returns, tells more, asks what the agent remembers, and keeps a promise or breaks it.
 """
 
 from __future__ import annotations
@@ -25,22 +25,22 @@ from typeclasses.characters import Character
 PEOPLE: Mapping[str, Any] = yaml.safe_load(
     Path(__file__).with_name("people.yaml").read_text("utf-8")
 )
-"""Names, trades, facts and sayings that lives and visits are drawn from."""
+"""Names, facts and sentences from which visits are drawn."""
 NAMES = tuple(PEOPLE["visitors"].split())
-"""Visitors, in the order in which they are taken."""
+"""The visitors' names, in the order in which they are used."""
 _LONGEST = 1500.0
-"""Seconds that a visit may take; it begins early enough to be over within its hour."""
+"""The most seconds of a visit; it begins early enough to end within its hour."""
 _FIRST_SESSION = 1000
 
 
 def visits(
     rng: Random, agents: int, last: float
 ) -> Iterator[tuple[float, int, list[tuple[float, str]]]]:
-    """A visitor's life up to the second ``last``: a home, a sister, and somebody it likes to see.
+    """Plan a visitor's visits up to the second ``last``; seven of ten go to a favourite agent.
 
     Yields:
-        One visit: its first second, the number of the agent, and lines with their delays in
-        seconds. An empty last line ends the visit.
+        One visit: its first second, the number of the agent, and its lines, each with its delay
+        in seconds. The last line is empty and ends the visit.
     """
     told = PEOPLE["facts"].values()
     facts = [(each["asked"], each["told"].format(rng.choice(each["of"]))) for each in told]
@@ -49,7 +49,7 @@ def visits(
     while (begins := hour * HOUR + rng.uniform(120.0, HOUR - _LONGEST)) < last:
         host = favourite if rng.random() < 0.7 else rng.randrange(agents)
         at, lines = 0.0, []
-        for words in (*_said(rng, facts, number), ""):
+        for words in (*_visit_lines(rng, facts, number), ""):
             at += rng.uniform(15.0, 90.0)
             lines.append((at, words))
         yield begins, host, lines
@@ -57,7 +57,7 @@ def visits(
         hour += rng.choice((3, 4, 6, 9, 22))
 
 
-def _said(rng: Random, facts: list[tuple[str, str]], number: int) -> Iterator[str]:
+def _visit_lines(rng: Random, facts: list[tuple[str, str]], number: int) -> Iterator[str]:
     promises = PEOPLE["promises"]
     thing = promises[number // 2 % len(promises)]
     yield "Good day. How are you?" if number else "Good day. We have not met, I think."
@@ -77,13 +77,13 @@ def _said(rng: Random, facts: list[tuple[str, str]], number: int) -> Iterator[st
 
 
 def make_visitors(how_many: int, start: Any) -> None:
-    """Make the accounts and characters of the visitors; they are nowhere until they come."""
+    """Make the visitors' accounts and characters, which have no location until a visit."""
     for name in NAMES[:how_many]:
         make_player(name, start)
 
 
 def make_player(name: str, home: Any) -> tuple[Account, Character]:
-    """An account with a character, who is nowhere."""
+    """Make an account with a character, which has no location."""
     email = f"{name.casefold()}@example.org"
     account = create.create_account(name, email, secrets.token_urlsafe(16), typeclass=Account)
     character = create.create_object(Character, key=name, location=None, home=home)
@@ -93,30 +93,30 @@ def make_player(name: str, home: Any) -> tuple[Account, Character]:
 
 
 class Visitor:
-    """Comes into the world when its time has come.
+    """A simulated player who logs in for each visit.
 
     Args:
-        number: Its place in :data:`NAMES`.
-        timer: Has ``callLater``, as the reactor has.
+        number: The index of its name in :data:`NAMES`.
+        timer: Has ``callLater``, like the reactor.
     """
 
     def __init__(self, number: int, timer: Any) -> None:
         self._name, self._session, self._timer = NAMES[number], _FIRST_SESSION + number, timer
-        evennia.SESSION_HANDLER.data_out = lambda *_, **_kw: None  # nobody is at the other end
+        evennia.SESSION_HANDLER.data_out = lambda *_, **_kw: None  # there is no client to send to
 
     def come(self, host: AgentMixin, lines: Sequence[tuple[float, str]]) -> None:
-        """Log in where the host is, unless it is in the game already; plan what is said."""
+        """Log in where the host is, unless already in the game; schedule the lines."""
         character = Character.objects.get(db_key=self._name)
-        if not character.sessions.count():  # a run that broke off leaves a body behind
+        if not character.sessions.count():  # an interrupted run leaves the character in the game
             account = Account.objects.get(username=self._name)
-            # Who comes back to the game comes back to where they left it.
+            # A login puts the character there.
             character.db.prelogout_location = host.location or host.home
-            account.puppet_object(connected(account, self._session), character)
+            account.puppet_object(connect(account, self._session), character)
         for at, words in lines:
             self._timer.callLater(at, self._act, character, host, words)
 
     def _act(self, character: Any, host: AgentMixin, words: str) -> None:
-        """Say that where the host is now, who may have walked on; without words log out."""
+        """Say the words where the host is now, who may have moved; without words log out."""
         handler = evennia.SESSION_HANDLER
         if not words and character.sessions.count():
             character.account.unpuppet_object(handler.session_from_sessid(self._session))
@@ -127,8 +127,8 @@ class Visitor:
             character.execute_cmd(f"talk {host.key.casefold()} {words}")
 
 
-def connected(account: Any, number: int) -> Any:
-    """A session of that account, with that number, as the Portal would announce it."""
+def connect(account: Any, number: int) -> Any:
+    """Log a new session with that number in to the account, as the Portal would."""
     arriving, handler = ServerSession(), evennia.SESSION_HANDLER
     arriving.init_session("telnet", ("127.0.0.1", "lab"), handler)
     arriving.sessid = number

@@ -1,8 +1,8 @@
 """The process of a simulated world: ``python -m game.simulation.worker <folder>``.
 
-It builds the world if there is none, plays it to the end of the plan, and prints how far it is.
-Ctrl-C or SIGTERM ends it at the next moment, the second one at once. Its exit code is 0 if the plan
-is lived to its end, and somebody was answered.
+It builds the world if there is none, runs it to the end of the plan, and prints progress. Ctrl-C or
+SIGTERM ends it after the current moment, a second one at once. Its exit code is 0 if the plan was
+completed and a thought was answered.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def main() -> None:
     """Run the simulation in the folder that the command line names."""
     lab, stop, terminal, errors = Lab(Path(sys.argv[1])), threading.Event(), os.dup(1), os.dup(2)
     log = os.open(lab.folder / LOG, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
-    for written in (1, 2):  # what libraries print
+    for written in (1, 2):  # the output of libraries goes to the log
         os.dup2(log, written)
 
     def say(text: str, to: int = terminal) -> None:
@@ -36,26 +36,26 @@ def main() -> None:
     def end(number: int, _frame: object) -> None:
         signal.signal(number, signal.SIG_DFL)
         stop.set()
-        say("It ends as soon as nobody is at work. Ctrl-C again ends it at once.")
+        say("Stopping after the current moment. Ctrl-C again ends it at once.")
 
     signal.signal(signal.SIGINT, end)
     signal.signal(signal.SIGTERM, end)
     try:
-        with vault_lock.take(lab.places, patience=0):  # or another run, or the game, is at work
+        with vault_lock.take(lab.places, patience=0):  # fails if another process uses the vault
             sys.exit(0 if _play(lab, say, stop) else 1)
     except KeepsakeError as error:
         say(str(error), errors)
-    except Exception as error:  # whatever broke: the log has all of it
+    except Exception as error:  # any bug: the log gets its traceback
         traceback.print_exc()
-        say(f"The simulation broke off: {error!r}. See {lab.folder / LOG}; {lab.resume}", errors)
+        say(f"The simulation failed: {error!r}. See {lab.folder / LOG}; {lab.resume}", errors)
     sys.exit(1)
 
 
 def _play(lab: Lab, say: Callable[[str], None], stop: threading.Event) -> bool:
-    """Build the world if there is none, and play it; see :meth:`SimulatedLife.play`."""
-    # Evennia's empty tables take long to make, and are alike in all simulations.
-    made, database, empty = lab.made, lab.places.database, lab.folder.parent / ".empty.db3"
-    if not made:  # what there is was broken off while it was made
+    """Build the world if there is none, and run it; see :meth:`Simulation.play`."""
+    # Evennia's empty tables take long to make, and are the same in all simulations.
+    is_built, database, empty = lab.is_built, lab.places.database, lab.folder.parent / ".empty.db3"
+    if not is_built:  # delete what an interrupted build has left
         shutil.rmtree(lab.places.home, ignore_errors=True)
         for left in lab.places.agents.glob("[!.]*"):
             shutil.rmtree(left)
@@ -68,26 +68,26 @@ def _play(lab: Lab, say: Callable[[str], None], stop: threading.Event) -> bool:
         import django  # noqa: PLC0415 - only after the environment is set
 
         django.setup()
-        import evennia  # noqa: PLC0415 - the same
+        import evennia  # noqa: PLC0415 - likewise
 
         evennia._init()
         gc.freeze()
-        from game.simulation import living  # noqa: PLC0415 - needs Evennia to be set up
+        from game.simulation import run  # noqa: PLC0415 - needs Evennia to be set up
 
-    if not made:
+    if not is_built:
         say(f"{lab.folder.name}: building the world")
         from django.core.management import call_command  # noqa: PLC0415 - needs settings
-        from django.db import connections  # noqa: PLC0415 - the same
+        from django.db import connections  # noqa: PLC0415 - likewise
 
         call_command("migrate", verbosity=0, interactive=False)
-        connections.close_all()  # so that all is in one file
+        connections.close_all()  # so that SQLite writes all into one file
         if not empty.exists():
             part = empty.with_suffix(f".{os.getpid()}.part")
             shutil.copyfile(database, part)
             part.rename(empty)
-        living.build(lab.plan())
-        lab.write_lived(0.0)
-    return living.SimulatedLife(lab, say, stop).play()
+        run.build(lab.plan())
+        lab.write_progress(0.0)
+    return run.Simulation(lab, say, stop).play()
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ from evennia.utils import create
 from evennia.utils.ansi import strip_ansi
 from twisted.internet.task import Clock
 
-from game.simulation.visits import connected, make_player
+from game.simulation.visits import connect, make_player
 from keepsake.agent import runtime
 from keepsake.agent.mind import Mind
 from keepsake.contrib.evennia.creation import create_agent
@@ -270,7 +270,7 @@ class AgentsWorld(PeopleWorld):
         """Add a player to the inn, with an account and a session of that number."""
         account, made = make_player(name, self.room1)
         made.location = self.room1
-        account.puppet_object(connected(account, number), made)
+        account.puppet_object(connect(account, number), made)
         self.addCleanup(evennia.SESSION_HANDLER.pop, number, None)
         return made
 

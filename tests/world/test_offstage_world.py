@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 from evennia.utils.ansi import strip_ansi
 
-from game.simulation.living import only
+from game.simulation.run import with_people
 from keepsake.books.persona import open_lines
 from keepsake.ports import FixedClock
 from keepsake.prompt.script import DAYTIMES
@@ -40,7 +40,7 @@ class TestLooks(AgentsWorld):
     @classmethod
     def setUpTestData(cls) -> None:
         super().setUpTestData()
-        build_world(only(shipped_world()[0], {}))
+        build_world(with_people(shipped_world()[0], {}))
 
     def look(self, room: str, *states: str) -> str:
         self.services.clock = FixedClock(moment(*states))

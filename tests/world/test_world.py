@@ -11,9 +11,9 @@ from evennia.utils.ansi import strip_ansi
 from evennia.utils.create import create_object
 from evennia.utils.test_resources import EvenniaTest, EvenniaTestCase
 
-from commands.base import nobody
+from commands.base import not_here_message
 from commands.things import find_detail
-from game.simulation.living import only
+from game.simulation.run import with_people
 from keepsake.errors import ConfigError
 from keepsake.names import check_agent_name
 from tests.sentences import table
@@ -37,7 +37,7 @@ def test_the_shipped_world_is_consistent():
     for name in names:
         check_agent_name(name, taken=[other for other in names if other != name])
     assert len({name[0] for name in names}) == len(names) == 7, "one letter is enough"
-    small = only(ATLAS, dict(list(ATLAS.people.items())[:1]))  # things without an owner are at home
+    small = with_people(ATLAS, dict(list(ATLAS.people.items())[:1]))
     assert all(each.at in {*small.people, *small.places} for each in small.things.values())
 
 
@@ -100,7 +100,7 @@ class TestBuilt(BuiltWorld, EvenniaTest):
         assert "The Guest Loft: up." in told
         assert told.index("Pump Square: north.") < told.index("The Salt Pans: south, then west.")
         assert len(told) == len(ATLAS.places) - 2, "all but the cellar and where they are"
-        assert nobody("wren", tom).endswith("Wren is at the salt pans.")
+        assert not_here_message("wren", tom).endswith("Wren is at the salt pans.")
         heard: list[str] = []
         mira, nell = find("agent", "mira"), find("agent", "nell")
         nell.move_to(find("room", "square"), quiet=True)

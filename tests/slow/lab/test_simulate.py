@@ -19,7 +19,7 @@ import duckdb
 import pytest
 
 from game.simulation.config import settings_from
-from game.simulation.plan import WORKER, SimulationPlan, create, moment, resumed
+from game.simulation.plan import WORKER, SimulationPlan, create, moment, reopen
 from keepsake.archive.log import Archive
 from keepsake.errors import KeepsakeError
 from keepsake.events.files import Filter, last
@@ -143,24 +143,24 @@ def test_the_same_seed_gives_the_same_log_byte_for_byte(other_places, uninterrup
     with playing(lab) as process:
         assert "loading the world" in process.stdout.readline()
         assert "building the world" in process.stdout.readline()
-    assert not lab.made
+    assert not lab.is_built
     (lab.places.agents / "Half").mkdir(parents=True)
     (lab.places.agents / "Half" / "profile.md").write_text("left behind")
     run_to_end(lab)
     assert log_of(lab) == log_of(uninterrupted)
     assert agents_of(lab) == agents_of(uninterrupted)
     with pytest.raises(KeepsakeError, match="--hours 26"):
-        resumed(other_places, "again")
+        reopen(other_places, "again")
 
 
 def test_a_stopped_and_killed_simulation_resumes(other_places):
     lab = create_busy(other_places, "stopped", hours=3)
     stop_with_ctrl_c(other_places, lab)
-    stopped = lab.lived()
+    stopped = lab.seconds_done()
     assert 0 < stopped < 3 * 3600
-    kill_after(resumed(other_places, "stopped"), stopped + 1800)
-    assert stopped < lab.lived() < 3 * 3600
-    run_to_end(resumed(other_places, "stopped", hours=lab.lived() / 3600 + 2))
+    kill_after(reopen(other_places, "stopped"), stopped + 1800)
+    assert stopped < lab.seconds_done() < 3 * 3600
+    run_to_end(reopen(other_places, "stopped", hours=lab.seconds_done() / 3600 + 2))
     times = [each["t"] for each in records(lab)]
     assert times == sorted(times)
     for folder in lab.places.agents.glob("[!.]*"):
@@ -192,7 +192,7 @@ def stop_with_ctrl_c(places, lab):
 
 def kill_after(lab, seconds):
     with playing(lab) as process:
-        wait_until(lambda: lab.lived() > seconds, process)
+        wait_until(lambda: lab.seconds_done() > seconds, process)
 
 
 CHAT_TEMPLATE = "{{ range .Messages }}{{ .Role }}: {{ .Content }}{{ end }}"
@@ -210,7 +210,7 @@ def test_a_simulation_ends_when_its_model_is_gone(other_places):
     assert process.returncode == 1
     assert "has not answered" in said
     assert "--resume modelled" in said
-    assert 0 < lab.lived() < 9 * 3600
+    assert 0 < lab.seconds_done() < 9 * 3600
 
 
 def test_a_simulation_without_answers_fails_and_says_why(other_places):
@@ -222,7 +222,7 @@ def test_a_simulation_without_answers_fails_and_says_why(other_places):
         with playing(lab) as process:
             said, _ = process.communicate()
     assert process.returncode == 1
-    assert lab.lived() == lab.plan().seconds
+    assert lab.seconds_done() == lab.plan().seconds
     assert re.search("No thought was answered: .*it has hiccups", said)
 
 

@@ -1,4 +1,4 @@
-"""A simulated world inside Evennia: it is built, and played on a timeline."""
+"""Builds a simulated world in Evennia, and runs it on a timeline."""
 
 from __future__ import annotations
 
@@ -33,60 +33,60 @@ from world.build import build_world
 from world.source import find
 
 MOST_FAILURES = 12
-"""Thoughts without an answer in a row, of all agents together, after which a run ends."""
-TOLD_EACH, LINE_SECONDS = 15.0, 10.0
-"""Simulated seconds after which the event log is waited for, which must lose nothing; real seconds
-between two lines."""
-_PATIENCE = 600.0
-"""Real seconds that the disk gets."""
+"""Consecutive thoughts without an answer, of all agents together, that end a run."""
+FLUSH_INTERVAL, PROGRESS_INTERVAL = 15.0, 10.0
+"""Simulated seconds between two flushes of the event log, which must not lose events; real seconds
+between two lines of progress."""
+_CLOSE_TIMEOUT = 600.0
+"""Real seconds that closing the event log may take."""
 THOUGHTS, UNANSWERED = "thoughts", "thoughts without an answer"
 TOKENS, MEMORIES, COMPACTIONS, FAULTS = "tokens", "memories", "compactions", "warnings and errors"
 
 
-# -- built
+# -- building
 
 
 def build(plan: SimulationPlan) -> None:
-    """Build the world out of Evennia's empty tables; its services do not run meanwhile."""
+    """Build the world in Evennia's empty tables; its services do not run yet."""
     password = read_or_create(places().admin_password, nbytes=12)
-    # All is made at the first moment: people's ids hold the date of their making.
+    # Everything gets the first moment as its date: identities contain the creation date.
     with patch("django.utils.timezone.now", lambda: BEGINS):
         AccountDB.objects.create_superuser("admin", "admin@example.org", password)
         initial_setup.create_objects()
         atlas = read_atlas()
-        build_world(only(atlas, dict(list(atlas.people.items())[: plan.agents])))
-        # Nobody plays the admin here: its character would stand about, and be met by everybody.
+        build_world(with_people(atlas, dict(list(atlas.people.items())[: plan.agents])))
+        # Nobody plays the admin's character: take it out of the room, or all agents would meet it.
         ObjectDB.objects.get(id=1).location = None
         make_visitors(plan.visitors, find("room", atlas.start))
     ServerConfig.objects.conf("last_initial_setup_step", "done")
 
 
-# -- played
+# -- running
 
 
-class SimulatedLife:
+class Simulation:
     """One run of a world.
 
     Args:
-        lab: Its folder.
-        say: Told how far it is, a line at a time.
-        stop: Ends :meth:`play` at the next moment.
+        lab: The folder of the simulation.
+        say: Called with each line of progress.
+        stop: When set, :meth:`play` ends after the current moment.
     """
 
     def __init__(self, lab: Lab, say: Callable[[str], None], stop: threading.Event) -> None:
         self._lab, self._plan, self._say, self._stop = lab, lab.plan(), say, stop
-        self._since = self._waited = lab.lived()
+        self._since = self._flushed = lab.seconds_done()
         self._began, self._said = time.monotonic(), 0.0
         self._timeline = Timeline(moment(self._since))
-        named = (THOUGHTS, TOKENS, MEMORIES, COMPACTIONS, UNANSWERED, FAULTS)
-        self._counts = Counter(dict.fromkeys(named, 0))
-        self._failures, self._failure = 0, ""  # thoughts without an answer in a row, and why
+        names = (THOUGHTS, TOKENS, MEMORIES, COMPACTIONS, UNANSWERED, FAULTS)
+        self._counts = Counter(dict.fromkeys(names, 0))
+        self._failures, self._failure = 0, ""  # consecutive unanswered thoughts; the last reason
 
     def play(self) -> bool:
-        """Let the world live to the end of its plan; whether it did, and somebody was answered.
+        """Run the world; return whether it reached the end of its plan with a thought answered.
 
         Raises:
-            KeepsakeError: The model is gone or the disk is full; says what to do.
+            KeepsakeError: The model does not answer, or the disk is full; with the cure.
         """
         timeline, plan, subscribers = self._timeline, self._plan, Subscribers()
         subscribers.on_event.append(self._count)
@@ -100,12 +100,12 @@ class SimulatedLife:
             random=Random(f"{plan.seed} {self._since:g}"),
             **dict.fromkeys(("workers", "compactions", "nights"), timeline.workers),
         )
-        shared.at_first_agent = [shared.gateway.start]  # words are indexed by who searches
+        shared.at_first_agent = [shared.gateway.start]  # a search indexes the words itself
         self._log = cast("EventLog", shared.event_log)
         try:
             runtime.open_agents(shared)
-            self._invite()
-            timeline.run_until(plan.seconds - self._since, self._between)
+            self._plan_visits()
+            timeline.run_until(plan.seconds - self._since, self._after_moment)
             timeline.settle()
             self._check()
             for mind in open_minds():
@@ -113,17 +113,17 @@ class SimulatedLife:
                     raise mind.memory.problem
         finally:
             runtime.stop(reload=False)
-        self._log.close(_PATIENCE)
+        self._log.close(_CLOSE_TIMEOUT)
         self._check()
-        lived = self._lived()
-        self._lab.write_lived(lived)
-        return self._told(lived)
+        done = self._seconds_done()
+        self._lab.write_progress(done)
+        return self._report(done)
 
-    def _lived(self) -> float:
+    def _seconds_done(self) -> float:
         return self._since + float(self._timeline.timer.seconds())
 
-    def _invite(self) -> None:
-        """Plan all visits."""
+    def _plan_visits(self) -> None:
+        """Schedule all visits that are still to come."""
         agents, timer = sorted(all_agents(), key=lambda agent: agent.id), self._timeline.timer
         for number in range(self._plan.visitors):
             visitor, rng = Visitor(number, timer), Random(f"{self._plan.seed} {number}")
@@ -131,41 +131,41 @@ class SimulatedLife:
                 if begins >= self._since:
                     timer.callLater(begins - self._since, visitor.come, agents[host], lines)
 
-    def _between(self) -> bool:
-        """Wait for the log and say how far it is, now and then; whether to go on."""
-        now, counts = self._lived(), self._counts
-        if now - self._waited >= TOLD_EACH:
-            self._waited = now
+    def _after_moment(self) -> bool:
+        """Flush the log and print progress at intervals; return whether to continue."""
+        now, counts = self._seconds_done(), self._counts
+        if now - self._flushed >= FLUSH_INTERVAL:
+            self._flushed = now
             self._check()
             while not self._log.flush(1.0):
                 self._check()
-            if time.monotonic() - self._said >= LINE_SECONDS:
+            if time.monotonic() - self._said >= PROGRESS_INTERVAL:
                 self._said = time.monotonic()
                 done = f"{self._plan.name}: {now / self._plan.seconds:.0%}  {_clock(now)}"
                 self._say(f"{done}  {counts[THOUGHTS]:,} thoughts  {counts[TOKENS]:,} tokens")
         return not self._stop.is_set()
 
-    def _told(self, lived: float) -> bool:
-        """Say what has happened; whether all went well."""
+    def _report(self, done: float) -> bool:
+        """Print a summary of the run; return whether it was successful."""
         lab, plan = self._lab, self._plan
         rows = {
-            "lived": f"{lived / HOUR:.4g} of {plan.hours:g} hours, until {_clock(lived)}",
+            "simulated": f"{done / HOUR:.4g} of {plan.hours:g} hours, until {_clock(done)}",
             **{what: f"{number:,}" for what, number in self._counts.items()},
             "took": f"{time.monotonic() - self._began:.0f} s",
             "log": str(lab.places.events),
-            "look": f"keepsake logs --lab {plan.name} --no-follow",
-            "tables": f"keepsake export --lab {plan.name} tables-{plan.name}",
-            **({"go on": lab.resume} if lived < plan.seconds else {}),
+            "read it": f"keepsake logs --lab {plan.name} --no-follow",
+            "export": f"keepsake export --lab {plan.name} tables-{plan.name}",
+            **({"continue": lab.resume} if done < plan.seconds else {}),
         }
-        for what, told in rows.items():
-            self._say(f"{what:<28}{told}")
+        for name, value in rows.items():
+            self._say(f"{name:<28}{value}")
         answered = bool(self._counts[THOUGHTS]) or not self._counts[UNANSWERED]
         if not answered:
             self._say(f"No thought was answered: {self._failure}")
-        return lived >= plan.seconds and answered
+        return done >= plan.seconds and answered
 
     def _count(self, event: Event) -> None:
-        """Count an event; told in any thread, but one at a time."""
+        """Count an event. Called from any thread, but never from two at once."""
         match event:
             case Thought(outcome="no answer"):
                 self._counts[UNANSWERED] += 1
@@ -182,22 +182,22 @@ class SimulatedLife:
                 self._counts[FAULTS] += 1
 
     def _check(self) -> None:
-        """Go on, unless the model has not answered for long, or the disk takes nothing."""
-        then = f"then go on: {self._lab.resume}"
+        """Raise an error if the model has stopped answering, or the log cannot be written."""
+        then = f"then continue: {self._lab.resume}"
         if self._failures >= MOST_FAILURES:
-            told = f"The model has not answered {MOST_FAILURES} thoughts in a row: {self._failure}"
-            raise KeepsakeError(told, f"Start its server, {then}")
+            failed = f"The model has not answered {MOST_FAILURES} thoughts in a row"
+            raise KeepsakeError(f"{failed}: {self._failure}", f"Start its server, {then}")
         if problem := self._log.problem:
-            told = f"The event log could not be written ({problem})"
-            raise KeepsakeError(told, f"Free some disk space or fix the permissions, {then}")
+            failed = f"The event log could not be written ({problem})"
+            raise KeepsakeError(failed, f"Free some disk space or fix the permissions, {then}")
 
 
 def _clock(seconds: float) -> str:
     return f"{moment(seconds) + timedelta(milliseconds=1):%A %d %B %H:%M}"
 
 
-def only(atlas: Atlas, people: Mapping[str, Person]) -> Atlas:
-    """The world with these people alone; what others own lies where they would live."""
+def with_people(atlas: Atlas, people: Mapping[str, Person]) -> Atlas:
+    """Return the world with only these people. Things of the others are in their owners' homes."""
     homes = {key: each.home for key, each in atlas.people.items() if key not in people}
     things = dict(atlas.things)
     for key, thing in things.items():
