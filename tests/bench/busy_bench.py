@@ -1,4 +1,4 @@
-"""What a thought costs in a busy world: all threads, all processes, the disk.
+"""The cost of a thought in a busy world: all threads, all processes, the disk.
 
 A real world runs with a fake model server behind HTTP. The server first withholds its answers (idle
 world), then gives them (busy world). :class:`tests.bench.busy_world.Size` sets the size.
@@ -26,18 +26,18 @@ from tests.bench.figures import Figure
 from tests.slow.e2e.players import Player
 
 SETTLE_SECONDS = 5.0
-"""Until the answers that were kept back are all given, or all agents wait for one."""
+"""Seconds until all withheld answers are given, or all agents wait for one."""
 PAUSE = 0.1
 
 
 @dataclass
-class _While:
-    """A while in which the world was idle, or busy."""
+class _Period:
+    """A period in which the world was idle, or busy."""
 
     seconds: float
-    spent: Counter[str]  # seconds of a processor, by process
+    spent: Counter[str]  # processor seconds, by process
     looks: list[float]  # milliseconds of each ``look``
-    thoughts: int  # how many ended in it and came to something
+    thoughts: int  # how many ended in this period with an act or a refusal
 
 
 def measure() -> Iterator[Figure]:
@@ -49,7 +49,7 @@ def measure() -> Iterator[Figure]:
         player.see(ROOM)
         made.brake(on=False)
         _look_around(player, size.warm)
-        idle, busy = (_while(made, player, size, busy=busy) for busy in (False, True))
+        idle, busy = (_measure_period(made, player, size, busy=busy) for busy in (False, True))
         player.leave()
         memory = {
             str(each.component): psutil.Process(each.pid).memory_info().rss / 1e6
@@ -64,7 +64,7 @@ def measure() -> Iterator[Figure]:
         yield Figure(f"busy: {name}", size.agents, seconds, "s")
 
 
-def _while(made: BusyWorld, player: Player, size: Size, *, busy: bool) -> _While:
+def _measure_period(made: BusyWorld, player: Player, size: Size, *, busy: bool) -> _Period:
     made.brake(on=not busy)
     _look_around(player, SETTLE_SECONDS + (0 if busy else size.delay))
     if busy and size.newcomer:
@@ -72,11 +72,11 @@ def _while(made: BusyWorld, player: Player, size: Size, *, busy: bool) -> _While
     began, before = time.time(), _spent(made.copy.here)
     looks = _look_around(player, size.seconds)
     spent, ended = _spent(made.copy.here) - before, time.time()
-    return _While(ended - began, spent, looks, _thoughts(made.copy.here, began, ended))
+    return _Period(ended - began, spent, looks, _thoughts(made.copy.here, began, ended))
 
 
 def _look_around(player: Player, seconds: float) -> list[float]:
-    """Milliseconds until the room was shown, again and again, with a breath between."""
+    """Look repeatedly, with pauses; return the milliseconds until each room was shown."""
     times: list[float] = []
     until = time.monotonic() + seconds
     while time.monotonic() < until:
@@ -88,7 +88,7 @@ def _look_around(player: Player, seconds: float) -> list[float]:
 
 
 def _spent(here: Places) -> Counter[str]:
-    """Seconds of a processor that the processes of that copy have spent, by what each is."""
+    """Return the processor seconds of that copy's processes, by component."""
     known = {each.pid: str(each.component) for each in processes.running(here)}
     found: Counter[str] = Counter()
     for process in psutil.process_iter():
@@ -101,7 +101,7 @@ def _spent(here: Places) -> Counter[str]:
 
 
 def _thoughts(here: Places, began: float, ended: float) -> int:
-    """How many thoughts ended in that while and came to something."""
+    """Return how many thoughts ended in that period with an act or a refusal."""
     count = 0
     for record in newest_first(here.events):
         at = datetime.fromisoformat(record["t"]).timestamp()
@@ -111,7 +111,7 @@ def _thoughts(here: Places, began: float, ended: float) -> int:
     return count
 
 
-def _figures(size: Size, idle: _While, busy: _While) -> Iterator[Figure]:
+def _figures(size: Size, idle: _Period, busy: _Period) -> Iterator[Figure]:
     n, count = size.agents, busy.thoughts
     assert count, "nobody thought"
     told = f"{size.memories:,} memories each"

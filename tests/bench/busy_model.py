@@ -29,12 +29,12 @@ _ACTS = {
 
 
 def only_once(words: str, number: int) -> str:
-    """``words`` as nobody else says them, in no more sentences: people seldom repeat each other."""
+    """Return ``words`` made unique by a number, because people seldom repeat each other."""
     return f"{words[:-1]} by {number}{words[-1:]}"
 
 
 def answerer(hold: Path, delay: float) -> Callable[[str], str]:
-    """Makes an answer from a prompt, in ``delay`` seconds, a quarter more or less."""
+    """Return a function that answers a prompt after ``delay`` seconds, a quarter more or less."""
     random, lock, numbers = Random(11), threading.Lock(), itertools.count(1)
     heard = (line.text.partition('"')[2].rstrip('"') for line in talk(random) if '"' in line.text)
 

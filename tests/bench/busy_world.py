@@ -1,4 +1,4 @@
-"""A running world whose agents have lived long and think as often as their model lets them."""
+"""A running world whose agents have long memories and think as often as their model allows."""
 
 from __future__ import annotations
 
@@ -24,63 +24,63 @@ from tests.slow.cli.conftest import Copy, end, make_copy
 from tests.slow.e2e.players import Player
 
 _THINKING = {
-    # Each thought ends in something that another notices, which makes that one think again.
+    # Each thought ends in an act that another agent notices and thinks about.
     **{"idle_interval": 5, "idle_away_factor": 1, "gather": 0, "cooldown": 0.1},
     "chatter_turns": 1000,
 }
 ROOM, NEWCOMER = "The Bench", "Newcomer"
 _LETTERS = "bcdfghjklm"
 WINDOW_STEP = 44
-"""About as many lines leave a window at a time."""
+"""About the number of lines that leave a window in a compaction."""
 _REST_SECONDS = 3600.0
 
 
 @dataclass(frozen=True)
 class Size:
-    """How large a world is, unless the environment says otherwise."""
+    """The size of a world, which environment variables can change."""
 
     agents: int = int(os.environ.get("BUSY_AGENTS", "50"))  # two in a room
-    memories: int = int(os.environ.get("BUSY_MEMORIES", "200"))  # of each
-    seconds: float = float(os.environ.get("BUSY_SECONDS", "30"))  # of the idle and the busy while
-    warm: float = float(os.environ.get("BUSY_WARM", "60"))  # what is made once is made before
-    delay: float = float(os.environ.get("BUSY_DELAY", "2"))  # that the model takes, about
-    # of an agent that is made at the start of the busy while, to be indexed in it
+    memories: int = int(os.environ.get("BUSY_MEMORIES", "200"))  # of each agent
+    seconds: float = float(os.environ.get("BUSY_SECONDS", "30"))  # of the idle and the busy period
+    warm: float = float(os.environ.get("BUSY_WARM", "60"))  # before: caches are filled
+    delay: float = float(os.environ.get("BUSY_DELAY", "2"))  # of the model, on average
+    # memories of an agent that is created, and indexed, in the busy period
     newcomer: int = int(os.environ.get("BUSY_NEWCOMER", "0"))
-    in_flight: int = int(os.environ.get("BUSY_IN_FLIGHT", "64"))  # calls that it takes at once
+    in_flight: int = int(os.environ.get("BUSY_IN_FLIGHT", "64"))  # simultaneous model calls
 
 
 class BusyWorld:
-    """The world where ``copy`` runs, its model server's brake, and seconds by what was done."""
+    """The world of ``copy``; ``took`` has the seconds of each command."""
 
     def __init__(self, copy: Copy, hold: Path) -> None:
         self.copy, self._hold = copy, hold
         self.took: dict[str, float] = {}
 
     def timed(self, command: str, name: str) -> None:
-        """Run ``keepsake start``, ``reload`` or ``stop`` and keep what it took."""
+        """Run ``keepsake start``, ``reload`` or ``stop`` and record its seconds."""
         began = time.monotonic()
         ended = self.copy.keepsake(command)
         assert ended.returncode == 0, ended.stdout + ended.stderr
         self.took[name] = time.monotonic() - began
 
     def brake(self, *, on: bool) -> None:
-        """Have the model server keep its answers back, or give them again."""
+        """Let the model server withhold its answers, or give them again."""
         self._hold.touch() if on else self._hold.unlink(missing_ok=True)
 
     def let_rest(self) -> None:
-        """Wait until what the agents remember is indexed."""
+        """Wait until all memories are indexed."""
         deadline = time.monotonic() + _REST_SECONDS
         while time.monotonic() < deadline:
             found = processes.ask(self.copy.here, "index_status", seconds=120)
             if not any(each["waiting"] for each in found["agents"]):
                 return
             time.sleep(2)
-        raise AssertionError("the world never came to rest")
+        raise AssertionError("the memories were never all indexed")
 
 
 @contextmanager
 def world(scratch: Path, size: Size) -> Iterator[BusyWorld]:
-    """A world of that size that was started and populated, came to rest, and was stopped again."""
+    """Start a world of that size, populate and index it, and stop it again."""
     hold = scratch / "hold"
     command = [sys.executable, "-m", "tests.bench.busy_model"]
     command += ["--delay", str(size.delay), "--hold", str(hold)]
@@ -119,7 +119,7 @@ def life(number: int, memories: int) -> list[Line]:
 
 
 def agent_names(agents: int) -> list[str]:
-    """So many names that an agent may have."""
+    """Return this many valid agents' names."""
     made = map("".join, itertools.product(_LETTERS, "aeiou", _LETTERS, "o"))
     return [name.title() for name in itertools.islice(made, agents)]
 
@@ -136,7 +136,7 @@ def _write_config(copy: Copy, host: str, in_flight: int) -> None:
 
 
 def _populate(copy: Copy, names: Sequence[str]) -> None:
-    """Two agents in each room, and an empty room for a player."""
+    """Make rooms with two agents each, and an empty room for a player."""
     builder = Player.admin(copy)
     builder.see(r"Exits|exits")
     for room, two in enumerate(itertools.batched(names, 2)):

@@ -1,4 +1,4 @@
-"""What a measurement is, and how it is shown and kept."""
+"""Measured numbers, and how they are shown and saved."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ _ANSWER = (
 
 
 def measure() -> Iterator[Figure]:
-    """Seconds to the first and to the last sentence, at 1, 10 and 30 talks at once."""
+    """Measure seconds to the first and the last sentence with 1, 10 and 30 talks at once."""
     numbers = itertools.count(1)
     with (
         FakeModelServer(script=lambda _: _ANSWER.format(next(numbers))) as fake,
@@ -49,7 +49,7 @@ def measure() -> Iterator[Figure]:
 
 
 def _arrive(copy: Copy, agents: Sequence[str]) -> list[Player]:
-    """A room for each agent, and a player in it who was greeted."""
+    """Make a room for each agent, with a player who has been greeted."""
     players, admin = [], Player.admin(copy)
     admin.see("Here:")
     guests = agent_names(2 * len(agents))[len(agents) :]
@@ -65,8 +65,8 @@ def _arrive(copy: Copy, agents: Sequence[str]) -> list[Player]:
 
 
 def _ask(players: Sequence[Player], agents: Sequence[str]) -> list[tuple[float, float]]:
-    """All say a line at once: seconds until each hears the first sentence, and the last."""
-    time.sleep(6)  # what is still being said comes to its end
+    """Let all talk at once; return each one's seconds to the first and the last sentence."""
+    time.sleep(6)  # earlier answers end
     together = threading.Barrier(len(players))
 
     def ask(player: Player, agent: str) -> tuple[float, float]:

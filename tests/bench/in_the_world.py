@@ -1,4 +1,4 @@
-"""Benches that live in the game: each measures in a process of its own, set up for Evennia."""
+"""Benches inside the game: each measures in its own process, set up for Evennia."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def print_figures(measure: Callable[[], list[Figure]]) -> None:
 
 
 def live(case: unittest.TestCase) -> None:
-    """Run a world that is made like a test; what fails in it is raised."""
+    """Run a world that is written as a test case, and raise its failures."""
     result = unittest.TestResult()
-    unittest.TestSuite([case]).run(result)  # what a class is set up with, too
+    unittest.TestSuite([case]).run(result)  # includes the setup of the class
     for _, problem in result.errors + result.failures:
         raise RuntimeError(problem)

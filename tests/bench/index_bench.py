@@ -1,4 +1,4 @@
-"""What recall and indexing cost: processor time of this process and of Chroma's server together."""
+"""The cost of recall and indexing: processor time of this process and of Chroma's server."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ _PARTS: tuple[tuple[str, Any, str], ...] = (
     ("archive", AgentMemory, "append"),
 )
 _spent, _within = Counter[str](), threading.local()
-"""Seconds of a processor by part, in all threads; the part that a thread is within."""
+"""Processor seconds by part, in all threads; the part that each thread runs now."""
 
 
 def measure() -> Iterator[Figure]:
-    """A question and a new memory, by the length of a life: processor time, all and by part."""
+    """Measure the processor time of a question and of a new memory, by number of memories."""
     with ExitStack() as stack:
         for part, owner, names in _PARTS:
             for name in names.split():
@@ -60,7 +60,7 @@ def measure() -> Iterator[Figure]:
             stack.callback(service.close, stop_server=True)
             assert service.server is not None
             until(service.server.watch)
-            clock = (~(service.server.pid or 0) << 3) | 2  # Linux: of all threads of that process
+            clock = (~(service.server.pid or 0) << 3) | 2  # Linux's clock of that process
             memory = lived(here.agents / NAME, NAME, life(1, size))
             index = service.open(NAME, here.agents / NAME / "archive")
             service._run_round()
@@ -78,7 +78,7 @@ def measure() -> Iterator[Figure]:
 
 def _timed(part: str, call: Callable[..., Any]) -> Callable[..., Any]:
     def timed(*args: Any, **kwargs: Any) -> Any:
-        if getattr(_within, "part", ""):  # what a part calls is its own
+        if getattr(_within, "part", ""):  # calls within a part count as that part
             return call(*args, **kwargs)
         _within.part, began = part, time.thread_time()
         try:
@@ -91,7 +91,7 @@ def _timed(part: str, call: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _used(server: int, work: Callable[[], object]) -> Counter[str]:
-    """Milliseconds of a processor that ``work`` takes, by part."""
+    """Return the processor milliseconds of ``work``, by part."""
     _spent.clear()
     here, there = time.process_time(), time.clock_gettime(server)
     work()
@@ -119,6 +119,6 @@ def _add(service: IndexService, index: AgentIndex, memory: AgentMemory, each: in
         for line in lines:
             memory.append(line.text, line.kind, place="The Kettle")
             if each == _ROUND:
-                index.refresh()  # as somebody asks
+                index.refresh()  # as a search does
         service._run_round()
-    time.sleep(1.0)  # the server has more to do than to answer
+    time.sleep(1.0)  # the server works on after its answer

@@ -25,7 +25,7 @@ MEMORIES = ("rag", "keepsake")
 
 
 def measure() -> Iterator[Figure]:
-    """The share of the evidence in the top 10, by language, memory and embedder."""
+    """Measure the share of the evidence in the top 10, by language, memory and embedder."""
     for name in os.environ.get("EMBEDDERS", "embedded none").split():
         embedder = named_embedder(name)
         for what, trials in lives().items():
@@ -40,7 +40,7 @@ def measure() -> Iterator[Figure]:
 
 
 def lives() -> Mapping[str, Sequence[Trial]]:
-    """Lives with their questions, by language of the life and of the questions."""
+    """Return trials by the languages of the memories and of the questions."""
     own = {f"life {t.name}": [t] for t in read_trials(DATA / "recall_four_languages.json")}
     english = [read_trials(DATA / f"recall_{which}.json")[0] for which in ENGLISH_LIVES]
     text = (DATA / "translated_questions.json").read_text(encoding="utf-8")
@@ -52,7 +52,7 @@ def lives() -> Mapping[str, Sequence[Trial]]:
 
 
 def _asked_in(language: str, trial: Trial, translated: Mapping[str, Mapping[str, str]]) -> Trial:
-    """The life with those of its questions that are translated, in that language."""
+    """Return the trial with its translated questions, in that language."""
     questions = [
         replace(each, text=translated[each.text].get(language, each.text))
         for each in trial.questions

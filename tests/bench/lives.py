@@ -1,4 +1,4 @@
-"""Lives of agents for the benches, lived by a real memory with real compactions."""
+"""Memories for the benches, made with real compactions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.bench.talk import PEOPLE, Line
 
 
 class TenSeconds:
-    """Time as it passes for an agent: ten seconds a memory, up to now."""
+    """A clock that moves ten seconds for each memory, up to the present."""
 
     def __init__(self, memories: int) -> None:
         self.time = datetime.now(UTC) - timedelta(seconds=20 * memories)
@@ -28,14 +28,14 @@ class TenSeconds:
 
 
 def opened(folder: Path, name: str = "Mira", memories: int = 0, **host: Any) -> AgentMemory:
-    """The memory in a folder; ``host``: fields of its :class:`MemoryHost`."""
+    """Open the memory in a folder; ``host``: fields of its :class:`MemoryHost`."""
     archive, summaries = Archive(folder / "archive"), SummaryFolder(folder / "summaries", name)
     host = {"clock": TenSeconds(memories), **host}
     return AgentMemory(name, archive, summaries, MemoryHost(**host))
 
 
 def lived(folder: Path, name: str, lines: Sequence[Line], **host: Any) -> AgentMemory:
-    """A memory of these lines, compacted whenever that was due."""
+    """Make a memory of these lines, with all compactions that were due."""
     memory = opened(folder, name, len(lines), **host)
     for line in lines:
         who = line.text.partition(" ")[0]

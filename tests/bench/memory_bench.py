@@ -20,14 +20,14 @@ _TEXT = 'Tom says to you, "The ferry was late again, and number {} of the barrel
 
 
 class _Shortened:
-    """A summarizer that costs nothing: here the memory is measured, not the summaries."""
+    """A summarizer without cost, because the bench measures the memory alone."""
 
     def __call__(self, source: SummarySource) -> Draft:
         return Draft("\n".join(source.lines)[: source.characters], "shortened")
 
 
 def measure() -> Iterator[Figure]:
-    """Cost of ``append`` and of opening; each life is compacted, so that all end alike."""
+    """Measure appending and opening; all memories are compacted to windows of the same length."""
     for size in SIZES:
         with tempfile.TemporaryDirectory() as folder:
             memory = opened(Path(folder), summarizer=_Shortened)

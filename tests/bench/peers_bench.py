@@ -1,9 +1,9 @@
-"""What a memory, a query and a thought cost beside the peers that do the same work, in one run.
+"""The cost of a memory, a query and a thought, compared with other libraries in one run.
 
     pip install langgraph-checkpoint-sqlite pysqlite3 mem0ai faiss-cpu
 
-A peer that is not installed is left out. All have the same lines and the same embedder. Processor
-time is that of all processes; wall time lasts until what was added can be found by meaning.
+A library that is not installed is left out. All use the same lines and the same embedder. Processor
+time is the sum of all processes; wall time ends when the added line can be found by meaning.
 """
 
 from __future__ import annotations
@@ -39,18 +39,18 @@ SIZES = (1_000, 10_000)
 _EACH, _TOGETHER, _FOUND, _SECONDS = 40, 20, 10, 600
 
 type Store = tuple[Callable[[Sequence[str]], object], Callable[[str], Sequence[object]]]
-"""Adds lines, and finds some; both block until it is done."""
+"""A function that adds lines, and one that searches; both block until done."""
 
 
 class Shipped(MiniLMEmbedder):
-    """The embedder; what fills the stores is embedded once for all of them."""
+    """The embedder; lines that fill the stores are embedded once for all stores."""
 
     def __init__(self) -> None:
         super().__init__()
         self.kept, self.filling = dict[str, list[float]](), False
 
     def embed(self, texts: Sequence[str]) -> list[list[float]]:  # type: ignore[override] - stores take lists
-        """One vector a text, as a list; while the stores are filled, of the words that are said."""
+        """Return a list per text; while the stores are filled, only quoted words are embedded."""
         if not self.filling:
             return [each.tolist() for each in super().embed(texts)]
         said = [each.partition('"')[2].rstrip('"') or each for each in texts]
@@ -62,7 +62,7 @@ class Shipped(MiniLMEmbedder):
 
 @contextmanager
 def langgraph(folder: Path, embedder: Shipped) -> Iterator[Store]:
-    """LangGraph's store on SQLite; pysqlite3, for Python's own may not load extensions."""
+    """LangGraph's store on SQLite, with pysqlite3, because it must load extensions."""
     made, sqlite = import_module("langgraph.store.sqlite"), import_module("pysqlite3")
     put, numbers = import_module("langgraph.store.base").PutOp, count()
     file = sqlite.connect(f"{folder}/store.db", check_same_thread=False, isolation_level=None)
@@ -80,7 +80,7 @@ def langgraph(folder: Path, embedder: Shipped) -> Iterator[Store]:
 
 @contextmanager
 def mem0(folder: Path, embedder: Shipped) -> Iterator[Store]:
-    """mem0 with FAISS, and no model that extracts; while it is filled, it writes no index."""
+    """mem0 with FAISS, without extraction by a model; it saves no index while it is filled."""
     os.environ |= {"MEM0_DIR": str(folder), "MEM0_TELEMETRY": "False"}
     how = {"path": f"{folder}/faiss", "embedding_model_dims": 384}
     nobody = {"provider": "openai", "config": {"api_key": "is never used"}}
@@ -94,7 +94,9 @@ def mem0(folder: Path, embedder: Shipped) -> Iterator[Store]:
 
     def add(lines: Sequence[str]) -> None:
         store.vector_store._save = (lambda: None) if embedder.filling else save
-        safe = "OFF" if embedder.filling else "FULL"  # SQLite's default, which waits for the disk
+        safe = (
+            "OFF" if embedder.filling else "FULL"
+        )  # FULL is SQLite's default and waits for the disk
         store.db.connection.execute(f"PRAGMA synchronous = {safe}")
         said = [{"role": "user", "content": line} for line in lines]
         store.add(said, infer=False, **mira)
@@ -105,7 +107,7 @@ def mem0(folder: Path, embedder: Shipped) -> Iterator[Store]:
 
 @contextmanager
 def keepsake(folder: Path, embedder: Shipped) -> Iterator[Store]:
-    """The archive, and the service that indexes: words, and vectors in Chroma's own process."""
+    """Keepsake's archive and index service: words, and vectors in a Chroma process."""
     places = Places(home=folder / "home", vault=folder / "vault", ports=Ports(free_base()))
     service, memory = IndexService(places, CHILD, embedder, print), opened(places.agents / "Mira")
     index = service.open("Mira", memory.archive.folder)
@@ -128,14 +130,14 @@ def keepsake(folder: Path, embedder: Shipped) -> Iterator[Store]:
 
 
 def indexed(service: IndexService, agent: str, memories: int) -> None:
-    """Have the service index, and wait until so many can be found by meaning."""
+    """Let the service index, and wait until this many memories can be found by meaning."""
     service.follow()
     while (now := service.status()[agent]).waiting or now.memories < memories:
         time.sleep(0.002)
 
 
 def measure() -> Iterator[Figure]:
-    """Milliseconds of a processor a memory, a query and a thought."""
+    """Measure the processor milliseconds of a memory, a query and a thought."""
     embedder, texts = Shipped(), [[line] for line in islice(lines(), _EACH)]
     embedder.embed(texts.pop())  # loads it
     yield timed("a line embedded, which is part of all that follows", 1, embedder.embed, texts)
@@ -157,7 +159,7 @@ def _measured(name: str, store: Store, embedder: Shipped) -> Iterator[Figure]:
         embedder.filling = False
         one_by_one = [[line] for line in islice(told, _EACH)]
         asked = [line.partition('"')[2] for line in islice(told, _EACH)]
-        assert len(ask(asked.pop())) == _FOUND  # and all is loaded
+        assert len(ask(asked.pop())) == _FOUND  # this also loads everything
         yield timed(f"a memory added: {name}", size, add, one_by_one)
         more = [[*islice(told, _TOGETHER)] for _ in range(2)]
         yield timed(f"one of {_TOGETHER} added together: {name}", size, add, more, _TOGETHER)
@@ -168,7 +170,7 @@ def _measured(name: str, store: Store, embedder: Shipped) -> Iterator[Figure]:
 def timed[T](
     name: str, n: int, work: Callable[[T], object], items: Sequence[T], parts: int = 1
 ) -> Figure:
-    """The processor time of all processes, and the wall time, of each of the parts of an item."""
+    """Measure the processor time of all processes, and the wall time, for each part of an item."""
     walls, before = list[float](), spent()
     for item in items:
         began = time.perf_counter()
@@ -181,13 +183,13 @@ def timed[T](
 
 
 def spent() -> float:
-    """Seconds of a processor that this process and its children have spent; no model server."""
+    """Return the processor seconds of this process and its children without the model server."""
     ours = psutil.Process().children(recursive=True)
     times = [each.cpu_times() for each in ours if "tests.bench.busy_model" not in each.cmdline()]
     return time.process_time() + sum(each.user + each.system for each in times)
 
 
 def lines() -> Iterator[str]:
-    """What people say to Mira; no two lines alike."""
+    """Yield lines that people say to Mira, all different."""
     heard = (line.text for line in talk(Random(5)) if line.text.endswith('"'))
     return (f'{only_once(line[:-1], number)}"' for number, line in enumerate(heard))

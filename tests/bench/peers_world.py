@@ -1,4 +1,4 @@
-"""A thought of a Keepsake agent beside one of Evennia's LLM NPC, in one world in this process."""
+"""The cost of a thought of a Keepsake agent and of Evennia's LLM NPC, in one world."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from tests.free_ports import free_base
 
 _MODEL = [sys.executable, "-m", "tests.bench.busy_model", "--delay=0", "--hold=none"]
 _WARM, _EACH = 66, 64
-"""Exchanges before, and those that count: among them are two compactions."""
+"""Exchanges before the measurement and in it; the latter include two compactions."""
 _MEMORY = ("index", "recall", "embedder")
-"""How the names of the threads begin that do nothing else."""
+"""Prefixes of the names of threads that only work for the memory."""
 
 
-def _figures() -> list[Figure]:  # noqa: C901 - a world of its own
+def _figures() -> list[Figure]:  # noqa: C901 - defines a world
     from evennia import DefaultRoom  # noqa: PLC0415 - with the world
     from evennia.contrib.rpg.llm import LLMNPC, CmdLLMTalk  # noqa: PLC0415
     from evennia.utils.create import create_object  # noqa: PLC0415
@@ -71,7 +71,7 @@ def _figures() -> list[Figure]:  # noqa: C901 - a world of its own
             self.npc.llm_client.hostname = self.fake.address
             self._is_memory(self.npc, "_add_to_memory")
             reactor.startRunning(installSignalHandlers=False)
-            self.addCleanup(reactor.getThreadPool().stop)  # else the process never ends
+            self.addCleanup(reactor.getThreadPool().stop)  # or the process never ends
             self._count("LLMNPC", self._ask_npc)
 
         def _ask_mira(self, words: str) -> None:
@@ -81,7 +81,7 @@ def _figures() -> list[Figure]:  # noqa: C901 - a world of its own
             self.clock.advance(4.0)
             self.settle(lambda: log.outcomes["acted"] > answered)
             self.settle(lambda: self.mind.thinker.turn is None)
-            compactions.compact_if_due()  # as the housekeeping asks
+            compactions.compact_if_due()  # as the housekeeping does
             self.settle(lambda: not compactions.compacting)
             memory = self.mind.memory
             indexed(self.services.indexes, memory.folder.name, memory.newest)
@@ -91,11 +91,11 @@ def _figures() -> list[Figure]:  # noqa: C901 - a world of its own
             command.caller, command.args = self.char1, f"Nan {words}"
             command.parse()
             command.func()
-            while len(self.heard) < before + 2:  # one's own words, and the answer
+            while len(self.heard) < before + 2:  # the echo and the answer
                 reactor.iterate(0.02)
 
         def _is_memory(self, owner: Any, name: str) -> None:
-            """Have the processor time of that method counted as memory's."""
+            """Count the processor time of that method as the memory's."""
             plain = getattr(owner, name)
 
             def counted(*args: Any, **kwargs: Any) -> Any:
@@ -118,7 +118,7 @@ def _figures() -> list[Figure]:  # noqa: C901 - a world of its own
             figures.append(replace(whole, reference=f"{whole.reference}; {parts}"))
 
         def _parts(self) -> float:
-            """Seconds that were memory's: of such threads and methods, and Chroma's process."""
+            """Return the memory's seconds: its threads and methods, and Chroma's process."""
             names = {each.native_id: each.name for each in threading.enumerate()}
             threads = psutil.Process().threads()
             ours = [each for each in threads if names.get(each.id, "").startswith(_MEMORY)]

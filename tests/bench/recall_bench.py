@@ -1,8 +1,8 @@
-"""Recall: how much evidence Keepsake finds beside the field's usual memories.
+"""Recall: how much of the evidence Keepsake and the usual memories find.
 
 Three data sets: ``recall_hythe.json``, many people in one world; ``recall_two_friends.json``, two
-who chat; ``recall_ten_talks.json``, whose questions need two or three lines each. Its third, sixth,
-ninth and tenth talk were kept aside while recall was made. All memories have the same embedder.
+friends; ``recall_ten_talks.json``, whose questions need two or three lines each. Its third, sixth,
+ninth and tenth talk were not used to develop recall. All memories have the same embedder.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ MEMORIES = ("bm25", "rag", "hybrid", "keepsake")
 
 
 def measure() -> Iterator[Figure]:
-    """The share of the evidence that each memory finds, by data set."""
+    """Measure the share of the evidence that each memory finds, by data set."""
     embedder = MiniLMEmbedder()
     for life in SETS:
         trials = read_trials(DATA / f"recall_{life}.json")

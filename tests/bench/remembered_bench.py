@@ -24,16 +24,16 @@ LIFE = Path(__file__).parents[1] / "data" / "three_guests.yaml"
 BEGAN = datetime(2026, 11, 17, tzinfo=UTC)
 _SECONDS = 1800
 _ASKED_AFTER = 12
-"""Days from the first to the questions: the guests have been away for a few."""
+"""Days from the first line to the questions; the guests have been away for some of them."""
 
 
 def measure() -> Iterator[Figure]:
-    """How many of the twenty facts stand in the prompt of their question."""
+    """Count which of the twenty facts are in the prompt of their question."""
     yield from figures_of(__name__, seconds=_SECONDS)
 
 
-def _figures() -> list[Figure]:  # noqa: C901 - a world of its own
-    """Live the life, and ask."""
+def _figures() -> list[Figure]:  # noqa: C901 - defines a world
+    """Play the lines, and ask the questions."""
     from keepsake.agent.settings import RecallConfig  # noqa: PLC0415
     from keepsake.agent.surroundings import identity_of  # noqa: PLC0415
     from keepsake.archive.records import MemoryKind  # noqa: PLC0415
@@ -68,7 +68,7 @@ def _figures() -> list[Figure]:  # noqa: C901 - a world of its own
             memory, compactions = self.mind.memory, self.mind.compactions
             for line in told["lines"]:
                 self._live(line, guests, memory)
-                compactions.compact_if_due()  # as the housekeeping asks
+                compactions.compact_if_due()  # as the housekeeping does
                 self.settle(lambda: not compactions.compacting, 900.0)
             self.mind.look()
             self.mira.attributes.remove("paused")
@@ -125,7 +125,7 @@ def _figures() -> list[Figure]:  # noqa: C901 - a world of its own
             guest.location = None
             return shown[0]
 
-        spoke: list[str] = []  # noqa: RUF012 - one life a process
+        spoke: list[str] = []  # noqa: RUF012 - one world per process
 
     live(Guests("measure"))
     return figures

@@ -1,4 +1,4 @@
-"""How many good answers of a capable model are spoken unchanged, and what each one costs.
+"""How many good answers of a capable model are spoken unchanged, and the cost of each.
 
 A player types the lines of ``tests/data/good_answers.yaml`` over telnet. A fake model server gives
 the answer that the file has for each line. Only provider, host and model are set.
@@ -31,34 +31,34 @@ TOKENS_A_SECOND = 20.0
 QUIET = 4.0
 """Seconds without a new line after which an answer is over."""
 _SAID = re.compile(r'Mira says to you, "(.*?)"[ ]*(?=\n|$)', re.S)
-"""A line that telnet has wrapped ends with a quotation mark at the end of a line."""
+"""Speech that telnet may have wrapped; its last quotation mark is at the end of a line."""
 CHAT = "/v1/chat/completions"
 
 
 @dataclass(frozen=True)
 class Heard:
-    """What came of one line."""
+    """The result of one line."""
 
     line: str
     wanted: str
     heard: str
-    calls: int  # for Mira; others in the room think for themselves
+    calls: int  # for Mira, without those of other agents in the room
     seconds: float  # to the first sentence; 0 if none came
 
     @property
     def unchanged(self) -> bool:
-        """But for blanks: telnet wraps lines, and one answer may be spoken in two."""
+        """Whether the words are equal; blanks differ, because telnet wraps lines."""
         return "".join(self.wanted.split()) == "".join(self.heard.split())
 
 
 def spoken_of(answer: str) -> str:
-    """The words of an answer that are to be heard: its plain lines."""
+    """Return the words of an answer that must be spoken: its plain lines."""
     lines = (line.strip() for line in answer.splitlines())
     return " ".join(line for line in lines if line and line[0] not in ">*")
 
 
 def for_mira(body: dict[str, Any]) -> bool:
-    """Whether a request asks for Mira's turn."""
+    """Whether a request is for a turn of Mira."""
     return "You are Mira" in str((body.get("messages") or [{"content": ""}])[0]["content"])
 
 
@@ -84,7 +84,7 @@ def play(player: Player, pairs: list[dict[str, str]], fake: FakeModelServer) -> 
 
 
 def played() -> list[Heard]:
-    """Play the lines in a world of its own; what became of each."""
+    """Play the lines in a new world; return the results."""
     pairs = yaml.safe_load(ANSWERS.read_text(encoding="utf-8"))
     answers = {each["say"]: each["answer"] for each in pairs}
 
@@ -105,7 +105,7 @@ def played() -> list[Heard]:
 
 @contextmanager
 def chat_world(fake: FakeModelServer, more: str = "") -> Iterator[Copy]:
-    """A running world whose agents ask that server; ``more``: settings of their profile."""
+    """Start a world whose agents ask that server; ``more``: settings of their profile."""
     with TemporaryDirectory(prefix="keepsake-chat-") as folder:
         copy = make_copy(Path(folder))
         shutil.copytree(REPOSITORY / "vault" / "config", copy.here.config)
@@ -121,7 +121,7 @@ def chat_world(fake: FakeModelServer, more: str = "") -> Iterator[Copy]:
 
 
 def measure() -> Iterator[Figure]:
-    """Answers spoken unchanged, lines without a call, calls an answer, seconds to a sentence."""
+    """Measure unchanged answers, lines without a call, calls per answer, and seconds."""
     found = played()
     for each in found:
         if not each.unchanged:

@@ -26,14 +26,14 @@ _DRAWS, _RANDOM_LINES = 200, 10
 
 @dataclass(frozen=True, slots=True)
 class _Life:
-    """What happens to one agent, and which of it is worth keeping."""
+    """The lines of one agent, and the facts that summaries should keep."""
 
     lines: tuple[Line, ...]  # oldest first
-    facts: tuple[Fact, ...]  # planted among those that no window holds at the end
+    facts: tuple[Fact, ...]  # planted among lines that the window does not hold at the end
 
 
 def measure() -> Iterator[Figure]:
-    """Share of the planted facts in the summaries, by how and by whom they are written."""
+    """Measure the share of the planted facts in the summaries, and in random lines."""
     lives = _lives(SEEDS[0])
     planted = sum(len(life.facts) for life in lives)
     floor = 100 * _random_lines(lives) / planted
@@ -59,7 +59,7 @@ def _without_model() -> Figure:
 
 
 def _lives(seed: int) -> list[_Life]:
-    """Evenings among which the facts are spread in proportion to what is summarised."""
+    """Return lives with the facts, spread in proportion to the summarised lines."""
     random, facts = Random(seed), list(FACTS)
     random.shuffle(facts)
     past = [length - CONFIG.immediate_window for length in LENGTHS]
@@ -80,7 +80,7 @@ def _life(random: Random, length: int, facts: list[Fact]) -> _Life:
 
 
 def _random_lines(lives: list[_Life]) -> float:
-    """Facts in ten random lines of each life, on average."""
+    """Return the number of facts in ten random lines of each life, on average."""
     random = Random(5)
     kept = 0
     for life in lives:

@@ -1,4 +1,4 @@
-"""Believable evenings at an inn, as an agent remembers them; and facts planted in them."""
+"""Plausible evenings at an inn as an agent's memories, and facts to plant in them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PEOPLE = tuple(INN["people"])
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One memory to be: its text and what it comes from."""
+    """A future memory: its text and kind."""
 
     text: str
     kind: MemoryKind = MemoryKind.PERCEPTION
@@ -30,19 +30,19 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """Something worth keeping."""
+    """A fact that a summary should keep."""
 
     line: Line  # the memory that holds it
-    keys: tuple[str, ...]  # words without which it is not kept
+    keys: tuple[str, ...]  # all words that a text with the fact must have
 
     def kept(self, text: str) -> bool:
-        """Whether every key stands in ``text``."""
+        """Whether every key is in ``text``."""
         return all(key.casefold() in text.casefold() for key in self.keys)
 
 
 def talk(random: Random) -> Iterator[Line]:
-    """An endless evening of small talk, no two neighbours alike."""
-    # Much of it is seldom said twice, so that to be new does not single a fact out.
+    """Yield small talk without end; neighbouring lines differ."""
+    # Most lines are seldom repeated, so that facts do not stand out by being new.
     stock = [*INN["said"], *INN["news"], *told_of_the_world()]
     while True:
         who = random.choice(PEOPLE)
@@ -59,7 +59,7 @@ def talk(random: Random) -> Iterator[Line]:
 
 @cache
 def told_of_the_world() -> tuple[str, ...]:
-    """Sentences of the world's own descriptions: what people there would talk about."""
+    """Return sentences of the world's descriptions, as topics."""
     atlas = yaml.safe_load((WORLD / "map.yaml").read_text(encoding="utf-8"))
     rooms = [[room["desc"], *room.get("details", {}).values()] for room in atlas["rooms"].values()]
     told = (each for room in rooms for text in room for each in sentences(text))

@@ -36,9 +36,9 @@ HOURS = os.environ.get("TOKENS_HOURS", "48")
 AGENTS = os.environ.get("TOKENS_AGENTS", "5")
 VISITORS = os.environ.get("TOKENS_VISITORS", "5")
 WAITS = 0.3
-"""The share of answers that are to do nothing."""
+"""The share of answers that do nothing."""
 _CACHED = 4
-"""Prompts of an agent, the newest, that a server has in its cache."""
+"""The number of an agent's newest prompts in a server's cache."""
 _ANSWERS = [each["answer"] for each in yaml.safe_load(ANSWERS.read_text(encoding="utf-8"))]
 _NUMBERED = re.compile(r"^(?:- )?\[?(\d+)[.\]] ?(.*)", re.M)
 _LINE = re.compile(r"^.{30,}$", re.M)
@@ -51,16 +51,16 @@ _SAID = re.compile(rf'"(?:{"|".join(_VISITORS.split())}) says to you, ')
 
 @dataclass(frozen=True)
 class _Village:
-    """What one simulation asked of its model, and what its event log says."""
+    """The model calls of a simulation, and its events."""
 
     thoughts: list[tuple[str, str]]  # prompts and answers
     others: list[tuple[str, str]]  # of summaries, journals, reflections, people's pages
-    triggered: list[dict[str, Any]]  # events of thoughts that something set off
+    triggered: list[dict[str, Any]]  # events of thoughts with a trigger
     said: int  # lines of visitors
 
 
 def measure() -> Iterator[Figure]:
-    """Tokens of prompts and answers, and thoughts a day, of agents with and without players."""
+    """Measure tokens of prompts and answers, and thoughts a day, with and without visitors."""
     of, days = Heuristic().of, int(AGENTS) * float(HOURS) / 24
     busy, alone = simulated(VISITORS), simulated("0")
     late = busy.thoughts[len(busy.thoughts) // 2 :]  # prompts grow until there are summaries
@@ -85,7 +85,7 @@ def measure() -> Iterator[Figure]:
 
 
 def simulated(visitors: str) -> _Village:
-    """Days of the village, with so many visitors."""
+    """Simulate days of the village with this many visitors."""
     asked = list[tuple[str, str]]()
 
     def noted(prompt: str) -> str:
@@ -112,7 +112,7 @@ def simulated(visitors: str) -> _Village:
 
 
 def answer_to(prompt: str) -> str:
-    """What the stand-in says: the lines that it was shown, or somebody's good answer."""
+    """Return the fake model's answer: lines of the prompt, or one of the good answers."""
     dice, turn = Random(prompt), prompt[prompt.rfind("\nuser: ") :]
     if '{"entries"' in turn or '{"insights"' in turn:
         found = _NUMBERED.findall(turn)[:6]
@@ -127,7 +127,7 @@ def answer_to(prompt: str) -> str:
 
 
 def _covered(prompts: list[str]) -> float:
-    """The share that begins as one of the same agent's newest prompts did."""
+    """Return the share of text that an earlier prompt of the same agent begins with."""
     seen, same = dict[str, deque[str]](), 0
     for prompt in prompts:
         before = seen.setdefault(prompt[:60], deque(maxlen=_CACHED))

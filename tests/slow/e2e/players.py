@@ -1,4 +1,4 @@
-"""People at their telnet clients, for tests of the running world."""
+"""Players with telnet clients, for tests of a running world."""
 
 from __future__ import annotations
 
@@ -15,38 +15,38 @@ from tests.slow.e2e.telnet import Telnet, connection_screen
 
 PASSWORD = "willow-harbour-lantern"
 PATIENCE = 300.0
-"""Seconds until a test gives up; for what never comes, since a busy machine may be slow."""
+"""Seconds until a test gives up waiting; more than a busy machine needs."""
 
 
 class Player:
-    """One telnet line into a copy."""
+    """A player with a telnet connection to a copy."""
 
     def __init__(self, copy: Copy, number: int = 0) -> None:
         self.line: Telnet = connection_screen("127.0.0.1", copy.here.ports.telnet, PATIENCE, number)
 
     @classmethod
     def new(cls, copy: Copy, name: str, number: int = 0) -> Player:
-        """A newcomer who creates an account."""
+        """Connect and create an account."""
         player = cls(copy, number)
         player.line.send(f"create {name} {PASSWORD}")
         return player
 
     @classmethod
     def back(cls, copy: Copy, name: str, password: str = PASSWORD) -> Player:
-        """Somebody who has been here before."""
+        """Connect and log in to an existing account."""
         player = cls(copy)
         player.line.send(f"connect {name} {password}")
         return player
 
     @classmethod
     def admin(cls, copy: Copy) -> Player:
-        """The admin, with the generated password."""
+        """Connect as the admin, with the generated password."""
         return cls.back(copy, "admin", copy.here.admin_password.read_text().strip())
 
     def type(self, command: str, *wanted: str) -> str:
-        """Type a line; returns what is shown until all of ``wanted`` came.
+        """Type a line, wait for all patterns in ``wanted``, and return what was shown.
 
-        A text may come in pieces: whatever matters of it has to be among ``wanted``.
+        A text may come in pieces, so ``wanted`` must have every part that the test looks at.
         """
         self.look_up()
         self.line.text = ""
@@ -54,7 +54,7 @@ class Player:
         return self.see(*wanted)
 
     def see(self, *wanted: str) -> str:
-        """Wait for patterns; returns all that was shown since the last line typed."""
+        """Wait for patterns; return all that was shown since the last line typed."""
         deadline = time.monotonic() + PATIENCE
         while not all(re.search(each, self.line.text) for each in wanted):
             assert time.monotonic() < deadline, f"{wanted} never came: {self.line.text!r}"
@@ -62,7 +62,7 @@ class Player:
         return self.line.text
 
     def look_up(self) -> str:
-        """Take in what has come by now; returns all since the last line typed."""
+        """Read what has arrived; return all that was shown since the last line typed."""
         while select.select([self.line._socket], [], [], 0)[0] and self.line.read():
             pass
         return self.line.text
@@ -74,7 +74,7 @@ class Player:
 
 
 class GameClient(Telnet):
-    """A telnet line that takes some options, as Mudlet does, and keeps what comes through them."""
+    """A client that accepts some telnet options, as Mudlet does, and keeps their data."""
 
     GMCP, MSSP, MXP = 201, 70, 91
 
@@ -84,7 +84,7 @@ class GameClient(Telnet):
         super().__init__("127.0.0.1", copy.here.ports.telnet)
 
     def _refuse(self, command: bytes) -> None:
-        """Agree to what it takes."""
+        """Accept the options in ``takes``; refuse the others."""
         if command[1] == 250:
             self.parts.append((command[2], command[3:-2]))
         elif command[1] != 251 or command[2] not in self.takes:
@@ -100,13 +100,13 @@ class GameClient(Telnet):
         return self.text
 
     def gmcp(self, name: str) -> list[Any]:
-        """The contents of all messages of that name that have come."""
+        """Return the contents of all messages of that name so far."""
         texts = [data.decode().partition(" ") for option, data in self.parts if option == self.GMCP]
         return [json.loads(data) for found, _, data in texts if found == name]
 
 
 def keep_at_home(copy: Copy) -> None:
-    """Take Mira home and end the agents' days, by which she is elsewhere at some hours."""
+    """Bring Mira home, and remove the schedules by which agents walk away at some hours."""
     admin = Player.admin(copy)
     admin.see("The Kettle")
     admin.type(f"py {_END_DAYS}", "0 days left")
@@ -122,17 +122,17 @@ _END_DAYS = (
 
 
 def compactions(copy: Copy) -> int:
-    """How many Mira has made."""
+    """Return how many compactions Mira has made."""
     return copy.here.agents_log.read_text().count("[Memory] Mira: Compaction complete")
 
 
 def chat_until(done: Callable[[], object], speaker: Player) -> None:
-    """Say lines until a condition holds, four a second, which the input limit allows."""
+    """Say lines until a condition holds; slowly enough for the input limit."""
     deadline = time.monotonic() + PATIENCE
     for number, line in enumerate(itertools.cycle(_TALK)):
         if done():
             return
-        assert time.monotonic() < deadline, f"nothing came of {number} lines"
+        assert time.monotonic() < deadline, f"not done after {number} lines"
         speaker.type(f"say {line} ({number})", rf"You say, .*\({number}\)")
         time.sleep(0.3)
 

@@ -1,4 +1,4 @@
-"""A world that runs for the tests of one module."""
+"""A world that runs for all tests of a module."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ WITH_RULES = llm_page(
 
 
 def change(copy: Copy, name: str, old: str, new: str) -> None:
-    """Edit a file of the configuration, as a person would."""
+    """Replace a text in a configuration file."""
     path = copy.here.config / name
     text = path.read_text()
     assert old in text, (name, old)
@@ -36,14 +36,14 @@ def running(
     changes: Iterable[tuple[str, str, str]] = (),
     **environ: str,
 ) -> Iterator[Copy]:
-    """A copy that was started, and is ended afterwards.
+    """Start a copy, and end it afterwards.
 
     Args:
-        folder: Where home and vault are made.
-        tables: Evennia's tables, empty.
-        llm: What ``llm.md`` says; as it is shipped if empty.
-        changes: What else is changed in the configuration: file, text, its replacement.
-        environ: More for its environment.
+        folder: The parent folder of home and vault.
+        tables: The file of Evennia's empty tables.
+        llm: The text of ``llm.md``; empty for the shipped file.
+        changes: Other changes of the configuration: file, text, replacement.
+        environ: Additional environment variables.
     """
     made = make_copy(folder, **environ)
     shutil.copytree(REPOSITORY / "vault" / "config", made.here.config)

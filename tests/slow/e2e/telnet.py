@@ -1,4 +1,4 @@
-"""A telnet line as a player's client has it, for tests of a running world."""
+"""A telnet client for tests of a running world."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _READ_SECONDS = 0.5
 
 
 class Telnet:
-    """A telnet line that refuses every option and keeps the plain text.
+    """A client that refuses every option and keeps the plain text.
 
-    ``number``: Its player's: eight have one address, as one address may not make many accounts.
+    ``number``: The player's number. Eight players share an address, which may make few accounts.
     """
 
     def __init__(self, host: str, port: int, number: int = 0) -> None:
@@ -32,7 +32,7 @@ class Telnet:
         self._socket.sendall(line.encode() + b"\r\n")
 
     def wait_for(self, wanted: str, seconds: float) -> bool:
-        """Read until ``wanted`` (any text at all when empty) was seen; False in time."""
+        """Read until ``wanted`` was seen, or any text if it is empty; False after the timeout."""
         deadline = time.monotonic() + seconds
         while wanted not in self.text or not self.text.strip():
             if time.monotonic() > deadline or not self.read():
@@ -44,7 +44,7 @@ class Telnet:
         self._socket.close()
 
     def read(self) -> bool:
-        """Take in what comes within half a second; False when the other side hung up."""
+        """Read what comes within half a second; False if the other side has hung up."""
         try:
             received = self._socket.recv(65536)
         except TimeoutError:
@@ -55,19 +55,19 @@ class Telnet:
         for command in _COMMAND.findall(data[:complete]):
             self._refuse(command)
         plain = _COMMAND.sub(b"", data[:complete]).decode("utf-8", "replace")
-        # Over all of it: a colour code may come in two pieces.
+        # In the whole text, because a colour code may come in two pieces.
         self.text = _COLOUR.sub("", self.text + plain)
         return bool(received)
 
     def _refuse(self, command: bytes) -> None:
-        """Answer an offer or request with no, so that the game need not wait for us."""
+        """Refuse an offer or a request, so that the game does not wait."""
         refusals = {_DO: _WONT, _WILL: _DONT}
         if command[1] in refusals:
             self._socket.sendall(bytes([_IAC, refusals[command[1]], command[2]]))
 
 
 def _complete(data: bytes) -> int:
-    """How many leading bytes hold no unfinished telnet command."""
+    """Return the number of leading bytes without an unfinished telnet command."""
     last = data.rfind(b"\xff")
     if last >= 0 and data[last : last + 2] == b"\xff\xf0":
         return len(data)
@@ -78,7 +78,7 @@ def _complete(data: bytes) -> int:
 
 
 def connection_screen(host: str, port: int, seconds: float, number: int = 0) -> Telnet:
-    """An open line on which the game has shown its first screen."""
+    """Connect, and wait for the game's first screen."""
     line = Telnet(host, port, number)
-    assert line.wait_for("", seconds), "the line stays silent"
+    assert line.wait_for("", seconds), "the game shows no first screen"
     return line

@@ -1,4 +1,4 @@
-"""A really running world: every door counted, deaf to garbage, and safe behind a proxy."""
+"""A running world's connections: log-in limits, garbage, game clients and a proxy."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.slow.e2e.players import PASSWORD, PATIENCE, GameClient, Player, keep_
 from tests.slow.e2e.running import running
 
 PROXY = "127.0.0.1"
-"""The address of a web server on this machine, which is believed; others of loopback are not."""
+"""The address of a trusted proxy on this machine. Other loopback addresses are not trusted."""
 FRAMES = (
     *(*table("frames of no use"), "[" * 3000, "9" * 5000),
     *(b"\xff\xfe\x00", b'["text",["\x00\x01"],{}]'),
@@ -73,7 +73,7 @@ def read_until(line: ClientConnection, wanted: str) -> None:
 
 
 def code_after(frame: str | bytes, copy: Copy) -> int:
-    """The code that a web socket is closed with for a frame; 0 if it goes on listening."""
+    """Send a frame to a web socket; return its close code, or 0 if it stays open."""
     with web_socket(copy) as line:
         try:
             line.send(frame, text=True)
@@ -96,8 +96,8 @@ def test_cookies_are_secure_where_the_proxy_is_encrypted(copy):
             assert all(("Secure" in each) is secure for each in cookies)
 
 
-def test_a_proxy_on_this_machine_is_believed_and_nobody_else(copy):
-    for number in range(5):  # the last address is the one that the proxy itself has seen
+def test_only_a_proxy_on_this_machine_is_trusted(copy):
+    for number in range(5):  # the proxy itself has seen the last address
         told = {"X-Forwarded-For": f"6.6.6.{number}, 203.0.113.9"}
         with browser(copy, **told) as client:
             assert "correct username" in log_in(client, "Piet", "summer").text
@@ -116,7 +116,7 @@ def test_a_proxy_on_this_machine_is_believed_and_nobody_else(copy):
         robot = Player.back(copy, "Ilse", "summer")
         robot.see("incorrect")
         robot.leave()
-    with browser(copy) as client:  # telnet and pages share one count
+    with browser(copy) as client:  # telnet and web pages share the counts
         assert "Too many" in log_in(client, "Ilse", PASSWORD).text
 
 
@@ -124,7 +124,7 @@ def test_garbage_is_refused_and_leaves_no_traceback(copy):
     before = tracebacks(copy)
     codes = [code_after(frame, copy) for frame in FRAMES]
     assert codes.count(0) > 15
-    assert set(codes) == {0, 1006}  # what is no UTF-8 is cut off by Autobahn
+    assert set(codes) == {0, 1006}  # Autobahn closes on invalid UTF-8
     with browser(copy) as client:
         for body in ({}, {"mode": "init"}, {"mode": "input", "csessid": "x", "data": "{"}):
             assert client.post("/webclientdata", data=body).status_code == 410
@@ -136,8 +136,8 @@ def test_garbage_is_refused_and_leaves_no_traceback(copy):
     assert tracebacks(copy) == before
 
 
-def test_game_clients_are_told_what_they_take(copy):
-    """GMCP, ways and people that can be clicked, what lists of games ask."""
+def test_game_clients_get_the_options_that_they_support(copy):
+    """GMCP, links to exits and people (MXP), and facts for lists of games (MSSP)."""
     takes = (GameClient.GMCP, GameClient.MXP, GameClient.MSSP)
     line = GameClient(copy, *takes)
     try:

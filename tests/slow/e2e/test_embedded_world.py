@@ -1,4 +1,4 @@
-"""A real world beside llama.cpp, which is reloaded, and killed."""
+"""A running world with llama.cpp is reloaded and killed."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_after_a_reload_and_a_crash_nothing_is_missing(copy):
     assert archive_lines(copy, "Mira")[: len(before)] == before
     builder = Player.admin(copy)
     builder.see("The Kettle")
-    # Her day may have taken her out of the inn.
+    # Her schedule may have taken her out of the inn.
     builder.type("@tel Mira = #2", "Mira is already at The Kettle|Teleported")
     builder.type("say Remember the number seven hundred and four.", "You say")
     for each in processes.running(copy.here):

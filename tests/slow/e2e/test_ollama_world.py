@@ -1,8 +1,4 @@
-"""The world beside somebody's own Ollama: a server that speaks its protocol and records.
-
-The tests share one world and follow each other. First agents only listen: a fact is told,
-much else happens, somebody asks.
-"""
+"""A running world with a fake Ollama that records all requests; the tests share the world."""
 
 from __future__ import annotations
 
@@ -24,14 +20,14 @@ PAST = "RELATED PAST EXPERIENCES:\n"
 TOKEN = "0123456789abcdef0123456789"
 
 
-def listens(_prompt: str) -> str:
-    """What a model answers that has nothing to say."""
+def wait(_prompt: str) -> str:
+    """Answer that the agent does nothing."""
     return " wait"
 
 
 @pytest.fixture(scope="module")
 def fake() -> Iterator[FakeModelServer]:
-    with FakeModelServer(models=["comma"], script=listens) as server:
+    with FakeModelServer(models=["comma"], script=wait) as server:
         yield server
 
 
@@ -39,7 +35,7 @@ def fake() -> Iterator[FakeModelServer]:
 def copy(tmp_path_factory, fake, tables) -> Iterator[Copy]:
     changes = [
         ("memory_compaction.md", "window**: 64", "window**: 5"),
-        # A busy machine may not find anything in half a second.
+        # On a busy machine a search may take longer than half a second.
         ("recall.md", "**patience**: 0.5", "**patience**: 30"),
         ("thinking.md", "**gather**: 0.6", "**gather**: 0.2"),
         ("thinking.md", "**cooldown**: 4", "**cooldown**: 0.5"),
@@ -52,18 +48,18 @@ def copy(tmp_path_factory, fake, tables) -> Iterator[Copy]:
 
 
 def is_indexed(copy: Copy) -> bool:
-    """Whether all that has left Mira's window can be found by its meaning."""
+    """Whether everything that has left Mira's window can be found by meaning."""
     status = processes.ask(copy.here, "index_status", seconds=PATIENCE)
     mira = next(each for each in status["agents"] if each["agent"] == "Mira")
     return mira["by_meaning"] and mira["memories"] and not mira["waiting"]
 
 
-def miras(fake: FakeModelServer) -> list[str]:
-    """The prompts of Mira's thoughts."""
+def prompts_of_mira(fake: FakeModelServer) -> list[str]:
+    """Return the prompts of Mira's thoughts."""
     return [prompt for prompt in fake.prompts() if prompt.endswith("~Mira>")]
 
 
-def test_a_fact_told_long_ago_stands_in_the_prompt_when_it_is_asked_for(copy, fake):
+def test_a_fact_that_left_the_window_is_in_the_prompt_of_a_question_about_it(copy, fake):
     ada = Player.new(copy, "Ada")
     ada.see("The Kettle")
     ada.type(f"talk mira {FACT}", "You say")
@@ -74,20 +70,20 @@ def test_a_fact_told_long_ago_stands_in_the_prompt_when_it_is_asked_for(copy, fa
     again.see("The Kettle")
     until(lambda: is_indexed(copy))
     deadline = time.monotonic() + PATIENCE
-    while True:  # vectors may be busy with what has just been said, and words alone find nothing
-        thoughts = len(miras(fake))
+    while True:  # the newest lines may have no vectors yet, and words alone find nothing
+        thoughts = len(prompts_of_mira(fake))
         question = f"Where does my sibling work? It is {time.monotonic():.2f}."
         again.type(f"talk mira {question}", "You say")
-        while not any(question in prompt for prompt in miras(fake)[thoughts:]):
+        while not any(question in prompt for prompt in prompts_of_mira(fake)[thoughts:]):
             assert time.monotonic() < deadline, "she did not think about it"
             time.sleep(0.05)
-        prompt = next(p for p in miras(fake)[thoughts:] if question in p)
+        prompt = next(p for p in prompts_of_mira(fake)[thoughts:] if question in p)
         if "mends nets in Ostrey" in prompt.partition(PAST)[2]:
             break
         assert time.monotonic() < deadline, prompt
         time.sleep(1)
     window = prompt.split("\n---\n")[1]
-    assert FACT not in window, "it is recalled, not merely still there"
+    assert FACT not in window, "it is recalled; it has left the window"
     assert "(memory " in prompt.partition(PAST)[2]
     call = next(c for c in fake.calls("/api/generate") if c.body["prompt"] == prompt)
     assert (call.body["model"], call.body["raw"]) == ("comma", True)

@@ -1,3 +1,3 @@
-"""The fixtures of the quick tests."""
+"""The fixtures of tests/unit/index."""
 
 from tests.unit.index.conftest import *  # noqa: F403

@@ -1,4 +1,4 @@
-"""The service: a thread that indexes, a child that serves vectors, and their ends."""
+"""The index service: its thread, its Chroma child process, and how both end."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ type Starter = Callable[..., IndexService]
 def started(
     here: Places, logged: list[str], server: ChromaServer, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Starter]:
-    """Starts services; by default on the session's server, as if it were a remote one."""
+    """A function that starts a service; by default with the session's server as a remote one."""
     monkeypatch.setattr("keepsake.recall.service.ROUND_SECONDS", 0.2)
     running: list[IndexService] = []
 
@@ -61,7 +61,7 @@ def started(
 
 
 class Held(BagOfWords):
-    """An embedder that begins when the test lets it."""
+    """An embedder that waits for its ``gate``."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -72,7 +72,7 @@ class Held(BagOfWords):
         return super().embed(texts)
 
 
-def test_it_indexes_in_the_background_and_nobody_waits_for_it(started: Starter, mira: AgentFolder):
+def test_it_indexes_in_the_background_and_searches_do_not_wait(started: Starter, mira: AgentFolder):
     embedder = Held()
     service = started(embedder)
     mira.add_many(300)
@@ -85,7 +85,7 @@ def test_it_indexes_in_the_background_and_nobody_waits_for_it(started: Starter, 
     until(lambda: not service.status()["mira"].waiting)
 
 
-def test_chroma_that_is_killed_comes_back_with_what_it_held(
+def test_a_killed_chroma_is_restarted_with_its_vectors(
     started: Starter, mira: AgentFolder, logged: list[str]
 ):
     service = started(chroma="child")
@@ -103,7 +103,7 @@ def test_chroma_that_is_killed_comes_back_with_what_it_held(
     assert not any("rebuilding" in line for line in logged), "nothing was lost"
 
 
-def test_a_store_that_is_broken_is_set_aside_and_words_serve_until_it_is_whole(
+def test_a_damaged_store_is_set_aside_and_rebuilt_while_words_are_searched(
     started: Starter, mira: AgentFolder, here: Places, logged: list[str]
 ):
     first = started(chroma="child")
@@ -128,13 +128,13 @@ def test_a_store_that_is_broken_is_set_aside_and_words_serve_until_it_is_whole(
 
 
 @pytest.mark.parametrize("end", ["", "before the index", "before the vacuum"])
-def test_what_was_forgotten_is_in_no_file_whenever_the_world_ends(
+def test_forgotten_words_leave_all_files_whenever_the_world_ends(
     started: Starter, mira: AgentFolder, here: Places, monkeypatch, end: str
 ):
     def files_with(word: str) -> set[str]:
         found = set()
         for path in here.index.rglob("*.*"):
-            with suppress(FileNotFoundError, IsADirectoryError):  # a journal comes and goes
+            with suppress(FileNotFoundError, IsADirectoryError):  # SQLite's journals come and go
                 found |= {path.name} if word.encode() in path.read_bytes() else set()
         return found
 
@@ -145,7 +145,7 @@ def test_what_was_forgotten_is_in_no_file_whenever_the_world_ends(
     until(lambda: finds_first(index, "Tom keeps marzipan.", "summary:1"))
     until(lambda: "chroma.sqlite3" in files_with("marzipan"))
     mira.archive.close()
-    service.forget("mira")  # as the mind closes
+    service.forget("mira")  # as when the mind closes
     forget(mira.folder, ForgottenPerson("12-1", "Tom"), begin=lambda: service.erase("mira"))
     assert "words.db" not in files_with("marzipan")
     if end == "before the index":
@@ -168,7 +168,7 @@ def test_what_was_forgotten_is_in_no_file_whenever_the_world_ends(
 # -- the child
 
 
-def test_it_is_a_quiet_child_on_loopback(server: ChromaServer, chroma: Chroma):
+def test_the_child_is_nice_and_connects_only_to_loopback(server: ChromaServer, chroma: Chroma):
     assert chroma.check().startswith("Chroma 1.")
     assert server.pid is not None
     process = psutil.Process(server.pid)

@@ -1,3 +1,3 @@
-"""The fixtures of the quick tests."""
+"""The fixtures of tests/unit/llm."""
 
 from tests.unit.llm.conftest import *  # noqa: F403

@@ -1,4 +1,4 @@
-"""The real llama.cpp child, its supervisor, its files and weights."""
+"""The llama.cpp child process, its supervisor, its files and weights."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from tests.weights import WEIGHTS, put_weights
 
 @pytest.fixture(scope="module")
 def embedded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Embedded]:
-    """The real embedded model, up."""
+    """The embedded model, running."""
     here = places_in(tmp_path_factory.mktemp("embedded"))
     put_weights(here.models)
     server = Embedded(here)
@@ -45,7 +45,7 @@ def model(embedded: Embedded) -> OpenAIModel:
     return OpenAIModel(ModelProfile("agent", time_limit=300), embedded.address, kind=LLAMA_CPP)
 
 
-def test_it_streams_tells_how_long_it_read_and_what_it_is(model: OpenAIModel):
+def test_it_streams_and_reports_tokens_speed_and_capabilities(model: OpenAIModel):
     model.check()
     assert (model.capabilities.form, model.capabilities.context) == (DIALOGUE, 8192)
     heard: list[str] = []
@@ -60,21 +60,21 @@ def test_it_streams_tells_how_long_it_read_and_what_it_is(model: OpenAIModel):
     assert model.capabilities.rate > 0
 
 
-def test_a_schema_holds_the_answer_and_a_prompt_beyond_the_context_is_refused(model: OpenAIModel):
+def test_answers_follow_a_schema_and_too_long_prompts_are_refused(model: OpenAIModel):
     schema = {
         "type": "object",
         "properties": {"verb": {"enum": ["say", "go"]}},
         "required": ["verb"],
         "additionalProperties": False,
     }
-    # Of its own choice a small model may lose itself in blanks, which are JSON as well.
+    # Without these properties a small model may write blanks without end, which are valid JSON.
     request = GenerationRequest("As JSON: ", max_tokens=200, temperature=0.0, json_schema=schema)
     assert json.loads(model.generate(request).text)["verb"] in ("say", "go")
     with pytest.raises(PromptTooLong, match="exceeds the available context"):
         model.generate(GenerationRequest("word " * 9000, max_tokens=1))
 
 
-def test_it_listens_on_loopback_only_and_tells_no_prompts(embedded: Embedded):
+def test_it_listens_on_loopback_only_and_shows_no_prompts(embedded: Embedded):
     assert embedded.pid is not None
     connections = psutil.Process(embedded.pid).net_connections("tcp")
     listening = {c.laddr.ip for c in connections if c.status == psutil.CONN_LISTEN}
@@ -85,7 +85,7 @@ def test_it_listens_on_loopback_only_and_tells_no_prompts(embedded: Embedded):
 
 @pytest.fixture
 def own(embedded: Embedded, home: Places) -> Iterator[Embedded]:
-    """A supervisor with no child yet, in a home that has the weights."""
+    """A supervisor without a child, in a home with the weights."""
     home.models.mkdir(parents=True)
     (home.models / WEIGHTS).hardlink_to(embedded._places.models / WEIGHTS)
     supervisor = Embedded(home)
@@ -94,7 +94,7 @@ def own(embedded: Embedded, home: Places) -> Iterator[Embedded]:
     supervisor.stop()
 
 
-def test_a_child_is_adopted_after_a_reload_replaced_by_another_file_and_comes_back_when_killed(
+def test_a_child_is_adopted_after_a_reload_replaced_for_another_model_and_restarted(
     own: Embedded, home: Places
 ):
     until(own.watch)
@@ -103,7 +103,7 @@ def test_a_child_is_adopted_after_a_reload_replaced_by_another_file_and_comes_ba
     after_reload.use(WEIGHTS)
     until(after_reload.watch)
     assert after_reload.pid == first
-    after_reload.use("absent.gguf")  # leaves the one before
+    after_reload.use("absent.gguf")  # keeps the previous one
     assert "keepsake model list" in str(after_reload.refused)
     (home.models / "page.gguf").write_text("<html>not found</html>" * 9)
     after_reload.use("page.gguf")
@@ -113,7 +113,7 @@ def test_a_child_is_adopted_after_a_reload_replaced_by_another_file_and_comes_ba
     (home.models / "mine.gguf").hardlink_to(home.models / WEIGHTS)
     after_reload.use("mine.gguf", 2048)
     assert after_reload.refused is None
-    assert not after_reload.ready.is_set(), "nobody asks the one before for it"
+    assert not after_reload.ready.is_set(), "the previous model must not answer for the new one"
     until(lambda: after_reload.watch() and after_reload.pid != first)
     assert after_reload.pid is not None
     os.kill(after_reload.pid, signal.SIGKILL)
@@ -123,11 +123,11 @@ def test_a_child_is_adopted_after_a_reload_replaced_by_another_file_and_comes_ba
     assert answer["model_alias"] == "mine"
     assert answer["default_generation_settings"]["n_ctx"] == 2048
     after_reload.stop()
-    until(lambda: own.pid is None)  # its other threads may outlive the zombie for a moment
+    until(lambda: own.pid is None)  # its other threads may outlive the zombie briefly
     assert not after_reload.watch(), "a stopped supervisor starts nothing"
 
 
-def test_a_model_with_a_tuned_voice_is_served_with_it_and_any_other_without(tmp_path: Path):
+def test_only_the_model_with_a_tuned_voice_is_served_with_it(tmp_path: Path):
     import xllamacpp  # noqa: PLC0415 - it has no stubs, and takes a second
 
     (named,) = {each.name for each in embeddeds.VOICES.glob("*.gguf")}

@@ -1,8 +1,8 @@
-"""What must hold at the end of a soak, read from the files of a world that was stopped.
+"""Checks after a soak, on the files of the stopped world.
 
-A player's command is one piece of the Server's work: everybody in the room has archived the line
-before anything of it is sent to a screen. So what was echoed is in the archive of the agent that it
-was said to, once, whatever was killed afterwards. What was not echoed may be there, but not twice.
+The Server handles a player's command as a whole: all agents in the room archive the line before any
+of it is sent to a screen. So a line that was echoed is in the addressed agent's archive exactly
+once, whatever was killed afterwards. A line that was not echoed may be there once or not at all.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ _TAG = re.compile(r'says to [^"]*, ".*\b(p\d+n\d+x)\b')
 _ERROR = re.compile(r"(?:\w+\.)*[A-Z]\w+: .*")
 
 type Heard = dict[str, dict[str, list[Memory]]]
-"""What each agent's archive has of the players' lines, by their tags."""
+"""By agent and by a line's tag: the memories of players' lines."""
 
 
 def problems(here: Places, said: Sequence[SaidLine]) -> list[str]:
-    """All that is not as it must be."""
+    """Return all problems."""
     heard, found = archives(here)
     return [*found, *_lines(said, heard), *_order(said, heard), *_stores(here), *_tracebacks(here)]
 
 
 def archives(here: Places) -> tuple[Heard, list[str]]:
-    """What every archive has of the lines, and what is wrong with them."""
+    """Return the players' lines in every archive, and the archives' problems."""
     heard: Heard = {}
     found = list[str]()
     for folder in sorted(path.parent for path in here.agents.glob("*/archive")):
@@ -68,7 +68,7 @@ def _untidy(folder: Path, archive: Archive) -> Sequence[str]:
 
 
 def _lines(said: Iterable[SaidLine], heard: Heard) -> Iterator[str]:
-    """Lines that were echoed and are not in the archive of the agent addressed, or twice."""
+    """Yield echoed lines that were not archived, and lines that were archived twice or changed."""
     for line in said:
         for agent, memories in heard.items():
             times = sum(each.repeats for each in memories.get(line.tag, ()))
@@ -82,7 +82,7 @@ def _lines(said: Iterable[SaidLine], heard: Heard) -> Iterator[str]:
 
 
 def _order(said: Sequence[SaidLine], heard: Heard) -> Iterator[str]:
-    """Players whose lines an agent has in another order."""
+    """Yield players whose lines an agent has in a wrong order."""
     for player in sorted({line.player for line in said}):
         tags = [line.tag for line in said if line.player == player]
         for agent, memories in heard.items():
@@ -92,7 +92,7 @@ def _order(said: Sequence[SaidLine], heard: Heard) -> Iterator[str]:
 
 
 def _stores(here: Places) -> Iterator[str]:
-    """A damaged database, and memories that still wait for a disk."""
+    """Yield a damaged database, and memories that still wait for the disk."""
     if found := damage(here.database):
         yield f"the database is damaged: {found}"
     for agent, lines in Spill(here.spill).waiting().items():
@@ -100,7 +100,7 @@ def _stores(here: Places) -> Iterator[str]:
 
 
 def _tracebacks(here: Places) -> Iterator[str]:
-    """Tracebacks in any log, each kind of them once."""
+    """Yield the kinds of tracebacks in all logs, with their numbers."""
     found: Counter[str] = Counter()
     for path in sorted(here.logs.glob("*.log*")):
         lines = path.read_text(encoding="utf-8", errors="replace").splitlines()

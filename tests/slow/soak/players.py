@@ -1,4 +1,4 @@
-"""Players of a soak: each in a thread at a telnet client, who come back when cut off."""
+"""Players of a soak: each has a thread and a telnet client, and connects again when cut off."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from tests.slow.e2e.telnet import Telnet
 
 NAMES = ("Anneke", "Bertil", "Carys", "Dorte", "Ewout")
 FAST, CALM = (0.3, 1.5), (4.0, 12.0)
-"""Seconds between two turns of a player."""
+"""The shortest and longest pause between two turns of a player, in seconds."""
 AGENTS = frozenset(p.stem.title() for p in (REPOSITORY / "world" / "agents").glob("*.md"))
-"""Their folders in the vault are made one after the other, once the world is up."""
+"""Names, from the world's files: their folders in the vault are made after the start."""
 LOGIN_PATIENCE = 300.0
-"""Seconds for a password to be checked: that is slow, and thirty may come at once."""
+"""Seconds for a log-in: passwords are slow to check, and thirty may come at once."""
 PATIENCE = 30.0
-"""Seconds until a line that does not answer is given up, and another one opened."""
+"""Seconds without an answer after which a player connects again."""
 _THINGS = ("a brass key", "seven eels", "the ferry's bell", "my sister's cart", "a jar of honey")
 _PLACES = ("behind the mill", "on the quay", "under the stairs", "at Harrow Bay", "by the well")
 _HERE = re.compile(r"Here: ([^.]*)\.")
@@ -30,35 +30,35 @@ _EXITS = re.compile(r"Exits: ([^.]*)\.")
 _ARRIVED = re.compile(r"You become .*Exits: [^.]*\.")
 _ANYTHING = re.compile(r"\S")
 _SCREEN = re.compile(r"quit to leave")
-"""Before it stands on the screen, nothing that is typed is heard: many at once wait in a queue."""
+"""The end of the first screen. The game ignores all that is typed before it."""
 _AWAY = re.compile(r"The game (?:has stopped|is restarting)")
-"""What the Portal says while there is no Server."""
+"""Messages of the Portal while there is no Server."""
 _WALKS, _LOOKS = 0.05, 0.2
-"""Which share of the turns is a step elsewhere, and up to which it is only a look."""
+"""The share of turns that are walks, and the share that are walks or looks."""
 
 
 class CutOff(Exception):
-    """The line is gone, or silent."""
+    """The connection is lost, or silent."""
 
 
 @dataclass(slots=True)
 class SaidLine:
-    """What a player typed to an agent, and whether the game showed it to them as said."""
+    """A line that a player typed to an agent, and whether the game echoed it."""
 
     player: str
     agent: str
     words: str
-    tag: str  # a word in it that nobody says a second time
+    tag: str  # a word that is only in this line
     echoed: bool = False
 
 
 class SoakPlayer:
-    """One player; :meth:`run` is a thread's whole work.
+    """One player; :meth:`run` is the work of a thread.
 
     Attributes:
-        said: All that was typed, in order.
-        looks: When a ``look`` was sent that was answered, by the monotonic clock.
-        cuts: Each time the line was gone, or silent for :data:`PATIENCE` seconds.
+        said: All lines that were typed to agents, in order.
+        looks: When each answered ``look`` was sent, by the monotonic clock.
+        cuts: The errors when the connection was lost, or silent for :data:`PATIENCE` seconds.
     """
 
     def __init__(
@@ -73,12 +73,12 @@ class SoakPlayer:
         self.cuts: list[str] = []
 
     def arrive(self) -> None:
-        """Make the account."""
+        """Create the account."""
         with self._line() as line:
             _type(line, f"create {self.name} {PASSWORD}", _ARRIVED, LOGIN_PATIENCE)
 
     def run(self, stop: threading.Event) -> None:
-        """Play until it is to stop."""
+        """Play until ``stop`` is set."""
         while not stop.is_set():
             try:
                 with self._line() as line:
@@ -130,7 +130,7 @@ def _type(line: Telnet, command: str, wanted: re.Pattern[str], seconds: float = 
 
 
 def _wait(line: Telnet, wanted: re.Pattern[str], seconds: float = PATIENCE) -> str:
-    """What is shown until ``wanted`` was seen, without its line breaks."""
+    """Wait for a pattern; return what was shown until then, without line breaks."""
     deadline = time.monotonic() + seconds
     while not wanted.search(shown := " ".join(line.text.split())):
         if time.monotonic() > deadline or _AWAY.search(shown) or not line.read():
@@ -145,7 +145,7 @@ def _listed(pattern: re.Pattern[str], text: str) -> list[str]:
 
 @contextmanager
 def playing(players: Sequence[SoakPlayer]) -> Iterator[None]:
-    """All make their accounts, and play for as long as this lasts."""
+    """Create all accounts, then let the players play within the context."""
     for player in players:
         player.arrive()
     stop = threading.Event()

@@ -1,7 +1,7 @@
-"""A real world whose processes are killed and whose model fails, while players talk in it.
+"""A running world whose processes are killed and whose model fails, while players talk in it.
 
-``KEEPSAKE_SOAK_MINUTES=10 .venv/bin/python -m pytest -s tests/slow/soak`` plays that long, one
-minute without it; ``KEEPSAKE_SOAK_SEED`` is the dice's.
+``KEEPSAKE_SOAK_MINUTES=10 .venv/bin/python -m pytest -s tests/slow/soak`` sets the length, by
+default one minute; ``KEEPSAKE_SOAK_SEED`` is the random seed.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from tests.unit.llm.conftest import until
 MINUTES = float(os.environ.get("KEEPSAKE_SOAK_MINUTES", "1"))
 SEED = int(os.environ.get("KEEPSAKE_SOAK_SEED", "7"))
 RECOVERY = 300.0
-"""Seconds that the world gets to be as before."""
+"""Seconds within which the world must recover."""
 PAUSE = (5.0, 20.0)
-"""Seconds of talk before a kill."""
+"""The least and the most seconds of talk before a kill."""
 KILLED = (Component.SERVER, Component.SERVER, Component.PORTAL, Component.VECTORS)
 CHANGES = [
-    # All are awake, so that all hear; the window is small, so that there is much compaction.
+    # All agents stay awake and hear everything; small windows cause many compactions.
     ("sleep.md", "**sleep**: yes", "**sleep**: no"),
     ("memory_compaction.md", "**immediate_window**: 64", "**immediate_window**: 16"),
     ("memory_compaction.md", "**recent_window**: 64", "**recent_window**: 16"),
@@ -47,7 +47,7 @@ FAULTS = (
 
 
 def kill(copy: Copy, component: Component) -> bool:
-    """End a process at once; False if there is none."""
+    """Kill a process; return False if there is none."""
     found = processes.newest(copy.here, component)
     with suppress(ProcessLookupError):
         if found is not None:
@@ -56,7 +56,7 @@ def kill(copy: Copy, component: Component) -> bool:
 
 
 def recover(copy: Copy, component: Component, players: Sequence[SoakPlayer]) -> None:
-    """Wait until a ``look`` that is sent from now on is answered, and the process runs again."""
+    """Wait until the process runs again and a ``look`` that was sent after the kill is answered."""
     killed = time.monotonic()
     if component in processes.EVENNIA_PROCESSES:
         copy.process("start")  # as systemd does
@@ -90,7 +90,7 @@ def test_a_world_outlives_kills_and_a_faulty_model(tmp_path, tables):
                     print(f"killed {component}")
                     recover(copy, component, players)
             fake.always("/api/generate", Reply())
-            # They go on talking, however long the world was away.
+            # The players can still talk afterwards.
             wanted = 6 + sum(line.echoed for player in players for line in player.said)
             until(lambda: wanted <= sum(e.echoed for p in players for e in tuple(p.said)), RECOVERY)
         until(lambda: not Spill(copy.here.spill).waiting(), 90)

@@ -1,4 +1,4 @@
-"""A world in which many players talk for a long time does not grow, and loses nothing.
+"""A world in which many players talk for a long time neither grows nor loses memories.
 
 ``KEEPSAKE_SOAK_MINUTES=60 KEEPSAKE_SOAK_TALKS=30 .venv/bin/python -m pytest -s
 tests/slow/soak/test_steady.py`` runs thirty players for an hour; the default is two minutes, eight.
@@ -30,14 +30,14 @@ TALKS = int(os.environ.get("KEEPSAKE_SOAK_TALKS", "8"))
 SAMPLE_SECONDS = 5.0
 WATCHED = (Component.SERVER, Component.PORTAL, Component.VECTORS)
 GROWTH, MORE_MIB, MORE_FILES = 1.1, 16.0, 5.0 * len(AGENTS)
-"""By what the last fifth may exceed the second one, memory and open files; the first is warm-up.
-Chroma opens some five files for each agent, once there is a graph of its memories."""
+"""How far memory and open files of the last fifth may exceed the second; the first is warm-up.
+Chroma opens about five files for each agent, after it has made a graph of its memories."""
 VECTOR_BYTES = 2000
-"""Of a memory, in Chroma's graph: 384 numbers and 16 to 32 neighbours."""
+"""Bytes of a memory in Chroma's graph: 384 numbers and 16 to 32 neighbours."""
 CHAT = "/v1/chat/completions"
 
 type Samples = dict[Component, list[tuple[float, int]]]
-"""MiB of memory and number of open files, by process, in the order of time."""
+"""By process: MiB of memory and number of open files, in order of time."""
 
 
 def sample(copy: Copy, into: Samples) -> None:
@@ -49,7 +49,7 @@ def sample(copy: Copy, into: Samples) -> None:
 
 
 def growth(samples: Samples, memories: int) -> list[str]:
-    """Which processes have more of something at the end than after the warm-up."""
+    """Return which processes have more memory or open files at the end than after the warm-up."""
     found = []
     for component, taken in samples.items():
         fifth = len(taken) // 5
@@ -69,7 +69,7 @@ def _middle(values: Sequence[float]) -> float:
     return median(values or [0.0])
 
 
-def test_many_talk_for_long_and_the_world_stays_as_large_as_it_was(tmp_path, tables):
+def test_a_world_with_many_talks_does_not_grow(tmp_path, tables):
     numbers, samples = itertools.count(1), defaultdict(list)
     with FakeModelServer(script=lambda _: f"I heard that. It is number {next(numbers)}.") as fake:
         fake.always(CHAT, Reply(drip=0.02))

@@ -7,6 +7,6 @@ import pytest
 
 @pytest.fixture(autouse=True)
 def _venv_goes(tmp_path: Path) -> Iterator[None]:
-    """Nearly a gigabyte, which pytest would keep for three runs."""
+    """Delete nearly a gigabyte, which pytest would keep for three runs."""
     yield
     shutil.rmtree(tmp_path / "venv", ignore_errors=True)

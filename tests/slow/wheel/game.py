@@ -1,4 +1,4 @@
-"""Games of Evennia's own, made as docs/your-own-game.md says, that run the built wheel."""
+"""Evennia games that use the built wheel, made as docs/your-own-game.md says."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ UV = shutil.which("uv", path=f"{Path(sys.executable).parent}:{os.environ['PATH']
 
 
 def install(folder: Path, extras: str = "") -> Path:
-    """The programs of a virtual environment with the wheel, and extras such as ``[embedded]``."""
+    """Install the wheel with extras such as ``[embedded]``; return the folder of programs."""
     python, locked = folder / "venv" / "bin" / "python", REPOSITORY / "requirements.lock"
     build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder / "dist"]
     run(build, REPOSITORY)
@@ -51,7 +51,7 @@ def install(folder: Path, extras: str = "") -> Path:
 
 
 def run(command: list[object], folder: Path, fails: bool = False, **more: Any) -> str:
-    """Run a command that must succeed, or must not; what it printed."""
+    """Run a command that must succeed, or must fail; return its output."""
     more |= {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
     done = subprocess.run([*map(str, command)], cwd=folder, check=False, timeout=LONGEST, **more)
     assert bool(done.returncode) is fails, f"{command}: {done.returncode}\n{done.stdout}"
@@ -59,7 +59,7 @@ def run(command: list[object], folder: Path, fails: bool = False, **more: Any) -
 
 
 class Game:
-    """A game's directory; ``bin`` has its programs, ``environ`` is what they get besides."""
+    """A game's directory; ``bin`` has its programs, ``environ`` their environment."""
 
     def __init__(self, folder: Path, programs: Path, **environ: str) -> None:
         ours = ("KEEPSAKE_", "PYTHON", "DJANGO_")
@@ -78,7 +78,7 @@ class Game:
             file.write(f"\n{text}")
 
     def follow_page(self) -> None:
-        """Do what the page says."""
+        """Add Keepsake to the game as the page says."""
         found = {
             path: re.search(rf"```python\n# {path}.*\n((?s:.*?))```", _PAGE)[1]  # type: ignore[index]
             for path in (SETTINGS, URLS, SETS)
@@ -90,11 +90,11 @@ class Game:
         (self.folder / SETS).write_text(f"{head}{body}{mark}{rest}")
 
     def call(self, *command: str, fails: bool = False) -> str:
-        """Run a command of the virtual environment in the game's directory."""
+        """Run a program of the virtual environment in the game's directory."""
         return run([self.bin / command[0], *command[1:]], self.folder, fails, env=self.environ)
 
     def doctor(self) -> str:
-        """What ``keepsake doctor`` prints when nothing is wrong, after servers have started."""
+        """Return the doctor's output without problems; servers may still be starting at first."""
         deadline = time.monotonic() + PATIENCE
         while True:
             try:
@@ -104,25 +104,25 @@ class Game:
                     raise
 
     def commands(self) -> set[str]:
-        """The commands of all its default sets, a line each."""
+        """Return the commands of all default command sets, as lines."""
         said = self.call("evennia", "shell", "-c", _COMMANDS).splitlines()
         return {line for line in said if line.startswith("COMMAND")}
 
     def admin(self) -> Player:
-        """The admin, in Limbo."""
+        """Log in as the admin, in Limbo."""
         player = Player.back(self, "admin")  # type: ignore[arg-type]
         player.see("Limbo")
         return player
 
     def logs(self) -> str:
-        """What Evennia and the agents logged."""
+        """Return the logs of Evennia and of the agents."""
         found = [self.here.logs / f"{name}.log" for name in ("portal", "server", "agents")]
         return "\n".join(each.read_text() for each in found if each.exists())
 
     def up(self, command: str, times: int = 1) -> None:
-        """Start or reload it, and wait until its Server has said so many times that it is up."""
+        """Start or reload the game, and wait until its Server has logged that ``times`` times."""
         said, deadline = "Server successfully ", time.monotonic() + PATIENCE
-        begins = "Portal starting server"  # which Evennia gives up where its Portal takes 10 s
+        begins = "Portal starting server"  # Evennia gives up if the Portal takes 10 s
         begun, wanted = self.logs().count(begins), times + self.logs().count(said)
         self.call("evennia", command)
         while self.logs().count(said) < wanted:
@@ -133,7 +133,7 @@ class Game:
 
     @contextmanager
     def runs(self) -> Iterator[None]:
-        """Started, and ended afterwards, whatever became of it."""
+        """Start the game, and end it afterwards."""
         try:
             self.up("start", 2 if self.is_new else 1)  # Evennia restarts what is new
             self.is_new = False
@@ -146,7 +146,7 @@ class Game:
                 processes.end(found)
 
     def browser(self) -> httpx.Client:
-        """The admin's, logged in."""
+        """Return the admin's browser, logged in."""
         address = f"http://127.0.0.1:{self.here.ports.web}"
         client = httpx.Client(base_url=address, timeout=PATIENCE, follow_redirects=True)
         client.get("/auth/login/")

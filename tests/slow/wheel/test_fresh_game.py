@@ -1,4 +1,4 @@
-"""A game that was made a minute ago: Keepsake comes by the page's lines, and goes with them."""
+"""Keepsake is added to a new game by the lines of the page, and removed with them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FACTS = ("My brother Edwin mends nets in Ostrey.", "My dog is called Biscuit.")
 
 
 def remembers(prompt: str) -> str:
-    """What a model says that has read its prompt."""
+    """Answer a question if its facts are in the prompt."""
     if "What is my dog called" not in prompt:
         return "I shall keep that in mind."
     return "It is Biscuit." if all(fact in prompt for fact in FACTS) else "I do not know."
@@ -25,7 +25,7 @@ def rows(game: Game, question: str) -> list[tuple[str, ...]]:
         return database.execute(question).fetchall()
 
 
-def test_a_fresh_game_gets_agents_by_the_page_and_loses_them_without(tmp_path: Path):
+def test_a_new_game_gets_agents_by_the_page_and_runs_on_without_keepsake(tmp_path: Path):
     tables = "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name"
     with FakeModelServer(models=["qwen3:8b"], script=remembers) as fake:
         game = Game(
@@ -39,7 +39,7 @@ def test_a_fresh_game_gets_agents_by_the_page_and_loses_them_without(tmp_path: P
         assert own < game.commands(), "one of the game's own commands was replaced"
         with game.runs():
             assert not game.here.vectors_pid.exists(), "it starts with the first agent"
-            agents_answer_and_are_looked_after(game)
+            check_agents_and_commands(game)
             assert "Traceback" not in game.logs()
             game.call("evennia", "stop")
         for path, text in before.items():
@@ -54,7 +54,7 @@ def test_a_fresh_game_gets_agents_by_the_page_and_loses_them_without(tmp_path: P
     assert rows(game, tables) == evennias
 
 
-def agents_answer_and_are_looked_after(game: Game) -> None:
+def check_agents_and_commands(game: Game) -> None:
     admin = game.admin()
     admin.type("@agent/create Mira = You are Mira, an innkeeper.", "Made Mira")
     for fact in FACTS:
@@ -73,7 +73,7 @@ def agents_answer_and_are_looked_after(game: Game) -> None:
     admin.leave()
 
 
-def test_what_is_missing_is_named_and_the_game_goes_on(tmp_path: Path):
+def test_the_doctor_names_what_is_missing_and_the_game_goes_on(tmp_path: Path):
     game = Game(tmp_path / "mygame", install(tmp_path, "[evennia]"), OLLAMA_HOST="127.0.0.1:9")
     settings = game.folder / SETTINGS
     before = settings.read_text()

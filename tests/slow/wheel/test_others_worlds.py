@@ -1,4 +1,4 @@
-"""Evennia's own tutorials, with agents of the game's own classes, on PostgreSQL if it is here."""
+"""Evennia's tutorials with agents of the game's own classes, on PostgreSQL if it is installed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Keeper(AgentMixin, EvAdventureNPC): ...
 POSTGRES = {"ENGINE": "django.db.backends.postgresql", "NAME": "postgres", "USER": "keepsake"}
 
 
-def test_agents_live_in_the_tutorials_and_lose_nothing_by_reloads(tmp_path: Path):
+def test_agents_in_the_tutorials_lose_no_memories_in_reloads(tmp_path: Path):
     with ExitStack() as stack:
         fake = FakeModelServer(models=["qwen3:8b"], script=lambda _: "Well met.")
         stack.enter_context(fake)

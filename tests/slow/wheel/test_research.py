@@ -1,4 +1,4 @@
-"""The wheel for research alone, without a MUD: the guide's own memory comes to a report."""
+"""The wheel for research without a MUD: the guide's own memory is evaluated to a report."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FRAMEWORKS = ("evennia", "django", "twisted", "chromadb", "ninja")
 
 
 def block(language, marked):
-    """The one block of the guide in a language that holds this mark."""
+    """Return the guide's only code block in a language with this text."""
     blocks = re.findall(rf"```{language}\n(.*?)```", TEXT, re.S)
     (found,) = (each for each in blocks if marked in each)
     return found
@@ -31,7 +31,7 @@ def programs(tmp_path_factory):
 
 @pytest.fixture
 def call(programs, tmp_path):
-    """Calls a command where the guide's memory lies, as a shell would."""
+    """A function that runs a program in a folder with the guide's memory."""
     (tmp_path / "overlap.py").write_text(block("python", "class Overlap:"), encoding="utf-8")
     ours = ("KEEPSAKE_", "PYTHON", "DJANGO_")
     environ = {name: each for name, each in os.environ.items() if not name.startswith(ours)}
@@ -42,12 +42,12 @@ def call(programs, tmp_path):
     return call
 
 
-def test_nothing_of_a_mud_is_installed(call):
+def test_no_package_of_a_mud_is_installed(call):
     found = f"from importlib.util import find_spec; print(*map(find_spec, {FRAMEWORKS}))"
     assert call("python", "-c", found).split() == ["None"] * len(FRAMEWORKS)
 
 
-def test_the_guides_memory_conforms_and_comes_to_a_report(call, tmp_path):
+def test_the_guides_memory_conforms_and_is_in_the_report(call, tmp_path):
     said = call("keepsake", "eval", "--check", "overlap:Overlap")
     assert said.count("✓") == 6
     few = block("yaml", "seeds").replace("keepsake, rag, full-context", "keepsake")
@@ -57,7 +57,7 @@ def test_the_guides_memory_conforms_and_comes_to_a_report(call, tmp_path):
     assert "overlap:Overlap" in report
 
 
-def test_what_needs_a_mud_says_so(call, tmp_path):
+def test_commands_that_need_a_mud_say_so(call, tmp_path):
     assert "clone" in call("keepsake", "simulate", "market", fails=True)
     settings = tmp_path / "server" / "conf" / "settings.py"
     settings.parent.mkdir(parents=True)
@@ -65,6 +65,6 @@ def test_what_needs_a_mud_says_so(call, tmp_path):
     assert 'pip install "evennia-keepsake[evennia]"' in call("keepsake", "doctor", fails=True)
 
 
-def test_what_the_table_of_results_needs_is_named(tmp_path):
+def test_an_evaluation_names_the_extra_that_it_needs(tmp_path):
     said = run([install(tmp_path) / "keepsake", "eval", "probes"], tmp_path, fails=True)
     assert 'pip install "evennia-keepsake[lab]"' in said
