@@ -94,9 +94,7 @@ def mem0(folder: Path, embedder: Shipped) -> Iterator[Store]:
 
     def add(lines: Sequence[str]) -> None:
         store.vector_store._save = (lambda: None) if embedder.filling else save
-        safe = (
-            "OFF" if embedder.filling else "FULL"
-        )  # FULL is SQLite's default and waits for the disk
+        safe = "OFF" if embedder.filling else "FULL"  # the default, which waits for the disk
         store.db.connection.execute(f"PRAGMA synchronous = {safe}")
         said = [{"role": "user", "content": line} for line in lines]
         store.add(said, infer=False, **mira)

@@ -27,8 +27,9 @@ from twisted.internet.task import Clock
 from game.simulation.visits import connect, make_player
 from keepsake.agent import runtime
 from keepsake.agent.mind import Mind
+from keepsake.agent.thinker import AgentState
 from keepsake.contrib.evennia.creation import create_agent
-from keepsake.contrib.evennia.minds import close_all
+from keepsake.contrib.evennia.minds import close_all, open_minds
 from keepsake.events.log import EventLog, Subscribers
 from keepsake.models.gateway import Gateway
 from keepsake.models.profiles import Profiles
@@ -77,6 +78,11 @@ class CountedPool(ThreadPoolExecutor):
             self.jobs += more
 
 
+def next_of(replies: list[str]) -> str:
+    """Take the next reply; the last one stays."""
+    return replies.pop(0) if len(replies) > 1 else replies[0]
+
+
 class AgentsWorld(PeopleWorld):
     """The agent Mira in the inn, the player Tom, and a scripted model.
 
@@ -103,9 +109,7 @@ class AgentsWorld(PeopleWorld):
         self.fake = FakeModelServer(models=["fake"])
         self.addCleanup(self.fake.close)
         self.replies = ["wait"]
-        self.fake.script = lambda _: (
-            f" {self.replies[0] if len(self.replies) == 1 else self.replies.pop(0)}"
-        )
+        self.fake.script = lambda _: f" {next_of(self.replies)}"
         if self.START is not None:
             self.time = FixedClock(self.START)
         self.services = self.start_services()
@@ -206,9 +210,6 @@ class AgentsWorld(PeopleWorld):
 
     def is_thinking(self) -> bool:
         """Whether any agent waits for its model."""
-        from keepsake.agent.thinker import AgentState  # noqa: PLC0415
-        from keepsake.contrib.evennia.minds import open_minds  # noqa: PLC0415
-
         return any(mind.thinker.state is AgentState.WAITING for mind in open_minds())
 
     def hold_answers(self) -> threading.Event:

@@ -168,9 +168,7 @@ class TestTheCup(DeedsVillage):
 
     def test_it_is_seen_by_all_and_done_once_and_outlives_a_restart(self):
         own = [m for m in self.memories("mira") if m.kind == "act" and m.to == "Tom"]
-        assert [m.text.startswith("say Come in, Tom,") for m in own] == [True], (
-            "a greeting for newcomers"
-        )
+        assert [m.text.startswith("say Come in, Tom,") for m in own] == [True], "a greeting"
         assert own[0].event == "deed", "so that @why says that a rule spoke"
         self.put(self.ada, "kettle")
         self.reading[self.ada].clear()

@@ -34,9 +34,8 @@ class TestHabits(AgentsWorld):
         self.account.characters.add(self.tom)
         self.char2.location = None
         self.inn.db.details = {"hearth": "Peat, banked.", "bench": "Oak.", "bee": "It hums."}
-        self.quay, self.cellar, self.loft = map(
-            self.add_room, ("The Quay", "The Cellar", "The Loft")
-        )
+        names = ("The Quay", "The Cellar", "The Loft")
+        self.quay, self.cellar, self.loft = map(self.add_room, names)
         self.quay.db.desc = "Salt wind."
         self.add_exit("north", self.inn, self.quay).aliases.add(["n", "quay"])
         self.add_exit("down", self.inn, self.cellar).aliases.add("d")

@@ -25,7 +25,7 @@ from keepsake.memory.config import CompactionConfig
 from keepsake.memory.types import CompactReason
 from tests.fakes.model_server import tokens
 from tests.sentences import table
-from tests.world.agents_world import AgentsWorld, Building, FixedConfig
+from tests.world.agents_world import AgentsWorld, Building, FixedConfig, next_of
 
 WHO, WHAT, WHERE = table("who brings what from where")
 TOLD = "## Told To You, And Promised\n"
@@ -113,9 +113,7 @@ class TestBudget(LadderWorld):
 
     def test_a_thought_makes_room_first_even_without_a_model(self):
         self.fill(1.3, context_tokens=1600)
-        assert self.ask("Well?") == [], (
-            "without a compaction, a prompt that is too large is not sent"
-        )
+        assert self.ask("Well?") == [], "a prompt that is too large is not sent"
         assert self.compactions() == []
         assert any("cannot think" in line for line in self.logged)
         self.budget(context_tokens=1600, high=9.0)
@@ -200,15 +198,11 @@ class TestSummariesByModel(LadderWorld):
 
         def script(prompt):
             if HELD in prompt:
-                return self.next_of(self.contradicted)
-            return self.next_of(self.answers) if ASKED in prompt else thinks(prompt)
+                return next_of(self.contradicted)
+            return next_of(self.answers) if ASKED in prompt else thinks(prompt)
 
         self.fake.script = script
         self.mira.db.profile = "You are Mira, who keeps the Inn. You fear geese (secret).\n\nMore."
-
-    @staticmethod
-    def next_of(answers):
-        return answers.pop(0) if len(answers) > 1 else answers[0]
 
     def asked(self, what=ASKED):
         """Return the messages of each call for a summary, or for a check of one."""

@@ -80,10 +80,6 @@ class PrivateWorld(RecallWorld, TalkWorld):
         for _ in range(3):
             self.chat(8)
             self.compact()
-        self.update_pages()
-
-    def update_pages(self) -> None:
-        """Write the memories so far into the pages about people."""
         self.mind.look()
 
     def run_night(self) -> list[str]:
@@ -134,7 +130,7 @@ class TestPrivateWords(PrivateWorld):
     def test_private_words_reach_nobody_else(self):
         """Collect the private words that reach Ann or an act, by their way."""
         found = {"window and turns": secrets_in(self.ask_everything())}
-        self.update_pages()
+        self.mind.look()
         found["pages and promises"] = secrets_in(self.ask_everything())
         held = self.mind.memory.memory.host.constraints()
         found["what summaries are held to"] = secrets_in([*held])

@@ -103,9 +103,7 @@ class TestTools(RecallWorld):
         self.say(*CHATTER, *CHATTER)
         prompt = self.ask("Who has debts of six pence?", "unpin 1")[0]
         assert self.section(prompt, NOTES) == [f"- debts: {kept}"]
-        assert prompt.index("\n---\n") < prompt.index(NOTES), (
-            "in the part of the prompt that changes"
-        )
+        assert prompt.index("\n---\n") < prompt.index(NOTES), "in the part that changes"
         pinned = r"## Always Remember\n- After Tom spoke \(memory \d+\): Tom keeps bees\.\n"
         assert re.search(pinned, prompt.partition("\n---\n")[0])
         assert "## Always Remember" not in self.ask("Still?", "forget debts")[0]

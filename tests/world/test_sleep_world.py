@@ -153,9 +153,7 @@ class TestAsleep(SleepWorld):
         assert not self.mira.db.asleep
         assert any("Mira wakes up" in line for line in self.heard)
         assert 'Tom shouts, "Wake up, Mira!"' in self.remembered()
-        assert any(
-            "You wake up after" in line and "Tom woke you" in line for line in self.remembered()
-        )
+        assert "You wake up after" in next(e for e in self.remembered() if "Tom woke you" in e)
         self.put_to_bed()
         assert "You shake Mira by the shoulder." in self.type("wake mi")
         assert not self.mira.db.asleep

@@ -11,7 +11,7 @@ from keepsake.archive.records import MemoryKind
 from keepsake.contrib.evennia import lifecycle
 from tests.fakes.model_server import Reply, llm_page
 from tests.sentences import table
-from tests.world.agents_world import Building
+from tests.world.agents_world import Building, next_of
 from tests.world.test_hospitality import Inn
 from typeclasses.objects import Object
 
@@ -34,9 +34,7 @@ class TalkWorld(Inn):
 
     def start_services(self) -> Any:
         self.fake.template = CHAT_TEMPLATE
-        self.fake.script = lambda _: (
-            self.replies[0] if len(self.replies) == 1 else self.replies.pop(0)
-        )
+        self.fake.script = lambda _: next_of(self.replies)
         return super().start_services()
 
     def ask(self, words: str, *answers: str, seconds: float = 4.0) -> list[list[dict[str, Any]]]:

@@ -60,9 +60,7 @@ class TestWhy(WhyWorld):
         assert "words: " in recalled
         assert "who it is" in shown.split("Prompt")[1]
         assert "Note:" not in shown
-        thought = next(
-            each for each in reversed(self.logged("thought")) if "Ostrey" in each["answer"]
-        )
+        *_, thought = (each for each in self.logged("thought") if "Ostrey" in each["answer"])
         assert thought["compaction"] == 1
         (act,) = self.mind.memory.memory.archive.read(thought["memory"], thought["memory"])
         assert (act.text, act.reason) == ("say In Ostrey, he mends nets.", "kind")

@@ -109,16 +109,14 @@ def keep_at_home(copy: Copy) -> None:
     """Bring Mira home, and remove the schedules by which agents walk away at some hours."""
     admin = Player.admin(copy)
     admin.see("The Kettle")
-    admin.type(f"py {_END_DAYS}", "0 days left")
+    admin.type(
+        "py from keepsake.contrib.evennia.creation import all_agents; "
+        "[(each.attributes.remove('day'), each.mind.sleeper.stay_up()) for each in all_agents()]; "
+        "self.msg(f'{sum(bool(each.db.day) for each in all_agents())} days left')",
+        "0 days left",
+    )
     admin.type("@tel Mira = #2", "Mira is already at The Kettle|Teleported")
     admin.leave()
-
-
-_END_DAYS = (
-    "from keepsake.contrib.evennia.creation import all_agents; "
-    "[(each.attributes.remove('day'), each.mind.sleeper.stay_up()) for each in all_agents()]; "
-    "self.msg(f'{sum(bool(each.db.day) for each in all_agents())} days left')"
-)
 
 
 def compactions(copy: Copy) -> int:
