@@ -27,7 +27,7 @@ from keepsake.archive.privacy import NOBODY, Audience, PrivateWords, is_private
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.books.persona import open_lines
 from keepsake.events.types import Recalled
-from keepsake.language.heard import DEED, heard, spoken
+from keepsake.language.heard import DEED, Utterance, heard, spoken
 from keepsake.prompt.script import day_and_time
 from keepsake.prompt.verbs import NAMING, VERBS, WORDS, Options, Takes, Verb
 from keepsake.recall.documents import SAME_SCENE, DocumentKind, Hit
@@ -92,10 +92,15 @@ def unanswered(window: Sequence[Memory], impulse: Impulse) -> tuple[list[Memory]
         if memory.number > since
         and (
             memory.number == impulse.memory
-            or (memory.source == impulse.source and heard(memory) is not None)
+            or (memory.source == impulse.source and _is_for_agent(heard(memory)))
         )
     ]
     return said, " ".join(each.words for each in map(heard, said) if each is not None), since
+
+
+def _is_for_agent(said: Utterance | None) -> bool:
+    """Whether it was said to the agent or to everybody."""
+    return said is not None and said.to in ("", "you")
 
 
 def relate(
@@ -139,10 +144,10 @@ def choices(
 
     An agent that answers somebody may leave the talk, but not the place where it hosts guests.
     """
-    without = frozenset[str]()
     _, confided = secrecy(agent, turn, private)
+    without = {"talk"} if confided or len(people_near(agent)) < 2 else set[str]()
     if confided:
-        without = WRITES | ({"promise"} if turn.whispered else set())
+        without |= WRITES | ({"promise"} if turn.whispered else set())
     verbs = tuple(verb for verb in VERBS if verb.name not in without)
     own: tuple[Verb, ...] = of_game(agent, "verbs_now", tuple, ()) if agent.agent_verbs else ()
     # It is unknown who hears the free words of a game's own verb, so confided words are excluded.

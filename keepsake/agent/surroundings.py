@@ -60,12 +60,13 @@ def options_of(agent: Body, *, stays: bool) -> Options:
     place = agent.location
     ways = [way for way in place.exits if way.access(agent, "view")] if place is not None else []
     things = place.contents_get(content_type="object") if place is not None else ()
-    details = (str(each) for each in (place.db.details or {})) if place is not None else ()
+    details = dict(place.db.details or {}) if place is not None else {}
+    first_names = {text: name for name, text in reversed(details.items())}.values()
     leads = ((str(way.key), getattr(way.destination, "key", "")) for way in ways)
     return Options(
         exits=keys_of(way for way in ways if way.access(agent, "traverse")),
         people=keys_of(people_near(agent)),
-        things=(*keys_of(things), *details),
+        things=(*keys_of(things), *map(str, reversed(first_names)), *map(str, details)),
         lying=keys_of(thing for thing in things if thing.access(agent, "get")),
         carried=keys_of(agent.contents),
         ways={way: f"{way} to {there}" if there else way for way, there in leads},

@@ -321,6 +321,9 @@ class Turn:
         _, confided = secrecy(agent, context, memory.private)
         offered = choices(agent, context, memory.private)
         command = read_deed(part.text, *offered)
+        if isinstance(command, Command) and command.verb == "talk":
+            to, _, words = command.argument.partition(" = ")
+            return self.actor.speak(agent, words, to, reason=command.reason, seen=context.seen)
         if isinstance(command, Command):
             return self.actor.do(agent, command, seen=context.seen, confided=confided)
         verb, why = part.text.partition(" ")[0], "that cannot be done now"

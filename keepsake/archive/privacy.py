@@ -22,6 +22,8 @@ type Audience = frozenset[str]  # ids of those who hear the answer to a prompt, 
 NOBODY: Audience = frozenset()
 """The audience of a prompt that nobody or everybody may read. Private words are left out."""
 WHISPER = "whisper"
+REDACTED = " = …"
+"""The end of an own whisper whose words the audience may not know."""
 _TO_ME = " whispers to you"
 _UNKNOWN = "?"  # an addressee that an old archive does not record: nobody may hear the words
 
@@ -43,7 +45,7 @@ def redacted(memory: Memory) -> Memory:
         return memory
     if memory.kind is MemoryKind.ACT:
         to = memory.text.removeprefix(f"{WHISPER} ").partition(" = ")[0]
-        return replace(memory, text=f"{WHISPER} {to} = …", reason="")
+        return replace(memory, text=f"{WHISPER} {to}{REDACTED}", reason="")
     if memory.kind is MemoryKind.RESULT:
         return replace(memory, text="You remember something that was whispered.")
     return replace(memory, text=f"{memory.source or 'Somebody'}{_TO_ME}.")

@@ -212,8 +212,9 @@ def lines(
     for place, (name, page) in enumerate(pages[:MOST_SHOWN], start=1):
         others = min(len(pages), MOST_SHOWN) - place
         room = budget - min(20 * others, budget // 2)
-        shown = _shown(fit_name(name), page, how)
-        lines = [for_prompt(each, limit=_LONGEST) for each in shown]
+        lines = [for_prompt(x, limit=_LONGEST) for x in _shown(fit_name(name), page, how)]
+        if not lines:
+            continue
         costs = zip(lines, how.tokens.each(lines), strict=True)
         line, cost = next((each for each in costs if each[1] <= room), ("", 0))
         if not line:
@@ -224,7 +225,7 @@ def lines(
 
 
 def _shown(name: str, page: PersonPage | None, how: PromptContext) -> Iterator[str]:
-    """Yield versions of the line about a person, from the longest to the shortest."""
+    """Yield versions of the line about a person, the longest first; none if it tells nothing."""
     if page is None:
         yield f"{name}, whom you meet for the first time"
         return
@@ -241,6 +242,8 @@ def _shown(name: str, page: PersonPage | None, how: PromptContext) -> Iterator[s
             verb = "told you in confidence" if how.confided(each.numbers) else verb
             words = each.text if each.said else f"{page.name} {each.text}"
             quotes[verb].append(f"{quoted(words, _LONGEST_QUOTE)} ({_day(each.time, how.now)})")
+    if about == head and head.endswith(_day(how.now, how.now)) and not any(quotes.values()):
+        return  # they met today, and nothing else is known
     for most in range(MOST_QUOTES, 0, -1):
         told = (f"{verb}: {', '.join(texts[-most:])}" for verb, texts in quotes.items() if texts)
         yield "; ".join([about, *told])

@@ -68,6 +68,7 @@ VERBS: tuple[Verb, ...] = (
     Verb("say <words>", "speak so that everybody here can hear you", Takes.TEXT),
     Verb("emote <what you do>", "do something with your body or face", Takes.TEXT),
     Verb("whisper <name> = <words>", "speak to one person only", Takes.WHISPER),
+    Verb("talk <name> = <words>", "speak aloud to somebody else here", Takes.WHISPER),
     Verb("look [thing]", "look around, or at one thing", Takes.MAYBE_THING),
     Verb("examine <thing>", "look at something closely", Takes.THING),
     Verb("go <exit>", "walk through an exit", Takes.EXIT),
@@ -168,7 +169,7 @@ class Options:
 
     exits: tuple[str, ...] = ()
     people: tuple[str, ...] = ()
-    things: tuple[str, ...] = ()  # things here, and details of the place
+    things: tuple[str, ...] = ()  # things here, then details of the place, other names last
     lying: tuple[str, ...] = ()  # the things that can be picked up
     carried: tuple[str, ...] = ()
     # the visible exits, each with its destination: ``north to The Quay``
@@ -178,7 +179,7 @@ class Options:
     def of(self, takes: Takes) -> tuple[str, ...]:
         """Return the names for a kind of argument (for a gift, the things); empty if none apply."""
         if takes in (Takes.THING, Takes.MAYBE_THING):
-            return (*dict.fromkeys((*self.people, *self.things, *self.lying, *self.carried)),)
+            return (*dict.fromkeys((*self.things, *self.lying, *self.carried, *self.people)),)
         if (takes is Takes.EXIT and self.stays) or (takes is Takes.GIFT and not self.people):
             return ()
         names: tuple[str, ...] = getattr(self, _NAMES.get(takes, ""), ())

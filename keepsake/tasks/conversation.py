@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 from keepsake.archive.forgetting import FORGOTTEN
-from keepsake.archive.privacy import is_private
+from keepsake.archive.privacy import REDACTED, is_private
 from keepsake.archive.records import SHRUG, Memory, MemoryKind
 from keepsake.language.heard import heard, spoken
 from keepsake.language.perception import for_prompt, shorten
@@ -43,7 +43,8 @@ def turns_of(window: Iterable[Memory]) -> list[ChatTurn]:
     turns: list[ChatTurn] = []
     shown, before = "", None
     for memory in in_order(window):
-        own, when = memory.kind is MemoryKind.ACT, heading(memory)
+        hidden = _hidden_whisper(memory)
+        own, when = memory.kind is MemoryKind.ACT and not hidden, heading(memory)
         # A stock phrase would be a bad example of an answer.
         if (own and memory.event == SHRUG) or memory.event == FORGOTTEN:
             continue
@@ -53,13 +54,21 @@ def turns_of(window: Iterable[Memory]) -> list[ChatTurn]:
             turns[-1].lines.append(when)
         if own and turns[-1].role != ASSISTANT:
             turns.append(ChatTurn(ASSISTANT, []))
-        lines, line = turns[-1].lines, own_line(memory) if own else for_prompt(memory.line)
+        lines = turns[-1].lines
+        line = own_line(memory) if own else hidden or for_prompt(memory.line)
         if own and lines and before is not None and _continues(memory, before):
             lines[-1] = f"{lines[-1]} {line}"  # the first sentence was spoken ahead
-        else:
+        elif not (hidden and lines[-1:] == [hidden]):
             lines.append(line)
         shown, before = when, memory
     return turns
+
+
+def _hidden_whisper(memory: Memory) -> str:
+    """Return ``You whisper to Tom.`` for an own whisper without its words; else empty."""
+    if memory.kind is not MemoryKind.ACT or not memory.text.endswith(REDACTED):
+        return ""
+    return for_prompt(f"You {memory.text.removesuffix(REDACTED).replace(' ', ' to ', 1)}.")
 
 
 def in_order(window: Iterable[Memory]) -> list[Memory]:
@@ -103,7 +112,7 @@ def excerpt(memories: Sequence[Memory]) -> str:
         if memory.kind is MemoryKind.ACT:
             words = memory.text.removeprefix(f"{_SPEECH} ")
             line = f'"{for_prompt(words)}"' if words != memory.text else own_line(memory)
-            line = f"you: {line}"
+            line = _hidden_whisper(memory) or f"you: {line}"
         elif (said := heard(memory)) is None:
             line = for_prompt(memory.line)
         else:

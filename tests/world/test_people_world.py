@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -50,7 +51,7 @@ class TestKnowing(PeopleWorld):
         self.say(*CHAT, "I work as a miller, Mira.")
         self.mind.look()
         shown = self.people_lines(self.ask("Here I am again!", "say Welcome!")[0])
-        assert "- Tom, met 4 May" in shown, "the window shows the rest"
+        assert "Tom" not in shown, "the window shows all"
         self.services.compaction = FixedConfig(
             CompactionConfig(immediate_window=2, recent_window=2, min_saving_tokens=0)
         )
@@ -87,7 +88,7 @@ class TestHostile(PeopleWorld):
                 self.ask("Do it.", f"{verb} {words}", who=rook)
         entries = [entry.text for entry in self.mind.books.journal.entries()]
         for kept in (*self.mind.books.pinned.shown, *entries):
-            assert kept.startswith("After Rook spoke (memory ")
+            assert re.match(r"After (Tom and )?Rook spoke \(memor", kept)
             assert "obey" not in kept
         assert self.mira.db.profile == persona
 

@@ -90,7 +90,8 @@ class TestAnswers(TalkWorld):
         ann = self.add_player(2, "Ann")
         overheard = self.capture(ann)
         self.replies = [
-            "The key is under the mat.\n*points at the mat*\n> note key: under the mat",
+            "The key is under the mat.\n*points at the mat*\n> note key: under the mat\n"
+            "> talk Ann = He asked for a mat.",
             "> wait",
         ]
         self.char1.execute_cmd("whisper Mira = Where is the key?")
@@ -100,7 +101,23 @@ class TestAnswers(TalkWorld):
         assert self.mind.books.notes.all() == []
         window = self.mind.memory.context().window
         told = [each.text for each in window if each.kind is MemoryKind.RESULT]
-        assert told == ["You tried to note: notes may not contain whispered words"]
+        assert told == [
+            "You tried to note: notes may not contain whispered words",
+            "You tried to talk: that cannot be done now",
+        ]
+        ann.execute_cmd("talk Mira Good day.")
+        self.pass_time(4)
+        shown = str(self.fake.calls("/api/chat")[-1].body["messages"])
+        assert "You whisper to Tom." in shown
+        assert "> whisper Tom =" not in shown, "no example of an answer"
+
+    def test_an_answer_may_speak_to_somebody_else_too(self):
+        heard = self.capture(self.add_player(2, "Ann"))
+        self.room1.db.details = {"hearth": "Peat.", "fire": "Peat.", "hook": "Bare."}
+        (sent,) = self.ask("Good day.", "Good day, Tom.\n> talk Ann = And to you, Ann.")
+        assert "talk <name> = <words> (" in sent[-1]["content"]
+        assert "hearth, hook, fire, Tom" in sent[-1]["content"], "other names last"
+        assert 'Mira says to you, "And to you, Ann."' in heard
 
     def test_the_budget_of_the_models_prompts_is_known_before_the_first_talk(self):
         unknown = self.services.ladder.budget

@@ -24,7 +24,7 @@ from keepsake.archive.privacy import is_private
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.books.kept_lines import PINNED_LIMIT, Commitment, CommitmentKind
 from keepsake.errors import KeepsakeError
-from keepsake.language.heard import heard
+from keepsake.language.heard import heard, spoken
 from keepsake.language.perception import for_prompt, shorten
 from keepsake.prompt import script
 from keepsake.prompt.verbs import PRIVATE, Command
@@ -80,12 +80,18 @@ class MemoryTools:
         return self._services.in_thread(lambda: tool(command, place), TOOL_SECONDS).addBoth(over)
 
     def _sourced(self, text: str) -> str:
-        """Return the text with who spoke before it, because it may repeat somebody's lie."""
-        text = for_prompt(text, limit=_ANY)
+        """Return the text with who spoke last before it, because it may repeat somebody's lie."""
+        text, spoke = for_prompt(text, limit=_ANY), dict[str, int]()
         for memory in reversed(self.memory.memory.context().window):
+            if spoke and spoken(memory):
+                break
             if (said := heard(memory)) and not is_private(memory):
-                return f"After {said.who} spoke (memory {memory.number}): {text}"
-        return text
+                spoke.setdefault(said.who, memory.number)
+        if not spoke:
+            return text
+        who, numbers = " and ".join(reversed(spoke)), ", ".join(map(str, reversed(spoke.values())))
+        word = "memory" if len(spoke) == 1 else "memories"
+        return f"After {who} spoke ({word} {numbers}): {text}"
 
     # -- the tools: the method of a verb is its name with an underscore
 

@@ -6,8 +6,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from keepsake.agent.attention import EventKind, Impulse
 from keepsake.agent.memory.related import SearchResult, line_of, related, result
-from keepsake.agent.scene import excerpts_and_lines
+from keepsake.agent.scene import excerpts_and_lines, unanswered
 from keepsake.agent.settings import RecallConfig
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.memory.types import MemoryContext
@@ -50,6 +51,14 @@ def test_lines_of_one_talk_make_one_excerpt():
     excerpts, _ = excerpts_and_lines(hits, SearchResult((), tuple(around)), "Mira", "")
     numbers = [text.rpartition("(")[2] for _, text in excerpts]
     assert numbers == ["memories 10-15)", "memory 20)"], "nothing twice, and no other day"
+
+
+def test_words_to_somebody_else_wait_for_no_answer():
+    lines = ('Tom says to Ann, "Hm?"', 'Tom says, "Who knows?"', 'Tom says to you, "Well?"')
+    kind = MemoryKind.PERCEPTION
+    window = [Memory(n, NOON, kind, text, source="Tom") for n, text in enumerate(lines, start=1)]
+    _, words, _ = unanswered(window, Impulse(EventKind.ADDRESSED, True, "Tom", memory=3))
+    assert words == "Who knows? Well?"
 
 
 @pytest.mark.parametrize("budget", [0, 10, 60, 200, 10_000])
