@@ -171,9 +171,6 @@ def scene_of(
     """Collect the inputs of a turn's prompt, and their summary for the thought's event.
 
     Args:
-        turn: The partner and the audience.
-        keeper: The agent's memory.
-        found: The search result of recall.
         extra: A memory to show as the newest one, for a builder's preview.
 
     Raises:

@@ -47,10 +47,8 @@ class Thinker:
     """Decides when one agent thinks, and runs its thoughts one at a time.
 
     Args:
-        life: The agent's name, folder and body.
         keeper: The agent's memory.
         actor: Executes the agent's commands.
-        services: The runtime that all agents share.
         drowsy: Returns whether the agent walks somewhere; then it thinks only about players.
 
     Attributes:

@@ -49,7 +49,6 @@ def read_deed(line: str, verbs: Sequence[Verb], options: Options) -> Command | s
 
     Args:
         line: The line without its ``>``; a private reason may follow after `` | ``.
-        verbs: The verbs that the character can use.
         options: The people, things and exits that are present.
     """
     text, _, reason = line.partition(" | ")

@@ -70,8 +70,6 @@ def answer(
 
     Args:
         said: The words of ``partner``; empty if they only arrived or gave something.
-        agent: The agent's name.
-        partner: The name of the person who is answered.
         said_before: Recent lines of the agent, the newest last.
         lines: Candidate answers. Only lines of ``partner`` and of the persona are used.
         rng: Chooses among stock lines.

@@ -172,7 +172,6 @@ def people_task(
     """Create the task that asks for the paragraph about one person; the fallback keeps the old one.
 
     Args:
-        who: The person's name.
         portrait: The current paragraph; empty for none.
         lines: The person's words and acts, with dates, the oldest first.
     """

@@ -139,7 +139,6 @@ class Talk:
     """One turn of a character, from its scene to the check of its speech.
 
     Args:
-        scene: The data of the turn.
         prompts: The parts of ``talk.md``.
         act: The parts of ``act.md``.
         count: Returns the total tokens of several texts.
@@ -163,7 +162,6 @@ class Talk:
         """Return the prompt for a model.
 
         Args:
-            target: The model that will answer.
             refused: Why the last answer was refused; empty at the first attempt.
 
         Raises:

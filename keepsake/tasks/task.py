@@ -52,7 +52,6 @@ class Task[T](Protocol):
         """Return the request for this model; the profile fills in the settings left open.
 
         Args:
-            target: The model that will answer.
             refused: Why the last answer was refused; empty at the first attempt.
         """
 
