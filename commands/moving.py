@@ -16,7 +16,7 @@ from keepsake.language.perception import one_line
 from keepsake.prompt.verbs import COMPASS
 from typeclasses.clients import map_of
 from typeclasses.rooms import EXIT_ORDER, where
-from world.deed.happening import deed_waits_for, happened
+from world.deed.happening import check_deeds, deed_waits_for
 
 
 class CmdGo(PlayerCommand):
@@ -92,7 +92,7 @@ class CmdWake(PlayerCommand):
         if not target.db.asleep:
             raise CannotDo(f"{target.get_display_name(self.caller)} is awake.")
         self.show("wake", "$You() $conj(shake) $you(target) by the shoulder.", target=target)
-        happened(self.caller)
+        check_deeds(self.caller)
 
 
 class CmdNoMatch(AuditedCommand):

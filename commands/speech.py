@@ -15,7 +15,7 @@ from keepsake.agent.surroundings import people_near
 from keepsake.archive.privacy import WHISPER
 from keepsake.archive.records import POSE
 from keepsake.contrib.evennia.wording import CannotDo, spoken
-from world.deed.happening import happened
+from world.deed.happening import check_deeds
 
 POSE_MARK = "* "
 """Begins a pose. All other lines that show a player's words begin with the player's name."""
@@ -71,7 +71,7 @@ class CmdSay(SpeechCommand):
         """Say it."""
         speech = self.speech(self.args, "Say what? For instance: say Good evening.")
         self.show("say", '$You() $conj(say), "{speech}"', speech=speech)
-        happened(self.caller, speech)
+        check_deeds(self.caller, speech)
 
 
 class CmdShout(SpeechCommand):
@@ -151,7 +151,7 @@ class CmdTalk(AddressedCommand):
         speech = self.speech(words, missing, receivers=[target])
         text = '$You() $conj(say) to $you(target), "{speech}"'
         self.show("talk", text, target=target, speech=speech)
-        happened(self.caller, speech, to=target)
+        check_deeds(self.caller, speech, to=target)
 
     def _is_for_an_agent(self) -> bool:
         try:
@@ -182,7 +182,7 @@ class CmdWhisper(AddressedCommand):
         facts = {"type": "whisper", "to": target.id}
         self.caller.msg((f'You whisper to {you}, "{speech}"', facts), from_obj=self.caller)
         target.msg((f'{me} whispers to you, "{speech}"', dict(facts)), from_obj=self.caller)
-        happened(self.caller, speech, to=target, how=WHISPER)
+        check_deeds(self.caller, speech, to=target, how=WHISPER)
 
 
 class CmdEmote(SpeechCommand):
@@ -213,7 +213,7 @@ class CmdEmote(SpeechCommand):
             raise CannotDo("Do what? For instance: emote warms his hands at the fire.")
         blank = "" if gesture.startswith(("'", "’", ",")) else " "
         self.show("pose", POSE_MARK + "{actor}" + blank + "{gesture}", gesture=gesture)
-        happened(self.caller, gesture, how=POSE)
+        check_deeds(self.caller, gesture, how=POSE)
 
 
 class CmdSocial(SpeechCommand):

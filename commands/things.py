@@ -19,7 +19,7 @@ from keepsake.contrib.evennia.wording import (
     sought,
 )
 from keepsake.language.perception import one_line, sentences, stems, telling
-from world.deed.happening import happened
+from world.deed.happening import check_deeds
 
 
 class ThingCommand(PlayerCommand):
@@ -127,7 +127,7 @@ class CmdGet(ThingCommand):
             if thing.at_pre_get(caller) and thing.move_to(caller, quiet=True, move_type="get"):
                 thing.at_get(caller)
                 self.announce("get", thing, "$conj(pick) up")
-                happened(caller)
+                check_deeds(caller)
 
 
 class CmdDrop(ThingCommand):
@@ -184,9 +184,9 @@ class CmdGive(ThingCommand):
                     to_target="{actor} gives you {thing}.",
                     thing=with_article(thing, self.caller),
                 )
-                happened(self.caller)
+                check_deeds(self.caller)
                 if not receiver.is_agent:
-                    happened(receiver)  # who carries it now
+                    check_deeds(receiver)  # who carries it now
 
 
 class CmdInventory(PlayerCommand):

@@ -20,7 +20,7 @@ class Account(DefaultAccount):
 
         Web pages log in through ``game.web.middleware``, which uses the same throttle.
         """
-        username = throttle.cut(username)
+        username = throttle.clean_name(username)
         attempt = throttle.attempt(username, ip)
         if attempt.refusal:
             return None, [attempt.refusal]
@@ -44,9 +44,9 @@ class Account(DefaultAccount):
         """Enter the world, and store the address of the session."""
         super().at_post_login(session=session, **kwargs)
         if address := getattr(session, "address", ""):
-            self.came_from(address)
+            self.store_address(address)
 
-    def came_from(self, address: str) -> None:
+    def store_address(self, address: str) -> None:
         """Store an address that logged in, so that others' wrong passwords do not lock it out."""
         source = throttle.network_of(address)
         known = list(self.attributes.get(throttle.ADDRESSES, default=()))

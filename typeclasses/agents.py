@@ -25,7 +25,7 @@ class Agent(AgentMixin, Character):
     def at_minute(self) -> None:
         """Continue the daily schedule."""
         super().at_minute()
-        days.live_on(self, almanac(now().astimezone()))
+        days.live_minute(self, almanac(now().astimezone()))
 
     def at_object_post_copy(self, new_obj: Any, **kwargs: Any) -> None:
         """Remove the world's id from a copy, so that no deed refers to it."""

@@ -12,10 +12,10 @@ from keepsake.agent.runtime import runtime
 from keepsake.archive.records import BY_RULE
 from keepsake.contrib.evennia.characters import CharacterMixin
 from keepsake.errors import KeepsakeError
-from typeclasses.clients import SPOKEN, tell, tell_room
+from typeclasses.clients import SPOKEN, send, send_room
 from typeclasses.objects import ObjectParent
-from world.deed.effects import put_in_order
-from world.deed.happening import happened
+from world.deed.effects import return_things
+from world.deed.happening import check_deeds
 
 NO_MODEL_YET = "|x(There is no language model yet: simple rules answer for the villagers.)|n"
 _HEARD = frozenset({"say", "talk", "whisper", "pose", "shout", *BY_RULE})
@@ -60,13 +60,13 @@ class Character(CharacterMixin, ObjectParent, DefaultCharacter):
             return False
         if kind in SPOKEN:
             talker, said = getattr(from_obj, "key", ""), strip_ansi(str(line))
-            tell(self, "comm_channel_text", channel=kind, talker=talker, text=said)
+            send(self, "comm_channel_text", channel=kind, talker=talker, text=said)
         return bool(super().at_msg_receive(text=text, from_obj=from_obj, **kwargs))
 
     def at_look(self, target: Any, **kwargs: Any) -> str:
         """Return the target's appearance; for the room, also send the location to the clients."""
         if target is self.location:
-            tell_room(self)
+            send_room(self)
         return str(super().at_look(target, **kwargs))
 
     def at_post_puppet(self, **kwargs: Any) -> None:
@@ -75,11 +75,11 @@ class Character(CharacterMixin, ObjectParent, DefaultCharacter):
         with suppress(KeepsakeError):  # the agents do not run, or their model cannot be used
             if runtime().chat_profile() is None:
                 self.msg(NO_MODEL_YET)
-        happened(self)
+        check_deeds(self)
 
     def at_post_move(self, source_location: Any, move_type: str = "move", **kwargs: Any) -> None:
         """Look around, and check whether the arrival takes a step of a deed."""
         if not self.is_agent:
-            put_in_order(self.location)
+            return_things(self.location)
         super().at_post_move(source_location, move_type=move_type, **kwargs)
-        happened(self)
+        check_deeds(self)

@@ -13,8 +13,8 @@ from django.conf import settings
 
 from world.atlas import SHORT
 
-_FAR = 3
-"""The radius of the map, in steps."""
+_MAP_RADIUS = 3
+"""The radius of the map in steps."""
 SPOKEN = frozenset({"say", "talk", "whisper", "shout", "page", "tell"})
 
 
@@ -23,9 +23,9 @@ def is_web(session: Any) -> bool:
     return "websocket" in str(session.protocol_key)
 
 
-def tell(somebody: Any, message: str, **facts: Any) -> None:
+def send(character: Any, message: str, **facts: Any) -> None:
     """Send a message with its fields to the character's clients that support it."""
-    for session in filter(_takes_messages, somebody.sessions.all()):
+    for session in filter(_takes_messages, character.sessions.all()):
         session.msg(**{message: ((), facts)})
 
 
@@ -33,14 +33,14 @@ def _takes_messages(session: Any) -> bool:
     return is_web(session) or bool((session.protocol_flags or {}).get("OOB"))
 
 
-def tell_room(looker: Any) -> None:
+def send_room(looker: Any) -> None:
     """Send the room to the looker's clients: name, exits and a map."""
     room, sessions = looker.location, looker.sessions.all()
     if room is None or not any(map(_takes_messages, sessions)):
         return
     found = {SHORT.get(way.key, way.key): way.destination for way in _ways(room, looker)}
     ways = {each: found[each] for each in sorted(found, key=[*SHORT.values(), *found].index)}
-    tell(
+    send(
         looker,
         "room_info",
         num=room.id,
@@ -58,7 +58,7 @@ def _ways(room: Any, looker: Any) -> list[Any]:
     return [way for way in ways if way.destination is not None]
 
 
-def map_of(looker: Any, steps: int = _FAR) -> str:
+def map_of(looker: Any, steps: int = _MAP_RADIUS) -> str:
     """Return the places nearby, the nearest first, and the way to each."""
     lines, known, edge = [], {looker.location}, [(looker.location, ())]
     for _ in range(steps):

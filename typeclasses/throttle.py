@@ -31,11 +31,11 @@ from evennia.utils import logger
 PAIR_LIMIT, PAIR_SECONDS = 5, 300
 """Wrong passwords allowed for one account from one address, and the seconds they count."""
 ADDRESS_LIMIT = 20
-"""Wrong passwords allowed from one address in :data:`CROWD_SECONDS`, over all names."""
+"""Wrong passwords allowed from one address in :data:`WINDOW_SECONDS`, over all names."""
 ACCOUNT_LIMIT = 50
-"""Wrong passwords allowed for one account in :data:`CROWD_SECONDS`, from all addresses."""
-CROWD_SECONDS = 600
-TURN_SECONDS = 30
+"""Wrong passwords allowed for one account in :data:`WINDOW_SECONDS`, from all addresses."""
+WINDOW_SECONDS = 600
+RETRY_SECONDS = 30
 CREATION_LIMIT, CREATION_SECONDS = 20, 600
 """New accounts allowed from one address, and the seconds: enough for a class or a family."""
 ADDRESSES = "login_addresses"
@@ -85,9 +85,9 @@ def attempt(username: str, address: str) -> Attempt:
     if _CACHE.get(pair, 0) >= PAIR_LIMIT:
         return Attempt(TOO_OFTEN)
     crowds = {_key("address", source): ADDRESS_LIMIT, _key("account", name): ACCOUNT_LIMIT}
-    full = [key for key, limit in crowds.items() if not _take(key, limit, CROWD_SECONDS)]
-    if full and not _was_here(username, source):
-        free = [_CACHE.add(f"{key}-turn", 1, TURN_SECONDS) for key in full]  # each has one turn
+    full = [key for key, limit in crowds.items() if not _take(key, limit, WINDOW_SECONDS)]
+    if full and not _has_logged_in(username, source):
+        free = [_CACHE.add(f"{key}-turn", 1, RETRY_SECONDS) for key in full]  # each has one turn
         if not all(free):
             return Attempt(WAIT)
     if not _take(pair, PAIR_LIMIT, PAIR_SECONDS):
@@ -95,7 +95,7 @@ def attempt(username: str, address: str) -> Attempt:
     return Attempt(counted=(pair, *crowds))
 
 
-def cut(username: str) -> str:
+def clean_name(username: str) -> str:
     """Return a name that the database can search for, from any input."""
     return username.replace("\0", "")[:LONGEST_NAME]  # PostgreSQL refuses NUL characters
 
@@ -121,7 +121,7 @@ def network_of(address: str) -> str:
     return str(found.ipv4_mapped or ipaddress.ip_network((found, 64), strict=False))
 
 
-def _was_here(username: str, source: str) -> bool:
+def _has_logged_in(username: str, source: str) -> bool:
     # Read from the database: Evennia's cache belongs to the reactor thread.
     found = AccountDB.objects.filter(
         username__iexact=username, db_attributes__db_key__in=(ADDRESSES, "creator_ip")

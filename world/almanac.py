@@ -85,7 +85,7 @@ class Hours:
         """
         since, dash, until = text.partition("-")
         if not dash:
-            raise ValueError(f"{text!r} is no stretch of the day such as 9-12 or 18:30-2")
+            raise ValueError(f"{text!r} is not a time span such as 9-12 or 18:30-2")
         return cls(_time(since), _time(until))
 
     def __contains__(self, moment: datetime) -> bool:
@@ -131,4 +131,4 @@ def _time(text: str) -> time:
     try:
         return time(0 if int(hour) == 24 else int(hour), int(minute or 0))
     except ValueError:
-        raise ValueError(f"{text.strip()!r} is no time of the day such as 9 or 18:30") from None
+        raise ValueError(f"{text.strip()!r} is not a time of day such as 9 or 18:30") from None

@@ -46,7 +46,7 @@ def _states(raw: Any) -> Any:
     return [word.strip() for word in found if word.strip()]
 
 
-def _in_the_almanac(words: list[str]) -> list[str]:
+def _check_states(words: list[str]) -> list[str]:
     for word in words:
         if word not in STATES:
             reason = f"it names the time or weather {word!r}, which does not exist"
@@ -54,7 +54,7 @@ def _in_the_almanac(words: list[str]) -> list[str]:
     return words
 
 
-def _hours(text: str) -> str:
+def _check_hours(text: str) -> str:
     if text:
         Hours.parse(text)
     return text
@@ -69,13 +69,13 @@ def _details(raw: Any) -> dict[str, str]:
     }
 
 
-def _of_times(looks: dict[str, str]) -> dict[str, str]:
-    _in_the_almanac([word for words in looks for word in _states(words)])
+def _check_times(looks: dict[str, str]) -> dict[str, str]:
+    _check_states([word for words in looks for word in _states(words)])
     return looks
 
 
-States = Annotated[list[str], BeforeValidator(_states), AfterValidator(_in_the_almanac)]
-HoursText = Annotated[str, BeforeValidator(str), AfterValidator(_hours)]
+States = Annotated[list[str], BeforeValidator(_states), AfterValidator(_check_states)]
+HoursText = Annotated[str, BeforeValidator(str), AfterValidator(_check_hours)]
 """A stretch of the day, such as ``9-12``."""
 
 
@@ -92,7 +92,7 @@ class Place(Entry):
     outdoors: StrictBool = False  # whether sky and tide are seen from it
     # additions to the description: words of the almanac such as ``low tide, night``, which must
     # all hold, with a sentence
-    looks: Annotated[dict[str, Text], AfterValidator(_of_times)] = Field(default_factory=dict)
+    looks: Annotated[dict[str, Text], AfterValidator(_check_times)] = Field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,8 +137,8 @@ class Hour(Entry):
     @model_validator(mode="after")
     def _is_somewhere(self) -> Hour:
         if bool(self.place) == bool(self.person):
-            cure = "Write {at: 9-12, in: quay, does: mends nets}, or 'with' a person in place of in"
-            raise refused("it is no hour of a day", cure)
+            cure = "Write {at: 9-12, in: quay, does: mends nets}, or 'with: Mira' instead of in"
+            raise refused("it must have either 'in' or 'with'", cure)
         return self
 
 
@@ -167,7 +167,7 @@ class Person(Entry):
         act = f"~{info.data.get('name', '')}> "
         if info.context and not all(len(e) > 1 and e[-1].startswith(act) for e in found):
             reason = f"an example does not end in the line '{act}…'"
-            raise refused(reason, "Write what is perceived first, then the agent's own act")
+            raise refused(reason, "Write what the agent perceives first, then its own act")
         return tuple("\n".join(each) for each in found)
 
     def whole_profile(self, people: Iterable[Person], common: str) -> str:
@@ -178,8 +178,8 @@ class Person(Entry):
             # A secret is a sentence of its own.
             known = (". " if tie.startswith("(") else "; ").join(filter(None, (each.known_as, tie)))
             others += [f"{each.name}: {known}."] if known and each is not self else []
-        told = [" ".join(["Others you know.", *others])] if others else []
-        return "\n".join([self.profile, *filter(None, [common]), *told])
+        relations = [" ".join(["Others you know.", *others])] if others else []
+        return "\n".join([self.profile, *filter(None, [common]), *relations])
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,9 +198,9 @@ class Atlas:
 
 def _link(raw: Any) -> Any:
     if not isinstance(raw, list) or len(raw) != 3:
-        raise refused(f"{raw!r} is not [room, direction, room]")
+        raise refused(f"{raw!r} is not [room, direction, room]", "Write [kettle, south, quay]")
     if raw[1] not in OPPOSITE:
-        raise refused(f"{raw[1]!r} is no direction", f"Use one of {', '.join(OPPOSITE)}")
+        raise refused(f"{raw[1]!r} is not a direction", f"Use one of: {', '.join(OPPOSITE)}")
     return raw
 
 
@@ -225,12 +225,12 @@ class _Map(Entry):
             yield Way(other, OPPOSITE[direction], room)
 
     @model_validator(mode="after")
-    def _has_one_way_each(self) -> _Map:
+    def _has_unique_exits(self) -> _Map:
         """Check that no room has two exits in one direction."""
         by_room: dict[str, dict[str, str]] = {room: {} for room in self.rooms}
         for way in self.ways:
             if by_room[way.source].setdefault(way.direction, way.target) != way.target:
-                raise refused(f"{way.source!r} has two ways {way.direction}", "", "links")
+                raise refused(f"{way.source!r} has two exits {way.direction}", "", "links")
         return self
 
 
@@ -249,7 +249,7 @@ def read_atlas(folder: Path = FOLDER) -> Atlas:
     drawn = chart.read(_Map, {"room": chart.data.get("rooms") or ()})
     pages = [DataFile(path) for path in sorted((folder / "agents").glob("*.md"))]
     if not pages:
-        raise ConfigError(folder / "agents", 1, "it holds no agent", "Put a <name>.md there")
+        raise ConfigError(folder / "agents", 1, "it has no agents", "Put a <name>.md there")
     names = {
         "room": drawn.rooms,
         "room or person": (*drawn.rooms, *(page.path.stem for page in pages)),

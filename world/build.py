@@ -18,7 +18,7 @@ from evennia.utils.dbserialize import deserialize
 
 from keepsake.contrib.evennia.creation import create_agent
 from world.atlas import SHORT, Atlas, Thing, read_atlas
-from world.deed.effects import unlock
+from world.deed.effects import set_open
 from world.deed.files import WorldDeed, read_deeds
 from world.deed.progress import install
 from world.source import TAG_CATEGORY, find
@@ -142,7 +142,7 @@ def _build_ways(atlas: Atlas, built: Built) -> None:
         )
         built["made"].append(f"exit:{way.id}")
         if way.closed:
-            unlock(way.id, opened=False)
+            set_open(way.id, opened=False)
 
 
 def _build_thing(thing: Thing, atlas: Atlas, built: Built) -> None:

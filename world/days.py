@@ -1,6 +1,6 @@
 """The villagers' days: by rule they walk, work, meet and spread news.
 
-:func:`live_on` is called for each agent once a minute, on the reactor thread. It reads what an
+:func:`live_minute` is called for each agent once a minute, on the reactor thread. It reads what an
 agent has done and seen from its window, so it needs little state. It starts no thoughts.
 """
 
@@ -29,23 +29,23 @@ from world.almanac import Almanac, Hours
 from world.scenes import ANYBODY, SceneLine, scenes
 from world.source import id_of
 
-PACE = 5.0
+LINE_SECONDS = 5.0
 """Seconds between two lines of a meeting."""
-APART, QUIET = timedelta(hours=6), timedelta(minutes=40)
+PAIR_INTERVAL, MEETING_INTERVAL = timedelta(hours=6), timedelta(minutes=40)
 """The shortest time between two meetings of the same two agents, and between any two of one."""
-OWN_WILL = timedelta(minutes=20)
+OWN_STAY = timedelta(minutes=20)
 """How long an agent stays in a place that it chose itself."""
-TOLD_FROM, LASTS, LONGEST = 5, timedelta(days=7), 160
+NEWS_IMPORTANCE, NEWS_AGE, NEWS_LENGTH = 5, timedelta(days=7), 160
 """Limits of news: minimum importance of a deed, maximum age, maximum number of characters."""
-_SAME_WORK = 2
+_WORK_HOURS = 2
 """Hours after which an agent goes on to its next activity of the same hour."""
 
 
-def live_on(agent: Any, now: Almanac) -> None:
+def live_minute(agent: Any, now: Almanac) -> None:
     """Let an agent live one minute: go where it belongs at this hour, work, and meet others."""
     if is_free(agent):
-        _go_on(agent, now)
-    if is_free(agent) and _rested(agent, now.moment):
+        _follow_schedule(agent, now)
+    if is_free(agent) and _may_meet(agent, now.moment):
         _meet(agent, now)
 
 
@@ -89,12 +89,12 @@ def _window(agent: Any) -> Sequence[Memory]:
 # -- one agent's day
 
 
-def _go_on(agent: Any, now: Almanac) -> None:
+def _follow_schedule(agent: Any, now: Almanac) -> None:
     """Go to the place of this hour, or work there."""
     hours = (hour for hour in agent.db.day or () if now.moment in Hours.parse(hour["at"]))
     hour = next((hour for hour in hours if now.states.issuperset(hour.get("when") or ())), None)
     went = [m.time for m in _window(agent) if m.kind is MemoryKind.ACT and m.text[:3] == "go "]
-    if hour is None or (went and now.moment - went[-1] < OWN_WILL):
+    if hour is None or (went and now.moment - went[-1] < OWN_STAY):
         return
     goal = hour.get("in") or agent.home
     if name := hour.get("with"):
@@ -110,17 +110,17 @@ def _go_on(agent: Any, now: Almanac) -> None:
 
 def _work(agent: Any, does: Sequence[str], now: Almanac) -> None:
     """Show the agent's work to the room, each activity once a day."""
-    turn = now.moment.toordinal() * (24 // _SAME_WORK) + now.moment.hour // _SAME_WORK
+    turn = now.moment.toordinal() * (24 // _WORK_HOURS) + now.moment.hour // _WORK_HOURS
     work = f"{does[(turn + agent.id) % len(does)]}."
     if agent.ndb.worked == (today := (now.moment.date(), work)):
         return
     agent.ndb.worked = today
-    if not _stands(agent, act := f"emote {work}"):
+    if not _remembers(agent, act := f"emote {work}"):
         agent.mind.memory.remember(act, MemoryKind.ACT, place=place_of(agent), event=SCENE)
     show(agent, f"{agent.key} {work}", SCENE, work=True)
 
 
-def _stands(agent: Any, *texts: str) -> bool:
+def _remembers(agent: Any, *texts: str) -> bool:
     """Return whether the window has a memory with one of these texts."""
     return any(memory.text in texts for memory in _window(agent))
 
@@ -133,18 +133,18 @@ def _meet(agent: Any, now: Almanac) -> None:
     for other in people_near(agent):
         if not is_agent(other) or other.id < agent.id:  # the one with the lower id begins
             continue
-        if not (is_free(other) and _rested(other, now.moment)):
+        if not (is_free(other) and _may_meet(other, now.moment)):
             continue
-        if any(now.moment - at < APART for at in _meetings(agent, identity_of(other))):
+        if any(now.moment - at < PAIR_INTERVAL for at in _meetings(agent, identity_of(other))):
             continue
         pairs = ((agent, other), (other, agent))
         told = [(*pair, rumour) for pair in pairs if (rumour := news_for(*pair, now.moment))]
         later, played = runtime().timer.callLater, _scene(agent, other, now)
         for n, line in enumerate(played):
             actor, whom = pairs[line[0] != agent.key]
-            later(PACE * n, _play, line, actor, whom)
+            later(LINE_SECONDS * n, _play, line, actor, whom)
         for n, (teller, listener, rumour) in enumerate(told, len(played)):
-            later(PACE * n, _tell, rumour, teller, listener)
+            later(LINE_SECONDS * n, _tell, rumour, teller, listener)
         if played or told:
             return
 
@@ -159,8 +159,8 @@ def _meetings(agent: Any, who: str = "") -> Iterator[datetime]:
             yield memory.time
 
 
-def _rested(agent: Any, now: datetime) -> bool:
-    return all(now - at >= QUIET for at in _meetings(agent))
+def _may_meet(agent: Any, now: datetime) -> bool:
+    return all(now - at >= MEETING_INTERVAL for at in _meetings(agent))
 
 
 def _scene(one: Any, other: Any, now: Almanac) -> Sequence[SceneLine]:
@@ -170,7 +170,7 @@ def _scene(one: Any, other: Any, now: Almanac) -> Sequence[SceneLine]:
         scenes(), key=lambda each: (each.who == ANYBODY, runtime().random.random())
     ):
         lines = [*scene.played_by(names)] if scene.fits(names, place, now) else []
-        if lines and not any(_stands(each, *line) for each in (one, other) for line in lines):
+        if lines and not any(_remembers(each, *line) for each in (one, other) for line in lines):
             return lines
     return ()
 
@@ -213,7 +213,7 @@ def _rumours(agent: Any) -> Iterator[Rumour]:
             continue
         mine = f"{agent.key} {memory.number}"
         if memory.event == DEED and memory.source_id and not memory.to_id:
-            yield memory, shorten(for_prompt(memory.text), LONGEST), [mine]
+            yield memory, shorten(for_prompt(memory.text), NEWS_LENGTH), [mine]
         elif memory.event == HEARSAY and (said := heard(memory)) is not None:
             yield memory, said.words.partition(": ")[2], [*memory.chain.split("; "), mine]
 
@@ -235,8 +235,8 @@ def news_for(teller: Any, listener: Any, now: datetime) -> Rumour | None:
     news = [
         (memory, text, links)
         for memory, text, links in _rumours(teller)
-        if memory.importance >= TOLD_FROM
-        and now - memory.time < LASTS
+        if memory.importance >= NEWS_IMPORTANCE
+        and now - memory.time < NEWS_AGE
         and _about(memory) != who
         and known.isdisjoint((text, links[0]))
         and not any(link in told or link.startswith(f"{listener.key} ") for link in links)

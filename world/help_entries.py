@@ -1,4 +1,4 @@
-"""Texts that belong to no command: the first screen, and help entries.
+"""Texts outside commands: the login screen, and help entries.
 
 Evennia reads the welcome screen by ``connection_screen`` and the entries by ``HELP_ENTRY_DICTS``.
 """
@@ -13,7 +13,7 @@ _FOLDER = Path(__file__).parent
 
 
 def connection_screen() -> str:
-    """The welcome screen: ASCII of 40 columns."""
+    """Return the login screen: ASCII of 40 columns."""
     return (_FOLDER / "connection_screen.txt").read_text(encoding="ascii")
 
 

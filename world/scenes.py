@@ -28,10 +28,10 @@ class Scene(Entry):
     lines: Annotated[tuple[str, ...], Field(min_length=2, max_length=4)]
 
     @model_validator(mode="after")
-    def _is_of_two(self) -> Scene:
+    def _check_roles(self) -> Scene:
         if {role for role, *_ in self._parts()} != {*self.who}:
             cure = "Write 'Joss: words', or 'Joss does something.'"
-            raise refused("each line is of one of the two, and both have one", cure, "lines")
+            raise refused("both people, and nobody else, must have a line", cure, "lines")
         return self
 
     def _parts(self) -> Iterator[tuple[str, str, str]]:
@@ -73,7 +73,7 @@ def read_scenes(atlas: Atlas | None = None) -> tuple[Scene, ...]:
     """Read and check the scenes of the world.
 
     Raises:
-        ConfigError: The file is no YAML, or a scene names something that does not exist; with
+        ConfigError: The file is not YAML, or a scene names something that does not exist; with
             line and reason.
     """
     atlas = atlas or read_atlas()

@@ -101,22 +101,22 @@ class ThrottledBackend(CaseInsensitiveModelBackend):
             autologin.backend = f"{type(self).__module__}.{type(self).__qualname__}"
             return autologin
         if request is None:  # the game itself: `Account.authenticate` has asked the throttle
-            return self._right(username, password)
-        address, username = address_of(request), throttle.cut(username or "")
+            return self._check(username, password)
+        address, username = address_of(request), throttle.clean_name(username or "")
         attempt = throttle.attempt(username, address)
         if attempt.refusal:
             raise ValidationError(attempt.refusal, code="throttled")
         if Account.is_banned(username=username, ip=address):
             raise ValidationError("You have been banned.", code="banned")
-        account = self._right(username, password)
+        account = self._check(username, password)
         if account is not None:
             attempt.take_back()
-            on_reactor(account.came_from)(address)
+            on_reactor(account.store_address)(address)
         else:
             logger.log_sec(f"Authentication Failure: {username!r} at a page (IP: {address}).")
         return account
 
-    def _right(self, username: str | None, password: str | None) -> Account | None:
+    def _check(self, username: str | None, password: str | None) -> Account | None:
         found: Account | None = super().authenticate(None, username=username, password=password)
         return found
 
@@ -136,5 +136,5 @@ class RegisterView(AccountCreateView):
         if account is None:
             form.add_error("username", " ".join(errors))  # the only place for errors on its page
             return self.form_invalid(form)
-        messages.success(self.request, f"You are {account.name} now. Log in with your password.")
+        messages.success(self.request, f"The account {account.name} was made. Log in.")
         return HttpResponseRedirect(self.success_url)

@@ -16,7 +16,7 @@ from twisted.web.proxy import ProxyClient, ProxyClientFactory
 PROXIES = ("127.0.0.1",)
 """Addresses of trusted proxies: a web server on this machine, like Evennia's UPSTREAM_IPS."""
 _FOR, _PROTO = b"x-forwarded-for", b"x-forwarded-proto"
-AWAY = "The world is not running, or is just being reloaded. Try again in a moment"
+UNAVAILABLE = "The world is not running, or is being reloaded. Try again in a moment"
 _BODILESS = frozenset({HTTPStatus.NO_CONTENT, HTTPStatus.NOT_MODIFIED})
 _DATA = b"/agents/api"
 """The prefix of paths whose answers are read by programs."""
@@ -39,12 +39,12 @@ class DisconnectingClient(ProxyClient):
 
     def handleResponseEnd(self) -> None:  # noqa: N802 - Twisted's name
         """Finish the answer, unless the browser has gone or the answer is incomplete."""
-        if gone(self.father):
+        if is_over(self.father):
             self.transport.loseConnection()
             return
         if not self._begun:  # the Server closed the connection before it answered
             self._finished = True
-            return away(self.father, self.rest)
+            return answer_unavailable(self.father, self.rest)
         whole = not self.length or self.command == b"HEAD" or self.father.code in _BODILESS
         if whole or self._finished:
             super().handleResponseEnd()
@@ -68,20 +68,20 @@ class ClientFactory(ProxyClientFactory):
 
     def clientConnectionFailed(self, connector: Any, reason: Any) -> None:  # noqa: N802 - Twisted's
         """Answer that the Server is unavailable, if the browser is still connected."""
-        if not gone(self.father):
-            away(self.father, self.rest)
+        if not is_over(self.father):
+            answer_unavailable(self.father, self.rest)
 
 
-def gone(request: Request) -> bool:
+def is_over(request: Request) -> bool:
     """Return whether the request is over: it was answered, or the browser has disconnected."""
     return bool(request.finished) or request.channel is None
 
 
-def away(request: Request, address: bytes) -> None:
+def answer_unavailable(request: Request, address: bytes) -> None:
     """Answer that the Server is unavailable; as JSON for programs."""
-    kind, body = "text/plain; charset=utf-8", AWAY.encode()
+    kind, body = "text/plain; charset=utf-8", UNAVAILABLE.encode()
     if address.startswith(_DATA):
-        kind, body = "application/json", json.dumps({"error": AWAY}).encode()
+        kind, body = "application/json", json.dumps({"error": UNAVAILABLE}).encode()
     request.setResponseCode(HTTPStatus.BAD_GATEWAY)
     headers = {"content-type": kind, "content-length": str(len(body)), "cache-control": "no-store"}
     for name, value in headers.items():
@@ -93,17 +93,17 @@ def away(request: Request, address: bytes) -> None:
 def forwarded_headers(request: Request) -> dict[bytes, bytes]:
     """Return headers about the client that replace those that the client sent."""
     peer = str(getattr(request.client, "host", ""))
-    believed = peer in PROXIES  # a proxy on this machine
-    encrypted = believed and request.getHeader(_PROTO) == b"https"
-    given = request.requestHeaders.getRawHeaders(_FOR, []) if believed else []
+    trusted = peer in PROXIES  # a proxy on this machine
+    encrypted = trusted and request.getHeader(_PROTO) == b"https"
+    given = request.requestHeaders.getRawHeaders(_FOR, []) if trusted else []
     return {
-        _FOR: visitor(peer, b",".join(given).decode("latin-1")).encode("latin-1"),
+        _FOR: client_address(peer, b",".join(given).decode("latin-1")).encode("latin-1"),
         _PROTO: b"https" if encrypted else b"http",
     }
 
 
-def visitor(peer: str, forwarded: str) -> str:
+def client_address(peer: str, forwarded: str) -> str:
     """Return the address that the last trusted proxy saw; earlier ones may be forged."""
     named = [each.strip() for each in forwarded.split(",")]
-    strangers = [each for each in named if each and each not in PROXIES]
-    return strangers[-1] if strangers else peer
+    untrusted = [each for each in named if each and each not in PROXIES]
+    return untrusted[-1] if untrusted else peer

@@ -19,7 +19,7 @@ from tests.world.built_world import BuiltWorld, empty_caches, shipped_world
 from typeclasses.agents import Agent
 from world.almanac import almanac
 from world.build import open_world
-from world.days import TOLD_FROM, news_for
+from world.days import NEWS_IMPORTANCE, news_for
 from world.deed.progress import progress, records, standing
 from world.source import find
 
@@ -291,7 +291,7 @@ class TestAnswers(DeedsVillage):
     def test_a_deeds_text_about_the_agent_itself_is_no_news_for_others(self):
         self.play("kettle: look")
         (own,) = [m for m in self.memories("mira") if "you asked for two things" in m.text]
-        assert own.importance >= TOLD_FROM
+        assert own.importance >= NEWS_IMPORTANCE
         assert news_for(self.agent("mira"), self.agent("joss"), own.time) is None
 
     def test_an_answer_to_a_whisper_is_remembered_as_a_whisper(self):

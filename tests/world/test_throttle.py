@@ -165,9 +165,9 @@ class TestWhateverHappens(Doors):
             when
             for when, name, source in wrong
             if source == address and HOMES.get(name) != address
-            if self.now - when < throttle.CROWD_SECONDS
+            if self.now - when < throttle.WINDOW_SECONDS
         ]
-        turns = throttle.CROWD_SECONDS // throttle.TURN_SECONDS + 1
+        turns = throttle.WINDOW_SECONDS // throttle.RETRY_SECONDS + 1
         assert len(strangers) <= 2 * throttle.ADDRESS_LIMIT + turns
 
 

@@ -20,15 +20,15 @@ from keepsake.contrib.evennia.minds import mind_of
 from keepsake.language.heard import DEED, KINDNESS, WRONG
 from world.almanac import Almanac
 from world.deed.files import NOWHERE, YOU, DeedStep, WorldDeed
-from world.deed.progress import DEEDS, doers, forget_progress, keep_record, progress, records
+from world.deed.progress import DEEDS, doers, forget_progress, progress, records, update_record
 from world.source import TAG_CATEGORY, find, id_of
 
-SEEN_LESS = 2
+ONLOOKER_DISCOUNT = 2
 """How much less important a deed is to those who only saw it."""
 
 SOMEBODY = "somebody"
 """Replaces the name of a player who was forgotten."""
-LEFT_LYING = timedelta(days=1)
+RETURN_AFTER = timedelta(days=1)
 """The time after which a thing that no player carries returns to its place."""
 
 
@@ -75,7 +75,7 @@ def _show_you(scene: DeedScene, step: DeedStep, _: WorldDeed) -> None:
 
 def _show_others(scene: DeedScene, step: DeedStep, _: WorldDeed) -> None:
     """Show it to the bystanders, except agents to whom the step gives a memory of their own."""
-    facts = {"type": DEED, "importance": max(step.importance - SEEN_LESS, 1)}
+    facts = {"type": DEED, "importance": max(step.importance - ONLOOKER_DISCOUNT, 1)}
     own = [find("agent", each) for each in step.memory]
     for reader in scene.player.location.contents_get(content_type="character"):
         if reader not in scene.party and reader not in own:
@@ -158,10 +158,10 @@ def put(thing: Any, where: Any, *, gone: bool = False) -> None:
 
 def _open(_: DeedScene, step: DeedStep, __: WorldDeed) -> None:
     for way in step.open:
-        unlock(way, opened=True)
+        set_open(way, opened=True)
 
 
-def unlock(way: str, *, opened: bool) -> None:
+def set_open(way: str, *, opened: bool) -> None:
     """Open or close an exit such as ``quay:down``."""
     if (exit_ := find("exit", way)) is not None:
         who = "all()" if opened else "false()"
@@ -178,7 +178,7 @@ def _change(scene: DeedScene, step: DeedStep, deed: WorldDeed) -> None:
         for old, new in words.items():
             if replace_words(target, old, named := scene.named(new)):
                 changes.append((target, old, named))
-    keep_record(deed.id, changes=changes)
+    update_record(deed.id, changes=changes)
 
 
 _TEXTS = ("desc", "details", "profile", "examples")
@@ -225,7 +225,7 @@ EFFECTS: dict[str, Callable[[DeedScene, DeedStep, WorldDeed], None]] = {
 # -- undoing
 
 
-def put_in_order(place: Any) -> None:
+def return_things(place: Any) -> None:
     """Return things to the place where they belong, if no player has carried them for a day."""
     home = f"room:{id_of(place)}"
     for key in {key for deed in DEEDS.values() for key in deed.homes if deed.homes[key] == home}:
@@ -234,7 +234,7 @@ def put_in_order(place: Any) -> None:
         if holder in (None, place) or (holder.has_account and not is_agent(holder)):
             continue
         since = thing.db.moved
-        if since and now() - datetime.fromisoformat(since) > LEFT_LYING:
+        if since and now() - datetime.fromisoformat(since) > RETURN_AFTER:
             put(thing, place)
 
 
@@ -253,8 +253,8 @@ def reset(deed: WorldDeed, player: Any = None) -> list[str]:
         for target, old, new in reversed(record["changes"]):
             replace_words(target, new, old)
         for way in (way for step in deed.steps.values() for way in step.open):
-            unlock(way, opened=False)
-        keep_record(deed.id)
+            set_open(way, opened=False)
+        update_record(deed.id)
     if player is None or deed.once:
         for thing, home in deed.homes.items():
             if (obj := find("thing", thing)) is not None:
@@ -279,4 +279,4 @@ def forget_player(player: Any) -> None:
             changes.append((target, old, unnamed if replace_words(target, new, unnamed) else new))
         names = [SOMEBODY if name == player.key else name for name in record["who"]]
         keys = [each for each in record["keys"] if each != key]
-        keep_record(deed, changes=changes, who=names, keys=keys)
+        update_record(deed, changes=changes, who=names, keys=keys)

@@ -28,14 +28,14 @@ NOWHERE, YOU = "nowhere", "you"
 """Extra destinations of an effect, beside places and people: out of the world; to the player."""
 
 
-def _whole(least: int, most: int) -> Any:
+def _integer(least: int, most: int) -> Any:
     return Annotated[int, Field(strict=True, ge=least, le=most)]
 
 
 def _by_name(text: str) -> str:
     """Check that a line begins with the player who did it, so that it counts as about them."""
     if not text.startswith("{who}"):
-        raise refused(f"{text[:30]!r} tells of nobody", "Begin it with {who}")
+        raise refused(f"{text[:30]!r} does not name the player", "Begin it with {who}")
     return text
 
 
@@ -43,7 +43,7 @@ def _patterns(raw: Any) -> tuple[re.Pattern[str], ...]:
     """Read words that must all be said; ``wren|girl`` is either, ``apple`` also finds apples."""
     words = listed(raw)
     if not words or not all(isinstance(each, str) and each.strip() for each in words):
-        raise refused("it must be a list of words")
+        raise refused("it must be a list of words", "Write [apple, wren|girl]")
     return tuple(
         re.compile(rf"\b(?:{'|'.join(map(re.escape, each.split('|')))})", re.I) for each in words
     )
@@ -52,14 +52,14 @@ def _patterns(raw: Any) -> tuple[re.Pattern[str], ...]:
 def _changes(changes: dict[str, dict[Text, Text]], info: ValidationInfo) -> Any:
     """Check replacements, by place, thing or person: each must find the words that it replaces."""
     for target, words in changes.items():
-        told = [*_told_of(info.context["atlas"], target)]
+        texts = [*_texts_about(info.context["atlas"], target)]
         for old in words:
-            if not any(old in text for text in told):
-                raise refused(f"{target!r} says nowhere {old!r}", "", target)
+            if not any(old in text for text in texts):
+                raise refused(f"no text of {target!r} contains {old!r}", "", target)
     return changes
 
 
-def _told_of(atlas: Atlas, target: str) -> Iterator[str]:
+def _texts_about(atlas: Atlas, target: str) -> Iterator[str]:
     """Yield the texts about a place, a thing or a person; their ids never collide."""
     if place := atlas.places.get(target):
         yield from (place.desc, *place.details.values())
@@ -72,7 +72,7 @@ def _told_of(atlas: Atlas, target: str) -> Iterator[str]:
 _ByName = Annotated[Text, AfterValidator(_by_name)]
 _Words = Annotated[tuple[re.Pattern[str], ...], PlainValidator(_patterns)]
 _Ends = ids("deed or end")
-_Standing = dict[known("person"), _whole(-10, 10)]
+_Standing = dict[known("person"), _integer(-10, 10)]
 
 
 class Conditions(Entry):
@@ -89,7 +89,7 @@ class Conditions(Entry):
     whisper: StrictBool = False
     sky: ids("time or weather") = ()
     hours: Annotated[Any, PlainValidator(lambda raw: Hours.parse(str(raw)))] = None
-    players: _whole(2, 10) = 2
+    players: _integer(2, 10) = 2
     elsewhere: known("place") = ""
     done: _Ends = ()
     village: _Ends = ()
@@ -99,11 +99,11 @@ class Conditions(Entry):
     @model_validator(mode="after")
     def _can_hold(self) -> Conditions:
         if not self.model_fields_set:
-            raise refused("it has no conditions", "Give it one")
+            raise refused("it has no conditions", "Add one, such as `at: kettle`")
         if self.tell and not self.words:
-            raise refused("it does not say what is told", "Give a list of `words`", "tell")
+            raise refused("it does not say which words are spoken", "Add `words`", "tell")
         if self.words and not (self.tell or self.at):
-            raise refused("it does not say who hears it", "Give `tell`, or a place: `at`", "words")
+            raise refused("it does not say who hears the words", "Add `tell` or `at`", "words")
         return self
 
 
@@ -113,24 +113,24 @@ class DeedStep(Entry):
     id: str  # its name in the file
     when: Conditions = Field(alias="if")  # all must hold
     after: ids("step") = ()  # steps that come before it
-    days: _whole(1, 100) = 1  # the number of different days on which it must be done
+    days: _integer(1, 100) = 1  # the number of different days on which it must be done
     end: StrictBool = False  # whether it completes the deed; a player reaches one such end
     hint: Text = ""  # what ``deeds`` shows after it
     # its effects, by the names in EFFECTS
     you: Text = ""
     each: Text = ""
     others: _ByName = ""
-    importance: _whole(1, 10) = 7
+    importance: _integer(1, 10) = 7
     memory: dict[known("person"), _ByName] = Field(default_factory=dict)
     standing: _Standing = Field(default_factory=dict)
     says: dict[known("person"), Text] = Field(default_factory=dict)
     change: Annotated[
         dict[known("place, thing or person"), dict[Text, Text]], AfterValidator(_changes)
     ] = Field(default_factory=dict)
-    move: dict[known("thing of the world"), known("spot")] = Field(default_factory=dict)
-    make: ids("thing made here") = ()
-    take: ids("thing made here") = ()
-    open: ids("way that is closed") = ()
+    move: dict[known("thing of the world"), known("destination")] = Field(default_factory=dict)
+    make: ids("thing of this deed") = ()
+    take: ids("thing of this deed") = ()
+    open: ids("closed exit") = ()
 
 
 class MadeThing(Entry):
@@ -144,7 +144,7 @@ class MadeThing(Entry):
     @model_validator(mode="after")
     def _is_new(self, info: ValidationInfo) -> MadeThing:
         if self.id in info.context["atlas"].things:
-            raise refused(f"things.yaml has a {self.id!r} already", "Call it otherwise")
+            raise refused(f"things.yaml already has {self.id!r}", "Choose another id")
         return self
 
 
@@ -174,7 +174,7 @@ class WorldDeed(Entry):
                 kind = "agent" if at in atlas.people else "room"
                 self.homes[thing] = f"{kind}:{at}"
         if not any(step.end for step in self.steps.values()):
-            raise refused("it has no end", "Give one step `end: true`", "steps")
+            raise refused("no step ends it", "Add `end: true` to one step", "steps")
         return self
 
 
@@ -192,15 +192,15 @@ def read_deeds(atlas: Atlas, folder: Path = FOLDER / "deeds") -> dict[str, World
         "person": people,
         "place, thing or person": (*places, *things, *people),
         "thing of the world": things,
-        "way that is closed": [way.id for way in atlas.ways if way.closed],
-        "spot": (*places, *people, NOWHERE, YOU),
+        "closed exit": [way.id for way in atlas.ways if way.closed],
+        "destination": (*places, *people, NOWHERE, YOU),
         "deed or end": [each for file in files for each in _ends(file)],
         "time or weather": STATES,
     }
     deeds: dict[str, WorldDeed] = {}
     for file in files:
         made = tuple(file.data.get("things") or ())
-        own = {"thing": (*things, *made), "thing made here": made}
+        own = {"thing": (*things, *made), "thing of this deed": made}
         deeds[file.path.stem] = file.read(WorldDeed, names | own, id=file.path.stem)
     return deeds
 

@@ -22,11 +22,11 @@ from world.deed.progress import (
     days_of,
     is_done,
     is_over,
-    keep_record,
-    note,
     progress,
+    record_step,
     records,
     standing,
+    update_record,
 )
 from world.source import find, id_of
 
@@ -34,7 +34,7 @@ _DAILY = ("take", "move", "others")
 """Effects that a step of several days has on each day, not only on the last."""
 
 
-def happened(player: Any, said: str = "", *, to: Any = None, how: str = "say") -> None:
+def check_deeds(player: Any, said: str = "", *, to: Any = None, how: str = "say") -> None:
     """Check all deeds after a player's action; an error in a deed is logged and goes no further.
 
     After the arrival of an agent, check them for the players in the room.
@@ -48,11 +48,11 @@ def happened(player: Any, said: str = "", *, to: Any = None, how: str = "say") -
     if player.is_agent:
         for each in people_near(player):
             if each.has_account:
-                happened(each)
+                check_deeds(each)
         return
     if not player.has_account or player.location is None or player.ndb.in_deed:
         return  # the effects of a deed set off no other deeds
-    with logged(f"{player.key}: A deed broke off"):
+    with logged(f"{player.key}: A deed failed"):
         mine, world = progress(player), records()
         begun = ((each, mine.get(each.id, {}), world.get(each.id, {})) for each in DEEDS.values())
         due = [(deed, own) for deed, own, done in begun if not is_over(deed, own, done)]
@@ -112,14 +112,14 @@ def _holds(step: DeedStep, scene: DeedScene) -> bool:
 def _take(scene: DeedScene, step: DeedStep, deed: WorldDeed) -> None:
     player, party = scene.player, scene.party
     for each in party:
-        note(deed, step, each, scene.now.moment)
+        record_step(deed, step, each, scene.now.moment)
     is_last = is_done(step, progress(player)[deed.id])
     if not is_last:
         tell(player, step.each)
     elif step.end:
         names, keys = [each.key for each in party], [identity_of(each) for each in party]
         when = scene.now.moment.isoformat()
-        keep_record(deed.id, end=step.id, who=names, keys=keys, at=when)
+        update_record(deed.id, end=step.id, who=names, keys=keys, at=when)
     if is_last:
         _quote(step, scene)
     for name in EFFECTS:
@@ -171,7 +171,7 @@ def _given(scene: DeedScene, gifts: Mapping[str, str]) -> bool:
     )
 
 
-def _told(scene: DeedScene, person: str) -> bool:
+def _addressed(scene: DeedScene, person: str) -> bool:
     listener = scene.people.get(person)
     heard = listener is not None and scene.to in (None, listener)
     return heard and bool(scene.said) and scene.how != POSE
@@ -209,7 +209,7 @@ CONDITIONS: dict[str, Callable[[DeedScene, Any], bool]] = {
     "without": lambda scene, people: scene.people.keys().isdisjoint(people),
     "carry": lambda scene, things: all(carried(scene.player, thing) for thing in things),
     "give": _given,
-    "tell": _told,
+    "tell": _addressed,
     "words": lambda scene, words: all(each.search(scene.said) for each in words),
     "unless": lambda scene, words: not any(each.search(scene.said) for each in words),
     "whisper": lambda scene, wanted: (scene.how == WHISPER) == wanted,

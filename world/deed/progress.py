@@ -79,7 +79,7 @@ def days_of(step: DeedStep, mine: Mapping[str, Any]) -> set[str]:
     return {f"{datetime.fromisoformat(time).astimezone():%Y-%m-%d}" for time in times}
 
 
-def note(deed: WorldDeed, step: DeedStep, player: Any, moment: datetime) -> None:
+def record_step(deed: WorldDeed, step: DeedStep, player: Any, moment: datetime) -> None:
     """Record that a player took a step, and the end if it is one."""
     mine = progress(player)
     own = mine.setdefault(deed.id, {"steps": {}, "end": ""})
@@ -89,7 +89,7 @@ def note(deed: WorldDeed, step: DeedStep, player: Any, moment: datetime) -> None
     player.attributes.add(_ATTRIBUTE, mine)
 
 
-def keep_record(deed_id: str, **facts: Any) -> None:
+def update_record(deed_id: str, **facts: Any) -> None:
     """Update the world's record of a deed; without facts, delete it."""
     world = records()
     former = world.pop(deed_id, {})

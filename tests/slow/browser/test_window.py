@@ -325,7 +325,7 @@ def test_a_player_walks_by_clicks_and_is_back_there_after_a_restart_of_the_world
     ways.get_by_title("The Quay").click()
     expect(ways.get_by_title("The Salt Pans")).to_be_visible()
     assert world.copy.keepsake("stop").returncode == 0
-    expect(story).to_contain_text("The line is lost; trying again")
+    expect(story).to_contain_text("The connection is lost; trying again")
     line.fill("look")
     line.press("Enter")
     expect(story).to_contain_text("Not connected yet; that was not sent.")
@@ -344,5 +344,5 @@ def test_a_player_walks_by_clicks_and_is_back_there_after_a_restart_of_the_world
     expect(story.get_by_text("Good day, all.")).to_have_count(1)
     line.fill("quit")
     line.press("Enter")
-    expect(story.get_by_role("link", name="Come back in")).to_be_visible()
+    expect(story.get_by_role("link", name="Connect again")).to_be_visible()
     expect(line).to_be_hidden()

@@ -168,7 +168,7 @@ def test_a_start_restarts_a_dead_server(world):
     before, player = pids(world), Player.new(world, "Bertil")
     player.see(r"Exits|exits")
     os.kill(before[Component.SERVER], signal.SIGKILL)
-    player.see("The world has stopped")
+    player.see("The game has stopped")
     player.type("look", "away for a moment")
     found = json.loads(world.keepsake("doctor", "--json").stdout)
     (told,) = [each for each in found if each["subject"] == "World"]

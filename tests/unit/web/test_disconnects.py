@@ -14,7 +14,7 @@ from twisted.web.test.requesthelper import DummyChannel
 
 with warnings.catch_warnings():  # Evennia's proxy uses a deprecated class of Twisted
     warnings.simplefilter("ignore", DeprecationWarning)
-    from game.web.portal import AWAY, DisconnectingClient
+    from game.web.portal import UNAVAILABLE, DisconnectingClient
 
 ANSWER = b"HTTP/1.0 200 OK\r\nContent-Length: 4\r\n\r\n"
 
@@ -54,7 +54,7 @@ def test_a_server_that_disconnects_before_its_answer_gives_502(data):
     head, _, body = answer.partition(b"\r\n\r\n")
     assert request.code == 502
     assert b"application/json" in head
-    assert json.loads(body) == {"error": AWAY}
+    assert json.loads(body) == {"error": UNAVAILABLE}
     assert head.lower().count(b"content-length") == 1
     assert request.finished
 

@@ -1,8 +1,8 @@
 /* The web client: Evennia's web socket, one log, one input line, no library.
  *
  * Messages both ways are JSON arrays [name, arguments, options]; the game sends text as
- * HTML that it has escaped itself, and where one is as data (typeclasses/clients.py). A lost
- * line is taken up again, later each time, by the same player in the same place.
+ * HTML that it has escaped itself, and the location as data (typeclasses/clients.py). A lost
+ * connection is opened again, after longer and longer pauses, as the same player.
  */
 "use strict";
 
@@ -16,33 +16,33 @@ const map = document.getElementById("map");
 const mapButton = document.getElementById("map-shown");
 const page = Math.random().toString(36).slice(2);
 const MOST_LINES = 2000;
-const MOST_SAID = 200;
+const MOST_TYPED = 200;
 const LONGEST_WAIT = 30000;
 const WAYS = { n: "north", ne: "northeast", e: "east", se: "southeast", s: "south", sw: "southwest", w: "west", nw: "northwest", u: "up", d: "down" };
 const SPOKEN = ["say", "talk", "whisper", "shout"];
 const SECRET = /^\s*(connect|create|co|cr)\s+(\S+|"[^"]*")\s+.+$/i;
 
-/* What was typed before the page was loaded again, in this tab alone. */
-const said = JSON.parse(sessionStorage.getItem("said") ?? "[]");
-let turn = said.length;
+/* The lines typed in this tab, also before the page was reloaded. */
+const typed = JSON.parse(sessionStorage.getItem("said") ?? "[]");
+let position = typed.length;
 let socket = null;
 let wait = 1000;
 let columns = 0;
 let loggedIn = false;
-/* Whether the newest line is to be seen, which only scrolling up ends; and what was scrolled to. */
+/* Whether the log follows the newest line, until the player scrolls up; the last scroll position. */
 let following = true;
 let scrolled = 0;
 
 function address() {
   const scheme = location.protocol === "https:" ? "wss" : "ws";
   const { session, socket: given, port } = document.body.dataset;
-  // Its port is the one after the page's; behind a proxy there is one port, and a path.
+  // The socket's port is the page's port plus one; behind a proxy it is a path on the same port.
   const direct = Number(location.port) === Number(port) - 1;
   const found = direct ? `${location.hostname}:${port}` : `${location.host}/websocket`;
   return `${given || `${scheme}://${found}`}?${session}&${page}&browser`;
 }
 
-/* What somebody typed is text; all else is the game's HTML, or ours. */
+/* Add a line to the log: the player's own lines as text, all others as HTML. */
 function show(html, kind) {
   const line = document.createElement("div");
   line.className = kind;
@@ -65,22 +65,22 @@ function showWays({ exits, places }) {
     button.type = "button";
     button.title = places[way];
     button.append(`${WAYS[way] ?? way} `, place);
-    button.addEventListener("click", () => enact(way));
+    button.addEventListener("click", () => run(way));
     return button;
   });
   ways.replaceChildren(...buttons);
   bar.hidden = false;
 }
 
-/* The map's button stays as it was left; where the window is wide, it is on at first. */
+/* The map stays as the player left it; in a wide window it is shown at first. */
 function showMapPanel(on) {
   mapButton.setAttribute("aria-pressed", String(on));
   map.hidden = !on;
 }
 
-const hears = {
+const handlers = {
   text: ([html], { type }) => {
-    // One's own words stand there once: as the world tells them.
+    // The game shows the player's own words: remove the typed line.
     if (SPOKEN.includes(type) && html.startsWith("You ")) story.querySelector(".mine:last-child")?.remove();
     show(html.replace(/<br\s*\/?>\n?/g, "\n"), "theirs");
   },
@@ -98,28 +98,28 @@ function connect() {
   socket.onopen = () => {
     wait = 1000;
     columns = 0;
-    tellWidth();
+    sendWidth();
   };
   socket.onmessage = (message) => {
     const [name, args, facts] = JSON.parse(message.data);
-    if (Object.hasOwn(hears, name)) hears[name](args, facts);
+    if (Object.hasOwn(handlers, name)) handlers[name](args, facts);
   };
   socket.onclose = (event) => {
     loggedIn = false;
     bar.hidden = true;
     if (event.code === 1000) {
-      show('The line is closed. <a href="">Come back in</a>', "notice");
+      show('The connection is closed. <a href="">Connect again</a>', "notice");
       prompt.hidden = form.hidden = map.hidden = true;
       return;
     }
-    show(`The line is lost; trying again in ${Math.round(wait / 1000)} s.`, "notice");
+    show(`The connection is lost; trying again in ${Math.round(wait / 1000)} s.`, "notice");
     setTimeout(connect, wait);
     wait = Math.min(wait * 2, LONGEST_WAIT);
   };
 }
 
-/* Tables are laid out for so many columns. */
-function tellWidth() {
+/* Send the number of columns, for which the game lays out tables. */
+function sendWidth() {
   const probe = document.createElement("span");
   probe.textContent = "0".repeat(100);
   story.append(probe);
@@ -133,8 +133,8 @@ function tellWidth() {
   socket.send(JSON.stringify(["client_options", [], { screenwidth }]));
 }
 
-/* What a click does, shown like what is typed. */
-function enact(line) {
+/* Send a clicked command, and show it like a typed one. */
+function run(line) {
   if (send(line)) show(`> ${line}`, "mine");
 }
 
@@ -153,26 +153,26 @@ form.addEventListener("submit", (event) => {
   if (!send(line)) return;
   const secret = !loggedIn && SECRET.test(line);
   if (line) show(`> ${secret ? line.replace(/\S+\s*$/, "•••") : line}`, "mine");
-  if (line && !secret && line !== said.at(-1)) said.push(line);
-  sessionStorage.setItem("said", JSON.stringify(said.slice(-MOST_SAID)));
-  turn = said.length;
+  if (line && !secret && line !== typed.at(-1)) typed.push(line);
+  sessionStorage.setItem("said", JSON.stringify(typed.slice(-MOST_TYPED)));
+  position = typed.length;
   input.value = "";
 });
 
 input.addEventListener("keydown", (event) => {
   const step = { ArrowUp: -1, ArrowDown: 1 }[event.key];
-  if (!step || !said.length) return;
+  if (!step || !typed.length) return;
   event.preventDefault();
-  turn = Math.max(0, Math.min(said.length, turn + step));
-  input.value = said[turn] ?? "";
+  position = Math.max(0, Math.min(typed.length, position + step));
+  input.value = typed[position] ?? "";
 });
 
 // Clickable commands in the game's texts call this by name.
-window.Evennia = { msg: (_name, args) => enact(args[0]) };
+window.Evennia = { msg: (_name, args) => run(args[0]) };
 
 document.addEventListener("click", (event) => {
   if (event.target.closest("a[href='#']")) event.preventDefault();
-  // A finger on a button does not want the keyboard of the phone.
+  // On a phone, a tap on a button must not open the keyboard.
   if (event.target.closest("button")) return;
   if (!window.getSelection().toString()) input.focus();
 });
@@ -188,5 +188,5 @@ story.addEventListener("scroll", () => {
   following = atEnd || (following && story.scrollTop >= scrolled);
   scrolled = story.scrollTop;
 });
-// The map and the exits take some of it.
-new ResizeObserver(() => { tellWidth(); follow(); }).observe(story);
+// The map and the exits change the size of the log.
+new ResizeObserver(() => { sendWidth(); follow(); }).observe(story);
