@@ -24,7 +24,7 @@ MOST_BUCKETS = 10_000
 """The most buckets kept. The least recently used are dropped first."""
 
 GONE = "The game has stopped. Your last line may not have been received."
-AWAY = "The game is restarting. Your last line was not received. Try again soon."
+AWAY = "The game is not available. Your last line was not received. Try again soon."
 TOO_FAST = (
     "You are sending too fast. Some of your lines were dropped. "
     "Wait a few seconds, then continue more slowly."

@@ -169,7 +169,7 @@ def test_a_start_restarts_a_dead_server(world):
     player.see(r"Exits|exits")
     os.kill(before[Component.SERVER], signal.SIGKILL)
     player.see("The game has stopped")
-    player.type("look", "away for a moment")
+    player.type("look", "The game is not available")
     found = json.loads(world.keepsake("doctor", "--json").stdout)
     (told,) = [each for each in found if each["subject"] == "World"]
     assert told["what"] == "runs without its server"

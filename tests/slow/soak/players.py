@@ -31,7 +31,7 @@ _ARRIVED = re.compile(r"You become .*Exits: [^.]*\.")
 _ANYTHING = re.compile(r"\S")
 _SCREEN = re.compile(r"quit to leave")
 """The end of the first screen. The game ignores all that is typed before it."""
-_AWAY = re.compile(r"The game (?:has stopped|is restarting)")
+_AWAY = re.compile(r"The game (?:has stopped|is not available)")
 """Messages of the Portal while there is no Server."""
 _WALKS, _LOOKS = 0.05, 0.2
 """The share of turns that are walks, and the share that are walks or looks."""
