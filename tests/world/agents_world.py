@@ -137,12 +137,15 @@ class AgentsWorld(PeopleWorld):
             if self.COMPACTION:
                 (vault / "config" / "memory_compaction.md").write_text(self.COMPACTION)
         places = Places(home=self.scratch / "home", vault=vault, ports=Ports(46500))
+        self.pools = workers, compactions, nights = [CountedPool(threads) for threads in (6, 4, 2)]
+        for pool in self.pools:
+            self.addCleanup(pool.shutdown)  # wait, so that no job logs something in the next test
         new = runtime.Runtime(
             places=places,
             gateway=self.make_gateway(places),
-            workers=CountedPool(6),
-            compactions=CountedPool(4),
-            nights=CountedPool(2),
+            workers=workers,
+            compactions=compactions,
+            nights=nights,
             post=self.posted.put,
             timer=self.clock,
             random=Random(7),
@@ -176,10 +179,8 @@ class AgentsWorld(PeopleWorld):
 
     def _at_work(self) -> bool:
         """Whether threads are at work. If not, all their results are in ``posted``."""
-        ours = self.services
-        pools = (ours.workers, ours.compactions, ours.nights)
-        jobs = sum(getattr(pool, "jobs", 1) for pool in pools)
-        return bool(jobs) or any(each.running for each in ours.gateway.servers.values())
+        servers = self.services.gateway.servers.values()
+        return any(pool.jobs for pool in self.pools) or any(each.running for each in servers)
 
     def pass_time(self, seconds: float) -> None:
         """Move the clock in steps of half a second; after each, wait until no agent thinks."""

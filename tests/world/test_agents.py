@@ -161,8 +161,7 @@ class TestTrouble(World):
         self.stop_services()
         self.services = self.start_services()
         assert self.mind.memory.save_backlog()
-        told = [f'Tom says, "{words}"' for words in ("before", 0, 1)]
-        told.append('Tom says, "2" (repeated 2×)')
+        told = [f'Tom says, "{each}' for each in ('before"', '0"', '1"', '2" (repeated 2×)')]
         assert self.lines() == told
         assert self.services.spill.waiting() == {}
         self.stop_services()

@@ -116,6 +116,7 @@ class TestCompacting(LadderWorld):
         sleeper, books = self.mind.sleeper, self.mind.books
         settle = books.settle
         held, let_go = threading.Event(), threading.Event()
+        self.addCleanup(let_go.set)
 
         def settling(archive):
             held.set()

@@ -125,8 +125,7 @@ class TestAsleep(SleepWorld):
         other.execute_cmd("talk mira Good evening.")
         assert "Mira is asleep, and does not hear you." in heard
         shown = []
-        found = other.mind.thinker.preview(other)
-        found.addCallback(lambda prompt: shown.append(prompt[0].text))
+        other.mind.thinker.preview(other).addCallback(lambda prompt: shown.append(prompt[0].text))
         self.settle(lambda: bool(shown))
         assert "Mira (asleep)" in shown[0]
         said = self.type("talk mira The key lies under the mat.")
