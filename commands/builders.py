@@ -123,7 +123,7 @@ class CmdMute(BuilderCommand):
       @mute <name> for <time>[ : reason]    30m, 12h, 2d, 1w
       @unmute <name>
 
-    They are told the reason whenever they try to speak.
+    When they try to speak, they see the reason.
     """
 
     key = "@mute"

@@ -93,9 +93,9 @@ def find_detail(room: ObjectDB, words: str) -> str | None:
 def find_mention(name: str, room: ObjectDB, things: Iterable[ObjectDB]) -> str:
     """Return a text that mentions it: a detail, or a sentence about the room or its contents."""
     texts = [str(room.get_display_desc(None)), *(str(each.db.desc or "") for each in things)]
-    told = [*(room.db.details or {}).values(), *chain.from_iterable(map(sentences, texts))]
+    parts = [*(room.db.details or {}).values(), *chain.from_iterable(map(sentences, texts))]
     wanted = telling(name)
-    return next((each for each in told if wanted and wanted <= stems(each)), "")
+    return next((each for each in parts if wanted and wanted <= stems(each)), "")
 
 
 class CmdGet(ThingCommand):

@@ -138,14 +138,14 @@ def _meet(agent: Any, now: Almanac) -> None:
         if any(now.moment - at < PAIR_INTERVAL for at in _meetings(agent, identity_of(other))):
             continue
         pairs = ((agent, other), (other, agent))
-        told = [(*pair, rumour) for pair in pairs if (rumour := news_for(*pair, now.moment))]
+        news = [(*pair, rumour) for pair in pairs if (rumour := news_for(*pair, now.moment))]
         later, played = runtime().timer.callLater, _scene(agent, other, now)
         for n, line in enumerate(played):
             actor, whom = pairs[line[0] != agent.key]
             later(LINE_SECONDS * n, _play, line, actor, whom)
-        for n, (teller, listener, rumour) in enumerate(told, len(played)):
+        for n, (teller, listener, rumour) in enumerate(news, len(played)):
             later(LINE_SECONDS * n, _tell, rumour, teller, listener)
-        if played or told:
+        if played or news:
             return
 
 
@@ -227,7 +227,7 @@ def news_for(teller: Any, listener: Any, now: datetime) -> Rumour | None:
     """Return the most important news that is new to the listener; None if there is none."""
     who = identity_of(listener)
     known = {each for _, text, links in _rumours(listener) for each in (text, links[0])}
-    told = {
+    shared = {
         memory.chain.partition("; ")[0]
         for memory in _window(teller)
         if memory.event == HEARSAY and who in (memory.to_id, memory.source_id)
@@ -239,7 +239,7 @@ def news_for(teller: Any, listener: Any, now: datetime) -> Rumour | None:
         and now - memory.time < NEWS_AGE
         and _about(memory) != who
         and known.isdisjoint((text, links[0]))
-        and not any(link in told or link.startswith(f"{listener.key} ") for link in links)
+        and not any(link in shared or link.startswith(f"{listener.key} ") for link in links)
     ]
     return max(news, key=lambda each: each[0].importance, default=None)
 

@@ -135,12 +135,12 @@ class DataFile:
             return form.model_validate(more | self.data, context=context)
         except ValidationError as error:
             found = error.errors(include_url=False)[0]
-            told = found.get("ctx", {})
-            at = (*found["loc"], *told.get("at", ()))
+            extra = found.get("ctx", {})
+            at = (*found["loc"], *extra.get("at", ()))
             where = ".".join(str(key) for key in at)
             what = "there is no such field" if found["type"] == "extra_forbidden" else found["msg"]
             reason = f"{where}: {what}" if where else what
-            raise self.error(at, reason, told.get("cure", "")) from error
+            raise self.error(at, reason, extra.get("cure", "")) from error
 
 
 TAG_CATEGORY = "keepsake"

@@ -42,8 +42,8 @@ def visits(
         One visit: its first second, the number of the agent, and its lines, each with its delay
         in seconds. The last line is empty and ends the visit.
     """
-    told = PEOPLE["facts"].values()
-    facts = [(each["asked"], each["told"].format(rng.choice(each["of"]))) for each in told]
+    kinds = PEOPLE["facts"].values()
+    facts = [(each["asked"], each["told"].format(rng.choice(each["of"]))) for each in kinds]
     rng.shuffle(facts)
     favourite, hour, number = rng.randrange(agents), rng.choice((0, 0, 1)), 0
     while (begins := hour * HOUR + rng.uniform(120.0, HOUR - _LONGEST)) < last:
