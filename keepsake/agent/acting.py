@@ -9,8 +9,8 @@ from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 
 from keepsake.agent.agent_log import log
-from keepsake.agent.memory.keeper import MemoryTools
 from keepsake.agent.memory.memory import MemoryComponent
+from keepsake.agent.memory.tools import MemoryTools
 from keepsake.agent.surroundings import Body, identity_of, people_near, place_of
 from keepsake.archive.privacy import WHISPER
 from keepsake.archive.records import MemoryKind
@@ -39,9 +39,9 @@ class Actor:
         acting: The command that the game is executing now; None if there is none.
     """
 
-    def __init__(self, memory: MemoryComponent, keeper: MemoryTools) -> None:
+    def __init__(self, memory: MemoryComponent, tools: MemoryTools) -> None:
         self.leader: int | None = None
-        self._memory, self._keeper = memory, keeper
+        self._memory, self._tools = memory, tools
         self.acting: Command | None = None
 
     def do(
@@ -86,18 +86,18 @@ class Actor:
             answers=seen if late else 0,
         )
         if command.verb in PRIVATE:
-            return Act(command, result=self._keeper.perform(command, place, unsaid), memory=number)
+            return Act(command, result=self._tools.perform(command, place, unsaid), memory=number)
 
-        def over(result: Any) -> None:
+        def log_failure(result: Any) -> None:
             self.acting = None
             if isinstance(result, Failure):
-                log(f"[Error] {agent.key}: {command.line!r} broke off: {result.value!r}")
+                log(f"[Error] {agent.key}: {command.line!r} failed: {result.value!r}")
 
         line = command.line
         if command.verb == "say" and met:
             line = f"talk {to} = {command.argument}"
         self.acting = command
-        return Act(command, result=agent.execute_cmd(line).addBoth(over), memory=number)
+        return Act(command, result=agent.execute_cmd(line).addBoth(log_failure), memory=number)
 
     def speak(
         self,
@@ -112,7 +112,7 @@ class Actor:
     ) -> Act:
         """Say words to somebody. The words are always speech, never parsed as a command."""
         if whispered and all(each.key != partner for each in people_near(agent)):
-            return Act(None, f"{partner} has gone, and it was for nobody else")
+            return Act(None, f"{partner} has gone, and nobody else may hear it")
         verb, line = (WHISPER, f"{partner} = {words}") if whispered else ("say", words)
         return self.do(agent, Command(verb, line, reason), partner, event=event, seen=seen)
 

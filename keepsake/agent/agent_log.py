@@ -37,7 +37,7 @@ def warn(line: str) -> None:
 
 @contextmanager
 def logged(what: str) -> Iterator[None]:
-    """Log an exception from the block, and suppress it: ``Mira: Measuring broke off``.
+    """Log an exception from the block, and suppress it: ``Mira: Housekeeping failed``.
 
     For threads whose futures are not checked, and for steps whose failure must not stop others.
     """
@@ -47,14 +47,14 @@ def logged(what: str) -> Iterator[None]:
         log(f"[Error] {what}: {error!r}")
 
 
-def of_game(agent: Any, hook: str, form: Any, otherwise: Any, *args: Any) -> Any:
-    """Call a game's hook. Log an error and return ``otherwise`` if it raises or is no ``form``."""
+def call_hook(agent: Any, hook: str, expected: Any, default: Any, *args: Any) -> Any:
+    """Call a game's hook; if it fails or returns no ``expected``, log it and return ``default``."""
     try:
-        if not isinstance(found := getattr(agent, hook)(*args), form):
+        if not isinstance(found := getattr(agent, hook)(*args), expected):
             raise TypeError(f"it returned {found!r}")
     except Exception:
         _logger.exception(f"[Error] {agent.key}: {hook} of {type(agent).__name__} failed")
-        return otherwise
+        return default
     return found
 
 

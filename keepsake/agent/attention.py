@@ -4,9 +4,9 @@ Each person who addresses the agent has one slot in the queue, so that everybody
 players first, in the order in which they spoke. All other impulses share one slot. The caller
 passes the time as seconds of a monotonic clock, and a ``random.Random``.
 
-The owner reports who is here (:meth:`Attention.look`) and what happens (:meth:`Attention.notice`).
-It asks what is due next and when (:meth:`Attention.upcoming`), and whether a thought is still
-wanted before it is sent (:meth:`Attention.still_wanted`).
+The owner reports who is here (:meth:`Attention.set_present`) and what happens
+(:meth:`Attention.notice`). It asks what is due next and when (:meth:`Attention.upcoming`), and
+before it sends a thought, whether it is still wanted (:meth:`Attention.still_wanted`).
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ DIRECT = (EventKind.NAMED, EventKind.GIVEN, EventKind.ADDRESSED)
 ANSWERED = frozenset({*DIRECT, EventKind.ARRIVAL})
 """Kinds that are answered with words to a person. All others are reasons to act."""
 _WORDLESS = (EventKind.ARRIVAL, EventKind.GIVEN)
-ELSE = ""
+SHARED_SLOT = ""
 """The key of the slot shared by all impulses that are not answered to one person."""
 
 
@@ -74,7 +74,7 @@ class Impulse:
     def __post_init__(self) -> None:
         who, player = self.source_id or self.source, self.from_player and self.kind in DIRECT
         other = "idle" if self.kind is EventKind.IDLE else "event"
-        key = who if self.kind in ANSWERED else ELSE
+        key = who if self.kind in ANSWERED else SHARED_SLOT
         self.__dict__.update(who=who, priority="player" if player else other, key=key)
 
 
@@ -111,10 +111,10 @@ class Attention:
 
     # -- what happens
 
-    def look(self, present: Collection[str], *, player_near: bool, now: float) -> None:
+    def set_present(self, present: Collection[str], *, player_near: bool, now: float) -> None:
         """Set who is here; drop impulses of people who have left."""
         self.present = present
-        for key in [key for key in self._waiting if key != ELSE and key not in present]:
+        for key in [key for key in self._waiting if key != SHARED_SLOT and key not in present]:
             del self._waiting[key]
         if player_near != self._player_near:  # idle thoughts are rarer without a player here
             self._player_near, self._idle_from = player_near, now
@@ -167,7 +167,7 @@ class Attention:
         Returns:
             Whether the current thought is to greet that player.
         """
-        for key in (who, ELSE):
+        for key in (who, SHARED_SLOT):
             waiting = self._waiting.get(key)
             theirs = waiting is not None and waiting.impulse.who == who
             if waiting and theirs and (words or waiting.impulse.kind in _WORDLESS):
@@ -218,7 +218,7 @@ class Attention:
         """Begin a thought. Events from now on are for the next one."""
         self._current = impulse
         self._waiting.pop(impulse.key, None)
-        self._waiting.pop(ELSE, None)  # the window shows the newest events anyway
+        self._waiting.pop(SHARED_SLOT, None)  # the window shows the newest events anyway
 
     def still_wanted(self) -> Impulse | None:
         """Return the current reason for the current thought; None if the reason has gone.
@@ -227,7 +227,7 @@ class Attention:
         into the impulse, so that one answer covers both.
         """
         current = self._current
-        if current is None or (current.key != ELSE and current.key not in self.present):
+        if current is None or (current.key != SHARED_SLOT and current.key not in self.present):
             return None
         if (newer := self._waiting.pop(current.key, None)) is not None:
             self._current = current = _merged(current, newer.impulse)
@@ -236,7 +236,7 @@ class Attention:
     def ended(self, now: float, *, spoke: bool = False) -> None:
         """End the current thought; ``spoke``: whether the agent said something to others."""
         current, self._current = self._current, None
-        if spoke and current is not None and current.from_player and current.key != ELSE:
+        if spoke and current is not None and current.from_player and current.key != SHARED_SLOT:
             self._met[current.who] = now
         if spoke and (current is None or current.priority != "player"):
             paused = now - self._last_event > CHATTER_PAUSE

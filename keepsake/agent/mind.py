@@ -6,14 +6,14 @@ from keepsake.agent.acting import Actor
 from keepsake.agent.agent_log import logged
 from keepsake.agent.memory.books import Books
 from keepsake.agent.memory.compacting import Compactions
-from keepsake.agent.memory.keeper import MemoryTools
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.memory.recaller import Recaller
+from keepsake.agent.memory.tools import MemoryTools
 from keepsake.agent.runtime import Runtime
 from keepsake.agent.sleep.night import Nights
 from keepsake.agent.sleep.night_tasks import NightWork
 from keepsake.agent.sleep.sleeper import Sleeper
-from keepsake.agent.surroundings import Body, Life
+from keepsake.agent.surroundings import AgentRef, Body
 from keepsake.agent.thinker import Thinker
 
 type ActionResult = tuple[bool, str]
@@ -27,37 +27,35 @@ class Mind:
         memory_id: The identifier of the agent's memories.
     """
 
-    def __init__(self, life: Life, services: Runtime) -> None:
+    def __init__(self, ref: AgentRef, services: Runtime) -> None:
         self.closed = False
         self.memory_id = ""
         self.workers = services.workers
-        self.books = books = Books(life, services)
-        self.memory = memory = MemoryComponent(life, books, services)
-        self.compactions = Compactions(life, memory, services)
-        recaller = Recaller(life, books.notes, memory, services)
-        self.keeper = MemoryTools(memory, books, recaller, self.compactions, services)
-        self.actor = Actor(memory, self.keeper)
-        self.thinker = Thinker(
-            *(life, self.keeper, self.actor, services), drowsy=lambda: self.sleeper.walking
-        )
-        nights = Nights(life.name, NightWork(memory, books, services).tasks, services)
+        self.books = books = Books(ref, services)
+        self.memory = memory = MemoryComponent(ref, books, services)
+        self.compactions = Compactions(ref, memory, services)
+        recaller = Recaller(ref, books.notes, memory, services)
+        self.tools = tools = MemoryTools(memory, books, recaller, self.compactions, services)
+        self.actor = Actor(memory, tools)
+        self.thinker = Thinker(ref, tools, self.actor, services, lambda: self.sleeper.walking)
+        nights = Nights(ref.name, NightWork(memory, books, services).tasks, services)
         self.sleeper: Sleeper = Sleeper(memory, self.thinker, nights, services)
 
     def begin(self) -> None:
         """Open the memory, and resume thoughts that players still wait for."""
         self.memory.open()
-        self.thinker.take_up()
+        self.thinker.resume_unanswered()
         # In a worker thread, so that no thought waits for files. Later edits are noticed.
-        self.workers.submit(self.look)
+        self.workers.submit(self.read_edits)
 
-    def look(self) -> None:
+    def read_edits(self) -> None:
         """Read files that a person has edited, and update the pages of people.
 
         Called every minute in a worker thread; blocks, never raises.
         """
-        with logged(f"{self.memory.name}: Its files could not be looked at"):
-            self.books.look()
-            self.books.settle(self.memory.memory.archive)
+        with logged(f"{self.memory.name}: Its edited files could not be read"):
+            self.books.read_edits()
+            self.books.update_people(self.memory.memory.archive)
 
     def pause(self, agent: Body) -> ActionResult:
         """Pause the agent: it perceives and remembers, but does not think."""
@@ -90,7 +88,7 @@ class Mind:
         if self.sleeper.wake(who, rested=True):
             return True, f"{agent.key} wakes up{still}"
         if self.sleeper.going_home:
-            self.sleeper.stay_up()
+            self.sleeper.stop_walking()
             return True, f"{agent.key} stays up{still}"
         return False, f"{agent.key} is awake{still}"
 

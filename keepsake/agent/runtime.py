@@ -18,7 +18,7 @@ from typing import Any
 from twisted.internet.defer import Deferred, maybeDeferred
 
 from keepsake.agent.agent_log import FaultHandler, known_secrets, log, open_log, report
-from keepsake.agent.settings import SHARE, RecallConfig, SleepConfig, ThinkingConfig
+from keepsake.agent.settings import RECALL_SHARE, RecallConfig, SleepConfig, ThinkingConfig
 from keepsake.agent.slices import Slices
 from keepsake.archive.log import Syncer
 from keepsake.archive.spill import Spill
@@ -85,15 +85,15 @@ class Runtime:
         config = self.places.config
         # Seconds of a monotonic clock; callable from any thread.
         self.seconds: Callable[[], float] = self.timer.seconds
-        self.compaction = self._followed("memory_compaction.md", CompactionConfig)
-        self.thinking = self._followed("thinking.md", ThinkingConfig)
-        self.recall = self._followed("recall.md", RecallConfig)
-        self.sleeping = self._followed("sleep.md", SleepConfig)
+        self.compaction = self._config_file("memory_compaction.md", CompactionConfig)
+        self.thinking = self._config_file("thinking.md", ThinkingConfig)
+        self.recall = self._config_file("recall.md", RecallConfig)
+        self.sleeping = self._config_file("sleep.md", SleepConfig)
         self.prompts = task_prompts(config, SHIPPED_CONFIG, report, rest=self.rest)
         self.tokens = Heuristic()
         self.syncer = Syncer(failed=report)
 
-    def _followed[S: FileSettings](self, name: str, settings: type[S]) -> ConfigFile[S]:
+    def _config_file[S: FileSettings](self, name: str, settings: type[S]) -> ConfigFile[S]:
         """Return a configuration file that is read again when it changes."""
         path = self.places.config / name
         return ConfigFile(path, settings.load, settings(), report, rest=self.rest)
@@ -109,15 +109,15 @@ class Runtime:
             returns.
         """
 
-        def tell() -> None:
+        def deliver() -> None:
             if not result.called:  # it may have timed out
                 maybeDeferred(future.result).chainDeferred(result)
 
-        def give_up(_: Deferred[T]) -> None:
+        def cancel(_: Deferred[T]) -> None:
             future.cancel()
 
-        future, result = (pool or self.workers).submit(work), Deferred[T](give_up)
-        future.add_done_callback(lambda ended: None if ended.cancelled() else self.post(tell))
+        future, result = (pool or self.workers).submit(work), Deferred[T](cancel)
+        future.add_done_callback(lambda ended: None if ended.cancelled() else self.post(deliver))
         return result.addTimeout(seconds, self.timer)
 
     def asker(
@@ -168,7 +168,7 @@ class Runtime:
         return spill
 
     @property
-    def ladder(self) -> CompactionConfig:
+    def compaction_config(self) -> CompactionConfig:
         """The compaction settings, fitted to the agents' model; any thread.
 
         If ``context_tokens`` is not set, it is the prompt limit of the chat model.
@@ -183,9 +183,9 @@ class Runtime:
         )
 
     @property
-    def recalling(self) -> RecallConfig:
+    def recall_config(self) -> RecallConfig:
         """The recall settings, fitted to the agents' model; any thread."""
-        config, budget = self.recall.current, self.chat_tokens // SHARE
+        config, budget = self.recall.current, self.chat_tokens // RECALL_SHARE
         if not config.budget or budget <= config.budget:
             return config
         # Twice as many, because only the best memories are shown with their neighbours.
@@ -311,7 +311,7 @@ def start(
     install(new)
     new.at_first_agent += [new.gateway.start, new.indexes.start]
     if not new.spill.reserve():
-        log(f"[Memory] No room could be made in {places.spill} for what a full disk would refuse")
+        log(f"[Memory] Cannot reserve {places.spill}: free disk space, or memories may be lost")
     return new
 
 

@@ -9,11 +9,11 @@ from itertools import takewhile
 from random import Random
 from typing import Any
 
-from keepsake.agent.agent_log import of_game
+from keepsake.agent.agent_log import call_hook
 from keepsake.agent.attention import ANSWERED, IDLE, EventKind, Impulse
-from keepsake.agent.memory.keeper import MemoryTools
 from keepsake.agent.memory.memory import MemoryComponent
-from keepsake.agent.memory.related import SearchResult, line_of, memory_of, question
+from keepsake.agent.memory.related import SearchResult, line_of, memory_of, scene_query
+from keepsake.agent.memory.tools import MemoryTools
 from keepsake.agent.surroundings import (
     Body,
     hosts_guests,
@@ -54,7 +54,7 @@ class TurnContext:
     seen: int = 0  # the newest memory in the prompt; 0 before there is a prompt
 
 
-UNASKED = TurnContext(IDLE)
+UNPROMPTED = TurnContext(IDLE)
 """The context of an unprompted turn."""
 
 
@@ -103,16 +103,16 @@ def _is_for_agent(said: Utterance | None) -> bool:
     return said is not None and said.to in ("", "you")
 
 
-def relate(
-    agent: Body, turn: TurnContext, keeper: MemoryTools, by: str = ""
+def recall_for_turn(
+    agent: Body, turn: TurnContext, tools: MemoryTools, by: str = ""
 ) -> Awaitable[SearchResult | None]:
     """Search the memory for a turn; the result is None if the search failed or timed out.
 
     ``by``: Who asks, for the event log; empty for the agent itself.
     """
     here = [person.key for person in people_near(agent)]
-    return keeper.recaller.search(
-        turn.words or question(keeper.memory.memory.context(), place_of(agent), here),
+    return tools.recaller.search(
+        turn.words or scene_query(tools.memory.memory.context(), place_of(agent), here),
         scene=not (turn.words or by),
         by=by or ("talk" if turn.words else "thought"),
         audience=turn.audience,
@@ -137,7 +137,7 @@ def secrecy(agent: Body, turn: TurnContext, private: PrivateWords) -> tuple[bool
     return came_in and confided, confided
 
 
-def choices(
+def available_verbs(
     agent: Body, turn: TurnContext, private: PrivateWords
 ) -> tuple[tuple[Verb, ...], Options]:
     """Return the verbs that the agent may use in this turn, and their options.
@@ -149,7 +149,7 @@ def choices(
     if confided:
         without |= WRITES | ({"promise"} if turn.whispered else set())
     verbs = tuple(verb for verb in VERBS if verb.name not in without)
-    own: tuple[Verb, ...] = of_game(agent, "verbs_now", tuple, ()) if agent.agent_verbs else ()
+    own: tuple[Verb, ...] = call_hook(agent, "verbs_now", tuple, ()) if agent.agent_verbs else ()
     # It is unknown who hears the free words of a game's own verb, so confided words are excluded.
     verbs += tuple(verb for verb in own if not (confided and f"<{WORDS}>" in verb.usage))
     stays = hosts_guests(agent) if turn.partner else agent.mind.thinker.stays
@@ -162,7 +162,7 @@ def choices(
 def scene_of(
     agent: Body,
     turn: TurnContext,
-    keeper: MemoryTools,
+    tools: MemoryTools,
     found: SearchResult | None,
     now: datetime,
     *,
@@ -176,8 +176,8 @@ def scene_of(
     Raises:
         KeepsakeError: The memory cannot be read.
     """
-    memory, books = keeper.memory, keeper.books
-    hits = keeper.recalled(found)
+    memory, books = tools.memory, tools.books
+    hits = tools.recalled(found)
     context, audience = memory.memory.context(), turn.audience
     longterm, recent = context.longterm, context.recent
     window = memory.private.heard_by(context.shown, turn.audience)
@@ -194,7 +194,7 @@ def scene_of(
     ordered = in_order(window)
     last_act = max((at for at, m in enumerate(ordered) if m.kind is MemoryKind.ACT), default=-1)
     scene = replace(
-        _around(agent, turn, now, *choices(agent, turn, memory.private)),
+        _surroundings(agent, turn, now, *available_verbs(agent, turn, memory.private)),
         longterm=longterm.text if longterm else "",
         longterm_span=f"{longterm.first} to {longterm.last}" if longterm else "",
         recent=recent.text if recent else "",
@@ -229,7 +229,7 @@ def scene_of(
     }
 
 
-def _around(
+def _surroundings(
     agent: Body, turn: TurnContext, now: datetime, verbs: Sequence[Verb], options: Options
 ) -> TalkScene:
     """Return the agent's persona and surroundings as a scene."""
@@ -238,7 +238,7 @@ def _around(
     usages = options.usages(deeds)
     own = {verb: f": {verb.help}" for verb in deeds if verb.takes is Takes.OWN}
     changing = NAMING | {Takes.OWN}
-    facts = of_game(agent, "at_agent_prompt", list | tuple, ())
+    facts = call_hook(agent, "at_agent_prompt", list | tuple, ())
     things = place.contents_get(content_type="object") if place is not None else ()
     people = (
         f"{each.key} (asleep)" if each.db.asleep else str(each.key) for each in people_near(agent)
@@ -300,7 +300,7 @@ def _same_talk(memory: Memory, around: Iterable[Memory]) -> list[Memory]:
     return [*(talk[n] for n in sorted(before)), memory, *(talk[n] for n in after)]
 
 
-def words_by_rule(
+def reply_by_rule(
     agent: Body, turn: TurnContext, found: SearchResult | None, memory: MemoryComponent
 ) -> str:
     """Return a reply by rule, for when there is no model."""

@@ -40,6 +40,6 @@ class Slices:
                 if not self._awake:
                     return
                 function = self._waiting.popleft()
-            with logged("A step of an agent"):
+            with logged("A step of an agent failed"):
                 function()
         self._timer.callLater(0, self._run)

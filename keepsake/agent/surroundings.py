@@ -22,19 +22,18 @@ type FindBody = Callable[[], Body | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Life:
-    """An agent as its mind knows it: number, name, folder and body."""
+class AgentRef:
+    """A reference to an agent: its number, name and folder, and how to find its object."""
 
     number: int  # the agent's database number
     name: str  # its name
     folder: Path  # ``vault/agents/<name>``
     body: FindBody  # returns the agent's object
-    # returns the names of all people and places; fast, for the reactor thread
-    names: Callable[[], frozenset[str]]
+    names: Callable[[], frozenset[str]]  # of all people and places; fast, for the reactor thread
 
 
 _SPEECH = frozenset({"say", "talk", "whisper", "pose", "shout"})
-_CALLED = ("say", "shout")
+_ALOUD = ("say", "shout")
 
 
 def is_agent(somebody: Any) -> bool:
@@ -98,17 +97,17 @@ def show(
         )
 
 
-def show_people(agent: Body, text: str) -> None:
+def show_players(agent: Body, text: str) -> None:
     """Show a line to the players in the room, not to agents, which would only remember it."""
     agents = tuple(person for person in people_near(agent) if is_agent(person))
     show(agent, text, "thinking", hidden_from=agents)
 
 
-def show_absent(agent: Body, impulse: Impulse) -> None:
+def show_no_answer(agent: Body, impulse: Impulse) -> None:
     """Tell a waiting player who is still here that no answer will come."""
     here = [person.key for person in people_near(agent)]
     if impulse.priority == "player" and impulse.source in here:
-        show_people(agent, f"{agent.key} seems far away, and does not answer.")
+        show_players(agent, f"{agent.key} seems far away, and does not answer.")
 
 
 def hosts_guests(agent: Body) -> bool:
@@ -167,8 +166,8 @@ def event_of(agent: Any, speaker: Any, line: str, facts: Mapping[str, Any]) -> I
             return None  # agents do not join in when an agent talks to somebody else
         meant, aside = EventKind.HEARD, True
     elif names(line, agent.key):
-        meant = EventKind.ADDRESSED if kind in _CALLED else EventKind.NAMED
-    elif (others := people_near(agent)) == [speaker] and kind in _CALLED:
+        meant = EventKind.ADDRESSED if kind in _ALOUD else EventKind.NAMED
+    elif (others := people_near(agent)) == [speaker] and kind in _ALOUD:
         meant = EventKind.ADDRESSED  # alone in a room: each line is for the other one
     else:
         meant, said = EventKind.HEARD, line.partition('"')[2].removesuffix('"') or line
@@ -176,18 +175,18 @@ def event_of(agent: Any, speaker: Any, line: str, facts: Mapping[str, Any]) -> I
     return Impulse(meant, player, speaker.key, source_id=identity_of(speaker), aside=aside)
 
 
-FARTHEST = 200
+MOST_ROOMS = 200
 """Rooms that a route search visits at most. An agent without a route home is moved there."""
 
 
-def way_to(agent: Body, goal: Any) -> list[Any] | None:
+def route_to(agent: Body, goal: Any) -> list[Any] | None:
     """Return the shortest route to a room through exits that the agent may pass; else None."""
     start = agent.location
     if start is None:
         return None
     ways: dict[Any, list[Any]] = {start: []}
     ahead = deque([start])
-    while goal not in ways and ahead and len(ways) < FARTHEST:
+    while goal not in ways and ahead and len(ways) < MOST_ROOMS:
         room = ahead.popleft()
         for way in room.exits:
             there = way.destination

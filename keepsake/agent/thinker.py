@@ -16,16 +16,16 @@ from twisted.internet.defer import Deferred
 from keepsake.agent.acting import Actor
 from keepsake.agent.agent_log import ThoughtLog
 from keepsake.agent.attention import DIRECT, IDLE, Attention, EventKind, Impulse
-from keepsake.agent.memory.keeper import MemoryTools
+from keepsake.agent.memory.tools import MemoryTools
 from keepsake.agent.runtime import Alarm, Runtime
 from keepsake.agent.surroundings import (
+    AgentRef,
     Body,
-    Life,
     hosts_guests,
     identity_of,
     people_near,
-    show_absent,
-    show_people,
+    show_no_answer,
+    show_players,
     talkativeness,
 )
 from keepsake.agent.turn import Turn
@@ -39,7 +39,7 @@ class AgentState(StrEnum):
     WAITING = "waiting for the model"
     ASLEEP = "asleep"
     PAUSED = "paused"
-    TROUBLED = "memory cannot be written"
+    UNWRITABLE = "memory cannot be written"
     GONE = "gone"
 
 
@@ -47,9 +47,9 @@ class Thinker:
     """Decides when one agent thinks, and runs its thoughts one at a time.
 
     Args:
-        keeper: The agent's memory.
+        tools: The agent's memory, and its tool calls.
         actor: Executes the agent's commands.
-        drowsy: Returns whether the agent walks somewhere; then it thinks only about players.
+        walking: Returns whether the agent walks somewhere; then it thinks only about players.
 
     Attributes:
         body: Returns the agent; None if it has been deleted.
@@ -59,32 +59,31 @@ class Thinker:
 
     def __init__(
         self,
-        life: Life,
-        keeper: MemoryTools,
+        ref: AgentRef,
+        tools: MemoryTools,
         actor: Actor,
         services: Runtime,
-        *,
-        drowsy: Callable[[], bool],
+        walking: Callable[[], bool],
     ) -> None:
-        self.log = ThoughtLog(life.name, services.events)
+        self.log = ThoughtLog(ref.name, services.events)
         self.turn: Turn | None = None
-        self.body, self._memory, self._services = life.body, keeper.memory, services
-        self._seconds, self._drowsy = services.seconds, drowsy
-        self._pause, self._wake_up = Alarm(services.timer), Alarm(services.timer)
+        self.body, self._memory, self._services = ref.body, tools.memory, services
+        self._seconds, self._walking = services.seconds, walking
+        self._pause, self._next_thought = Alarm(services.timer), Alarm(services.timer)
         settings = services.thinking.current
         self._attention = Attention(settings, services.random, self._seconds())
-        self._begun = partial(
+        self._new_turn = partial(
             Turn,
-            life=life,
-            keeper=keeper,
+            ref=ref,
+            tools=tools,
             actor=actor,
             thoughts=self.log,
             services=services,
             pause=self._pause,
-            still_wanted=lambda: self._attention.still_wanted() if self._look() else None,
+            still_wanted=lambda: self._attention.still_wanted() if self._update_present() else None,
         )
         self._closed = False
-        self._missed: dict[str, Impulse] = {}  # of players who got no answer from a model
+        self._unanswered: dict[str, Impulse] = {}  # of players who got no answer from a model
         self._since = 0.0  # when the current thought began
 
     @property
@@ -103,7 +102,7 @@ class Thinker:
         if agent.db.paused:
             return AgentState.PAUSED
         if self._memory.problem is not None:
-            return AgentState.TROUBLED
+            return AgentState.UNWRITABLE
         return AgentState.WAITING if self.turn is not None else AgentState.IDLE
 
     def preview(
@@ -122,20 +121,20 @@ class Thinker:
         if partner is not None:
             who = identity_of(partner)
             impulse = Impulse(EventKind.ADDRESSED, True, partner.key, source_id=who)
-        return Deferred.fromCoroutine(self._begun(impulse=impulse, agent=agent).preview(words))
+        return Deferred.fromCoroutine(self._new_turn(impulse=impulse, agent=agent).preview(words))
 
     # -- from the world
 
     def notice(self, event: Impulse) -> None:
         """Take in an event that may be worth a thought. A sleeping agent ignores it."""
-        agent = self._look()
+        agent = self._update_present()
         if agent is None or agent.db.asleep:
             return
         if event.kind in DIRECT and event.source and event.who not in self._attention.present:
             event = replace(event, kind=EventKind.HEARD)  # a shout from afar
         if self._attention.notice(event, self._seconds()):
-            self.break_off()
-        self._set_clock(agent)
+            self.cancel_thought()
+        self._set_alarm(agent)
 
     def answered(self, who: str, *, words: bool = False) -> None:
         """Record that a rule has answered somebody's arrival or gift.
@@ -143,21 +142,21 @@ class Thinker:
         ``words``: Whether their words are answered too.
         """
         if self._attention.answered(who, self._seconds(), words=words):
-            self.break_off()
-        if self.turn is None and (agent := self._look()) is not None:
-            self._begun(impulse=IDLE, agent=agent).warm()  # the person will speak next
+            self.cancel_thought()
+        if self.turn is None and (agent := self._update_present()) is not None:
+            self._new_turn(impulse=IDLE, agent=agent).warm()  # the person will speak next
 
     def model_is_back(self) -> None:
         """Handle the return of a model: answer the last words of players who are still here."""
-        missed, self._missed = self._missed, {}
-        for impulse in missed.values():
-            if self._look() is not None and impulse.who in self._attention.present:
+        unanswered, self._unanswered = self._unanswered, {}
+        for impulse in unanswered.values():
+            if self._update_present() is not None and impulse.who in self._attention.present:
                 self.notice(impulse)
 
     @property
     def in_talk(self) -> bool:
         """Whether the agent is in a talk with a player who is here, and should not walk away."""
-        return self._look() is not None and self._attention.in_talk(self._seconds())
+        return self._update_present() is not None and self._attention.in_talk(self._seconds())
 
     @property
     def stays(self) -> bool:
@@ -166,85 +165,85 @@ class Thinker:
         at_home = agent is not None and agent.location is agent.home and hosts_guests(agent)
         return self.in_talk or at_home
 
-    def _look(self) -> Body | None:
+    def _update_present(self) -> Body | None:
         """Update who is here now. Return the agent; None if it has been deleted."""
         if (agent := self.body()) is not None:
             people, now = people_near(agent), self._seconds()
             present = {each.key for each in people} | {identity_of(each) for each in people}
             near = any(each.has_account for each in people)
-            self._attention.look(present, player_near=near, now=now)
+            self._attention.set_present(present, player_near=near, now=now)
         return agent
 
     def close(self) -> None:
-        """Stop thinking. Store what players wait for on the agent, for :meth:`take_up`."""
+        """Stop thinking. Store on the agent which players wait for an answer."""
         self._closed = True
-        owed = [*self._attention.owed, *self._missed.values()]
+        owed = [*self._attention.owed, *self._unanswered.values()]
         if owed and (agent := self.body()) is not None:
             agent.db.owed = [(e.kind.value, e.source, e.memory, e.source_id) for e in owed]
-        self.break_off()
-        self._wake_up.cancel()
+        self.cancel_thought()
+        self._next_thought.cancel()
         self._pause.cancel()
 
-    def take_up(self) -> None:
-        """Answer the players who waited when the game was reloaded."""
+    def resume_unanswered(self) -> None:
+        """Answer the players whom :meth:`close` stored before a reload."""
         if (agent := self.body()) is not None and (owed := agent.db.owed):
             agent.attributes.remove("owed")
             waited = [Impulse(EventKind(kind), True, *who) for kind, *who in owed]
-            self._missed = {each.key: each for each in waited}
+            self._unanswered = {each.key: each for each in waited}
             self.model_is_back()
 
     # -- one thought after the other
 
     def schedule(self) -> None:
         """Set the alarm for the next time that a thought may be due."""
-        self._set_clock(self._look())
+        self._set_alarm(self._update_present())
 
-    def _set_clock(self, agent: Body | None) -> None:
+    def _set_alarm(self, agent: Body | None) -> None:
         due = self._attention.upcoming()
         if due is None or self._closed or agent is None:
-            self._wake_up.cancel()
+            self._next_thought.cancel()
         else:
-            self._wake_up.set(max(due[0] - self._seconds(), 0.0), self._wake)
+            self._next_thought.set(max(due[0] - self._seconds(), 0.0), self._begin_if_due)
 
-    def _wake(self) -> None:
+    def _begin_if_due(self) -> None:
         attention, now = self._attention, self._seconds()
-        if (agent := self._look()) is None:
+        if (agent := self._update_present()) is None:
             return
         attention.config = self._services.thinking.current
         attention.talkativeness = talkativeness(agent)
         due = attention.upcoming()
         if due is None or due[0] > now:
-            self._set_clock(agent)
+            self._set_alarm(agent)
             return
         impulse = due[1]
         attention.begin(impulse)
-        may_think, state = impulse.priority == "player" or not self._drowsy(), self.state
+        may_think, state = impulse.priority == "player" or not self._walking(), self.state
         if may_think and state is AgentState.IDLE and agent.location is not None:
-            self.turn = turn = self._begun(impulse=impulse, agent=agent)
+            self.turn = turn = self._new_turn(impulse=impulse, agent=agent)
             self._since = now
             if impulse.priority == "player" and (pause := attention.config.pause_notice):
-                self._pause.set(pause, show_people, agent, f"{agent.key} pauses, thinking.")
-            Deferred.fromCoroutine(turn.run()).addCallback(lambda _: self._over(turn))
+                self._pause.set(pause, show_players, agent, f"{agent.key} pauses, thinking.")
+            Deferred.fromCoroutine(turn.run()).addCallback(lambda _: self._finish(turn))
             return
         # Paused, asleep, walking, nowhere, or memory cannot be written: it skips this thought.
-        if state is AgentState.TROUBLED:
-            show_absent(agent, impulse)
-        self._over(None)
+        if state is AgentState.UNWRITABLE:
+            show_no_answer(agent, impulse)
+        self._finish(None)
 
-    def break_off(self) -> None:
+    def cancel_thought(self) -> None:
         """Cancel the current thought. If an answer still arrives, it is dropped."""
         if self.turn is not None:
             self.turn.drop()
-            self._over(self.turn)
+            self._finish(self.turn)
 
-    def _over(self, turn: Turn | None) -> None:
+    def _finish(self, turn: Turn | None) -> None:
         """Clean up after a thought that has ended or was skipped, and schedule the next."""
         if turn is not self.turn:  # it was cancelled
             return
         if turn is not None and not turn.dropped:
-            self._missed.pop(turn.impulse.key, None)
+            self._unanswered.pop(turn.impulse.key, None)
             if turn.unanswered:
-                self._missed[turn.impulse.key] = turn.impulse
+                self._unanswered[turn.impulse.key] = turn.impulse
         self._pause.cancel()
         self.turn = None
         spoke = turn is not None and turn.spoke and not turn.dropped

@@ -14,23 +14,30 @@ from typing import Any
 from twisted.internet.defer import DeferredQueue
 
 from keepsake.agent.acting import LOOKUPS, SPEECH, Act, Actor
-from keepsake.agent.agent_log import DROPPED, TOO_LARGE, Sent, ThoughtLog, log, of_game
+from keepsake.agent.agent_log import DROPPED, TOO_LARGE, Sent, ThoughtLog, call_hook, log
 from keepsake.agent.attention import Impulse
-from keepsake.agent.memory.keeper import MemoryTools
 from keepsake.agent.memory.related import SearchResult
+from keepsake.agent.memory.tools import MemoryTools
 from keepsake.agent.runtime import PROFILE, Alarm, Runtime
 from keepsake.agent.scene import (
-    UNASKED,
+    UNPROMPTED,
     WRITES,
     TurnContext,
-    choices,
+    available_verbs,
     context_of,
-    relate,
+    recall_for_turn,
+    reply_by_rule,
     scene_of,
     secrecy,
-    words_by_rule,
 )
-from keepsake.agent.surroundings import Body, Life, people_near, place_of, players_near, show_absent
+from keepsake.agent.surroundings import (
+    AgentRef,
+    Body,
+    people_near,
+    place_of,
+    players_near,
+    show_no_answer,
+)
 from keepsake.archive.records import COURTESY, Memory, MemoryKind
 from keepsake.books.persona import open_lines
 from keepsake.errors import KeepsakeError, ModelError, ModelUnavailable
@@ -59,8 +66,8 @@ class Turn:
 
     impulse: Impulse  # why it thinks
     agent: Body  # who thinks; looked up again after each wait
-    life: Life
-    keeper: MemoryTools  # its memory
+    ref: AgentRef
+    tools: MemoryTools  # its memory
     actor: Actor  # executes its commands
     thoughts: ThoughtLog
     services: Runtime
@@ -68,7 +75,7 @@ class Turn:
     still_wanted: Callable[[], Impulse | None]
     pause: Alarm  # shows people that it thinks, until the first part of the answer
 
-    context: TurnContext = UNASKED  # the partner, and the audience
+    context: TurnContext = UNPROMPTED  # the partner, and the audience
     dropped: bool = False  # whether it was cancelled
     spoke: bool = False  # whether it said something to others
     unanswered: bool = False  # whether a player gets no answer from a model
@@ -98,14 +105,14 @@ class Turn:
         with suppress(KeepsakeError):  # the model call reports a profile that cannot be used
             by_rules = self.services.chat_profile() is None
         try:
-            self.context = context_of(self.agent, self.impulse, self.keeper.memory)
+            self.context = context_of(self.agent, self.impulse, self.tools.memory)
             if by_rules:
                 await self._speak_by_rules()
                 return
             for _ in range(1 + MOST_LOOKUPS):
                 if self.context.answered:  # an earlier answer covered it already
                     raise TurnDropped
-                self.found = await self._wait(relate(self.agent, self.context, self.keeper))
+                self.found = await self._wait(recall_for_turn(self.agent, self.context, self.tools))
                 await self._ask()
                 if not any(act.command and act.command.verb in LOOKUPS for act in self.acts):
                     break
@@ -113,7 +120,7 @@ class Turn:
             if not self.dropped:
                 self.end(DROPPED)
         except Exception as error:
-            log(f"[Error] {self.agent.key}: The thought broke off: {error!r}")
+            log(f"[Error] {self.agent.key}: The thought failed: {error!r}")
             self.end("broke off", repr(error))
 
     def drop(self) -> None:
@@ -126,7 +133,7 @@ class Turn:
     async def _wait[T](self, result: Awaitable[T]) -> T:
         """Return a result. Raise TurnDropped if the turn is cancelled or the agent cannot act."""
         found = await result
-        agent = self.life.body()
+        agent = self.ref.body()
         if self.dropped or agent is None or agent.db.paused or agent.db.asleep or agent.has_account:
             raise TurnDropped
         self.agent = agent
@@ -136,14 +143,14 @@ class Turn:
 
     async def _speak_by_rules(self) -> None:
         """Answer a person by rule. Without a model, an agent does nothing unprompted."""
-        context, memory = self.context, self.keeper.memory
+        context, memory = self.context, self.tools.memory
         if not context.partner:
             raise TurnDropped
-        self.found = await self._wait(relate(self.agent, context, self.keeper))
+        self.found = await self._wait(recall_for_turn(self.agent, context, self.tools))
         if (wanted := self.still_wanted()) is None:
             raise TurnDropped
         self.impulse = wanted
-        words = words_by_rule(self.agent, context, self.found, memory)
+        words = reply_by_rule(self.agent, context, self.found, memory)
         await self._do(AnswerPart(PartKind.SPEECH, words), None)
         self.end("acted" if self.did else "refused")
 
@@ -156,26 +163,26 @@ class Turn:
             self.refused, self.fault = self.fault, ""
             self.sent, self.too_large, self.acts = None, None, []
             self.did, self.parts = False, 0
-            await self._wait(self.keeper.compactions.make_room())
-            outcome = await self._hear()
-            if self.too_large and self.attempt < TRIES and self.keeper.compactions.no_room is None:
+            await self._wait(self.tools.compactions.make_room())
+            outcome = await self._read_answer()
+            if self.too_large and self.attempt < TRIES and self.tools.compactions.no_room is None:
                 continue  # its size is known now, so a compaction may make room
             if not (isinstance(outcome, Generation) or self.acts or self.fault):
-                self._tell_unanswered(outcome)
+                self._end_unanswered(outcome)
                 return
             problem = self.fault or (str(outcome) if isinstance(outcome, ModelError) else "")
             self.end("acted" if self.did else "refused", problem)
             if self.did or not self.fault:
                 return
-        show_absent(self.agent, self.impulse)
+        show_no_answer(self.agent, self.impulse)
 
-    async def _hear(self) -> Outcome:
+    async def _read_answer(self) -> Outcome:
         """Ask the model, and do each part of the answer as soon as it is complete."""
         self.queued, self.inbox = self.services.seconds(), DeferredQueue()
         priority, inbox = Priority[self.impulse.priority.upper()], self.inbox
         if priority is Priority.EVENT and not players_near(self.agent):
             priority = Priority.IDLE  # no player sees it, so it can wait
-        key = f"agent-{self.life.number}"
+        key = f"agent-{self.ref.number}"
         try:
             self.ticket = self.services.gateway.submit(
                 PROFILE, priority, key, self._request, lambda outcome: inbox.put((outcome,))
@@ -198,7 +205,7 @@ class Turn:
 
     def _request(self, profile: ModelProfile) -> GenerationRequest | None:
         """Build the request when the queue reaches the turn; None cancels it."""
-        agent, memory, now = self.life.body(), self.keeper.memory, self.services.clock.now()
+        agent, memory, now = self.ref.body(), self.tools.memory, self.services.clock.now()
         if agent is None or agent.location is None or agent.has_account:  # a builder plays it
             return None
         wanted = None if agent.db.paused or agent.db.asleep else self.still_wanted()
@@ -217,7 +224,7 @@ class Turn:
         post, inbox = self.services.post, self.inbox
         request = replace(
             profile.request(prompt.question),
-            cache_key=f"agent-{self.life.number}",
+            cache_key=f"agent-{self.ref.number}",
             on_text=lambda piece: post(lambda: inbox.put(piece)),
         )
         wait = self.services.seconds() - self.queued
@@ -232,7 +239,7 @@ class Turn:
         """Return the prompt for a model, the event fields it is made from, and its token budget."""
         services, budget = self.services, profile.prompt_tokens
         now, prompts, tokens = services.clock.now(), services.prompts, services.tokens
-        scene, basis = scene_of(self.agent, self.context, self.keeper, found, now, extra=extra)
+        scene, basis = scene_of(self.agent, self.context, self.tools, found, now, extra=extra)
         if profile.form != CHAT:  # the other forms of prompt have no rule about secrets
             scene = replace(scene, persona=" ".join(open_lines(scene.persona)))
         if profile.form == SCRIPT:
@@ -266,7 +273,7 @@ class Turn:
     def _allowed(self, part: AnswerPart) -> AnswerPart | None:
         """Return the part as the game's hook allows or changes it; None if the hook vetoes it."""
         hook = "at_agent_answer"
-        found: AnswerPart | None = of_game(self.agent, hook, AnswerPart | None, part, part)
+        found: AnswerPart | None = call_hook(self.agent, hook, AnswerPart | None, part, part)
         by = f"{type(self.agent).__name__}.{hook}"
         if found is None:
             self.thoughts.guard(self.impulse, "refused", part.text, f"{by} vetoed it")
@@ -285,9 +292,9 @@ class Turn:
             return
         part = allowed
         agent, context = self.agent, self.context
-        whispered, _ = secrecy(agent, context, self.keeper.memory.private)
+        whispered, _ = secrecy(agent, context, self.tools.memory.private)
         if part.kind is PartKind.DEED:
-            act = self._deed(part)
+            act = self._execute_deed(part)
         elif part.kind is PartKind.EMOTE:
             act = Act(None, "A gesture would show others what was whispered")
             if not whispered or len(people_near(agent)) <= 1:
@@ -315,34 +322,33 @@ class Turn:
         if act.result is not None:
             await self._wait(act.result)  # the act itself may have cancelled the turn
 
-    def _deed(self, part: AnswerPart) -> Act:
+    def _execute_deed(self, part: AnswerPart) -> Act:
         """Execute a line of the answer that begins with ``>``."""
-        agent, context, memory = self.agent, self.context, self.keeper.memory
+        agent, context, memory = self.agent, self.context, self.tools.memory
         _, confided = secrecy(agent, context, memory.private)
-        offered = choices(agent, context, memory.private)
+        offered = available_verbs(agent, context, memory.private)
         command = read_deed(part.text, *offered)
         if isinstance(command, Command) and command.verb == "talk":
             to, _, words = command.argument.partition(" = ")
             return self.actor.speak(agent, words, to, reason=command.reason, seen=context.seen)
         if isinstance(command, Command):
             return self.actor.do(agent, command, seen=context.seen, confided=confided)
-        verb, why = part.text.partition(" ")[0], "that cannot be done now"
-        if verb in WRITES:
-            why = "notes may not contain whispered words"
+        verb, why = part.text.partition(" ")[0], "notes may not contain whispered words"
+        why = why if verb in WRITES else "that cannot be done now"
         told = f"You tried to {verb}: {why}" if confided else command
         memory.remember(told, MemoryKind.RESULT, place=place_of(agent))
         return Act(None, told)
 
     # -- without an answer
 
-    def _tell_unanswered(self, error: Outcome) -> None:
+    def _end_unanswered(self, error: Outcome) -> None:
         """End a turn without an answer: its prompt is too large, or no model answered."""
         if costs := self.too_large:
             needs = f"Its prompt needs {costs.used:,} tokens and may have {costs.budget:,}"
             largest = max(costs.sections, key=lambda name: costs.sections[name])
             self.end(
                 TOO_LARGE,
-                f"{self.keeper.compactions.no_room or needs}. Its largest part is {largest!r}. "
+                f"{self.tools.compactions.no_room or needs}. Its largest part is {largest!r}. "
                 "Shorten that, or raise context_tokens in memory_compaction.md",
             )
         elif isinstance(error, ModelError):
@@ -350,21 +356,21 @@ class Turn:
             self.end("no answer", str(error))
         else:
             raise TurnDropped
-        show_absent(self.agent, self.impulse)
+        show_no_answer(self.agent, self.impulse)
 
     # -- for builders and for the log
 
     def warm(self) -> None:
         """Send a small model the start of the next prompt ahead, as reading it takes seconds."""
-        key = f"agent-{self.life.number}"
+        key = f"agent-{self.ref.number}"
 
         def request(profile: ModelProfile) -> GenerationRequest | None:
-            agent = self.life.body()
+            agent = self.ref.body()
             gone = agent is None or agent.location is None or agent.db.paused or agent.db.asleep
             if gone or profile.form != DIALOGUE:
                 return None
-            self.context = context_of(self.agent, self.impulse, self.keeper.memory)
-            prompt, *_ = self._prompt(profile, None, self._as_if("…"))
+            self.context = context_of(self.agent, self.impulse, self.tools.memory)
+            prompt, *_ = self._prompt(profile, None, self._supposed_memory("…"))
             return replace(profile.request(prompt.question), cache_key=key, max_tokens=1)
 
         with suppress(KeepsakeError):  # no model: the next answer reports it
@@ -372,20 +378,20 @@ class Turn:
 
     async def preview(self, words: str) -> tuple[Rendered, int]:
         """Return the prompt as if the partner had just said ``words``, and its token budget."""
-        self.context = context_of(self.agent, self.impulse, self.keeper.memory)
-        if said := self._as_if(words):
+        self.context = context_of(self.agent, self.impulse, self.tools.memory)
+        if said := self._supposed_memory(words):
             self.context = replace(self.context, words=words)
-        found = await relate(self.agent, self.context, self.keeper, by="builder")
+        found = await recall_for_turn(self.agent, self.context, self.tools, by="builder")
         profile = self.services.gateway.model(PROFILE)[0].resolved()
         prompt, _, budget = self._prompt(profile, found, said)
         return prompt.rendered, budget
 
-    def _as_if(self, words: str) -> Memory | None:
+    def _supposed_memory(self, words: str) -> Memory | None:
         """Return the memory that the agent would have if its partner had just said ``words``."""
         if not (partner := self.context.partner):
             return None
         return Memory(
-            *(self.keeper.memory.newest + 1, self.services.clock.now(), MemoryKind.PERCEPTION),
+            *(self.tools.memory.newest + 1, self.services.clock.now(), MemoryKind.PERCEPTION),
             f'{partner} says to you, "{words}"',
             place=place_of(self.agent),
             source=self.impulse.source,

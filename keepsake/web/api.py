@@ -177,7 +177,7 @@ def recall(
     request: HttpRequest, number: int, q: Words, limit: QueryEx[int, P(ge=1, le=50)] = 12
 ) -> list[PromptSource]:
     """Search an agent's memory as for its own thoughts. Best hits first, with the reasons."""
-    recaller = world.mind_of_agent(number).keeper.recaller
+    recaller = world.mind_of_agent(number).tools.recaller
     world.on_reactor(recaller.prepare)()
     found = recaller.find(q, limit=limit, audience=None)
     if found is None:

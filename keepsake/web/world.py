@@ -112,7 +112,7 @@ def _row(agent: AgentMixin, may_act: bool) -> AgentRow:
         memories=memories,
         next_due=next_due,
         used=thoughts.sent.costs.used if thoughts.sent else 0,
-        budget=shared.ladder.budget,
+        budget=shared.compaction_config.budget,
         due=due,
         compacting=mind.compactions.compacting,
         ended=thoughts.outcomes.total() - thoughts.outcomes[DROPPED],
@@ -204,7 +204,7 @@ def prompt(number: int) -> PromptView:
     """Return the last prompt since the server started; its time is None if there was none."""
     sent = mind_with(number).thinker.log.sent
     if sent is None:
-        return PromptView(budget=runtime().ladder.budget)
+        return PromptView(budget=runtime().compaction_config.budget)
     lines = groupby(sent.prompt.lines, itemgetter(1))
     answer, cause = sent.answer, sent.impulse
     return PromptView(

@@ -60,7 +60,7 @@ def _figures() -> list[Figure]:  # noqa: C901 - defines a world
             self.heard, self.remembering, self.told = self.capture(self.char1), 0.0, lines()
             self.char2.location = None
             for owner, name in (
-                (self.mind.keeper.recaller, "find"),
+                (self.mind.tools.recaller, "find"),
                 (self.mind.memory, "remember"),
                 (self.mind.memory.memory, "compact"),
             ):

@@ -70,7 +70,7 @@ def _figures() -> list[Figure]:  # noqa: C901 - defines a world
                 self._live(line, guests, memory)
                 compactions.compact_if_due()  # as the housekeeping does
                 self.settle(lambda: not compactions.compacting, 900.0)
-            self.mind.look()
+            self.mind.read_edits()
             self.mira.attributes.remove("paused")
             made, shown, leaked = memory.memory.tiers.compactions, 0, 0
             self.services.clock.time = BEGAN + timedelta(days=_ASKED_AFTER, hours=18, minutes=30)

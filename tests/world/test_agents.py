@@ -137,7 +137,7 @@ class TestTrouble(World):
         archive.append = _full
         self.ask("during")
         assert len(memory.waiting) == 1
-        assert self.mind.thinker.state is AgentState.TROUBLED
+        assert self.mind.thinker.state is AgentState.UNWRITABLE
         assert self.calls() == []
         archive.append = real
         until = self.services.clock.now()
@@ -176,7 +176,7 @@ class TestTrouble(World):
         self.char1.execute_cmd("say one")
         assert self.lines()[-1] == 'Tom says, "one"'
         assert "cannot be read" in str(bram.mind.memory.problem)
-        assert bram.mind.thinker.state is AgentState.TROUBLED
+        assert bram.mind.thinker.state is AgentState.UNWRITABLE
         assert len(bram.mind.memory.waiting) == 2
 
 

@@ -180,7 +180,7 @@ class TestTheCup(DeedsVillage):
         line = next(m for m in self.memories("mira") if m.importance == 9)
         assert (line.source, line.event) == ("Tom", "kindness")
         assert "hangs on its hook again, thanks to Tom" in self.mira.db.profile
-        self.mind.look()
+        self.mind.read_edits()
         known = self.mind.books.people.known.get(line.source_id)
         assert any("blue cup" in each.text for each in known.lines)
         assert "The Twelfth Cup, by Tom" in self.type("deeds", self.ada)

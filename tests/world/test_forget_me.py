@@ -67,7 +67,7 @@ class TestForgetMe(Building, PrivateWorld):
         for _ in range(2):
             self.chat(8)
             self.compact()
-        self.mind.look()
+        self.mind.read_edits()
         self.run_night()
         logs = Path(self.services.places.logs)
         logs.mkdir(parents=True, exist_ok=True)

@@ -40,7 +40,7 @@ class TestReplies(PrivateWorld):
         self.enterContext(override_settings(LOG_DIR=tempfile.mkdtemp(dir=self.scratch)))
         quick = replace(self.services.thinking.current, gather=0.0, cooldown=0.0)
         self.services.thinking.current = quick
-        self.mind.look()
+        self.mind.read_edits()
         self.attack, self.turn = "", 0
         self.fake.script = self.obeys
         self.heard_by_ann = self.capture(self.ann)

@@ -31,7 +31,7 @@ class PeopleWorld(AgentsWorld):
         self.heard = self.capture(self.char1)
 
     def page(self, who):
-        self.mind.look()
+        self.mind.read_edits()
         return self.mind.books.people.page(identity_of(who))
 
     def add_character(self, name):
@@ -49,7 +49,7 @@ class TestKnowing(PeopleWorld):
 
     def test_what_somebody_said_is_in_the_prompt_after_it_has_left_the_window(self):
         self.say(*CHAT, "I work as a miller, Mira.")
-        self.mind.look()
+        self.mind.read_edits()
         shown = self.people_lines(self.ask("Here I am again!", "say Welcome!")[0])
         assert "Tom" not in shown, "the window shows all"
         self.services.compaction = FixedConfig(
@@ -100,7 +100,7 @@ class TestPromises(PeopleWorld):
         verb, _, argument = line.partition(" ")
         done = []
         self.mind.memory.remember(line, MemoryKind.ACT)
-        self.mind.keeper.perform(Command(verb, argument), "The Inn").addCallback(done.append)
+        self.mind.tools.perform(Command(verb, argument), "The Inn").addCallback(done.append)
         self.settle(lambda: bool(done))
         return self.mind.memory.context().window[-1].text
 

@@ -80,7 +80,7 @@ class PrivateWorld(RecallWorld, TalkWorld):
         for _ in range(3):
             self.chat(8)
             self.compact()
-        self.mind.look()
+        self.mind.read_edits()
 
     def run_night(self) -> list[str]:
         """Run all steps of a night with a model that repeats its prompts; return those prompts."""
@@ -105,7 +105,7 @@ class PrivateWorld(RecallWorld, TalkWorld):
 
     def recalled_words(self, audience: Audience | None) -> list[str]:
         """Return the private words that recall finds for an audience."""
-        find = self.mind.keeper.recaller.find
+        find = self.mind.tools.recaller.find
         hits = [hit for each in QUESTIONS for hit in find(each, audience=audience).hits]
         return secrets_in([hit.document.text for hit in hits])
 
@@ -130,7 +130,7 @@ class TestPrivateWords(PrivateWorld):
     def test_private_words_reach_nobody_else(self):
         """Collect the private words that reach Ann or an act, by their way."""
         found = {"window and turns": secrets_in(self.ask_everything())}
-        self.mind.look()
+        self.mind.read_edits()
         found["pages and promises"] = secrets_in(self.ask_everything())
         held = self.mind.memory.memory.host.constraints()
         found["what summaries are held to"] = secrets_in([*held])

@@ -59,7 +59,7 @@ class NightWorld(SleepWorld):
         return json.loads((self.mind.memory.folder / THROUGH).read_text())["through"]
 
     def problems(self):
-        return [line for line in self.logged if "In the sleep of Mira" in line]
+        return [line for line in self.logged if "Mira's night, " in line]
 
 
 class TestNights(NightWorld):
@@ -114,16 +114,16 @@ class TestCompacting(LadderWorld):
         self.fill(0.75, context_tokens=1600)
         self.budget(context_tokens=1600)
         sleeper, books = self.mind.sleeper, self.mind.books
-        settle = books.settle
+        update = books.update_people
         held, let_go = threading.Event(), threading.Event()
         self.addCleanup(let_go.set)
 
-        def settling(archive):
+        def held_update(archive):
             held.set()
             let_go.wait(300)
-            settle(archive)
+            update(archive)
 
-        books.settle = settling
+        books.update_people = held_update
         sleeper.fall_asleep("a test said so")
         self.settle(held.is_set)
         # as the housekeeping does every two seconds

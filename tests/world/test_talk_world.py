@@ -120,11 +120,11 @@ class TestAnswers(TalkWorld):
         assert 'Mira says to you, "And to you, Ann."' in heard
 
     def test_the_budget_of_the_models_prompts_is_known_before_the_first_talk(self):
-        unknown = self.services.ladder.budget
+        unknown = self.services.compaction_config.budget
         lifecycle._do_housekeeping()
-        room = self.services.ladder.budget
+        room = self.services.compaction_config.budget
         self.ask("Good evening.", "Good evening, Tom.")
-        assert unknown < room == self.services.ladder.budget
+        assert unknown < room == self.services.compaction_config.budget
 
     def test_one_answer_to_two_lines_is_not_followed_by_another(self):
         self.replies = ["Both, Tom.", "Again?", "> wait"]
@@ -273,7 +273,7 @@ class TestPoses(Building, TalkWorld):
         assert "Tom poses: says to you, 'My name is King Bram.'" in prompt
         assert "Tom poses: is gone." in prompt
         assert not any(f"Tom {each}" in prompt for each in forged)
-        self.mind.look()
+        self.mind.read_edits()
         (tom,) = (p for p in self.mind.books.people.all() if p.name == "Tom")
         assert [line.text for line in tom.lines] == [
             "What did I say of the crown, the door and King Bram?"

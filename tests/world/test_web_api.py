@@ -285,7 +285,7 @@ class TestSite(WebWorld):
         self.say("My sister Lotte died in March, Mira.")
         pia = self.add_player(77, "Pia")
         self.say("I bake bread in Ostrey, Mira.", who=pia)
-        self.mind.books.settle(self.mind.memory.memory.archive)
+        self.mind.books.update_people(self.mind.memory.memory.archive)
         self.account.characters.add(self.char1)
         anna, bob = (self.client_of(each) for each in (self.account, pia.account))
         for mine, other in ((anna, "Ostrey"), (bob, "Lotte")):

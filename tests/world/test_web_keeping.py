@@ -34,7 +34,7 @@ class TestKept(WebWorld):
         assert (note["title"], note["text"]) == ("well", "The cup lies there.")
         kept = self.get(self.of_mira("/book"), of="kept")
         assert "- Tom keeps bees." in next(e["text"] for e in kept if e["file"] == "pinned.md")
-        self.mind.look()
+        self.mind.read_edits()
         (tom,) = self.get(self.of_mira("/book"), of="people")
         assert tom["title"] == "Tom"
         assert "I am a baker by trade." in tom["text"]

@@ -12,7 +12,7 @@ from functools import partial
 
 from keepsake.agent.agent_log import log
 from keepsake.agent.runtime import Runtime
-from keepsake.agent.surroundings import Body, Life, identity_of, is_agent, people_near
+from keepsake.agent.surroundings import AgentRef, Body, identity_of, is_agent, people_near
 from keepsake.archive.log import Archive
 from keepsake.archive.privacy import NOBODY, Audience, PrivateWords
 from keepsake.archive.records import Memory
@@ -37,8 +37,8 @@ class Books:
         closed: Whether the agent is gone or renamed; then no page is written.
     """
 
-    def __init__(self, life: Life, services: Runtime) -> None:
-        name, folder, emit = life.name, life.folder, services.events.emit
+    def __init__(self, ref: AgentRef, services: Runtime) -> None:
+        name, folder, emit = ref.name, ref.folder, services.events.emit
 
         def owner(of: str) -> Owner:
             return Owner(name, lambda problem: log(f"[{of}] {name}: {problem}"), emit)
@@ -49,9 +49,9 @@ class Books:
         self.journal = Journal(folder / "journal", owner("Journal"))
         self.people = PeopleBook(folder, owner("People"))
         self.closed = False
-        self._name, self._services, self._taking = name, services, threading.Lock()
+        self._name, self._services, self._lock = name, services, threading.Lock()
 
-    def look(self) -> None:
+    def read_edits(self) -> None:
         """Read files that a person has edited; blocks.
 
         Each reader checks for edits too. This is for files that are seldom read.
@@ -61,9 +61,9 @@ class Books:
         self.journal.entries()
         self.people.refresh()
 
-    def settle(self, archive: Archive) -> None:
+    def update_people(self, archive: Archive) -> None:
         """Add memories that are not on the pages of people yet; blocks."""
-        with self._taking:
+        with self._lock:
             while not self.closed and self.people.through < (newest := archive.last_number):
                 first = self.people.through + 1
                 self.people.take(archive.read(first, min(newest, first + CHUNK - 1)))

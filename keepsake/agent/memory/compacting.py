@@ -10,16 +10,16 @@ from twisted.python.failure import Failure
 from keepsake.agent.agent_log import log, warn
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.runtime import Runtime
-from keepsake.agent.surroundings import Life
+from keepsake.agent.surroundings import AgentRef
 from keepsake.books.persona import open_lines
 from keepsake.errors import CompactionError, CompactionRunning, KeepsakeError
 from keepsake.events.types import Compaction, Guard, MemoryChange
 from keepsake.memory.types import CompactionResult, CompactReason, UndoResult
 
-LONGEST = 86_400.0
+COMPACTION_TIMEOUT = 86_400.0
 """Seconds after which a compaction times out: one day."""
 
-type Compacted = CompactionResult | CompactionError
+type CompactionOutcome = CompactionResult | CompactionError
 """The outcome of a compaction."""
 
 
@@ -30,15 +30,15 @@ class Compactions:
         no_room: Why the last emergency compaction made no room; None if it did.
     """
 
-    def __init__(self, life: Life, memory: MemoryComponent, services: Runtime) -> None:
+    def __init__(self, ref: AgentRef, memory: MemoryComponent, services: Runtime) -> None:
         self.no_room: CompactionError | None = None
-        self._life, self._memory, self._services = life, memory, services
-        self._alone = DeferredLock()
+        self._ref, self._memory, self._services = ref, memory, services
+        self._lock = DeferredLock()
 
     @property
     def compacting(self) -> bool:
         """Whether a compaction runs or waits for a thread."""
-        return bool(self._alone.locked)
+        return bool(self._lock.locked)
 
     def compact_if_due(self, *, asleep: bool = False) -> None:
         """Start a compaction in the background if one is due; when asleep, it is due earlier."""
@@ -54,7 +54,7 @@ class Compactions:
         """
         try:
             while (reason := self._memory.memory.before_thought()) is not None and self.compacting:
-                await self._alone.run(lambda: None)  # wait until the running one has ended
+                await self._lock.run(lambda: None)  # wait until the running one has ended
         except KeepsakeError:  # the archive cannot be opened; the thought reports it
             return
         if reason is None:
@@ -68,7 +68,7 @@ class Compactions:
         outcome = await self.compact(reason)
         self.no_room = outcome if isinstance(outcome, CompactionError) else None
 
-    def compact(self, reason: CompactReason | None) -> Deferred[Compacted]:
+    def compact(self, reason: CompactReason | None) -> Deferred[CompactionOutcome]:
         """Compact the memory. If ``reason`` is None, only if a compaction is due and pays.
 
         Returns:
@@ -79,38 +79,38 @@ class Compactions:
         """
         memory, emit, name = self._memory.memory, self._services.events.emit, self._memory.name
         # Read the game's objects here, because worker threads must not.
-        body = self._life.body()
+        body = self._ref.body()
         page = str(body.db.profile or "") if body is not None else ""
         persona = " ".join(open_lines(page.strip().partition("\n\n")[0]))
-        self._memory.known = self._life.names(), persona
+        self._memory.known = self._ref.names(), persona
         why = reason
 
-        def change() -> Compacted:
+        def change() -> CompactionOutcome:
             nonlocal why
             why = reason or memory.next_turn()  # slow, because it makes a plan
             return memory.compact(why) if why else CompactionError("no compaction is due")
 
-        def tell(outcome: Compacted) -> Compacted:
+        def emit_events(outcome: CompactionOutcome) -> CompactionOutcome:
             if why is not None and not isinstance(outcome, CompactionRunning):  # logged elsewhere
-                emit(_told(name, why, outcome))
+                emit(_event_of(name, why, outcome))
             if isinstance(outcome, CompactionResult):
                 for task, answer, why_not in outcome.refused:
                     emit(Guard(agent=name, task=task, op="refused", before=answer, reason=why_not))
             return outcome
 
-        return self._in_thread(change).addCallback(tell)
+        return self._in_thread(change).addCallback(emit_events)
 
     def undo(self) -> Deferred[UndoResult | CompactionError]:
         """Undo the last compaction; see :meth:`compact`."""
 
-        def tell(outcome: UndoResult | CompactionError) -> UndoResult | CompactionError:
+        def emit_events(outcome: UndoResult | CompactionError) -> UndoResult | CompactionError:
             problem = str(outcome) if isinstance(outcome, CompactionError) else ""
             number = 0 if isinstance(outcome, CompactionError) else outcome.number
             name, emit = self._memory.name, self._services.events.emit
             emit(MemoryChange(agent=name, op="undo", n=number, by="builder", problem=problem))
             return outcome
 
-        return self._in_thread(self._memory.memory.undo).addCallback(tell)
+        return self._in_thread(self._memory.memory.undo).addCallback(emit_events)
 
     def _in_thread[T](self, change: Callable[[], T]) -> Deferred[T | CompactionError]:
         """Run a change in a thread of the compaction pool."""
@@ -124,14 +124,14 @@ class Compactions:
         def failed(failure: Failure) -> CompactionError:
             if isinstance(failure.value, CompactionError):
                 return failure.value
-            log(f"[Memory] {name}: Compaction broke off: {failure.value!r}")
-            return CompactionError(f"the compaction broke off ({failure.value!r})")
+            log(f"[Memory] {name}: The compaction failed: {failure.value!r}")
+            return CompactionError(f"the compaction failed ({failure.value!r})")
 
-        ended = self._alone.run(services.in_thread, change, LONGEST, services.compactions)
+        ended = self._lock.run(services.in_thread, change, COMPACTION_TIMEOUT, services.compactions)
         return ended.addErrback(failed)
 
 
-def _told(name: str, reason: CompactReason, outcome: Compacted) -> Compaction:
+def _event_of(name: str, reason: CompactReason, outcome: CompactionOutcome) -> Compaction:
     """Return the event of a compaction, successful or not."""
     if isinstance(outcome, CompactionError):
         return Compaction(agent=name, reason=reason.value, outcome="failed", problem=str(outcome))

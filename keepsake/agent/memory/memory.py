@@ -10,7 +10,7 @@ from typing import Unpack
 from keepsake.agent.agent_log import log
 from keepsake.agent.memory.books import Books
 from keepsake.agent.runtime import Runtime
-from keepsake.agent.surroundings import Life
+from keepsake.agent.surroundings import AgentRef
 from keepsake.archive.log import Archive
 from keepsake.archive.privacy import NOBODY, PrivateWords
 from keepsake.archive.records import MemoryFacts, MemoryKind
@@ -46,13 +46,13 @@ class MemoryComponent:
         known: Names of people and places, and the agent's persona, for summaries.
     """
 
-    def __init__(self, life: Life, books: Books, services: Runtime) -> None:
-        self.name, self.folder = life.name, life.folder
-        self.summaries = SummaryFolder(life.folder / "summaries", life.name)
+    def __init__(self, ref: AgentRef, books: Books, services: Runtime) -> None:
+        self.name, self.folder = ref.name, ref.folder
+        self.summaries = SummaryFolder(ref.folder / "summaries", ref.name)
         self.problem: KeepsakeError | None = None
         self.newest = 0
         self.private, self.commitments = PrivateWords(), books.commitments
-        self.waiting: deque[Line] = deque(services.spill.of(life.folder.name))
+        self.waiting: deque[Line] = deque(services.spill.of(ref.folder.name))
         self.asleep, self.known = False, (frozenset[str](), "")
         self._books, self._services, self._spilled = books, services, bool(self.waiting)
         self._memory: AgentMemory | None = None
@@ -80,7 +80,7 @@ class MemoryComponent:
         if self._services.spill.keep(self.folder.name, line):  # so that a stop does not lose it
             self._spilled = True
         else:
-            log(f"[Error] {self.name}: A memory can be written nowhere; a stop would lose it")
+            log(f"[Error] {self.name}: A memory is only in RAM: free disk space before a restart")
         return 0
 
     def save_backlog(self) -> bool:
@@ -110,7 +110,7 @@ class MemoryComponent:
                 self._services.spill.done(self.folder.name)
                 self._spilled = False
         except ArchiveError as error:
-            self._trouble(error)
+            self._set_problem(error)
             return False
         if self.problem is not None:
             log(f"[Memory] {self.name}: The archive can be written again; nothing was lost")
@@ -150,7 +150,7 @@ class MemoryComponent:
         if self.waiting:
             spill = self._services.spill
             spill.sync()
-            log(f"[Memory] {self.name}: Memories wait in {spill.path} for the archive")
+            log(f"[Memory] {self.name}: Memories wait in {spill.path}, not yet in the archive")
         if self._memory is not None:
             self._services.syncer.syncs.discard(self._memory.archive.sync)
             try:
@@ -176,7 +176,7 @@ class MemoryComponent:
         try:
             archive = Archive(self.folder / "archive")
         except ArchiveError as error:
-            self._trouble(error)
+            self._set_problem(error)
             return False
         try:
             self.private = PrivateWords.of(archive)
@@ -186,7 +186,7 @@ class MemoryComponent:
             archive.close()
             told = f"the archive in {self.folder} cannot be read ({error!r})"
             cure = "Fix its files; new memories are kept in KEEPSAKE_HOME until then"
-            self._trouble(ArchiveError(told, cure))
+            self._set_problem(ArchiveError(told, cure))
             return False
         self._services.syncer.syncs.add(archive.sync)
         # An earlier process may have archived some of the memories that waited.
@@ -198,7 +198,7 @@ class MemoryComponent:
         services = self._services
         return MemoryHost(
             clock=services.clock,
-            config=lambda: services.ladder,
+            config=lambda: services.compaction_config,
             summarizer=self._summarizer,
             log=log,
             tokens=services.tokens,
@@ -215,11 +215,11 @@ class MemoryComponent:
 
     def _summarizer(self) -> Summarizer:
         """Return the summarizer that the configuration names; called in a worker thread."""
-        if (ask := self._services.asker(self._services.ladder.profile)) is None:
+        if (ask := self._services.asker(self._services.compaction_config.profile)) is None:
             return extractive
         return ModelSummarizer(ask, self._services.prompts, *self.known)
 
-    def _trouble(self, error: KeepsakeError) -> None:
+    def _set_problem(self, error: KeepsakeError) -> None:
         if str(error) != str(self.problem):
             log(f"[Memory] {self.name}: {error}")
             fault = Fault(level="error", text=str(error), agent=self.name)

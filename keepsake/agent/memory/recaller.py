@@ -12,7 +12,7 @@ from keepsake.agent.agent_log import log
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.memory.related import SearchResult, memory_of
 from keepsake.agent.runtime import Runtime
-from keepsake.agent.surroundings import Life
+from keepsake.agent.surroundings import AgentRef
 from keepsake.archive.privacy import NOBODY, Audience
 from keepsake.archive.records import Memory
 from keepsake.books.notes import NoteBook
@@ -22,11 +22,11 @@ from keepsake.recall.agent_index import AgentIndex
 from keepsake.recall.documents import DocumentKind
 from keepsake.recall.search import MemorySearch
 
-FOR_MEANING = 0.7
+VECTOR_SHARE = 0.7
 """Share of a search's time that the embedder and vectors may use. Word search needs less."""
-LONGEST_WAIT = 10.0
+BUILDER_SECONDS = 10.0
 """Seconds that a builder's search may take."""
-SPARE = 3
+EXTRA_HITS = 3
 """Extra results of each kind, because some may already be in the prompt."""
 
 
@@ -34,27 +34,27 @@ class Recaller:
     """Searches the memories, summaries and notes of one agent."""
 
     def __init__(
-        self, life: Life, notes: NoteBook, memory: MemoryComponent, services: Runtime
+        self, ref: AgentRef, notes: NoteBook, memory: MemoryComponent, services: Runtime
     ) -> None:
-        self._name, self._folder, self._find_names = life.name, life.folder, life.names
+        self._name, self._folder, self._find_names = ref.name, ref.folder, ref.names
         self._memory, self._services = memory, services
         self._names: frozenset[str] = frozenset()
         self._index: AgentIndex | None = None
-        self._recall: MemorySearch | None = None
+        self._memory_search: MemorySearch | None = None
         if services.indexes is not None:
-            self._index = services.indexes.open(life.folder.name, life.folder / "archive", notes)
-            change = partial(MemoryChange, agent=life.name, op="reindex", n=0)
+            self._index = services.indexes.open(ref.folder.name, ref.folder / "archive", notes)
+            change = partial(MemoryChange, agent=ref.name, op="reindex", n=0)
             self._index.on_rebuild = lambda reason: services.events.emit(
                 change(by="rules" if reason else "builder", problem=reason)
             )
-            self._recall = MemorySearch(
+            self._memory_search = MemorySearch(
                 self._index.words,
                 self._index.vectors,
                 services.embedder,
                 names=lambda: self._names,
                 clock=services.clock,
-                agent=life.name,
-                complain=lambda problem: log(f"[Recall] {life.name}: {problem}"),
+                agent=ref.name,
+                complain=lambda problem: log(f"[Recall] {ref.name}: {problem}"),
             )
 
     def prepare(self) -> None:
@@ -76,8 +76,8 @@ class Recaller:
             The results; None without an index, or after a timeout or an error, because the agent
             must still be able to think.
         """
-        config = self._services.recalling
-        if self._recall is None or not config.budget:
+        config = self._services.recall_config
+        if self._memory_search is None or not config.budget:
             return None
         self._names = self._find_names()
         find = partial(self.find, text, by=by, scene=scene, audience=audience, asker=asker)
@@ -85,9 +85,9 @@ class Recaller:
         try:
             return await self._services.in_thread(partial(find, seconds=wait), wait)
         except TimeoutError:
-            log(f"[Recall] {self._name}: no answer in time; the thought goes on without")
+            log(f"[Recall] {self._name}: The search took too long; the thought goes on without it")
         except Exception as error:
-            log(f"[Error] {self._name}: The search broke off: {error!r}")
+            log(f"[Error] {self._name}: The search failed: {error!r}")
         return None
 
     def find(
@@ -95,7 +95,7 @@ class Recaller:
         text: str,
         *,
         by: str = "builder",
-        seconds: float = LONGEST_WAIT,
+        seconds: float = BUILDER_SECONDS,
         limit: int = 0,
         scene: bool = False,
         audience: Audience | None = NOBODY,
@@ -113,7 +113,7 @@ class Recaller:
         Returns:
             The results; None if no index could be searched.
         """
-        config, recall, index = self._services.recalling, self._recall, self._index
+        config, recall, index = self._services.recall_config, self._memory_search, self._index
         if recall is None or index is None:
             return None
         began, window = self._services.seconds(), self._memory.memory.context().window
@@ -126,10 +126,10 @@ class Recaller:
         hits = recall.search(
             text,
             limit=limit,
-            kinds=None if limit else {kind: n + SPARE for kind, n in most},
+            kinds=None if limit else {kind: n + EXTRA_HITS for kind, n in most},
             before=before,
             scene=scene,
-            seconds=seconds * FOR_MEANING,
+            seconds=seconds * VECTOR_SHARE,
             asker=asker,
             # Summaries hold no private words, and notes are not memories.
             may=lambda document: (
@@ -169,5 +169,5 @@ class Recaller:
     def forget(self) -> None:
         """Close the index of an agent that is gone. Its files stay."""
         if self._index is not None and self._services.indexes is not None:
-            self._index = self._recall = None
+            self._index = self._memory_search = None
             self._services.indexes.forget(self._folder.name)

@@ -42,7 +42,7 @@ class SearchResult:
         return [hit for hit in self.hits if hit.document.kind is kind]
 
 
-def related(found: SearchResult, context: MemoryContext, config: RecallConfig) -> tuple[Hit, ...]:
+def select(found: SearchResult, context: MemoryContext, config: RecallConfig) -> tuple[Hit, ...]:
     """Select hits for a prompt: those that it does not show already, within the token budget.
 
     The best hits of each kind come first; later ones that exceed the budget are left out.
@@ -58,10 +58,8 @@ def related(found: SearchResult, context: MemoryContext, config: RecallConfig) -
     for hit in found.hits:
         document, of_kind = hit.document, unseen[hit.document.kind]
         in_window = document.last >= window_from and document.kind is not DocumentKind.NOTE
-        is_shown = (
-            document.kind is DocumentKind.SUMMARY and (document.first, document.last) in summed
-        )
-        if not (in_window or is_shown) and len(of_kind) < most[document.kind]:
+        shown = document.kind is DocumentKind.SUMMARY and (document.first, document.last) in summed
+        if not (in_window or shown) and len(of_kind) < most[document.kind]:
             # Skip a text that repeats another one.
             of_kind.setdefault(f"{document.title} {document.text.casefold()}", hit)
     left, hits = config.budget, list[Hit]()
@@ -101,7 +99,7 @@ def line_of(document: Document, most: int = LONGEST_SUMMARY) -> str:
     return f"{_when(document.time, document.place)} {shorten(text, longest)} ({numbers})"
 
 
-def result(found: SearchResult | None, words: str) -> str:
+def result_line(found: SearchResult | None, words: str) -> str:
     """Return the result of the verb `recall`: one line with the best of each kind."""
     if found is None:
         return "You cannot remember just now; try again later"
@@ -120,7 +118,7 @@ def result(found: SearchResult | None, words: str) -> str:
     return f"{RECALLED}{'; '.join(parts)}"
 
 
-def question(context: MemoryContext, place: str, present: Sequence[str]) -> str:
+def scene_query(context: MemoryContext, place: str, present: Sequence[str]) -> str:
     """Return the query of a turn without words to answer: recent lines, place, who is here."""
     said: list[str] = []
     for memory in reversed(context.window):  # back to the agent's last act

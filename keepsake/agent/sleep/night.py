@@ -20,7 +20,7 @@ from keepsake.models.queue import Priority
 from keepsake.ports import Generation, GenerationRequest, TargetModel
 from keepsake.tasks.task import TRIES, Ask, RefusedAnswer, Task, run
 
-_LONGEST = 86_400.0
+_NIGHT_TIMEOUT = 86_400.0
 """Seconds after which a night's work times out: one day."""
 
 type Figures = Mapping[str, int | float]
@@ -113,12 +113,12 @@ class Nights:
         self.step = ""
         self._name, self._tasks, self._services = name, tasks, services
         self._woken = threading.Event()
-        self._alone = DeferredLock()  # never two nights at once
+        self._lock = DeferredLock()  # never two nights at once
 
     @property
     def working(self) -> bool:
         """Whether a night's work is still running."""
-        return bool(self._alone.locked)
+        return bool(self._lock.locked)
 
     def begin(self, why: str) -> None:
         """Start the night's work when the agent falls asleep."""
@@ -131,9 +131,8 @@ class Nights:
         except ConfigError as error:
             log(f"[Sleep] {name} sleeps without a model: {error}")
         work = partial(self._sleep, NightAsk(ask, config.calls, woken))
-        night = self._alone.run(services.in_thread, work, _LONGEST, services.nights)
-        told = f"[Error] {name}: The night broke off:"
-        night.addErrback(lambda failure: log(f"{told} {failure.value!r}"))
+        night = self._lock.run(services.in_thread, work, _NIGHT_TIMEOUT, services.nights)
+        night.addErrback(lambda e: log(f"[Error] {name}: The night's work failed: {e.value!r}"))
 
     def end(self, by: str) -> None:
         """End the night, because ``by`` woke the agent. Work stops before its next piece."""
@@ -160,14 +159,14 @@ class Nights:
                 except Exception as error:  # one failed task must not stop the others
                     asking.check()  # an error because the night is over is not reported
                     known = isinstance(error, KeepsakeError)
-                    problem = str(error) if known else f"a fault ({error!r})"
-                    log(f"[Sleep] In the sleep of {name}, {self.step}: {problem}")
+                    problem = str(error) if known else f"an unexpected error ({error!r})"
+                    log(f"[Sleep] {name}'s night, {self.step}: {problem}")
                 event = partial(Sleep, agent=name, op="step", step=self.step, problem=problem)
                 took, calls = round(seconds() - began, 6), asking.calls - calls
                 emit(event(seconds=took, calls=calls, figures=dict(figures)))
             log(f"[Sleep] {name}'s night is done ({asking.calls} model calls)")
         except NightOver:
-            log(f"[Sleep] {name} woke before its night's work was done; the rest waits")
+            log(f"[Sleep] {name} woke before its night's work was done; the next night goes on")
         finally:
             self.step = ""
             for each in asking.refused:

@@ -64,7 +64,7 @@ class NightWork:
     def consolidate(self, ask: NightAsk) -> Figures:
         """Write journal entries about the memories since the last night."""
         newest, path = self._memory.memory.archive.last_number, self._memory.folder / THROUGH
-        since = max(_through(path), newest - NEWEST)
+        since = max(_last_in_journal(path), newest - NEWEST)
         asked = ask.available  # without a model, the memories wait for a later night
         figures = self.write_day(ask, self._read(since + 1, newest) if newest > since else [])
         if asked:
@@ -73,7 +73,7 @@ class NightWork:
 
     def profiles(self, ask: NightAsk) -> Figures:
         """Update the pages of people, then call :meth:`write_portraits`."""
-        self._books.settle(self._memory.memory.archive)
+        self._books.update_people(self._memory.memory.archive)
         return self.write_portraits(ask)
 
     def write_day(self, ask: NightAsk, memories: Sequence[Memory]) -> Figures:
@@ -110,14 +110,14 @@ class NightWork:
         everything, config = journal.entries(), services.sleeping.current
         # An insight is not evidence for further insights.
         inferred, may = EntryOrigin.INFERRED, self._may
-        lived = [e for e in everything if e.origin is not inferred and may(e.memories)]
+        experienced = [e for e in everything if e.origin is not inferred and may(e.memories)]
         insights = [each for each in everything if each.is_insight]
         newest = max((each.order for each in insights), default=(0, 0))
-        gathered = sum(each.importance for each in lived if each.order > newest)
+        gathered = sum(each.importance for each in experienced if each.order > newest)
         figures: Figures = {"gathered": gathered}
         if gathered < config.reflect_after or not ask.available:
             return {**figures, "needed": config.reflect_after}
-        shown, now = lived[-_ENTRIES:], services.clock.now()
+        shown, now = experienced[-_ENTRIES:], services.clock.now()
         lines = tuple(entry_line(each, now) for each in shown)
         numbers = {number for each in shown for number in each.memories}
         known = [each.text for each in insights]
@@ -154,13 +154,13 @@ class NightWork:
             if len(new) < LEAST_LINES or not ask.available:
                 continue
             asked += 1
-            lines = self._exchange(public, new if public.portrait else public.lines)
+            lines = self._conversation(public, new if public.portrait else public.lines)
             prompts = self._services.prompts["people"].current
             portrait = ask.do(people_task(prompts, name, public.name, public.portrait, lines))
-            people.conclude(page.key, partial(_studied, before=public, portrait=portrait))
+            people.conclude(page.key, partial(_with_portrait, before=public, portrait=portrait))
         return {"asked": asked}
 
-    def _exchange(self, page: PersonPage, lines: Sequence[PageLine]) -> tuple[str, ...]:
+    def _conversation(self, page: PersonPage, lines: Sequence[PageLine]) -> tuple[str, ...]:
         """Return what the person said and did in these lines, and the agent's acts to them."""
         last = _last(lines)
         first = max(min(line.numbers[0] for line in lines) - 1, last - NEWEST)
@@ -169,7 +169,7 @@ class NightWork:
         return shown or tuple(f"- {x.time.astimezone():%d %B %Y}: {x.shown}" for x in lines)
 
 
-def _through(path: Path) -> int:
+def _last_in_journal(path: Path) -> int:
     """Return the number of the last memory in the journal; 0 if that is not known."""
     try:
         return int(json.loads(path.read_text("utf-8"))["through"])
@@ -183,7 +183,7 @@ def _is_between(memory: Memory, page: PersonPage) -> bool:
     return memory.source_id == page.key
 
 
-def _studied(known: PersonPage, before: PersonPage, portrait: str) -> PersonPage:
+def _with_portrait(known: PersonPage, before: PersonPage, portrait: str) -> PersonPage:
     """Return the page with its new paragraph, unless a person has edited the old one."""
     text = portrait if known.portrait == before.portrait else known.portrait
     return replace(known, portrait=text, studied=max(known.studied, _last(before.lines)))

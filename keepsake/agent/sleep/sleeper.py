@@ -24,8 +24,8 @@ from keepsake.agent.surroundings import (
     is_agent,
     place_of,
     players_near,
+    route_to,
     show,
-    way_to,
 )
 from keepsake.agent.thinker import Thinker
 from keepsake.archive.records import MemoryKind
@@ -35,7 +35,7 @@ from keepsake.language.heard import RULED
 TICK_SECONDS = 60.0
 """Seconds between two checks whether an agent is tired or has slept enough."""
 ITS_HOUR = "its hour"
-_FOR_IT = (EventKind.ADDRESSED, EventKind.NAMED)
+_ADDRESSED = (EventKind.ADDRESSED, EventKind.NAMED)
 _TIRED, _CALLED, _STROLL = "yawns, and sets off for home.", "hurries home to a guest.", ""
 """What people see when a walk begins. A walk of the daily routine is not shown, and agents do not
 think about it."""
@@ -116,15 +116,15 @@ class Sleeper:
         if agent is None:
             return
         if not agent.db.asleep:
-            self._live_on(agent, passed)
+            self._tick_awake(agent, passed)
         elif (since := self.fell_asleep) is None:
             agent.db.asleep = clock.now().isoformat()
         elif clock.now() >= self._services.sleeping.current.wakes_at(since):
             self.wake(ITS_HOUR)
 
-    def _live_on(self, agent: Body, passed: float) -> None:
+    def _tick_awake(self, agent: Body, passed: float) -> None:
         config = self._services.sleeping.current
-        self._keep(self.awake_seconds + passed)
+        self._store_awake_seconds(self.awake_seconds + passed)
         if agent.location is not agent.home and hosts_guests(agent):
             self.come_home()  # guests came before a reload or during a talk
         # A paused agent does not change, and a character that a player controls does not sleep.
@@ -133,23 +133,23 @@ class Sleeper:
         if (why := config.tired(self.awake_seconds)) and quiet and not busy:
             self.go_to_bed(why)
 
-    def noticed(self, event: Impulse) -> None:
+    def notice(self, event: Impulse) -> None:
         """Take in an event. An agent that players address does not go to bed."""
-        if event.from_player and event.kind in (*_FOR_IT, EventKind.GIVEN):
+        if event.from_player and event.kind in (*_ADDRESSED, EventKind.GIVEN):
             self._last_spoken = self._services.seconds()
-            self.stay_up()
+            self.stop_walking()
 
     def close(self) -> None:
         """Stop, because the server stops or the agent is gone. A sleeping agent stays asleep."""
-        self.stay_up()
+        self.stop_walking()
         self.nights.close()
-        self._keep(self.awake_seconds)
+        self._store_awake_seconds(self.awake_seconds)
 
     # -- walking
 
     def walk(self, goal: Any, arrived: Callable[[], None]) -> None:
         """Walk to a room of the daily routine; anyone who addresses the agent stops it."""
-        self._set_off(arrived, _STROLL, goal)
+        self._walk_to(arrived, _STROLL, goal)
 
     def come_home(self) -> None:
         """Go back to the place that it keeps, because a guest has come; not during a talk."""
@@ -159,10 +159,10 @@ class Sleeper:
         called = self._walk is not None and self._walk.manner is _CALLED
         if called or self._thinker.in_talk:
             return
-        self._thinker.break_off()  # the thought might make it walk elsewhere
-        self._set_off(self._welcome, _CALLED)
+        self._thinker.cancel_thought()  # the thought might make it walk elsewhere
+        self._walk_to(self._greet_guests, _CALLED)
 
-    def _welcome(self) -> None:
+    def _greet_guests(self) -> None:
         """Treat the players who wait at home as if they had just arrived."""
         self._last_spoken = self._services.seconds()
         for guest in players_near(self._body()):
@@ -172,41 +172,41 @@ class Sleeper:
     def go_to_bed(self, why: str) -> None:
         """Go home and sleep; ``why`` is recorded: ``16 hours awake``."""
         if not self.asleep and self._body() is not None:
-            self._set_off(lambda: self.fall_asleep(why))
+            self._walk_to(lambda: self.fall_asleep(why))
 
-    def stay_up(self) -> None:
+    def stop_walking(self) -> None:
         """Stop the current walk, if there is one."""
         self._walk = None
         self._next.cancel()
 
-    def _set_off(self, arrived: Callable[[], None], manner: str = _TIRED, goal: Any = None) -> None:
+    def _walk_to(self, arrived: Callable[[], None], manner: str = _TIRED, goal: Any = None) -> None:
         """Start a walk to a room. An agent that is already there arrives at once."""
-        self.stay_up()
+        self.stop_walking()
         if (agent := self._body()) is None:
             return
         self._walk = walk = _Walk(manner, goal or agent.home or agent.location, arrived)
         if manner and agent.location is not walk.goal:
             show(agent, f"{agent.key} {manner}", "move")
-        self._go_on(agent, walk, way_to(agent, walk.goal))
+        self._continue_walk(agent, walk, route_to(agent, walk.goal))
 
     def _step(self, walk: _Walk) -> None:
         """Go through one exit of the route from where the agent is now."""
         if (agent := self._body()) is None:
             return
-        before, ways = agent.location, way_to(agent, walk.goal)
+        before, ways = agent.location, route_to(agent, walk.goal)
         agent.unannounced = not walk.manner
         try:
             if ways:
                 ways[0].at_traverse(agent, ways[0].destination)
         except Exception as error:
             # Hooks of a room or an exit may fail. The walk must end all the same.
-            log(f"[Error] {agent.key}: The way broke off: {error!r}")
+            log(f"[Error] {agent.key}: The walk failed: {error!r}")
         finally:
             agent.unannounced = False
         if self._walk is walk:  # else something behind the exit stopped the walk
-            self._go_on(agent, walk, ways if agent.location is not before else None)
+            self._continue_walk(agent, walk, ways if agent.location is not before else None)
 
-    def _go_on(self, agent: Body, walk: _Walk, ways: list[Any] | None) -> None:
+    def _continue_walk(self, agent: Body, walk: _Walk, ways: list[Any] | None) -> None:
         """Arrive or walk on. An agent without a route home is moved there, and people see it."""
         if agent.location is not walk.goal:
             if ways:
@@ -215,23 +215,23 @@ class Sleeper:
             if walk.manner:
                 agent.move_to(walk.goal, quiet=True, move_type="teleport")
                 show(agent, f"{agent.key} comes home.", "move")
-        self.stay_up()
+        self.stop_walking()
         walk.arrived()
 
     # -- falling asleep, and waking
 
     def fall_asleep(self, why: str) -> None:
         """Fall asleep where the agent is."""
-        self.stay_up()
+        self.stop_walking()
         agent = self._body()
         if agent is None or agent.db.asleep:
             return
-        self._thinker.break_off()
+        self._thinker.cancel_thought()
         self._remember(agent, f"You lie down and fall asleep ({why}).")
         agent.db.asleep = self._services.clock.now().isoformat()
         show(agent, f"{agent.key} lies down and falls asleep.", "asleep")
         log(f"[Sleep] {agent.key} falls asleep: {why}")
-        self._keep(self.awake_seconds)
+        self._store_awake_seconds(self.awake_seconds)
         self.nights.begin(why)
 
     def wake(self, by: str, *, rested: bool = False) -> bool:
@@ -246,7 +246,7 @@ class Sleeper:
         agent.attributes.remove("asleep")
         self.nights.end(by)
         if rested or by == ITS_HOUR:  # else it goes back to sleep when left alone
-            self._keep(0.0)
+            self._store_awake_seconds(0.0)
         told = f"{slept / timedelta(hours=1):.1f} hours"
         cause = "you have slept enough" if by == ITS_HOUR else f"{by} woke you"
         self._remember(agent, f"You wake up after {told} of sleep: {cause}.")
@@ -260,14 +260,14 @@ class Sleeper:
     def _remember(self, agent: Body, text: str) -> None:
         self._memory.remember(text, MemoryKind.RESULT, place=place_of(agent))
 
-    def _keep(self, seconds: float) -> None:
+    def _store_awake_seconds(self, seconds: float) -> None:
         self.awake_seconds = seconds
         if (agent := self._body()) is not None:
             agent.attributes.add("awake_seconds", round(seconds, 1))
 
     # -- events around a sleeping agent
 
-    def reached_by(self, speaker: Any, line: str, facts: Mapping[str, Any]) -> bool:
+    def perceives(self, speaker: Any, line: str, facts: Mapping[str, Any]) -> bool:
         """Return whether the sleeping agent perceives an event; a shout at it wakes it.
 
         ``facts``: The message's ``type`` and, for directed messages, ``to``: a database number.
@@ -282,7 +282,7 @@ class Sleeper:
             _answer(agent, speaker, f"{agent.key} takes it without waking.")
             return True
         event = event_of(agent, speaker, line, facts)
-        meant = event is not None and event.kind in _FOR_IT
+        meant = event is not None and event.kind in _ADDRESSED
         if (meant and kind == "shout") or (kind == "wake" and for_me):
             return self.wake(speaker.key)
         if meant:

@@ -8,7 +8,7 @@ from typing import Any
 
 from evennia.objects.objects import DefaultCharacter
 
-from keepsake.agent.agent_log import log, of_game
+from keepsake.agent.agent_log import call_hook, log
 from keepsake.agent.attention import EventKind, Impulse
 from keepsake.agent.mind import Mind
 from keepsake.agent.runtime import runtime
@@ -136,7 +136,7 @@ class AgentMixin(CharacterMixin):
     def _perceive(self, mind: Mind, raw: str, facts: dict[str, Any], from_obj: Any) -> int:
         """Remember a line and react to it; return the memory's number, 0 for none."""
         line = perception.perceive(raw, own_name=self.key)
-        if not line or (self.db.asleep and not mind.sleeper.reached_by(from_obj, line, facts)):
+        if not line or (self.db.asleep and not mind.sleeper.perceives(from_obj, line, facts)):
             return 0
         kind = str(facts.get("type", ""))
         everyday = kind == SCENE and self.is_everyday(line, facts, from_obj)
@@ -167,13 +167,13 @@ class AgentMixin(CharacterMixin):
                 event = self._with_addressee(event, from_obj, facts)
             if self._may_react(line, from_obj, kind, event.kind):
                 mind.thinker.notice(replace(event, memory=number))
-            mind.sleeper.noticed(event)
+            mind.sleeper.notice(event)
         return number
 
     def _may_react(self, line: str, speaker: Any, kind: str, event: EventKind) -> bool:
         """Whether the game's hook allows a thought about what the agent heard."""
         heard = (line, speaker, kind, event in (EventKind.ADDRESSED, EventKind.GIVEN))
-        return of_game(self, "at_agent_heard", bool | None, True, *heard) is not False
+        return call_hook(self, "at_agent_heard", bool | None, True, *heard) is not False
 
     def _with_addressee(self, event: Impulse, player: Any, facts: dict[str, Any]) -> Impulse:
         """Return the event, as addressed if the player's words to the room are for this agent."""

@@ -21,7 +21,7 @@ from keepsake.agent.agent_log import logged
 from keepsake.agent.mind import Mind
 from keepsake.agent.runtime import running, runtime
 from keepsake.agent.sleep.sleeper import TICK_SECONDS
-from keepsake.agent.surroundings import Life
+from keepsake.agent.surroundings import AgentRef
 from keepsake.agent.thinker import AgentState
 from keepsake.contrib.evennia.creation import MEMORY_ID, all_agents, settle_memory
 
@@ -54,7 +54,7 @@ def mind_of(agent: Any) -> Mind | None:
         # Evennia caches loaded objects: this asks the database only the first time.
         find = partial(ObjectDB.objects.get_id, number)
         folder = shared.places.agents / agent.memory_folder
-        _minds[number] = mind = Mind(Life(number, agent.key, folder, find, known_names), shared)
+        _minds[number] = mind = Mind(AgentRef(number, agent.key, folder, find, known_names), shared)
         mind.memory_id = agent.attributes.get(MEMORY_ID)
         mind.begin()
         _start_ticking()
@@ -91,7 +91,7 @@ def close_mind(agent_id: int) -> None:
     """Close an agent's mind, if it is open; its archive stays."""
     if mind := _minds.pop(agent_id, None):
         mind.close()
-        mind.keeper.recaller.forget()
+        mind.tools.recaller.forget()
 
 
 def close_all() -> None:
@@ -122,7 +122,7 @@ def _tick() -> None:
             if (agent := mind.thinker.body()) is not None and not mind.closed:
                 agent.at_minute()
     if running():
-        runtime().workers.submit(lambda: list(map(Mind.look, minds)))
+        runtime().workers.submit(lambda: list(map(Mind.read_edits, minds)))
 
 
 @cache

@@ -63,7 +63,7 @@ class Room:
         self.looks()
 
     def looks(self):
-        self.attention.look(self.here, player_near=True, now=self.now)
+        self.attention.set_present(self.here, player_near=True, now=self.now)
 
     def speaks(self, who):
         if who in self.here:

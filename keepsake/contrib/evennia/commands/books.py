@@ -20,7 +20,7 @@ def book(kind: str, query: Query) -> Callable[[], str]:
     name, mind, words = query.name, query.mind, query.words.casefold().split()
 
     def work() -> str:
-        mind.look()  # also shows what happened a moment ago
+        mind.read_edits()  # also shows what happened a moment ago
         pages = (mind.memory.folder / kind).glob("[!.]*.md")
         files = sorted(pages, key=lambda path: path.stat().st_mtime, reverse=True)
         texts = {path: path.read_text(encoding="utf-8", errors="replace") for path in files}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from datetime import UTC
 
-from keepsake.agent.memory.compacting import Compacted
+from keepsake.agent.memory.compacting import CompactionOutcome
 from keepsake.agent.mind import ActionResult
 from keepsake.archive.history import PastCompaction, compactions
 from keepsake.contrib.evennia.commands.base import BuilderCommand, Query, plain, table
@@ -42,7 +42,7 @@ class CmdCompactMemories(BuilderCommand):
         outcome.addCallback(lambda each: caller.msg(_coloured(compaction_result(each))))
 
 
-def compaction_result(outcome: Compacted) -> ActionResult:
+def compaction_result(outcome: CompactionOutcome) -> ActionResult:
     """Return the outcome of a compaction, in words."""
     if isinstance(outcome, CompactionError):
         return False, f"The compaction failed: {outcome}"

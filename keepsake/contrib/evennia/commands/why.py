@@ -170,7 +170,7 @@ def search(query: Query) -> Callable[[], str]:
     name, words, memory = query.name, query.words, query.mind.memory
     if not words:
         raise KeepsakeError("No words to search for", "Example: @recall Mira = the brass key")
-    recaller, window = query.mind.keeper.recaller, len(memory.context().window)
+    recaller, window = query.mind.tools.recaller, len(memory.context().window)
 
     def work() -> str:
         found = recaller.find(words, limit=MOST_HITS, audience=None)

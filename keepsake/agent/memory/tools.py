@@ -30,8 +30,8 @@ from keepsake.prompt import script
 from keepsake.prompt.verbs import PRIVATE, Command
 from keepsake.recall.documents import Hit
 
-_ANY = 20_000
-"""Characters of a note or a pin that are passed on. Its book refuses a text that is too long."""
+_TEXT_LIMIT = 20_000
+"""Characters of a note or a pin that are passed on. Its book has a limit of its own."""
 _MOST_WORDS_OF_A_NAME = 3
 TOOL_SECONDS = 10.0
 """Seconds that a tool call may take."""
@@ -64,24 +64,24 @@ class MemoryTools:
             A Deferred that fires on the reactor thread when the result is in the memory.
         """
 
-        def over(result: str | Failure) -> None:
-            text = f"You tried to {command.line}: it broke off"
+        def archive(result: str | Failure) -> None:
+            text = f"You tried to {command.line}: it failed"
             if isinstance(result, str):
                 text = result
             elif isinstance(result.value, KeepsakeError):
                 text = f"You tried to {command.line}: {result.value}"
             else:
-                log(f"[Error] {self.memory.name}: {command.line!r} broke off: {result.value!r}")
+                log(f"[Error] {self.memory.name}: {command.line!r} failed: {result.value!r}")
             text = text.replace(unsaid, "…") if unsaid else text
             line = shorten(" ".join(text.split()), related.LONGEST_RESULT)
             self.memory.remember(line, MemoryKind.RESULT, place=place)
 
         tool: Callable[[Command, str], str] = getattr(self, f"_{command.verb}")
-        return self._services.in_thread(lambda: tool(command, place), TOOL_SECONDS).addBoth(over)
+        return self._services.in_thread(lambda: tool(command, place), TOOL_SECONDS).addBoth(archive)
 
     def _sourced(self, text: str) -> str:
         """Return the text with who spoke last before it, because it may repeat somebody's lie."""
-        text, spoke = for_prompt(text, limit=_ANY), dict[str, int]()
+        text, spoke = for_prompt(text, limit=_TEXT_LIMIT), dict[str, int]()
         for memory in reversed(self.memory.memory.context().window):
             if spoke and spoken(memory):
                 break
@@ -93,7 +93,7 @@ class MemoryTools:
         word = "memory" if len(spoke) == 1 else "memories"
         return f"After {who} spoke ({word} {numbers}): {text}"
 
-    # -- the tools: the method of a verb is its name with an underscore
+    # -- the tools: each method is named after its verb, with an underscore before it
 
     def _note(self, command: Command, place: str) -> str:
         title, _, text = command.argument.partition(": ")
@@ -115,7 +115,7 @@ class MemoryTools:
 
     def _recall(self, command: Command, _place: str) -> str:
         found = self.recaller.find(command.argument, by="agent", seconds=TOOL_SECONDS)
-        return related.result(found, command.argument)
+        return related.result_line(found, command.argument)
 
     def _remember(self, command: Command, place: str) -> str:
         """Add a fact to the note of the day, which recall finds."""
@@ -128,13 +128,13 @@ class MemoryTools:
         who = who.removeprefix("to ")
         if not what or len(who.split()) > _MOST_WORDS_OF_A_NAME:  # no name: ``a bowl of soup``
             who, what = "", command.argument.strip()
-        made = self._made_to(who)
+        made = self._basis_of_promise(who)
         key = "" if made is None else made.source_id or made.to_id
         number = self.memory.memory.archive.last_number if made is None else made.number
         promise = Commitment(CommitmentKind.PROMISE, who, what, number, key)
         return f"{script.PROMISED}{self.books.commitments.add(promise).line}"
 
-    def _made_to(self, who: str) -> Memory | None:
+    def _basis_of_promise(self, who: str) -> Memory | None:
         """Return the newest memory of that person and the agent, on which a promise is based."""
         for memory in reversed(self.memory.memory.context().window):
             verb = memory.text.partition(" ")[0].casefold()
@@ -152,9 +152,9 @@ class MemoryTools:
         """Return the hits of a search that the current prompt shows."""
         if found is None:
             return ()
-        config, context = self._services.recalling, self.memory.memory.context()
+        config, context = self._services.recall_config, self.memory.memory.context()
         if self._services.chat_tokens:
             # A chat prompt shows the memories behind a summary instead of old summaries.
             config = replace(config, summaries=0)
         shown = replace(context, window=context.window[-self._services.shown_lines :])
-        return related.related(found, shown, config)
+        return related.select(found, shown, config)
