@@ -208,7 +208,7 @@ def scene_of(
             first, lambda number: memory.private.may_hear([number], audience)
         ),
         journal=books.journal_lines(memory.private, first, who),
-        people=books.people_lines(agent, memory.private, first, audience),
+        people=books.people_lines(agent, memory.private, first, audience, who),
         window=window,
         words=words if waiting and ordered.index(waiting[-1]) <= last_act else "",
         whispered=turn.whispered,
@@ -238,7 +238,8 @@ def _surroundings(
     usages = options.usages(deeds)
     own = {verb: f": {verb.help}" for verb in deeds if verb.takes is Takes.OWN}
     changing = NAMING | {Takes.OWN}
-    facts = call_hook(agent, "at_agent_prompt", list | tuple, ())
+    facts = [f"You follow {e.key}." for e in people_near(agent) if e.id == agent.mind.actor.leader]
+    facts += call_hook(agent, "at_agent_prompt", list | tuple, ())
     things = place.contents_get(content_type="object") if place is not None else ()
     people = (
         f"{each.key} (asleep)" if each.db.asleep else str(each.key) for each in people_near(agent)

@@ -28,7 +28,7 @@ import yaml
 from keepsake.archive.records import HEARSAY, Memory, MemoryKind, memories_in
 from keepsake.books.files import replace_file
 from keepsake.json_lines import in_json, parsed
-from keepsake.language.heard import heard
+from keepsake.language.heard import heard, spoken
 from keepsake.language.heard import names as is_named
 from keepsake.language.perception import sentences, words
 
@@ -59,7 +59,6 @@ class Traces:
         self.person = person
         self.numbers: set[int] = set()
         mine, others = set[str](), set(_terms(profile))
-        self._runs: set[tuple[str, ...]] = set()
         memories = list(memories)
         theirs = {each.source for each in memories if each.source_id == person.key}
         known = {each.source for each in memories if each.source_id != person.key} - {person.name}
@@ -67,19 +66,22 @@ class Traces:
         self._names = {person.name, *filter(None, theirs - known)}
         longer = (each for each in known if any(is_named(each, name) for name in self._names))
         self._longer = sorted(longer, key=len, reverse=True)
+        mine_runs, other_runs = set[tuple[str, ...]](), set[tuple[str, ...]]()
         for memory in memories:
-            if self.involves(memory):
-                self.numbers.add(memory.number)
-                said = heard(memory)
-                if not self._by_or_to(memory):
-                    continue  # overheard: somebody else's words
-                text = said.words if said is not None else memory.text
-                if memory.event == HEARSAY:  # of hearsay only the passed-on words count
-                    text = "" if said is None else text.partition(": ")[2]
+            text, own = _words_of(memory), memory.kind is not MemoryKind.PERCEPTION
+            if not self.involves(memory):
+                # An agent may have a word from the person, unless it used the word first.
+                others |= set(_terms(text)) - mine if own else set(_terms(memory.text))
+                other_runs |= set(_runs(text)) - mine_runs if own else set(_runs(text))
+                continue
+            self.numbers.add(memory.number)
+            # Overheard words and the agent's answers are not the person's, nor how hearsay begins.
+            if self._by_or_to(memory) and not own:
+                hearsay = memory.event == HEARSAY
+                text = text.partition(": ")[2] if hearsay and heard(memory) else text
                 mine |= set(_terms(text))
-                self._runs |= set(_runs(text))
-            elif memory.kind is MemoryKind.PERCEPTION:
-                others |= set(_terms(memory.text))
+                mine_runs |= set(_runs(text))
+        self._runs = mine_runs - other_runs
         self.rare = frozenset(t for t in mine - others if len(t) >= _LEAST)
 
     def involves(self, memory: Memory) -> bool:
@@ -204,7 +206,7 @@ def _cleaned(record: dict[str, Any], line: str, traces: Traces) -> dict[str, Any
         return record
     memory = Memory.from_record(record)
     own = memory.kind is not MemoryKind.PERCEPTION
-    told = f"{memory.text} {memory.reason}"
+    told = f"{_words_of(memory)} {memory.reason}"
     if not traces.involves(memory) and not (own and traces.matches(told, named=False)):
         return record
     kept = {key: record[key] for key in ("type", "n", "t", "kind", "place") if key in record}
@@ -265,6 +267,13 @@ def _mentions(path: Path, person: ForgottenPerson) -> bool:
         return False
     data = path.read_bytes()
     return person.key.encode() in data or person.name.encode() in data
+
+
+def _words_of(memory: Memory) -> str:
+    """Return what was said, or the text without the verb of an own act."""
+    if (said := heard(memory) or spoken(memory)) is not None:
+        return said.words
+    return memory.text.partition(" ")[2] if memory.kind is MemoryKind.ACT else memory.text
 
 
 def _terms(text: str) -> Iterator[str]:

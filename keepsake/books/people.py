@@ -198,18 +198,22 @@ class PromptContext:
 
 
 def lines(
-    present: Sequence[tuple[str, str]], book: PeopleBook, budget: int, how: PromptContext
+    present: Sequence[tuple[str, str]],
+    book: PeopleBook,
+    budget: int,
+    how: PromptContext,
+    partner: str = "",
 ) -> tuple[str, ...]:
-    """Return a line for each of ``present`` within ``budget`` tokens, most often met first.
+    """Return a line for each of ``present``, within ``budget`` tokens: ``partner``, a key, first.
 
     For instance ``Tom, met 9 November: a miller; last said: 'I have found her.'``.
 
     ``present``: The key and the name of everybody who is there.
     """
-    pages = [(name, book.known.get(key)) for key, name in present]
-    pages.sort(key=lambda each: each[1].meetings if each[1] else 0, reverse=True)
+    pages = [(key == partner, book.known.get(key), name) for key, name in present]
+    pages.sort(key=lambda each: (each[0], each[1].meetings if each[1] else 0), reverse=True)
     told = list[str]()
-    for place, (name, page) in enumerate(pages[:MOST_SHOWN], start=1):
+    for place, (_, page, name) in enumerate(pages[:MOST_SHOWN], start=1):
         others = min(len(pages), MOST_SHOWN) - place
         room = budget - min(20 * others, budget // 2)
         lines = [for_prompt(x, limit=_LONGEST) for x in _shown(fit_name(name), page, how)]
@@ -232,6 +236,7 @@ def _shown(name: str, page: PersonPage | None, how: PromptContext) -> Iterator[s
     former = [each for each in page.names if each != name]
     known_as = f" (you knew them as {former[-1]})" if former else ""
     head = f"{name}{known_as}, met {_day(page.first_met, how.now)}"
+    today = _day(how.now, how.now)
     remarks = (for_prompt(each).lstrip("-*# ") for each in page.by_hand if each[:2] != "##")
     opinions = (for_prompt(e, limit=_LONGEST).rstrip(".") for e in (*remarks, page.portrait))
     about = ": ".join(filter(None, [head, "; ".join(filter(None, opinions))]))
@@ -241,9 +246,11 @@ def _shown(name: str, page: PersonPage | None, how: PromptContext) -> Iterator[s
             verb = "last said" if each.said else "you saw"
             verb = "told you in confidence" if how.confided(each.numbers) else verb
             words = each.text if each.said else f"{page.name} {each.text}"
-            quotes[verb].append(f"{quoted(words, _LONGEST_QUOTE)} ({_day(each.time, how.now)})")
-    if about == head and head.endswith(_day(how.now, how.now)) and not any(quotes.values()):
-        return  # they met today, and nothing else is known
+            day = _day(each.time, how.now)
+            when = "" if day == today else f" ({day})"
+            quotes[verb].append(quoted(words, _LONGEST_QUOTE) + when)
+    if about == head and head.endswith(f"met {today}") and not any(quotes.values()):
+        return  # nothing else is known
     for most in range(MOST_QUOTES, 0, -1):
         told = (f"{verb}: {', '.join(texts[-most:])}" for verb, texts in quotes.items() if texts)
         yield "; ".join([about, *told])

@@ -85,8 +85,9 @@ class Ticket:
 class ModelServer:
     """One server, shared by all profiles that use it, with a priority queue of calls.
 
-    Calls with the same key never run at the same time. With two or more places, compaction and
-    sleep leave one free, so that a player never waits for a summary or a sleeping agent.
+    Calls with the same key never run at the same time, except cancelled ones. With two or more
+    places, compaction and sleep leave one free, so that a player never waits for a summary or a
+    sleeping agent.
 
     Args:
         provider: The provider, as profiles name it.
@@ -157,7 +158,9 @@ class ModelServer:
         self._waiting = [ticket for ticket in self._waiting if not ticket.cancelled]
         if len(self.running) >= self.places:
             return
-        now, keys = self._clock(), {each.key for each in self.running} - {None}
+        now = self._clock()
+        # A cancelled call may still wait for its first byte; its agent does not wait for that.
+        keys = {each.key for each in self.running if not each.cancelled} - {None}
         background = sum(each.priority in BACKGROUND for each in self.running)
         blocked = BACKGROUND if 0 < self.places - 1 <= background else ()
         ranked = list[tuple[int, int]]()

@@ -155,7 +155,9 @@ def _thing(verb: Verb, thing: str, options: Options) -> str:
         return ""
     if name := find_named(thing, names):
         return name
-    can = f"you can only {verb.name} {either(names)}" if names else "there is nothing to do it to"
+    can = (
+        f"you can only {verb.name} {either(names)}" if names else f"there is nothing to {verb.name}"
+    )
     raise _Refused(f" {shorten(thing, 60)}: {can}")
 
 

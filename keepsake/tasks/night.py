@@ -163,7 +163,7 @@ def journal_task(
     values = {"name": own_name, "most": MOST_ENTRIES, "longest": LONGEST_ENTRY}
     item = {"text": _TEXT, "importance": _IMPORTANCE, "memories": _NUMBERS}
     schema = _schema("entries", MOST_ENTRIES, item)
-    return NightTask("journal", prompts, lines, values, 1200, read, (), schema)
+    return NightTask("journal", prompts, lines, values, 1500, read, (), schema)
 
 
 def people_task(

@@ -236,6 +236,23 @@ def test_whispers_to_them_and_hearsay_about_them_are_deleted(tmp_path: Path):
     assert "Nell tells me: Ann gave Nell a sled." in left
 
 
+def test_an_agents_own_words_and_verbs_are_kept(tmp_path: Path):
+    to_ann, heard = {"to": "Ann", "to_id": "5-1"}, 'Otto says to you, "Whisper, kettle, astrolabe!"'
+    archived(
+        tmp_path,
+        (ACT, "", "", "whisper Ann = Come into the warm Kettle.", to_ann),
+        (HEARD, "Otto", "9-1", heard, {}),
+        (ACT, "", "", "say Come into the warm Kettle; take more.", {"to_id": "9-1"}),
+        (ACT, "", "", "whisper Ann = Take more soup.", to_ann),
+        (ACT, "", "", "whisper Ann = I know of an astrolabe.", to_ann),
+    )
+    assert forget(tmp_path, OTTO)
+    left = left_in(tmp_path)
+    assert "whisper Ann = Come into the warm Kettle." in left, "the agent used the word first"
+    assert "whisper Ann = Take more soup." in left, "the agent's own words are not Otto's"
+    assert "astrolabe" not in left
+
+
 def test_what_others_said_to_them_is_deleted(tmp_path: Path):
     archived(
         tmp_path, *((HEARD, *line, {"event": "talk"}) for line in table("said to who is forgotten"))

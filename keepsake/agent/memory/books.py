@@ -96,9 +96,14 @@ class Books:
         return prompt_lines(self.journal.known, budget, now, tokens, may, about)
 
     def people_lines(
-        self, agent: Body, private: PrivateWords, first: int | None, audience: Audience = NOBODY
+        self,
+        agent: Body,
+        private: PrivateWords,
+        first: int | None,
+        audience: Audience,
+        partner: str,
     ) -> tuple[str, ...]:
-        """Return a prompt's lines about the people who are with the agent."""
+        """Return a prompt's lines about the people who are with the agent, the partner first."""
         services, hears = self._services, private.may_hear
         budget = max(PEOPLE_BUDGET, services.chat_tokens // SHARE)
         how = PromptContext(
@@ -112,4 +117,4 @@ class Books:
         # Skip agents that it has not met: its persona may describe them, as neighbours.
         told = [each for each in near if each[0] in self.people.known or not is_agent(each[1])]
         present = [(key, person.key) for key, person in told]
-        return people_lines(present, self.people, budget, how)
+        return people_lines(present, self.people, budget, how, partner)

@@ -164,3 +164,13 @@ def test_urgent_calls_go_first_and_equal_ones_in_order(
     waiting = [PRIORITIES[name[0]] for name in asked.split() if name not in harness.pool.started]
     assert harness.queue.waiting == {each: waiting.count(each) for each in Priority}
     assert harness.finish_all() == answered.split()
+
+
+def test_a_cancelled_call_in_flight_does_not_delay_the_next_of_its_key():
+    harness = QueueHarness(in_flight=2)
+    remark = harness.submit("remark", key="mira")
+    harness.run_posted()
+    remark.cancelled = True
+    harness.submit("answer", P, key="mira")
+    harness.run_posted()
+    assert harness.pool.started == ["remark", "answer"]
