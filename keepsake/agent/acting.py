@@ -73,10 +73,10 @@ class Actor:
         # The answer does not cover perceptions that came after its prompt was built.
         late = any(m.number > seen and m.kind is MemoryKind.PERCEPTION for m in window)
         hidden = confided and command.verb != WHISPER
-        unsaid = command.argument if hidden and command.verb == "recall" else ""
+        redact = command.argument if hidden and command.verb == "recall" else ""
         # Archive the act before its execution, because its results are archived too.
         number = self._memory.remember(
-            f"{command.verb} …" if unsaid else command.line,
+            f"{command.verb} …" if redact else command.line,
             MemoryKind.ACT,
             place=place,
             reason="" if hidden else command.reason,
@@ -86,7 +86,7 @@ class Actor:
             answers=seen if late else 0,
         )
         if command.verb in PRIVATE:
-            return Act(command, result=self._tools.perform(command, place, unsaid), memory=number)
+            return Act(command, result=self._tools.perform(command, place, redact), memory=number)
 
         def log_failure(result: Any) -> None:
             self.acting = None

@@ -109,7 +109,7 @@ class Attention:
         self._chatter = 0  # lines that agents exchanged since another event
         self._idle_from, self._idle_share = now, rng.uniform(2 / 3, 4 / 3)
 
-    # -- what happens
+    # -- events
 
     def set_present(self, present: Collection[str], *, player_near: bool, now: float) -> None:
         """Set who is here; drop impulses of people who have left."""
@@ -181,7 +181,7 @@ class Attention:
         met = self._met.items()
         return any(now - at < TALK_SECONDS and who in self.present for who, at in met)
 
-    # -- what is due
+    # -- the schedule
 
     def upcoming(self) -> tuple[float, Impulse] | None:
         """Return the next impulse and when it is due; None during a thought.

@@ -283,8 +283,8 @@ def excerpts_and_lines(
         memory = memory_of(hit.document, name)
         said = heard(memory) if hit.document.speaker != name else None
         # A question uses all hits, other words only hits that share a word. Skip found questions.
-        bears = words.endswith("?") or any(each.startswith(BY_WORDS) for each in hit.reasons)
-        if said and not said.words.endswith("?") and bears:
+        relevant = words.endswith("?") or any(each.startswith(BY_WORDS) for each in hit.reasons)
+        if said and not said.words.endswith("?") and relevant:
             lines.append(f'{said.who} said, "{said.words}"')
         if n not in told:
             talk = _same_talk(memory, (each for each in around if each.number not in told))

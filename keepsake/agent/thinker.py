@@ -123,7 +123,7 @@ class Thinker:
             impulse = Impulse(EventKind.ADDRESSED, True, partner.key, source_id=who)
         return Deferred.fromCoroutine(self._new_turn(impulse=impulse, agent=agent).preview(words))
 
-    # -- from the world
+    # -- events
 
     def notice(self, event: Impulse) -> None:
         """Take in an event that may be worth a thought. A sleeping agent ignores it."""
@@ -131,7 +131,7 @@ class Thinker:
         if agent is None or agent.db.asleep:
             return
         if event.kind in DIRECT and event.source and event.who not in self._attention.present:
-            event = replace(event, kind=EventKind.HEARD)  # a shout from afar
+            event = replace(event, kind=EventKind.HEARD)  # a shout from another room
         if self._attention.notice(event, self._seconds()):
             self.cancel_thought()
         self._set_alarm(agent)
@@ -192,7 +192,7 @@ class Thinker:
             self._unanswered = {each.key: each for each in waited}
             self.model_is_back()
 
-    # -- one thought after the other
+    # -- thoughts
 
     def schedule(self) -> None:
         """Set the alarm for the next time that a thought may be due."""

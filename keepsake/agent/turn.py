@@ -387,7 +387,7 @@ class Turn:
         return prompt.rendered, budget
 
     def _supposed_memory(self, words: str) -> Memory | None:
-        """Return the memory that the agent would have if its partner had just said ``words``."""
+        """Return the memory of the partner saying ``words``; None if there is no partner."""
         if not (partner := self.context.partner):
             return None
         return Memory(

@@ -117,7 +117,7 @@ class MemoryComponent:
             self.problem = None
         return True
 
-    # -- what it holds
+    # -- reading
 
     @property
     def memory(self) -> AgentMemory:

@@ -57,8 +57,8 @@ class Recaller:
                 complain=lambda problem: log(f"[Recall] {ref.name}: {problem}"),
             )
 
-    def prepare(self) -> None:
-        """Read the names that a search needs. Call it before, on the reactor thread."""
+    def read_names(self) -> None:
+        """Read the names that :meth:`find` needs. Call it first, on the reactor thread."""
         self._names = self._find_names()
 
     async def search(

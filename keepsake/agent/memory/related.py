@@ -22,7 +22,7 @@ from keepsake.recall.documents import Document, DocumentKind, Hit
 
 LONGEST, LONGEST_SUMMARY, BRIEF = 300, 450, 160
 """Maximum characters of a memory or note, of a summary, and of a result in one line."""
-_JUST_SAID = 2
+_QUERY_LINES = 2
 """How many recent lines the query of a turn without words to answer contains."""
 LONGEST_RESULT = 650
 """Maximum characters of a tool's result, which is one memory."""
@@ -122,7 +122,7 @@ def scene_query(context: MemoryContext, place: str, present: Sequence[str]) -> s
     """Return the query of a turn without words to answer: recent lines, place, who is here."""
     said: list[str] = []
     for memory in reversed(context.window):  # back to the agent's last act
-        if (memory.kind is MemoryKind.ACT and said) or len(said) == _JUST_SAID:
+        if (memory.kind is MemoryKind.ACT and said) or len(said) == _QUERY_LINES:
             break
         if memory.kind is MemoryKind.PERCEPTION and memory.source:
             words = heard(memory)

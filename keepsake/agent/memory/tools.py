@@ -55,10 +55,10 @@ class MemoryTools:
         self.memory, self.books, self.recaller = memory, books, recaller
         self.compactions, self._services = compactions, services
 
-    def perform(self, command: Command, place: str, unsaid: str = "") -> Deferred[None]:
+    def perform(self, command: Command, place: str, redact: str = "") -> Deferred[None]:
         """Execute a command with a private verb in a worker thread.
 
-        ``unsaid``: Words to remove from the archived result, because they may be private.
+        ``redact``: Words to remove from the archived result, because they may be private.
 
         Returns:
             A Deferred that fires on the reactor thread when the result is in the memory.
@@ -72,15 +72,15 @@ class MemoryTools:
                 text = f"You tried to {command.line}: {result.value}"
             else:
                 log(f"[Error] {self.memory.name}: {command.line!r} failed: {result.value!r}")
-            text = text.replace(unsaid, "…") if unsaid else text
+            text = text.replace(redact, "…") if redact else text
             line = shorten(" ".join(text.split()), related.LONGEST_RESULT)
             self.memory.remember(line, MemoryKind.RESULT, place=place)
 
         tool: Callable[[Command, str], str] = getattr(self, f"_{command.verb}")
         return self._services.in_thread(lambda: tool(command, place), TOOL_SECONDS).addBoth(archive)
 
-    def _sourced(self, text: str) -> str:
-        """Return the text with who spoke last before it, because it may repeat somebody's lie."""
+    def _with_source(self, text: str) -> str:
+        """Return the text, prefixed with who spoke last, because it may repeat somebody's lie."""
         text, spoke = for_prompt(text, limit=_TEXT_LIMIT), dict[str, int]()
         for memory in reversed(self.memory.memory.context().window):
             if spoke and spoken(memory):
@@ -93,11 +93,11 @@ class MemoryTools:
         word = "memory" if len(spoke) == 1 else "memories"
         return f"After {who} spoke ({word} {numbers}): {text}"
 
-    # -- the tools: each method is named after its verb, with an underscore before it
+    # -- the tools: each method is named after its verb: ``_note``
 
     def _note(self, command: Command, place: str) -> str:
         title, _, text = command.argument.partition(": ")
-        text, now, reason = self._sourced(text), self._services.clock.now(), command.reason
+        text, now, reason = self._with_source(text), self._services.clock.now(), command.reason
         note = self.books.notes.write(title, text, place=place, reason=reason, now=now)
         how = script.ADDED if note.created != note.updated else script.KEPT
         return f"{how}{note.title!r}"
@@ -106,7 +106,7 @@ class MemoryTools:
         return f"{script.PUT_AWAY}{self.books.notes.forget(command.argument).stem!r} away"
 
     def _pin(self, command: Command, _place: str) -> str:
-        line = self.books.pinned.add(self._sourced(command.argument), own=True)
+        line = self.books.pinned.add(self._with_source(command.argument), own=True)
         used = sum(len(pin.text) for pin in self.books.pinned.items)
         return f"{script.PINNED}{line} ({used:,} of {PINNED_LIMIT:,} characters used)"
 

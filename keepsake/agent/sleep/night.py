@@ -130,7 +130,7 @@ class Nights:
             ask = services.asker(config.profile, Priority.SLEEP, woken)
         except ConfigError as error:
             log(f"[Sleep] {name} sleeps without a model: {error}")
-        work = partial(self._sleep, NightAsk(ask, config.calls, woken))
+        work = partial(self._run_tasks, NightAsk(ask, config.calls, woken))
         night = self._lock.run(services.in_thread, work, _NIGHT_TIMEOUT, services.nights)
         night.addErrback(lambda e: log(f"[Error] {name}: The night's work failed: {e.value!r}"))
 
@@ -143,32 +143,32 @@ class Nights:
         """Stop the work, because the server stops or the agent is gone."""
         self._woken.set()
 
-    def _sleep(self, asking: NightAsk) -> None:
+    def _run_tasks(self, ask: NightAsk) -> None:
         """Run the tasks of one night. If a task fails, log the error and go on."""
         name, emit, seconds = self._name, self._services.events.emit, self._services.seconds
         try:
             for step, task in self._tasks.items():
                 self.step = step
-                asking.check()
-                began, calls, problem = seconds(), asking.calls, ""
+                ask.check()
+                began, calls, problem = seconds(), ask.calls, ""
                 figures: Figures = {}
                 try:
-                    figures = task(asking)
+                    figures = task(ask)
                 except NightOver:
                     raise
                 except Exception as error:  # one failed task must not stop the others
-                    asking.check()  # an error because the night is over is not reported
+                    ask.check()  # an error because the night is over is not reported
                     known = isinstance(error, KeepsakeError)
                     problem = str(error) if known else f"an unexpected error ({error!r})"
                     log(f"[Sleep] {name}'s night, {self.step}: {problem}")
                 event = partial(Sleep, agent=name, op="step", step=self.step, problem=problem)
-                took, calls = round(seconds() - began, 6), asking.calls - calls
+                took, calls = round(seconds() - began, 6), ask.calls - calls
                 emit(event(seconds=took, calls=calls, figures=dict(figures)))
-            log(f"[Sleep] {name}'s night is done ({asking.calls} model calls)")
+            log(f"[Sleep] {name}'s night is done ({ask.calls} model calls)")
         except NightOver:
             log(f"[Sleep] {name} woke before its night's work was done; the next night goes on")
         finally:
             self.step = ""
-            for each in asking.refused:
+            for each in ask.refused:
                 guard = partial(Guard, agent=name, task=each.task, op="refused")
                 emit(guard(before=each.answer, reason=each.reason))

@@ -57,8 +57,8 @@ class NightWork:
         # Results of a night appear in all prompts, so private words are removed.
         return [redacted(each) for each in self._memory.memory.archive.read(first, last)]
 
-    def _may(self, numbers: Sequence[int]) -> bool:
-        """Return whether everybody may hear text based on these memories."""
+    def _is_public(self, numbers: Sequence[int]) -> bool:
+        """Return whether everybody may hear a text based on these memories."""
         return self._memory.private.may_hear(numbers, audience=NOBODY)
 
     def consolidate(self, ask: NightAsk) -> Figures:
@@ -66,7 +66,7 @@ class NightWork:
         newest, path = self._memory.memory.archive.last_number, self._memory.folder / THROUGH
         since = max(_last_in_journal(path), newest - NEWEST)
         asked = ask.available  # without a model, the memories wait for a later night
-        figures = self.write_day(ask, self._read(since + 1, newest) if newest > since else [])
+        figures = self.write_journal(ask, self._read(since + 1, newest) if newest > since else [])
         if asked:
             replace_file(path, json.dumps({"through": newest}) + "\n")
         return figures
@@ -76,7 +76,7 @@ class NightWork:
         self._books.update_people(self._memory.memory.archive)
         return self.write_portraits(ask)
 
-    def write_day(self, ask: NightAsk, memories: Sequence[Memory]) -> Figures:
+    def write_journal(self, ask: NightAsk, memories: Sequence[Memory]) -> Figures:
         """Have a model write journal entries; no figures are returned if none was asked."""
         # Leave out private memories, and uses of the agent's own memory.
         events = (each for each in memories if not (is_private(each) or about_memory(each)))
@@ -86,15 +86,15 @@ class NightWork:
         prompts, journal = self._services.prompts["journal"].current, self._books.journal
         drafts = ask.do(journal_task(prompts, self._memory.name, list(shown.values())))
         for draft in drafts:
-            rests_on = [shown[number] for number in draft.memories]
-            was_told = any(heard(memory) is not None for memory in rests_on)
+            sources = [shown[number] for number in draft.memories]
+            was_told = any(heard(memory) is not None for memory in sources)
             journal.write(
                 draft.text,
                 importance=draft.importance,
                 rated_by=Rater.MODEL,
                 origin=EntryOrigin.TOLD if was_told else EntryOrigin.SEEN,
                 memories=draft.memories,
-                who=[memory.source_id for memory in rests_on if memory.source_id],
+                who=[memory.source_id for memory in sources if memory.source_id],
                 now=self._services.clock.now(),
                 by="night",
             )
@@ -109,7 +109,7 @@ class NightWork:
         services, journal, name = self._services, self._books.journal, self._memory.name
         everything, config = journal.entries(), services.sleeping.current
         # An insight is not evidence for further insights.
-        inferred, may = EntryOrigin.INFERRED, self._may
+        inferred, may = EntryOrigin.INFERRED, self._is_public
         experienced = [e for e in everything if e.origin is not inferred and may(e.memories)]
         insights = [each for each in everything if each.is_insight]
         newest = max((each.order for each in insights), default=(0, 0))
@@ -148,7 +148,7 @@ class NightWork:
         asked, people, name = 0, self._books.people, self._memory.name
         for page in people.all():
             ask.check()
-            heard_by_all = tuple(each for each in page.lines if self._may(each.numbers))
+            heard_by_all = tuple(each for each in page.lines if self._is_public(each.numbers))
             public = replace(page, lines=heard_by_all)
             new = [line for line in public.lines if line.numbers[-1] > page.studied]
             if len(new) < LEAST_LINES or not ask.available:
@@ -165,7 +165,7 @@ class NightWork:
         last = _last(lines)
         first = max(min(line.numbers[0] for line in lines) - 1, last - NEWEST)
         between = [each for each in self._read(first, last + 1) if _is_between(each, page)]
-        shown = tuple(memory_line(each) for each in between if self._may((each.number,)))
+        shown = tuple(memory_line(each) for each in between if self._is_public((each.number,)))
         return shown or tuple(f"- {x.time.astimezone():%d %B %Y}: {x.shown}" for x in lines)
 
 

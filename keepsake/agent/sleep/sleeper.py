@@ -107,7 +107,7 @@ class Sleeper:
         # A time in the future comes from a clock that was wrong, and is ignored.
         return since if since and since <= self._services.clock.now() else None
 
-    # -- time passes
+    # -- time
 
     def tick(self) -> None:
         """Handle the passing of about a minute: tire, fall asleep or wake."""

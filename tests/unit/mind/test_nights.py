@@ -53,7 +53,7 @@ def book(tmp_path: Path) -> Journal:
 
 
 def written(book: Journal, model: RuleModel, memories: list[Memory] = DAY) -> Figures:
-    return night_work(book, now=NOON).write_day(NightAsk(model, 9), memories)
+    return night_work(book, now=NOON).write_journal(NightAsk(model, 9), memories)
 
 
 def test_whispers_are_not_shown_and_short_days_are_skipped(book):

@@ -104,7 +104,7 @@ class OpenAgent:
             return night.write_portraits(ask)
 
         return {
-            "consolidate": lambda ask: night.write_day(ask, self.memories()),
+            "consolidate": lambda ask: night.write_journal(ask, self.memories()),
             "reflect": night.reflect,
             "profiles": profiles,
             "compact": lambda _: {"kept": self.memory.compact(CompactReason.SLEEP).kept},

@@ -182,7 +182,7 @@ def search(query: Query) -> Callable[[], str]:
         lines = [*_sources(map(source_of, found.hits))] or ["  nothing"]
         return "\n".join([f"|w{name} recalls|n {plain(shortened(words))}{beyond}", *lines])
 
-    recaller.prepare()
+    recaller.read_names()
     return work
 
 
