@@ -102,7 +102,7 @@ def _follow_schedule(agent: Any, now: Almanac) -> None:
         goal = next((each.location for each in others if each is not None), None) or goal
     if agent.location is goal:
         _work(agent, hour["does"], now)
-    elif goal is not None and not (agent.mind.thinker.stays or hosts_guests(agent)):
+    elif goal is not None and not (agent.mind.thinker.must_stay or hosts_guests(agent)):
         if agent.db.keeps and agent.location is agent.home:
             show(agent, f'{agent.key} says, "I\'m only stepping out to {goal.key}."', SCENE)
         agent.mind.sleeper.walk(goal, lambda: None)

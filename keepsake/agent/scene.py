@@ -152,7 +152,7 @@ def available_verbs(
     own: tuple[Verb, ...] = call_hook(agent, "verbs_now", tuple, ()) if agent.agent_verbs else ()
     # It is unknown who hears the free words of a game's own verb, so confided words are excluded.
     verbs += tuple(verb for verb in own if not (confided and f"<{WORDS}>" in verb.usage))
-    stays = hosts_guests(agent) if turn.partner else agent.mind.thinker.stays
+    stays = hosts_guests(agent) if turn.partner else agent.mind.thinker.must_stay
     return verbs, options_of(agent, stays=stays)
 
 

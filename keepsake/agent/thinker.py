@@ -159,7 +159,7 @@ class Thinker:
         return self._update_present() is not None and self._attention.in_talk(self._seconds())
 
     @property
-    def stays(self) -> bool:
+    def must_stay(self) -> bool:
         """Whether it must not leave now: it is in a talk, or hosts guests at its place."""
         agent = self.body()
         at_home = agent is not None and agent.location is agent.home and hosts_guests(agent)
