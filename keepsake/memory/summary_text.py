@@ -66,8 +66,7 @@ _QUOTED = re.compile(r'^(?P<who>[^"“”]{1,80}?)[,:]? ["“](?P<said>.+)["”]
 def numbered(memories: Iterable[Memory]) -> list[str]:
     """Return memories as a model reads them, one line each."""
     lines, before = [], ""
-    every = [*memories]
-    for memory in [each for each in every if each.event != FORGOTTEN] or every:
+    for memory in memories:
         here = memory.time.astimezone()
         when = f"[{short_day(here)}, {DAYTIMES[here.hour]}] "
         lines.append(f"{memory.number}. {'' if when == before else when}{in_second_person(memory)}")
@@ -127,8 +126,9 @@ class SummarySource:
         return (*self.older, *map(in_second_person, self.memories))
 
     def relevant(self) -> SummarySource:
-        """Leave out the agent's use of its own memory, unless there is nothing else."""
-        kept = tuple(memory for memory in self.memories if not about_memory(memory))
+        """Leave out forgotten memories and uses of the memory, unless there is nothing else."""
+        there = (memory for memory in self.memories if memory.event != FORGOTTEN)
+        kept = tuple(memory for memory in there if not about_memory(memory))
         return replace(self, memories=kept) if kept or self.older else self
 
     @property

@@ -71,6 +71,7 @@ class TestArguments(Building, AgentsWorld):
             assert wanted in shown, (line, shown)
         assert not self.mira.db.asleep
         assert "Name the agent" in self.type("@agent/delete")
+        assert "whole name: Mira" in self.type("@agent/delete mir")
         assert self.mira.pk
         self.mira.location = self.room2
         for line in ("@journal", "@wake"):

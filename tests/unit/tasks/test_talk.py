@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keepsake.archive.forgetting import FORGOTTEN
-from keepsake.archive.records import Memory, MemoryKind
+from keepsake.archive.records import Memory, MemoryKind, Tier
 from keepsake.errors import ConfigError
-from keepsake.memory.summary_text import numbered
+from keepsake.memory.summary_text import SummarySource
 from keepsake.paths import REPOSITORY
 from keepsake.prompt.tokens import estimate_tokens
 from keepsake.tasks.conversation import turns_of
@@ -188,8 +188,9 @@ def test_forgotten_memories_are_neither_shown_nor_summarised():
     gone = replace(window((ACT, FORGOTTEN))[0], number=9, event=FORGOTTEN)
     others = window((PERCEIVED, "Rain."), (ACT, "say Dry enough in here."))
     assert turns_of([*others, gone]) == turns_of(others)
-    assert numbered([gone, *others]) == numbered(others)
-    assert numbered([gone])
+    source = SummarySource(Tier.RECENT, "Mira", (gone, *others))
+    assert source.relevant().memories == tuple(others)
+    assert replace(source, memories=(gone,)).relevant().memories, "else there is nothing"
 
 
 @given(

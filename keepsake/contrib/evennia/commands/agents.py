@@ -199,6 +199,8 @@ class CmdAgent(BuilderCommand):
             raise KeepsakeError("No agent is named", "Name the agent to delete")
         agent = self.agent_named(self.lhs)
         name, folder = agent.key, self.mind(agent).memory.folder
+        if name.casefold() != self.lhs.casefold():
+            raise KeepsakeError(f"This would delete {name}", f"Write the whole name: {name}")
         agent.delete()
         self.caller.msg(
             f"{name} is deleted. Its archive stays in {plain(str(folder))}; @agent/create {name} "
