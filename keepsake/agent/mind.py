@@ -69,6 +69,7 @@ class Mind:
         if not agent.db.paused:
             return False, f"{agent.key} is not paused"
         agent.attributes.remove("paused")
+        self.thinker.answer_waiting()
         self.thinker.schedule()
         return True, f"{agent.key} thinks again{', once it wakes' if agent.db.asleep else ''}"
 

@@ -146,8 +146,8 @@ class Thinker:
         if self.turn is None and (agent := self._update_present()) is not None:
             self._new_turn(impulse=IDLE, agent=agent).warm()  # the person will speak next
 
-    def model_is_back(self) -> None:
-        """Handle the return of a model: answer the last words of players who are still here."""
+    def answer_waiting(self) -> None:
+        """Answer the last words of players who are still here: it could not think before."""
         unanswered, self._unanswered = self._unanswered, {}
         for impulse in unanswered.values():
             if self._update_present() is not None and impulse.who in self._attention.present:
@@ -190,7 +190,7 @@ class Thinker:
             agent.attributes.remove("owed")
             waited = [Impulse(EventKind(kind), True, *who) for kind, *who in owed]
             self._unanswered = {each.key: each for each in waited}
-            self.model_is_back()
+            self.answer_waiting()
 
     # -- thoughts
 
@@ -228,6 +228,8 @@ class Thinker:
         # Paused, asleep, walking, nowhere, or memory cannot be written: it skips this thought.
         if state is AgentState.UNWRITABLE:
             show_no_answer(agent, impulse)
+        if state is AgentState.PAUSED and impulse.priority == "player":
+            self._unanswered[impulse.key] = impulse
         self._finish(None)
 
     def cancel_thought(self) -> None:
@@ -242,7 +244,7 @@ class Thinker:
             return
         if turn is not None and not turn.dropped:
             self._unanswered.pop(turn.impulse.key, None)
-            if turn.unanswered:
+            if turn.unanswered or (self.state is AgentState.PAUSED and not turn.did):
                 self._unanswered[turn.impulse.key] = turn.impulse
         self._pause.cancel()
         self.turn = None

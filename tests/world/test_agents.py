@@ -55,8 +55,11 @@ class TestThinking(World):
         assert self.lines() == ['Tom says to you, "hello"']
         assert self.calls() == []
         assert self.mind.thinker.state is AgentState.PAUSED
-        self.mira.attributes.remove("paused")
-        assert len(self.ask("hello again", "say Hello.")) == 1
+        heard = self.capture(self.char1)
+        self.replies = ["say Hello."]
+        self.mind.resume(self.mira)
+        self.pass_time(4)
+        assert 'Mira says to you, "Hello."' in heard, "the answer to what was said meanwhile"
 
     def test_two_agents_alone_fall_silent(self):
         self.char1.location = None

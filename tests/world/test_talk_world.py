@@ -210,7 +210,7 @@ class TestModelGone(TalkWorld):
         self.fake.always("/api/chat", Reply())
         self.replies = ["I am now, Tom.", "> wait"]
         self.pass_time(15)
-        self.mind.thinker.model_is_back()
+        self.mind.thinker.answer_waiting()
         self.pass_time(8)
         assert self.acts() == ["say I am now, Tom."]
 

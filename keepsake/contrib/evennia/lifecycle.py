@@ -76,7 +76,7 @@ def open_agents(shared: Runtime) -> None:
 def _model_is_back() -> None:
     """Let agents answer what they could not answer before, now that a model server works again."""
     for mind in open_minds():
-        mind.thinker.model_is_back()
+        mind.thinker.answer_waiting()
 
 
 def stop(*, reload: bool) -> None:
