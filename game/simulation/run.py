@@ -68,7 +68,6 @@ class Simulation:
     """One run of a world.
 
     Args:
-        lab: The folder of the simulation.
         say: Called with each line of progress.
         stop: When set, :meth:`play` ends after the current moment.
     """

@@ -137,7 +137,6 @@ class ThoughtLog:
     """Records the thoughts of one agent and logs them; on the reactor thread.
 
     Args:
-        name: The agent's name in the logs.
         events: Receives the events.
 
     Attributes:

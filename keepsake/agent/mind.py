@@ -21,11 +21,7 @@ type ActionResult = tuple[bool, str]
 
 
 class Mind:
-    """The components of one agent, connected to each other. :meth:`begin` starts them.
-
-    Attributes:
-        memory_id: The identifier of the agent's memories.
-    """
+    """The components of one agent, connected to each other. :meth:`begin` starts them."""
 
     def __init__(self, ref: AgentRef, services: Runtime) -> None:
         self.closed = False

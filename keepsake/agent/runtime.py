@@ -269,7 +269,6 @@ def start(
     server that does not answer is no error here.
 
     Args:
-        places: Where the files are.
         timer: Twisted's reactor, or a simulated clock.
         post: Runs a function on the reactor thread; a :class:`Slices` if None.
         subscribers: Listeners to events and log lines.

@@ -47,7 +47,6 @@ class Thinker:
     """Decides when one agent thinks, and runs its thoughts one at a time.
 
     Args:
-        tools: The agent's memory, and its tool calls.
         actor: Executes the agent's commands.
         walking: Returns whether the agent walks somewhere; then it thinks only about players.
 

@@ -169,7 +169,6 @@ class RecordStore[T]:
 
     Args:
         parse: Parses the text of a file.
-        owner: The owner of the files.
 
     Attributes:
         lock: Held while files are read or written.

@@ -29,8 +29,6 @@ def export(here: Places, folder: Path, wanted: Filter, *, archives: bool) -> dic
     """Write the wanted events into a new or empty folder; return each file's number of rows.
 
     Args:
-        here: The copy to export from.
-        folder: The folder for the tables.
         wanted: The filter by agent and kind of event.
         archives: Whether memories and people are written as well.
 

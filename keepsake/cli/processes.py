@@ -45,7 +45,6 @@ def ask(here: Places, operation: str, *, seconds: float = 10.0) -> Any:
     """Ask the running world, and return the ``result`` of its answer.
 
     Args:
-        here: The copy to ask.
         operation: The name of an operation in ``game/server/control.py``.
         seconds: The timeout for each part of the answer.
 

@@ -224,7 +224,6 @@ class SourceResults:
     """The results of all arms for one source.
 
     Args:
-        name: The name of the source.
         rows: The rows of each arm, of all seeds.
 
     Attributes:

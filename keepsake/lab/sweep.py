@@ -228,7 +228,6 @@ def sweep(
     """Run all cells of a plan; blocks.
 
     Args:
-        here: The copy whose configuration and models are used.
         jobs: Parallel processes; None for one per core.
         done: Called with the record of each finished cell.
         ray: Run the cells on a Ray cluster: that of ``RAY_ADDRESS``, else one on this machine. All
@@ -286,8 +285,6 @@ def run_cell(
     """Run one cell; blocks. An error is recorded in its result, not raised.
 
     Args:
-        here: The copy whose configuration and models are used.
-        trials: The cell's trials, if they are already loaded.
         done: Called after each question.
     """
     began, problem, rows = time.perf_counter(), "", list[Row]()

@@ -173,7 +173,6 @@ def open_exchange(window: Sequence[Memory], own_name: str) -> int | None:
 
     Args:
         window: Memories, oldest first, not masked.
-        own_name: The agent's name.
     """
     recent = window[-FARTHEST:]
     alone = len({memory.source for memory in recent if memory.source}) < 2

@@ -75,7 +75,6 @@ class ServerModel(ABC):
 
     Args:
         profile: The model to ask, and its settings.
-        host: The address of the server.
         server: The texts about the server for error messages.
         kind: The kind of server, as far as it is known.
         ready: Waits until the model's process answers; raises ModelUnavailable.

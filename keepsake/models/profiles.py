@@ -152,7 +152,6 @@ class Profiles(ConfigFile[Mapping[str, ModelProfile]]):
         detects: Whether a profile has ``provider: auto``.
 
     Args:
-        path: The file.
         on_problem: Called once for each version of the file that was refused.
         rest: Seconds between two checks whether the file has changed.
     """

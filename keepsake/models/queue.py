@@ -90,17 +90,13 @@ class ModelServer:
     sleeping agent.
 
     Args:
-        provider: The provider, as profiles name it.
-        host: The server's address.
         executor: Runs the calls.
         post: Runs a function in the owner's thread.
         clock: Monotonic seconds.
         changed: Called when the server's health has changed, in any thread.
 
     Attributes:
-        running: The calls in flight.
         places: How many calls may be in flight.
-        models: The models on this server, by profile name.
         health: ``ready``, or what is wrong and what to do.
         due: When the next health check is due, in monotonic seconds.
         calls, failures: How many calls were made, and how many of them failed.

@@ -25,7 +25,6 @@ def script(window: Sequence[Memory], name: str) -> list[str]:
 
     Args:
         window: Memories, oldest first.
-        name: The character's name.
     """
     lines, shown = [], ""
     for memory in window:

@@ -66,7 +66,6 @@ class AgentIndex:
 
     Args:
         folder: ``$KEEPSAKE_HOME/index/<folder>``; its name is the agent's name.
-        archive: The folder of the agent's archive.
         notes: The agent's notes; None if it keeps none.
         chroma: Stores the vectors; None for no vectors.
         embedder: Makes the vectors.

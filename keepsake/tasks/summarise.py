@@ -35,7 +35,6 @@ class Summarise:
     """The task of summarising older summaries with the first memories, or summaries alone.
 
     Attributes:
-        name: The name of its template.
         taken: How many memories the model was shown; before it is asked, all of them.
         shown: The texts that the model was shown, older summaries first.
     """

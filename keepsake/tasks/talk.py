@@ -139,8 +139,6 @@ class Talk:
     """One turn of a character, from its scene to the check of its speech.
 
     Args:
-        prompts: The parts of ``talk.md``.
-        act: The parts of ``act.md``.
         count: Returns the total tokens of several texts.
 
     Attributes:

@@ -45,7 +45,6 @@ def task_prompts(
     """Return the templates of one configuration; safe in any thread.
 
     Args:
-        config: The folder of the configuration.
         spare: The shipped configuration; its files replace files that have no good version yet.
         on_problem: Called once for each version of a file that was refused.
         rest: Seconds between two checks whether a file has changed.

@@ -36,7 +36,6 @@ class MemoryComponent:
         books: Its pins, promises and journal, which summaries must respect.
 
     Attributes:
-        summaries: The folder of its summaries.
         problem: Why the archive cannot be written now; None if it can.
         newest: Number of the last memory that was archived since the server started; 0 for none.
         private: Which memories are private, and with whom they are shared.

@@ -41,10 +41,6 @@ class NightAsk:
         ask: Asks the model; None if there is no model.
         limit: How many calls are allowed.
         woken: Set when the agent wakes, from any thread.
-
-    Attributes:
-        calls: The number of calls made.
-        refused: The answers that checks refused.
     """
 
     def __init__(self, ask: Ask | None, limit: int, woken: threading.Event | None = None) -> None:
@@ -101,9 +97,7 @@ class Nights:
     """The nights of one agent.
 
     Args:
-        name: The agent's name.
         tasks: The tasks by name, in the order in which they run.
-        services: The runtime that all agents share.
 
     Attributes:
         step: The name of the running task; empty if none runs.

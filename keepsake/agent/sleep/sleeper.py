@@ -59,7 +59,6 @@ class Sleeper:
     they survive a reload and a crash.
 
     Attributes:
-        nights: The agent's work at night.
         awake_seconds: Seconds since it last slept enough, without those when the server was down.
     """
 

@@ -26,7 +26,6 @@ def forget_everywhere(
     Each agent's mind is closed meanwhile, for some milliseconds per thousand memories.
 
     Args:
-        character: The player's character.
         done: Called at the end with the problems, in words; with an empty list if there are none.
         also: Called to erase the game's own data about the character.
     """

@@ -48,7 +48,6 @@ class Rag(NewestLines):
     """A memory that finds lines by cosine similarity, or by BM25 without an embedder.
 
     Args:
-        given: The constructor argument of every memory.
         own: The settings, if a subclass has already read them.
     """
 
