@@ -180,7 +180,8 @@ class Options:
         """Return the names for a kind of argument (for a gift, the things); empty if none apply."""
         if takes in (Takes.THING, Takes.MAYBE_THING):
             return (*dict.fromkeys((*self.things, *self.lying, *self.carried, *self.people)),)
-        if (takes is Takes.EXIT and self.stays) or (takes is Takes.GIFT and not self.people):
+        stays = self.stays and takes in (Takes.EXIT, Takes.PERSON)
+        if stays or (takes is Takes.GIFT and not self.people):
             return ()
         names: tuple[str, ...] = getattr(self, _NAMES.get(takes, ""), ())
         return names

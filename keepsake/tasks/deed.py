@@ -58,6 +58,8 @@ def read_deed(line: str, verbs: Sequence[Verb], options: Options) -> Command | s
         names = ", ".join(each.name for each in options.usages(verbs))
         return f"You tried to {shorten(text, 60)}: there is no such deed. You can: {names}"
     try:
+        if options.stays and verb.takes in (Takes.EXIT, Takes.PERSON):
+            raise _Refused(", but you stay now: you have guests")
         nothing = verb.takes is Takes.NOTHING or verb.usage == verb.name
         read = _by_usage if verb.takes is Takes.OWN else _argument
         argument = "" if nothing else read(verb, rest.strip(), options)
@@ -162,8 +164,6 @@ def _thing(verb: Verb, thing: str, options: Options) -> str:
 
 
 def _exit(rest: str, options: Options) -> str:
-    if options.stays:
-        raise _Refused(", but you stay now: you have guests")
     if way := find_exit(_thing_name(rest), options.exits):
         return way
     exits = either(options.exits) or "none"

@@ -13,7 +13,6 @@ from tests.bench import (
     first_sentence_bench,
     index_bench,
     languages_bench,
-    memory_bench,
     peers_bench,
     recall_bench,
     remembered_bench,
@@ -24,7 +23,6 @@ from tests.bench import (
 from tests.bench.figures import Figure, save, show
 
 BENCHES: dict[str, Callable[[], Iterator[Figure]]] = {
-    "memory": memory_bench.measure,
     "busy": busy_bench.measure,
     "index": index_bench.measure,
     "summary": summary_bench.measure,
