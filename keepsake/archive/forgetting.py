@@ -30,12 +30,19 @@ from keepsake.books.files import replace_file
 from keepsake.json_lines import in_json, parsed
 from keepsake.language.heard import heard, spoken
 from keepsake.language.heard import names as is_named
-from keepsake.language.perception import sentences, words
+from keepsake.language.perception import COMMON_WORDS, sentences, words
+from keepsake.prompt.verbs import VERBS
 
 FORGOTTEN = "(forgotten)"  # text and ``event`` of a deleted memory
 PLUGGED = "memories"  # subfolder of an agent's folder for the files of plugged-in memory systems
 _TITLED = ("people", "notes", "forgotten")  # folders whose files are named after their subject
 _LEAST, _RUN = 4, 4  # fewest letters of a word, and words in a row, that count as a person's own
+_LABELS = """
+    asked created importance meetings memories memory model names notes place promise reason rule
+    source tags through title told updated whispered written
+"""
+_FORMAT_WORDS = COMMON_WORDS.union(_LABELS.split(), (verb.name for verb in VERBS))
+"""Words that are nobody's own, because Keepsake writes them itself, and names of commands."""
 _MARK = "<!-- "  # starts a comment in which a file describes itself
 _CITED = re.compile(r"\bmemor(?:y|ies) (\d[\d ,–-]*)")
 
@@ -58,7 +65,7 @@ class Traces:
     ) -> None:
         self.person = person
         self.numbers: set[int] = set()
-        mine, others = set[str](), set(_terms(profile))
+        mine, others = set[str](), {*_terms(profile), *_FORMAT_WORDS}
         memories = list(memories)
         theirs = {each.source for each in memories if each.source_id == person.key}
         known = {each.source for each in memories if each.source_id != person.key} - {person.name}
@@ -144,7 +151,8 @@ class Traces:
         if isinstance(value, list | tuple):
             return [self.cleaned(each) for each in value if not self._theirs(each)]
         if isinstance(value, dict):
-            return {k: self.cleaned(v) for k, v in value.items() if not self._theirs(k)}
+            names = (k for k in value if self.person.key not in k and not self.named(k))
+            return {k: self.cleaned(value[k]) for k in names}
         return value
 
     def _theirs(self, value: Any) -> bool:

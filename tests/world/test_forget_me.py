@@ -237,7 +237,10 @@ def test_whispers_to_them_and_hearsay_about_them_are_deleted(tmp_path: Path):
 
 
 def test_an_agents_own_words_and_verbs_are_kept(tmp_path: Path):
-    to_ann, heard = {"to": "Ann", "to_id": "5-1"}, 'Otto says to you, "Whisper, kettle, astrolabe!"'
+    to_ann = {"to": "Ann", "to_id": "5-1"}
+    heard = 'Otto says to you, "Whisper promise importance kettle astrolabe!"'
+    promises = tmp_path / "noticed.md"
+    promises.write_text("- promise to Ann: eels (memory 1)\n- promise to Ann: an astrolabe\n")
     archived(
         tmp_path,
         (ACT, "", "", "whisper Ann = Come into the warm Kettle.", to_ann),
@@ -251,6 +254,7 @@ def test_an_agents_own_words_and_verbs_are_kept(tmp_path: Path):
     assert "whisper Ann = Come into the warm Kettle." in left, "the agent used the word first"
     assert "whisper Ann = Take more soup." in left, "the agent's own words are not Otto's"
     assert "astrolabe" not in left
+    assert promises.read_text().strip() == "- promise to Ann: eels (memory 1)"
 
 
 def test_what_others_said_to_them_is_deleted(tmp_path: Path):
