@@ -55,8 +55,6 @@ class Priority(IntEnum):
     SLEEP = 4
 
 
-BACKGROUND = (Priority.COMPACTION, Priority.SLEEP)
-"""Background calls, which no player waits for: together they leave one place free."""
 PATIENCE_SECONDS = 60.0
 """Seconds of waiting that raise a call by one priority, but never to a player's. Calls of sleeping
 agents are not raised, because they have all night."""
@@ -86,8 +84,7 @@ class ModelServer:
     """One server, shared by all profiles that use it, with a priority queue of calls.
 
     Calls with the same key never run at the same time, except cancelled ones. With two or more
-    places, compaction and sleep leave one free, so that a player never waits for a summary or a
-    sleeping agent.
+    places, one is kept for players, who never wait for a summary or for another agent's remark.
 
     Args:
         executor: Runs the calls.
@@ -157,11 +154,11 @@ class ModelServer:
         now = self._clock()
         # A cancelled call may still wait for its first byte; its agent does not wait for that.
         keys = {each.key for each in self.running if not each.cancelled} - {None}
-        background = sum(each.priority in BACKGROUND for each in self.running)
-        blocked = BACKGROUND if 0 < self.places - 1 <= background else ()
+        others = sum(each.priority is not Priority.PLAYER for each in self.running)
+        players_only = 0 < self.places - 1 <= others
         ranked = list[tuple[int, int]]()
         for place, each in enumerate(self._waiting):
-            if each.key not in keys and each.priority not in blocked:
+            if each.key not in keys and not (players_only and each.priority is not Priority.PLAYER):
                 waited = 0.0 if each.priority is Priority.SLEEP else now - each.since
                 priority = each.priority - int(waited / PATIENCE_SECONDS)
                 ranked.append((max(priority, min(each.priority, Priority.EVENT)), place))
