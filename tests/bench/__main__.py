@@ -3,37 +3,18 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from importlib import import_module
 from pathlib import Path
 
 from rich.console import Console
 
-from tests.bench import (
-    busy_bench,
-    first_sentence_bench,
-    index_bench,
-    languages_bench,
-    peers_bench,
-    recall_bench,
-    remembered_bench,
-    spoken_bench,
-    summary_bench,
-    tokens_bench,
-)
 from tests.bench.figures import Figure, save, show
 
-BENCHES: dict[str, Callable[[], Iterator[Figure]]] = {
-    "busy": busy_bench.measure,
-    "index": index_bench.measure,
-    "summary": summary_bench.measure,
-    "recall": recall_bench.measure,
-    "languages": languages_bench.measure,
-    "remembered": remembered_bench.measure,
-    "spoken": spoken_bench.measure,
-    "peers": peers_bench.measure,
-    "first_sentence": first_sentence_bench.measure,
-    "tokens": tokens_bench.measure,
-}
+BENCHES = (
+    *("busy", "index", "summary", "recall", "languages", "remembered", "spoken", "peers"),
+    *("first_sentence", "tokens"),
+)
+"""The names of the benches: ``busy`` is in ``busy_bench.py``."""
 
 
 def main(names: list[str]) -> int:
@@ -46,7 +27,7 @@ def main(names: list[str]) -> int:
     figures: list[Figure] = []
     for name in names or BENCHES:
         with console.status(f"Measuring {name} …"):
-            figures += BENCHES[name]()
+            figures += import_module(f"tests.bench.{name}_bench").measure()
         # Save after each bench, to keep the results of an interrupted run.
         save(figures, Path("bench.json"))
     show(figures, console)
