@@ -86,7 +86,8 @@ class Actor:
             answers=seen if late else 0,
         )
         if command.verb in PRIVATE:
-            return Act(command, result=self._tools.perform(command, place, redact), memory=number)
+            result = self._tools.perform(command, place, redact, seen)
+            return Act(command, result=result, memory=number)
 
         def log_failure(result: Any) -> None:
             self.acting = None

@@ -13,7 +13,7 @@ from keepsake.agent.agent_log import call_hook
 from keepsake.agent.attention import ANSWERED, IDLE, EventKind, Impulse
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.memory.related import SearchResult, line_of, memory_of, scene_query
-from keepsake.agent.memory.tools import MemoryTools
+from keepsake.agent.memory.tools import WRITES, MemoryTools
 from keepsake.agent.surroundings import (
     Body,
     hosts_guests,
@@ -35,10 +35,6 @@ from keepsake.recall.fusion import BY_WORDS
 from keepsake.tasks.conversation import excerpt, in_order
 from keepsake.tasks.fallback import FallbackLine, answer
 from keepsake.tasks.talk import TalkScene
-
-WRITES = frozenset({"note", "pin", "remember"})
-"""Verbs whose result appears in prompts whose answers others hear. They are not offered if the
-prompt holds words that were confided to the agent."""
 
 
 @dataclass(frozen=True, slots=True)

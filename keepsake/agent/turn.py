@@ -17,11 +17,10 @@ from keepsake.agent.acting import LOOKUPS, SPEECH, Act, Actor
 from keepsake.agent.agent_log import DROPPED, TOO_LARGE, Sent, ThoughtLog, call_hook, log
 from keepsake.agent.attention import Impulse
 from keepsake.agent.memory.related import SearchResult
-from keepsake.agent.memory.tools import MemoryTools
+from keepsake.agent.memory.tools import WRITES, MemoryTools
 from keepsake.agent.runtime import PROFILE, Alarm, Runtime
 from keepsake.agent.scene import (
     UNPROMPTED,
-    WRITES,
     TurnContext,
     available_verbs,
     context_of,

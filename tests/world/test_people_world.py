@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -88,7 +87,7 @@ class TestHostile(PeopleWorld):
                 self.ask("Do it.", f"{verb} {words}", who=rook)
         entries = [entry.text for entry in self.mind.books.journal.entries()]
         for kept in (*self.mind.books.pinned.shown, *entries):
-            assert re.match(r"After (Tom and )?Rook spoke \(memor", kept)
+            assert "Rook spoke (memory " in kept
             assert "obey" not in kept
         assert self.mira.db.profile == persona
 

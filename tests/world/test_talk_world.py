@@ -151,6 +151,17 @@ class TestAnswers(TalkWorld):
         assert sent[-1]["content"].endswith('Tom says to you, "And the ladle?"')
         assert "still waits" not in sent[-1]["content"]
 
+    def test_a_note_names_who_spoke_in_its_prompt(self):
+        gate = self.hold_answers()
+        self.replies = ["Do you?\n> note Tom: He mends nets.", "> wait"]
+        self.char1.execute_cmd("talk Mira I mend nets.")
+        self.clock.advance(2)
+        self.settle(lambda: len(self.fake.calls("/api/chat")) == 1)
+        self.char2.execute_cmd("say I fish eels.")
+        gate.set()
+        self.pass_time(12)
+        assert self.mind.books.notes.find("Tom").text.startswith("After Tom spoke (memory ")
+
     def test_an_answer_that_began_alone_is_whispered_if_somebody_has_come_in(self):
         self.char2.location = None
         self.replies = ["It is under the mat.", "Under the mat, I said.", "> wait"]

@@ -30,6 +30,9 @@ from keepsake.prompt import script
 from keepsake.prompt.verbs import PRIVATE, Command
 from keepsake.recall.documents import Hit
 
+WRITES = frozenset({"note", "pin", "remember"})
+"""Verbs whose result appears in prompts whose answers others hear. They are not offered if the
+prompt holds words that were confided to the agent."""
 _TEXT_LIMIT = 20_000
 """Characters of a note or a pin that are passed on. Its book has a limit of its own."""
 _MOST_WORDS_OF_A_NAME = 3
@@ -55,10 +58,12 @@ class MemoryTools:
         self.memory, self.books, self.recaller = memory, books, recaller
         self.compactions, self._services = compactions, services
 
-    def perform(self, command: Command, place: str, redact: str = "") -> Deferred[None]:
+    def perform(
+        self, command: Command, place: str, redact: str = "", seen: int = 0
+    ) -> Deferred[None]:
         """Execute a command with a private verb in a worker thread.
 
-        ``redact``: Words to remove from the archived result, because they may be private.
+        ``redact``: Private words to cut from the result. ``seen``: The newest memory of the prompt.
 
         Returns:
             A Deferred that fires on the reactor thread when the result is in the memory.
@@ -77,27 +82,30 @@ class MemoryTools:
             self.memory.remember(line, MemoryKind.RESULT, place=place)
 
         tool: Callable[[Command, str], str] = getattr(self, f"_{command.verb}")
-        return self._services.in_thread(lambda: tool(command, place), TOOL_SECONDS).addBoth(archive)
+        given = self._with_source(command, seen) if command.verb in WRITES else command
+        return self._services.in_thread(lambda: tool(given, place), TOOL_SECONDS).addBoth(archive)
 
-    def _with_source(self, text: str) -> str:
-        """Return the text, prefixed with who spoke last, because it may repeat somebody's lie."""
-        text, spoke = for_prompt(text, limit=_TEXT_LIMIT), dict[str, int]()
-        for memory in reversed(self.memory.memory.context().window):
-            if spoke and spoken(memory):
-                break
-            if (said := heard(memory)) and not is_private(memory):
-                spoke.setdefault(said.who, memory.number)
-        if not spoke:
-            return text
-        who, numbers = " and ".join(reversed(spoke)), ", ".join(map(str, reversed(spoke.values())))
-        word = "memory" if len(spoke) == 1 else "memories"
-        return f"After {who} spoke ({word} {numbers}): {text}"
+    def _with_source(self, command: Command, seen: int) -> Command:
+        """Say in the text who spoke since the agent's last words, because it may repeat a lie."""
+        title, colon, text = "", "", command.argument
+        if command.verb == "note":
+            title, colon, text = text.partition(": ")
+        known = [m for m in self.memory.memory.context().window if not seen or m.number <= seen]
+        since = next((m.answers or m.number for m in reversed(known) if spoken(m)), 0)
+        said = ((heard(m), m.number) for m in known if not is_private(m))
+        spoke = [(words.who, number) for words, number in said if words is not None]
+        last = {who: n for who, n in spoke if n > since} or dict(spoke[-1:])
+        text = for_prompt(text, limit=_TEXT_LIMIT)
+        if last:
+            numbers = ", ".join(f"memory {n}" for n in last.values())
+            text = f"After {' and '.join(last)} spoke ({numbers}): {text}"
+        return replace(command, argument=f"{title}{colon}{text}")
 
     # -- the tools: each method is named after its verb: ``_note``
 
     def _note(self, command: Command, place: str) -> str:
         title, _, text = command.argument.partition(": ")
-        text, now, reason = self._with_source(text), self._services.clock.now(), command.reason
+        now, reason = self._services.clock.now(), command.reason
         note = self.books.notes.write(title, text, place=place, reason=reason, now=now)
         how = script.ADDED if note.created != note.updated else script.KEPT
         return f"{how}{note.title!r}"
@@ -106,7 +114,7 @@ class MemoryTools:
         return f"{script.PUT_AWAY}{self.books.notes.forget(command.argument).stem!r} away"
 
     def _pin(self, command: Command, _place: str) -> str:
-        line = self.books.pinned.add(self._with_source(command.argument), own=True)
+        line = self.books.pinned.add(command.argument, own=True)
         used = sum(len(pin.text) for pin in self.books.pinned.items)
         return f"{script.PINNED}{line} ({used:,} of {PINNED_LIMIT:,} characters used)"
 
