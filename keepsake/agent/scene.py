@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from itertools import takewhile
+from itertools import compress, count, takewhile
 from random import Random
 from typing import Any
 
@@ -23,7 +23,7 @@ from keepsake.agent.surroundings import (
     people_near,
     place_of,
 )
-from keepsake.archive.privacy import NOBODY, Audience, PrivateWords, is_private
+from keepsake.archive.privacy import NOBODY, REDACTED, Audience, PrivateWords, is_private
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.books.persona import open_lines
 from keepsake.events.types import Recalled
@@ -184,11 +184,12 @@ def scene_of(
         kind: tuple(line_of(hit.document) for hit in hits if hit.document.kind is kind)
         for kind in (DocumentKind.SUMMARY, DocumentKind.NOTE)
     }
-    # The partner's unanswered words. The scene repeats them if the agent has acted since.
+    # The partner's unanswered words, repeated if the agent has acted since.
     waiting, words, _ = unanswered(window, turn.impulse) if turn.partner else ([], "", 0)
     excerpts, told = excerpts_and_lines(hits, found, memory.name, words)
     ordered = in_order(window)
-    last_act = max((at for at, m in enumerate(ordered) if m.kind is MemoryKind.ACT), default=-1)
+    own = [m.kind is MemoryKind.ACT and not m.text.endswith(REDACTED) for m in ordered]
+    last_act = max(compress(count(), own), default=-1)
     scene = replace(
         _surroundings(agent, turn, now, *available_verbs(agent, turn, memory.private)),
         longterm=longterm.text if longterm else "",
@@ -268,7 +269,7 @@ def excerpts_and_lines(
 ) -> tuple[list[tuple[int, str]], list[str]]:
     """Return excerpts around the memories that were found, best first, with their numbers.
 
-    Also return what other people said in those memories, for the prompt of a small model.
+    Also return what others said in those memories, for the prompt of a small model.
     """
     around = found.around if found else ()
     excerpts, lines, told = list[tuple[int, str]](), list[str](), set[int]()

@@ -114,7 +114,6 @@ class Thinker:
 
         Args:
             partner: Who says ``words`` to it; None for an unprompted thought.
-            words: The words of the partner.
         """
         impulse = IDLE
         if partner is not None:
