@@ -113,7 +113,6 @@ class Supervisor(ABC):
     Attributes:
         address: The URL at which the child answers.
         pid_file: Holds the child's process id; the child locks it while it runs.
-        log_file: The child's output.
         problem: Why the child does not answer now; None if it does.
         ready: Set while the child answers.
     """

@@ -318,8 +318,8 @@ def mask(path: Path, traces: Iterable[Traces]) -> None:
         path.unlink()
         return
     either = "|".join(map(re.escape, terms))
-    # Keep the keys of a JSON line and the kind of an event: readers of the log need them.
-    found = re.compile(rf'(?<!\w)(?<!"kind":")(?:{either})(?!\w)(?!":)', re.I)
+    # Keep JSON keys and the kind of an event, which readers need. ``\\n`` is JSON's line break.
+    found = re.compile(rf'(?:(?<!\w)|(?<=\\n))(?<!"kind":")(?:{either})(?!\w)(?!":)', re.I)
 
     def masked(line: bytes) -> bytes:
         plain = line.decode("utf-8", "surrogateescape")

@@ -106,7 +106,8 @@ def find_item(which: str, numbers: Sequence[int], texts: Sequence[str], of: str)
     plain = [text.casefold().strip(". ") for text in texts]
     found = [place for place, each in enumerate(numbers) if number == str(each)]
     found = found or [place for place, text in enumerate(plain) if text == wanted]
-    found = found or [place for place, text in enumerate(plain) if wanted and wanted in text]
+    part = "" if number.isdecimal() else wanted  # "2" is not meant to find "memory 24"
+    found = found or [place for place, text in enumerate(plain) if part and part in text]
     if len(found) == 1:
         return found[0]
     why = "matches several" if found else "matches none"

@@ -49,7 +49,6 @@ def probe_trials(
     """Return the transcripts of a seed: one per load, with the same facts and questions.
 
     Args:
-        seed: The seed of everything that is drawn.
         loads: Memories a day beside the facts.
         held_out: Use the held-out templates, on which nothing is tuned, instead of all others.
         wording: The seed of the wordings, for the same facts in other words; None for ``seed``.

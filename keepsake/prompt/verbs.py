@@ -81,7 +81,7 @@ VERBS: tuple[Verb, ...] = (
     Verb("recall <words>", "search your memory and notes", Takes.WORDS, True),
     Verb("remember <a fact>", "keep a fact where a search finds it", Takes.WORDS, True),
     Verb("promise <name>: <what>", "note a promise that you give", Takes.PROMISE, True),
-    Verb("kept <number>", "a promise is done", Takes.NUMBER, True),
+    Verb("kept <number>", "the promise of that memory is done", Takes.NUMBER, True),
     Verb("note <title>: <text>", "write into your private notes", Takes.ENTRY, True),
     Verb("pin <text>", "keep a fact always before you", Takes.WORDS, True),
     Verb("unpin <number>", "let go of a pinned fact", Takes.WORDS, True),

@@ -49,7 +49,6 @@ def read_deed(line: str, verbs: Sequence[Verb], options: Options) -> Command | s
 
     Args:
         line: The line without its ``>``; a private reason may follow after `` | ``.
-        options: The people, things and exits that are present.
     """
     text, _, reason = line.partition(" | ")
     word, _, rest = text.strip().partition(" ")
@@ -179,7 +178,9 @@ def _halves(text: str, sign: str, people: Sequence[str] = ()) -> list[str]:
     text = text.removeprefix("to ")
     for name in sorted(people, key=len, reverse=True):
         if name and pattern(rf"{re.escape(name)}(?!\w)", re.I).match(text):
-            return [name, text[len(name) :].lstrip(" =:,")]
+            rest = text[len(name) :].lstrip()
+            if rest[:1] in ("=", ":", ",") or "=" not in rest:  # not ``Ann and Tom = Sit.``
+                return [name, rest.lstrip(" =:,")]
     return [*re.split(sign, text, maxsplit=1), ""][:2]
 
 

@@ -237,9 +237,8 @@ def test_whispers_to_them_and_hearsay_about_them_are_deleted(tmp_path: Path):
 
 
 def test_an_agents_own_words_and_verbs_are_kept(tmp_path: Path):
-    to_ann = {"to": "Ann", "to_id": "5-1"}
+    to_ann, promises = {"to": "Ann", "to_id": "5-1"}, tmp_path / "noticed.md"
     heard = 'Otto says to you, "Whisper promise importance kettle astrolabe!"'
-    promises = tmp_path / "noticed.md"
     promises.write_text("- promise to Ann: eels (memory 1)\n- promise to Ann: an astrolabe\n")
     archived(
         tmp_path,
