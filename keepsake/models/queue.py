@@ -93,7 +93,7 @@ class ModelServer:
         changed: Called when the server's health has changed, in any thread.
 
     Attributes:
-        places: How many calls may be in flight.
+        places: How many calls may be in flight; cancelled ones may be as many again.
         health: ``ready``, or what is wrong and what to do.
         due: When the next health check is due, in monotonic seconds.
         calls, failures: How many calls were made, and how many of them failed.
@@ -149,12 +149,12 @@ class ModelServer:
             self.close(self._closed)
             return
         self._waiting = [ticket for ticket in self._waiting if not ticket.cancelled]
-        if len(self.running) >= self.places:
+        # A cancelled call may still wait for its first byte; others do not wait for that.
+        live = [ticket for ticket in self.running if not ticket.cancelled]
+        if len(live) >= self.places or len(self.running) >= 2 * self.places:
             return
-        now = self._clock()
-        # A cancelled call may still wait for its first byte; its agent does not wait for that.
-        keys = {each.key for each in self.running if not each.cancelled} - {None}
-        others = sum(each.priority is not Priority.PLAYER for each in self.running)
+        now, keys = self._clock(), {each.key for each in live} - {None}
+        others = sum(each.priority is not Priority.PLAYER for each in live)
         players_only = 0 < self.places - 1 <= others
         ranked = list[tuple[int, int]]()
         for place, each in enumerate(self._waiting):
