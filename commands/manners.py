@@ -112,14 +112,14 @@ class CmdForgetMe(PlayerCommand):
         words, sure = self.args.casefold(), f"me {name}".casefold()
         if words not in ("me", sure):
             raise CannotDo("Forget what? `forget me` deletes your words from every memory.")
+        if now - float(caller.attributes.get("forgotten") or 0) < FORGET_SECONDS:
+            raise CannotDo("Your words were deleted within the last hour. Try again later.")
         if words == "me" or now - asked > CONFIRM_SECONDS:
             caller.ndb.asked_to_forget = now
             self.msg(
                 "Everything that you ever said here will be deleted. Type within two minutes: "
                 f"forget me {name}"
             )
-        elif now - float(caller.attributes.get("forgotten") or 0) < FORGET_SECONDS:
-            raise CannotDo("Your words were deleted within the last hour. Try again later.")
         else:
             caller.attributes.add("forgotten", now)
             caller.ndb.asked_to_forget = 0
