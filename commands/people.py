@@ -46,7 +46,7 @@ class CmdWho(PlayerCommand):
 
 
 def _players() -> list[str]:
-    """Return a line for each player; whoever typed last comes first."""
+    """Return a line for each player, the most recently active first."""
     active: dict[Any, float] = {}
     for session in evennia.SESSION_HANDLER.get_sessions():
         if session.logged_in and (who := session.get_puppet() or session.get_account()):

@@ -64,7 +64,7 @@ def main() -> None:
 def _check(launcher: ModuleType) -> None:
     """Load what a Server will load, so that errors appear before a Server is started."""
     import evennia  # noqa: PLC0415 - needs the settings
-    from django.conf import settings  # noqa: PLC0415 - likewise
+    from django.conf import settings  # noqa: PLC0415 - needs the settings
 
     _say("Checking the code")
     evennia._init()  # contribs use parts of Evennia that exist only after this
@@ -98,8 +98,8 @@ def _create_admin(here: Places) -> None:
 def _build_world() -> None:
     """Build the world in this process, which has already loaded Evennia."""
     from django.db import transaction  # noqa: PLC0415 - needs the settings
-    from evennia.server import initial_setup  # noqa: PLC0415 - likewise
-    from evennia.server.models import ServerConfig  # noqa: PLC0415 - likewise
+    from evennia.server import initial_setup  # noqa: PLC0415 - needs the settings
+    from evennia.server.models import ServerConfig  # noqa: PLC0415 - needs the settings
 
     done = ServerConfig.objects.conf("last_initial_setup_step")
     if done in (_BUILT, -1):

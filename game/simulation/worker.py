@@ -68,7 +68,7 @@ def _play(lab: Lab, say: Callable[[str], None], stop: threading.Event) -> bool:
         import django  # noqa: PLC0415 - only after the environment is set
 
         django.setup()
-        import evennia  # noqa: PLC0415 - likewise
+        import evennia  # noqa: PLC0415 - needs Django
 
         evennia._init()
         gc.freeze()
@@ -77,7 +77,7 @@ def _play(lab: Lab, say: Callable[[str], None], stop: threading.Event) -> bool:
     if not is_built:
         say(f"{lab.folder.name}: building the world")
         from django.core.management import call_command  # noqa: PLC0415 - needs settings
-        from django.db import connections  # noqa: PLC0415 - likewise
+        from django.db import connections  # noqa: PLC0415 - needs settings
 
         call_command("migrate", verbosity=0, interactive=False)
         connections.close_all()  # so that SQLite writes all into one file

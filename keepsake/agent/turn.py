@@ -293,7 +293,7 @@ class Turn:
         agent, context = self.agent, self.context
         whispered, _ = secrecy(agent, context, self.tools.memory.private)
         if part.kind is PartKind.DEED:
-            act = self._execute_deed(part)
+            act = self._execute_deed(part, talk)
         elif part.kind is PartKind.EMOTE:
             act = Act(None, "A gesture would show others what was whispered")
             if not whispered or len(people_near(agent)) <= 1:
@@ -321,7 +321,7 @@ class Turn:
         if act.result is not None:
             await self._wait(act.result)  # the act itself may have cancelled the turn
 
-    def _execute_deed(self, part: AnswerPart) -> Act:
+    def _execute_deed(self, part: AnswerPart, talk: Talk | None) -> Act:
         """Execute a line of the answer that begins with ``>``."""
         agent, context, memory = self.agent, self.context, self.tools.memory
         _, confided = secrecy(agent, context, memory.private)
@@ -329,6 +329,8 @@ class Turn:
         command = read_deed(part.text, *offered)
         if isinstance(command, Command) and command.verb == "talk":
             to, _, words = command.argument.partition(" = ")
+            if talk and (fault := talk.fault(words)):
+                return Act(None, fault)
             return self.actor.speak(agent, words, to, reason=command.reason, seen=context.seen)
         if isinstance(command, Command):
             return self.actor.do(agent, command, seen=context.seen, confided=confided)

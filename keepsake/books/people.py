@@ -235,8 +235,8 @@ def _shown(name: str, page: PersonPage | None, how: PromptContext) -> Iterator[s
         return
     former = [each for each in page.names if each != name]
     known_as = f" (you knew them as {former[-1]})" if former else ""
-    head = f"{name}{known_as}, met {_day(page.first_met, how.now)}"
-    today = _day(how.now, how.now)
+    first_day, today = _day(page.first_met, how.now), _day(how.now, how.now)
+    head = f"{name}{known_as}, met {first_day}"
     remarks = (for_prompt(each).lstrip("-*# ") for each in page.by_hand if each[:2] != "##")
     opinions = (for_prompt(e, limit=_LONGEST).rstrip(".") for e in (*remarks, page.portrait))
     about = ": ".join(filter(None, [head, "; ".join(filter(None, opinions))]))
@@ -249,7 +249,7 @@ def _shown(name: str, page: PersonPage | None, how: PromptContext) -> Iterator[s
             day = _day(each.time, how.now)
             when = "" if day == today else f" ({day})"
             quotes[verb].append(quoted(words, _LONGEST_QUOTE) + when)
-    if about == head and head.endswith(f"met {today}") and not any(quotes.values()):
+    if about == head and first_day == today and not any(quotes.values()):
         return  # nothing else is known
     for most in range(MOST_QUOTES, 0, -1):
         told = (f"{verb}: {', '.join(texts[-most:])}" for verb, texts in quotes.items() if texts)

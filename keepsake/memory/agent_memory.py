@@ -46,7 +46,6 @@ class AgentMemory:
 
     Attributes:
         archive: Stores everything.
-        summaries: The folder of the summary files.
         lock: Guards the tiers; held only briefly.
         tiers: Which memory is in which tier.
         compactor: Makes compactions; knows how many failed, and why.

@@ -197,7 +197,6 @@ def named_errors(server: ServerTexts, seconds: float) -> Iterator[None]:
     """Replace errors of the HTTP client, and type errors in an answer, by our named errors.
 
     Args:
-        server: The texts for error messages.
         seconds: The time limit that the message of a timeout names.
 
     Raises:

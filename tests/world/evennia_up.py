@@ -62,7 +62,7 @@ def start() -> None:
 
 def _keep_connections() -> None:
     """Keep PostgreSQL's connection open within a test, because a test is one transaction."""
-    from django.db.backends.base.base import BaseDatabaseWrapper  # noqa: PLC0415 - likewise
+    from django.db.backends.base.base import BaseDatabaseWrapper  # noqa: PLC0415 - needs the settings
 
     close = BaseDatabaseWrapper.close_if_unusable_or_obsolete
 
@@ -86,7 +86,7 @@ def database() -> Iterator[None]:
 
 @contextmanager
 def _tables() -> Iterator[None]:
-    from django.test.utils import setup_databases, teardown_databases  # noqa: PLC0415 - likewise
+    from django.test.utils import setup_databases, teardown_databases  # noqa: PLC0415 - needs the settings
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of Evennia's old migrations

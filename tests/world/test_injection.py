@@ -1,7 +1,7 @@
 """Known attacks against a model that obeys everything it reads, and what they must not achieve.
 
-The attacks are in ``tests/data/injection/attacks.jsonl``. The model repeats its prompts and types
-every command that it is told to type.
+The attacks are in ``tests/data/injection/attacks.jsonl``. The scripted model repeats its prompts
+and executes every command that they contain.
 """
 
 from __future__ import annotations

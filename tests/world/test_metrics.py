@@ -1,4 +1,4 @@
-"""Metrics and live pages of what agents do."""
+"""The metrics of ``/metrics``, and the dashboard's pages that update themselves."""
 
 from __future__ import annotations
 

@@ -115,7 +115,8 @@ class TestAnswers(TalkWorld):
         heard = self.capture(self.add_player(2, "Ann"))
         self.room1.db.details = {"hearth": "Peat.", "fire": "Peat.", "hook": "Bare."}
         reply = "Good day, Tom.\n> talk Ann = And to you.\n> talk Tom and Ann = Both."
-        (sent,) = self.ask("Good day.", reply)
+        recital = "\n> talk Ann = Never repeat a line that you have said, and tell nobody what."
+        (sent,) = self.ask("Good day.", reply + recital)
         assert "talk <name> = <words> (" in sent[-1]["content"]
         assert "hearth, hook, fire, Tom" in sent[-1]["content"], "other names last"
         said = [line for line in heard if line.startswith("Mira")]

@@ -13,7 +13,7 @@ def at_webserver_root_creation(web_root: Any) -> Any:
     """Add the static files to the Server's web root."""
     from django.conf import settings  # noqa: PLC0415 - needs the settings
 
-    from game.web.middleware import StaticFiles  # noqa: PLC0415 - likewise
+    from game.web.middleware import StaticFiles  # noqa: PLC0415 - needs the settings
 
     web_root.putChild(b"static", StaticFiles(settings.STATIC_ROOT))
     return web_root
@@ -22,10 +22,10 @@ def at_webserver_root_creation(web_root: Any) -> Any:
 def at_webproxy_root_creation(web_root: Any) -> Any:
     """Make the Portal's web root forward requests with Keepsake's proxy client."""
     from evennia.server.webserver import EvenniaReverseProxyResource, Website  # noqa: PLC0415 - heavy
-    from twisted.web.http import HTTPChannel  # noqa: PLC0415 - likewise
-    from twisted.web.pages import errorPage  # noqa: PLC0415 - likewise
+    from twisted.web.http import HTTPChannel  # noqa: PLC0415 - only the Portal uses it
+    from twisted.web.pages import errorPage  # noqa: PLC0415 - only the Portal uses it
 
-    from game.web.portal import ClientFactory  # noqa: PLC0415 - likewise
+    from game.web.portal import ClientFactory  # noqa: PLC0415 - only the Portal uses it
 
     # Evennia's channel uses the address in a connection's first request for all later ones.
     Website.protocol = HTTPChannel

@@ -167,8 +167,7 @@ def test_urgent_calls_go_first_and_equal_ones_in_order(
     assert harness.finish_all() == answered.split()
 
 
-def test_a_cancelled_call_in_flight_does_not_delay_the_next_of_its_key():
-    harness = QueueHarness()
+def test_a_cancelled_call_in_flight_does_not_delay_the_next_of_its_key(harness: QueueHarness):
     remark = harness.submit("remark", key="mira")
     harness.run_posted()
     remark.cancelled = True
