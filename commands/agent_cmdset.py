@@ -7,8 +7,16 @@ from evennia import CmdSet
 from commands import moving, speech, things
 
 AGENT_COMMANDS = (
-    *(things.CmdLook, speech.CmdSay, speech.CmdTalk, speech.CmdWhisper, speech.CmdEmote),
-    *(moving.CmdGo, things.CmdGet, things.CmdDrop, things.CmdGive, things.CmdInventory),
+    things.CmdLook,
+    speech.CmdSay,
+    speech.CmdTalk,
+    speech.CmdWhisper,
+    speech.CmdEmote,
+    moving.CmdGo,
+    things.CmdGet,
+    things.CmdDrop,
+    things.CmdGive,
+    things.CmdInventory,
 )
 
 

@@ -36,11 +36,13 @@ class PlayerCommand(AuditedCommand):
     def parse(self) -> None:
         """Put the arguments on one line and split them once."""
         self.args = one_line(self.args)
-        self.lhs, self.rhs = self.args, None
+        self.lhs = self.args
+        self.rhs = None
         for mark in self.rhs_split:
             if mark in self.args:
                 left, right = self.args.split(mark, 1)
-                self.lhs, self.rhs = left.strip(), right.strip()
+                self.lhs = left.strip()
+                self.rhs = right.strip()
                 break
 
     def func(self) -> None:
@@ -86,7 +88,8 @@ class PlayerCommand(AuditedCommand):
 
     def matches(self, words: str, among: Iterable[ObjectDB]) -> list[ObjectDB]:
         """Return the objects of ``among`` that match ``words``; only exact names, if any."""
-        candidates, name = list(among), sought(words).replace("’", "'")  # as a phone types O'Hara
+        candidates = list(among)
+        name = sought(words).replace("’", "'")  # as a phone types O'Hara
         if not name or not candidates:
             return []
         found = self.caller.search(name, candidates=candidates, quiet=True) or []
@@ -115,7 +118,8 @@ class PlayerCommand(AuditedCommand):
             to_target: Another template for the target; empty for the same one.
             **words: Other values of the templates.
         """
-        caller, facts = self.caller, {"type": kind} | ({"to": target.id} if target else {})
+        caller = self.caller
+        facts = {"type": kind} | ({"to": target.id} if target else {})
         if target is not None and to_target:
             message = to_target.format(actor=caller.get_display_name(target), **words)
             target.msg((message, dict(facts)), from_obj=caller)

@@ -106,11 +106,13 @@ def _load() -> _WorldFiles:
 
 
 def _deed_table() -> str:
-    world, rows = records(), []
+    world = records()
+    rows = []
     for deed in DEEDS.values():
         begun = [p.key for p in doers(deed) if not progress(p)[deed.id]["end"]]
         done = [p.key for p in doers(deed) if progress(p)[deed.id]["end"]]
-        how, end = "once" if deed.once else "by each", world.get(deed.id, {}).get("end", "")
+        how = "once" if deed.once else "by each"
+        end = world.get(deed.id, {}).get("end", "")
         rows.append((deed.id, how, end, listed(done) or "nobody", listed(begun)))
     shown = table(("Deed", "Done", "End", "By", "Begun by"), rows)
     return f"{shown}\n{counted(len(rows), 'deed')}" if rows else "There are no deeds."
@@ -132,7 +134,8 @@ class CmdMute(BuilderCommand):
 
     def run(self) -> None:
         """Mute or unmute the account, and notify its player."""
-        asked, lifts = _FOR.match(self.args.strip()), self.cmdstring.endswith("unmute")
+        asked = _FOR.match(self.args.strip())
+        lifts = self.cmdstring.endswith("unmute")
         name = self.args.strip() if lifts or asked is None else asked["name"]
         if (account := AccountDB.objects.filter(username__iexact=name).first()) is None:
             raise KeepsakeError(f"There is no account {quoted(name)}", "Try: @mute tom for 1h")

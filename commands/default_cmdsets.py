@@ -15,14 +15,26 @@ from keepsake.contrib.evennia.cmdset import CmdSetAgents
 
 PLAYER_COMMANDS = (
     *AGENT_COMMANDS,
-    *(manners.CmdForgetMe, manners.CmdIgnore, manners.CmdReport),
-    *(moving.CmdMap, moving.CmdWake),
-    *(people.CmdDeeds, people.CmdTime, people.CmdWho),
-    *(speech.CmdShout, things.CmdDescribe, things.CmdEat),
+    manners.CmdForgetMe,
+    manners.CmdIgnore,
+    manners.CmdReport,
+    moving.CmdMap,
+    moving.CmdWake,
+    people.CmdDeeds,
+    people.CmdTime,
+    people.CmdWho,
+    speech.CmdShout,
+    things.CmdDescribe,
+    things.CmdEat,
 )
 """The commands of players: those of agents, and those that make sense only at a keyboard."""
 
-BUILDER_COMMANDS = (*(builders.CmdDeed, builders.CmdMute, builders.CmdReports, builders.CmdAudit),)
+BUILDER_COMMANDS = (
+    builders.CmdDeed,
+    builders.CmdMute,
+    builders.CmdReports,
+    builders.CmdAudit,
+)
 """The builders' commands for the village. Those for agents are in a separate set."""
 
 _REMOVED = (

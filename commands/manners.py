@@ -19,7 +19,8 @@ from world.deed.effects import forget_player
 
 LONGEST_REPORT = 500  # characters
 REPORTS_AN_HOUR = 6
-CONFIRM_SECONDS, FORGET_SECONDS = 120.0, 3600.0
+CONFIRM_SECONDS = 120.0
+FORGET_SECONDS = 3600.0
 """Seconds to confirm `forget me`, and the shortest time between two uses of it."""
 
 
@@ -43,7 +44,8 @@ class CmdIgnore(PlayerCommand):
             names = listed(sorted(ignored.values())) if ignored else "nobody"
             self.msg(f"You ignore {names}.")
             return
-        who, name = find_character(self.args), self.args.casefold()
+        who = find_character(self.args)
+        name = self.args.casefold()
         known = (number for number, each in ignored.items() if each.casefold() == name)
         number = who.id if who is not None else next(known, None)
         if number is None or who == self.caller:
@@ -106,10 +108,12 @@ class CmdForgetMe(PlayerCommand):
 
     def act(self) -> None:
         """Ask for confirmation, then delete."""
-        caller, now = self.caller, time.time()
+        caller = self.caller
+        now = time.time()
         name = caller.key
         asked = float(caller.ndb.asked_to_forget or 0)
-        words, sure = self.args.casefold(), f"me {name}".casefold()
+        words = self.args.casefold()
+        sure = f"me {name}".casefold()
         if words not in ("me", sure):
             raise CannotDo("Forget what? `forget me` deletes your words from every memory.")
         if now - float(caller.attributes.get("forgotten") or 0) < FORGET_SECONDS:
@@ -203,7 +207,8 @@ class CmdPage(comms.CmdPage):
             raise CannotDo(refusal)
         if not self.args or self.switches or self.args.isdigit():
             return
-        names, words = self.lhslist, self.rhs
+        names = self.lhslist
+        words = self.rhs
         if words is None:
             name, _, words = self.args.partition(" ")
             names = [name.rstrip(",:")]
@@ -213,5 +218,6 @@ class CmdPage(comms.CmdPage):
         for account in to:
             if account.ignores(self.caller):
                 raise CannotDo(f"{account.key} cannot be paged now. Nothing was sent.")
-        self.lhslist, self.rhs = [each.key for each in to], words
+        self.lhslist = [each.key for each in to]
+        self.rhs = words
         self.args = f"{','.join(self.lhslist)}={words}"

@@ -128,7 +128,8 @@ class CmdNoMatch(AuditedCommand):
             return f"To read about it: help {line.casefold()}"
         there = self.cmdset.get_all_cmd_keys_and_aliases(self.caller)
         near = get_close_matches(name, [each for each in there if len(each) > 2], 3, 0.75)
-        tips, shown = [], harmless(line[:80])
+        tips = []
+        shown = harmless(line[:80])
         if near:
             tips.append(f"Maybe you meant {listed([f'"{each}"' for each in near], 'or')}?")
         elif words and plays:

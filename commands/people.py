@@ -101,13 +101,17 @@ class CmdDeeds(PlayerCommand):
 
     def act(self) -> None:
         """Show the four lists that are not empty."""
-        done, world = progress(self.caller), records()
+        done = progress(self.caller)
+        world = records()
         titles = ("You have begun", "You have done", "Done by others", "Talked of in the village")
         lists: dict[str, list[str]] = {title: [] for title in titles}
         begun, ended, of_others, talked = lists.values()
         for deed in DEEDS.values():
-            mine, record = done.get(deed.id, {}), world.get(deed.id, {})
-            name, who, end = f"  |c{deed.name}|n", record.get("who", ()), mine.get("end", "")
+            mine = done.get(deed.id, {})
+            record = world.get(deed.id, {})
+            name = f"  |c{deed.name}|n"
+            who = record.get("who", ())
+            end = mine.get("end", "")
             if end:
                 hint = deed.steps[end].hint if end in deed.steps else ""
                 ended.append(f"{name}\n    {hint}".rstrip())

@@ -117,7 +117,8 @@ class AddressedCommand(SpeechCommand):
             raise CannotDo(missing)
         args = re.sub(r"^to\s+", "", self.args, flags=re.IGNORECASE)
         for person in sorted(people_near(self.caller), key=lambda each: -len(each.key)):
-            head, rest = args[: len(person.key)], args[len(person.key) :]
+            head = args[: len(person.key)]
+            rest = args[len(person.key) :]
             if head.casefold() == person.key.casefold() and not rest[:1].isalpha():
                 return person, rest.lstrip(_AFTER_NAME)
         name = re.split(f"[{_AFTER_NAME}]", args, maxsplit=1)[0]  # the beginning of a name
@@ -176,7 +177,8 @@ class CmdWhisper(AddressedCommand):
         target, words = self.addressee(
             "Whisper to whom? For instance: whisper mira = I found something."
         )
-        me, you = self.caller.get_display_name(target), target.get_display_name(self.caller)
+        me = self.caller.get_display_name(target)
+        you = target.get_display_name(self.caller)
         missing = f"What do you want to whisper to {you}?"
         speech = self.speech(words, missing, whisper=True, receivers=[target])
         facts = {"type": "whisper", "to": target.id}

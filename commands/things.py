@@ -55,10 +55,12 @@ class CmdLook(PlayerCommand):
 
     def act(self) -> None:
         """Show the room, something in it, a detail of it, or where an exit leads."""
-        here, words = self.caller.location, self.args.removeprefix("at ")
+        here = self.caller.location
+        words = self.args.removeprefix("at ")
         if here is None:
             raise CannotDo("You are nowhere, and there is nothing to see.")
-        around, name = here.contents_get(exclude=here.exits), sought(words).lower()
+        around = here.contents_get(exclude=here.exits)
+        name = sought(words).lower()
         things = self.matches(words, [*around, *self.caller.contents])
         called = any(name in (each.key.lower(), *each.aliases.all()) for each in things)
         if not words or name in ("here", "around", "room"):
@@ -80,7 +82,8 @@ class CmdLook(PlayerCommand):
 
 def find_detail(room: ObjectDB, words: str) -> str | None:
     """Return the text of a detail: by whole name, else by one word, singular or plural."""
-    details, name = room.db.details or {}, sought(words).lower()
+    details = room.db.details or {}
+    name = sought(words).lower()
     if name in details:
         return str(details[name])
     forms = {name.removesuffix("s"), f"{name.removesuffix('s')}s"}
@@ -111,10 +114,12 @@ class CmdGet(ThingCommand):
 
     def act(self) -> None:
         """Move the things from the room to the caller."""
-        caller, here = self.caller, self.caller.location
+        caller = self.caller
+        here = self.caller.location
         if not self.args or here is None:
             raise CannotDo("Get what? Look around for things to take.")
-        around, missing = here.contents_get(exclude=[*here.exits, caller]), ""
+        around = here.contents_get(exclude=[*here.exits, caller])
+        missing = ""
         if sought(self.args).casefold() in EVERYTHING:
             around = [each for each in around if each.access(caller, "get")]
             missing = "There is nothing here to take."
@@ -143,7 +148,8 @@ class CmdDrop(ThingCommand):
 
     def act(self) -> None:
         """Move the things to the room."""
-        caller, here = self.caller, self.caller.location
+        caller = self.caller
+        here = self.caller.location
         if not self.args or here is None:
             raise CannotDo("Drop what? |winventory|n lists what you carry.")
         for thing in self.find_carried(self.args):
@@ -171,7 +177,8 @@ class CmdGive(ThingCommand):
         """Move the things to the receiver."""
         if not self.lhs or not self.rhs:
             raise CannotDo("Give what to whom? For instance: give honey to ruan.")
-        things, receiver = self.find_carried(self.lhs), self.find_person(self.rhs)
+        things = self.find_carried(self.lhs)
+        receiver = self.find_person(self.rhs)
         for thing in things:
             if not thing.at_pre_give(self.caller, receiver):
                 continue
@@ -222,7 +229,8 @@ class CmdEat(ThingCommand):
 
     def act(self) -> None:
         """Show the taste; a thing that the caller carries returns to its first place."""
-        verb, words = self.cmdstring, self.args.removeprefix("from ").removeprefix("of ")
+        verb = self.cmdstring
+        words = self.args.removeprefix("from ").removeprefix("of ")
         if not words:
             raise CannotDo(f"{verb.capitalize()} what?")
         here = self.caller.location

@@ -59,11 +59,13 @@ class CmdUnconnectedCreate(default.CmdUnconnectedCreate):
 
     def func(self) -> None:
         """Create the account with its character, and log this session in."""
-        session, found = self.caller, _TWO_WORDS.fullmatch(self.args.strip())
+        session = self.caller
+        found = _TWO_WORDS.fullmatch(self.args.strip())
         if found is None:
             session.msg(CREATE_USAGE)
             return
-        name, password = one_line(found[1] or found[2]), found[3] or found[4]
+        name = one_line(found[1] or found[2])
+        password = found[3] or found[4]
         account, errors = class_from_module(settings.BASE_ACCOUNT_TYPECLASS).create(
             username=name, password=password, ip=session.address, session=session
         )

@@ -30,8 +30,10 @@ from keepsake.paths import REPOSITORY, Places
 
 LOOPBACK = "127.0.0.1"
 NICE = 5  # niceness of a child process
-_CHECK_SECONDS, _HEALTH_SECONDS = 1.0, 2.0
-_FIRST_RETRY, _LAST_RETRY = 1.0, 60.0
+_CHECK_SECONDS = 1.0
+_HEALTH_SECONDS = 2.0
+_FIRST_RETRY = 1.0
+_LAST_RETRY = 60.0
 """Seconds before the first restart; they double each time, up to the second number."""
 
 
@@ -135,8 +137,10 @@ class Supervisor(ABC):
         self.address = f"http://{LOOPBACK}:{self._port}"
         self._places = places
         self._child: subprocess.Popen[bytes] | None = None
-        self.ready, self._lock = threading.Event(), threading.Lock()
-        self._stopped, self._failures = False, 0
+        self.ready = threading.Event()
+        self._lock = threading.Lock()
+        self._stopped = False
+        self._failures = 0
         self._next_start = self._started = 0.0
 
     @abstractmethod

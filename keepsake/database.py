@@ -165,7 +165,8 @@ def copy_into(here: Places, folder: Path) -> None:
     if here.database_url:
         _run(here, "pg_dump", "--format=custom", "--no-owner", f"--file={folder / DUMP}")
         return
-    uri, copy = f"{here.database.as_uri()}?mode=ro", folder / here.database.name
+    uri = f"{here.database.as_uri()}?mode=ro"
+    copy = folder / here.database.name
     cure = "Check the disk space of the home"
     with (
         refusing(f"{here.database} could not be copied", cure, sqlite3.Error),

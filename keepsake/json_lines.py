@@ -42,7 +42,9 @@ def ended_lines(data: bytes) -> list[bytes]:
 
 def lines_from_end(file: BinaryIO) -> Iterator[bytes]:
     """Yield the complete lines of a file, last first, reading block by block."""
-    end, rest, ended = file.seek(0, os.SEEK_END), b"", False
+    end = file.seek(0, os.SEEK_END)
+    rest = b""
+    ended = False
     while end:
         start = max(end - _BLOCK, 0)
         file.seek(start)
@@ -97,10 +99,12 @@ class AppendedFile:
             self.cut(self.size)
         if watched and not self._is_there():
             raise FileChanged(f"{self.path} was changed or replaced")
-        self._failed, written = True, 0
+        self._failed = True
+        written = 0
         while written < len(data):
             written += os.write(self._fd, data[written:])
-        self._failed, self._dirty = False, True
+        self._failed = False
+        self._dirty = True
         self.size += len(data)
 
     def _is_there(self) -> bool:
@@ -140,10 +144,12 @@ class AppendedFile:
 
     def torn(self) -> bytes:
         """Return the text after its last line end."""
-        end, tail = self.size, b""
+        end = self.size
+        tail = b""
         while end and b"\n" not in tail:
             start = max(end - _BLOCK, 0)
-            tail, end = os.pread(self._fd, end - start, start) + tail, start
+            tail = os.pread(self._fd, end - start, start) + tail
+            end = start
         return tail[tail.rfind(b"\n") + 1 :]
 
     def cut(self, end: int) -> None:

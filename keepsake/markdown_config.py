@@ -34,7 +34,8 @@ _log = logging.getLogger("keepsake.config")
 
 _FENCE = ("```", "~~~")
 _MARK = re.compile(r"##? (?P<heading>.*)|\*\*(?P<key>[a-z_][a-z0-9_]*)\*\*\s*:(?P<value>.*)")
-_YES, _NO = ("yes", "true", "on"), ("no", "false", "off")
+_YES = ("yes", "true", "on")
+_NO = ("no", "false", "off")
 _MOST = 2**31 - 1
 _SLIP = 0.8
 """Similarity (0 to 1) at which an unknown key of similar length counts as a misspelling."""
@@ -66,7 +67,8 @@ class ConfigSection:
             return default
         here = f"section {self.name!r}" if self.name else "the file"
         reason = f"{key} has no value" if entry else f"{key} is missing from {here}"
-        line, cure = entry.line if entry else self.line, f"Write a line such as **{key}**: value"
+        line = entry.line if entry else self.line
+        cure = f"Write a line such as **{key}**: value"
         raise ConfigError(self.path, line, reason, cure)
 
     def only(self, known: Iterable[str]) -> ConfigSection:
@@ -219,7 +221,8 @@ def parse(path: Path, *, whole: bool = False) -> list[ConfigSection]:
         raise ConfigError(path, line, "is not UTF-8", "Save it as UTF-8") from error
     found = [ConfigSection(path, "", 1)]
     for number, mark in _marks(text):
-        entries, key = found[-1].entries, mark["key"]
+        entries = found[-1].entries
+        key = mark["key"]
         if key is None and not whole:
             found.append(ConfigSection(path, mark["heading"].strip("# "), number))
         elif key in entries:
@@ -241,7 +244,10 @@ def with_settings(text: str, name: str, values: Mapping[str, str]) -> str:
     An existing setting is replaced in its place. New settings, unless empty, go below the section's
     heading. A missing section is added at the end. With an empty name, headings are ignored.
     """
-    lines, missing, place, inside = text.splitlines(keepends=True), dict(values), 0, not name
+    lines = text.splitlines(keepends=True)
+    missing = dict(values)
+    place = 0
+    inside = not name
     end = "\r\n" if "\r\n" in text else "\n"
     for number, mark in _marks(text):
         key = mark["key"]
@@ -254,7 +260,8 @@ def with_settings(text: str, name: str, values: Mapping[str, str]) -> str:
     if added and not place:
         head = [f"## {name}{end}", end] if name else []
         lines += [end] if lines and not lines[-1].endswith(end) else []
-        place, added = len(lines), [end, *head, *added]
+        place = len(lines)
+        added = [end, *head, *added]
     elif added:
         added.insert(0, end)
     return "".join([*lines[:place], *added, *lines[place:]])
@@ -294,16 +301,21 @@ class ConfigFile[T]:
         *,
         rest: float = 0.0,
     ) -> None:
-        self.path, self.problem = path, cast("ConfigError | None", None)
-        self._load, self._value, self._on_problem = load, default, on_problem
+        self.path = path
+        self.problem = cast("ConfigError | None", None)
+        self._load = load
+        self._value = default
+        self._on_problem = on_problem
         self._seen: object = ConfigFile  # a value that no stamp equals
-        self._rest, self._look_again = rest, float("-inf")
+        self._rest = rest
+        self._look_again = float("-inf")
         self._lock = threading.Lock()
 
     def reread(self) -> None:
         """Force a new reading at the next use, because what the file is read for has changed."""
         with self._lock:
-            self._seen, self._look_again = ConfigFile, float("-inf")
+            self._seen = ConfigFile
+            self._look_again = float("-inf")
 
     @property
     def current(self) -> T:
@@ -313,13 +325,15 @@ class ConfigFile[T]:
             ConfigError: The file has never had a good state, and there is no default.
         """
         with self._lock:
-            problem, now = None, time.monotonic()
+            problem = None
+            now = time.monotonic()
             if now >= self._look_again:
                 self._look_again = now + self._rest
                 if (signature := stamp(self.path)) != self._seen:
                     self._seen = signature
                     try:
-                        self._value, self.problem = self._load(self.path), None
+                        self._value = self._load(self.path)
+                        self.problem = None
                     except ConfigError as error:
                         problem = self.problem = error
             value = self._value

@@ -64,7 +64,8 @@ class _Path:
     """A path, given by its parent folder and its name."""
 
     def __init__(self, folder: str, name: str) -> None:
-        self._folder, self._name = folder, name
+        self._folder = folder
+        self._name = name
 
     def __get__(self, places: Places, _: type[Places]) -> Path:
         folder: Path = getattr(places, self._folder)

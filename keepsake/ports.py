@@ -12,7 +12,9 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any, Protocol
 
-SYSTEM, USER, ASSISTANT = "system", "user", "assistant"
+SYSTEM = "system"
+USER = "user"
+ASSISTANT = "assistant"
 
 
 @dataclass(frozen=True, slots=True)

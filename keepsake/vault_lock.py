@@ -32,11 +32,13 @@ def take(here: Places, *, patience: float = PATIENCE) -> contextlib.ExitStack:
         KeepsakeError: Another copy holds the lock (the message names it), or the vault is not
             writable.
     """
-    deadline, path = time.monotonic() + patience, here.agents / _NAME
+    deadline = time.monotonic() + patience
+    path = here.agents / _NAME
     while True:
         cure = "Fix its permissions, or set KEEPSAKE_VAULT to a folder of your own"
         with contextlib.ExitStack() as held, refusing(f"{here.agents} cannot be locked", cure):
-            fd, connection = claim(path, 0o644), None
+            fd = claim(path, 0o644)
+            connection = None
             if fd is not None:
                 held.callback(os.close, fd)
             if fd is None:

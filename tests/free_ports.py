@@ -12,7 +12,9 @@ import os
 import socket
 from collections.abc import Iterator
 
-_FIRST, _LAST, _STEP = 10000, 32700, 10
+_FIRST = 10000
+_LAST = 32700
+_STEP = 10
 """The range of bases ends below the ports that the system gives to outgoing connections."""
 _GUARD = 9
 """The guard's offset from the base. A copy of Keepsake uses the ports below it."""

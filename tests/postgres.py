@@ -112,7 +112,8 @@ def _run(*command: object) -> None:
 def main() -> int:
     """Run a command with a temporary cluster, and return its exit code."""
     with contextlib.ExitStack() as stack:
-        environ, why = dict(os.environ), "it is not installed"
+        environ = dict(os.environ)
+        why = "it is not installed"
         if programs() is not None:
             try:
                 environ[TEST_DATABASE] = stack.enter_context(cluster())

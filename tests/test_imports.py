@@ -21,9 +21,18 @@ DEFERREDS = ("twisted.internet.defer", "twisted.internet.task", "twisted.python.
 """The modules of Twisted that the agent may import: no reactor and no network."""
 
 PURE = (
-    *("archive", "books", "events", "language", "prompt"),
-    *("tasks", "errors", "json_lines", "markdown_config"),
-    *("memory", "names", "ports"),
+    "archive",
+    "books",
+    "events",
+    "language",
+    "prompt",
+    "tasks",
+    "errors",
+    "json_lines",
+    "markdown_config",
+    "memory",
+    "names",
+    "ports",
 )
 """The parts of the library that import no framework and no client."""
 
@@ -40,12 +49,19 @@ RULES = {
     "keepsake.agent": _BELOW_WORLD,
     # No agent: evaluations run without Twisted.
     "keepsake.lab": [
-        *(*_PURE, "keepsake.models", "keepsake.paths", "keepsake.recall", "keepsake.lab")
+        *_PURE,
+        "keepsake.models",
+        "keepsake.paths",
+        "keepsake.recall",
+        "keepsake.lab",
     ],
     "keepsake.cli": ["keepsake"],
     "keepsake.database": ["keepsake.errors", "keepsake.paths"],
     "keepsake.vault_lock": [
-        *("keepsake.errors", "keepsake.json_lines", "keepsake.paths", "keepsake.database")
+        "keepsake.errors",
+        "keepsake.json_lines",
+        "keepsake.paths",
+        "keepsake.database",
     ],
     "keepsake.__main__": ["keepsake.cli"],
     "keepsake": [],
@@ -53,7 +69,10 @@ RULES = {
     "keepsake.contrib.otel": _BELOW_WORLD,
     # Starts every part of Keepsake in a game.
     "keepsake.contrib.evennia.lifecycle": [
-        *(*_BELOW_WORLD, "keepsake.contrib", "keepsake.web", "keepsake.vault_lock")
+        *_BELOW_WORLD,
+        "keepsake.contrib",
+        "keepsake.web",
+        "keepsake.vault_lock",
     ],
     "keepsake.web": [*_BELOW_WORLD, "keepsake.contrib", "keepsake.web"],
     "typeclasses": [*_BELOW_WORLD, "keepsake.contrib", "typeclasses", "world"],

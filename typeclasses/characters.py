@@ -59,7 +59,8 @@ class Character(CharacterMixin, ObjectParent, DefaultCharacter):
         if kind in _HEARD and getattr(from_obj, "id", None) in (self.db.ignored or ()):
             return False
         if kind in SPOKEN:
-            talker, said = getattr(from_obj, "key", ""), strip_ansi(str(line))
+            talker = getattr(from_obj, "key", "")
+            said = strip_ansi(str(line))
             send(self, "comm_channel_text", channel=kind, talker=talker, text=said)
         return bool(super().at_msg_receive(text=text, from_obj=from_obj, **kwargs))
 

@@ -35,7 +35,8 @@ def _takes_messages(session: Any) -> bool:
 
 def send_room(looker: Any) -> None:
     """Send the room to the looker's clients: name, exits and a map."""
-    room, sessions = looker.location, looker.sessions.all()
+    room = looker.location
+    sessions = looker.sessions.all()
     if room is None or not any(map(_takes_messages, sessions)):
         return
     found = {SHORT.get(way.key, way.key): way.destination for way in _ways(room, looker)}
@@ -60,7 +61,9 @@ def _ways(room: Any, looker: Any) -> list[Any]:
 
 def map_of(looker: Any, steps: int = _MAP_RADIUS) -> str:
     """Return the places nearby, the nearest first, and the way to each."""
-    lines, known, edge = [], {looker.location}, [(looker.location, ())]
+    lines = []
+    known = {looker.location}
+    edge = [(looker.location, ())]
     for _ in range(steps):
         ways = [(way, path) for room, path in edge for way in _ways(room, looker)]
         edge = []

@@ -19,7 +19,9 @@ class Exit(DefaultExit):
         """Let agents that follow the character come along, or lose track of it."""
         super().at_post_traverse(traversing_object, source_location, **kwargs)
         for mind in list(open_minds()) if running() else ():
-            agent, actor, leader = mind.thinker.body(), mind.actor, traversing_object
+            agent = mind.thinker.body()
+            actor = mind.actor
+            leader = traversing_object
             if agent is None or actor.leader != leader.id:
                 continue
             able = not (agent.db.asleep or agent.db.paused or hosts_guests(agent))

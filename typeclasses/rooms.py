@@ -103,7 +103,9 @@ class Room(ObjectParent, DefaultRoom):
 def _absences(room: Room) -> Iterator[str]:
     """Yield a line for each host that sleeps or is busy: where it is and what to do."""
     for host in hosts_of(room):
-        keeper, place, mind = f"{host.key}, who keeps this place,", host.location, mind_of(host)
+        keeper = f"{host.key}, who keeps this place,"
+        place = host.location
+        mind = mind_of(host)
         if place is room and host.db.asleep:
             yield f"{keeper} is asleep. To wake {host.key}: |wwake {host.key.lower()}|n"
         elif place not in (room, None) and (host.db.asleep or (mind and mind.thinker.in_talk)):

@@ -28,7 +28,8 @@ from django.utils.connection import ConnectionProxy
 from evennia.accounts.models import AccountDB
 from evennia.utils import logger
 
-PAIR_LIMIT, PAIR_SECONDS = 5, 300
+PAIR_LIMIT = 5
+PAIR_SECONDS = 300
 """Wrong passwords allowed for one account from one address, and the seconds they count."""
 ADDRESS_LIMIT = 20
 """Wrong passwords allowed from one address in :data:`WINDOW_SECONDS`, over all names."""
@@ -36,7 +37,8 @@ ACCOUNT_LIMIT = 50
 """Wrong passwords allowed for one account in :data:`WINDOW_SECONDS`, from all addresses."""
 WINDOW_SECONDS = 600
 RETRY_SECONDS = 30
-CREATION_LIMIT, CREATION_SECONDS = 20, 600
+CREATION_LIMIT = 20
+CREATION_SECONDS = 600
 """New accounts allowed from one address, and the seconds: enough for a class or a family."""
 ADDRESSES = "login_addresses"
 """The attribute with the addresses of an account's last log-ins, the newest first."""

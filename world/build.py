@@ -36,7 +36,8 @@ def at_initial_setup() -> None:
     """Build the world. Evennia calls this once, after it has made its first account and room."""
     build_world()
     for admin in ObjectDB.objects.filter(id=1):  # take the unused character out of the room
-        admin.db.prelogout_location, admin.location = admin.location, None
+        admin.db.prelogout_location = admin.location
+        admin.location = None
 
 
 def open_world() -> None:

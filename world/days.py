@@ -31,11 +31,14 @@ from world.source import id_of
 
 LINE_SECONDS = 5.0
 """Seconds between two lines of a meeting."""
-PAIR_INTERVAL, MEETING_INTERVAL = timedelta(hours=6), timedelta(minutes=40)
+PAIR_INTERVAL = timedelta(hours=6)
+MEETING_INTERVAL = timedelta(minutes=40)
 """The shortest time between two meetings of the same two agents, and between any two of one."""
 OWN_STAY = timedelta(minutes=20)
 """How long an agent stays in a place that it chose itself."""
-NEWS_IMPORTANCE, NEWS_AGE, NEWS_LENGTH = 5, timedelta(days=7), 160
+NEWS_IMPORTANCE = 5
+NEWS_AGE = timedelta(days=7)
+NEWS_LENGTH = 160
 """Limits of news: minimum importance of a deed, maximum age, maximum number of characters."""
 _WORK_HOURS = 2
 """Hours after which an agent goes on to its next activity of the same hour."""
@@ -63,7 +66,8 @@ def is_everyday(agent: Any, line: str, facts: Mapping[str, Any], by: Any) -> boo
 
     Work is remembered only if the agent has seen nothing else of the worker that day.
     """
-    who, today = identity_of(by), runtime().clock.now().astimezone().date()
+    who = identity_of(by)
+    today = runtime().clock.now().astimezone().date()
     everyday = {*BY_RULE, "traverse", "move"}
     return any(
         memory.text == line
@@ -139,7 +143,8 @@ def _meet(agent: Any, now: Almanac) -> None:
             continue
         pairs = ((agent, other), (other, agent))
         news = [(*pair, rumour) for pair in pairs if (rumour := news_for(*pair, now.moment))]
-        later, played = runtime().timer.callLater, _scene(agent, other, now)
+        later = runtime().timer.callLater
+        played = _scene(agent, other, now)
         for n, line in enumerate(played):
             actor, whom = pairs[line[0] != agent.key]
             later(LINE_SECONDS * n, _play, line, actor, whom)
@@ -165,7 +170,8 @@ def _may_meet(agent: Any, now: datetime) -> bool:
 
 def _scene(one: Any, other: Any, now: Almanac) -> Sequence[SceneLine]:
     """Choose a scene that these two may play here and have not seen lately; their own first."""
-    names, place = (one.key, other.key), id_of(one.location)
+    names = (one.key, other.key)
+    place = id_of(one.location)
     for scene in sorted(
         scenes(), key=lambda each: (each.who == ANYBODY, runtime().random.random())
     ):

@@ -93,7 +93,8 @@ class DataFile:
     """
 
     def __init__(self, path: Path) -> None:
-        self.path, self.body = path, ""
+        self.path = path
+        self.body = ""
         try:
             self._yaml = path.read_text(encoding="utf-8")
             if path.suffix == ".md":
@@ -112,7 +113,8 @@ class DataFile:
 
     def error(self, at: Iterable[Any], reason: str, cure: str = "") -> ConfigError:
         """Return an error that points to the line of the value at these keys."""
-        node, line = yaml.compose(self._yaml, _LOADER), 0
+        node = yaml.compose(self._yaml, _LOADER)
+        line = 0
         for key in at:
             if isinstance(node, yaml.MappingNode):
                 found = next((pair for pair in node.value if pair[0].value == str(key)), None)
@@ -122,7 +124,8 @@ class DataFile:
                 found = None
             if found is None:
                 break
-            line, node = found[0].start_mark.line, found[1]
+            line = found[0].start_mark.line
+            node = found[1]
         return ConfigError(self.path, line + 1, reason, cure)
 
     def read[M: BaseModel](self, form: type[M], context: Any = None, **more: Any) -> M:

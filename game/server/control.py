@@ -35,7 +35,8 @@ class _ControlProtocol(LineOnlyReceiver):
     delimiter = b"\n"
 
     def lineReceived(self, line: bytes) -> None:  # noqa: N802 - Twisted's name
-        name, operations = line.decode(errors="replace"), self.factory.operations
+        name = line.decode(errors="replace")
+        operations = self.factory.operations
         if name not in operations:
             answer = {"error": f"{name!r} is not an operation. Use one of: {', '.join(operations)}"}
         else:

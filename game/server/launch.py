@@ -24,7 +24,8 @@ from keepsake.paths import REPOSITORY, Places, places, read_or_create
 SETTINGS = "game.server.conf.settings"
 _GAME = REPOSITORY / "game"
 _BUILT = "done"
-_CHECK_SECONDS, _PORTAL_CHECKS = 0.2, 600
+_CHECK_SECONDS = 0.2
+_PORTAL_CHECKS = 600
 
 
 def main() -> None:
@@ -42,7 +43,8 @@ def main() -> None:
     launcher.SETTINGS_DOTPATH = SETTINGS
     launcher.init_game_directory(str(_GAME), check_db=False)
     # Evennia's own pid files are in the game directory, which all copies of a checkout share.
-    launcher.PORTAL_PIDFILE, launcher.SERVER_PIDFILE = str(here.portal_pid), str(here.server_pid)
+    launcher.PORTAL_PIDFILE = str(here.portal_pid)
+    launcher.SERVER_PIDFILE = str(here.server_pid)
     if sys.argv[1] == "check":
         _check(launcher)
         return

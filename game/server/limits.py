@@ -69,7 +69,8 @@ class Bucket:
 
         A line larger than the rest may pass too: the bucket then goes below zero.
         """
-        passed, self.at = max(now - self.at, 0.0), max(now, self.at)
+        passed = max(now - self.at, 0.0)
+        self.at = max(now, self.at)
         self.lines = min(self.lines + passed * self.allowed.per_second, self.allowed.lines)
         return self.lines >= 1
 
@@ -101,7 +102,8 @@ class Buckets:
 
         Return the first bucket that is empty; None if the line may pass.
         """
-        now, found = self._clock(), []
+        now = self._clock()
+        found = []
         for name, allowed in named:
             bucket = self._known.setdefault(name, Bucket(allowed, now))
             self._known.move_to_end(name)

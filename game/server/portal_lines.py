@@ -45,7 +45,8 @@ _MXP_LOCKED = b"\x1b[7z"
 """Locks MXP: the client shows ``<name>`` as text, except in a tag that the game unlocks."""
 _PART = re.compile(rb"(?<=\xff)|(?<=\xff\xfa)")
 """Marks a 0xFF that an old client sent as a letter; no telnet command follows it."""
-_END_CHECKS, _CHECK_SECONDS = 50, 0.2
+_END_CHECKS = 50
+_CHECK_SECONDS = 0.2
 """How often the Portal checks whether the old Server has ended, and the seconds between checks."""
 _reactor: Any = reactor
 
@@ -82,7 +83,8 @@ class InputLimits:
 
     def data_in(self, /, **message: Any) -> None:
         """Pass a line on, unless it is too long or too fast. A client may name an argument self."""
-        line, bucket = line_of(message), self._bucket
+        line = line_of(message)
+        bucket = self._bucket
         if bucket is None:
             return
         size = len(repr(message) if line is None else line)

@@ -66,14 +66,17 @@ def wrap(text: str, width: int) -> str:
             lines.append(line)
             continue
         indent = min(len(line) - len(line.lstrip(" ")), width // 2)
-        current, used = " " * indent, indent
+        current = " " * indent
+        used = indent
         for gap, word in _WORDS.findall(line):
             length = _length(word)
             if used > indent and used + len(gap) + length > width:
                 lines.append(current)
-                current, used = " " * indent, indent
+                current = " " * indent
+                used = indent
             blank = gap if used > indent else ""
-            current, used = f"{current}{blank}{word}", used + len(blank) + length
+            current = f"{current}{blank}{word}"
+            used = used + len(blank) + length
         lines.append(current)
     return "\n".join(lines)
 

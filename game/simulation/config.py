@@ -13,7 +13,8 @@ from keepsake.memory.config import CompactionConfig
 from keepsake.models.profiles import OLLAMA, OPENAI, SCRIPTED, load
 from keepsake.paths import Places
 
-AGENT, OWN = "agent", "vault"
+AGENT = "agent"
+OWN = "vault"
 """The profile that agents think with; the value of ``--model`` for the model in ``llm.md``."""
 _MODELS = f"{SCRIPTED}, {OWN} (what llm.md names), ollama:MODEL or openai:MODEL@HOST"
 _KEYS = ("provider", "host", "model", "model_file", "seed")

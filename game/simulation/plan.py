@@ -30,10 +30,12 @@ from keepsake.paths import DATABASE_URL, REPOSITORY, Places, Ports, prepare
 HOUR = 3600.0
 BEGINS = datetime(2026, 5, 4, 8, tzinfo=UTC)
 """The first moment of every simulation."""
-LOG, WORKER = "worker.log", "game.simulation.worker"
+LOG = "worker.log"
+WORKER = "game.simulation.worker"
 _NAME = r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}"
 _PORT_BASES = range(26_000, 65_000, 10)
-PLAN, PROGRESS = "simulation.json", "progress.json"
+PLAN = "simulation.json"
+PROGRESS = "progress.json"
 
 
 class SimulationPlan(BaseModel, frozen=True):

@@ -34,13 +34,18 @@ from world.source import find
 
 MOST_FAILURES = 12
 """Consecutive thoughts without an answer, of all agents together, that end a run."""
-FLUSH_INTERVAL, PROGRESS_INTERVAL = 15.0, 10.0
+FLUSH_INTERVAL = 15.0
+PROGRESS_INTERVAL = 10.0
 """Simulated seconds between two flushes of the event log, which must not lose events; real seconds
 between two lines of progress."""
 _CLOSE_TIMEOUT = 600.0
 """Real seconds that closing the event log may take."""
-THOUGHTS, UNANSWERED = "thoughts", "thoughts without an answer"
-TOKENS, MEMORIES, COMPACTIONS, FAULTS = "tokens", "memories", "compactions", "warnings and errors"
+THOUGHTS = "thoughts"
+UNANSWERED = "thoughts without an answer"
+TOKENS = "tokens"
+MEMORIES = "memories"
+COMPACTIONS = "compactions"
+FAULTS = "warnings and errors"
 
 
 # -- building
@@ -73,13 +78,18 @@ class Simulation:
     """
 
     def __init__(self, lab: Lab, say: Callable[[str], None], stop: threading.Event) -> None:
-        self._lab, self._plan, self._say, self._stop = lab, lab.plan(), say, stop
+        self._lab = lab
+        self._plan = lab.plan()
+        self._say = say
+        self._stop = stop
         self._since = self._flushed = lab.seconds_done()
-        self._began, self._said = time.monotonic(), 0.0
+        self._began = time.monotonic()
+        self._said = 0.0
         self._timeline = Timeline(moment(self._since))
         names = (THOUGHTS, TOKENS, MEMORIES, COMPACTIONS, UNANSWERED, FAULTS)
         self._counts = Counter(dict.fromkeys(names, 0))
-        self._failures, self._failure = 0, ""  # consecutive unanswered thoughts; the last reason
+        self._failures = 0
+        self._failure = ""  # consecutive unanswered thoughts; the last reason
 
     def play(self) -> bool:
         """Run the world; return whether it reached the end of its plan with a thought answered.
@@ -87,7 +97,9 @@ class Simulation:
         Raises:
             KeepsakeError: The model does not answer, or the disk is full; with the cure.
         """
-        timeline, plan, subscribers = self._timeline, self._plan, Subscribers()
+        timeline = self._timeline
+        plan = self._plan
+        subscribers = Subscribers()
         subscribers.on_event.append(self._count)
         shared = start(
             places(),
@@ -123,16 +135,19 @@ class Simulation:
 
     def _plan_visits(self) -> None:
         """Schedule all visits that are still to come."""
-        agents, timer = sorted(all_agents(), key=lambda agent: agent.id), self._timeline.timer
+        agents = sorted(all_agents(), key=lambda agent: agent.id)
+        timer = self._timeline.timer
         for number in range(self._plan.visitors):
-            visitor, rng = Visitor(number, timer), Random(f"{self._plan.seed} {number}")
+            visitor = Visitor(number, timer)
+            rng = Random(f"{self._plan.seed} {number}")
             for begins, host, lines in visits(rng, len(agents), self._plan.seconds):
                 if begins >= self._since:
                     timer.callLater(begins - self._since, visitor.come, agents[host], lines)
 
     def _after_moment(self) -> bool:
         """Flush the log and print progress at intervals; return whether to continue."""
-        now, counts = self._seconds_done(), self._counts
+        now = self._seconds_done()
+        counts = self._counts
         if now - self._flushed >= FLUSH_INTERVAL:
             self._flushed = now
             self._check()
@@ -146,7 +161,8 @@ class Simulation:
 
     def _report(self, done: float) -> bool:
         """Print a summary of the run; return whether it was successful."""
-        lab, plan = self._lab, self._plan
+        lab = self._lab
+        plan = self._plan
         rows = {
             "simulated": f"{done / HOUR:.4g} of {plan.hours:g} hours, until {_clock(done)}",
             **{what: f"{number:,}" for what, number in self._counts.items()},
@@ -168,7 +184,8 @@ class Simulation:
         match event:
             case Thought(outcome="no answer"):
                 self._counts[UNANSWERED] += 1
-                self._failures, self._failure = self._failures + 1, event.problem
+                self._failures = self._failures + 1
+                self._failure = event.problem
             case Thought(completion_tokens=written) if written:
                 self._failures = 0
                 self._counts[THOUGHTS] += 1

@@ -38,7 +38,8 @@ class Timeline:
 
     def __init__(self, start: datetime) -> None:
         self.timer: Any = Timer()
-        self.workers, self.models = WorkQueue(), WorkQueue()
+        self.workers = WorkQueue()
+        self.models = WorkQueue()
         self._start = start
         self._posts = deque[Callable[[], object]]()
         self.post = self._posts.append
@@ -121,7 +122,8 @@ class TimelineGateway(Gateway):
     def __init__(
         self, timeline: Timeline, profiles: Profiles, places: Places, changed: Changed
     ) -> None:
-        post, clock = timeline.post, timeline.timer.seconds
+        post = timeline.post
+        clock = timeline.timer.seconds
         super().__init__(
             profiles, places, post, changed=changed, executor=timeline.models, clock=clock
         )

@@ -45,10 +45,13 @@ def visits(
     kinds = PEOPLE["facts"].values()
     facts = [(each["asked"], each["told"].format(rng.choice(each["of"]))) for each in kinds]
     rng.shuffle(facts)
-    favourite, hour, number = rng.randrange(agents), rng.choice((0, 0, 1)), 0
+    favourite = rng.randrange(agents)
+    hour = rng.choice((0, 0, 1))
+    number = 0
     while (begins := hour * HOUR + rng.uniform(120.0, HOUR - _LONGEST)) < last:
         host = favourite if rng.random() < 0.7 else rng.randrange(agents)
-        at, lines = 0.0, []
+        at = 0.0
+        lines = []
         for words in (*_visit_lines(rng, facts, number), ""):
             at += rng.uniform(15.0, 90.0)
             lines.append((at, words))
@@ -101,7 +104,9 @@ class Visitor:
     """
 
     def __init__(self, number: int, timer: Any) -> None:
-        self._name, self._session, self._timer = NAMES[number], _FIRST_SESSION + number, timer
+        self._name = NAMES[number]
+        self._session = _FIRST_SESSION + number
+        self._timer = timer
         evennia.SESSION_HANDLER.data_out = lambda *_, **_kw: None  # there is no client to send to
 
     def come(self, host: AgentMixin, lines: Sequence[tuple[float, str]]) -> None:
@@ -129,7 +134,8 @@ class Visitor:
 
 def connect(account: Any, number: int) -> Any:
     """Log a new session with that number in to the account, as the Portal would."""
-    arriving, handler = ServerSession(), evennia.SESSION_HANDLER
+    arriving = ServerSession()
+    handler = evennia.SESSION_HANDLER
     arriving.init_session("telnet", ("127.0.0.1", "lab"), handler)
     arriving.sessid = number
     handler.portal_connect(arriving.get_sync_data())

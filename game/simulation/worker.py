@@ -25,7 +25,10 @@ from keepsake.errors import KeepsakeError
 
 def main() -> None:
     """Run the simulation in the folder that the command line names."""
-    lab, stop, terminal, errors = Lab(Path(sys.argv[1])), threading.Event(), os.dup(1), os.dup(2)
+    lab = Lab(Path(sys.argv[1]))
+    stop = threading.Event()
+    terminal = os.dup(1)
+    errors = os.dup(2)
     log = os.open(lab.folder / LOG, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
     for written in (1, 2):  # the output of libraries goes to the log
         os.dup2(log, written)
@@ -54,7 +57,9 @@ def main() -> None:
 def _play(lab: Lab, say: Callable[[str], None], stop: threading.Event) -> bool:
     """Build the world if there is none, and run it; see :meth:`Simulation.play`."""
     # Evennia's empty tables take long to make, and are the same in all simulations.
-    is_built, database, empty = lab.is_built, lab.places.database, lab.folder.parent / ".empty.db3"
+    is_built = lab.is_built
+    database = lab.places.database
+    empty = lab.folder.parent / ".empty.db3"
     if not is_built:  # delete what an interrupted build has left
         shutil.rmtree(lab.places.home, ignore_errors=True)
         for left in lab.places.agents.glob("[!.]*"):

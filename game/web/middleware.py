@@ -102,7 +102,8 @@ class ThrottledBackend(CaseInsensitiveModelBackend):
             return autologin
         if request is None:  # the game itself: `Account.authenticate` has asked the throttle
             return self._check(username, password)
-        address, username = address_of(request), throttle.clean_name(username or "")
+        address = address_of(request)
+        username = throttle.clean_name(username or "")
         attempt = throttle.attempt(username, address)
         if attempt.refusal:
             raise ValidationError(attempt.refusal, code="throttled")

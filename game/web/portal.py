@@ -15,7 +15,8 @@ from twisted.web.proxy import ProxyClient, ProxyClientFactory
 
 PROXIES = ("127.0.0.1",)
 """Addresses of trusted proxies: a web server on this machine, like Evennia's UPSTREAM_IPS."""
-_FOR, _PROTO = b"x-forwarded-for", b"x-forwarded-proto"
+_FOR = b"x-forwarded-for"
+_PROTO = b"x-forwarded-proto"
 UNAVAILABLE = "The world is not running, or is being reloaded. Try again in a moment"
 _BODILESS = frozenset({HTTPStatus.NO_CONTENT, HTTPStatus.NOT_MODIFIED})
 _DATA = b"/agents/api"
@@ -79,9 +80,11 @@ def is_over(request: Request) -> bool:
 
 def answer_unavailable(request: Request, address: bytes) -> None:
     """Answer that the Server is unavailable; as JSON for programs."""
-    kind, body = "text/plain; charset=utf-8", UNAVAILABLE.encode()
+    kind = "text/plain; charset=utf-8"
+    body = UNAVAILABLE.encode()
     if address.startswith(_DATA):
-        kind, body = "application/json", json.dumps({"error": UNAVAILABLE}).encode()
+        kind = "application/json"
+        body = json.dumps({"error": UNAVAILABLE}).encode()
     request.setResponseCode(HTTPStatus.BAD_GATEWAY)
     headers = {"content-type": kind, "content-length": str(len(body)), "cache-control": "no-store"}
     for name, value in headers.items():

@@ -16,7 +16,8 @@ from keepsake.archive.privacy import WHISPER
 from keepsake.archive.records import MemoryKind
 from keepsake.prompt.verbs import PRIVATE, Command
 
-SPEECH, LOOKUPS = frozenset({"say", "whisper"}), frozenset({"recall", "look", "examine"})
+SPEECH = frozenset({"say", "whisper"})
+LOOKUPS = frozenset({"recall", "look", "examine"})
 """Verbs that others hear; verbs whose result returns to the model in the same turn."""
 
 
@@ -41,7 +42,8 @@ class Actor:
 
     def __init__(self, memory: MemoryComponent, tools: MemoryTools) -> None:
         self.leader: int | None = None
-        self._memory, self._tools = memory, tools
+        self._memory = memory
+        self._tools = tools
         self.acting: Command | None = None
 
     def do(
@@ -66,7 +68,8 @@ class Actor:
             return Act(command)
         if command.verb in ("follow", "stay"):
             command = self._follow(agent, command)
-        place, window = place_of(agent), self._memory.memory.context().window if seen else ()
+        place = place_of(agent)
+        window = self._memory.memory.context().window if seen else ()
         # The addressee, found by name. Empty if the name is ambiguous.
         name = command.argument.partition(" = ")[0] if command.verb == WHISPER else to
         met = [each for each in people_near(agent) if each.key == name]

@@ -112,7 +112,8 @@ def known_secrets(places: Places) -> list[str]:
     return found
 
 
-DROPPED, OUTCOMES = "dropped", 20
+DROPPED = "dropped"
+OUTCOMES = 20
 """The outcome that is neither failure nor success; how many recent outcomes are kept."""
 TOO_LARGE = "too large"
 FAILED = ("refused", "no answer", TOO_LARGE, "broke off")
@@ -148,11 +149,13 @@ class ThoughtLog:
     """
 
     def __init__(self, name: str, events: Events) -> None:
-        self.outcomes, self.guarded = Counter[str](), Counter[str]()
+        self.outcomes = Counter[str]()
+        self.guarded = Counter[str]()
         self.recent = deque[str](maxlen=OUTCOMES)
         self.problem = ""
         self.sent: Sent | None = None
-        self.name, self._events = name, events
+        self.name = name
+        self._events = events
 
     def ended(self, event: Thought, refusals: Iterable[str]) -> None:
         """Record and log a thought that has ended, or one of its answers."""
@@ -174,7 +177,8 @@ class ThoughtLog:
         """Log that an answer was altered, refused or dropped instead of being spoken as written."""
         self.guarded[op] += 1
         task = "talk" if impulse.kind in ANSWERED else "act"
-        name, cause = self.name, impulse.memory
+        name = self.name
+        cause = impulse.memory
         event = Guard(agent=name, task=task, op=op, before=before, reason=reason, cause=cause)
         self._events.emit(event)
         log(f"[Thinker] {name}: An answer was {op}: {reason}")

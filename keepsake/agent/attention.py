@@ -72,7 +72,8 @@ class Impulse:
     key: str = field(init=False)
 
     def __post_init__(self) -> None:
-        who, player = self.source_id or self.source, self.from_player and self.kind in DIRECT
+        who = self.source_id or self.source
+        player = self.from_player and self.kind in DIRECT
         other = "idle" if self.kind is EventKind.IDLE else "event"
         key = who if self.kind in ANSWERED else SHARED_SLOT
         self.__dict__.update(who=who, priority="player" if player else other, key=key)
@@ -99,7 +100,9 @@ class Attention:
     """
 
     def __init__(self, config: ThinkingConfig, rng: random.Random, now: float) -> None:
-        self.config, self.talkativeness, self._rng = config, 0.5, rng
+        self.config = config
+        self.talkativeness = 0.5
+        self._rng = rng
         self.present: Collection[str] = ()
         self._current: Impulse | None = None  # the impulse of the current thought
         self._waiting: dict[str, _Waiting] = {}  # in order of arrival
@@ -107,7 +110,8 @@ class Attention:
         self._player_near = False
         self._ready_at = self._last_event = _NEVER
         self._chatter = 0  # lines that agents exchanged since another event
-        self._idle_from, self._idle_share = now, rng.uniform(2 / 3, 4 / 3)
+        self._idle_from = now
+        self._idle_share = rng.uniform(2 / 3, 4 / 3)
 
     # -- events
 
@@ -117,7 +121,8 @@ class Attention:
         for key in [key for key in self._waiting if key != SHARED_SLOT and key not in present]:
             del self._waiting[key]
         if player_near != self._player_near:  # idle thoughts are rarer without a player here
-            self._player_near, self._idle_from = player_near, now
+            self._player_near = player_near
+            self._idle_from = now
 
     def notice(self, event: Impulse, now: float) -> bool:
         """Take in an event, which may lead to a thought now or after the current one.
@@ -137,7 +142,8 @@ class Attention:
             met = self._met.get(event.who, _NEVER)
             unwanted = self.in_talk(now) or now - met < GREETED_SECONDS
         else:  # a speaker needs no greeting; a direct word cancels all other greetings
-            unwanted, direct = False, event.kind in DIRECT
+            unwanted = False
+            direct = event.kind in DIRECT
             greeted = {event.who, *(self._waiting if direct else ())}
             self._waiting = {
                 key: each
@@ -235,15 +241,18 @@ class Attention:
 
     def ended(self, now: float, *, spoke: bool = False) -> None:
         """End the current thought; ``spoke``: whether the agent said something to others."""
-        current, self._current = self._current, None
+        current = self._current
+        self._current = None
         if spoke and current is not None and current.from_player and current.key != SHARED_SLOT:
             self._met[current.who] = now
         if spoke and (current is None or current.priority != "player"):
             paused = now - self._last_event > CHATTER_PAUSE
-            self._chatter, self._last_event = 1 if paused else self._chatter + 1, now
+            self._chatter = 1 if paused else self._chatter + 1
+            self._last_event = now
         self._met = {who: at for who, at in self._met.items() if now - at < GREETED_SECONDS}
         self._ready_at = now + self.config.cooldown
-        self._idle_from, self._idle_share = now, self._rng.uniform(2 / 3, 4 / 3)
+        self._idle_from = now
+        self._idle_share = self._rng.uniform(2 / 3, 4 / 3)
 
 
 def _merged(old: Impulse, new: Impulse) -> Impulse:

@@ -40,7 +40,9 @@ from keepsake.tasks.talk import LAST_LINES
 from keepsake.tasks.task import Ask
 from keepsake.tasks.task_prompts import task_prompts
 
-WORKERS, COMPACTIONS, NIGHTS = 6, 4, 2
+WORKERS = 6
+COMPACTIONS = 4
+NIGHTS = 2
 """Threads: for work that somebody waits for (searches, tool calls, files), for compactions
 (which wait for a model), and for nights."""
 PROFILE = "agent"
@@ -116,7 +118,8 @@ class Runtime:
         def cancel(_: Deferred[T]) -> None:
             future.cancel()
 
-        future, result = (pool or self.workers).submit(work), Deferred[T](cancel)
+        future = (pool or self.workers).submit(work)
+        result = Deferred[T](cancel)
         future.add_done_callback(lambda ended: None if ended.cancelled() else self.post(deliver))
         return result.addTimeout(seconds, self.timer)
 
@@ -148,7 +151,8 @@ class Runtime:
             KeepsakeError: The profile cannot be used.
         """
         if self.gateway.profiles.get(PROFILE).provider == NO_MODEL:
-            self.chat_tokens, self.shown_lines = 0, LAST_LINES
+            self.chat_tokens = 0
+            self.shown_lines = LAST_LINES
             return None
         profile = self.gateway.model(PROFILE)[0].resolved()
         self.chat_tokens = profile.prompt_tokens if profile.form == CHAT else 0
@@ -173,7 +177,8 @@ class Runtime:
 
         If ``context_tokens`` is not set, it is the prompt limit of the chat model.
         """
-        config, tokens = self.compaction.current, self.chat_tokens
+        config = self.compaction.current
+        tokens = self.chat_tokens
         if config.context_tokens or not tokens:
             return config
         return replace(
@@ -185,7 +190,8 @@ class Runtime:
     @property
     def recall_config(self) -> RecallConfig:
         """The recall settings, fitted to the agents' model; any thread."""
-        config, budget = self.recall.current, self.chat_tokens // RECALL_SHARE
+        config = self.recall.current
+        budget = self.chat_tokens // RECALL_SHARE
         if not config.budget or budget <= config.budget:
             return config
         # Twice as many, because only the best memories are shown with their neighbours.
@@ -276,7 +282,9 @@ def start(
         gateway: Makes the gateway to the models; None for the real one.
         given: Further fields of the runtime: ``random`` and the three pools.
     """
-    subscribers, clock, config = subscribers or Subscribers(), clock or SystemClock(), places.config
+    subscribers = subscribers or Subscribers()
+    clock = clock or SystemClock()
+    config = places.config
     post = post or Slices(timer)
     events = EventLog(
         places.events,

@@ -172,10 +172,13 @@ def scene_of(
     Raises:
         KeepsakeError: The memory cannot be read.
     """
-    memory, books = tools.memory, tools.books
+    memory = tools.memory
+    books = tools.books
     hits = tools.recalled(found)
-    context, audience = memory.memory.context(), turn.audience
-    longterm, recent = context.longterm, context.recent
+    context = memory.memory.context()
+    audience = turn.audience
+    longterm = context.longterm
+    recent = context.recent
     window = memory.private.heard_by(context.shown, turn.audience)
     window = (*window, extra) if extra is not None else window
     first = context.window[0].number if context.window else None
@@ -215,7 +218,8 @@ def scene_of(
     for hit in hits:
         kind, _, number = hit.document.key.partition(":")
         n = int(number) if kind != "note" and number.isdecimal() else 0
-        score, why = round(hit.score, 4), "; ".join(hit.reasons)
+        score = round(hit.score, 4)
+        why = "; ".join(hit.reasons)
         used.append(Recalled(kind=kind, n=n, title=hit.document.title, score=score, why=why))
     return scene, {
         "longterm": longterm.last if longterm else 0,
@@ -230,7 +234,8 @@ def _surroundings(
     agent: Body, turn: TurnContext, now: datetime, verbs: Sequence[Verb], options: Options
 ) -> TalkScene:
     """Return the agent's persona and surroundings as a scene."""
-    now, place = now.astimezone(), agent.location
+    now = now.astimezone()
+    place = agent.location
     deeds = [verb for verb in verbs if verb.takes is not Takes.TEXT]
     usages = options.usages(deeds)
     own = {verb: f": {verb.help}" for verb in deeds if verb.takes is Takes.OWN}
@@ -272,7 +277,9 @@ def excerpts_and_lines(
     Also return what others said in those memories, for the prompt of a small model.
     """
     around = found.around if found else ()
-    excerpts, lines, told = list[tuple[int, str]](), list[str](), set[int]()
+    excerpts = list[tuple[int, str]]()
+    lines = list[str]()
+    told = set[int]()
     for hit in hits:
         n = hit.document.first
         if hit.document.kind is not DocumentKind.MEMORY:

@@ -62,7 +62,8 @@ class SleepConfig(FileSettings):
         ``wake_hour`` is a sleep by day, which is shorter (:data:`BY_DAY`).
         """
         # A time without a zone is the machine's local time, with that day's daylight saving.
-        day, at = fell_asleep.astimezone().date(), time(self.wake_hour)
+        day = fell_asleep.astimezone().date()
+        at = time(self.wake_hour)
         days = (datetime.combine(day + timedelta(days=n), at).astimezone() for n in (0, 1))
         hour = next(each for each in days if each > fell_asleep).astimezone(fell_asleep.tzinfo)
         by_day = hour - fell_asleep > timedelta(hours=12)

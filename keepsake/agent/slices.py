@@ -21,14 +21,17 @@ class Slices:
     """
 
     def __init__(self, timer: Any) -> None:
-        self._timer, self._waiting = timer, deque[Callable[[], None]]()
-        self._lock, self._awake = threading.Lock(), False
+        self._timer = timer
+        self._waiting = deque[Callable[[], None]]()
+        self._lock = threading.Lock()
+        self._awake = False
 
     def __call__(self, function: Callable[[], None]) -> None:
         """Queue the function. It runs soon, never during this call."""
         with self._lock:
             self._waiting.append(function)
-            asleep, self._awake = not self._awake, True
+            asleep = not self._awake
+            self._awake = True
         if asleep:
             self._timer.callFromThread(self._run)
 

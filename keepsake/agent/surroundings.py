@@ -153,8 +153,10 @@ def event_of(agent: Any, speaker: Any, line: str, facts: Mapping[str, Any]) -> I
 
     ``facts``: The message's ``type`` and, for directed speech, ``to``: a database number.
     """
-    kind, to = str(facts.get("type", "")), facts.get("to")
-    player, aside = bool(getattr(speaker, "has_account", False)), False
+    kind = str(facts.get("type", ""))
+    to = facts.get("to")
+    player = bool(getattr(speaker, "has_account", False))
+    aside = False
     if to == agent.id and kind in ("give", "wake"):
         meant = EventKind.GIVEN if kind == "give" else EventKind.ADDRESSED
     elif kind not in _SPEECH:
@@ -164,13 +166,15 @@ def event_of(agent: Any, speaker: Any, line: str, facts: Mapping[str, Any]) -> I
     elif to is not None:
         if not player:
             return None  # agents do not join in when an agent talks to somebody else
-        meant, aside = EventKind.HEARD, True
+        meant = EventKind.HEARD
+        aside = True
     elif names(line, agent.key):
         meant = EventKind.ADDRESSED if kind in _ALOUD else EventKind.NAMED
     elif (others := people_near(agent)) == [speaker] and kind in _ALOUD:
         meant = EventKind.ADDRESSED  # alone in a room: each line is for the other one
     else:
-        meant, said = EventKind.HEARD, line.partition('"')[2].removesuffix('"') or line
+        meant = EventKind.HEARD
+        said = line.partition('"')[2].removesuffix('"') or line
         aside = any(names(said, each.key) for each in others if each is not speaker)
     return Impulse(meant, player, speaker.key, source_id=identity_of(speaker), aside=aside)
 

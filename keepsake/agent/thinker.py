@@ -66,9 +66,13 @@ class Thinker:
     ) -> None:
         self.log = ThoughtLog(ref.name, services.events)
         self.turn: Turn | None = None
-        self.body, self._memory, self._services = ref.body, tools.memory, services
-        self._seconds, self._walking = services.seconds, walking
-        self._pause, self._next_thought = Alarm(services.timer), Alarm(services.timer)
+        self.body = ref.body
+        self._memory = tools.memory
+        self._services = services
+        self._seconds = services.seconds
+        self._walking = walking
+        self._pause = Alarm(services.timer)
+        self._next_thought = Alarm(services.timer)
         settings = services.thinking.current
         self._attention = Attention(settings, services.random, self._seconds())
         self._new_turn = partial(
@@ -146,7 +150,8 @@ class Thinker:
 
     def answer_waiting(self) -> None:
         """Answer the last words of players who are still here: it could not think before."""
-        unanswered, self._unanswered = self._unanswered, {}
+        unanswered = self._unanswered
+        self._unanswered = {}
         for impulse in unanswered.values():
             if self._update_present() is not None and impulse.who in self._attention.present:
                 self.notice(impulse)
@@ -166,7 +171,8 @@ class Thinker:
     def _update_present(self) -> Body | None:
         """Update who is here now. Return the agent; None if it has been deleted."""
         if (agent := self.body()) is not None:
-            people, now = people_near(agent), self._seconds()
+            people = people_near(agent)
+            now = self._seconds()
             present = {each.key for each in people} | {identity_of(each) for each in people}
             near = any(each.has_account for each in people)
             self._attention.set_present(present, player_near=near, now=now)
@@ -204,7 +210,8 @@ class Thinker:
             self._next_thought.set(max(due[0] - self._seconds(), 0.0), self._begin_if_due)
 
     def _begin_if_due(self) -> None:
-        attention, now = self._attention, self._seconds()
+        attention = self._attention
+        now = self._seconds()
         if (agent := self._update_present()) is None:
             return
         attention.config = self._services.thinking.current
@@ -215,7 +222,8 @@ class Thinker:
             return
         impulse = due[1]
         attention.begin(impulse)
-        may_think, state = impulse.priority == "player" or not self._walking(), self.state
+        may_think = impulse.priority == "player" or not self._walking()
+        state = self.state
         if may_think and state is AgentState.IDLE and agent.location is not None:
             self.turn = turn = self._new_turn(impulse=impulse, agent=agent)
             self._since = now

@@ -142,7 +142,8 @@ class Turn:
 
     async def _speak_by_rules(self) -> None:
         """Answer a person by rule. Without a model, an agent does nothing unprompted."""
-        context, memory = self.context, self.tools.memory
+        context = self.context
+        memory = self.tools.memory
         if not context.partner:
             raise TurnDropped
         self.found = await self._wait(recall_for_turn(self.agent, context, self.tools))
@@ -159,9 +160,13 @@ class Turn:
         """Ask the model. If the first part is refused, ask once more and give the reason."""
         self.fault = ""
         for self.attempt in range(1, TRIES + 1):
-            self.refused, self.fault = self.fault, ""
-            self.sent, self.too_large, self.acts = None, None, []
-            self.did, self.parts = False, 0
+            self.refused = self.fault
+            self.fault = ""
+            self.sent = None
+            self.too_large = None
+            self.acts = []
+            self.did = False
+            self.parts = 0
             await self._wait(self.tools.compactions.make_room())
             outcome = await self._read_answer()
             if self.too_large and self.attempt < TRIES and self.tools.compactions.no_room is None:
@@ -177,8 +182,10 @@ class Turn:
 
     async def _read_answer(self) -> Outcome:
         """Ask the model, and do each part of the answer as soon as it is complete."""
-        self.queued, self.inbox = self.services.seconds(), DeferredQueue()
-        priority, inbox = Priority[self.impulse.priority.upper()], self.inbox
+        self.queued = self.services.seconds()
+        self.inbox = DeferredQueue()
+        priority = Priority[self.impulse.priority.upper()]
+        inbox = self.inbox
         if priority is Priority.EVENT and not players_near(self.agent):
             priority = Priority.IDLE  # no player sees it, so it can wait
         key = f"agent-{self.ref.number}"
@@ -204,13 +211,16 @@ class Turn:
 
     def _request(self, profile: ModelProfile) -> GenerationRequest | None:
         """Build the request when the queue reaches the turn; None cancels it."""
-        agent, memory, now = self.ref.body(), self.tools.memory, self.services.clock.now()
+        agent = self.ref.body()
+        memory = self.tools.memory
+        now = self.services.clock.now()
         if agent is None or agent.location is None or agent.has_account:  # a builder plays it
             return None
         wanted = None if agent.db.paused or agent.db.asleep else self.still_wanted()
         if wanted is None:
             return None
-        self.agent, self.impulse = agent, wanted
+        self.agent = agent
+        self.impulse = wanted
         if profile.form == DIALOGUE and not self.context.partner:
             return None  # a dialogue model only answers people
         self.context = replace(self.context, seen=memory.newest)
@@ -220,7 +230,8 @@ class Turn:
         if costs.used > budget:  # the server would cut it at an arbitrary place
             self.too_large = costs
             return None
-        post, inbox = self.services.post, self.inbox
+        post = self.services.post
+        inbox = self.inbox
         request = replace(
             profile.request(prompt.question),
             cache_key=f"agent-{self.ref.number}",
@@ -228,7 +239,7 @@ class Turn:
         )
         wait = self.services.seconds() - self.queued
         self.sent = self.thoughts.sent = Sent(
-            *(now, wanted, prompt.rendered, request, costs, wait, basis)
+            now, wanted, prompt.rendered, request, costs, wait, basis
         )
         return request
 
@@ -236,8 +247,11 @@ class Turn:
         self, profile: ModelProfile, found: SearchResult | None, extra: Memory | None = None
     ) -> tuple[TalkPrompt, Mapping[str, Any], int]:
         """Return the prompt for a model, the event fields it is made from, and its token budget."""
-        services, budget = self.services, profile.prompt_tokens
-        now, prompts, tokens = services.clock.now(), services.prompts, services.tokens
+        services = self.services
+        budget = profile.prompt_tokens
+        now = services.clock.now()
+        prompts = services.prompts
+        tokens = services.tokens
         scene, basis = scene_of(self.agent, self.context, self.tools, found, now, extra=extra)
         if profile.form != CHAT:  # the other forms of prompt have no rule about secrets
             scene = replace(scene, persona=" ".join(open_lines(scene.persona)))
@@ -245,7 +259,9 @@ class Turn:
             budget = min(services.compaction.current.budget, budget)
             profile = replace(profile, prompt_tokens=budget)
         self.talk = Talk(
-            *(scene, prompts["talk"].current, prompts["act"].current),
+            scene,
+            prompts["talk"].current,
+            prompts["act"].current,
             count=lambda texts: sum(tokens.each(texts)),
         )
         return self.talk.prompt(profile, self.refused), basis, budget
@@ -290,7 +306,8 @@ class Turn:
         if (allowed := self._allowed(part)) is None:
             return
         part = allowed
-        agent, context = self.agent, self.context
+        agent = self.agent
+        context = self.context
         whispered, _ = secrecy(agent, context, self.tools.memory.private)
         if part.kind is PartKind.DEED:
             act = self._execute_deed(part, talk)
@@ -306,7 +323,9 @@ class Turn:
             return
         else:
             act = self.actor.speak(
-                *(agent, part.text, context.partner),
+                agent,
+                part.text,
+                context.partner,
                 whispered=whispered,
                 event="" if talk else COURTESY,
                 reason=part.reason,
@@ -323,7 +342,9 @@ class Turn:
 
     def _execute_deed(self, part: AnswerPart, talk: Talk | None) -> Act:
         """Execute a line of the answer that begins with ``>``."""
-        agent, context, memory = self.agent, self.context, self.tools.memory
+        agent = self.agent
+        context = self.context
+        memory = self.tools.memory
         _, confided = secrecy(agent, context, memory.private)
         offered = available_verbs(agent, context, memory.private)
         command = read_deed(part.text, *offered)
@@ -334,7 +355,8 @@ class Turn:
             return self.actor.speak(agent, words, to, reason=command.reason, seen=context.seen)
         if isinstance(command, Command):
             return self.actor.do(agent, command, seen=context.seen, confided=confided)
-        verb, why = part.text.partition(" ")[0], "notes may not contain whispered words"
+        verb = part.text.partition(" ")[0]
+        why = "notes may not contain whispered words"
         why = why if verb in WRITES else "that cannot be done now"
         told = f"You tried to {verb}: {why}" if confided else command
         memory.remember(told, MemoryKind.RESULT, place=place_of(agent))
@@ -392,7 +414,9 @@ class Turn:
         if not (partner := self.context.partner):
             return None
         return Memory(
-            *(self.tools.memory.newest + 1, self.services.clock.now(), MemoryKind.PERCEPTION),
+            self.tools.memory.newest + 1,
+            self.services.clock.now(),
+            MemoryKind.PERCEPTION,
             f'{partner} says to you, "{words}"',
             place=place_of(self.agent),
             source=self.impulse.source,
@@ -401,7 +425,9 @@ class Turn:
 
     def end(self, outcome: str, problem: str = "") -> None:
         """Log the end of the turn, or of one of its answers."""
-        impulse, sent, now = self.impulse, self.sent, self.services.clock.now()
+        impulse = self.impulse
+        sent = self.sent
+        now = self.services.clock.now()
         answer, costs = (sent.answer, sent.costs) if sent else (None, self.too_large)
         done = [(act.command, act.memory) for act in self.acts if act.command is not None]
         refusals = [act.refusal for act in self.acts if act.refusal]

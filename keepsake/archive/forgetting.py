@@ -36,7 +36,8 @@ from keepsake.prompt.verbs import VERBS
 FORGOTTEN = "(forgotten)"  # text and ``event`` of a deleted memory
 PLUGGED = "memories"  # subfolder of an agent's folder for the files of plugged-in memory systems
 _TITLED = ("people", "notes", "forgotten")  # folders whose files are named after their subject
-_LEAST, _RUN = 4, 4  # fewest letters of a word, and words in a row, that count as a person's own
+_LEAST = 4
+_RUN = 4  # fewest letters of a word, and words in a row, that count as a person's own
 _LABELS = """
     asked created importance meetings memories memory model names notes place promise reason rule
     source tags through title told updated whispered written
@@ -65,7 +66,8 @@ class Traces:
     ) -> None:
         self.person = person
         self.numbers: set[int] = set()
-        mine, others = set[str](), {*_terms(profile), *_FORMAT_WORDS}
+        mine = set[str]()
+        others = {*_terms(profile), *_FORMAT_WORDS}
         memories = list(memories)
         theirs = {each.source for each in memories if each.source_id == person.key}
         known = {each.source for each in memories if each.source_id != person.key} - {person.name}
@@ -73,9 +75,11 @@ class Traces:
         self._names = {person.name, *filter(None, theirs - known)}
         longer = (each for each in known if any(is_named(each, name) for name in self._names))
         self._longer = sorted(longer, key=len, reverse=True)
-        mine_runs, other_runs = set[tuple[str, ...]](), set[tuple[str, ...]]()
+        mine_runs = set[tuple[str, ...]]()
+        other_runs = set[tuple[str, ...]]()
         for memory in memories:
-            text, own = _words_of(memory), memory.kind is not MemoryKind.PERCEPTION
+            text = _words_of(memory)
+            own = memory.kind is not MemoryKind.PERCEPTION
             if not self.involves(memory):
                 # An agent may have a word from the person, unless it used the word first.
                 others |= set(_terms(text)) - mine if own else set(_terms(memory.text))
@@ -108,7 +112,8 @@ class Traces:
         return memory.source_id == person.key or by_name
 
     def _overheard(self, memory: Memory) -> bool:
-        person, said = self.person, heard(memory)
+        person = self.person
+        said = heard(memory)
         if memory.kind is not MemoryKind.PERCEPTION:
             return self.named(memory.text)
         of_agent = memory.source_id in person.agents and self.named(memory.text)
@@ -182,7 +187,8 @@ def forget(
         OSError: A file cannot be read or written. Running it again continues.
     """
     segments = sorted((folder / "archive").glob("*.jsonl"))
-    traces, plugged = Traces(person, _memories(segments), profile), folder / PLUGGED
+    traces = Traces(person, _memories(segments), profile)
+    plugged = folder / PLUGGED
     files = [p for p in folder.rglob("*") if p.is_file() and p.parent.name != "archive"]
     files = [path for path in files if not path.is_relative_to(plugged)]
     if not traces.numbers and not any(_mentions(path, person) for path in files):

@@ -47,13 +47,15 @@ def _replayed(
     archive: Archive, until: datetime | None = None
 ) -> tuple[dict[int, PastCompaction], SummaryState]:
     """Return the compactions by number, and the summaries, as of ``until`` or now."""
-    found, now = dict[int, PastCompaction](), SummaryState()
+    found = dict[int, PastCompaction]()
+    now = SummaryState()
     for _, line in archive.forwards(memories=False):
         record = line or {}
         try:
             if until and record and datetime.fromisoformat(record["t"]) > until:
                 break
-            before, now = now, now.after(record)
+            before = now
+            now = now.after(record)
             match record.get("type"):
                 case "compaction":
                     found[now.standing] = _past(record, before, now)

@@ -48,7 +48,8 @@ def check(archive: Archive, context: MemoryContext, summaries: SummaryFolder) ->
 def check_lines(archive: Archive) -> IntegrityReport:
     """Check that every line is readable and no memory is missing: a second per 200,000 memories."""
     lines = memories = newest = cleared = 0
-    problems, expected = list[str](), 1
+    problems = list[str]()
+    expected = 1
     for position, record in archive.forwards():
         lines += 1
         if record is None:
@@ -68,7 +69,9 @@ def check_lines(archive: Archive) -> IntegrityReport:
             problems.append(f"memories {expected}-{number - 1} are missing from the archive")
         elif number < expected:
             problems.append(f"memory {number} is in the archive twice")
-        newest, memories, expected = number, memories + 1, max(expected, number + 1)
+        newest = number
+        memories = memories + 1
+        expected = max(expected, number + 1)
     return IntegrityReport(lines, memories, tuple(problems), newest, cleared)
 
 

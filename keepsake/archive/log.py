@@ -33,7 +33,8 @@ from keepsake.json_lines import (
 )
 
 SEGMENT_LINES = 4096
-_SUFFIX, _DIGITS = ".jsonl", 10
+_SUFFIX = ".jsonl"
+_DIGITS = 10
 """Suffix and fewest digits of segment names. Copies that a person made beside them are ignored."""
 _UNTIL_THEN = "new memories are kept in KEEPSAKE_HOME until then"
 _CURE_GONE = f"Put its folder back; {_UNTIL_THEN}"
@@ -84,7 +85,8 @@ class Archive:
             ArchiveUnwritable: Nothing was written.
             ValueError: The record is a memory whose number is not the next one.
         """
-        data, number = line_of(record), record["n"] if record["type"] == "memory" else 0
+        data = line_of(record)
+        number = record["n"] if record["type"] == "memory" else 0
         if number and number != self.last_number + 1:
             raise ValueError(f"memory {number} does not follow {self.last_number}")
         with self._lock:
@@ -100,20 +102,25 @@ class Archive:
                     file.sync()
                     following = AppendedFile(self.folder / f"{self.last_number + 1:010d}{_SUFFIX}")
                     file.close()
-                    self._file, self._lines, file, lines = following, 0, following, 0
+                    self._file = following
+                    self._lines = 0
+                    file = following
+                    lines = 0
                 file.append(data, watched=True)
             except FileChanged as error:
                 raise self._put_back(file) from error
             except OSError as error:
                 raise _unwritable(self.folder, error) from error
-            self._lines, self.last_number = lines + 1, number or self.last_number
+            self._lines = lines + 1
+            self.last_number = number or self.last_number
 
     def _put_back(self, file: AppendedFile) -> ArchiveUnwritable:
         """Restore a last segment that somebody changed or moved; return the error to raise."""
         if not self.folder.is_dir():
             return ArchiveUnwritable(f"the archive {self.folder} is gone", _CURE_GONE)
         try:
-            there, aside = file.path.read_bytes() if file.path.exists() else b"", self._aside()
+            there = file.path.read_bytes() if file.path.exists() else b""
+            aside = self._aside()
             if there:
                 aside.write_bytes(there)
             restored = AppendedFile(file.path.with_suffix(".tmp"))
@@ -124,7 +131,8 @@ class Archive:
         except OSError as error:
             return _unwritable(self.folder, error)
         file.close()
-        self._file, self._lines = restored, None
+        self._file = restored
+        self._lines = None
         return ArchiveUnwritable(
             f"{file.path} was changed or replaced while the game ran; the game's lines are back"
             + (f", the other text is kept as {aside.name}" if there else ""),
@@ -152,7 +160,10 @@ class Archive:
             self.sync()
         finally:
             with self._lock:
-                file, self._file, claimed, self._claimed = self._file, None, self._claimed, None
+                file = self._file
+                self._file = None
+                claimed = self._claimed
+                self._claimed = None
                 if file is not None:
                     file.close()
                 if claimed is not None:
@@ -277,7 +288,9 @@ class Syncer:
         self, seconds: float = 1.0, failed: Callable[[ArchiveUnwritable], None] = lambda _: None
     ) -> None:
         self.syncs: set[Callable[[], None]] = set()
-        self._stop, self._seconds, self._failed = threading.Event(), seconds, failed
+        self._stop = threading.Event()
+        self._seconds = seconds
+        self._failed = failed
         self._thread = threading.Thread(target=self._run, name="archive-sync", daemon=True)
         self._thread.start()
 

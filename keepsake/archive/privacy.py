@@ -64,7 +64,8 @@ class PrivateWords:
     @classmethod
     def of(cls, archive: Archive) -> PrivateWords:
         """Load from the archive; blocks. It parses only lines with the word ``whisper``."""
-        found, word = cls(), WHISPER.encode()
+        found = cls()
+        word = WHISPER.encode()
         for memory in memories_in(parsed(line) for line in archive.lines_back() if word in line):
             found.add(memory)
         return found

@@ -23,7 +23,8 @@ COURTESY = "courtesy"  # ``event`` of an act: words said by rule, where nothing 
 STOCK = frozenset({SHRUG, COURTESY})  # ``event`` of acts whose words are not the agent's own
 
 POSE = "pose"  # ``event`` of a deed that somebody only acts out
-SCENE, HEARSAY = "scene", "hearsay"
+SCENE = "scene"
+HEARSAY = "hearsay"
 """``event`` of a scene of an ordinary day (made by rule), and of words that an agent passes on.
 
 Neither creates a rule, a promise or a question.

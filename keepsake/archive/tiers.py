@@ -43,7 +43,8 @@ class SummaryState:
             case "compaction" | "undo":
                 return SummaryState.from_record(record)
             case "edit":
-                time, tier = datetime.fromisoformat(record["t"]), Tier(record["tier"])
+                time = datetime.fromisoformat(record["t"])
+                tier = Tier(record["tier"])
                 summary = self.summary(tier)
                 edited = summary and replace(
                     summary, text=str(record["text"]), model=EDITED, time=time
@@ -150,7 +151,8 @@ class Tiers:
             case "repeat" if self.window and self.window[-1].number == int(record["n"]):
                 self.repeat_last(int(record["times"]))
             case kind:
-                state, total = self.state.after(record), record.get("total")
+                state = self.state.after(record)
+                total = record.get("total")
                 if kind in _MOVES:
                     self.compactions = int(record.get("compactions", state.standing))
                     self.step = int(record.get("step") or self.compactions)

@@ -28,10 +28,12 @@ from itertools import pairwise
 from keepsake.language.perception import MONTHS, for_prompt, one_line, short_day, writable
 from keepsake.ports import Tokens
 
-LEAST, MOST = 1, 10
+LEAST = 1
+MOST = 10
 """Lowest and highest importance."""
 LONGEST = 600  # characters of one entry
-MOST_NUMBERS, MOST_PEOPLE = 200, 20
+MOST_NUMBERS = 200
+MOST_PEOPLE = 20
 """Most memories and people of one entry. The newest memories are kept."""
 BY_HAND = 5  # importance of an entry that a person wrote without one
 LEAST_SHOWN = 4  # entries of lower importance are never added to a prompt automatically
@@ -132,7 +134,8 @@ def clean(text: str) -> str:
     line = for_prompt(writable(text[: 20 * LONGEST]), limit=20 * LONGEST).translate(_STANDINS)
     # Removing one sign can expose another: a second heading sign, a cursor, a broken pair.
     for _ in range(8):
-        before, line = line, for_prompt(line, limit=LONGEST).lstrip(_START).replace("**", "")
+        before = line
+        line = for_prompt(line, limit=LONGEST).lstrip(_START).replace("**", "")
         if line == before:
             return line
     return line
@@ -161,7 +164,9 @@ def parse(day: date, source: str) -> DayFile:
     # Not splitlines(): it also splits at line separators inside a text.
     lines = [line.removesuffix("\r") for line in unfenced.split("\n")]
     starts = [place for place, line in enumerate(lines) if line.startswith(_PARTS)]
-    entries, problems, numbers = list[JournalEntry](), list[str](), {0}
+    entries = list[JournalEntry]()
+    problems = list[str]()
+    numbers = {0}
     for start, end in pairwise([*starts, len(lines)]):
         if (heading := _HEADING.match(lines[start])) is None:
             continue
@@ -253,7 +258,8 @@ def _time(written: str, day: date, clock: str) -> datetime:
 def _numbers(value: str) -> Iterator[int]:
     """Yield the numbers in ``17, 120-125``, a form that earlier versions and people write."""
     for match in _RANGE.finditer(value):
-        first, last = int(match[1]), int(match[2] or match[1])
+        first = int(match[1])
+        last = int(match[2] or match[1])
         # Count down, so that the newest are kept if there are too many.
         yield from range(last, max(first, last - MOST_NUMBERS + 1) - 1, -1)
 
@@ -304,11 +310,14 @@ def prompt_lines(  # noqa: PLR0917 - independent arguments, all needed
         and (each.origin is EntryOrigin.INFERRED or not each.memories or each.id in described)
     ]
     found.sort(key=lambda each: (about not in each.who if about else True, -each.importance))
-    left, missed, chosen = budget, 0, list[tuple[tuple[int, int], str]]()
+    left = budget
+    missed = 0
+    chosen = list[tuple[tuple[int, int], str]]()
     for entry in found:
         text = line(entry, now)
         if (cost := tokens.of(text)) <= left:
-            left, missed = left - cost, 0
+            left = left - cost
+            missed = 0
             chosen.append((entry.order, text))
         elif (missed := missed + 1) == _TOO_LONG_IN_A_ROW:
             break

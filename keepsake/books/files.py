@@ -178,7 +178,8 @@ class RecordStore[T]:
     def __init__(self, parse: Parse[T], owner: Owner = NO_OWNER) -> None:
         self.lock = threading.RLock()
         self.version = 0
-        self._parse, self._owner = parse, owner
+        self._parse = parse
+        self._owner = owner
         self._files: dict[Path, _File[T]] = {}
         self._refreshed = False
 
@@ -222,7 +223,8 @@ class RecordStore[T]:
         return {path: file.record for path, file in files if file and file.record is not None}
 
     def _refresh_file(self, path: Path) -> None:
-        now, file = stamp(path), self._files.get(path)
+        now = stamp(path)
+        file = self._files.get(path)
         if now == (file.stamp if file else None) and (now or not file):
             return
         try:
@@ -281,7 +283,8 @@ class RecordStore[T]:
         try:
             with self.lock:
                 for _ in range(_TRIES):
-                    source, old = read(path), None
+                    source = read(path)
+                    old = None
                     text = source if source and source.strip() else None
                     if text is None:
                         self._gone(path)

@@ -31,7 +31,12 @@ DAYS = 60  # number of newest days that are read; older files are kept but not r
 BUDGET = 150  # most tokens of the journal in a small prompt
 SHARE = 12
 """The journal may fill one twelfth of a chat model's prompt, and the people another."""
-_ROUTINE, _TALK, _SEEN, _TO_ME, _GIVEN, _GIFT = 1, 2, 3, 4, 6, 7
+_ROUTINE = 1
+_TALK = 2
+_SEEN = 3
+_TO_ME = 4
+_GIVEN = 6
+_GIFT = 7
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _LONG = (60, 160)
 """Lengths in characters from which a spoken line gains one point of importance, and another."""
@@ -106,11 +111,13 @@ class Journal:
             NoteRefused: The text is empty, or the file cannot be read or written.
         """
         time = now.astimezone().replace(microsecond=0)
-        numbers, people = tuple(memories), tuple(who)
+        numbers = tuple(memories)
+        people = tuple(who)
         new = normal(JournalEntry("", time, text, importance, rated_by, origin, numbers, people))
         if not any(map(str.isalnum, new.text)):
             raise NoteRefused("The journal entry has no words", "Write: journal <what happened>")
-        result, is_new = new, True
+        result = new
+        is_new = True
 
         def make(source: str | None, file: DayFile | None) -> str:
             nonlocal result, is_new

@@ -55,7 +55,9 @@ class ListBook[T]:
     def __init__(
         self, path: Path, owner: Owner, read: Callable[[str], T | None], write: Callable[[T], str]
     ) -> None:
-        self.path, self._read, self._written = path, read, write
+        self.path = path
+        self._read = read
+        self._written = write
         self._store = RecordStore[tuple[T, ...]](lambda _, source, __: self._items(source), owner)
 
     @property
@@ -77,12 +79,14 @@ class ListBook[T]:
         # ``plan`` may raise, which changes nothing. It is called again if somebody saves meanwhile.
 
         def make(source: str | None, items: tuple[T, ...] | None) -> str:
-            planned, text = plan(items or ()), source or ""
+            planned = plan(items or ())
+            text = source or ""
             if not isinstance(planned, Collection):
                 body = text.rstrip()
                 gap = "" if not body else "\n" if self._items(body) else "\n\n"
                 return f"{body}{gap}{self._written(planned)}\n"
-            lines, place = list[str](), count()
+            lines = list[str]()
+            place = count()
             for line in text.splitlines(keepends=True):
                 if self._read(line.rstrip()) is None or next(place) not in planned:
                     lines.append(line)
@@ -148,7 +152,9 @@ class Pinned(ListBook[Pin]):
 
         The builders' lines have priority, whatever their position.
         """
-        pins, room, kept = self.items, PINNED_LIMIT, set[int]()
+        pins = self.items
+        room = PINNED_LIMIT
+        kept = set[int]()
         for place in sorted(range(len(pins)), key=lambda place: pins[place].own):
             if (size := len(pins[place].text)) <= room:  # a longer line does not hide others
                 room -= size
@@ -280,7 +286,8 @@ class Commitments(ListBook[Commitment]):
                 shows them. None for all.
             may: Returns whether text that rests on the memory of that number may be shown.
         """
-        room, shown = PROMISED_LIMIT, list[str]()
+        room = PROMISED_LIMIT
+        shown = list[str]()
         for item in sorted(self.items, key=lambda each: each.kind, reverse=True):
             if item.cost <= room:  # people may have written more than fits
                 room -= item.cost
@@ -325,7 +332,8 @@ class Commitments(ListBook[Commitment]):
             NoteRefused: No commitment matches, or several do.
         """
         items = self.items
-        numbers, lines = [each.number for each in items], [each.line for each in items]
+        numbers = [each.number for each in items]
+        lines = [each.line for each in items]
         return items[find_item(which, numbers, lines, "open promises")]
 
     def close(self, which: Callable[[Commitment], bool], by: str = "builder") -> int:

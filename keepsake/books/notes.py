@@ -72,7 +72,8 @@ class NoteBook:
 
     def find(self, title: str) -> Note | None:
         """Return the note of that title, ignoring case and punctuation, or of that file name."""
-        wanted, notes = _same(title), self.all()
+        wanted = _same(title)
+        notes = self.all()
         names = [(_same(note.title), note) for note in notes]
         names += [(_same(note.path.stem), note) for note in notes]
         return next((note for name, note in names if wanted and name == wanted), None)
@@ -113,7 +114,8 @@ class NoteBook:
             NoteRefused: Title or text is empty or too long, the note or the book is full, or the
                 file cannot be read or written.
         """
-        title, text = check_title(title), _checked_text(text)
+        title = check_title(title)
+        text = _checked_text(text)
         same = (note.path for note in self.all() if _same(note.title) == _same(title))
         path = next(same, None) or self._new_path(title)
 

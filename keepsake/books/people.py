@@ -37,9 +37,11 @@ from keepsake.ports import Tokens
 
 FOLDER = "people"
 BUDGET = 300  # most tokens of lines about people in a small prompt
-MOST_SHOWN, MOST_QUOTES = 6, 4
+MOST_SHOWN = 6
+MOST_QUOTES = 4
 """Most people of a room in a prompt, and most quotes of each kind for each of them."""
-_LONGEST, _LONGEST_QUOTE = 2_000, 300
+_LONGEST = 2_000
+_LONGEST_QUOTE = 300
 _PROGRESS = ".worked_in.json"
 
 type May = Callable[[Iterable[int]], bool]
@@ -125,7 +127,8 @@ class PeopleBook:
             for key, found in work.items():
                 self._update_page(key, found)
             if new:  # after the pages are on the disk, so that nothing is skipped
-                path, text = self.folder / _PROGRESS, in_json({"through": new[-1].number})
+                path = self.folder / _PROGRESS
+                text = in_json({"through": new[-1].number})
                 try:
                     replace_file(path, f"{text}\n")
                 except OSError as error:
@@ -146,7 +149,8 @@ class PeopleBook:
 
     def _update_page(self, key: str, memories: Sequence[Memory]) -> None:
         """Update one page; an unreadable page is left as it is."""
-        known, end = self.known.get(key), f"-{_suffix(key)}.md"
+        known = self.known.get(key)
+        end = f"-{_suffix(key)}.md"
         fresh = [each for each in memories if known is None or each.number > known.through]
         broken = self._store.problems()
         if not fresh or self._paths.get(key) in broken or any(p.name.endswith(end) for p in broken):
@@ -235,7 +239,8 @@ def _shown(name: str, page: PersonPage | None, how: PromptContext) -> Iterator[s
         return
     former = [each for each in page.names if each != name]
     known_as = f" (you knew them as {former[-1]})" if former else ""
-    first_day, today = _day(page.first_met, how.now), _day(how.now, how.now)
+    first_day = _day(page.first_met, how.now)
+    today = _day(how.now, how.now)
     head = f"{name}{known_as}, met {first_day}"
     remarks = (for_prompt(each).lstrip("-*# ") for each in page.by_hand if each[:2] != "##")
     opinions = (for_prompt(e, limit=_LONGEST).rstrip(".") for e in (*remarks, page.portrait))

@@ -38,10 +38,12 @@ from keepsake.books.files import time_of
 from keepsake.language.heard import GIVE, RULED, given_to_me, heard
 from keepsake.language.perception import fit_name, for_prompt
 
-MOST_LINES, LONGEST_LINE = 40, 500
+MOST_LINES = 40
+LONGEST_LINE = 500
 """Most lines (sentences and deeds) of a page, the newest being kept, and characters of one line."""
 MEETING = timedelta(hours=1)  # shortest time between two separate meetings
-PORTRAIT, LINES = "What I make of them", "Said and done"  # the headings of a page
+PORTRAIT = "What I make of them"
+LINES = "Said and done"  # the headings of a page
 _OLD = ("Facts", "Before", "What I think", "Last shared", "Observations")
 """Headings in pages of earlier versions that have lines below them too."""
 _CITED = r"memor(?:y|ies) (?P<numbers>\d[\d, ]*)"
@@ -98,11 +100,13 @@ class PersonPage:
 def with_memories(page: PersonPage | None, key: str, memories: Sequence[Memory]) -> PersonPage:
     """Return the page with these memories added; a new page if ``page`` is None."""
     if page is None:
-        first, said = memories[0], heard(memories[0])
+        first = memories[0]
+        said = heard(memories[0])
         name = fit_name(first.source or (said.who if said else ""))
         page = PersonPage(key, (name,), first.time, first.time)
     for memory in memories:
-        time, names = memory.time, page.names
+        time = memory.time
+        names = page.names
         if memory.source and (name := fit_name(memory.source)) != page.name:
             names = (*names, name)
         page = replace(
@@ -141,14 +145,18 @@ def parse_page(source: str, changed: datetime) -> PersonPage:
     """
     post = frontmatter.loads(source)
     meta: Mapping[str, Any] = post.metadata
-    key, given = str(meta.get("key") or "").strip(), meta.get("names")
+    key = str(meta.get("key") or "").strip()
+    given = meta.get("names")
     # Earlier versions add a date to each name. A person may write a single name.
     many = given if isinstance(given, list) else [given]
     plain = [each.get("name") if isinstance(each, dict) else each for each in many]
     names = tuple(fit_name(str(name)) for name in plain if name not in (None, ""))
     if not key or not names:
         raise ValueError("its front matter needs a key and names")
-    section, portrait, own, lines = "", list[str](), list[str](), list[PageLine]()
+    section = ""
+    portrait = list[str]()
+    own = list[str]()
+    lines = list[PageLine]()
     for each in map(str.rstrip, post.content.splitlines()):
         if each.startswith("## "):
             section = each.strip("#").strip()

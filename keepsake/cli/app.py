@@ -204,7 +204,8 @@ def logs(
     as_json: AsJson = False,
 ) -> None:
     """Show the event log (what agents think and do), and follow it."""
-    here, wanted = simulate.places_of(lab), event_logs.wanted_events(agent or (), kind or ())
+    here = simulate.places_of(lab)
+    wanted = event_logs.wanted_events(agent or (), kind or ())
     event_logs.show_events(here, wanted, lines, go_on=follow, as_json=as_json)
 
 
@@ -217,7 +218,8 @@ def export(
     lab: LabName = "",
 ) -> None:
     """Write events, prompts, memories and people as JSON lines, for jq, pandas or DuckDB."""
-    here, wanted = simulate.places_of(lab), event_logs.wanted_events(agent or (), kind or ())
+    here = simulate.places_of(lab)
+    wanted = event_logs.wanted_events(agent or (), kind or ())
     tables = exports.export(here, folder, wanted, archives=not kind)
     for path, rows in tables.items():
         out.print(f"{rows:>9,} rows  {path}", markup=False)

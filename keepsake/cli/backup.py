@@ -180,7 +180,8 @@ def _unpack(source: Path, stage: Path) -> dict[str, Any]:
 
 def _check_database(here: Places, stage: Path) -> None:
     """Check that the backup's database is intact, and of the kind that this copy uses."""
-    dump, file = stage / database.DUMP, stage / here.database.name
+    dump = stage / database.DUMP
+    file = stage / here.database.name
     if not (dump if here.database_url else file).exists():
         kind = "PostgreSQL" if dump.exists() else "SQLite"
         raise KeepsakeError(

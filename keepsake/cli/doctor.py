@@ -179,12 +179,14 @@ def waiting(here: Places, report: Report) -> str:
 
 def archives(here: Places, report: Report) -> str:
     """Check that the archives can be read and are complete."""
-    lines, folders = 0, sorted(here.agents.glob("*/archive"))
+    lines = 0
+    folders = sorted(here.agents.glob("*/archive"))
     for folder in folders:
         try:
             with closing(Archive(folder, read_only=True)) as archive:
                 checked = check_lines(archive)
-            lines, problems = lines + checked.lines, checked.problems
+            lines = lines + checked.lines
+            problems = checked.problems
         except (KeepsakeError, OSError) as error:
             problems = (f"it cannot be read ({error.__cause__ or error})",)
         if problems:
@@ -216,7 +218,8 @@ def files(here: Places, report: Report) -> str:
 
 def servers(here: Places, report: Report) -> str:
     """Check that each model server named by a profile answers and has its model."""
-    embedded, profiles = Embedded(here), detected_profiles(here)
+    embedded = Embedded(here)
+    profiles = detected_profiles(here)
     seen = [f"the agents' model is {profiles.agent_model_line}"]
     asked = {
         (profile.provider, profile.host, profile.model): profile
@@ -257,7 +260,8 @@ def embedding(here: Places, report: Report) -> str:
 
 def vectors(here: Places, report: Report) -> str:
     """Check that the Chroma server named by ``recall.md`` answers."""
-    path, broken = here.config / "recall.md", broken_folder(here)
+    path = here.config / "recall.md"
+    broken = broken_folder(here)
     address = RecallConfig.load(path).chroma if path.exists() else CHILD
     aside = f"; a damaged store was set aside as {broken}" if broken.exists() else ""
     if address == NONE:

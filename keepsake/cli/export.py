@@ -18,7 +18,9 @@ from keepsake.events.prompts import prompts_of
 from keepsake.json_lines import line_of
 from keepsake.paths import Places
 
-PROMPTS, MEMORIES, PEOPLE = "prompts", "memories", "people"
+PROMPTS = "prompts"
+MEMORIES = "memories"
+PEOPLE = "people"
 _TEXTS = ("kind", "text", "place", "source", "source_id", "reason", "event", "to", "to_id", "chain")
 """The text fields of a memory."""
 
@@ -99,7 +101,8 @@ def _people(folder: Path) -> Iterator[Row]:
         if page.portrait:
             yield {**row, "of": "portrait", "text": page.portrait, **met}
         for each in page.lines:
-            of, evidence = "said" if each.said else "did", list(each.numbers)
+            of = "said" if each.said else "did"
+            evidence = list(each.numbers)
             yield {**row, "of": of, "text": each.text, "t": _utc(each.time), "evidence": evidence}
 
 

@@ -68,8 +68,10 @@ def as_line(record: Mapping[str, Any]) -> Text:
     line.append(f"{_plain(str(record.get('agent', '')))}  ", "bold")
     fields = {key: value for key, value in record.items() if key not in _HEAD and value}
     if kind == "thought":
-        source, reason = fields.get("source"), fields.get("reason")
-        by, why = f" by {source}" if source else "", f" | {reason}" if reason else ""
+        source = fields.get("source")
+        reason = fields.get("reason")
+        by = f" by {source}" if source else ""
+        why = f" | {reason}" if reason else ""
         said = fields.get("command") or fields.get("answer") or fields.get("outcome")
         line.append(_plain(f"{fields.get('trigger')}{by} → {said}{why}"))
     else:

@@ -42,7 +42,8 @@ from keepsake.memory import protocol
 from keepsake.models.embedders import named_embedder
 from keepsake.paths import places
 
-MOST_LOAD, PROBES = 10_000, "probes"
+MOST_LOAD = 10_000
+PROBES = "probes"
 
 type Names = Sequence[str] | None
 """Memories, or their settings, from the command line."""
@@ -147,7 +148,8 @@ def run_sweep(plan: Path, folder: Path, jobs: int | None, *, ray: bool) -> bool:
                 err.print(f"[red]✗[/red] {name}: {escape(record.problem)}")
 
         records = sweep(places(), found, jobs, done, ray=ray)
-    table, report = folder / "results.parquet", folder / "report.html"
+    table = folder / "results.parquet"
+    report = folder / "report.html"
     command = ["keepsake", "sweep", str(plan), "--out", str(folder), *(["--ray"] * ray)]
     write_parquet(records, table)
     sources = results_by_source(records)

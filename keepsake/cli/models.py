@@ -69,7 +69,8 @@ def use(name: Name) -> None:
     """Let the agents use a fetched model, or the best one found (`auto`); effective at once."""
     here = places()
     prepare(here)
-    path, settings = here.config / "llm.md", {"provider": AUTO, "model_file": "", "form": ""}
+    path = here.config / "llm.md"
+    settings = {"provider": AUTO, "model_file": "", "form": ""}
     if name != AUTO:
         model = _catalogue(here).named(name)
         if not model.path(here.models).is_file():

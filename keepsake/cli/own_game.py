@@ -10,7 +10,8 @@ from urllib.parse import quote, urlencode
 from keepsake.errors import KeepsakeError
 from keepsake.paths import DATABASE_URL, REPOSITORY
 
-APP, LIFECYCLE = "keepsake.contrib.evennia", "keepsake.contrib.evennia.lifecycle"
+APP = "keepsake.contrib.evennia"
+LIFECYCLE = "keepsake.contrib.evennia.lifecycle"
 SETTINGS = "server.conf.settings"
 PAGE = "see docs/your-own-game.md"
 
@@ -38,7 +39,8 @@ def adopt(environ: dict[str, str] | os._Environ[str] = os.environ) -> Path | Non
     try:
         from django.conf import settings  # noqa: PLC0415 - only for a game
 
-        apps, folders = settings.INSTALLED_APPS, places()
+        apps = settings.INSTALLED_APPS
+        folders = places()
     except Exception as error:  # a game's settings file may raise anything
         raise KeepsakeError(
             f"{game}/server/conf/settings.py cannot be loaded ({error})", "Fix the error"
@@ -47,7 +49,8 @@ def adopt(environ: dict[str, str] | os._Environ[str] = os.environ) -> Path | Non
         os.chdir(here)
     if APP not in apps:
         raise KeepsakeError(f"INSTALLED_APPS of {game} does not name {APP}", f"Add it; {PAGE}")
-    environ["KEEPSAKE_HOME"], environ["KEEPSAKE_VAULT"] = str(folders.home), str(folders.vault)
+    environ["KEEPSAKE_HOME"] = str(folders.home)
+    environ["KEEPSAKE_VAULT"] = str(folders.vault)
     environ["KEEPSAKE_PORT_BASE"] = str(folders.ports.base)
     database = settings.DATABASES["default"]
     if "postgresql" in database["ENGINE"]:

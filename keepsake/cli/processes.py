@@ -71,7 +71,8 @@ def ask(here: Places, operation: str, *, seconds: float = 10.0) -> Any:
 
 
 TERMINATE_SECONDS = 15.0
-_STEP, _HIGHEST_BASE = 10, 65000
+_STEP = 10
+_HIGHEST_BASE = 65000
 
 
 class Component(StrEnum):
@@ -172,7 +173,8 @@ def ports_of(here: Places) -> dict[str, tuple[str, int]]:
 
 def taken_ports(here: Places, *names: str) -> list[str]:
     """Return one sentence for each port (of these names, or all) that another program uses."""
-    ours, found = {each.pid for each in running(here)}, []
+    ours = {each.pid for each in running(here)}
+    found = []
     for name, (address, number) in ports_of(here).items():
         if (names and name not in names) or not in_use(number, address):
             continue

@@ -17,7 +17,8 @@ from keepsake.agent.agent_log import FAILED, log, warn
 from keepsake.events.log import Subscribers
 from keepsake.events.types import Compaction, Event, Thought, World
 
-ENDPOINT, HEADERS = "OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_HEADERS"
+ENDPOINT = "OTEL_EXPORTER_OTLP_ENDPOINT"
+HEADERS = "OTEL_EXPORTER_OTLP_HEADERS"
 _THOUGHT: tuple[str, ...] = ("trigger", "priority", "outcome", "attempt", "wait", "cached_tokens")
 _COMPACTION = ("reason", "outcome", "first", "last", "kept", "tokens_before", "tokens_after")
 
@@ -56,22 +57,29 @@ class Spans:
 
         headers = parse_env_headers(os.environ.get(HEADERS, ""), liberal=True)
         self._http = httpx.Client(base_url=os.environ[ENDPOINT], headers=headers, timeout=2.0)
-        self._encode, self._error, self.shutdown = encode_spans, StatusCode.ERROR, self._http.close
+        self._encode = encode_spans
+        self._error = StatusCode.ERROR
+        self.shutdown = self._http.close
         os.environ.setdefault("OTEL_SERVICE_NAME", "keepsake")
         self._provider = TracerProvider(shutdown_on_exit=False)
         self._provider.add_span_processor(export.BatchSpanProcessor(self))  # type: ignore[arg-type]
 
     def _span(self, event: Thought | Compaction) -> None:
         if isinstance(event, Thought):
-            what, seconds, own = "chat", event.latency, _THOUGHT
+            what = "chat"
+            seconds = event.latency
+            own = _THOUGHT
         else:
-            what, seconds, own = "compaction", event.seconds, _COMPACTION
+            what = "compaction"
+            seconds = event.seconds
+            own = _COMPACTION
         made: dict[str, Any] = {f"keepsake.{name}": getattr(event, name) for name in own}
         made |= {"gen_ai.operation.name": what, "gen_ai.agent.name": event.agent}
         made |= {"gen_ai.request.model": event.model} if event.model else {}  # empty: by rule
         made["gen_ai.usage.input_tokens"] = event.prompt_tokens
         made["gen_ai.usage.output_tokens"] = event.completion_tokens
-        begun, tracer = time.time_ns() - int(seconds * 1e9), self._provider.get_tracer("keepsake")
+        begun = time.time_ns() - int(seconds * 1e9)
+        tracer = self._provider.get_tracer("keepsake")
         span = tracer.start_span(f"{what} {event.model}".strip(), attributes=made, start_time=begun)
         if event.outcome in (*FAILED, "failed"):
             span.set_status(self._error, event.outcome)
@@ -79,7 +87,8 @@ class Spans:
 
     def export(self, spans: Any) -> None:
         """Send a batch of spans. A failed batch is lost; the first failure in a row is logged."""
-        body, kind = self._encode(spans).SerializeToString(), "application/x-protobuf"
+        body = self._encode(spans).SerializeToString()
+        kind = "application/x-protobuf"
         try:
             reply = self._http.post("v1/traces", content=body, headers={"content-type": kind})
             problem = "" if reply.is_success else f"HTTP {reply.status_code}"

@@ -60,11 +60,14 @@ class LineWriter:
     """
 
     def __init__(self, folder: Path, stem: str, limit: int) -> None:
-        self._folder, self._stem, self._limit = folder, stem, limit
+        self._folder = folder
+        self._stem = stem
+        self._limit = limit
         self._day = ""
         self.file: AppendedFile | None = None
         if files := files_of(folder, stem):
-            self.file, self._day = AppendedFile(files[-1].path, _OWNER_ONLY), files[-1].day
+            self.file = AppendedFile(files[-1].path, _OWNER_ONLY)
+            self._day = files[-1].day
             self.file.cut(self.file.size - len(self.file.torn()))
 
     def begins_new(self, day: date, size: int) -> bool:
@@ -108,7 +111,8 @@ class LineWriter:
         if before is not None and before.path == path:  # it is still empty
             return before
         # The file holds what players say, so other users of this machine must not read it.
-        self.file, self._day = AppendedFile(path, _OWNER_ONLY), day.isoformat()
+        self.file = AppendedFile(path, _OWNER_ONLY)
+        self._day = day.isoformat()
         if before is not None:
             before.close()
         return self.file

@@ -37,7 +37,8 @@ LONGEST = 20_000
 """The most characters of a text, except a prompt. Longer texts are error pages, or faults."""
 _PROMPTS_BYTES = 8_000_000
 """The most bytes of a file of prompts: a lookup of one prompt reads the whole file."""
-_SYNC_SECONDS, _COLLECT_SECONDS = 1.0, 0.1
+_SYNC_SECONDS = 1.0
+_COLLECT_SECONDS = 0.1
 _OWN_FIELDS = ("v", "seq", "t", "kind")
 """Fields that the log sets itself, so they hold no secrets."""
 
@@ -95,16 +96,22 @@ class EventLog(Events):
         retry: float = RETRY_SECONDS,
         subscribers: Subscribers | None = None,
     ) -> None:
-        self.folder, self.subscribers = folder, subscribers or Subscribers()
-        self.problem, self.lost = "", 0
-        self._clock, self._on_problem = clock or SystemClock(), on_problem
-        self._limit, self._buffer, self._retry = file_bytes, buffer, retry
+        self.folder = folder
+        self.subscribers = subscribers or Subscribers()
+        self.problem = ""
+        self.lost = 0
+        self._clock = clock or SystemClock()
+        self._on_problem = on_problem
+        self._limit = file_bytes
+        self._buffer = buffer
+        self._retry = retry
         self._scrubber = Scrubber(secrets)
         self._queue: deque[QueuedEvent | threading.Event] = deque()
         self._files: tuple[LineWriter, PromptWriter] | None = None
         self._number = self._lost_logged = 0
         self._sleeps = False
-        self._wake, self._closing = threading.Event(), threading.Event()
+        self._wake = threading.Event()
+        self._closing = threading.Event()
         self._synced = time.monotonic()
         self._thread = threading.Thread(target=self._run, name="event-log", daemon=True)
         self._thread.start()
@@ -201,7 +208,8 @@ class EventLog(Events):
             self._number = lines.last_number()
             self._files = lines, PromptWriter(self.folder, min(self._limit, _PROMPTS_BYTES))
         lines, prompts = self._files
-        moment, number = taken.astimezone(UTC), self._number + 1
+        moment = taken.astimezone(UTC)
+        number = self._number + 1
         record = to_record(event, moment, number)
         try:
             self._complete(record, event, agent_id)

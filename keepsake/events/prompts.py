@@ -49,7 +49,8 @@ class PromptWriter:
         name = hash_of(text)
         record = _record(name, text, *self._whole.get(agent, ("", "")))
         if self.lines.begins_new(day, len(line := line_of(record))):
-            self._stored, self._whole = set(), {}  # no base may be in an earlier file
+            self._stored = set()
+            self._whole = {}  # no base may be in an earlier file
             line = line_of(record := _record(name, text))
         elif name in self._stored:
             return name
@@ -89,7 +90,8 @@ def _texts(file: LogFile) -> Iterator[tuple[str, str]]:
     """Yield hash and text of a file's prompts, except those whose base is on a broken line."""
     whole: dict[str, str] = {}
     for record in map(parsed, file.lines()):
-        name, text = str(record.get("hash")), record.get("text")
+        name = str(record.get("hash"))
+        text = record.get("text")
         if not isinstance(text, str):
             continue
         if "base" not in record:

@@ -129,7 +129,8 @@ def _thought_of(act: Memory, log: Path, agent_id: int) -> Record | None:
 
 def _logged(log: Path, archive: Archive, record: Record, act: Memory) -> dict[str, Any]:
     """Return what led to an act, from the thought in the log and the archive; blocks."""
-    seq, found = int(record["seq"]), record.get("recalled") or ()
+    seq = int(record["seq"])
+    found = record.get("recalled") or ()
     recalled = tuple(_event(Recalled, each) for each in found if isinstance(each, dict))
     thought = _event(Thought, record | {"recalled": recalled})
     prompt = prompt_text(log, thought.prompt, seq) if thought.prompt else None
@@ -138,7 +139,8 @@ def _logged(log: Path, archive: Archive, record: Record, act: Memory) -> dict[st
         missing.append("Its prompt is no longer in the event log: its file was removed")
     if not thought.prompt and not thought.model:
         missing.append("It answered by rule, from its memory: no model was asked")
-    past, time = compactions(archive), datetime.fromisoformat(str(record["t"]))
+    past = compactions(archive)
+    time = datetime.fromisoformat(str(record["t"]))
     texts = summaries_at(archive, time)
     if texts.standing != thought.compaction:  # compacted, or undone, while the model thought
         made = (each.after for each in past if each.number == thought.compaction)
@@ -187,13 +189,15 @@ def _shown(
     found: Sequence[Recalled], archive: Archive, past: Sequence[PastCompaction], prompt: str | None
 ) -> Iterator[PromptSource]:
     for each in found:
-        text, title = "", each.title
+        text = ""
+        title = each.title
         if each.kind == "note":  # from the prompt, because the note may have changed since
             lines = (line.partition(f"{title}: ") for line in (prompt or "").splitlines())
             text = next((rest.strip() for _, head, rest in lines if head), "")
         elif each.kind == "summary":
             if summary := next((p.after.recent for p in past if p.number == each.n), None):
-                text, title = summary.text, f"memories {summary.first}-{summary.last}"
+                text = summary.text
+                title = f"memories {summary.first}-{summary.last}"
         elif (memory := _one(archive, each.n)) is not None:
             text = memory.line
         yield PromptSource(each.kind, each.n, title, each.score, each.why, text)

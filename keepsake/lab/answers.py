@@ -49,7 +49,8 @@ class AnsweringModel:
     """
 
     def __init__(self, profile: ModelProfile, model: Model, cache: Path) -> None:
-        self._model, self._cache = model, cache
+        self._model = model
+        self._cache = cache
         self.profile = replace(profile.resolved(CHAT), form=CHAT, repeat_penalty=1.0)
         self._lock = threading.Lock()
         self.context = profile.context_tokens or model.capabilities.context
@@ -155,7 +156,8 @@ def judge_prompts(path: str) -> Mapping[str, str]:
 
 # -- agreement of the judge with a person
 
-_RATED, _MOST_RATED = ("memory", "trial", "question", "text", "expected", "answer"), 100
+_RATED = ("memory", "trial", "question", "text", "expected", "answer")
+_MOST_RATED = 100
 PERSON = "person"
 """The column in which a person writes yes or no."""
 
@@ -173,7 +175,8 @@ def agreement(path: Path, rows: Sequence[Mapping[str, Any]]) -> str:
     judged = {tuple(str(row[name]) for name in _RATED): row[JUDGED] for row in rows}
     with refusing(f"{path} cannot be used", "Name another file"):
         if not path.exists():
-            keys, many = list(judged), min(len(judged), _MOST_RATED)
+            keys = list(judged)
+            many = min(len(judged), _MOST_RATED)
             chosen = [(*keys[place * len(keys) // many], "") for place in range(many)]
             with path.open("w", newline="") as file:
                 csv.writer(file).writerows([(*_RATED, PERSON), *chosen])
@@ -185,7 +188,8 @@ def agreement(path: Path, rows: Sequence[Mapping[str, Any]]) -> str:
     if not pairs:
         cure = f"Write yes or no under {PERSON}, in a file made by this same evaluation"
         raise KeepsakeError(f"{path} rates none of these answers", cure)
-    same, many = sum(person == judge for person, judge in pairs), len(pairs)
+    same = sum(person == judge for person, judge in pairs)
+    many = len(pairs)
     of_person, of_judge = (sum(each) / many for each in zip(*pairs, strict=True))
     chance = of_person * of_judge + (1 - of_person) * (1 - of_judge)
     kappa = f"{(same / many - chance) / (1 - chance):.2f}" if chance < 1 else "–"

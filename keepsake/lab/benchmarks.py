@@ -31,7 +31,8 @@ VAULT = "vault:"
 """The prefix of a source that is an agent's archive in the vault."""
 ABSTENTION = "_abs"
 """The suffix of LongMemEval's question ids whose answer is not in the chats."""
-OPEN, ADVERSARIAL = "open-domain", "adversarial"
+OPEN = "open-domain"
+ADVERSARIAL = "adversarial"
 LOCOMO = {1: "multi-hop", 2: "temporal", 3: OPEN, 4: "single-hop", 5: ADVERSARIAL}
 """LoCoMo's question categories. An adversarial question has no answer in the conversation."""
 SESSION = re.compile(r"session_(\d+)")
@@ -191,10 +192,13 @@ class _AnnotatedTranscript(_AnnotatedModel):
         Raises:
             KeepsakeError: There is no such archive.
         """
-        name, agent, talks = self.name or name, self.agent, list[str]()
+        name = self.name or name
+        agent = self.agent
+        talks = list[str]()
         if self.life:
             folder, found = _read_archive(self.life)
-            name, agent = f"{VAULT}{folder.name}", folder.name
+            name = f"{VAULT}{folder.name}"
+            agent = folder.name
             ids = {str(memory.number): n for n, memory in enumerate(found, 1)}  # some are erased
         else:
             timed = zip(self.turns, times_of(self.turns), strict=True)
@@ -214,7 +218,8 @@ class _AnnotatedTranscript(_AnnotatedModel):
 
     def _memory(self, turn: ConversationTurn, time: datetime) -> Memory:
         """Return a turn as a memory: an act if the agent speaks; a whisper if one person hears."""
-        alone, own = len(turn.hears) == 1, turn.speaker == self.agent
+        alone = len(turn.hears) == 1
+        own = turn.speaker == self.agent
         if self.agent and own:
             to = turn.hears[0] if alone else ""
             said = f"{WHISPER} {to} = {turn.text}" if alone else f"say {turn.text}"
@@ -230,7 +235,8 @@ class _AnnotatedTranscript(_AnnotatedModel):
 
 def _read_archive(source: str) -> tuple[Path, list[Memory]]:
     """Return an agent's folder and all memories in its archive."""
-    own, read = source.startswith(VAULT), list[Memory]()
+    own = source.startswith(VAULT)
+    read = list[Memory]()
     folder = places().agents / source.removeprefix(VAULT) if own else Path(source)
     if (folder / "archive").is_dir():
         with closing(Archive(folder / "archive", read_only=True)) as archive:
@@ -245,7 +251,8 @@ def _archived_questions(memories: Sequence[Memory]) -> Iterator[TrialQuestion]:
     for memory in memories:
         said = heard(memory)
         if said and said.to == "you" and said.words.endswith("?"):
-            number, before = str(memory.number), memory.time - timedelta.resolution
+            number = str(memory.number)
+            before = memory.time - timedelta.resolution
             hears = frozenset({key_of(memory)})
             yield TrialQuestion(number, said.words, before, asker=said.who, audience=hears)
 
@@ -255,10 +262,12 @@ def _archived_questions(memories: Sequence[Memory]) -> Iterator[TrialQuestion]:
 
 def _longmemeval(data: Mapping[str, Any]) -> Mapping[str, Any]:
     """Convert one instance: its sessions in order of date, then its question."""
-    dates, sessions = data["haystack_dates"], data["haystack_sessions"]
+    dates = data["haystack_dates"]
+    sessions = data["haystack_sessions"]
     if len(sessions) != len(dates):
         raise ValueError(f"it has {len(sessions)} sessions and {len(dates)} dates")
-    turns, marked = list[dict[str, Any]](), list[str]()
+    turns = list[dict[str, Any]]()
+    marked = list[str]()
     pairs = zip(dates, sessions, strict=True)
     by_date = sorted(pairs, key=lambda each: parse_time(each[0], NO_TIME) or NO_TIME)
     for number, (date, session) in enumerate(by_date, 1):
@@ -283,10 +292,12 @@ def _locomo(data: Mapping[str, Any]) -> Mapping[str, Any]:
     talk = data.get("conversation", data)  # REALTALK has the sessions beside the questions
     # LoCoMo has dates for some sessions without turns.
     names = [name for name, turns in talk.items() if SESSION.fullmatch(name) and turns]
-    turns, questions = list[dict[str, Any]](), list[dict[str, Any]]()
+    turns = list[dict[str, Any]]()
+    questions = list[dict[str, Any]]()
     for name in sorted(names, key=lambda name: int(name.partition("_")[2])):
         for place, turn in enumerate(talk[name], 1):
-            said, caption = turn.get("text", turn.get("clean_text")), turn.get("blip_caption")
+            said = turn.get("text", turn.get("clean_text"))
+            caption = turn.get("blip_caption")
             if caption or turn.get("img_url"):
                 said = f"{said or ''} [shares {caption or 'a picture'}]".strip()
             own = {"id": next(_ids(turn.get("dia_id", "")), f"{name}:{place}"), "session": name}
@@ -294,7 +305,8 @@ def _locomo(data: Mapping[str, Any]) -> Mapping[str, Any]:
             turns.append(own)
     known = {turn["id"] for turn in turns}
     for asked in data["qa"]:
-        kind, answer = LOCOMO.get(asked.get("category"), "other"), asked.get("answer")
+        kind = LOCOMO.get(asked.get("category"), "other")
+        answer = asked.get("answer")
         if kind == OPEN:  # LoCoMo's script also drops the reason after the semicolon
             answer = str(answer).partition(";")[0].strip()
         evidence = (one for each in asked.get("evidence") or () for one in _ids(str(each)))

@@ -23,8 +23,13 @@ START = datetime(2026, 5, 1, 9, 0, tzinfo=UTC)
 LONG = 400
 """Memories in the longest transcript."""
 ODD = (
-    *("", " \t ", "a zero \0, an escape \x1b[31m\r\n", "{{ name }} {% raw %} <|im_end|>"),
-    *("🪐 Ada 说：你好, שלום, नमस्ते", "'; DROP TABLE lines; -- \" OR * ? NEAR( AND", "long " * 2000),
+    "",
+    " \t ",
+    "a zero \0, an escape \x1b[31m\r\n",
+    "{{ name }} {% raw %} <|im_end|>",
+    "🪐 Ada 说：你好, שלום, नमस्ते",
+    "'; DROP TABLE lines; -- \" OR * ? NEAR( AND",
+    "long " * 2000,
 )
 """Unusual texts that a memory must accept."""
 _PEOPLE = ("Ada", "Bram", "Cleo")
@@ -77,7 +82,9 @@ class WatchedMemory:
     """A wrapper around a memory that checks each of its answers."""
 
     def __init__(self, make: MemoryFactory, given: MemoryArguments) -> None:
-        self._memory, self._tokens, self._perceived = make(given), given.tokens, 0
+        self._memory = make(given)
+        self._tokens = given.tokens
+        self._perceived = 0
         _expect(isinstance(self._memory, MemorySystem), "a method of MemorySystem is missing")
         self.rest = self._memory.rest
 
@@ -93,7 +100,8 @@ class WatchedMemory:
             _expect(len(found) <= most, f"recall returns {len(found)} lines; the limit is {most}")
         for line in found:
             _expect(bool(line.text.strip()), "a recalled line is empty")
-            numbers, quoted = set(line.numbers), {*map(int, re.findall(r"mark (\d+):", line.text))}
+            numbers = set(line.numbers)
+            quoted = {*map(int, re.findall(r"mark (\d+):", line.text))}
             named = f"a recalled line names memories {list(line.numbers)}"
             _expect(numbers <= {*range(1, self._perceived + 1)}, f"{named}; some are still to come")
             _expect(len(numbers) == len(line.numbers), f"{named}; one is repeated")
@@ -196,7 +204,9 @@ def _whispers(shown: _Shown) -> None:
     whisper = replace(said, event=WHISPER, text=words)
     words = f"{WHISPER} Ada = Hush! Nobody else knows of the zither."
     own = Memory(10, answered.time, MemoryKind.ACT, words, to="Ada", to_id="Ada-1")
-    ada, bram, asked = frozenset({"Ada-1"}), frozenset({"Bram-1"}), "Where is the zither?"
+    ada = frozenset({"Ada-1"})
+    bram = frozenset({"Bram-1"})
+    asked = "Where is the zither?"
     _, *others = shown(
         _trial(
             [*lines(8), whisper, own, *lines(4, start=11)],

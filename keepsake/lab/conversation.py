@@ -14,8 +14,11 @@ from keepsake.recall.query import read
 
 NO_TIME = datetime(2000, 1, 1, tzinfo=UTC)
 _FORMATS = (
-    *("%I:%M %p on %d %B, %Y", "%d.%m.%Y, %H:%M:%S"),
-    *("%Y/%m/%d (%a) %H:%M", "%Y/%m/%d %H:%M", "%Y/%m/%d"),
+    "%I:%M %p on %d %B, %Y",
+    "%d.%m.%Y, %H:%M:%S",
+    "%Y/%m/%d (%a) %H:%M",
+    "%Y/%m/%d %H:%M",
+    "%Y/%m/%d",
 )
 """The time formats of the public memory benchmarks."""
 

@@ -43,7 +43,8 @@ from keepsake.prompt.tokens import Heuristic
 type Row = dict[str, Any]
 """The result of one question: column names and values that JSON can hold."""
 
-REST_GAP, SLEEP_GAP = timedelta(minutes=30), timedelta(hours=4)
+REST_GAP = timedelta(minutes=30)
+SLEEP_GAP = timedelta(hours=4)
 """Gaps without a memory after which the agent rests, or sleeps. A rest over midnight is sleep."""
 CUT_FACTOR = 1.25
 """Contexts are cut at this multiple of the budget: memories may count tokens differently."""
@@ -132,7 +133,8 @@ def run_trial(trial: Trial, config: Evaluation) -> Iterator[QuestionResult]:
     Raises:
         KeepsakeError: The memory cannot be used.
     """
-    clock, audience = FixedClock(trial.memories[0].time), NOBODY
+    clock = FixedClock(trial.memories[0].time)
+    audience = NOBODY
     waiting = deque(sorted(trial.questions, key=lambda each: each.time))
     with (
         refusing("There is no room for temporary files", "Free some disk space, or set TMPDIR"),
@@ -154,19 +156,22 @@ def run_trial(trial: Trial, config: Evaluation) -> Iterator[QuestionResult]:
                 budget = min(budget, config.answerer.budget)
 
             def advance_to(moment: datetime) -> None:
-                gap, new_day = moment - clock.time, moment.date() != clock.time.date()
+                gap = moment - clock.time
+                new_day = moment.date() != clock.time.date()
                 if gap >= REST_GAP:
                     memory.rest(asleep=gap >= SLEEP_GAP or new_day)
                 clock.time = max(moment, clock.time)
 
             def ask(question: TrialQuestion, others: Audience) -> QuestionResult:
                 nonlocal audience
-                began, audience = time.perf_counter(), question.audience | others
+                began = time.perf_counter()
+                audience = question.audience | others
                 # The memory learns who asks, as in the world: "my sister" is the asker's sister.
                 asker = f"{question.asker}: " if question.asker else ""
                 found = memory.recall(f"{asker}{question.text}", config.recalled)
                 context = memory.context(budget)
-                seconds, audience = time.perf_counter() - began, NOBODY
+                seconds = time.perf_counter() - began
+                audience = NOBODY
                 # Lines over the budget do not count.
                 context = [*within_budget(context[::-1], int(CUT_FACTOR * budget), _TOKENS)][::-1]
                 return QuestionResult(question, context, found[: config.recalled], seconds, budget)
@@ -188,7 +193,8 @@ def run_trial(trial: Trial, config: Evaluation) -> Iterator[QuestionResult]:
 
 def recall_row(trial: Trial, result: QuestionResult) -> Row:
     """Return the table row of one question, with all measures of the memory's result."""
-    question, lines = result.question, [each.text for each in result.recalled]
+    question = result.question
+    lines = [each.text for each in result.recalled]
     ranked = list(dict.fromkeys(n for each in result.recalled for n in each.numbers))
     reach = [*result.context, *lines]
     row: Row = {
@@ -229,7 +235,8 @@ def _evidence_share(
     wanted: Mapping[int, str], context: Iterable[str], found: Iterable[RecalledLine]
 ) -> float:
     """Return the share of the wanted memories in the lines, by wording or by memory number."""
-    text, numbers = "\n".join(context), {n for each in found for n in each.numbers}
+    text = "\n".join(context)
+    numbers = {n for each in found for n in each.numbers}
     return sum(n in numbers or line in text for n, line in wanted.items()) / len(wanted)
 
 
@@ -261,7 +268,8 @@ def fit_budget(result: QuestionResult, budget: int) -> tuple[list[str], list[Rec
     """Return what fits in a prompt: recalled lines first, then the newest context lines."""
     lines = [each.text for each in result.recalled]
     found = list(within_budget(lines, budget, _TOKENS))
-    rest, shown = budget - sum(_TOKENS.each(found)), set(found)
+    rest = budget - sum(_TOKENS.each(found))
+    shown = set(found)
     others = (line for line in reversed(result.context) if line not in shown)
     return list(within_budget(others, rest, _TOKENS))[::-1], [*result.recalled[: len(found)]]
 
@@ -269,7 +277,8 @@ def fit_budget(result: QuestionResult, budget: int) -> tuple[list[str], list[Rec
 def prompt_for(result: QuestionResult, budget: int) -> str:
     """Return the prompt of a question: context, recalled lines, task, date, question."""
     context, found = fit_budget(result, budget)
-    asked, lines = result.question, [each.text for each in found]
+    asked = result.question
+    lines = [each.text for each in found]
     parts = [
         *(["What is remembered, oldest first:", *context, ""] if context else []),
         *(["What was found for this question, best first:", *lines, ""] if lines else []),

@@ -17,10 +17,21 @@ from functools import lru_cache
 
 from keepsake.lab.benchmarks import LOCOMO, TrialQuestion
 
-IN_CONTEXT, IN_REACH, HAS_ANSWER, KEPT = "in_context", "in_reach", "told", "kept"
-MRR, NDCG, SESSION_ANY, SESSION_ALL = "mrr", "ndcg@10", "session_any@5", "session_all@10"
-F1, EXACT, RIGHT, ABSTAINS, JUDGED = "f1", "exact", "right", "abstains", "judged"
-DEPTHS, BUDGETS = (1, 5, 10, 20), (500, 1000, 2000, 4000)
+IN_CONTEXT = "in_context"
+IN_REACH = "in_reach"
+HAS_ANSWER = "told"
+KEPT = "kept"
+MRR = "mrr"
+NDCG = "ndcg@10"
+SESSION_ANY = "session_any@5"
+SESSION_ALL = "session_all@10"
+F1 = "f1"
+EXACT = "exact"
+RIGHT = "right"
+ABSTAINS = "abstains"
+JUDGED = "judged"
+DEPTHS = (1, 5, 10, 20)
+BUDGETS = (500, 1000, 2000, 4000)
 RECALL = {depth: f"recall@{depth}" for depth in DEPTHS}
 """The share of the evidence among the first recalled lines, by depth."""
 ANY, ALL_HIT = ({depth: f"{name}@{depth}" for depth in DEPTHS[1:]} for name in ("any", "all"))
@@ -112,7 +123,8 @@ def words_of(text: str) -> list[str]:
     return [word for word in bare.split() if word not in _ARTICLES]
 
 
-_STEMS, _LOCK = sqlite3.connect(":memory:", check_same_thread=False), threading.Lock()
+_STEMS = sqlite3.connect(":memory:", check_same_thread=False)
+_LOCK = threading.Lock()
 _STEMS.executescript(
     "CREATE VIRTUAL TABLE one USING fts5(word, tokenize = 'porter ascii');"
     "CREATE VIRTUAL TABLE stems USING fts5vocab(one, 'row');"
@@ -159,7 +171,8 @@ def scores(question: TrialQuestion, answer: str) -> dict[str, float]:
         return {ABSTAINS: float(well and SAYS_UNKNOWN.search(answer) is not None)}
     if not question.answers:
         return {}
-    listed, said = question.kind == _LIST_KIND, {*words_of(answer)}
+    listed = question.kind == _LIST_KIND
+    said = {*words_of(answer)}
     return {
         F1: max(token_f1(answer, each, listed=listed) for each in question.answers),
         EXACT: float(any(said == {*words_of(each)} for each in question.answers)),

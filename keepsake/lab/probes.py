@@ -21,7 +21,8 @@ from keepsake.archive.privacy import NOBODY, WHISPER
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.lab.benchmarks import Trial, TrialQuestion
 
-AGENT, PLACE = "Mira", "The Kettle"
+AGENT = "Mira"
+PLACE = "The Kettle"
 START = datetime(2026, 5, 4, 8, tzinfo=UTC)
 DAYS = 9
 """Days of a transcript: facts are told on the first two, and asked for up to a week later."""
@@ -55,7 +56,8 @@ def probe_trials(
     """
     trials = []
     for load in loads:
-        facts, chatter = random.Random(f"{seed} 0"), random.Random(f"{seed} 0 {load}")
+        facts = random.Random(f"{seed} 0")
+        chatter = random.Random(f"{seed} 0 {load}")
         words = random.Random(f"wording {seed if wording is None else wording} 0")
         visitors = _Visitors(facts)
         filled = [
@@ -107,12 +109,15 @@ def _fill_template(
     number: int, template: Mapping[str, Any], visitors: _Visitors, words: random.Random
 ) -> tuple[list[Memory], list[Memory], list[TrialQuestion]]:
     """Return a template's memories, those that are evidence, and questions without evidence yet."""
-    kind, facts = _CONTENT["kinds"][template["kind"]], visitors.chance
+    kind = _CONTENT["kinds"][template["kind"]]
+    facts = visitors.chance
     a, b, c, *others = facts.sample(visitors.names, 3 + _OTHERS)
     v, w, *of_others = facts.sample(template["of"], 2 + _OTHERS)
     others = others[: facts.randint(0, _OTHERS)] if kind.get("others") else []
     slots = {"a": a, "b": b, "c": c, "v": v, "w": facts.choice(template.get("via", [w]))}
-    heard, evidence, times = list[Memory](), list[Memory](), list[datetime]()
+    heard = list[Memory]()
+    evidence = list[Memory]()
+    times = list[datetime]()
     for spec, wordings in zip(kind["lines"], template["tell"], strict=True):
         who = slots.get(spec.get("by", "a"), a)
         times.append(_later(times[-1]) if spec.get("later") else visitors.moment(who))
@@ -162,7 +167,8 @@ def _memory(time: datetime, who: str, said: str, spec: Mapping[str, Any], other:
     """Return a line as a memory of the agent."""
     if spec.get("by") == "me":
         return Memory(0, time, MemoryKind.ACT, said, PLACE, to=who, to_id=visitor_id(who))
-    how, to = spec.get("how", "talk"), other if spec.get("to") == "b" else "you"
+    how = spec.get("how", "talk")
+    to = other if spec.get("to") == "b" else "you"
     verb = "whispers" if how == WHISPER else "says"
     return _said(time, who, f'{who} {verb} to {to}, "{said}"', how)
 

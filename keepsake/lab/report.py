@@ -49,8 +49,10 @@ from keepsake.lab.sweep import CellRecord, SweepPlan, TrialSource
 from keepsake.paths import REPOSITORY
 
 TEMPLATE = "report.html.j2"
-ALL, LEVEL = "all", 0.95
-ROUNDS, PAIR_ROUNDS = 2000, 10_000
+ALL = "all"
+LEVEL = 0.95
+ROUNDS = 2000
+PAIR_ROUNDS = 10_000
 """Bootstrap rounds of a mean, and of a difference. No p value is below 1 / ``PAIR_ROUNDS``."""
 HEADLINES = (RECALL[10], ALL_HIT[10], WITHIN[2000], RIGHT, F1, JUDGED, KEPT)
 """The measures that arms are compared by, where the rows have them."""
@@ -109,7 +111,8 @@ def difference(
 
 def holm(found: Sequence[float]) -> list[float]:
     """Return the p values, corrected for their number (Holm 1979), in the given order."""
-    p, order = np.asarray(found, dtype=np.float64), np.argsort(found, kind="stable")
+    p = np.asarray(found, dtype=np.float64)
+    order = np.argsort(found, kind="stable")
     p[order] = np.maximum.accumulate(np.minimum(1, p[order] * np.arange(len(p), 0, -1)))
     return [float(each) for each in p]
 
@@ -120,8 +123,10 @@ def _bootstrap(
     """Return the mean with its interval, the bootstrap means, and the count of nonzero clusters."""
     numbers: dict[Hashable, int] = {}
     places = [numbers.setdefault(each, len(numbers)) for each in groups or range(len(values))]
-    sums, counts = np.bincount(places, weights=values), np.bincount(places).astype(np.float64)
-    mean, n = float(sums.sum() / counts.sum()), int(counts.sum())
+    sums = np.bincount(places, weights=values)
+    counts = np.bincount(places).astype(np.float64)
+    mean = float(sums.sum() / counts.sum())
+    n = int(counts.sum())
     if len(sums) == 1:
         return Estimate(mean, mean, mean, n, 1), np.array([mean]), int(np.count_nonzero(sums))
     found = bootstrap(
@@ -173,7 +178,8 @@ def clusters_of(rows: Iterable[Row]) -> dict[Question, str]:
 
 def estimates_of(rows: Sequence[Row], wanted: Iterable[str] = NAMES) -> dict[str, Estimate]:
     """Return an estimate for each measure that some of the rows have."""
-    groups, found = clusters_of(rows), {}
+    groups = clusters_of(rows)
+    found = {}
     for measure in wanted:
         if figures := by_question(rows, measure):
             about = [groups[question] for question in figures]
@@ -235,7 +241,8 @@ class SourceResults:
     """
 
     def __init__(self, name: str, rows: Mapping[str, Sequence[Row]]) -> None:
-        self.name, self._rows = name, rows
+        self.name = name
+        self._rows = rows
         self.arms = {arm: estimate_kinds(own) for arm, own in rows.items()}
         known = {m for kinds in self.arms.values() for kind in kinds for m in kind.estimates}
         self.measures = [each for each in NAMES if each in known]
@@ -303,7 +310,8 @@ def write_report(
     """
     loader = FileSystemLoader(Path(__file__).parent)
     page = Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    page.filters["figure"], page.globals["names"] = figure, NAMES
+    page.filters["figure"] = figure
+    page.globals["names"] = NAMES
     text = page.get_template(TEMPLATE).render(
         plan=plan,
         command=command,

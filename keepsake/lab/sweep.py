@@ -239,11 +239,13 @@ def sweep(
     Raises:
         KeepsakeError: Ray is not installed, or the cluster does not answer.
     """
-    found, jobs = dict[TrialCell, CellRecord](), min(jobs or os.cpu_count() or 1, len(plan.cells))
+    found = dict[TrialCell, CellRecord]()
+    jobs = min(jobs or os.cpu_count() or 1, len(plan.cells))
     with _cluster() if ray else _processes(jobs) as submit:
         waiting = {submit(run_cell, here, cell): cell for cell in plan.cells}
         for future in as_completed(waiting):
-            cell, broken = waiting[future], future.exception()  # one killed process fails all cells
+            cell = waiting[future]
+            broken = future.exception()  # one killed process fails all cells
             found[cell] = CellRecord(cell, KILLED) if broken else future.result()
             done(found[cell])
     return [found[cell] for cell in plan.cells]
@@ -256,7 +258,8 @@ type _Submit = Callable[..., Future[CellRecord]]
 def _processes(jobs: int) -> Iterator[_Submit]:
     # Spawn, because a forked process inherits locks held by threads that it does not have. Ctrl-C
     # ends the processes at once, without a traceback.
-    spawned, end = multiprocessing.get_context("spawn"), (signal.SIGINT, signal.SIG_DFL)
+    spawned = multiprocessing.get_context("spawn")
+    end = (signal.SIGINT, signal.SIG_DFL)
     with ProcessPoolExecutor(jobs, spawned, initializer=signal.signal, initargs=end) as pool:
         try:
             yield pool.submit
@@ -287,7 +290,9 @@ def run_cell(
     Args:
         done: Called after each question.
     """
-    began, problem, rows = time.perf_counter(), "", list[Row]()
+    began = time.perf_counter()
+    problem = ""
+    rows = list[Row]()
     try:
         chosen = limit_questions(trials or cell.source.trials(cell.seed), cell.questions)
         names = {cell.profile, cell.judge, cell.writer} - {""}

@@ -16,7 +16,9 @@ from keepsake.language.perception import pattern
 
 GIVE = "give"
 """The ``event`` of a gift."""
-DEED, KINDNESS, WRONG = "deed", "kindness", "wrong"
+DEED = "deed"
+KINDNESS = "kindness"
+WRONG = "wrong"
 RULED = frozenset({DEED, KINDNESS, WRONG})
 """The ``event`` of a deed by the world's rules: seen by the agent, or done to it."""
 LONGEST = 1200

@@ -83,7 +83,8 @@ def stems(text: str) -> set[str]:
 def sentences(text: str) -> list[str]:
     """Return the sentences of ``text``; text in one pair of quotation marks is not split."""
     balanced = text.count('"') % 2 == 0 and text.count("“") == text.count("”")
-    found, start = [], 0
+    found = []
+    start = 0
     for match in _END.finditer(text):
         head = text[start : match.end()]
         if balanced and (head.count('"') % 2 or head.count("“") != head.count("”")):
@@ -189,7 +190,8 @@ def for_prompt(text: str, *, limit: int = PROMPT_LIMIT) -> str:
     while line != (bare := line.lstrip(_HEADINGS)) or line.startswith(_RULES):
         line = bare.lstrip(bare[0]) if bare.startswith(_RULES) else bare
     line = shorten(line, limit)
-    coded, most = line.encode(), limit * BYTES_PER_CHARACTER
+    coded = line.encode()
+    most = limit * BYTES_PER_CHARACTER
     if len(coded) <= most:
         return line
     return _broken_off(coded[: most - len("…".encode())].decode(errors="ignore"))

@@ -54,8 +54,12 @@ class AgentMemory:
     def __init__(
         self, agent: str, archive: Archive, summaries: SummaryFolder, host: MemoryHost
     ) -> None:
-        self.agent, self.archive, self.summaries, self.host = agent, archive, summaries, host
-        self.tiers, self.lock = load_tiers(archive), threading.Lock()
+        self.agent = agent
+        self.archive = archive
+        self.summaries = summaries
+        self.host = host
+        self.tiers = load_tiers(archive)
+        self.lock = threading.Lock()
         self.window = Window(agent, self.tiers, host)
         # Held during a whole compaction; no thread ever waits for it.
         self._busy = threading.Lock()
@@ -93,7 +97,8 @@ class AgentMemory:
             last = self.tiers.window[-1] if self.tiers.window else None
             # Own acts are never repeats. A deed does not repeat a pose with the same text.
             if last and kind is not MemoryKind.ACT and _same(last) == _same(memory):
-                when, times = memory.time.isoformat(), last.repeats + 1
+                when = memory.time.isoformat()
+                times = last.repeats + 1
                 record = {"type": "repeat", "n": last.number, "t": when, "times": times}
                 self.archive.append(record)
                 return self.tiers.repeat_last(times)
@@ -183,7 +188,8 @@ class AgentMemory:
             self._copies.adopt_edits()
             with self.lock:
                 self.window.mask_all_allowed()
-                blocked, load = self._triggers.blocked(), self.window.load()
+                blocked = self._triggers.blocked()
+                load = self.window.load()
             plan = self._plan(reason)
             hopeless = blocked and (plan is None or plan.least > load.budget)
             made = None

@@ -50,9 +50,14 @@ class Compactor:
         self.failures = 0
         self.retry_at: datetime | None = None
         self.last_failure = ""
-        self._archive, self._tiers, self._lock = archive, tiers, lock
-        self._window, self._copies, self._host = window, copies, host
-        agent, log = window.agent, host.log
+        self._archive = archive
+        self._tiers = tiers
+        self._lock = lock
+        self._window = window
+        self._copies = copies
+        self._host = host
+        agent = window.agent
+        log = host.log
         self._log: Callable[[str], None] = lambda text: log(f"[Memory] {agent}: {text}")
 
     @property
@@ -92,13 +97,15 @@ class Compactor:
         Raises:
             KeepsakeError: Nothing was changed; the error says why.
         """
-        host, began = self._host, self._host.clock.now()
+        host = self._host
+        began = self._host.clock.now()
         warning = "Emergency: " if plan.reason is CompactReason.EMERGENCY else ""
         self._log(
             f"{warning}Starting compaction ({self._tiers.last_number} memories, "
             f"{len(plan.staying)} immediate, {len(plan.leaving)} recent)"
         )
-        summarizer, held = self._summarizer(plan, again=again), tuple(host.constraints())
+        summarizer = self._summarizer(plan, again=again)
+        held = tuple(host.constraints())
         ladder = Ladder(plan, self._window, summarizer, self._log, host.clock.now(), held)
         if not ladder.climb():
             return None
@@ -114,7 +121,9 @@ class Compactor:
         return self._host.summarizer()
 
     def _committed(self, ladder: Ladder, began: datetime) -> CompactionResult:
-        tiers, new, now = self._tiers, ladder.summaries, self._host.clock.now()
+        tiers = self._tiers
+        new = ladder.summaries
+        now = self._host.clock.now()
         recent = new[Tier.RECENT]
         with self._lock:
             number = tiers.compactions + 1
@@ -124,7 +133,9 @@ class Compactor:
             line = made.compaction_line(tiers.step + 1, total=tiers.last_number, **told)
             self._archive.append(line)
             tiers.apply(line)
-        self.failures, self.retry_at, self.last_failure = 0, None, ""
+        self.failures = 0
+        self.retry_at = None
+        self.last_failure = ""
         # The operating system has the line; the background retries the sync to disk.
         with suppress(ArchiveUnwritable):
             self._archive.sync()
@@ -148,13 +159,17 @@ class Compactor:
         tiers = self._tiers
         if not past:
             raise CompactionError("there is no compaction to undo")
-        number, before, now = past[-1].number, past[-1].before, tiers.state.summarised
+        number = past[-1].number
+        before = past[-1].before
+        now = tiers.state.summarised
         first = before.summarised + 1
         window = self._archive.read(first, now) if first <= now else []
         with self._copies.in_step:
             with self._lock:
-                step, total = tiers.step + 1, tiers.last_number
-                made, time = tiers.compactions, self._host.clock.now()
+                step = tiers.step + 1
+                total = tiers.last_number
+                made = tiers.compactions
+                time = self._host.clock.now()
                 line = before.undo_line(number, step, compactions=made, total=total, time=time)
                 self._archive.append(line)
                 tiers.window = [*window, *tiers.window]
@@ -172,7 +187,8 @@ class Compactor:
 
 def _result(ladder: Ladder, number: int, seconds: float) -> CompactionResult:
     """Return the report of a finished compaction."""
-    plan, recent = ladder.plan, ladder.summaries[Tier.RECENT]
+    plan = ladder.plan
+    recent = ladder.summaries[Tier.RECENT]
     longterm = ladder.summaries.get(Tier.LONGTERM)
     span = f"memories {recent.first}-{recent.last}"
     if not plan.leaving:

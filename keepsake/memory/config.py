@@ -8,7 +8,8 @@ from keepsake.markdown_config import ConfigSection, FileSettings, between, fixed
 
 LARGEST_WINDOW = 10_000
 LARGEST_CONTEXT = 4_000_000
-AUTO, USUAL_CONTEXT = 0, 4096
+AUTO = 0
+USUAL_CONTEXT = 4096
 """The ``context_tokens`` that means "as the agents' model", and the tokens if that is unknown."""
 SUMMARY_SHARE = 6
 """A divisor: a long-term summary may fill one sixth of a chat model's prompt."""

@@ -62,7 +62,8 @@ class Ladder:
         Raises:
             ModelError, ConfigError: No summary could be written.
         """
-        before, config = self.plan.before, self.plan.config
+        before = self.plan.before
+        config = self.plan.config
         there = (before.longterm, before.recent)
         self.summaries = {summary.tier: summary for summary in there if summary is not None}
         self._window = sum(before.weights)
@@ -88,18 +89,22 @@ class Ladder:
 
     def _summarise(self) -> None:
         """Merge the short-term summary into the long-term one; summarise the leaving memories."""
-        plan, count, before = self.plan, self.window.count, self.tokens
+        plan = self.plan
+        count = self.window.count
+        before = self.tokens
         # Do not pay a model for folded lines and stock phrases, which say nothing.
         leaving = mask(plan.leaving, plan.leaving[-1].number, self.window.matters) or plan.leaving
         memories = tuple(memory for memory in leaving if memory.event not in STOCK) or leaving
         older = tuple(each.text.strip() for each in self.summaries.values())
-        first, last = plan.leaving[0].number, plan.leaving[-1].number
+        first = plan.leaving[0].number
+        last = plan.leaving[-1].number
         oldest = next((each.first for each in self.summaries.values()), first)
         sources = [(self._source(Tier.RECENT, memories), (first, last))]
         if recent := self.summaries.get(Tier.RECENT):
             sources.insert(0, (self._source(Tier.LONGTERM, (), older), (oldest, recent.last)))
         drafts = [self._write(source) for source, _ in sources]
-        self.summaries, self._window = {}, plan.staying_tokens
+        self.summaries = {}
+        self._window = plan.staying_tokens
         for (source, span), draft in zip(sources, drafts, strict=True):
             made_of = count(*source.older, *source.memories)
             costs = made_of, count(draft.text)
@@ -124,7 +129,8 @@ class Ladder:
     def _merge(self) -> None:
         """Summarise the long-term summary again if it exceeds its limit."""
         tier = Tier.LONGTERM
-        limit, count = self.plan.config.longterm_tokens, self.window.count
+        limit = self.plan.config.longterm_tokens
+        count = self.window.count
         summary = self.summaries.get(tier)
         if summary is None or count(summary.text) <= limit:
             return
@@ -137,7 +143,8 @@ class Ladder:
 
     def _squeeze(self, target: int) -> None:
         """Shorten both summaries without a model, before anything is cut."""
-        before, count = self.tokens, self.window.count
+        before = self.tokens
+        count = self.window.count
         room = max(target - self.plan.before.overhead - self._window, 0)
         weights = {tier: count(each.text) for tier, each in self.summaries.items()}
         for tier, tokens in weights.items():
@@ -148,7 +155,9 @@ class Ladder:
 
     def _truncate(self, target: int) -> None:
         """Cut the oldest summary, then the other; the archive has both."""
-        before, overhead, count = self.tokens, self.plan.before.overhead, self.window.count
+        before = self.tokens
+        overhead = self.plan.before.overhead
+        count = self.window.count
         config = self.plan.config
         # Tokens of the prompt with both summaries squeezed as far as possible.
         least = overhead + self._window + 2 * LEAST_SUMMARY
@@ -182,7 +191,8 @@ class Ladder:
 
     def _shorten(self, tier: Tier, draft: Draft) -> None:
         """Replace the text of a summary if the draft is shorter and not empty."""
-        summary, count = self.summaries[tier], self.window.count
+        summary = self.summaries[tier]
+        count = self.window.count
         tokens = count(draft.text)
         if draft.text and tokens < count(summary.text):
             self.summaries[tier] = replace(
@@ -198,7 +208,9 @@ class Ladder:
 
 def _end_of(text: str, limit: int, count: Callable[[str], int]) -> str:
     """Return the end of ``text`` that fits into ``limit`` tokens: whole lines, or sentences."""
-    parts, end, listed = list[str](), list[str](), False
+    parts = list[str]()
+    end = list[str]()
+    listed = False
     for line in text.splitlines():
         is_item = line.lstrip().startswith(("-", "*", "#"))
         parts += [line] if is_item else SENTENCE_GAP.split(line)
@@ -229,7 +241,8 @@ class ModelSummarizer:
             ModelError: The model does not answer.
             ConfigError: A template fails on these memories.
         """
-        source, answers = source.relevant(), list[Generation]()
+        source = source.relevant()
+        answers = list[Generation]()
         if not source.memories and len(source.older) == 1 and source.fits(source.older[0]):
             return Draft(source.older[0], UNCHANGED)
 

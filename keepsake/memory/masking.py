@@ -28,11 +28,14 @@ SHORTEST_FOLDED = 28
 """The fewest characters of a repeated line that folds. A script may need a line for the time, or a
 count, in place of a folded line; both together are shorter than this."""
 
-UNSHORTENED, MOST_UNSHORTENED = 7, 6
+UNSHORTENED = 7
+MOST_UNSHORTENED = 6
 """The importance from which a line stays unchanged, and how many lines of one person do. The limit
 is for hostile players, all of whose lines may matter."""
 
-_HEAD, _LIST, _TAIL = 72, 120, 500
+_HEAD = 72
+_LIST = 120
+_TAIL = 500
 """Characters of a title or opening, of a list of people or things, and of the end of a look."""
 _LOOKS = frozenset({"look", "examine", "go"})
 _NO_LOOKS = ("You tried to ", *RESULTS)
@@ -70,18 +73,22 @@ class _View:
 
     def take(self, memory: Memory) -> Memory | None:
         """Return ``memory`` as it is shown; None if it is folded."""
-        shown, who = self._masked(memory), memory.source_id or memory.source
+        shown = self._masked(memory)
+        who = memory.source_id or memory.source
         if shown is memory or self.exempt[who] >= MOST_UNSHORTENED or not self.matters(memory):
             return shown
         self.exempt[who] += 1
         return memory
 
     def _masked(self, memory: Memory) -> Memory | None:
-        text, kind = memory.text, memory.kind
+        text = memory.text
+        kind = memory.kind
         if kind is MemoryKind.ACT:
             self.verb = text.partition(" ")[0]
             return memory
-        head, tail, seen = text[:PROMPT_LIMIT], text[-_TAIL:], kind is MemoryKind.PERCEPTION
+        head = text[:PROMPT_LIMIT]
+        tail = text[-_TAIL:]
+        seen = kind is MemoryKind.PERCEPTION
         if seen and '"' in head:  # speech
             return memory
         if seen and memory.source:
@@ -104,7 +111,8 @@ class _View:
     def _is_repeat(self, subject: str, text: str) -> bool:
         """Whether ``text`` repeats the last line of its subject, and is long enough to fold."""
         # Arriving, leaving and arriving again is no repetition: all three lines are needed.
-        known, self.latest[subject] = self.latest.get(subject) == text, text
+        known = self.latest.get(subject) == text
+        self.latest[subject] = text
         return known and len(text) >= SHORTEST_FOLDED
 
 

@@ -110,8 +110,11 @@ class _Room:
     """The cost of the prompt for every number of memories that could leave."""
 
     def __init__(self, config: CompactionConfig, now: MemorySnapshot) -> None:
-        self.config, self.now, self.count = config, now, len(now.window)
-        limit, older = config.longterm_tokens, now.longterm_tokens + now.recent_tokens
+        self.config = config
+        self.now = now
+        self.count = len(now.window)
+        limit = config.longterm_tokens
+        older = now.longterm_tokens + now.recent_tokens
         usual = min(EXPECTED_RECENT, config.budget // 6)
         gone = [0, *accumulate(now.weights)]
         # In tokens: memories that stay; the expected prompt; the prompt with squeezed summaries.
@@ -130,7 +133,9 @@ class _Room:
 
 def _leave(reason: CompactReason, room: _Room) -> int:
     """Return how many memories leave."""
-    config, window, open_from = room.config, room.now.window, room.now.open_from
+    config = room.config
+    window = room.now.window
+    open_from = room.now.open_from
     going_on = room.count
     if open_from is not None:
         going_on = next((i for i, m in enumerate(window) if m.number >= open_from), room.count)

@@ -81,7 +81,9 @@ class SummaryFolder:
         Raises:
             OSError: The vault cannot be written.
         """
-        path, note, summary = self.path(tier), "", state.summary(tier)
+        path = self.path(tier)
+        note = ""
+        summary = state.summary(tier)
         text = summary.text.strip() if summary else ""
         try:
             there = self.read(tier)
@@ -134,14 +136,18 @@ class VaultCopies:
         lock: threading.Lock,
         host: MemoryHost,
     ) -> None:
-        self._folder, self._tiers, self._archive = folder, tiers, archive
-        self._lock, self._host = lock, host
+        self._folder = folder
+        self._tiers = tiers
+        self._archive = archive
+        self._lock = lock
+        self._host = host
         self.in_step = threading.Lock()
         """Held from a commit until the files are written."""
 
     def write(self, tier: Tier, *, keep: bool = False) -> None:
         """Write the current summary of a tier to its file; see :meth:`SummaryFolder.write`."""
-        tiers, folder = self._tiers, self._folder
+        tiers = self._tiers
+        folder = self._folder
         try:
             note = folder.write(tier, tiers.state, tiers.step, keep=keep)
         except OSError as error:
@@ -180,7 +186,8 @@ class VaultCopies:
 
     def _adopt_edit(self, tier: Tier, file: SummaryFile) -> str:
         with self._lock:
-            tiers, summary = self._tiers, self._tiers.state.summary(tier)
+            tiers = self._tiers
+            summary = self._tiers.state.summary(tier)
             if summary is None or file.text == summary.text.strip():
                 return ""
             note = f"{file.path} was edited, but is empty or belongs to another compaction"
@@ -199,6 +206,7 @@ class VaultCopies:
 
     def _emit(self, tier: Tier, size: int, problem: str = "") -> None:
         """Emit the event of an edit: its length in characters, or why it was not adopted."""
-        agent, number = self._folder.agent, self._tiers.state.standing
+        agent = self._folder.agent
+        number = self._tiers.state.standing
         change = MemoryChange(agent=agent, op="edit", n=number, of=tier.value, size=size, by="hand")
         self._host.emit(replace(change, problem=problem))

@@ -44,17 +44,29 @@ _CHARACTERS = {Tier.RECENT: 2.0, Tier.LONGTERM: 3.0}
 ANSWERED = {Tier.RECENT: 0.75, Tier.LONGTERM: 1.17}
 """The same for a model's answer, in tokens: languages other than English need more of them."""
 
-_SHARE, _LEAST_CHARACTERS = 0.9, 240
+_SHARE = 0.9
+_LEAST_CHARACTERS = 240
 """The most of a short-term summary as a share of its source, and the least limit in characters."""
 
-MATTERS, MOST_MATTERING, _EACH = 6, 4, 2.5
+MATTERS = 6
+MOST_MATTERING = 4
+_EACH = 2.5
 """The importance from which a sentence gets a bonus; how many sentences of one person get it (so
 that nobody fills a summary alone); and what each point of importance adds to the factor."""
-_OWN, _UNSPOKEN, _NOBODYS, _ASKED = 0.9, 0.7, 0.35, 0.6
+_OWN = 0.9
+_UNSPOKEN = 0.7
+_NOBODYS = 0.35
+_ASKED = 0.6
 """Factors for the agent's own words, somebody's actions, what nobody caused, and questions."""
-_NAMED, _NUMBER, _SHORT = 4.0, 2.0, 0.05
+_NAMED = 4.0
+_NUMBER = 2.0
+_SHORT = 0.05
 """Factors for a capitalised word within a sentence, a number, and a word of up to three letters."""
-_RARITY, _LENGTH, _OVERHEAD, _LONGEST, _MOST_MISSED = 4, 0.9, 12, 240, 40
+_RARITY = 4
+_LENGTH = 0.9
+_OVERHEAD = 12
+_LONGEST = 240
+_MOST_MISSED = 40
 
 _DAY = re.compile(r"^(?P<day>\d{1,2} [^\W\d]{3}): (?=\S)")
 _QUOTED = re.compile(r'^(?P<who>[^"“”]{1,80}?)[,:]? ["“](?P<said>.+)["”]$', re.S)
@@ -65,7 +77,8 @@ _QUOTED = re.compile(r'^(?P<who>[^"“”]{1,80}?)[,:]? ["“](?P<said>.+)["”]
 
 def numbered(memories: Iterable[Memory]) -> list[str]:
     """Return memories as a model reads them, one line each."""
-    lines, before = [], ""
+    lines = []
+    before = ""
     for memory in memories:
         here = memory.time.astimezone()
         when = f"[{short_day(here)}, {DAYTIMES[here.hour]}] "
@@ -193,11 +206,14 @@ def summarize(source: SummarySource) -> str:
     """
     sayings = list(_sayings(source))
     kept: list[_Saying] = []
-    best, missed = "", 0
+    best = ""
+    missed = 0
     for saying in _ranked(sayings):
         tried = sorted([*kept, saying], key=lambda each: (each.text, each.place))
         if source.fits(text := _listed(tried)):
-            kept, best, missed = tried, text, 0
+            kept = tried
+            best = text
+            missed = 0
         elif (missed := missed + 1) == _MOST_MISSED:
             break
     return best or shorten(_listed(sayings[-1:]), source.characters)
@@ -208,9 +224,11 @@ def _sayings(source: SummarySource) -> Iterator[_Saying]:
     lines = [x for text in source.older for x in lines_of(text) if not x.startswith(MARK)]
     day = ""
     for number, line in enumerate(lines):
-        sign, bare = line.startswith("* "), line.removeprefix("- ").removeprefix("* ")
+        sign = line.startswith("* ")
+        bare = line.removeprefix("- ").removeprefix("* ")
         if dated := _DAY.match(bare):
-            day, bare = dated["day"], bare[dated.end() :]
+            day = dated["day"]
+            bare = bare[dated.end() :]
         quoted = _QUOTED.match(bare)
         who, said = (quoted["who"], quoted["said"]) if quoted else ("", bare)
         factor = (_OWN if who.startswith("I ") else 1.0) * (1 + _EACH if sign else 1.0)
@@ -220,7 +238,8 @@ def _sayings(source: SummarySource) -> Iterator[_Saying]:
     for number, memory in enumerate(source.memories, len(lines)):
         who, said, factor = _retold(memory, source.agent)
         day = short_day(memory.time.astimezone())
-        above, person = source.importance(memory) - MATTERS + 1, memory.source_id or memory.source
+        above = source.importance(memory) - MATTERS + 1
+        person = memory.source_id or memory.source
         for place, sentence in enumerate(_split(said)):
             asked = sentence.rstrip("\"”'").endswith(("?", "？"))
             matters = above > 0 and mattering[person] < MOST_MATTERING
@@ -250,7 +269,8 @@ def _split(text: str) -> list[str]:
 def _ranked(sayings: Sequence[_Saying]) -> Iterator[_Saying]:
     """Yield the best sentences first; words of earlier sentences no longer score."""
     terms = [_terms(saying.words) for saying in sayings]
-    spread, count = Counter(term for each in terms for term in each), len(sayings)
+    spread = Counter(term for each in terms for term in each)
+    count = len(sayings)
     worth = {
         term: (math.log(1.0 + count / times) / math.log(2.0 + count)) ** _RARITY
         for term, times in spread.items()
@@ -292,10 +312,12 @@ def _terms(text: str) -> dict[str, float]:
 
 def _listed(sayings: Sequence[_Saying]) -> str:
     """Return sentences as lines: neighbours in one text share a line, new days are shown."""
-    lines, day = [], ""
+    lines = []
+    day = ""
     for _, run in groupby(enumerate(sayings), lambda each: (each[1].text, each[1].place - each[0])):
         some = [saying for _, saying in run]
-        first, said = some[0], " ".join(saying.words for saying in some)
+        first = some[0]
+        said = " ".join(saying.words for saying in some)
         text = f'{first.who}: "{said}"' if first.who else said
         dated = f"{first.day}: " if first.day and first.day != day else ""
         day = first.day or day

@@ -53,9 +53,11 @@ class Window:
 
     def __init__(self, agent: str, tiers: Tiers, host: MemoryHost) -> None:
         self.overhead = 0
-        self.agent, self.tokens = agent, host.tokens or Heuristic()
+        self.agent = agent
+        self.tokens = host.tokens or Heuristic()
         self.importance = host.importance or (lambda memory: importance(memory, agent))
-        self._tiers, self._host = tiers, host
+        self._tiers = tiers
+        self._host = host
         self._through = self._looked = 0
         # the memories up to the boundary, and their masked versions
         self._masked: tuple[tuple[Memory, ...], tuple[Memory, ...]] = ((), ())
@@ -82,9 +84,12 @@ class Window:
 
     def context(self) -> MemoryContext:
         """Return what is in the prompt now."""
-        window, state, last = tuple(self._tiers.window), self._tiers.state, self._tiers.last_number
+        window = tuple(self._tiers.window)
+        state = self._tiers.state
+        last = self._tiers.last_number
         if last != self._looked:
-            self._looked, config = last, self._host.config()
+            self._looked = last
+            config = self._host.config()
             if last - config.preserve_memories >= self._through + masking.STEP:  # the mask moves on
                 kept = config.preserve_memories
                 # It never moves back: masked lines stay masked, so the prompt keeps its head.
@@ -95,7 +100,8 @@ class Window:
             if head != self._masked[0]:
                 self._masked = head, masking.mask(head, self._through, self.matters)
             shown = (*self._masked[1], *window[len(head) :])
-            self._made_of, summaries = made_of, (state.longterm, state.recent)
+            self._made_of = made_of
+            summaries = (state.longterm, state.recent)
             self._context = MemoryContext(*summaries, window, shown, state.standing)
         return self._context
 
@@ -110,7 +116,8 @@ class Window:
 
     def load(self) -> Load:
         """Return what the prompt costs."""
-        context, budget = self.context(), self._host.config().budget
+        context = self.context()
+        budget = self._host.config().budget
         summaries = self.count(*(e.text for e in (context.longterm, context.recent) if e))
         window = self._shown(context.shown)
         return Load(self.overhead + summaries + window, summaries, window, budget)
@@ -119,9 +126,12 @@ class Window:
         """Count the tokens of the window, without counting memories of the last call again."""
         known, lines, cost, factor = self._counted
         if memories[: len(known)] != known:
-            known, lines, cost = (), [], 0
+            known = ()
+            lines = []
+            cost = 0
         if factor != self.tokens.factor:  # it changes a little when a server reports prompt tokens
-            factor, cost = self.tokens.factor, sum(self.tokens.each(lines))
+            factor = self.tokens.factor
+            cost = sum(self.tokens.each(lines))
         more = self._lines(memories[len(known) :])
         cost += sum(self.tokens.each(more))
         self._counted = memories, lines + more, cost, factor
@@ -160,14 +170,17 @@ class Triggers:
     """
 
     def __init__(self, tiers: Tiers, window: Window, host: MemoryHost) -> None:
-        self._tiers, self._window, self._host = tiers, window, host
+        self._tiers = tiers
+        self._window = window
+        self._host = host
         self._left: Load | None = None
         """The load after the last compaction, if that was in vain; else None."""
         self._declined: dict[CompactReason, int] = {}
 
     def reasons(self) -> list[CompactReason]:
         """Return the reasons for a background compaction; quick: no plan tells if it would pay."""
-        config, load = self._host.config(), self._window.load()
+        config = self._host.config()
+        load = self._window.load()
         asleep = load.share >= config.sleep and self._host.asleep()
         holds = {
             CompactReason.HIGH: load.share >= config.high,
@@ -194,7 +207,8 @@ class Triggers:
         Growth of the rest of the prompt does not count: a compaction saves nothing of it. If the
         rest has shrunk, or the budget has changed, another compaction may help.
         """
-        left, load = self._left, self._window.load()
+        left = self._left
+        load = self._window.load()
         if left is None or load.budget != left.budget:
             return False
         grown = load.summaries + load.window - left.summaries - left.window
@@ -203,7 +217,8 @@ class Triggers:
 
     def next_due(self) -> int:
         """Return the memory number at which the window is full."""
-        config, tiers = self._host.config(), self._tiers
+        config = self._host.config()
+        tiers = self._tiers
         due = tiers.state.summarised + config.immediate_window + config.recent_window
         due += not tiers.state.recent
         return due if tiers.undone_at is None else max(due, tiers.undone_at + config.recent_window)
@@ -227,6 +242,7 @@ class Triggers:
         """
         if load.used > load.budget:
             return False
-        last, since = self._tiers.last_number, self._tiers.undone_at
+        last = self._tiers.last_number
+        since = self._tiers.undone_at
         undone = since is not None and last < since + self._host.config().recent_window
         return undone or last < self._declined.get(reason, 0) or self.blocked()

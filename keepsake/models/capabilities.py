@@ -11,14 +11,17 @@ from keepsake.models.profiles import CHAT
 from keepsake.ports import ASSISTANT, SYSTEM, USER, ChatMessage, GenerationRequest
 from keepsake.prompt.tokens import Heuristic, estimate_tokens
 
-ROLES, TOOLS = "roles", "tools"
+ROLES = "roles"
+TOOLS = "tools"
 """Parts of a request that a model may refuse. ``roles``: system messages, or consecutive messages
 with the same role."""
 _LEAST_LIMIT = 192
-WHOLE, _LEAST_CUT = 0.7, 512
+WHOLE = 0.7
+_LEAST_CUT = 512
 """If a server counts a smaller share of our tokens than ``WHOLE``, it has read only a part of the
 prompt. A count below 512 means cached tokens were left out: no context is that small."""
-_NEW_TOKENS, _WEIGHT = 128, 0.3
+_NEW_TOKENS = 128
+_WEIGHT = 0.3
 """The least new tokens from which a speed is measured, and the weight of one measurement."""
 _SILENCE = "…"
 _REFUSALS = {
@@ -26,8 +29,12 @@ _REFUSALS = {
     "max_tokens": ("use 'max_completion_tokens'",),
     "temperature": ("'temperature' does not support",),
     ROLES: (
-        *("system role", "system message", "system prompt"),
-        *("alternate", "only user and assistant", "only support user and assistant"),
+        "system role",
+        "system message",
+        "system prompt",
+        "alternate",
+        "only user and assistant",
+        "only support user and assistant",
     ),
     # "tool call" is not listed: servers say it of a malformed call, where a retry can succeed
     TOOLS: ("tools", "tool choice", "tool_choice", "tool-choice", "tool_calls"),
@@ -65,7 +72,8 @@ class Capabilities:
             return replace(self, limit=max(min(half, self.limit or half), _LEAST_LIMIT))
         if isinstance(error, ModelUnavailable) and not isinstance(error, ModelBusy):
             return replace(self, known=False)  # another model may be there when it is back
-        said, there = error.said.lower(), {ROLES: request.messages, TOOLS: request.tools}
+        said = error.said.lower()
+        there = {ROLES: request.messages, TOOLS: request.tools}
         for part, phrases in _REFUSALS.items():
             new = part not in self.refused and there.get(part, True)
             if new and any(each in said for each in phrases):

@@ -12,9 +12,12 @@ from keepsake.errors import ConfigError, ModelMissing
 from keepsake.markdown_config import ConfigSection, between, parse
 from keepsake.models.profiles import FORMS
 
-HUB, REGISTRY = "hub", "registry"
+HUB = "hub"
+REGISTRY = "registry"
 """The sources that models are fetched from."""
-_FORMS, _FETCH, _DETECTION = "forms", "fetch", "detection"
+_FORMS = "forms"
+_FETCH = "fetch"
+_DETECTION = "detection"
 """Headings of sections that do not describe a model: prompt forms by family, models to fetch if
 none that can talk is found, and families in order of quality."""
 _PATTERNS = {

@@ -33,7 +33,8 @@ from keepsake.paths import Places
 
 log = logging.getLogger("keepsake.models")
 
-OPENAI_HOST, OPENAI_MODEL = "KEEPSAKE_OPENAI_HOST", "KEEPSAKE_OPENAI_MODEL"
+OPENAI_HOST = "KEEPSAKE_OPENAI_HOST"
+OPENAI_MODEL = "KEEPSAKE_OPENAI_MODEL"
 QUERY_SECONDS = 1.5
 """Seconds that a server may take to list its models."""
 KEEP_SECONDS = 60.0
@@ -57,7 +58,8 @@ class Detection:
     def __init__(
         self, models: Path, config: Path, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        self._models, self._clock = models, clock
+        self._models = models
+        self._clock = clock
         self.catalogue = ConfigFile(config, load_catalogue, Catalogue(), _log_problem)
         self._found: FoundModel | None = None
         self._answered = 0.0
@@ -111,7 +113,8 @@ class Detection:
         return FoundModel(OLLAMA, why, host, chosen, embedder=min(embedders, default=(0, ""))[1])
 
     def _find_file(self, families: Families) -> FoundModel:
-        most, files = _memory(), dict[str, int]()
+        most = _memory()
+        files = dict[str, int]()
         for path in self._models.glob("*.gguf"):
             with suppress(ModelMissing):  # not a model
                 if (size := require_gguf(path)) <= most:

@@ -22,7 +22,9 @@ log = logging.getLogger("keepsake.models")
 
 CONTEXT = 8192
 """The default context window of one prompt with its answer, in tokens."""
-SLOTS, CACHE_MIB, POOL = 6, 1024, 24576
+SLOTS = 6
+CACHE_MIB = 1024
+POOL = 24576
 """The number of prompts that stay ready in slots, the memory in MiB for prompts that lost their
 slot, and the most tokens of context that all slots share."""
 VOICES = Path(__file__).parent / "voices"
@@ -42,8 +44,12 @@ class Embedded(child.Supervisor):
         refused: Why the last requested file is not served; None if it is.
     """
 
-    stem, name, tag, logger = "model", "embedded model", "Model", log
-    module, health = "keepsake.models.embedded", "/health"
+    stem = "model"
+    name = "embedded model"
+    tag = "Model"
+    logger = log
+    module = "keepsake.models.embedded"
+    health = "/health"
     off_cure = "Name it as a provider in llm.md and start the game"
     unavailable = ModelUnavailable
 
@@ -57,7 +63,8 @@ class Embedded(child.Supervisor):
             file: The GGUF file, absolute or in the home's ``models``.
             context: Tokens of one prompt with its answer; None for the default.
         """
-        path, size = self._places.models / file, context or CONTEXT
+        path = self._places.models / file
+        size = context or CONTEXT
         try:
             weight = require_gguf(path)
         except ModelError as error:
@@ -159,12 +166,14 @@ def _parameters(settings: argparse.Namespace, params: Any, lora: Any) -> Any:
     params.cpuparams.poll = params.cpuparams_batch.poll = 0
     params.n_threads_http = SLOTS + 4
     # Pages in the user's browser must not reach the server, and nothing reads the slots endpoint.
-    params.cors_origins, params.cors_credentials = "http://127.0.0.1", False
+    params.cors_origins = "http://127.0.0.1"
+    params.cors_credentials = False
     params.endpoint_slots = params.ui = False
     params.verbosity = 2
     if (voice := VOICES / settings.model.name).exists():
         adapter = lora()
-        adapter.path, adapter.scale = str(voice), 1.0
+        adapter.path = str(voice)
+        adapter.scale = 1.0
         params.lora_adapters = [adapter]
     return params
 

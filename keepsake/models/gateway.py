@@ -94,9 +94,12 @@ class Gateway:
         executor: Executor | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self.profiles, self.embedded = profiles, Embedded(places)
+        self.profiles = profiles
+        self.embedded = Embedded(places)
         self.on_ready: Callable[[], None] = lambda: None
-        self._post, self._changed, self._clock = post, changed, clock
+        self._post = post
+        self._changed = changed
+        self._clock = clock
         self._owner = threading.get_ident()
         self._executor = executor or DaemonThreads()
         # By provider and address; replaced, never changed in place, because any thread reads it.
@@ -225,7 +228,8 @@ class Gateway:
             ConfigError: There is no such profile.
             ModelUnavailable: The profile uses no model.
         """
-        profile, known = self.profiles.get(name), self._models.get(name)
+        profile = self.profiles.get(name)
+        known = self._models.get(name)
         if known is not None and known[0].profile == profile:
             return known
         if profile.provider == NO_MODEL:
@@ -276,13 +280,15 @@ class Gateway:
         """
         if not due or time.monotonic() >= self._detect_at:
             self._detect()
-        own, was_ready = self.embedded, self.embedded.ready.is_set()
+        own = self.embedded
+        was_ready = self.embedded.ready.is_set()
         wanted = [p for p in self.profiles.current.values() if p.provider == EMBEDDED]
         if wanted:
             own.use(wanted[0].model_file, wanted[0].context_tokens)
         ready = own.watch(wanted=bool(wanted))
         for server in self.servers.values():
-            embedded, now = server.provider == EMBEDDED, time.monotonic()
+            embedded = server.provider == EMBEDDED
+            now = time.monotonic()
             if self._stopping.is_set():
                 return
             if due and now < server.due and not (embedded and ready != was_ready):
@@ -295,7 +301,8 @@ class Gateway:
             server.set_health(str(problem or READY))
 
     def _health_changed(self, server: ModelServer) -> None:
-        where, ready = {"provider": server.provider, "host": server.host}, server.health == READY
+        where = {"provider": server.provider, "host": server.host}
+        ready = server.health == READY
         self._changed(Health(**where, ready=ready, problem="" if ready else server.health))
         if ready:
             self._post(lambda: self.on_ready())  # noqa: PLW0108 - it may be set meanwhile

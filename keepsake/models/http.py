@@ -39,12 +39,23 @@ logging.getLogger("httpx").setLevel(logging.WARNING)  # at INFO it logs every ca
 CONNECT_SECONDS = 5.0
 HIDDEN = "[secret]"
 _UNREADABLE = (
-    *(httpx.HTTPError, httpx.InvalidURL, TypeError, AttributeError, LookupError, ValueError),
+    httpx.HTTPError,
+    httpx.InvalidURL,
+    TypeError,
+    AttributeError,
+    LookupError,
+    ValueError,
     RuntimeError,  # httpx raises it when the client is closed during a call
 )
 _TOO_LONG = (
-    *("context length", "context_length", "context size", "context window", "context_size"),
-    *("maximum model length", "prompt is too long", "max_new_tokens` must be <="),
+    "context length",
+    "context_length",
+    "context size",
+    "context window",
+    "context_size",
+    "maximum model length",
+    "prompt is too long",
+    "max_new_tokens` must be <=",
 )
 """Phrases of OpenAI, vLLM, llama.cpp, Ollama, LM Studio and TGI for a prompt that is too long."""
 
@@ -104,7 +115,8 @@ class JsonServer:
     """
 
     def __init__(self, host: str, texts: ServerTexts, time_limit: float) -> None:
-        self.texts, self._time_limit = texts, time_limit
+        self.texts = texts
+        self._time_limit = time_limit
         self._http = httpx.Client(
             base_url=host.rstrip("/").removesuffix("/v1"),
             headers={"Authorization": f"Bearer {texts.key}"} if texts.key else {},
@@ -232,7 +244,8 @@ def error_from_response(response: httpx.Response, server: ServerTexts) -> ModelE
 
 def error_from_status(status: int, body: str, server: ServerTexts) -> ModelError:
     """Return the named error for a failed status; its ``said`` is the whole body."""
-    what, said = f"HTTP {status}: {server.quoted(body)}", body.lower()
+    what = f"HTTP {status}: {server.quoted(body)}"
+    said = body.lower()
     error: ModelError
     if status in (400, 413, 422, 500) and any(each in said for each in _TOO_LONG):
         cure = "Prompts are shortened automatically; or give the model a larger context"

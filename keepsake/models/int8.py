@@ -51,7 +51,8 @@ class _Graph:
     """A graph builder; each method adds nodes and returns the name of their output."""
 
     def __init__(self, path: Path) -> None:
-        self.made, file = parser.parse_model(_EMPTY), onnx.load(path).graph
+        self.made = parser.parse_model(_EMPTY)
+        file = onnx.load(path).graph
         self._stored = {each.name: each for each in file.initializer}
         like = partial(fnmatch.filter, self._stored)
         added = (node.input[1] for node in file.node if node.op_type == "Add")
@@ -64,12 +65,14 @@ class _Graph:
         return [numpy_helper.to_array(self._stored[each]) for each in names]
 
     def add(self, operator: str, *inputs: Any, **attributes: Any) -> str:
-        graph, names = self.made.graph, list[str]()
+        graph = self.made.graph
+        names = list[str]()
         for each in inputs:
             names.append(each if isinstance(each, str) else f"weights {len(graph.initializer)}")
             if not isinstance(each, str):
                 graph.initializer.append(numpy_helper.from_array(each, names[-1]))
-        output, domain = str(len(graph.node)), "" if onnx.defs.has(operator) else "com.microsoft"
+        output = str(len(graph.node))
+        domain = "" if onnx.defs.has(operator) else "com.microsoft"
         graph.node.append(helper.make_node(operator, names, [output], domain=domain, **attributes))
         return output
 

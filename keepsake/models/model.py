@@ -41,11 +41,13 @@ QUERY_SECONDS = 10.0
 """Seconds that a question about the server itself, such as its list of models, may take."""
 EVALUATE_SECONDS = 2.0
 """Seconds that the server may take to evaluate the new part of a prompt."""
-LEAST_TAIL, LEAST_PROMPT = 256, 1024
+LEAST_TAIL = 256
+LEAST_PROMPT = 1024
 """Lower limits, for slow servers, of the new tokens in a prompt and of all tokens of a prompt."""
 _ATTEMPTS = 2
 """The most calls for one request if the error may be temporary."""
-_FIRST_PAUSE, _LONGEST_PAUSE = 0.25, 5.0
+_FIRST_PAUSE = 0.25
+_LONGEST_PAUSE = 5.0
 _CANCEL_CHECK_SECONDS = 0.1
 """Seconds between two checks whether a waiting call was cancelled."""
 
@@ -94,11 +96,14 @@ class ServerModel(ABC):
         kind: str,
         ready: Callable[[], None] = lambda: None,
     ) -> None:
-        self.profile, self.host, self.server = profile, host, server
+        self.profile = profile
+        self.host = host
+        self.server = server
         self.capabilities = Capabilities(kind)
         self.down: ModelError | None = None
         self.family = ""
-        self._ready, self._learning = ready, threading.Lock()
+        self._ready = ready
+        self._learning = threading.Lock()
         self._asked: dict[str | None, str] = {}  # the last prompt of each agent
 
     def resolved(self) -> ModelProfile:
@@ -107,7 +112,8 @@ class ServerModel(ABC):
         contexts = filter(None, (self.profile.context_tokens, caps.context))
         found = self.profile.resolved(self.family or caps.form, min(contexts, default=0))
         limits = caps.limit, caps.evaluates * 3 // 4
-        room, tail = min([found.prompt_tokens, *filter(None, limits)]), 0
+        room = min([found.prompt_tokens, *filter(None, limits)])
+        tail = 0
         if caps.rate:  # even a prompt without any cached tokens must be answered in time
             room = min(room, max(int(caps.rate * found.time_limit / 2), LEAST_PROMPT))
             tail = max(int(caps.rate * EVALUATE_SECONDS), LEAST_TAIL)
@@ -163,12 +169,16 @@ class ServerModel(ABC):
             ModelError: The last error; its message says what to do.
         """
         may_pass = (ModelUnavailable, ModelFailed, *((BadAnswer,) if request.seed is None else ()))
-        until, pause, left = time.monotonic() + self.profile.time_limit, _FIRST_PAUSE, _ATTEMPTS
+        until = time.monotonic() + self.profile.time_limit
+        pause = _FIRST_PAUSE
+        left = _ATTEMPTS
         if self.down is not None:
             raise self.down
         self._ready()
         while True:
-            caps, reply, began = self.capabilities, AnswerText(request.on_text), time.monotonic()
+            caps = self.capabilities
+            reply = AnswerText(request.on_text)
+            began = time.monotonic()
             try:
                 return self._call(request, caps, reply, until)
             except (ModelTimeout, CallCancelled) as error:
@@ -197,13 +207,16 @@ class ServerModel(ABC):
         self, request: GenerationRequest, caps: Capabilities, reply: AnswerText, until: float
     ) -> Generation:
         """Send a request in the form that the server accepts, and read its answer as a stream."""
-        began, sent, messages = time.monotonic(), SentAnswer(), request.messages
+        began = time.monotonic()
+        sent = SentAnswer()
+        messages = request.messages
         folded = alternating(messages) if ROLES in caps.refused else messages
         shaped = replace(request, messages=folded)
         if request.messages and caps.thinks:
             # A stop string would end the answer inside a thought, so it is applied on this side.
             shaped = replace(shaped, stop=(), max_tokens=request.max_tokens + THOUGHT_TOKENS)
-            reply.stop, reply.hold = request.stop, True
+            reply.stop = request.stop
+            reply.hold = True
         with (
             named_errors(self.server, self.profile.time_limit),
             closing(self._stream(shaped, caps, sent, until)) as pieces,  # type: ignore[type-var]
@@ -220,7 +233,8 @@ class ServerModel(ABC):
             what = f"{self.server.name} closed the connection during its answer"
             raise ModelUnavailable(what, self.server.cure_absent)
         reply.feed("", whole=True)
-        thought, cached = reply.thought or sent.thought, min(sent.cached_tokens, sent.prompt_tokens)
+        thought = reply.thought or sent.thought
+        cached = min(sent.cached_tokens, sent.prompt_tokens)
         # Ollama's count includes cached tokens, so only an agent's first prompt shows the rate.
         before = self._asked.get(request.cache_key, "")
         self._asked[request.cache_key] = request.prompt
@@ -270,7 +284,8 @@ class ServerModel(ABC):
 
     def _tool_call(self, sent: Mapping[str, Any]) -> ToolCall:
         """Parse a tool call as a server sent it; raise BadAnswer if it cannot be read."""
-        name, arguments = sent.get("name"), sent.get("arguments") or {}
+        name = sent.get("name")
+        arguments = sent.get("arguments") or {}
         if isinstance(arguments, str):
             try:
                 arguments = json.loads(LAST_COMMA.sub(r"\1", arguments), strict=False)

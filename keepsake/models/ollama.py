@@ -72,7 +72,8 @@ class OllamaModel(ServerModel):
             weakref.finalize(self, client.close).atexit = False
         # A quarter is left for the answer. Rounded up: Ollama reloads the model for each new size.
         self._needed = -(-(profile.prompt_tokens or LARGEST_PROMPT) * 4 // 3 // _STEP) * _STEP
-        self._can_think, self._nothing_said = False, ollama.ShowResponse(model_info={})
+        self._can_think = False
+        self._nothing_said = ollama.ShowResponse(model_info={})
 
     def _translated(self, error: Exception) -> ModelError:
         """Translate an error of the client; within a stream it has no response."""
@@ -98,7 +99,8 @@ class OllamaModel(ServerModel):
                 raise self._translated(error) from error
             except ValueError:  # other servers with this API omit fields
                 said = self._nothing_said
-            can, info = said.capabilities or [], said.modelinfo or {}
+            can = said.capabilities or []
+            info = said.modelinfo or {}
             # The context window: from the profile, else from the Modelfile, else as needed.
             rows_ = (line.split() for line in (said.parameters or "").splitlines())
             written = {row[0]: int(row[1]) for row in rows_ if row[:1] == ["num_ctx"]}

@@ -104,7 +104,8 @@ class OpenAIModel(ServerModel):
     def _stream(
         self, request: GenerationRequest, caps: Capabilities, sent: SentAnswer, until: float
     ) -> Iterator[str]:
-        refused, chat = caps.refused, bool(request.messages)
+        refused = caps.refused
+        chat = bool(request.messages)
         body: dict[str, Any] = {
             "max_tokens": (most := request.max_tokens or None),
             # OpenAI's newer models accept this in place of max_tokens.
@@ -137,7 +138,8 @@ class OpenAIModel(ServerModel):
                 _add_call(sent.calls, call)
             sent.finish = choice.get("finish_reason") or sent.finish
             sent.finish = sent.finish or ("stop" if each.get("done") else "")
-            usage, timings = each.get("usage") or {}, each.get("timings") or {}  # llama.cpp
+            usage = each.get("usage") or {}
+            timings = each.get("timings") or {}  # llama.cpp
             details = usage.get("prompt_tokens_details") or {}
             cached = timings.get("cache_n", details.get("cached_tokens")) or sent.cached_tokens
             sent.cached_tokens = int(cached)
@@ -169,7 +171,8 @@ def _extras(request: GenerationRequest, kind: str) -> dict[str, Any]:
 
 def _add_call(calls: dict[int, dict[str, Any]], piece: Mapping[str, Any]) -> None:
     """Add a tool call, or the next piece of its arguments."""
-    at, function = piece.get("index"), piece.get("function") or {}
+    at = piece.get("index")
+    function = piece.get("function") or {}
     call = calls.setdefault(len(calls) if at is None else at, {"name": "", "arguments": ""})
     call["name"] = function.get("name") or call["name"]
     arguments = function.get("arguments") or ""

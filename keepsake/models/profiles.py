@@ -15,21 +15,30 @@ from keepsake.errors import ConfigError
 from keepsake.markdown_config import ConfigFile, ConfigSection, between, one_of, parse
 from keepsake.ports import GenerationRequest
 
-EMBEDDED, OLLAMA, OPENAI, NO_MODEL = "embedded", "ollama", "openai", "none"
+EMBEDDED = "embedded"
+OLLAMA = "ollama"
+OPENAI = "openai"
+NO_MODEL = "none"
 SCRIPTED = "scripted"
 PROVIDERS = ("auto", EMBEDDED, OLLAMA, OPENAI, NO_MODEL, SCRIPTED)
 """The values of ``provider``. ``auto`` is the best model that :mod:`keepsake.models.detection`
 finds. ``none`` is no model: agents answer by the rules of :mod:`keepsake.tasks.fallback`, and
 summaries are extractive. ``scripted`` is not a language model either: agents play by the rules of
 :mod:`keepsake.models.scripted`."""
-LLAMA_CPP, VLLM, OTHER = "llama.cpp", "vllm", "other"
+LLAMA_CPP = "llama.cpp"
+VLLM = "vllm"
+OTHER = "other"
 """Kinds of servers behind the provider ``openai``; the client finds out which."""
-AUTO, DIALOGUE, SCRIPT, CHAT = "auto", "dialogue", "script", "chat"
+AUTO = "auto"
+DIALOGUE = "dialogue"
+SCRIPT = "script"
+CHAT = "chat"
 FORMS = (AUTO, CHAT, DIALOGUE, SCRIPT)
 """The forms of a prompt: messages of a chat, a dialogue as raw text to continue, or the transcript
 of ``talk.md``, which asks for one command. ``auto`` is the form that ``models.md`` names for the
 model's family, else the form that the server says."""
-YES, NO = "yes", "no"
+YES = "yes"
+NO = "no"
 
 EMBEDDER = "embedder"
 """The section that names the embedder, which is not a profile."""
@@ -37,7 +46,8 @@ LARGEST_PROMPT = 8000
 """The default limit of a prompt in tokens. A profile's ``prompt_tokens`` may set a higher one."""
 AGENT = "agent"
 """The profile that plays the agents."""
-CHAT_ANSWER, LINE_ANSWER = 400, 60
+CHAT_ANSWER = 400
+LINE_ANSWER = 60
 """Default limits of an answer in tokens: in a chat, and of a model that continues text."""
 
 
@@ -165,7 +175,8 @@ class Profiles(ConfigFile[Mapping[str, ModelProfile]]):
     ) -> None:
         unread = {name: NOTHING_FOUND.fill(each) for name, each in SHIPPED.items()}
         super().__init__(path, self._filled, unread, on_problem, rest=rest)
-        self.found, self.detects = NOTHING_FOUND, False
+        self.found = NOTHING_FOUND
+        self.detects = False
         _ = self.current
 
     @property
@@ -196,7 +207,8 @@ class Profiles(ConfigFile[Mapping[str, ModelProfile]]):
         return known[name]
 
     def _filled(self, path: Path) -> Mapping[str, ModelProfile]:
-        written, found = load(path), self.found
+        written = load(path)
+        found = self.found
         self.detects = any(each.provider == AUTO for each in written.values())
         files = (e.model_file for e in written.values() if e.provider == EMBEDDED and e.model_file)
         if found.provider == EMBEDDED and (own := next(files, "")):  # only one embedded server
@@ -252,7 +264,9 @@ def profile_of(section: ConfigSection) -> ModelProfile:
         host=section.address("host", _HOSTS),
         **{each.name: section.value(each, getattr(default, each.name)) for each in _PLAIN},
     )
-    provider, model, host = profile.provider, profile.model, profile.host
+    provider = profile.provider
+    model = profile.model
+    host = profile.host
     if profile.model_file and provider != EMBEDDED:
         cure = "Write **provider**: embedded, or remove model_file"
         raise section.refuse("model_file", f"provider {provider} does not use a file", cure)

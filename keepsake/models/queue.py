@@ -60,7 +60,8 @@ PATIENCE_SECONDS = 60.0
 agents are not raised, because they have all night."""
 REBUILDS = 2
 """How often a prompt that was too long is rebuilt."""
-READY, UNASKED = "ready", "not asked yet"
+READY = "ready"
+UNASKED = "not asked yet"
 RECHECK_SECONDS = 5.0
 """Seconds until the next health check of a server that failed a call or a check."""
 
@@ -110,11 +111,17 @@ class ModelServer:
         clock: Callable[[], float] = time.monotonic,
         changed: Callable[[ModelServer], None] = lambda _: None,
     ) -> None:
-        self.provider, self.host = provider, host
+        self.provider = provider
+        self.host = host
         self.models: dict[str, Model] = {}
         self.running: list[Ticket] = []
-        self.places, self.health, self.due = 2, UNASKED, 0.0
-        self._executor, self._post, self._clock, self._changed = executor, post, clock, changed
+        self.places = 2
+        self.health = UNASKED
+        self.due = 0.0
+        self._executor = executor
+        self._post = post
+        self._clock = clock
+        self._changed = changed
         self._waiting: list[Ticket] = []
         self.calls = self.failures = self._prompt_tokens = self._cached_tokens = 0
         self.last_error = ""
@@ -138,7 +145,8 @@ class ModelServer:
         Calls in flight end too, and their results are ignored.
         """
         self._closed = reason
-        self.running, self._waiting = [*self.running, *self._waiting], []
+        self.running = [*self.running, *self._waiting]
+        self._waiting = []
         for ticket in list(self.running):
             self._finish(ticket, reason)
             ticket.cancelled = True
@@ -153,7 +161,8 @@ class ModelServer:
         live = [ticket for ticket in self.running if not ticket.cancelled]
         if len(live) >= self.places or len(self.running) >= 2 * self.places:
             return
-        now, keys = self._clock(), {each.key for each in live} - {None}
+        now = self._clock()
+        keys = {each.key for each in live} - {None}
         others = sum(each.priority is not Priority.PLAYER for each in live)
         players_only = 0 < self.places - 1 <= others
         ranked = list[tuple[int, int]]()
@@ -263,7 +272,8 @@ class ModelServer:
 
     def set_health(self, health: str) -> None:
         """Set the health, and call ``changed`` if it is new."""
-        before, self.health = self.health, health
+        before = self.health
+        self.health = health
         if before != health and self._closed is None:
             self._changed(self)
 
@@ -305,7 +315,8 @@ class DaemonThreads(Executor):
 
     def __init__(self) -> None:
         self._calls: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
-        self._threads, self._free = 0, threading.Semaphore(0)
+        self._threads = 0
+        self._free = threading.Semaphore(0)
 
     def submit[T](self, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> Future[T]:
         """Call ``fn`` in a thread and return the future; may be used from one thread only."""

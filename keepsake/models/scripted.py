@@ -22,7 +22,8 @@ from keepsake.models.profiles import SCRIPT, SCRIPTED, ModelProfile
 from keepsake.ports import Generation, GenerationRequest
 from keepsake.prompt.tokens import Heuristic
 
-_READ_SPEED, _WRITE_SPEED = 4000.0, 60.0
+_READ_SPEED = 4000.0
+_WRITE_SPEED = 60.0
 """Simulated speeds of reading and writing, in tokens per second."""
 _TRIES = 8
 _LINES: Mapping[str, Sequence[str]] = yaml.safe_load(
@@ -30,7 +31,9 @@ _LINES: Mapping[str, Sequence[str]] = yaml.safe_load(
 )
 """The lines that it says, by occasion."""
 _SPEECH = r'^(\S+) (?:says|asks|shouts|whispers) ?([^"\n]*), "(.*?)"?$'
-_EXITS, _HERE, _ASLEEP = "Exits: ", "Also here: ", " (asleep)"
+_EXITS = "Exits: "
+_HERE = "Also here: "
+_ASLEEP = " (asleep)"
 _RECENT_ACTS = 6
 """The number of recent acts that it does not repeat."""
 
@@ -39,7 +42,8 @@ class ScriptedModel:
     """A stand-in for a model that plays agents by rules; safe in any thread."""
 
     def __init__(self, profile: ModelProfile) -> None:
-        self.profile, self.host = profile, "in this process"
+        self.profile = profile
+        self.host = "in this process"
         self.capabilities = Capabilities(SCRIPTED, known=True, form=SCRIPT)
         self.down: ModelError | None = None
         self.family = ""
@@ -74,7 +78,8 @@ class ScriptedModel:
         recent = done[-_RECENT_ACTS:]
         act = next((each for each in tries if each not in recent), "say Well, well.")
         text = " ".join(act.split(" ")[: max(int(request.max_tokens / 1.5), 1)]) + reason
-        prompt, completion = Heuristic().of(request.prompt), Heuristic().of(text)
+        prompt = Heuristic().of(request.prompt)
+        completion = Heuristic().of(text)
         seconds = round(prompt / _READ_SPEED + completion / _WRITE_SPEED, 3)
         return Generation(f" {text}", "stop", prompt, 0, completion, seconds, SCRIPTED)
 

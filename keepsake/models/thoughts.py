@@ -59,7 +59,9 @@ class AnswerText:
         if self.hold:
             return
         if cuts := [at for each in self.stop if (at := self.text.find(each)) >= 0]:
-            self.text, self.ended, whole = self.text[: min(cuts)], True, True
+            self.text = self.text[: min(cuts)]
+            self.ended = True
+            whole = True
         sure = self.text
         if not whole and self.stop:  # the end may be the beginning of a stop string
             starts = (each[:n] for each in self.stop for n in range(1, len(each)))
@@ -68,7 +70,8 @@ class AnswerText:
         if not sure.startswith(self.passed):  # everything passed on so far was a thought
             self.passed = ""
         if self.on_text is not None and len(sure) > len(self.passed):
-            passed, self.passed = self.passed, sure
+            passed = self.passed
+            self.passed = sure
             self.on_text(sure[len(passed) :])
 
 
@@ -76,14 +79,18 @@ def _parted(raw: str, *, whole: bool) -> tuple[str, bool, bool]:
     """Return the answer in a text, whether there was a thought, and whether one is still open."""
     begun = None if whole else _UNDECIDED.search(raw)
     end = begun.start() if begun else len(raw)
-    text, at, thought, inside = "", 0, False, False
+    text = ""
+    at = 0
+    thought = False
+    inside = False
     for mark in [*_MARK.finditer(raw, 0, end), None]:
         part = raw[at : mark.start() if mark else end]
         if not inside:
             text += part if text or not thought else part.lstrip()
         if mark is None:
             break
-        at, channel = mark.end(), mark["channel"]
+        at = mark.end()
+        channel = mark["channel"]
         if mark["answer"] and not inside:  # "Answer:" is part of the answer itself
             text += mark[0]
         elif (
@@ -94,7 +101,8 @@ def _parted(raw: str, *, whole: bool) -> tuple[str, bool, bool]:
             inside = thought = True
         elif mark["close"] or mark["answer"]:
             text = text if inside else ""  # opened in the prompt: all text before was a thought
-            inside, thought = False, True
+            inside = False
+            thought = True
         else:
             inside = False
     return text, thought, inside

@@ -26,7 +26,8 @@ def script(window: Sequence[Memory], name: str) -> list[str]:
     Args:
         window: Memories, oldest first.
     """
-    lines, shown = [], ""
+    lines = []
+    shown = ""
     for memory in window:
         if (when := heading(memory)) != shown:
             lines.append(when)
@@ -39,7 +40,8 @@ def script_line(memory: Memory, name: str) -> str:
     """Return a memory as a line of the script; an own act follows the cursor, with its reason."""
     if memory.kind is not MemoryKind.ACT:
         return for_prompt(memory.line)
-    text, cursor = f"{memory.text} | {memory.reason}" if memory.reason else memory.line, f"~{name}>"
+    text = f"{memory.text} | {memory.reason}" if memory.reason else memory.line
+    cursor = f"~{name}>"
     return f"{cursor} {for_prompt(text.strip().removeprefix(cursor))}"
 
 
@@ -73,8 +75,19 @@ COMPACTED = "You clear your mind: "
 PROMISED = "Noted as your promise: "
 PROMISE_KEPT = "Kept, and off your promises: "
 RESULTS = (
-    *(RECALLED, RECALLED_NOTHING, REMEMBERED, LISTED, PINNED, UNPINNED),
-    *(KEPT, ADDED, PUT_AWAY, WRITTEN_DOWN, COMPACTED, PROMISED, PROMISE_KEPT),
+    RECALLED,
+    RECALLED_NOTHING,
+    REMEMBERED,
+    LISTED,
+    PINNED,
+    UNPINNED,
+    KEPT,
+    ADDED,
+    PUT_AWAY,
+    WRITTEN_DOWN,
+    COMPACTED,
+    PROMISED,
+    PROMISE_KEPT,
 )
 """The beginnings of all results of the agent's memory tools."""
 _TRIED = "You tried to "

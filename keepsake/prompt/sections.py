@@ -18,7 +18,8 @@ FRAME = "frame"
 """The section of the template's own lines: headings, rules, blank lines."""
 BAR = 24
 """Width of the bar of the whole budget, in characters."""
-_END, _FIRST = "\uf8ff", 0xE000
+_END = "\uf8ff"
+_FIRST = 0xE000
 TITLES = {
     "persona": "who it is",
     "longterm": "long-term summary",
@@ -84,15 +85,18 @@ class Marks:
 
     def read(self, printed: str) -> list[PromptLine]:
         """Return the lines of a text with marked values, without whitespace at its end."""
-        inside, lines = "", []  # the mark of a value that continues on the next line
+        inside = ""
+        lines = []  # the mark of a value that continues on the next line
         for line in printed.rstrip().split("\n"):
             at = 2 if line.startswith("- ") else 0
-            section, text = inside or line[at : at + 1], line
+            section = inside or line[at : at + 1]
+            text = line
             if not inside and section in self._telling and line.find(_END) == len(line) - 1:
                 text = line[:at] + line[at + 1 : -1]  # usually a value is a whole line or item
             elif not line.isascii():
                 parts = self._any.split(line)
-                text, marks = "".join(parts[::2]), parts[1::2]
+                text = "".join(parts[::2])
+                marks = parts[1::2]
                 section = inside or next((mark for mark in marks if mark in self._telling), "")
                 if marks:
                     inside = "" if marks[-1] == _END else marks[-1]
@@ -125,7 +129,8 @@ def costs_of(prompt: Rendered, tokens: Tokens, budget: int) -> Costs:
 def chart(found: Costs) -> list[str]:
     """Return the costs as lines of text: a bar for each section, and the total."""
     rows = {**found.sections, "together": found.used}
-    names, lines = max(map(len, rows)), []
+    names = max(map(len, rows))
+    lines = []
     for name, tokens in rows.items():
         share = tokens / found.budget
         # a section with any tokens gets at least one character

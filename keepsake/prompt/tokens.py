@@ -21,7 +21,8 @@ _PIECE = re.compile(
 two letters of another alphabet, or one character of a script that has thousands."""
 _TOKENS_PER_PIECE = 1.05
 """The initial factor. Gemma's tokenizer has 1.04 on the game's prompts; more is safer."""
-_LEAST, _MOST = 0.9 * _TOKENS_PER_PIECE, 4.0
+_LEAST = 0.9 * _TOKENS_PER_PIECE
+_MOST = 4.0
 """Limits of the factor. A server's count lowers it by a tenth at most, because the server may have
 counted only a part of the prompt, or left out cached tokens."""
 _PIECES_THAT_CONVINCE = 2000

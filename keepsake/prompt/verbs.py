@@ -106,7 +106,8 @@ def own_verbs(usages: Mapping[str, str]) -> tuple[Verb, ...]:
     Raises:
         KeepsakeError: A usage has an unknown slot, or begins with a verb that already exists.
     """
-    verbs, taken = list[Verb](), {*PRIVATE, *(verb.name for verb in VERBS)}
+    verbs = list[Verb]()
+    taken = {*PRIVATE, *(verb.name for verb in VERBS)}
     for usage, does in usages.items():
         verb = Verb(" ".join(usage.split()), does, Takes.OWN)
         good = _TOOL.fullmatch(verb.name) and {*SLOT.findall(usage)} <= _SLOTS.keys()
@@ -142,7 +143,8 @@ def find_verb(word: str, verbs: Sequence[Verb]) -> Verb | None:
 
     ``word``: One word, any case: ``give``, ``TAKE``.
     """
-    known, word = {verb.name: verb for verb in verbs}, word.casefold()
+    known = {verb.name: verb for verb in verbs}
+    word = word.casefold()
     return known.get(word) or known.get(SYNONYMS.get(word, ""))
 
 

@@ -29,7 +29,8 @@ from keepsake.recall.documents import (
 from keepsake.recall.words import IndexCounts, IndexDamaged, WordIndex
 
 WORDS = "words.db"
-WORDS_BATCH, VECTORS_BATCH = 256, 64
+WORDS_BATCH = 256
+VECTORS_BATCH = 64
 SAVE_AFTER = 500
 """New memories after which the position in the archive is saved; the next start reads the rest."""
 LOCK_SECONDS = 0.05
@@ -90,8 +91,12 @@ class AgentIndex:
         self.on_rebuild: Callable[[str], None] = lambda _: None
         self.words = WordIndex(folder / WORDS)
         self.vectors = self if chroma else None
-        self._agent, self._archive, self._book, self._log = folder.name, archive, notes, log
-        self._chroma, self._embedder = chroma, embedder
+        self._agent = folder.name
+        self._archive = archive
+        self._book = notes
+        self._log = log
+        self._chroma = chroma
+        self._embedder = embedder
         self._reading = threading.Lock()
         self._reset()
         self._counts = IndexCounts(0, 0, 0)
@@ -123,7 +128,8 @@ class AgentIndex:
         try:
             return self._collection.query(vector, limit)
         except VectorsUnusable as problem:
-            self._loss, self._collection = problem.what, None
+            self._loss = problem.what
+            self._collection = None
             raise
 
     # -- words
@@ -162,10 +168,12 @@ class AgentIndex:
 
     def _read(self, pause: Callable[[], object] | None) -> None:
         """Read the rest of the archive, and the notes if they may have changed."""
-        position, others = self._position, dict[str, Document | None]()
+        position = self._position
+        others = dict[str, Document | None]()
         known = 0
         if first := not position.segment:
-            known, position = self.words.counts().memories, self._resume()
+            known = self.words.counts().memories
+            position = self._resume()
         for batch in batched(changes(self._archive, self._agent, position), WORDS_BATCH):
             position = batch[-1][0]
             memories = [d for _, _, d in batch if d and d.kind is DocumentKind.MEMORY]
@@ -179,7 +187,8 @@ class AgentIndex:
         if others:
             self.words.add(document for document in others.values() if document is not None)
             self.words.remove([key for key, document in others.items() if document is None])
-        self._position, book = position, self._book
+        self._position = position
+        book = self._book
         if first or position.memories >= self._saved.memories + SAVE_AFTER:
             self._save_position()
         if book is not None and (pause is not None or book.store.version != self._noted):
@@ -229,7 +238,8 @@ class AgentIndex:
         except (IndexUnavailable, ModelError) as error:
             problem = error
             if isinstance(error, VectorsUnusable):
-                self._loss, self._collection = error.what, None
+                self._loss = error.what
+                self._collection = None
         self._note_problem("vectors", problem)
 
     def _embed_waiting(self, chroma: Chroma, pause: Callable[[], object]) -> None:
@@ -248,9 +258,12 @@ class AgentIndex:
 
     def _opened(self, chroma: Chroma) -> AgentVectors:
         """Open the current model's collection; create one if it is missing or incomplete."""
-        name, reason, model = self.words.collection, self._loss, self._embedder.model_name
+        name = self.words.collection
+        reason = self._loss
+        model = self._embedder.model_name
         try:
-            vectors, counts = chroma.open(name), self.words.counts()
+            vectors = chroma.open(name)
+            counts = self.words.counts()
             lost = counts.documents - counts.waiting - vectors.count()
             if vectors.model != model:
                 reason = f"they were made with {vectors.model}, and {model} is in use now"
@@ -290,6 +303,7 @@ class AgentIndex:
 
     def _note_problem(self, part: str, problem: KeepsakeError | None) -> None:
         """Keep the problem of a part of the index, and log it once."""
-        before, self._problems[part] = self._problems.get(part), problem
+        before = self._problems.get(part)
+        self._problems[part] = problem
         if problem is not None and str(problem) != str(before):
             self._log(f"[Index] {self._agent}: {problem}")

@@ -26,7 +26,8 @@ from keepsake.errors import IndexUnavailable
 from keepsake.paths import Places, read_or_create
 from keepsake.recall.documents import Document, DocumentKind
 
-CALL_SECONDS, _CONNECTIONS = 10.0, 32
+CALL_SECONDS = 10.0
+_CONNECTIONS = 32
 _COLLECTIONS = "/tenants/default_tenant/databases/default_database/collections"
 _HNSW = {
     "space": "cosine",
@@ -61,7 +62,8 @@ class Chroma:
     def __init__(
         self, address: str, places: Places, dropping: Callable[[], None] = lambda: None
     ) -> None:
-        self.address, self._dropping = address, dropping
+        self.address = address
+        self._dropping = dropping
         self._places = places
         self._path = urlsplit(address).path
         self._http = connection_from_url(
@@ -77,7 +79,8 @@ class Chroma:
         """
         try:
             got = self._http.urlopen(
-                *(method, f"{self._path}/api/v2{path}"),
+                method,
+                f"{self._path}/api/v2{path}",
                 body=None if body is None else json.dumps(body),
                 headers=_HEADERS,
             )
@@ -86,7 +89,8 @@ class Chroma:
             kind = IndexUnavailable if got.status in _BUSY else VectorsUnusable
             text = f"{got.status}: {got.data[:200].decode(errors='replace')}"
         except (HTTPError, ValueError) as error:  # ValueError: the answer is not JSON
-            kind, text = IndexUnavailable, str(error)
+            kind = IndexUnavailable
+            text = str(error)
         cure = "Recall uses words alone; see `keepsake doctor` and vectors.log"
         how = "refused a request" if kind is VectorsUnusable else "does not answer"
         raise kind(f"Chroma at {self.address} {how} ({text})", cure)
@@ -144,7 +148,8 @@ class AgentVectors:
     """The vectors of one agent. Any thread may search; methods raise as in :class:`Chroma`."""
 
     def __init__(self, chroma: Chroma, collection: Mapping[str, Any]) -> None:
-        self._chroma, self.name = chroma, str(collection["name"])
+        self._chroma = chroma
+        self.name = str(collection["name"])
         self._path = f"{_COLLECTIONS}/{collection['id']}"
         self.model = str((collection["metadata"] or {}).get("model", ""))
 

@@ -51,8 +51,12 @@ class ChromaServer(Supervisor):
     and replaced with an empty one.
     """
 
-    stem, name, tag, logger = "vectors", "vector index", "Index", log
-    module, health = "keepsake.recall.chroma_server", "/api/v2/heartbeat"
+    stem = "vectors"
+    name = "vector index"
+    tag = "Index"
+    logger = log
+    module = "keepsake.recall.chroma_server"
+    health = "/api/v2/heartbeat"
     off_cure = "Set chroma to child in recall.md and start the game"
     unavailable = IndexUnavailable
     environ: ClassVar[Mapping[str, str]] = {"MALLOC_PERTURB_": "165"}
@@ -66,7 +70,8 @@ class ChromaServer(Supervisor):
             self._next_start = 0.0
 
     def _put_aside(self, reason: str) -> None:
-        folder, broken = data_folder(self._places), broken_folder(self._places)
+        folder = data_folder(self._places)
+        broken = broken_folder(self._places)
         if folder.exists():
             shutil.rmtree(broken, ignore_errors=True)
             folder.rename(broken)

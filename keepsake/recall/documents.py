@@ -90,7 +90,8 @@ def changes(archive: Path, agent: str, since: ReadPosition) -> Iterator[Change]:
                     position, key, document = _change(parsed(line), agent, position)
                 except (KeyError, ValueError, TypeError):
                     # This code cannot read the line; `@memory-status` reports it.
-                    key, document = "", None
+                    key = ""
+                    document = None
                 yield position, key, document
 
 
@@ -149,7 +150,8 @@ def text_of(document: Document, agent: str) -> str:
     lived = (document.first, document.time, MemoryKind.PERCEPTION, document.text)
     said = heard(Memory(*lived, source=document.speaker))
     # A gesture gets the same text as in its agent's own memory, so it is embedded once, too.
-    posed, seen = f"{document.speaker} poses: ", f"{document.speaker} "
+    posed = f"{document.speaker} poses: "
+    seen = f"{document.speaker} "
     return (said and said.words) or document.text.replace(posed, seen, 1)
 
 

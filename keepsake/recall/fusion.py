@@ -63,7 +63,8 @@ _FULL = 2.0
 _LENGTH = [_FULL * min((blanks + 1) / _FULL_LINE, 1.0) for blanks in range(_FULL_LINE + 1)]
 _ANSWER = 0.1
 """The part of the score of a line that asks which the next line gets in addition."""
-_RECENT, _HALF_LIFE = 0.6, timedelta(days=3).total_seconds()
+_RECENT = 0.6
+_HALF_LIFE = timedelta(days=3).total_seconds()
 """For the newest memory, if the query is a scene; and the seconds in which that falls by half."""
 
 
@@ -94,8 +95,10 @@ def rank(
         agent: The agent, whose own words score lower; empty for none.
     """
     # From here on a candidate is its index ("place") in these lists.
-    rows, documents = [*candidates], [*candidates.values()]
-    matched, worth = _matched(question, documents), {t: worths.get(t, 1.0) for t in question.terms}
+    rows = [*candidates]
+    documents = [*candidates.values()]
+    matched = _matched(question, documents)
+    worth = {t: worths.get(t, 1.0) for t in question.terms}
     near, beside = _near(documents)
     asking = {
         place
@@ -126,7 +129,8 @@ def rank(
     }
     for place, gift in given.items():
         scores[place] += gift
-    hits, left = list[Hit](), Counter(kinds or dict.fromkeys(DocumentKind, limit))
+    hits = list[Hit]()
+    left = Counter(kinds or dict.fromkeys(DocumentKind, limit))
     # Among equal scores the later memory comes first, by its number and not by the clock.
     ranks = [(-scores[n], -each.last, each.key, n) for n, each in enumerate(documents)]
     for *_, place in sorted(ranks):
@@ -158,7 +162,8 @@ def _near(
     """Return pairs of near memories of one scene with their distance, and direct neighbours."""
     memories = [(d.first, n) for n, d in enumerate(documents) if d.kind is DocumentKind.MEMORY]
     memories.sort()
-    near, beside = list[tuple[int, int, int]](), defaultdict[int, list[int]](list)
+    near = list[tuple[int, int, int]]()
+    beside = defaultdict[int, list[int]](list)
     for at, (number, one) in enumerate(memories, 1):
         for following, other in memories[at : at + _REACH]:
             step = following - number
@@ -175,7 +180,8 @@ def _by_signals(
     question: RecallQuery, documents: Sequence[Document], now: datetime, *, scene: bool
 ) -> list[float]:
     """Return the score of each document for people and times of the question, length and age."""
-    people, times = dict.fromkeys(question.names, _SPEAKER), question.times
+    people = dict.fromkeys(question.names, _SPEAKER)
+    times = question.times
     if question.asker:
         people[question.asker] = people.get(question.asker, 0.0) + _ASKER
     scores = [
@@ -202,7 +208,8 @@ def _by_words(
     beside: Mapping[int, Sequence[int]],
 ) -> list[float]:
     """Return BM25 scores as shares of a full match, which is estimated from the best ones."""
-    whole, held = 0.0, 0.0
+    whole = 0.0
+    held = 0.0
     places = {row: place for place, row in enumerate(rows)}
     for row in islice((row for row in found if row in places), _CALIBRATION):
         whole += found[row]
@@ -216,7 +223,8 @@ def _by_meaning(known: Sequence[float | None], near: Sequence[tuple[int, int, in
     """Return z-scores of the similarities, each averaged with those of near memories."""
     lowest = min((like for like in known if like is not None), default=0.0)
     found = [lowest if like is None else like for like in known]
-    totals, whole = found.copy(), [1.0] * len(found)
+    totals = found.copy()
+    whole = [1.0] * len(found)
     for one, other, distance in near:
         part = _NEARBY * (1.0 - (distance - 1) / _REACH)
         totals[one] += part * found[other]

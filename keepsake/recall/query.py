@@ -82,7 +82,8 @@ def read(
     """
     text = _plain(text)
     known = _known(text, names)
-    lines, meaning = list[tuple[str, list[str]]](), list[str]()
+    lines = list[tuple[str, list[str]]]()
+    meaning = list[str]()
     for line in text.splitlines():
         # Drop the speaker, and skip lines that are only a name.
         who, colon, said = line.partition(": ")
@@ -131,7 +132,8 @@ def _plain(text: str) -> str:
 
 
 def _known(text: str, names: Collection[str]) -> list[str]:
-    lower, every_name = text.casefold(), _longest_first(frozenset(names))
+    lower = text.casefold()
+    every_name = _longest_first(frozenset(names))
     return [name for name in every_name if name in lower and _whole(name).search(lower)]
 
 
@@ -229,7 +231,8 @@ def _span(match: re.Match[str], now: datetime) -> Span | None:
 
 def _dated(got: dict[str, str], today: datetime) -> tuple[datetime, datetime]:
     """Return a day, a month or a year; without a year, the latest that is not after today."""
-    day, name = int(got.get("d", 1)), got.get("m", "1")
+    day = int(got.get("d", 1))
+    name = got.get("m", "1")
     month = int(name) if name.isdigit() else [each[:3] for each in _MONTHS].index(name[:3]) + 1
     start = today.replace(year=int(got.get("y", today.year)), month=month, day=day)
     if "y" not in got and start > today:
@@ -248,7 +251,8 @@ def _relative(got: dict[str, str], today: datetime) -> tuple[datetime, datetime]
         word, (days, off) = got["ago"], _UNITS[got["unit"]]
         count = int(word) if word.isdigit() else _COUNTS.get(word, 1)
         return _days(today - timedelta(days=count * days + off), 2 * off + 1)
-    last, monday = got["which"] != "this", today - timedelta(days=today.weekday())
+    last = got["which"] != "this"
+    monday = today - timedelta(days=today.weekday())
     match got["span"]:
         case "week":
             return _days(monday - timedelta(days=7 * last), 7)

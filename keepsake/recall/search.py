@@ -58,9 +58,13 @@ class MemorySearch:
         agent: str = "",
         complain: Callable[[KeepsakeError], None] = lambda _: None,
     ) -> None:
-        self._words, self._vectors, self._embedder = words, vectors, embedder
-        self._names, self._clock = names, clock
-        self._complain, self._agent = complain, agent
+        self._words = words
+        self._vectors = vectors
+        self._embedder = embedder
+        self._names = names
+        self._clock = clock
+        self._complain = complain
+        self._agent = agent
         self._failing: set[str] = set()
 
     def search(
@@ -95,12 +99,15 @@ class MemorySearch:
         question = read(text, names, now, asker, scene=scene)
         # A scene is long: a second version of it would take twice as long to embed.
         views = question.meaning if scene else question.meaning + question.nameless
-        vectors, embedder = self._vectors, self._embedder
+        vectors = self._vectors
+        embedder = self._embedder
         if question.times and not question.terms:  # it only names a time; its meaning is noise
             vectors = None
         asked = None
         if vectors and embedder:  # search near the mean of the vectors
-            embed, nearest, most = embedder.embed, vectors.query, _POOL + _WINDOW
+            embed = embedder.embed
+            nearest = vectors.query
+            most = _POOL + _WINDOW
             asked = _EXECUTOR.submit(
                 lambda: nearest(reduce(lambda a, b: [*map(add, a, b)], embed(views)), most)
             )

@@ -24,13 +24,15 @@ from keepsake.recall.chroma import Chroma
 from keepsake.recall.chroma_server import ChromaServer
 from keepsake.recall.words import WordIndex
 
-CHILD, NONE = "child", "none"
+CHILD = "child"
+NONE = "none"
 ROUND_SECONDS = 15.0
 WATCH_SECONDS = 1.0
 SWITCH_SECONDS = 0.001
 LAST_STEP_SECONDS = 10.0
 """Seconds that the current step may take when the game ends."""
-_NICE, _LONGEST_REST = 10, 1.0
+_NICE = 10
+_LONGEST_REST = 1.0
 _CLOSING = 16
 
 
@@ -47,13 +49,16 @@ class IndexService:
     def __init__(
         self, places: Places, chroma: str, embedder: Embedder, log: Callable[[str], None]
     ) -> None:
-        self._places, self._embedder, self._log = places, embedder, log
+        self._places = places
+        self._embedder = embedder
+        self._log = log
         self.server = ChromaServer(places) if chroma == CHILD else None
         self._request_vacuum = self.server.request_vacuum if self.server else lambda: None
         address = self.server.address if self.server else chroma
         self._chroma = None if address == NONE else Chroma(address, places, self._request_vacuum)
         self._agents: dict[str, AgentIndex] = {}
-        self._wake, self._ending = threading.Event(), threading.Event()
+        self._wake = threading.Event()
+        self._ending = threading.Event()
         self._paused = 0.0  # when the indexing thread last paused, in seconds
         self._threads = [
             threading.Thread(target=self._work, name="index", daemon=True),
@@ -73,7 +78,9 @@ class IndexService:
         """Return the index of that agent; the indexing thread opens or creates its files."""
         if agent not in self._agents:
             self._agents[agent] = AgentIndex(
-                *(self._places.index / agent, archive, notes),
+                self._places.index / agent,
+                archive,
+                notes,
                 chroma=self._chroma,
                 embedder=self._embedder,
                 log=self._log,
@@ -144,7 +151,8 @@ class IndexService:
     def _run_round(self) -> None:
         """Bring all indexes up to date."""
         self._vacuum()
-        indexes, self._paused = list(self._agents.values()), time.monotonic()
+        indexes = list(self._agents.values())
+        self._paused = time.monotonic()
         for index in indexes:
             index.refresh(self._pause)
         ready = self._chroma is not None and (self.server is None or self.server.ready.is_set())

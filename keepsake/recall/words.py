@@ -31,8 +31,10 @@ from keepsake.recall.query import Span
 SCHEMA = 8
 """Stored in ``PRAGMA user_version``; a file with another number is rebuilt. Raise it if the tables
 change, or the way in which documents are made from archive lines."""
-_FAR, _NOTES = 1 << 62, 1 << 40
-_AROUND_WEIGHT, _TITLE_WEIGHT = 0.5, 2.0
+_FAR = 1 << 62
+_NOTES = 1 << 40
+_AROUND_WEIGHT = 0.5
+_TITLE_WEIGHT = 2.0
 _MOST_ROWS = 500
 """The most rows to score for one question, unless its rarest word has more; 1 microsecond each.
 
@@ -113,7 +115,8 @@ class WordIndex:
     """
 
     def __init__(self, path: Path | None = None) -> None:
-        self.path, self.damage = path, ""
+        self.path = path
+        self.damage = ""
         self._lock = threading.RLock()
         self._open: sqlite3.Connection | None = None
 
@@ -132,12 +135,15 @@ class WordIndex:
             most: The most documents of each kind to search; the kind None stands for all kinds.
             before: Only memories before this number; None for all.
         """
-        quoted, left = _quoted(terms), dict(most)
-        found, scored = dict[int, float](), list[tuple[float, int]]()
+        quoted = _quoted(terms)
+        left = dict(most)
+        found = dict[int, float]()
+        scored = list[tuple[float, int]]()
         with self._connected() as database:
             counts = _counted(database, quoted, _MOST_ROWS) if len(quoted) > 1 else {}
             fitting = sum(rows <= _MOST_ROWS for rows in accumulate(counts.values()))
-            rarest, last = [*counts][: fitting or 1] or quoted, (before or _FAR) - 1
+            rarest = [*counts][: fitting or 1] or quoted
+            last = (before or _FAR) - 1
             parts = [(quoted, -_FAR, last)]
             if len(rarest) < len(quoted):
                 parts = [(rarest, 1, last), (quoted, -_FAR, -1)]
@@ -213,8 +219,14 @@ class WordIndex:
                 f"REPLACE INTO words (rowid, {_FIELDS}, apart, around) VALUES (?{', ?' * 9}, '')",
                 [
                     (
-                        *(row, d.key, writable(d.text), d.time.isoformat()),
-                        *(d.first, d.last, writable(d.speaker), writable(d.place)),
+                        row,
+                        d.key,
+                        writable(d.text),
+                        d.time.isoformat(),
+                        d.first,
+                        d.last,
+                        writable(d.speaker),
+                        writable(d.place),
                         writable(d.title),
                         " ".join(writable(d.text)) if UNSPACED.search(d.text) else "",
                     )

@@ -92,7 +92,8 @@ class AnswerReader:
         for raw in lines:
             goes_on = bool(self._json) and not raw.strip().startswith(_FENCES)
             line = raw.strip() if self._has_begun or goes_on else self._bare(raw)
-            self._has_begun, is_json = False, goes_on or line.startswith(_JSON)
+            self._has_begun = False
+            is_json = goes_on or line.startswith(_JSON)
             if self.script and not is_json:  # after its first line the model continues the script
                 line = "" if self._has_parts else f"> {line}" if _is_command(line) else line
             self._json = f"{self._json}{line}" if is_json else ""
@@ -112,7 +113,9 @@ class AnswerReader:
         except (ValueError, RecursionError):  # incomplete, or not JSON
             return []
         self.altered.append(self._json)
-        self._json, inside, deeds = "", [found], list[AnswerPart]()
+        self._json = ""
+        inside = [found]
+        deeds = list[AnswerPart]()
         while inside:
             match inside.pop(0):
                 case {"name": str(name), "arguments": dict(given)} | {
@@ -135,11 +138,14 @@ class AnswerReader:
         end = next(ends, None)
         if end is None:
             return None
-        said, rest = self._rest[: end.end()], self._rest[end.end() :]
+        said = self._rest[: end.end()]
+        rest = self._rest[end.end() :]
         parts = list(_parts_of(self._bare(said)))
         if len(parts) != 1 or parts[0].kind is not PartKind.SPEECH:
             return None
-        self._rest, self._has_begun, self._spoken = rest, True, True
+        self._rest = rest
+        self._has_begun = True
+        self._spoken = True
         return parts[0]
 
     def _bare(self, raw: str) -> str:

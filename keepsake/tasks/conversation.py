@@ -41,10 +41,12 @@ def turns_of(window: Iterable[Memory]) -> list[ChatTurn]:
         Turns in order. The first has the role ``user``; roles alternate.
     """
     turns: list[ChatTurn] = []
-    shown, before = "", None
+    shown = ""
+    before = None
     for memory in in_order(window):
         hidden = _hidden_whisper(memory)
-        own, when = memory.kind is MemoryKind.ACT and not hidden, heading(memory)
+        own = memory.kind is MemoryKind.ACT and not hidden
+        when = heading(memory)
         # A stock phrase would be a bad example of an answer.
         if (own and memory.event == SHRUG) or memory.event == FORGOTTEN:
             continue
@@ -60,7 +62,8 @@ def turns_of(window: Iterable[Memory]) -> list[ChatTurn]:
             lines[-1] = f"{lines[-1]} {line}"  # the first sentence was spoken ahead
         elif not (hidden and lines[-1:] == [hidden]):
             lines.append(line)
-        shown, before = when, memory
+        shown = when
+        before = memory
     return turns
 
 
@@ -101,7 +104,8 @@ def excerpt(memories: Sequence[Memory]) -> str:
     Args:
         memories: One or more consecutive memories, oldest first.
     """
-    first, last = memories[0], memories[-1]
+    first = memories[0]
+    last = memories[-1]
     when = first.time.astimezone()
     head = [f"{when.day} {when:%B %Y, %H:%M}", *([first.place] if first.place else [])]
     numbers = (

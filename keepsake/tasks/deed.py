@@ -34,8 +34,20 @@ LONGEST_ENTRY = 400
 """The most characters of a note or a search; cut at the end of a word."""
 _QUOTE = '"“”„«»'
 _ARTICLES = {
-    *("up", "down", "at", "to", "into", "through", "toward", "towards"),
-    *("the", "a", "an", "my", "this", "that"),
+    "up",
+    "down",
+    "at",
+    "to",
+    "into",
+    "through",
+    "toward",
+    "towards",
+    "the",
+    "a",
+    "an",
+    "my",
+    "this",
+    "that",
 }
 _LONGEST_TITLE = 60
 
@@ -111,7 +123,8 @@ def _argument(verb: Verb, rest: str, options: Options) -> str:
             return f"{find_named(who, people) or who}: {what}" if what else _own_words(rest)
         case Takes.ENTRY:  # ``the garden: I sowed``, ``garden = I sowed`` → ``garden: I sowed``
             title, text = _halves(rest, r"\s*[:=]\s*|\s+(?:-|–|—)\s+")
-            title, text = shorten(_thing_name(title), _LONGEST_TITLE), _own_words(text)
+            title = shorten(_thing_name(title), _LONGEST_TITLE)
+            text = _own_words(text)
             return f"{title}: {text}" if title and text else ""
         case Takes.WORDS:
             return _own_words(rest)
@@ -151,7 +164,8 @@ def _person(name: str, people: Sequence[str]) -> str:
 
 
 def _thing(verb: Verb, thing: str, options: Options) -> str:
-    thing, names = _thing_name(thing), options.of(verb.takes)
+    thing = _thing_name(thing)
+    names = options.of(verb.takes)
     if not thing and verb.takes is Takes.MAYBE_THING:
         return ""
     if name := find_named(thing, names):

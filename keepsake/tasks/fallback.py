@@ -23,10 +23,16 @@ from keepsake.language.perception import COMMON_WORDS, closed, sentences, stems,
 
 LEAST_SCORE = 0.4
 """The least score of a sentence that answers a question. The words in common score 0 to 1."""
-_RECALLED, _LEAD, _NEIGHBOUR, _PERSON = 0.15, 2.5, 0.3, 0.15
+_RECALLED = 0.15
+_LEAD = 2.5
+_NEIGHBOUR = 0.3
+_PERSON = 0.15
 """Weights of recall's score, of its lead over the second line, of a word in a neighbouring
 sentence, and of the right person."""
-_LONGEST, _LONGEST_PAIR, _LONGEST_NAME, _SHORT = 300, 160, 31, 7
+_LONGEST = 300
+_LONGEST_PAIR = 160
+_LONGEST_NAME = 31
+_SHORT = 7
 _MARKUP = str.maketrans(dict.fromkeys("~<>|{}[]*_#`\\^@="))
 _DATA: Mapping[str, Any] = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text("utf-8"))
 STOCK: Mapping[str, Mapping[str, Any]] = _DATA["languages"]
@@ -76,7 +82,8 @@ def answer(
         arrival: Whether ``partner`` only arrived.
         given: The thing that ``partner`` gave; empty for nothing.
     """
-    names, kind = {agent.casefold(), partner.casefold()}, "unknown"
+    names = {agent.casefold(), partner.casefold()}
+    kind = "unknown"
     question = _parse(said, names)
     if given or arrival:
         kind = "given" if given else "greetings"
@@ -96,7 +103,8 @@ def answer(
 
 def _parse(said: str, names: Iterable[str]) -> _Question:
     found = tuple(each.casefold().replace("’", "'") for each in words(said))
-    kinds, there = ("asks", "hello", "bye", "thanks"), set(found)
+    kinds = ("asks", "hello", "bye", "thanks")
+    there = set(found)
     # the language with the most known words; English if there are none
     stock = max(STOCK.values(), key=lambda s: sum(len(there & {*s[k].split()}) for k in kinds))
     told = [each for each in found if each not in names and each not in stock["asks"].split()]
@@ -127,7 +135,8 @@ def _courtesy(question: _Question, names: Iterable[str]) -> str:
 
 def _matches(kind: str, question: _Question) -> bool:
     """Whether a question is short and contains one of the phrases of this kind."""
-    said, phrases = f" {' '.join(question.words)} ", question.stock.get(kind, ())
+    said = f" {' '.join(question.words)} "
+    phrases = question.stock.get(kind, ())
     return len(question.words) <= _SHORT and any(f" {each} " in said for each in phrases)
 
 
@@ -205,7 +214,8 @@ def in_first_person(text: str) -> str:
 
 def _replacement(found: re.Match[str]) -> str:
     """Replace a form of "you" by one of "I", with a capital at the beginning of a sentence."""
-    who, be = found["who"].casefold(), found["be"] or ""
+    who = found["who"].casefold()
+    be = found["be"] or ""
     subject = be or _is_subject(found)
     word = _FORMS["of_me"].get(who) or ("I" if subject else "me")
     if found.string[: found.start()].rstrip(" '\"“(")[-1:] in ("", ".", "!", "?", "…"):

@@ -19,7 +19,9 @@ from keepsake.tasks.conversation import own_line
 from keepsake.tasks.task import AnswerRefused, Prompts
 
 MOST_ENTRIES = 12
-LONGEST_ENTRY, LONGEST_PORTRAIT, LONGEST_INSIGHT = 400, 1200, 300
+LONGEST_ENTRY = 400
+LONGEST_PORTRAIT = 1200
+LONGEST_INSIGHT = 300
 """The most characters of a journal entry, of the paragraph about a person, and of an insight."""
 LEAST_CITED = 2
 """The least memories that an insight must cite."""
@@ -71,7 +73,8 @@ class NightTask[T]:
 
     def ask(self, target: TargetModel, refused: str) -> GenerationRequest:
         """Return the two parts as messages."""
-        room, lines = max(target.prompt_tokens - _FRAME_TOKENS, 200), list[str]()
+        room = max(target.prompt_tokens - _FRAME_TOKENS, 200)
+        lines = list[str]()
         for line in reversed(self.lines):
             if (room := room - estimate_tokens(line) - 1) < 0:
                 break
@@ -99,8 +102,10 @@ def _schema(name: str, most: int, fields: Mapping[str, Any]) -> dict[str, Any]:
 
 def _parse_list(answer: str, name: str) -> list[Mapping[str, Any]]:
     """Return the complete objects of the list ``name`` in an answer, or of a bare list."""
-    decoder, plain = json.JSONDecoder(strict=False), LAST_COMMA.sub(r"\1", answer)
-    alone, end = list[Mapping[str, Any]](), 0
+    decoder = json.JSONDecoder(strict=False)
+    plain = LAST_COMMA.sub(r"\1", answer)
+    alone = list[Mapping[str, Any]]()
+    end = 0
     for start in (place for place, sign in enumerate(plain) if sign in "[{"):
         if start < end:
             continue

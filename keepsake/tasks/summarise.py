@@ -18,13 +18,17 @@ from keepsake.ports import ChatMessage, GenerationRequest, TargetModel
 from keepsake.tasks.answer import bare, recites
 from keepsake.tasks.task import AnswerRefused, Prompts
 
-SYSTEM, MEMORIES, SUMMARIES = "system", "memories", "summaries"
+SYSTEM = "system"
+MEMORIES = "memories"
+SUMMARIES = "summaries"
 """The parts of the prompts: the rules of the task, and the source texts."""
 _SPARE_TOKENS = 40
 """Prompt tokens that are kept free, because a chat template adds some."""
 SEVERAL = 3
 """A summary must keep a known name that at least this many memories contain."""
-_LEAST_LETTERS, _LEAST_SHARE, _LEAST_TOKENS = 12, 0.01, 60
+_LEAST_LETTERS = 12
+_LEAST_SHARE = 0.01
+_LEAST_TOKENS = 60
 """The least letters of a summary: 12, or 1 % of its source if that is fewer. A summary may always
 have 60 tokens, even if its source has fewer."""
 _REPEATS = 3
@@ -53,7 +57,8 @@ class Summarise:
     _older: str = field(init=False)  # the summary of earlier memories; empty for none
 
     def __post_init__(self) -> None:
-        of, self._merges = self.source, not self.source.memories
+        of = self.source
+        self._merges = not self.source.memories
         self.name = "merge" if self._merges else "summarise"
         self._lines = of.older if self._merges else numbered(of.memories)
         self._older = "" if self._merges else "\n\n".join(of.older)
@@ -68,13 +73,15 @@ class Summarise:
     def _show(self, taken: int) -> int:
         """Show the first ``taken`` lines; return the most tokens that their summary may have."""
         older = (self._older,) if self._older else ()
-        self.taken, self.shown = taken, (*older, *self._lines[:taken])
+        self.taken = taken
+        self.shown = (*older, *self._lines[:taken])
         source = sum(map(self.source.tokens, self.shown))
         return min(self._most, max(source, _LEAST_TOKENS))
 
     def ask(self, target: TargetModel, refused: str) -> GenerationRequest:
         """Return the prompt with as many of the memories as fit."""
-        tokens, parts = self.source.tokens, (SYSTEM, SUMMARIES if self._merges else MEMORIES)
+        tokens = self.source.tokens
+        parts = (SYSTEM, SUMMARIES if self._merges else MEMORIES)
         frame = (self._rendered(part, (), refused, older="") for part in parts)
         room = target.prompt_tokens - sum(map(tokens, frame)) - _SPARE_TOKENS
         summaries = [*self._lines] if self._merges else [self._older]
@@ -88,7 +95,8 @@ class Summarise:
             self._lines = fitting if self._merges else self._lines
             self._older = self._older if self._merges else fitting[0]
         if not self._merges:
-            room, taken = room - tokens(self._older), 0
+            room = room - tokens(self._older)
+            taken = 0
             for line in self._lines:
                 room -= tokens(line) + 1
                 if room < 0 and taken:
@@ -166,7 +174,8 @@ class Summarise:
 
     def _is_required(self, name: str) -> bool:
         """Whether several memories with speech (or sentences of summaries) contain a name."""
-        name, shown = name.casefold(), [each.casefold() for each in self.shown]
+        name = name.casefold()
+        shown = [each.casefold() for each in self.shown]
         if not self._merges:
             return sum('"' in each and _has_word(each, name) for each in shown) >= SEVERAL
         if len(shown) > 1 and all(_has_word(text, name) for text in shown):

@@ -120,15 +120,23 @@ def shrinking(
             yield scene, values
 
 
-CHAT, DIALOGUE, SCRIPT = "chat", "dialogue", "script"
+CHAT = "chat"
+DIALOGUE = "dialogue"
+SCRIPT = "script"
 LAST_LINES = 16
 """The least lines of talk in a dialogue. They grow to twice this number and are then cut back to
 it, so that most prompts begin like the previous one and the server's prefix cache works."""
 
 _MARKS = Marks(sorted(TALK_VARIABLES - {"cursor"}), anywhere=("name", "partner"))
 _SHRINK_ORDER = (
-    *("experiences", "recalled", "notes", "journal"),
-    *("things", "people", "description", "facts"),
+    "experiences",
+    "recalled",
+    "notes",
+    "journal",
+    "things",
+    "people",
+    "description",
+    "facts",
 )
 _TEXT_SHRINK_ORDER = (*_SHRINK_ORDER, "told", "examples")
 """Variables that are shortened if the prompt is too long, in this order, from their last line."""
@@ -168,7 +176,8 @@ class Talk:
         owns = filter(None, map(spoken, reversed(self.scene.window)))
         said = [own.words for own in islice(owns, LAST_LINES)]
         self.answer = AnswerReader(self.scene.name, script=target.form == SCRIPT)
-        self._own, self._said_last = said, said[0] if said else ""
+        self._own = said
+        self._said_last = said[0] if said else ""
         self._may_repeat = target.form != DIALOGUE
         return self._chat(target, refused) if target.form == CHAT else self._text(target, refused)
 
@@ -198,7 +207,8 @@ class Talk:
         cost = self.count([line for turn in turns for line in turn.lines]) + 4 * len(turns)
         while turns and (cost > room or turns[0].role == ASSISTANT):  # drop the oldest
             cost -= self.count(turns.pop(0).lines) + 4
-        talk, messages = list[PromptLine](), list[ChatMessage]()
+        talk = list[PromptLine]()
+        messages = list[ChatMessage]()
         for role, lines in turns:
             own = role == ASSISTANT
             shown = [f"{self.scene.name}: {line}" for line in lines] if own else lines
@@ -229,7 +239,9 @@ class Talk:
 
     def _text(self, target: TargetModel, refused: str) -> TalkPrompt:
         """Return a dialogue or a transcript to continue, with as much of the scene as fits."""
-        name, window, lines = self.scene.name, self.scene.window, list[PromptLine]()
+        name = self.scene.name
+        window = self.scene.window
+        lines = list[PromptLine]()
         if target.form == SCRIPT:
             talk = script(window, name)
         else:

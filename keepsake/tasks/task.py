@@ -98,7 +98,8 @@ def run[T](task: Task[T], ask: Ask, *, fall_back: bool = True) -> TaskResult[T]:
     Raises:
         ModelError: There was no answer, and ``fall_back`` is off.
     """
-    refusals, reason = list[RefusedAnswer](), ""
+    refusals = list[RefusedAnswer]()
+    reason = ""
     for _ in range(TRIES):
         try:
             answer = ask(partial(task.ask, refused=reason))
@@ -153,7 +154,8 @@ def load_prompts(path: Path, parts: Collection[str], variables: Collection[str])
         raise ConfigError(path, 1, f"the template cannot be read ({error})", cure) from error
     found: dict[str, jinja2.Template] = {}
     for fence in _FENCE.finditer(source):
-        part, line = fence["part"], source.count("\n", 0, fence.start()) + 1
+        part = fence["part"]
+        line = source.count("\n", 0, fence.start()) + 1
         if part not in parts or part in found:
             cure = f"The parts of this file are: {', '.join(parts)}, once each"
             raise ConfigError(path, line, f"the part {part!r} is not expected here", cure)

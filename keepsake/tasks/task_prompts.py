@@ -11,7 +11,8 @@ from keepsake.markdown_config import ConfigFile
 from keepsake.tasks.talk import TALK_VARIABLES
 from keepsake.tasks.task import Prompts, load_prompts
 
-_NIGHT, _SUMMARY = "name lines longest refused", "agent persona words refused"
+_NIGHT = "name lines longest refused"
+_SUMMARY = "agent persona words refused"
 _TALK = " ".join(TALK_VARIABLES)
 _TEMPLATES = {
     "talk": ("system turn dialogue transcript", _TALK),

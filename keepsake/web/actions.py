@@ -59,7 +59,8 @@ def _button(name: str, description: str) -> None:
     def press(request: HttpRequest, number: int) -> Done:
         return _run(request, number, name, ACTIONS[name])
 
-    press.__name__, press.__doc__ = name, description
+    press.__name__ = name
+    press.__doc__ = description
     router.post(f"{AGENT_PATH}/{name}", response=_RESPONSES)(press)
 
 
@@ -111,7 +112,8 @@ def pin(request: HttpRequest, number: int, body: PinLine) -> Done:
 @router.post(f"{AGENT_PATH}/unpin", response=_RESPONSES)
 def unpin(request: HttpRequest, number: int, body: PinLine) -> Done:
     """Unpin a line."""
-    what, done = f"unpin {body.text!r} of", "Unpinned: {}".format
+    what = f"unpin {body.text!r} of"
+    done = "Unpinned: {}".format
     return _edit(request, number, what, lambda mind: done(mind.books.pinned.remove(body.text)))
 
 
@@ -132,7 +134,8 @@ def _run(request: HttpRequest, number: int, what: str, action: Action) -> Done:
 
     @on_reactor
     def work() -> Done:
-        agent, mind = agent_with(number), mind_with(number)
+        agent = agent_with(number)
+        mind = mind_with(number)
         done, said = action(agent, mind, who)
         _audit(request, who, f"{what} {agent.key}", "" if done else said)
         return Done(done=done, said=said)
@@ -142,11 +145,14 @@ def _run(request: HttpRequest, number: int, what: str, action: Action) -> Done:
 
 def _edit(request: HttpRequest, number: int, what: str, work: Callable[[Mind], str]) -> Done:
     """Do file work in the view's thread, with the same code as the in-game commands; log it."""
-    who, mind = _builder(request), mind_of_agent(number)
+    who = _builder(request)
+    mind = mind_of_agent(number)
     try:
-        done, said = True, work(mind)
+        done = True
+        said = work(mind)
     except KeepsakeError as error:
-        done, said = False, str(error)
+        done = False
+        said = str(error)
     on_reactor(_audit)(request, who, f"{what} {mind.memory.name}", "" if done else said)
     return Done(done=done, said=said)
 

@@ -136,7 +136,8 @@ def agent(request: HttpRequest, number: int) -> AgentRow:
 @api.get(f"{AGENT_PATH}/prompt", response=_answers(PromptView))
 def prompt(request: HttpRequest, number: int, seq: Number = None) -> PromptView:
     """The last prompt, or the prompt of the thought with the number ``seq`` in the event log."""
-    now, log = world.prompt(number), runtime().places.events
+    now = world.prompt(number)
+    log = runtime().places.events
     if now.at is not None and seq is None:
         return now
     return history.prompt_of(log, number, seq) or now
@@ -212,7 +213,8 @@ def series(
 @api.get(f"{AGENT_PATH}/why", response=_answers(Why))
 def why(request: HttpRequest, number: int, n: QueryEx[int, P(ge=1, le=1000)] = 1) -> Why:
     """The ``n``-th last act of an agent, and all that led to it."""
-    memory, log = world.mind_of_agent(number).memory, runtime().places.events
+    memory = world.mind_of_agent(number).memory
+    log = runtime().places.events
     try:
         return why_did(log, memory.memory.archive, memory.name, number, n)
     except KeepsakeError as error:

@@ -33,14 +33,18 @@ from keepsake.web.shapes import (
     Stretch,
 )
 
-RECENT_BYTES, OLDER_BYTES = 16_000_000, 64_000_000
+RECENT_BYTES = 16_000_000
+OLDER_BYTES = 64_000_000
 """The most bytes of the log to read, from its end, for the last prompt and for an earlier one."""
-NEW_BYTES, MOST_FIRST, MOST_NEW = 2_000_000, 100, 500
+NEW_BYTES = 2_000_000
+MOST_FIRST = 100
+MOST_NEW = 500
 """Bytes of the log to read for new events; the most events of a first answer, of a later one."""
 MOST_BYTES = 200_000_000
 """The most bytes of all archives to search, shared equally: about two seconds of one core."""
 _WORD = re.compile(r"\w+")
-POINTS, MOST_HOURS = 60, 7 * 24
+POINTS = 60
+MOST_HOURS = 7 * 24
 _ENDED = ("acted", "refused", "no answer", "too large", "broke off")
 """Outcomes of thoughts that count in charts. Dropped thoughts do not: they were not needed."""
 _CHARTED = (Thought.kind, Recall.kind, Compaction.kind)
@@ -71,7 +75,8 @@ def _sent(log: Path, number: int, most: int = OLDER_BYTES) -> Iterator[Record]:
 
 
 def _trigger(thought: Record) -> str:
-    trigger, source = str(thought.get("trigger") or ""), str(thought.get("source") or "")
+    trigger = str(thought.get("trigger") or "")
+    source = str(thought.get("source") or "")
     return f"{trigger}: {source}" if source else trigger
 
 
@@ -101,7 +106,10 @@ def new_events(
 
     ``number``: The agent's number; 0 for all agents. ``complete``: Adds the words of memories.
     """
-    last, oldest, found, most = 0, 0, list[Record](), MOST_FIRST if after is None else MOST_NEW
+    last = 0
+    oldest = 0
+    found = list[Record]()
+    most = MOST_FIRST if after is None else MOST_NEW
     for record in newest_first(log, most=NEW_BYTES):
         oldest = int(record["seq"])
         last = last or oldest
@@ -202,14 +210,17 @@ def book(folder: Path, name: str, limit: int) -> list[PageView]:
 
 def nights(events: Path, agent_id: int) -> Iterator[PageView]:
     """Yield an agent's nights from the event log, newest first."""
-    lines, calls = list[str](), 0  # of one night, last line first
+    lines = list[str]()
+    calls = 0  # of one night, last line first
     for record in newest_first(events, kind=Sleep.kind, agent_id=agent_id, most=_NIGHTS_BYTES):
         if record.get("op") == "falls asleep":
             at = datetime.fromisoformat(record["t"])
             facts = {"why": str(record.get("why", "")), "calls": str(calls)}
-            title, text = f"{at.astimezone():%A, %-d %B}", "\n".join(lines[::-1])
+            title = f"{at.astimezone():%A, %-d %B}"
+            text = "\n".join(lines[::-1])
             yield PageView(title=title, at=at, text=text, facts=facts, file="")
-            lines, calls = [], 0
+            lines = []
+            calls = 0
         elif record.get("op") == "wakes":
             lines.append(f"- woken by {record.get('why', '')}")
         else:

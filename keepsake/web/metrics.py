@@ -31,7 +31,8 @@ class Metrics(Collector):
     """
 
     def __init__(self, world: Callable[[], Iterable[Metric]]) -> None:
-        self._world, self._registry = world, CollectorRegistry()
+        self._world = world
+        self._registry = CollectorRegistry()
         self._thoughts = self._counter("thoughts", "Thoughts, by how they ended", "outcome")
         self._guards = self._counter("guards", "Altered, refused or dropped answers", "op")
         self._tokens = self._counter("tokens", "Tokens of prompts and answers; cached ones", "of")

@@ -19,8 +19,17 @@ from keepsake.web.world import name_of
 
 APP = "keepsake.contrib.evennia"
 SECTIONS = (
-    *("live", "prompt", "memory", "recall", "compactions", "charts", "why"),
-    *("journal", "people", "notes", "nights"),
+    "live",
+    "prompt",
+    "memory",
+    "recall",
+    "compactions",
+    "charts",
+    "why",
+    "journal",
+    "people",
+    "notes",
+    "nights",
 )
 """The sections of an agent's page."""
 

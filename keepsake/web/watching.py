@@ -68,7 +68,8 @@ def _gauges(scrubber: Scrubber) -> list[Metric]:
     found = [gauge("up", "Whether the agents run", {(): running()})]
     if not running():
         return found
-    shared, who = runtime(), ("provider", "host")
+    shared = runtime()
+    who = ("provider", "host")
     with suppress(KeepsakeError):  # a profile that cannot be used; `faults` counts it
         servers = [(s.provider, scrubber.clean(s.host), s) for s in shared.gateway.used_servers()]
         ready = {(provider, host): s.health == READY for provider, host, s in servers}

@@ -90,12 +90,14 @@ def mind_with(number: int) -> Mind:
 
 
 def _row(agent: AgentMixin, may_act: bool) -> AgentRow:
-    mind, shared = mind_by_number(agent.id), runtime()
+    mind = mind_by_number(agent.id)
+    shared = runtime()
     place = agent.location.key if agent.location else "nowhere"
     if mind is None:
         return AgentRow(id=agent.id, name=agent.key, state="opening", place=place)
     memories, next_due, due, failure, act = _figures(mind)
-    thinker, thoughts = mind.thinker, mind.thinker.log
+    thinker = mind.thinker
+    thoughts = mind.thinker.log
     problem = mind.memory.problem or mind.compactions.no_room or thoughts.problem or failure
     first, _, _ = str(problem).strip().partition("\n")
     return AgentRow(
@@ -132,7 +134,8 @@ def _figures(mind: Mind) -> tuple[int, int | None, str, str, Memory | None]:
         due = None if mind.compactions.compacting else memory.may_be_due()
     except KeepsakeError:  # its archive cannot be opened, which the component reports itself
         return 0, None, "", "", None
-    failure, window = memory.compactor.last_failure, memory.context().window
+    failure = memory.compactor.last_failure
+    window = memory.context().window
     act = next((each for each in reversed(window) if each.kind is MemoryKind.ACT), None)
     return memory.tiers.last_number, memory.next_due(), due.value if due else "", failure, act
 
@@ -181,7 +184,8 @@ def row(number: int, may_act: bool) -> AgentRow:
 @on_reactor
 def rooms() -> list[RoomView]:
     """Return the rooms with agents and the rooms next to them, by name."""
-    agents, found = all_agents(), []
+    agents = all_agents()
+    found = []
     places = {each.location for each in agents if each.location is not None}
     beside = {way.destination for place in places for way in place.exits}
     for place in sorted(filter(None, places | beside), key=lambda place: str(place.key)):
@@ -206,7 +210,8 @@ def prompt(number: int) -> PromptView:
     if sent is None:
         return PromptView(budget=runtime().compaction_config.budget)
     lines = groupby(sent.prompt.lines, itemgetter(1))
-    answer, cause = sent.answer, sent.impulse
+    answer = sent.answer
+    cause = sent.impulse
     return PromptView(
         at=sent.time,
         sections=dict(sent.costs.sections),
@@ -226,7 +231,8 @@ def prompt(number: int) -> PromptView:
 def tiers(number: int) -> TiersView:
     """Return the tiers of an agent's memory."""
     memory = mind_with(number).memory.memory
-    context, tiers = memory.context(), memory.tiers
+    context = memory.context()
+    tiers = memory.tiers
     window = context.window[0].number if context.window else tiers.last_number + 1
     oldest = context.longterm or context.recent
     return TiersView(

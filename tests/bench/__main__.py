@@ -11,8 +11,16 @@ from rich.console import Console
 from tests.bench.figures import Figure, save, show
 
 BENCHES = (
-    *("busy", "index", "summary", "recall", "languages", "remembered", "spoken", "peers"),
-    *("first_sentence", "tokens"),
+    "busy",
+    "index",
+    "summary",
+    "recall",
+    "languages",
+    "remembered",
+    "spoken",
+    "peers",
+    "first_sentence",
+    "tokens",
 )
 """The names of the benches: ``busy`` is in ``busy_bench.py``."""
 

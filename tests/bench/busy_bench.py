@@ -69,9 +69,11 @@ def _measure_period(made: BusyWorld, player: Player, size: Size, *, busy: bool) 
     _look_around(player, SETTLE_SECONDS + (0 if busy else size.delay))
     if busy and size.newcomer:
         player.type(f"@agent/create {NEWCOMER} = You are {NEWCOMER}.", f"Made {NEWCOMER}")
-    began, before = time.time(), _spent(made.copy.here)
+    began = time.time()
+    before = _spent(made.copy.here)
     looks = _look_around(player, size.seconds)
-    spent, ended = _spent(made.copy.here) - before, time.time()
+    spent = _spent(made.copy.here) - before
+    ended = time.time()
     return _Period(ended - began, spent, looks, _thoughts(made.copy.here, began, ended))
 
 
@@ -112,7 +114,8 @@ def _thoughts(here: Places, began: float, ended: float) -> int:
 
 
 def _figures(size: Size, idle: _Period, busy: _Period) -> Iterator[Figure]:
-    n, count = size.agents, busy.thoughts
+    n = size.agents
+    count = busy.thoughts
     assert count, "nobody thought"
     told = f"{size.memories:,} memories each"
     yield Figure("busy: thoughts", n, count / busy.seconds, "1/s", told)

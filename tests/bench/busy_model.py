@@ -35,7 +35,9 @@ def only_once(words: str, number: int) -> str:
 
 def answerer(hold: Path, delay: float) -> Callable[[str], str]:
     """Return a function that answers a prompt after ``delay`` seconds, a quarter more or less."""
-    random, lock, numbers = Random(11), threading.Lock(), itertools.count(1)
+    random = Random(11)
+    lock = threading.Lock()
+    numbers = itertools.count(1)
     heard = (line.text.partition('"')[2].rstrip('"') for line in talk(random) if '"' in line.text)
 
     def answer(prompt: str) -> str:

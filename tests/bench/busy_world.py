@@ -28,7 +28,8 @@ _THINKING = {
     **{"idle_interval": 5, "idle_away_factor": 1, "gather": 0, "cooldown": 0.1},
     "chatter_turns": 1000,
 }
-ROOM, NEWCOMER = "The Bench", "Newcomer"
+ROOM = "The Bench"
+NEWCOMER = "Newcomer"
 _LETTERS = "bcdfghjklm"
 WINDOW_STEP = 44
 """About the number of lines that leave a window in a compaction."""
@@ -53,7 +54,8 @@ class BusyWorld:
     """The world of ``copy``; ``took`` has the seconds of each command."""
 
     def __init__(self, copy: Copy, hold: Path) -> None:
-        self.copy, self._hold = copy, hold
+        self.copy = copy
+        self._hold = hold
         self.took: dict[str, float] = {}
 
     def timed(self, command: str, name: str) -> None:
@@ -86,7 +88,8 @@ def world(scratch: Path, size: Size) -> Iterator[BusyWorld]:
     command += ["--delay", str(size.delay), "--hold", str(hold)]
     fake = subprocess.Popen(command, cwd=REPOSITORY, stdout=subprocess.PIPE, text=True)
     made = BusyWorld(make_copy(scratch), hold)
-    copy, names = made.copy, agent_names(size.agents)
+    copy = made.copy
+    names = agent_names(size.agents)
     try:
         assert fake.stdout is not None
         _write_config(copy, fake.stdout.readline().strip(), size.in_flight)

@@ -21,7 +21,8 @@ from tests.fakes.model_server import FakeModelServer, Reply
 from tests.slow.cli.conftest import Copy
 from tests.slow.e2e.players import Player
 
-TALKS, LINES = (1, 10, 30), 3
+TALKS = (1, 10, 30)
+LINES = 3
 SLOTS = int(os.environ.get("FIRST_SLOTS", "8"))
 _ANSWER = (
     "The ferry goes at six if Joss is awake. He never is, so come at seven and bring bread. "
@@ -44,13 +45,15 @@ def measure() -> Iterator[Figure]:
         for talks in TALKS:
             heard = [each for _ in range(LINES) for each in _ask(players[:talks], agents)]
             for number, what in enumerate(("first sentence", "whole answer")):
-                times, name = [each[number] for each in heard], f"{what}, {talks} at once"
+                times = [each[number] for each in heard]
+                name = f"{what}, {talks} at once"
                 yield Figure(name, len(times), median(times), "s", f"slowest {max(times):.1f}")
 
 
 def _arrive(copy: Copy, agents: Sequence[str]) -> list[Player]:
     """Make a room for each agent, with a player who has been greeted."""
-    players, admin = [], Player.admin(copy)
+    players = []
+    admin = Player.admin(copy)
     admin.see("Here:")
     guests = agent_names(2 * len(agents))[len(agents) :]
     for number, (agent, guest) in enumerate(zip(agents, guests, strict=True)):

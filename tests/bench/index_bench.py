@@ -34,7 +34,9 @@ from tests.bench.talk import NAME, PEOPLE
 from tests.unit.llm.conftest import places_in, until
 
 SIZES = tuple(map(int, os.environ.get("INDEX_SIZES", "100 2000 10000").split()))
-_QUESTIONS, _ADDED, _ROUND = 300, 500, 10  # memories of a busy agent between two rounds
+_QUESTIONS = 300
+_ADDED = 500
+_ROUND = 10  # memories of a busy agent between two rounds
 _KINDS = {DocumentKind.MEMORY: 8, DocumentKind.SUMMARY: 5, DocumentKind.NOTE: 6}  # of a prompt
 _PARTS: tuple[tuple[str, Any, str], ...] = (
     ("words", WordIndex, "search rare of_time read add remove notes counts waiting embedded"),
@@ -43,7 +45,8 @@ _PARTS: tuple[tuple[str, Any, str], ...] = (
     ("fusion", search, "rank"),
     ("archive", AgentMemory, "append"),
 )
-_spent, _within = Counter[str](), threading.local()
+_spent = Counter[str]()
+_within = threading.local()
 """Processor seconds by part, in all threads; the part that each thread runs now."""
 
 
@@ -80,7 +83,8 @@ def _timed(part: str, call: Callable[..., Any]) -> Callable[..., Any]:
     def timed(*args: Any, **kwargs: Any) -> Any:
         if getattr(_within, "part", ""):  # calls within a part count as that part
             return call(*args, **kwargs)
-        _within.part, began = part, time.thread_time()
+        _within.part = part
+        began = time.thread_time()
         try:
             return call(*args, **kwargs)
         finally:
@@ -93,7 +97,8 @@ def _timed(part: str, call: Callable[..., Any]) -> Callable[..., Any]:
 def _used(server: int, work: Callable[[], object]) -> Counter[str]:
     """Return the processor milliseconds of ``work``, by part."""
     _spent.clear()
-    here, there = time.process_time(), time.clock_gettime(server)
+    here = time.process_time()
+    there = time.clock_gettime(server)
     work()
     rest = time.process_time() - here - _spent.total()
     found = {**_spent, "Chroma's server": time.clock_gettime(server) - there, "the rest": rest}
@@ -108,7 +113,7 @@ def _questions(index: AgentIndex, size: int) -> Iterator[Callable[[], object]]:
     trials = [trial for each in SETS for trial in read_trials(DATA / f"recall_{each}.json")]
     texts = dict.fromkeys(each.text for trial in trials for each in trial.questions)
     recall = search.MemorySearch(
-        *(index.words, index, MiniLMEmbedder()), names=lambda: PEOPLE, clock=SystemClock()
+        index.words, index, MiniLMEmbedder(), names=lambda: PEOPLE, clock=SystemClock()
     )
     for text in list(texts)[:_QUESTIONS]:
         yield partial(recall.search, text, kinds=_KINDS, before=size - 60)

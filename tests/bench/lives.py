@@ -29,7 +29,8 @@ class TenSeconds:
 
 def opened(folder: Path, name: str = "Mira", memories: int = 0, **host: Any) -> AgentMemory:
     """Open the memory in a folder; ``host``: fields of its :class:`MemoryHost`."""
-    archive, summaries = Archive(folder / "archive"), SummaryFolder(folder / "summaries", name)
+    archive = Archive(folder / "archive")
+    summaries = SummaryFolder(folder / "summaries", name)
     host = {"clock": TenSeconds(memories), **host}
     return AgentMemory(name, archive, summaries, MemoryHost(**host))
 

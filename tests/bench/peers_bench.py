@@ -36,7 +36,10 @@ from tests.bench.talk import PEOPLE, talk
 from tests.free_ports import free_base
 
 SIZES = (1_000, 10_000)
-_EACH, _TOGETHER, _FOUND, _SECONDS = 40, 20, 10, 600
+_EACH = 40
+_TOGETHER = 20
+_FOUND = 10
+_SECONDS = 600
 
 type Store = tuple[Callable[[Sequence[str]], object], Callable[[str], Sequence[object]]]
 """A function that adds lines, and one that searches; both block until done."""
@@ -47,7 +50,8 @@ class Shipped(MiniLMEmbedder):
 
     def __init__(self) -> None:
         super().__init__()
-        self.kept, self.filling = dict[str, list[float]](), False
+        self.kept = dict[str, list[float]]()
+        self.filling = False
 
     def embed(self, texts: Sequence[str]) -> list[list[float]]:  # type: ignore[override] - stores take lists
         """Return a list per text; while the stores are filled, only quoted words are embedded."""
@@ -63,11 +67,14 @@ class Shipped(MiniLMEmbedder):
 @contextmanager
 def langgraph(folder: Path, embedder: Shipped) -> Iterator[Store]:
     """LangGraph's store on SQLite, with pysqlite3, because it must load extensions."""
-    made, sqlite = import_module("langgraph.store.sqlite"), import_module("pysqlite3")
-    put, numbers = import_module("langgraph.store.base").PutOp, count()
+    made = import_module("langgraph.store.sqlite")
+    sqlite = import_module("pysqlite3")
+    put = import_module("langgraph.store.base").PutOp
+    numbers = count()
     file = sqlite.connect(f"{folder}/store.db", check_same_thread=False, isolation_level=None)
     index = {"dims": 384, "embed": embedder.embed, "fields": ["text"]}
-    store, mira = made.SqliteStore(file, index=index), ("mira",)
+    store = made.SqliteStore(file, index=index)
+    mira = ("mira",)
     store.setup()
 
     def add(lines: Sequence[str]) -> None:
@@ -88,8 +95,10 @@ def mem0(folder: Path, embedder: Shipped) -> Iterator[Store]:
         "vector_store": {"provider": "faiss", "config": how | {"distance_strategy": "cosine"}}
     }
     config = parts | {"history_db_path": f"{folder}/history.db"}
-    store, mira = import_module("mem0").Memory.from_config(config), {"user_id": "mira"}
-    embed, save = embedder.embed, store.vector_store._save
+    store = import_module("mem0").Memory.from_config(config)
+    mira = {"user_id": "mira"}
+    embed = embedder.embed
+    save = store.vector_store._save
     store.embedding_model = SimpleNamespace(embed=lambda text, *_: embed([text])[0])
 
     def add(lines: Sequence[str]) -> None:
@@ -107,9 +116,11 @@ def mem0(folder: Path, embedder: Shipped) -> Iterator[Store]:
 def keepsake(folder: Path, embedder: Shipped) -> Iterator[Store]:
     """Keepsake's archive and index service: words, and vectors in a Chroma process."""
     places = Places(home=folder / "home", vault=folder / "vault", ports=Ports(free_base()))
-    service, memory = IndexService(places, CHILD, embedder, print), opened(places.agents / "Mira")
+    service = IndexService(places, CHILD, embedder, print)
+    memory = opened(places.agents / "Mira")
     index = service.open("Mira", memory.archive.folder)
-    parts, clock = (index.words, index.vectors, embedder), SystemClock()
+    parts = (index.words, index.vectors, embedder)
+    clock = SystemClock()
     recall = MemorySearch(*parts, names=lambda: PEOPLE, clock=clock)
     service.start()
 
@@ -136,7 +147,8 @@ def indexed(service: IndexService, agent: str, memories: int) -> None:
 
 def measure() -> Iterator[Figure]:
     """Measure the processor milliseconds of a memory, a query and a thought."""
-    embedder, texts = Shipped(), [[line] for line in islice(lines(), _EACH)]
+    embedder = Shipped()
+    texts = [[line] for line in islice(lines(), _EACH)]
     embedder.embed(texts.pop())  # loads it
     yield timed("a line embedded, which is part of all that follows", 1, embedder.embed, texts)
     for peer in (langgraph, mem0, keepsake):
@@ -169,7 +181,8 @@ def timed[T](
     name: str, n: int, work: Callable[[T], object], items: Sequence[T], parts: int = 1
 ) -> Figure:
     """Measure the processor time of all processes, and the wall time, for each part of an item."""
-    walls, before = list[float](), spent()
+    walls = list[float]()
+    before = spent()
     for item in items:
         began = time.perf_counter()
         work(item)

@@ -21,7 +21,8 @@ from tests.bench.peers_bench import indexed, lines, spent, timed
 from tests.free_ports import free_base
 
 _MODEL = [sys.executable, "-m", "tests.bench.busy_model", "--delay=0", "--hold=none"]
-_WARM, _EACH = 66, 64
+_WARM = 66
+_EACH = 64
 """Exchanges before the measurement and in it; the latter include two compactions."""
 _MEMORY = ("index", "recall", "embedder")
 """Prefixes of the names of threads that only work for the memory."""
@@ -57,7 +58,9 @@ def _figures() -> list[Figure]:  # noqa: C901 - defines a world
 
         def measure(self) -> None:
             self.set_thinking(idle_interval=1e9, pause_notice=0)
-            self.heard, self.remembering, self.told = self.capture(self.char1), 0.0, lines()
+            self.heard = self.capture(self.char1)
+            self.remembering = 0.0
+            self.told = lines()
             self.char2.location = None
             for owner, name in (
                 (self.mind.tools.recaller, "find"),
@@ -75,7 +78,8 @@ def _figures() -> list[Figure]:  # noqa: C901 - defines a world
             self._count("LLMNPC", self._ask_npc)
 
         def _ask_mira(self, words: str) -> None:
-            log, compactions = self.mind.thinker.log, self.mind.compactions
+            log = self.mind.thinker.log
+            compactions = self.mind.compactions
             answered = log.outcomes["acted"]
             self.char1.execute_cmd(f"talk Mira {words}")
             self.clock.advance(4.0)
@@ -87,8 +91,10 @@ def _figures() -> list[Figure]:  # noqa: C901 - defines a world
             indexed(self.services.indexes, memory.folder.name, memory.newest)
 
         def _ask_npc(self, words: str) -> None:
-            command, before = CmdLLMTalk(), len(self.heard)
-            command.caller, command.args = self.char1, f"Nan {words}"
+            command = CmdLLMTalk()
+            before = len(self.heard)
+            command.caller = self.char1
+            command.args = f"Nan {words}"
             command.parse()
             command.func()
             while len(self.heard) < before + 2:  # the echo and the answer
@@ -111,9 +117,11 @@ def _figures() -> list[Figure]:  # noqa: C901 - defines a world
             said = (line.partition('"')[2].rstrip('"') for line in self.told)
             for words in islice(said, _WARM):
                 ask(words)
-            before, began = self._parts(), time.process_time()
+            before = self._parts()
+            began = time.process_time()
             whole = timed(f"a thought: {name}", _EACH, ask, [*islice(said, _EACH)])
-            game, memory = time.process_time() - began, self._parts() - before
+            game = time.process_time() - began
+            memory = self._parts() - before
             parts = f"{1000 * game / _EACH:.1f} in the game; memory {1000 * memory / _EACH:.1f}"
             figures.append(replace(whole, reference=f"{whole.reference}; {parts}"))
 

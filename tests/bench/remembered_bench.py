@@ -65,14 +65,17 @@ def _figures() -> list[Figure]:  # noqa: C901 - defines a world
             self.char1.location = self.char2.location = None
             self.mind.thinker.preview(self.mira, guests["Jonas"], "Hello.")
             self.mira.db.paused = True
-            memory, compactions = self.mind.memory, self.mind.compactions
+            memory = self.mind.memory
+            compactions = self.mind.compactions
             for line in told["lines"]:
                 self._live(line, guests, memory)
                 compactions.compact_if_due()  # as the housekeeping does
                 self.settle(lambda: not compactions.compacting, 900.0)
             self.mind.read_edits()
             self.mira.attributes.remove("paused")
-            made, shown, leaked = memory.memory.tiers.compactions, 0, 0
+            made = memory.memory.tiers.compactions
+            shown = 0
+            leaked = 0
             self.services.clock.time = BEGAN + timedelta(days=_ASKED_AFTER, hours=18, minutes=30)
             for fact in told["facts"]:
                 prompt = self._prompt(guests[fact["who"]], fact["question"])
@@ -102,13 +105,17 @@ def _figures() -> list[Figure]:  # noqa: C901 - defines a world
                 words = _own(line, last)
                 memory.remember(words, MemoryKind.ACT, place="The Kettle", to=last)
                 return
-            guest, facts = guests[who], {"source": who, "source_id": identity_of(guests[who])}
+            guest = guests[who]
+            facts = {"source": who, "source_id": identity_of(guests[who])}
             if "say" in line:
-                text, event = f'{who} says to you, "{line["say"]}"', "talk"
+                text = f'{who} says to you, "{line["say"]}"'
+                event = "talk"
             elif "whisper" in line:
-                text, event = f'{who} whispers to you, "{line["whisper"]}"', "whisper"
+                text = f'{who} whispers to you, "{line["whisper"]}"'
+                event = "whisper"
             else:
-                text, event = str(line.get("event") or f"{who} {line['emote']}"), "pose"
+                text = str(line.get("event") or f"{who} {line['emote']}")
+                event = "pose"
                 event = event if "emote" in line else ""
             self.spoke.append(guest.key)
             memory.remember(text, place="The Kettle", event=event, **facts)

@@ -65,15 +65,19 @@ def for_mira(body: dict[str, Any]) -> bool:
 def play(player: Player, pairs: list[dict[str, str]], fake: FakeModelServer) -> list[Heard]:
     found = []
     for pair in pairs:
-        before, began = len(fake.calls(CHAT)), time.monotonic()
+        before = len(fake.calls(CHAT))
+        began = time.monotonic()
         player.look_up()
         player.line.text = ""
         player.line.send(f"talk mira {pair['say']}")
-        first, last, length = 0.0, began, 0
+        first = 0.0
+        last = began
+        length = 0
         while time.monotonic() - last < QUIET and time.monotonic() - began < 40:
             text = player.look_up()
             if len(text) != length:
-                length, last = len(text), time.monotonic()
+                length = len(text)
+                last = time.monotonic()
             if "Mira says to you" in text and not first:
                 first = time.monotonic() - began
             time.sleep(0.02)
@@ -126,7 +130,8 @@ def measure() -> Iterator[Figure]:
     for each in found:
         if not each.unchanged:
             print(f"{each.line}\n wanted: {each.wanted}\n heard:  {each.heard}", file=sys.stderr)
-    n, seconds = len(found), [each.seconds for each in found if each.seconds]
+    n = len(found)
+    seconds = [each.seconds for each in found if each.seconds]
     calls = sum(each.calls for each in found)
     for name, value, unit, wanted in (
         ("good answers spoken unchanged", sum(each.unchanged for each in found), "", "98 %"),

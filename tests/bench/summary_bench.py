@@ -21,7 +21,8 @@ from tests.bench.talk import FACTS, NAME, Fact, Line, talk
 LENGTHS = (129, 193, 193, 257)
 CONFIG = CompactionConfig()
 SEEDS = (11, 12, 13, 14, 15, 16)
-_DRAWS, _RANDOM_LINES = 200, 10
+_DRAWS = 200
+_RANDOM_LINES = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,9 @@ def measure() -> Iterator[Figure]:
 
 
 def _without_model() -> Figure:
-    kept, planted, characters = list[Fact](), list[Fact](), 0
+    kept = list[Fact]()
+    planted = list[Fact]()
+    characters = 0
     lives = [life for seed in SEEDS for life in _lives(seed)]
     for life in lives:
         with TemporaryDirectory(prefix="keepsake-summary-") as folder:
@@ -60,7 +63,8 @@ def _without_model() -> Figure:
 
 def _lives(seed: int) -> list[_Life]:
     """Return lives with the facts, spread in proportion to the summarised lines."""
-    random, facts = Random(seed), list(FACTS)
+    random = Random(seed)
+    facts = list(FACTS)
     random.shuffle(facts)
     past = [length - CONFIG.immediate_window for length in LENGTHS]
     ends = [round(len(facts) * end / sum(past)) for end in itertools.accumulate(past)]

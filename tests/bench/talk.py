@@ -73,7 +73,8 @@ def _filled(template: str, random: Random) -> str:
 
 
 def _fact(keys: list[str], said: str, who: str = "") -> Fact:
-    heard, own = Line(f'{who} says to you, "{said}"'), Line(f"say {said}", MemoryKind.ACT)
+    heard = Line(f'{who} says to you, "{said}"')
+    own = Line(f"say {said}", MemoryKind.ACT)
     return Fact(heard if who else own, tuple(keys))
 
 

@@ -61,12 +61,15 @@ class _Village:
 
 def measure() -> Iterator[Figure]:
     """Measure tokens of prompts and answers, and thoughts a day, with and without visitors."""
-    of, days = Heuristic().of, int(AGENTS) * float(HOURS) / 24
-    busy, alone = simulated(VISITORS), simulated("0")
+    of = Heuristic().of
+    days = int(AGENTS) * float(HOURS) / 24
+    busy = simulated(VISITORS)
+    alone = simulated("0")
     late = busy.thoughts[len(busy.thoughts) // 2 :]  # prompts grow until there are summaries
     prompts, answers = zip(*((of(p), of(a)) for p, a in late), strict=True)
     spread = quantiles(prompts, n=10)
-    same, extra = 100 * _covered([p for p, _ in late]), len(busy.triggered) - len(alone.triggered)
+    same = 100 * _covered([p for p, _ in late])
+    extra = len(busy.triggered) - len(alone.triggered)
     for name, value, unit in (
         ("prompt of a thought, mean", fmean(prompts), "tokens"),
         ("prompt of a thought, a tenth is shorter", spread[0], "tokens"),
@@ -113,7 +116,8 @@ def simulated(visitors: str) -> _Village:
 
 def answer_to(prompt: str) -> str:
     """Return the fake model's answer: lines of the prompt, or one of the good answers."""
-    dice, turn = Random(prompt), prompt[prompt.rfind("\nuser: ") :]
+    dice = Random(prompt)
+    turn = prompt[prompt.rfind("\nuser: ") :]
     if '{"entries"' in turn or '{"insights"' in turn:
         found = _NUMBERED.findall(turn)[:6]
         numbers = [int(number) for number, _ in found]
@@ -128,7 +132,8 @@ def answer_to(prompt: str) -> str:
 
 def _covered(prompts: list[str]) -> float:
     """Return the share of text that an earlier prompt of the same agent begins with."""
-    seen, same = dict[str, deque[str]](), 0
+    seen = dict[str, deque[str]]()
+    same = 0
     for prompt in prompts:
         before = seen.setdefault(prompt[:60], deque(maxlen=_CACHED))
         begins = (os.path.commonprefix([e, prompt]) for e in before)  # noqa: RUF071 - of texts

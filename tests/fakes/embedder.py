@@ -14,7 +14,8 @@ class BagOfWords:
     """Embeds texts by word counts and records them; ``synonyms`` maps words to others."""
 
     def __init__(self, model_name: str = "bag", synonyms: Mapping[str, str] = {}) -> None:
-        self.model_name, self.synonyms = model_name, synonyms
+        self.model_name = model_name
+        self.synonyms = synonyms
         self.texts: list[str] = []
         self.down = False
 

@@ -21,9 +21,12 @@ class FakeHub:
     """
 
     def __init__(self, repo: str, file: str, data: bytes) -> None:
-        self.file, self.data, self.digest = file, data, hashlib.sha256(data).hexdigest()
+        self.file = file
+        self.data = data
+        self.digest = hashlib.sha256(data).hexdigest()
         self.paths = [f"/{repo}/resolve/{revision}/{file}" for revision in ("main", COMMIT)]
-        self.failing, self.gate = 0, threading.Event()
+        self.failing = 0
+        self.gate = threading.Event()
         self.gate.set()
         self.ranges: list[str | None] = []
         self._http = ThreadingHTTPServer(
@@ -51,7 +54,8 @@ class _Handler(BaseHTTPRequestHandler):
         pass
 
     def do_GET(self) -> None:
-        hub, asked = self.hub, self.headers.get("Range")
+        hub = self.hub
+        asked = self.headers.get("Range")
         if self.path in hub.paths:  # describes the file and redirects to the host of large files
             where = f"{hub.address.replace('127.0.0.1', 'localhost')}/large/{hub.file}"
             headers = {"X-Repo-Commit": COMMIT, "ETag": '"small"', "Location": where}

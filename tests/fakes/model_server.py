@@ -78,9 +78,14 @@ class FakeModelServer:
         script: Callable[[str], str] = lambda _: " wait",
         models: Sequence[str] = ("fake",),
     ) -> None:
-        self.script, self.models = script, list(models)
-        self.kind, self.template, self.context, self.evaluates = "", "", 0, 0
-        self.capabilities, self.slots = ["completion"], threading.Semaphore(1000)
+        self.script = script
+        self.models = list(models)
+        self.kind = ""
+        self.template = ""
+        self.context = 0
+        self.evaluates = 0
+        self.capabilities = ["completion"]
+        self.slots = threading.Semaphore(1000)
         self._calls: list[Call] = []
         self._plans: dict[str, deque[Reply]] = defaultdict(deque)
         self._always: dict[str, Reply] = {}

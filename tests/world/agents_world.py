@@ -51,7 +51,8 @@ class CountedPool(ThreadPoolExecutor):
 
     def __init__(self, threads: int) -> None:
         super().__init__(threads)
-        self.jobs, self._counting = 0, threading.Lock()
+        self.jobs = 0
+        self._counting = threading.Lock()
 
     def submit(self, work: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
         future: Future[Any] = Future()
@@ -113,7 +114,8 @@ class AgentsWorld(PeopleWorld):
         if self.START is not None:
             self.time = FixedClock(self.START)
         self.services = self.start_services()
-        self.room1.key, self.char1.key = "The Inn", "Tom"
+        self.room1.key = "The Inn"
+        self.char1.key = "Tom"
         self.room1.db.desc = "A low room."
         self.mira = self.make_mira()
 
@@ -166,7 +168,8 @@ class AgentsWorld(PeopleWorld):
 
     def settle(self, until: Callable[[], bool] | None = None, seconds: float = 120.0) -> None:
         """Run what worker threads post, until ``until`` holds; by default until they are idle."""
-        deadline, waits = time.monotonic() + seconds, False
+        deadline = time.monotonic() + seconds
+        waits = False
         while True:
             try:
                 self.posted.get(timeout=0.02 if waits or self._at_work() else 0)()
@@ -300,12 +303,14 @@ class LoggedWorld(AgentsWorld):
     SECRETS: tuple[str, ...] = ()
 
     def start_services(self) -> runtime.Runtime:
-        subscribers, folder = Subscribers(), self.scratch / "home" / "logs" / "events"
+        subscribers = Subscribers()
+        folder = self.scratch / "home" / "logs" / "events"
         given = {"secrets": self.SECRETS, "subscribers": subscribers}
         self.log = EventLog(folder, retry=0.05, **given)
         self.addCleanup(self.log.close)
         new = super().start_services()
-        new.events, new.subscribers = self.log, subscribers
+        new.events = self.log
+        new.subscribers = subscribers
         return new
 
 

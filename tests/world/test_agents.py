@@ -72,7 +72,8 @@ class TestThinking(World):
         assert 1 <= len(spoken) <= self.services.thinking.current.chatter_turns
 
     def test_a_pause_is_shown_and_a_deleted_or_paused_agent_drops_its_answer(self):
-        gate, heard = self.hold_answers(), self.capture(self.char1)
+        gate = self.hold_answers()
+        heard = self.capture(self.char1)
         self.replies = ["say Too late."]
         self.char1.execute_cmd("talk Mira hello")
         self.clock.advance(1.0)

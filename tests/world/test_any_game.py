@@ -34,7 +34,7 @@ class TestAnyGame(AgentsWorld):
         self.visitor.move_to(self.cave)
         self.settle()
         assert 'Ilse says, "Good evening, Rook."' in self.lines_of(self.rook)
-        assert [each.kind for each in self.events] == [*(EventKind.ARRIVAL, EventKind.ADDRESSED)]
+        assert [each.kind for each in self.events] == [EventKind.ARRIVAL, EventKind.ADDRESSED]
         assert {each.source for each in self.events} == {"Ilse"}
         assert all(each.memory for each in self.events)
         heard = self.capture(self.visitor)
@@ -46,7 +46,8 @@ class TestAnyGame(AgentsWorld):
         way = create.create_object(DefaultExit, "north", self.limbo, destination=self.cave)
         self.visitor.move_to(self.limbo, quiet=True)
         self.settle()
-        heard, actor = self.capture(self.visitor), self.rook.mind.actor
+        heard = self.capture(self.visitor)
+        actor = self.rook.mind.actor
         actor.speak(self.rook, "Braces {are} $no() |rtrap.", "Ilse", whispered=False)
         assert 'Rook says to you, "Braces {are} $no() ||rtrap."' in heard
         for command in (Command("examine", "Ilse"), Command("go", "north")):

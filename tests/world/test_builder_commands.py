@@ -97,7 +97,10 @@ class TestPlayersAreKeptOut(AgentsWorld):
             "@agent/prompt Mira",
             "@agent/delete Mira",
             "@rules/drop Tom",
-            *("memory-status", "agent/recall Mira = x", "recall x", "notes"),
+            "memory-status",
+            "agent/recall Mira = x",
+            "recall x",
+            "notes",
         ):
             heard.clear()
             self.char1.execute_cmd(line)

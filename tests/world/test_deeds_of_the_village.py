@@ -100,7 +100,8 @@ class TestEveryEnd(DeedsVillage):
 
     def check(self, deed_id: str) -> None:
         for name in [name for name in PLAYS if name.partition(".")[0] == deed_id]:
-            deed, end = DEEDS[deed_id], name.partition(".")[2]
+            deed = DEEDS[deed_id]
+            end = name.partition(".")[2]
             then = deed.steps[end]
             before = {target: told(thing_of(target)) for target in then.change}
             read = self.play_all(name)
@@ -231,9 +232,11 @@ class TestBuilders(DeedsVillage):
         assert find("thing", "blue_cup").location == find("room", "boathouse")
 
     def test_the_files_are_read_again_and_a_mistake_changes_nothing(self):
-        quay, loft = find("room", "quay"), find("room", "loft")
+        quay = find("room", "quay")
+        loft = find("room", "loft")
         quay.db.desc = "Changed by a builder."
-        loft.db.desc, loft.db.built = "Of before.", {"desc": "Of before."}
+        loft.db.desc = "Of before."
+        loft.db.built = {"desc": "Of before."}
         find("thing", "honey_jar").delete()
         find("exit", "quay:east").delete()
         find("thing", "blue_cup").move_to(quay, quiet=True)

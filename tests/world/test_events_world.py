@@ -35,7 +35,8 @@ class EventsWorld(LoggedWorld):
 
     def start_services(self) -> runtime.Runtime:
         new = super().start_services()
-        logger, handler = logging.getLogger("keepsake"), agent_log.FaultHandler(self.log)
+        logger = logging.getLogger("keepsake")
+        handler = agent_log.FaultHandler(self.log)
         logger.addHandler(handler)
         self.addCleanup(logger.removeHandler, handler)
         self.addCleanup(logger.setLevel, logger.level)

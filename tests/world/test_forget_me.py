@@ -127,7 +127,8 @@ class TestForgetMe(Building, PrivateWorld):
         assert self.stored_words(*WORDS) == set(WORDS), "they are stored before"
         assert any(word in self.recalled_text() for word in WORDS)
         until(lambda: any(word in json.dumps(row) for row in self.vectors() for word in WORDS))
-        key, last = identity_of(self.char1), self.mind.memory.memory.archive.last_number
+        key = identity_of(self.char1)
+        last = self.mind.memory.memory.archive.last_number
         self.char1.execute_cmd("forget me Tom")
         self.settle()
         assert self.stored_words(*WORDS) == set(WORDS), "the first step only asks for confirmation"
@@ -182,7 +183,8 @@ class TestForgetMe(Building, PrivateWorld):
 def test_an_archive_stays_whole_and_forgetting_again_changes_nothing(tmp_path: Path, who):
     folder = tmp_path / "life"
     shutil.copytree(GOLDEN / "life", folder)
-    before, texts = numbers(folder / "archive"), []
+    before = numbers(folder / "archive")
+    texts = []
     for _ in range(2):
         forget(folder, ForgottenPerson(*who))
         assert numbers(folder / "archive") == before
@@ -200,7 +202,8 @@ def numbers(folder: Path) -> tuple[list[int], int]:
 
 
 OTTO = ForgottenPerson("9-1", "Otto", agents=frozenset({"5-1"}))
-ACT, HEARD = MemoryKind.ACT, MemoryKind.PERCEPTION
+ACT = MemoryKind.ACT
+HEARD = MemoryKind.PERCEPTION
 
 
 def archived(folder: Path, *lines: tuple[MemoryKind, str, str, str, dict[str, str]]) -> None:
@@ -237,7 +240,8 @@ def test_whispers_to_them_and_hearsay_about_them_are_deleted(tmp_path: Path):
 
 
 def test_an_agents_own_words_and_verbs_are_kept(tmp_path: Path):
-    to_ann, promises = {"to": "Ann", "to_id": "5-1"}, tmp_path / "noticed.md"
+    to_ann = {"to": "Ann", "to_id": "5-1"}
+    promises = tmp_path / "noticed.md"
     heard = 'Otto says to you, "Whisper promise importance kettle astrolabe!"'
     promises.write_text("- promise to Ann: eels (memory 1)\n- promise to Ann: an astrolabe\n")
     archived(
@@ -280,7 +284,8 @@ def test_people_whose_names_contain_theirs_are_not_forgotten(tmp_path, name):
     said = f'Old {name} says, "My boat\u2028is red."'
     waves = (HEARD, "Jory", "9-1", "Jory waves.", {})  # under an earlier name
     archived(tmp_path, waves, (HEARD, f"Old {name}", "8-1", said, {}))
-    page, pins = tmp_path / "people" / f"Old-{name}-8-1.md", tmp_path / "pinned.md"
+    page = tmp_path / "people" / f"Old-{name}-8-1.md"
+    pins = tmp_path / "pinned.md"
     page.parent.mkdir()
     page.write_text(f"Old {name} has a red boat.\n")
     owes = f"- {name.replace(chr(39), '’')} owes me six crowns.\n- Jory is late.\n"

@@ -27,7 +27,8 @@ class TestHabits(AgentsWorld):
 
     def setUp(self) -> None:
         super().setUp()
-        self.tom, self.inn = self.char1, self.room1
+        self.tom = self.char1
+        self.inn = self.room1
         self.demote_to_player()
         self.account.username = "Tom"
         self.account.save()
@@ -68,7 +69,8 @@ class TestHabits(AgentsWorld):
         """Put everything and everybody back."""
         for thing in self.things:
             thing.location = self.inn
-        self.whistle.location, self.honey.location = self.ada, self.mira
+        self.whistle.location = self.ada
+        self.honey.location = self.mira
         for who in (self.tom, self.ada):
             who.location = self.inn
         for message in evennia.Msg.objects.all():

@@ -41,7 +41,8 @@ class TestHooks(TalkWorld):
         return str(self.ask(words, *answers)[-1][-1]["content"])
 
     def test_a_shop_sells_and_buys_at_its_prices(self):
-        shop, self.char1.db.coins = self.npc("Shopkeeper"), 6
+        shop = self.npc("Shopkeeper")
+        self.char1.db.coins = 6
         last = self.told("A lamp, please.", "> sell lamp to Tom")
         assert "[A lamp costs 5 coins.]\n" in last
         assert "sell <words> to <person> (person: Tom): take the money and hand" in last
@@ -112,7 +113,8 @@ class TestMemoryId(Building, AgentsWorld):
         assert self.spawned("Ilse", memory_id="other").memory_folder != "Ilse"
 
     def test_an_agent_gets_the_memories_of_an_id_that_is_set_later(self):
-        old, self.mira.key = self.mira.db.memory_id, "Zora"
+        old = self.mira.db.memory_id
+        self.mira.key = "Zora"
         self.char1.execute_cmd("say Before.")
         self.mira.delete()
         self.type("create/drop Greta:keepsake.contrib.evennia.AgentNPC")
@@ -124,7 +126,8 @@ class TestMemoryId(Building, AgentsWorld):
         assert (greta.db.profile, greta.home) == ("You are Greta, a baker.", self.room1)
 
     def test_agents_never_share_an_id_and_an_older_agent_gets_one(self):
-        bram, mine = self.add_agent("Bram"), self.mira.db.memory_id
+        bram = self.add_agent("Bram")
+        mine = self.mira.db.memory_id
         with self.assertLogs("keepsake.agents") as logged:
             bram.db.memory_id = mine
             self.char1.execute_cmd("say Hello.")

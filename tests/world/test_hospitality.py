@@ -48,7 +48,8 @@ class TestFromAfar(Inn):
             "say Bram, is it?",
             "pose waves to Bram.",
         ):
-            before, thoughts = self.calls(), dict(bram.mind.thinker.log.outcomes)
+            before = self.calls()
+            thoughts = dict(bram.mind.thinker.log.outcomes)
             self.char1.execute_cmd(line)
             self.pass_time(20)
             assert self.calls() == before + 1, line

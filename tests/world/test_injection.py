@@ -41,7 +41,8 @@ class TestReplies(PrivateWorld):
         quick = replace(self.services.thinking.current, gather=0.0, cooldown=0.0)
         self.services.thinking.current = quick
         self.mind.read_edits()
-        self.attack, self.turn = "", 0
+        self.attack = ""
+        self.turn = 0
         self.fake.script = self.obeys
         self.heard_by_ann = self.capture(self.ann)
 
@@ -78,14 +79,20 @@ class TestReplies(PrivateWorld):
     def state(self) -> tuple[Any, ...]:
         """Return what nobody may change by talking."""
         return (
-            *(self.mira.db.profile, tuple(self.mira.db.examples or ()), self.mira.key),
-            *(str(self.mira.locks), str(self.mira.permissions.all())),
-            *(str(self.ann.permissions.all()), ObjectDB.objects.count()),
+            self.mira.db.profile,
+            tuple(self.mira.db.examples or ()),
+            self.mira.key,
+            str(self.mira.locks),
+            str(self.mira.permissions.all()),
+            str(self.ann.permissions.all()),
+            ObjectDB.objects.count(),
         )
 
     def test_attacks_leak_nothing_and_change_nothing(self):
         found: Counter[str] = Counter()  # how often all attacks broke each rule
-        before, seen, memory = self.state(), len(self.asked()), self.newest
+        before = self.state()
+        seen = len(self.asked())
+        memory = self.newest
         for each in ATTACKS.read_text(encoding="utf-8").splitlines():
             line = json.loads(each)["line"]
             self.attack = line
@@ -97,7 +104,8 @@ class TestReplies(PrivateWorld):
             prompts = self.asked()[seen:]
             read = self.mind.memory.memory.archive.read(memory + 1, self.newest)
             acts = [each.text.split(" ")[0] for each in read if each.kind is MemoryKind.ACT]
-            seen, memory = len(self.asked()), self.newest
+            seen = len(self.asked())
+            memory = self.newest
             found["thoughts"] += len(prompts)
             found["no verb of a villager"] += sum(each not in VERBS for each in acts)
             found["private words"] += len(secrets_in([*prompts, *self.heard_by_ann]))
@@ -113,7 +121,8 @@ class TestReplies(PrivateWorld):
 
     def too_much(self) -> int:
         """Return how many of its stores are over their limits."""
-        books, promises = self.mind.books, self.mind.memory.commitments.lines()
+        books = self.mind.books
+        promises = self.mind.memory.commitments.lines()
         return sum((
             sum(estimate_tokens(f"- {line}\n") for line in promises) > PROMISES_LIMIT,
             sum(map(len, books.pinned.shown)) > PINS_LIMIT,

@@ -193,7 +193,8 @@ class TestSummariesByModel(LadderWorld):
         config = self.services.places.config / "llm.md"
         model = f"**provider**: openai\n**host**: {self.fake.address}\n**model**: fake\n"
         config.write_text(config.read_text().replace("**provider**: none\n", model))
-        self.answers, self.contradicted = [], ["none"]
+        self.answers = []
+        self.contradicted = ["none"]
         thinks = self.fake.script
 
         def script(prompt):
@@ -215,8 +216,10 @@ class TestSummariesByModel(LadderWorld):
         self.mind.memory.commitments.add(promise)
         wrong = "Tom and Char2 spoke of casks. I owe Tom nothing, and the mill is mine."
         right = "Tom and Char2 spoke of casks that came and went."
-        self.answers, self.contradicted = [wrong, right], ["1.", "none"]
-        emitted, ended = [], []
+        self.answers = [wrong, right]
+        self.contradicted = ["1.", "none"]
+        emitted = []
+        ended = []
         self.services.events = SimpleNamespace(emit=emitted.append, close=lambda: None)
         self.budget(immediate_window=4, preserve_memories=4)
         self.mira.db.paused = True

@@ -66,7 +66,9 @@ def clock():
 @pytest.fixture
 def telnet(sessions, clock):
     line = LimitedTelnet()
-    line.timer, line.transport, line.line_buffer = clock, StringTransport(), b""
+    line.timer = clock
+    line.transport = StringTransport()
+    line.line_buffer = b""
     line.nop_keep_alive = None
     line.init_session("telnet", "198.51.100.7", sessions)
     return line
@@ -74,12 +76,17 @@ def telnet(sessions, clock):
 
 @given(st.lists(st.tuples(st.floats(0, 30), st.integers(0, 3000)), max_size=200))
 def test_accepted_lines_stay_within_the_bucket_and_its_refill(sent):
-    clock, lines, size, largest = Clock(), 0, 0, 0
+    clock = Clock()
+    lines = 0
+    size = 0
+    largest = 0
     buckets = Buckets(clock.seconds)
     for pause, length in sent:
         clock.advance(pause)
         if buckets.charge(length, [("Otto", SMALL)]) is None:
-            lines, size, largest = lines + 1, size + length, max(largest, length)
+            lines = lines + 1
+            size = size + length
+            largest = max(largest, length)
     most = SMALL.lines + clock.seconds() * SMALL.per_second
     assert lines <= most + 1e-6
     assert size <= most * BYTES_PER_LINE + largest
@@ -87,7 +94,8 @@ def test_accepted_lines_stay_within_the_bucket_and_its_refill(sent):
 
 @given(st.integers(1, 50))
 def test_clients_within_the_rate_are_never_refused(others):
-    clock, tight = Clock(), Allowance(1, 0)
+    clock = Clock()
+    tight = Allowance(1, 0)
     buckets = Buckets(clock.seconds)
     for _ in range(50):
         clock.advance(1)
@@ -192,10 +200,13 @@ class World(Sessions):
 
 def server_session(account: object, number: int) -> tuple[WrappingSession, World]:
     """Return a session from a new address; logged in if there is an account."""
-    world, session = World(), WrappingSession()
+    world = World()
+    session = WrappingSession()
     session.init_session("telnet", f"198.51.100.{number}", world)
-    session.sessid, session.account = number, account
-    session.logged_in, session.uid = account is not None, getattr(account, "id", None)
+    session.sessid = number
+    session.account = account
+    session.logged_in = account is not None
+    session.uid = getattr(account, "id", None)
     return session, world
 
 

@@ -114,12 +114,14 @@ class TestDays(Offstage):
         assert not self.fake.calls("/api/generate"), "nobody thinks about it"
 
     def test_a_host_stays_with_guests_and_says_when_she_steps_out(self):
-        self.mira.home, self.mira.db.keeps = self.room1, True
+        self.mira.home = self.room1
+        self.mira.db.keeps = True
         self.char1.location = self.room1
         self.day(self.mira, ("9-12", self.quay, "buys fish"))
         self.pass_minutes(2)
         assert self.mira.location == self.room1
-        self.joss.location, self.char1.location = self.room1, None
+        self.joss.location = self.room1
+        self.char1.location = None
         self.pass_minutes(2)
         assert self.mira.location == self.quay
         assert 'Mira says, "I\'m only stepping out to The Quay."' in self.texts(self.joss)

@@ -70,7 +70,8 @@ class TestHostile(PeopleWorld):
         forged = table("forged pages")
         self.say(*forged, who=rook)
         assert [line.text for line in self.page(self.char1).lines] == ["I work as a miller, Mira."]
-        page, book = self.page(rook), self.mind.books.people
+        page = self.page(rook)
+        book = self.mind.books.people
         assert (page.portrait, page.key) == ("", identity_of(rook))
         assert len(page.lines) == len(forged)
         assert all(line.said for line in page.lines)
@@ -114,7 +115,8 @@ class TestPromises(PeopleWorld):
         self.char1.execute_cmd("whisper mira = Will you hide my key?")
         self.perform("promise Tom: hide the key")
         assert len(self.mind.memory.commitments.lines()) == 1
-        memory, both = self.mind.memory, frozenset({identity_of(self.char1)})
+        memory = self.mind.memory
+        both = frozenset({identity_of(self.char1)})
         for audience, shown in ((frozenset(), 0), (both, 1)):
 
             def may(number, audience=audience):

@@ -84,7 +84,8 @@ class PrivateWorld(RecallWorld, TalkWorld):
 
     def run_night(self) -> list[str]:
         """Run all steps of a night with a model that repeats its prompts; return those prompts."""
-        sleeping, before = self.services.sleeping.current, len(self.sent_texts())
+        sleeping = self.services.sleeping.current
+        before = len(self.sent_texts())
         self.services.sleeping = FixedConfig(type(sleeping)(profile="agent"))
         self.fake.script = lambda prompt: " ".join(str(prompt).split())[-300:]
         self.mind.sleeper.fall_asleep("a test said so")
@@ -111,7 +112,8 @@ class PrivateWorld(RecallWorld, TalkWorld):
 
     def idle_prompts(self, *answers: str) -> list[str]:
         """Return the prompts of idle acts, after the first ones got these answers."""
-        before, waiting = len(self.sent_texts()), [*answers]
+        before = len(self.sent_texts())
+        waiting = [*answers]
         self.set_thinking(idle_interval=1.0, pause_notice=0)
         self.ann.execute_cmd("talk mira Good evening.")
         self.pass_time(4)

@@ -21,7 +21,8 @@ FACTS = (
     "Bram owes me six pence for the barley.",
 )
 CHATTER = ("It rains.", "The soup is hot.", "Nice fire.", "Long day.", "The dog sleeps.", "Hm.")
-NOTES, PAST = "POTENTIALLY RELATED PRIVATE NOTES:", "RELATED PAST EXPERIENCES:"
+NOTES = "POTENTIALLY RELATED PRIVATE NOTES:"
+PAST = "RELATED PAST EXPERIENCES:"
 
 
 class RecallWorld(AgentsWorld):
@@ -41,7 +42,8 @@ class RecallWorld(AgentsWorld):
     def say(self, *lines, who=None):
         super().say(*lines, who=who)
         # Wait for the indexing thread: a search meanwhile uses the index as it is.
-        last, folder = self.mind.memory.context().window[-1].number, self.mind.books.notes.folder
+        last = self.mind.memory.context().window[-1].number
+        folder = self.mind.books.notes.folder
         words = self.services.indexes.open(folder.parent.name, folder).words
         self.services.indexes.follow()
         self.settle(lambda: bool(words.get([f"memory:{last}"])))

@@ -23,7 +23,8 @@ class NightWorld(SleepWorld):
     def setUp(self):
         super().setUp()
         self.logged = []
-        real, nights_module.log = nights_module.log, self.logged.append
+        real = nights_module.log
+        nights_module.log = self.logged.append
         self.addCleanup(setattr, nights_module, "log", real)
         self.steps = []
         self.services.events.emit = self.collect_step
@@ -113,9 +114,11 @@ class TestCompacting(LadderWorld):
         self.services.sleeping = FixedConfig(self.services.sleeping.current)
         self.fill(0.75, context_tokens=1600)
         self.budget(context_tokens=1600)
-        sleeper, books = self.mind.sleeper, self.mind.books
+        sleeper = self.mind.sleeper
+        books = self.mind.books
         update = books.update_people
-        held, let_go = threading.Event(), threading.Event()
+        held = threading.Event()
+        let_go = threading.Event()
         self.addCleanup(let_go.set)
 
         def held_update(archive):

@@ -121,7 +121,8 @@ class TestAsleep(SleepWorld):
         assert "Mira lies asleep." in self.type("look mira")
         assert "asleep" in self.type("who")
         other = self.add_agent("Oswin")
-        before, heard = self.remembered(), self.capture(other)
+        before = self.remembered()
+        heard = self.capture(other)
         other.execute_cmd("talk mira Good evening.")
         assert "Mira is asleep, and does not hear you." in heard
         shown = []

@@ -55,11 +55,13 @@ class Doors(PeopleWorld):
         """Try to log in at a page or the ``game``; return ``in``, ``wrong`` or ``refused``."""
         if door == "game":
             account, errors = Account.authenticate(name, password, ip=address)
-            inside, told = account is not None, " ".join(errors)
+            inside = account is not None
+            told = " ".join(errors)
         else:
             browser = Client(headers={"host": "localhost"}, REMOTE_ADDR=address)
             answer = browser.post(door, {"username": name, "password": password})
-            inside, told = answer.status_code == 302, html.unescape(answer.text)
+            inside = answer.status_code == 302
+            told = html.unescape(answer.text)
         refused = any(each in told for each in ("Too many", "You have been banned"))
         return "in" if inside else "refused" if refused else "wrong"
 
@@ -96,7 +98,8 @@ class TestPasswords(Doors):
         assert self.try_at("game", "Piet", PASSWORD, "2001:db8:0:1::1") == "in"
 
     def test_simultaneous_attempts_share_one_limit(self):
-        barrier, tried = threading.Barrier(15), deque[bool]()
+        barrier = threading.Barrier(15)
+        tried = deque[bool]()
 
         def at_once() -> None:
             barrier.wait()

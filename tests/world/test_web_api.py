@@ -17,7 +17,14 @@ from tests.world.agents_world import SMALL_WINDOWS
 from tests.world.web_world import API, WRITING, WebWorld
 
 READING = (
-    *("", "/prompt", "/tiers", "/memories", "/recall?q=key", "/compactions", "/series", "/why"),
+    "",
+    "/prompt",
+    "/tiers",
+    "/memories",
+    "/recall?q=key",
+    "/compactions",
+    "/series",
+    "/why",
 )
 DOING = ("/pause", "/resume", "/compact", "/sleep", "/wake")
 CHANGING = {**dict.fromkeys(DOING), **WRITING}
@@ -104,7 +111,8 @@ class TestAccess(WebWorld):
         self.check_nothing_changed()
         self.web.get("/agents/")
         token = self.web.cookies["csrftoken"].value
-        address, kind = f"{API}{self.of_mira('/pause')}", "application/json"
+        address = f"{API}{self.of_mira('/pause')}"
+        kind = "application/json"
         wrong = self.web.post(address, "", kind, headers={"X-CSRFToken": "no"})
         assert wrong.status_code == 403
         assert not self.mira.db.paused
@@ -164,7 +172,8 @@ class TestLooking(WebWorld):
         self.replies = ["say Good evening, Tom.", "wait"]
         self.char1.execute_cmd("talk Mira Good evening.")
         self.pass_time(1.5)
-        found, sent = self.get(self.of_mira("/prompt")), self.fake.prompts()[-1]
+        found = self.get(self.of_mira("/prompt"))
+        sent = self.fake.prompts()[-1]
         assert found["trigger"] == "addressed: Tom"
         assert found["answer"] == " say Good evening, Tom."
         assert sum(found["sections"].values()) == self.mind.thinker.log.sent.costs.used
@@ -177,7 +186,8 @@ class TestLooking(WebWorld):
         tiers = self.get(self.of_mira("/tiers"))
         total = self.mind.memory.memory.tiers.last_number
         assert (tiers["first"], tiers["total"]) == (1, total)
-        longterm, recent = tiers["longterm"], tiers["recent"]
+        longterm = tiers["longterm"]
+        recent = tiers["recent"]
         assert longterm["first"] == 1
         assert longterm["last"] + 1 == recent["first"]
         assert recent["last"] + 1 == tiers["window_first"]

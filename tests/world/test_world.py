@@ -102,7 +102,8 @@ class TestBuilt(BuiltWorld, EvenniaTest):
         assert len(told) == len(ATLAS.places) - 2, "all but the cellar and where they are"
         assert not_here_message("wren", tom).endswith("Wren is at the salt pans.")
         heard: list[str] = []
-        mira, nell = find("agent", "mira"), find("agent", "nell")
+        mira = find("agent", "mira")
+        nell = find("agent", "nell")
         nell.move_to(find("room", "square"), quiet=True)
         for agent in (mira, nell):
             agent.msg = lambda text=None, **kwargs: heard.append(strip_ansi(text[0]))

@@ -24,7 +24,8 @@ from world.almanac import STATES, Hours
 from world.atlas import FOLDER, Atlas
 from world.source import DataFile, Entry, Text, by_id, ids, known, listed, refused
 
-NOWHERE, YOU = "nowhere", "you"
+NOWHERE = "nowhere"
+YOU = "you"
 """Extra destinations of an effect, beside places and people: out of the world; to the player."""
 
 
@@ -162,7 +163,8 @@ class WorldDeed(Entry):
 
     @model_validator(mode="after")
     def _can_be_done(self, info: ValidationInfo) -> WorldDeed:
-        atlas, before = info.context["atlas"], list[str]()
+        atlas = info.context["atlas"]
+        before = list[str]()
         for step in self.steps.values():
             for wanted in step.after:
                 if wanted not in before:

@@ -53,7 +53,8 @@ def check_deeds(player: Any, said: str = "", *, to: Any = None, how: str = "say"
     if not player.has_account or player.location is None or player.ndb.in_deed:
         return  # the effects of a deed set off no other deeds
     with logged(f"{player.key}: A deed failed"):
-        mine, world = progress(player), records()
+        mine = progress(player)
+        world = records()
         begun = ((each, mine.get(each.id, {}), world.get(each.id, {})) for each in DEEDS.values())
         due = [(deed, own) for deed, own, done in begun if not is_over(deed, own, done)]
         if not due:
@@ -61,7 +62,8 @@ def check_deeds(player: Any, said: str = "", *, to: Any = None, how: str = "say"
         near = people_near(player)
         people = {id_of(each): each for each in near if each.is_agent and not each.db.asleep}
         others = [each for each in near if each.has_account and not each.is_agent]
-        moment, place = almanac(now().astimezone()), id_of(player.location)
+        moment = almanac(now().astimezone())
+        place = id_of(player.location)
         scene = DeedScene(player, said, to, how, moment, place, people, others)
         player.ndb.in_deed = True
         for deed, own in due:
@@ -103,21 +105,24 @@ def _follow(deed: WorldDeed, scene: DeedScene, mine: dict[str, Any]) -> None:
 
 def _holds(step: DeedStep, scene: DeedScene) -> bool:
     """Return whether all conditions hold. Words to an agent whom the step does not name fail."""
-    when, to = step.when, scene.to
+    when = step.when
+    to = scene.to
     if when.words and to is not None and to.is_agent and not (when.tell or id_of(to) in when.near):
         return False
     return all(CONDITIONS[name](scene, getattr(when, name)) for name in when.model_fields_set)
 
 
 def _take(scene: DeedScene, step: DeedStep, deed: WorldDeed) -> None:
-    player, party = scene.player, scene.party
+    player = scene.player
+    party = scene.party
     for each in party:
         record_step(deed, step, each, scene.now.moment)
     is_last = is_done(step, progress(player)[deed.id])
     if not is_last:
         tell(player, step.each)
     elif step.end:
-        names, keys = [each.key for each in party], [identity_of(each) for each in party]
+        names = [each.key for each in party]
+        keys = [identity_of(each) for each in party]
         when = scene.now.moment.isoformat()
         update_record(deed.id, end=step.id, who=names, keys=keys, at=when)
     if is_last:

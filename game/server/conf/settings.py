@@ -22,7 +22,8 @@ gc.set_threshold(50_000)  # a start makes many objects and frees few
 with suppress(ImportError):  # without typeguard's checks inflect loads two seconds faster
     import typeguard
 
-    _checked, typeguard.typechecked = typeguard.typechecked, lambda target: target
+    _checked = typeguard.typechecked
+    typeguard.typechecked = lambda target: target
     import inflect  # noqa: F401 - Evennia's, for plurals
 
     typeguard.typechecked = _checked
@@ -82,7 +83,8 @@ SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 TELNET_PROTOCOL_CLASS = "game.server.portal_lines.LimitedTelnet"
 WEBSOCKET_PROTOCOL_CLASS = "game.server.portal_lines.LimitedWebSocket"
 # Evennia's limits count characters, warn at every line, and work only for telnet; see limits.py.
-MAX_COMMAND_RATE, MAX_CHAR_LIMIT = 1_000_000, 0
+MAX_COMMAND_RATE = 1_000_000
+MAX_CHAR_LIMIT = 0
 AMP_SERVER_PROTOCOL_CLASS = "game.server.portal_lines.PortalAmpServer"
 MAX_CONNECTION_RATE = 100  # per second; with Evennia's 2 the third connection would wait
 # typeclasses/throttle.py counts for telnet and web together. Evennia's throttle counts only

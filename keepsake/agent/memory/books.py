@@ -38,7 +38,9 @@ class Books:
     """
 
     def __init__(self, ref: AgentRef, services: Runtime) -> None:
-        name, folder, emit = ref.name, ref.folder, services.events.emit
+        name = ref.name
+        folder = ref.folder
+        emit = services.events.emit
 
         def owner(of: str) -> Owner:
             return Owner(name, lambda problem: log(f"[{of}] {name}: {problem}"), emit)
@@ -49,7 +51,9 @@ class Books:
         self.journal = Journal(folder / "journal", owner("Journal"))
         self.people = PeopleBook(folder, owner("People"))
         self.closed = False
-        self._name, self._services, self._lock = name, services, threading.Lock()
+        self._name = name
+        self._services = services
+        self._lock = threading.Lock()
 
     def read_edits(self) -> None:
         """Read files that a person has edited; blocks.
@@ -92,7 +96,8 @@ class Books:
             shown = first and numbers and numbers[-1] >= first
             return not shown and private.may_hear(numbers, audience=NOBODY)
 
-        now, tokens = services.clock.now(), services.tokens
+        now = services.clock.now()
+        tokens = services.tokens
         return prompt_lines(self.journal.known, budget, now, tokens, may, about)
 
     def people_lines(
@@ -104,7 +109,8 @@ class Books:
         partner: str,
     ) -> tuple[str, ...]:
         """Return a prompt's lines about the people who are with the agent, the partner first."""
-        services, hears = self._services, private.may_hear
+        services = self._services
+        hears = private.may_hear
         budget = max(PEOPLE_BUDGET, services.chat_tokens // SHARE)
         how = PromptContext(
             services.clock.now(),

@@ -32,7 +32,9 @@ class Compactions:
 
     def __init__(self, ref: AgentRef, memory: MemoryComponent, services: Runtime) -> None:
         self.no_room: CompactionError | None = None
-        self._ref, self._memory, self._services = ref, memory, services
+        self._ref = ref
+        self._memory = memory
+        self._services = services
         self._lock = DeferredLock()
 
     @property
@@ -77,7 +79,9 @@ class Compactions:
         Raises:
             KeepsakeError: The memory cannot be opened.
         """
-        memory, emit, name = self._memory.memory, self._services.events.emit, self._memory.name
+        memory = self._memory.memory
+        emit = self._services.events.emit
+        name = self._memory.name
         # Read the game's objects here, because worker threads must not.
         body = self._ref.body()
         page = str(body.db.profile or "") if body is not None else ""
@@ -106,7 +110,8 @@ class Compactions:
         def emit_events(outcome: UndoResult | CompactionError) -> UndoResult | CompactionError:
             problem = str(outcome) if isinstance(outcome, CompactionError) else ""
             number = 0 if isinstance(outcome, CompactionError) else outcome.number
-            name, emit = self._memory.name, self._services.events.emit
+            name = self._memory.name
+            emit = self._services.events.emit
             emit(MemoryChange(agent=name, op="undo", n=number, by="builder", problem=problem))
             return outcome
 
@@ -114,7 +119,8 @@ class Compactions:
 
     def _in_thread[T](self, change: Callable[[], T]) -> Deferred[T | CompactionError]:
         """Run a change in a thread of the compaction pool."""
-        name, services = self._memory.name, self._services
+        name = self._memory.name
+        services = self._services
         # Lock now, not when a thread is free. Otherwise a second compaction could wait behind
         # this one, and would then summarise only the few memories that came meanwhile.
         if self.compacting:

@@ -46,16 +46,23 @@ class MemoryComponent:
     """
 
     def __init__(self, ref: AgentRef, books: Books, services: Runtime) -> None:
-        self.name, self.folder = ref.name, ref.folder
+        self.name = ref.name
+        self.folder = ref.folder
         self.summaries = SummaryFolder(ref.folder / "summaries", ref.name)
         self.problem: KeepsakeError | None = None
         self.newest = 0
-        self.private, self.commitments = PrivateWords(), books.commitments
+        self.private = PrivateWords()
+        self.commitments = books.commitments
         self.waiting: deque[Line] = deque(services.spill.of(ref.folder.name))
-        self.asleep, self.known = False, (frozenset[str](), "")
-        self._books, self._services, self._spilled = books, services, bool(self.waiting)
+        self.asleep = False
+        self.known = (frozenset[str](), "")
+        self._books = books
+        self._services = services
+        self._spilled = bool(self.waiting)
         self._memory: AgentMemory | None = None
-        self._opening, self._closed, self._try_again_at = threading.RLock(), False, 0.0
+        self._opening = threading.RLock()
+        self._closed = False
+        self._try_again_at = 0.0
 
     # -- remembering
 
@@ -89,7 +96,8 @@ class MemoryComponent:
         try:
             while self.waiting:
                 facts = dict(self.waiting[0])
-                when, kind = datetime.fromisoformat(facts.pop("time")), facts.pop("kind")
+                when = datetime.fromisoformat(facts.pop("time"))
+                kind = facts.pop("kind")
                 memory = self.memory.append(facts.pop("text"), MemoryKind(kind), time=when, **facts)
                 self.waiting.popleft()
                 self.newest = memory.number

@@ -36,8 +36,11 @@ class Recaller:
     def __init__(
         self, ref: AgentRef, notes: NoteBook, memory: MemoryComponent, services: Runtime
     ) -> None:
-        self._name, self._folder, self._find_names = ref.name, ref.folder, ref.names
-        self._memory, self._services = memory, services
+        self._name = ref.name
+        self._folder = ref.folder
+        self._find_names = ref.names
+        self._memory = memory
+        self._services = services
         self._names: frozenset[str] = frozenset()
         self._index: AgentIndex | None = None
         self._memory_search: MemorySearch | None = None
@@ -113,10 +116,13 @@ class Recaller:
         Returns:
             The results; None if no index could be searched.
         """
-        config, recall, index = self._services.recall_config, self._memory_search, self._index
+        config = self._services.recall_config
+        recall = self._memory_search
+        index = self._index
         if recall is None or index is None:
             return None
-        began, window = self._services.seconds(), self._memory.memory.context().window
+        began = self._services.seconds()
+        window = self._memory.memory.context().window
         shown = window[-self._services.shown_lines :]  # the whole window if it is 0
         before = shown[0].number if shown else None
         private = self._memory.private

@@ -20,7 +20,9 @@ from keepsake.prompt.script import RECALLED, RECALLED_NOTHING
 from keepsake.prompt.tokens import estimate_tokens
 from keepsake.recall.documents import Document, DocumentKind, Hit
 
-LONGEST, LONGEST_SUMMARY, BRIEF = 300, 450, 160
+LONGEST = 300
+LONGEST_SUMMARY = 450
+BRIEF = 160
 """Maximum characters of a memory or note, of a summary, and of a result in one line."""
 _QUERY_LINES = 2
 """How many recent lines the query of a turn without words to answer contains."""
@@ -56,13 +58,15 @@ def select(found: SearchResult, context: MemoryContext, config: RecallConfig) ->
     }
     unseen: dict[DocumentKind, dict[str, Hit]] = {kind: {} for kind in most}
     for hit in found.hits:
-        document, of_kind = hit.document, unseen[hit.document.kind]
+        document = hit.document
+        of_kind = unseen[hit.document.kind]
         in_window = document.last >= window_from and document.kind is not DocumentKind.NOTE
         shown = document.kind is DocumentKind.SUMMARY and (document.first, document.last) in summed
         if not (in_window or shown) and len(of_kind) < most[document.kind]:
             # Skip a text that repeats another one.
             of_kind.setdefault(f"{document.title} {document.text.casefold()}", hit)
-    left, hits = config.budget, list[Hit]()
+    left = config.budget
+    hits = list[Hit]()
     columns = (each.values() for each in unseen.values())
     for hit in filter(None, chain.from_iterable(zip_longest(*columns))):
         if (cost := estimate_tokens(line_of(hit.document))) <= left:
@@ -75,7 +79,9 @@ def memory_of(document: Document, name: str) -> Memory:
     """Return a memory of the agent ``name``, with the fields that the index stores."""
     own = document.speaker == name
     kind, source = (MemoryKind.ACT, "") if own else (MemoryKind.PERCEPTION, document.speaker)
-    number, time, text = document.first, document.time, document.text
+    number = document.first
+    time = document.time
+    text = document.text
     return Memory(number, time, kind, text, place=document.place, source=source)
 
 
@@ -84,7 +90,8 @@ def line_of(document: Document, most: int = LONGEST_SUMMARY) -> str:
 
     The text is cut to ``most`` characters, and that of a note or a memory to :data:`LONGEST` too.
     """
-    text, longest = for_prompt(document.text), min(most, LONGEST)
+    text = for_prompt(document.text)
+    longest = min(most, LONGEST)
     if document.kind is DocumentKind.NOTE:
         if len(text) > longest:  # keep the end, because a note grows at its end
             text = f"… {text[-longest:].partition(' ')[2]}"
@@ -109,7 +116,8 @@ def result_line(found: SearchResult | None, words: str) -> str:
         found.of, (DocumentKind.MEMORY, DocumentKind.NOTE, DocumentKind.SUMMARY)
     )
     hits = [*memories[:3], *notes[:2], *summaries[:1], *memories[3:]]
-    parts, room = [], LONGEST_RESULT - len(RECALLED)
+    parts = []
+    room = LONGEST_RESULT - len(RECALLED)
     for hit in hits:
         part = line_of(hit.document, BRIEF)
         if (room := room - len(part) - 2) < 0:
@@ -132,5 +140,6 @@ def scene_query(context: MemoryContext, place: str, present: Sequence[str]) -> s
 
 
 def _when(time: datetime, place: str) -> str:
-    where, time = f", {for_prompt(place)}" if place else "", time.astimezone()
+    where = f", {for_prompt(place)}" if place else ""
+    time = time.astimezone()
     return f"[{time.day} {time:%B %Y, %H:%M}{where}]"

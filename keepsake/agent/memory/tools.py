@@ -55,8 +55,11 @@ class MemoryTools:
         compactions: Compactions,
         services: Runtime,
     ) -> None:
-        self.memory, self.books, self.recaller = memory, books, recaller
-        self.compactions, self._services = compactions, services
+        self.memory = memory
+        self.books = books
+        self.recaller = recaller
+        self.compactions = compactions
+        self._services = services
 
     def perform(
         self, command: Command, place: str, redact: str = "", seen: int = 0
@@ -87,7 +90,9 @@ class MemoryTools:
 
     def _with_source(self, command: Command, seen: int) -> Command:
         """Say in the text who spoke since the agent's last words, because it may repeat a lie."""
-        title, colon, text = "", "", command.argument
+        title = ""
+        colon = ""
+        text = command.argument
         if command.verb == "note":
             title, colon, text = text.partition(": ")
         known = [m for m in self.memory.memory.context().window if not seen or m.number <= seen]
@@ -105,7 +110,8 @@ class MemoryTools:
 
     def _note(self, command: Command, place: str) -> str:
         title, _, text = command.argument.partition(": ")
-        now, reason = self._services.clock.now(), command.reason
+        now = self._services.clock.now()
+        reason = command.reason
         note = self.books.notes.write(title, text, place=place, reason=reason, now=now)
         how = script.ADDED if note.created != note.updated else script.KEPT
         return f"{how}{note.title!r}"
@@ -135,7 +141,8 @@ class MemoryTools:
         who, _, what = (each.strip() for each in command.argument.partition(":"))
         who = who.removeprefix("to ")
         if not what or len(who.split()) > _MOST_WORDS_OF_A_NAME:  # no name: ``a bowl of soup``
-            who, what = "", command.argument.strip()
+            who = ""
+            what = command.argument.strip()
         made = self._basis_of_promise(who)
         key = "" if made is None else made.source_id or made.to_id
         number = self.memory.memory.archive.last_number if made is None else made.number
@@ -160,7 +167,8 @@ class MemoryTools:
         """Return the hits of a search that the current prompt shows."""
         if found is None:
             return ()
-        config, context = self._services.recall_config, self.memory.memory.context()
+        config = self._services.recall_config
+        context = self.memory.memory.context()
         if self._services.chat_tokens:
             # A chat prompt shows the memories behind a summary instead of old summaries.
             config = replace(config, summaries=0)

@@ -44,8 +44,11 @@ class NightAsk:
     """
 
     def __init__(self, ask: Ask | None, limit: int, woken: threading.Event | None = None) -> None:
-        self.calls, self.refused = 0, list[RefusedAnswer]()
-        self._ask, self._limit, self._woken = ask, limit, woken or threading.Event()
+        self.calls = 0
+        self.refused = list[RefusedAnswer]()
+        self._ask = ask
+        self._limit = limit
+        self._woken = woken or threading.Event()
 
     @property
     def available(self) -> bool:
@@ -105,7 +108,9 @@ class Nights:
 
     def __init__(self, name: str, tasks: Mapping[str, NightTask], services: Runtime) -> None:
         self.step = ""
-        self._name, self._tasks, self._services = name, tasks, services
+        self._name = name
+        self._tasks = tasks
+        self._services = services
         self._woken = threading.Event()
         self._lock = DeferredLock()  # never two nights at once
 
@@ -116,7 +121,9 @@ class Nights:
 
     def begin(self, why: str) -> None:
         """Start the night's work when the agent falls asleep."""
-        services, name, ask = self._services, self._name, None
+        services = self._services
+        name = self._name
+        ask = None
         config = services.sleeping.current
         services.events.emit(Sleep(agent=name, op="falls asleep", why=why))
         self._woken = woken = threading.Event()
@@ -139,12 +146,16 @@ class Nights:
 
     def _run_tasks(self, ask: NightAsk) -> None:
         """Run the tasks of one night. If a task fails, log the error and go on."""
-        name, emit, seconds = self._name, self._services.events.emit, self._services.seconds
+        name = self._name
+        emit = self._services.events.emit
+        seconds = self._services.seconds
         try:
             for step, task in self._tasks.items():
                 self.step = step
                 ask.check()
-                began, calls, problem = seconds(), ask.calls, ""
+                began = seconds()
+                calls = ask.calls
+                problem = ""
                 figures: Figures = {}
                 try:
                     figures = task(ask)
@@ -156,7 +167,8 @@ class Nights:
                     problem = str(error) if known else f"an unexpected error ({error!r})"
                     log(f"[Sleep] {name}'s night, {self.step}: {problem}")
                 event = partial(Sleep, agent=name, op="step", step=self.step, problem=problem)
-                took, calls = round(seconds() - began, 6), ask.calls - calls
+                took = round(seconds() - began, 6)
+                calls = ask.calls - calls
                 emit(event(seconds=took, calls=calls, figures=dict(figures)))
             log(f"[Sleep] {name}'s night is done ({ask.calls} model calls)")
         except NightOver:

@@ -30,11 +30,15 @@ THROUGH = "sleep.json"
 """The file in an agent's folder with the number of the last memory in the journal."""
 NEWEST = 2000
 """How many memories one night reads at most."""
-LEAST_MEMORIES, LEAST_LINES = 6, 3
+LEAST_MEMORIES = 6
+LEAST_LINES = 3
 """How many new memories, and new lines about a person, a model call needs."""
-_LEAST_INSIGHT, _MOST_INSIGHT, _USUAL = 4, 8, 5
+_LEAST_INSIGHT = 4
+_MOST_INSIGHT = 8
+_USUAL = 5
 """The importance of an insight: minimum, maximum, and default if its entries give none."""
-_ENTRIES, _KNOWN = 60, 20
+_ENTRIES = 60
+_KNOWN = 20
 """How many newest entries a reflection reads, and how many insights it must not repeat."""
 
 
@@ -46,7 +50,9 @@ class NightWork:
     """
 
     def __init__(self, memory: MemoryComponent, books: Books, services: Runtime) -> None:
-        self._memory, self._books, self._services = memory, books, services
+        self._memory = memory
+        self._books = books
+        self._services = services
         self.tasks: Mapping[str, NightTask] = {
             "consolidate": self.consolidate,
             "reflect": self.reflect,
@@ -63,7 +69,8 @@ class NightWork:
 
     def consolidate(self, ask: NightAsk) -> Figures:
         """Write journal entries about the memories since the last night."""
-        newest, path = self._memory.memory.archive.last_number, self._memory.folder / THROUGH
+        newest = self._memory.memory.archive.last_number
+        path = self._memory.folder / THROUGH
         since = max(_last_in_journal(path), newest - NEWEST)
         asked = ask.available  # without a model, the memories wait for a later night
         figures = self.write_journal(ask, self._read(since + 1, newest) if newest > since else [])
@@ -83,7 +90,8 @@ class NightWork:
         shown = {memory.number: memory for memory in events}
         if len(shown) < LEAST_MEMORIES or not ask.available:
             return {}
-        prompts, journal = self._services.prompts["journal"].current, self._books.journal
+        prompts = self._services.prompts["journal"].current
+        journal = self._books.journal
         drafts = ask.do(journal_task(prompts, self._memory.name, list(shown.values())))
         for draft in drafts:
             sources = [shown[number] for number in draft.memories]
@@ -106,10 +114,14 @@ class NightWork:
         Each insight cites memories of entries that the model was shown. Without a model, an agent
         does not reflect.
         """
-        services, journal, name = self._services, self._books.journal, self._memory.name
-        everything, config = journal.entries(), services.sleeping.current
+        services = self._services
+        journal = self._books.journal
+        name = self._memory.name
+        everything = journal.entries()
+        config = services.sleeping.current
         # An insight is not evidence for further insights.
-        inferred, may = EntryOrigin.INFERRED, self._is_public
+        inferred = EntryOrigin.INFERRED
+        may = self._is_public
         experienced = [e for e in everything if e.origin is not inferred and may(e.memories)]
         insights = [each for each in everything if each.is_insight]
         newest = max((each.order for each in insights), default=(0, 0))
@@ -117,11 +129,13 @@ class NightWork:
         figures: Figures = {"gathered": gathered}
         if gathered < config.reflect_after or not ask.available:
             return {**figures, "needed": config.reflect_after}
-        shown, now = experienced[-_ENTRIES:], services.clock.now()
+        shown = experienced[-_ENTRIES:]
+        now = services.clock.now()
         lines = tuple(entry_line(each, now) for each in shown)
         numbers = {number for each in shown for number in each.memories}
         known = [each.text for each in insights]
-        prompts, most = services.prompts["reflect"].current, config.insights
+        prompts = services.prompts["reflect"].current
+        most = config.insights
         task = reflect_task(prompts, name, lines, known[-_KNOWN:], numbers, most)
         found = [each for each in ask.do(task) if each.text not in known]
         for insight in found:
@@ -145,7 +159,9 @@ class NightWork:
         The model sees the current paragraph, and what both sides said and did since. It sees no
         private memories, because the paragraph may appear in every prompt.
         """
-        asked, people, name = 0, self._books.people, self._memory.name
+        asked = 0
+        people = self._books.people
+        name = self._memory.name
         for page in people.all():
             ask.check()
             heard_by_all = tuple(each for each in page.lines if self._is_public(each.numbers))

@@ -36,7 +36,9 @@ TICK_SECONDS = 60.0
 """Seconds between two checks whether an agent is tired or has slept enough."""
 ITS_HOUR = "its hour"
 _ADDRESSED = (EventKind.ADDRESSED, EventKind.NAMED)
-_TIRED, _CALLED, _STROLL = "yawns, and sets off for home.", "hurries home to a guest.", ""
+_TIRED = "yawns, and sets off for home."
+_CALLED = "hurries home to a guest."
+_STROLL = ""
 """What people see when a walk begins. A walk of the daily routine is not shown, and agents do not
 think about it."""
 _PACE = {_TIRED: 3.0, _CALLED: 1.0, _STROLL: 4.0}
@@ -65,8 +67,11 @@ class Sleeper:
     def __init__(
         self, memory: MemoryComponent, thinker: Thinker, nights: Nights, services: Runtime
     ) -> None:
-        self._memory, self._thinker, self._services = memory, thinker, services
-        self.nights, self._body = nights, thinker.body
+        self._memory = memory
+        self._thinker = thinker
+        self._services = services
+        self.nights = nights
+        self._body = thinker.body
         agent = thinker.body()
         self.awake_seconds = float(agent.attributes.get("awake_seconds", 0.0) if agent else 0.0)
         self._walk: _Walk | None = None
@@ -110,8 +115,11 @@ class Sleeper:
 
     def tick(self) -> None:
         """Handle the passing of about a minute: tire, fall asleep or wake."""
-        now, agent, clock = self._services.seconds(), self._body(), self._services.clock
-        passed, self._last_tick = now - self._last_tick, now
+        now = self._services.seconds()
+        agent = self._body()
+        clock = self._services.clock
+        passed = now - self._last_tick
+        self._last_tick = now
         if agent is None:
             return
         if not agent.db.asleep:
@@ -192,7 +200,8 @@ class Sleeper:
         """Go through one exit of the route from where the agent is now."""
         if (agent := self._body()) is None:
             return
-        before, ways = agent.location, route_to(agent, walk.goal)
+        before = agent.location
+        ways = route_to(agent, walk.goal)
         agent.unannounced = not walk.manner
         try:
             if ways:
@@ -238,7 +247,8 @@ class Sleeper:
 
         ``rested``: Whether it counts as having slept enough, however short the sleep was.
         """
-        agent, now = self._body(), self._services.clock.now()
+        agent = self._body()
+        now = self._services.clock.now()
         if agent is None or not self.asleep:
             return False
         slept = now - (self.fell_asleep or now)
@@ -274,7 +284,8 @@ class Sleeper:
         agent = self._body()
         if agent is None or speaker is None or speaker is agent:
             return False
-        kind, for_me = str(facts.get("type", "")), facts.get("to") == agent.id
+        kind = str(facts.get("type", ""))
+        for_me = facts.get("to") == agent.id
         if kind in RULED and for_me:
             return True
         if kind == "give" and for_me:

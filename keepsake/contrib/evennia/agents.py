@@ -177,7 +177,8 @@ class AgentMixin(CharacterMixin):
 
     def _with_addressee(self, event: Impulse, player: Any, facts: dict[str, Any]) -> Impulse:
         """Return the event, as addressed if the player's words to the room are for this agent."""
-        now, to = runtime().seconds(), facts.get("to")
+        now = runtime().seconds()
+        to = facts.get("to")
         to_room = event.kind is EventKind.HEARD and facts.get("type") == "say" and not event.aside
         if to_room and answers_room(self, player, now):
             event = replace(event, kind=EventKind.ADDRESSED)
@@ -203,9 +204,11 @@ class AgentMixin(CharacterMixin):
         """
         if (mind := self.mind) is None:
             return
-        came, is_player = mover.location is self.location, not is_agent(mover)
+        came = mover.location is self.location
+        is_player = not is_agent(mover)
         if came and greeter(self.location, mover) is self:
-            who, arrival = identity_of(mover), EventKind.ARRIVAL
+            who = identity_of(mover)
+            arrival = EventKind.ARRIVAL
             if self._may_react(line, mover, arrival.value, arrival):
                 mind.thinker.notice(Impulse(arrival, is_player, mover.key, memory, who))
         else:

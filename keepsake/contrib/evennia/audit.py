@@ -19,7 +19,8 @@ from evennia.commands.default.muxcommand import MuxCommand
 from keepsake.json_lines import AppendedFile, line_of, lines_from_end, parsed
 from keepsake.language.perception import words
 
-AUDIT, REPORTS = "audit", "reports"
+AUDIT = "audit"
+REPORTS = "reports"
 """The names of the files. They grow by some megabytes a year."""
 LONGEST = 1000
 """The most characters of a typed line that are logged."""
@@ -75,7 +76,8 @@ class AuditedCommand(MuxCommand):
 
 
 def _who(command: MuxCommand) -> dict[str, Any]:
-    session, account = command.session, command.account
+    session = command.session
+    account = command.account
     return {
         "who": str(getattr(command.caller, "key", command.caller)),
         "account": str(getattr(account, "key", "") or ""),

@@ -32,11 +32,14 @@ class CmdAnswer(Command):
     def func(self) -> None:
         """Say it to the target; the others in the room hear it with the target's name."""
         name, _, words = self.args.partition("=")
-        agent, target = self.caller, self.caller.search(name.strip())
+        agent = self.caller
+        target = self.caller.search(name.strip())
         if target is None or not (said := agent.at_pre_say(harmless(words.strip()))):
             return
-        facts, names = {"type": "talk", "to": target.id}, {"agent": agent, "target": target}
-        place, line = agent.location, '{agent} says to {target}, "{said}"'
+        facts = {"type": "talk", "to": target.id}
+        names = {"agent": agent, "target": target}
+        place = agent.location
+        line = '{agent} says to {target}, "{said}"'
         place.msg_contents(
             (line, facts), exclude=target, from_obj=agent, mapping=names | {"said": said}
         )
@@ -70,8 +73,15 @@ class NPCCmdSet(CmdSet):
     def at_cmdset_creation(self) -> None:
         """Add commands to look, speak, walk and handle things."""
         for command in (
-            *(CmdAnswer, CmdGoThrough, CmdLookClosely),
-            *(general.CmdSay, general.CmdWhisper, general.CmdPose),
-            *(general.CmdGet, general.CmdDrop, general.CmdGive, general.CmdInventory),
+            CmdAnswer,
+            CmdGoThrough,
+            CmdLookClosely,
+            general.CmdSay,
+            general.CmdWhisper,
+            general.CmdPose,
+            general.CmdGet,
+            general.CmdDrop,
+            general.CmdGive,
+            general.CmdInventory,
         ):
             self.add(command())

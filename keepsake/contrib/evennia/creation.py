@@ -78,7 +78,8 @@ def begin_memory(agent: Any) -> None:
 
     It reads them itself: Evennia sets a new object's attributes only after its first look around.
     """
-    made, ours = vars(agent).get("_createdict", {}), (FOLDER, MEMORY_ID)
+    made = vars(agent).get("_createdict", {})
+    ours = (FOLDER, MEMORY_ID)
     given = made.get("attributes") or ()
     made["attributes"] = [each for each in given if each[0] not in ours]
     taken = {each.memory_folder.casefold() for each in all_agents() if each.id != agent.id}
@@ -98,10 +99,13 @@ def settle_memory(agent: Any, *, new: bool = False) -> None:
 
     ``new``: Whether the agent is being created. Then a folder with another id is not its own.
     """
-    agents, folder = runtime().places.agents, agent.memory_folder
-    wanted, kept = str(agent.attributes.get(MEMORY_ID) or "").strip(), _id_in(agents / folder)
+    agents = runtime().places.agents
+    folder = agent.memory_folder
+    wanted = str(agent.attributes.get(MEMORY_ID) or "").strip()
+    kept = _id_in(agents / folder)
     if wanted and wanted == kept:
-        first, has = ObjectDB.objects.filter(id__lt=agent.id), {"db_attributes__db_key": FOLDER}
+        first = ObjectDB.objects.filter(id__lt=agent.id)
+        has = {"db_attributes__db_key": FOLDER}
         for older in first.filter(**has, db_attributes__db_value=folder)[:1]:
             older.at_object_post_copy(agent)  # Evennia's command `copy` does not call it
         return
@@ -139,7 +143,8 @@ def report(agent: Any, op: str, *, about: str = "") -> None:
         last = mind.memory.memory.archive.last_number
     except KeepsakeError:  # its archive cannot be opened, which the component reports itself
         last = 0
-    of, by = "agent", "builder"
+    of = "agent"
+    by = "builder"
     runtime().events.emit(MemoryChange(agent=agent.key, op=op, n=last, of=of, by=by, about=about))
 
 

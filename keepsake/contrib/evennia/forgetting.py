@@ -31,7 +31,9 @@ def forget_everywhere(
     """
     agents = frozenset(map(identity_of, all_agents()))
     person = ForgottenPerson(identity_of(character), character.key, agents)
-    waiting, found, problems = all_agents(), list[Traces](), list[str]()
+    waiting = all_agents()
+    found = list[Traces]()
+    problems = list[str]()
 
     def go_on() -> None:
         if waiting:
@@ -57,7 +59,8 @@ def forget_everywhere(
 
 
 def _of_agent(agent: Any, person: ForgottenPerson) -> Traces | None:
-    folder, indexes = runtime().places.agents / agent.memory_folder, runtime().indexes
+    folder = runtime().places.agents / agent.memory_folder
+    indexes = runtime().indexes
     erased = partial(indexes.erase, agent.memory_folder) if indexes is not None else lambda: None
     close_mind(agent.id)
     try:

@@ -76,9 +76,11 @@ def _news_in(memory: Memory, name: str, own: str, who: str) -> Iterator[News]:
         yield News(memory.time, memory.text, memory.text)
         return
     if said := own_words(memory):
-        speaker, to = own, memory.to or said.to
+        speaker = own
+        to = memory.to or said.to
     elif said := heard(memory):
-        speaker, to = said.who, name if said.to == "you" else said.to
+        speaker = said.who
+        to = name if said.to == "you" else said.to
     about = [each for each in SENTENCE_GAP.split(said.words) if names(each, who)] if said else []
     if not about or not speaker or names(to, who):
         return

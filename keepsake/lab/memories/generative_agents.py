@@ -26,14 +26,16 @@ from keepsake.memory.protocol import MemoryArguments, RecalledLine, line_of
 from keepsake.ports import GenerationRequest, LanguageModel
 from keepsake.recall.documents import Document, DocumentKind
 
-MOST_QUESTIONS, MOST_INSIGHTS = 3, 5
+MOST_QUESTIONS = 3
+MOST_INSIGHTS = 5
 _PROMPTS: Mapping[str, str] = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text("utf-8"))
 _LIST_MARKS = "0123456789.):-*• "
 """The characters that can begin a list item."""
 _NUMBER = re.compile(r"\d{1,4}")
 DECAY = 0.995
 """The factor by which recency falls per hour."""
-_REFLECTION_ENTRIES, _RECALL_ENTRIES = 100, 30
+_REFLECTION_ENTRIES = 100
+_RECALL_ENTRIES = 30
 """The number of newest entries that reflection asks about, and of entries recalled per question."""
 
 
@@ -67,13 +69,15 @@ class GenerativeAgents(Rag):
     def __init__(self, given: MemoryArguments) -> None:
         self._settings = settings_of(StreamSettings, given.settings)
         super().__init__(given, self._settings)
-        self._given, self._unreflected = given, 0  # summed importance since the last reflection
+        self._given = given
+        self._unreflected = 0  # summed importance since the last reflection
         self._stream: dict[str, StreamEntry] = {}
 
     def perceive(self, memory: Memory) -> None:
         """Add the memory to the stream; a model rates its importance later."""
         super().perceive(memory)
-        key, score = f"{DocumentKind.MEMORY}:{memory.number}", importance(memory, self._given.agent)
+        key = f"{DocumentKind.MEMORY}:{memory.number}"
+        score = importance(memory, self._given.agent)
         self._unreflected += score
         self._stream[key] = StreamEntry(writable(line_of(memory)), memory.time, score)
 
@@ -110,8 +114,10 @@ class GenerativeAgents(Rag):
         Raises:
             ModelError: Nothing could be embedded.
         """
-        entries, now = list(self._stream.values()), self._given.clock.now()
-        near, weights = self.scores(question), self._settings
+        entries = list(self._stream.values())
+        now = self._given.clock.now()
+        near = self.scores(question)
+        weights = self._settings
         hours = [max((now - each.accessed) / timedelta(hours=1), 0.0) for each in entries]
         parts = (
             (weights.recency, [DECAY**each for each in hours]),
@@ -129,11 +135,13 @@ class GenerativeAgents(Rag):
             if not entry.rated:
                 score = _poignancy(model, entry.text) or entry.importance
                 self._unreflected += score - entry.importance
-                entry.importance, entry.rated = score, True
+                entry.importance = score
+                entry.rated = True
 
     def _reflect(self, model: LanguageModel) -> None:
         """Make questions from the newest entries, and add the insights that answer them."""
-        newest, now = list(self._stream.values())[-_REFLECTION_ENTRIES:], self._given.clock.now()
+        newest = list(self._stream.values())[-_REFLECTION_ENTRIES:]
+        now = self._given.clock.now()
         for question in _questions(model, self._fit(reversed(newest))):
             self._index.flush()
             basis = [key for key, _ in self.rank(question)[:_RECALL_ENTRIES]]
@@ -156,7 +164,8 @@ class GenerativeAgents(Rag):
 
 def normalised(values: Sequence[float]) -> list[float]:
     """Return the values scaled to 0 (smallest) to 1 (largest); all 0 if they are equal."""
-    low, high = min(values, default=0.0), max(values, default=0.0)
+    low = min(values, default=0.0)
+    high = max(values, default=0.0)
     return [(each - low) / (high - low) if high > low else 0.0 for each in values]
 
 

@@ -57,8 +57,11 @@ class KeepsakeMemory:
     """
 
     def __init__(self, given: MemoryArguments) -> None:
-        self._given, self._asleep, self._private = given, False, PrivateWords()
-        config, summarizer = _config(given), _summarizer(given)
+        self._given = given
+        self._asleep = False
+        self._private = PrivateWords()
+        config = _config(given)
+        summarizer = _summarizer(given)
         self._commitments = Commitments(given.folder / "noticed.md")
         self._memory = ReplayedMemory(
             given.agent,
@@ -100,7 +103,8 @@ class KeepsakeMemory:
     def context(self, budget: int) -> Sequence[str]:
         """Return promises, summaries, then as much of the window's end as there is room for."""
         self._compact(self._memory.before_thought())
-        now, tokens = self._memory.context(), self._given.tokens
+        now = self._memory.context()
+        tokens = self._given.tokens
         promises = self._commitments.lines(now.window[0].number if now.window else None)
         summaries = (summary.text for summary in now.summaries)
         head = list(within_budget(chain(promises, summaries), budget, tokens))
@@ -118,7 +122,8 @@ class KeepsakeMemory:
         self._index.flush()
         asker, says, words = question.partition(": ")
         if not says or asker not in self._names:
-            asker, words = "", question
+            asker = ""
+            words = question
         audience = self._given.audience()
         found = self._recall.search(
             words,
@@ -147,7 +152,8 @@ class KeepsakeMemory:
 
 def _config(given: MemoryArguments) -> CompactionConfig:
     """Return the settings; ``context_tokens`` follows from the budget unless it is set."""
-    written, known = dict(given.settings), settings_of(CompactionConfig)
+    written = dict(given.settings)
+    known = settings_of(CompactionConfig)
     if unknown := ", ".join(sorted(written.keys() - {each.name for each in known})):
         names = ", ".join(each.name for each in known)
         raise KeepsakeError(f"keepsake has no setting {unknown}", f"It has {names}")

@@ -59,7 +59,8 @@ class Mem0(NewestLines):
                 "history_db_path": str(given.folder / "history.db"),
             }
         )
-        embed, self._model = given.embedder.embed, given.model
+        embed = given.embedder.embed
+        self._model = given.model
         self._mem0.llm = SimpleNamespace(generate_response=self._generate)
         self._mem0.embedding_model = SimpleNamespace(
             embed=lambda text, *_: [*map(float, embed([text])[0])],

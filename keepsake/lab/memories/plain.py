@@ -67,7 +67,8 @@ class NewestLines:
     keeps_whispers = False  # as usual for these memories, everybody is shown everything
 
     def __init__(self, given: MemoryArguments, size: int) -> None:
-        self._tokens, self._size = given.tokens, size
+        self._tokens = given.tokens
+        self._size = size
         self._lines: dict[int, str] = {}
 
     def perceive(self, memory: Memory) -> None:
@@ -124,7 +125,8 @@ class LineIndex:
     def __init__(
         self, embedder: Embedder | None, add_words: Callable[[Sequence[Document]], object]
     ) -> None:
-        self._embedder, self._add_words = embedder, add_words
+        self._embedder = embedder
+        self._add_words = add_words
         self._vectors: dict[str, Any] = {}  # vectors of length one, by key
         self._waiting: dict[str, Document] = {}
 

@@ -61,7 +61,8 @@ class Rag(NewestLines):
             "tokenize = 'porter unicode61')"
         )
         weakref.finalize(self, self._words.close)
-        add, insert = self._words.executemany, "INSERT INTO lines VALUES (?, ?)"
+        add = self._words.executemany
+        insert = "INSERT INTO lines VALUES (?, ?)"
         self._index = LineIndex(
             given.embedder, lambda found: add(insert, [(each.key, each.text) for each in found])
         )
@@ -70,7 +71,8 @@ class Rag(NewestLines):
     def perceive(self, memory: Memory) -> None:
         """Keep the line, to be indexed later."""
         super().perceive(memory)
-        number, key = memory.number, f"{DocumentKind.MEMORY}:{memory.number}"
+        number = memory.number
+        key = f"{DocumentKind.MEMORY}:{memory.number}"
         text = writable(dated(memory))  # the date in the text helps to find more of the evidence
         self._entries[key] = text, (number,)
         self._index.add(Document(key, DocumentKind.MEMORY, text, memory.time, number, number))
@@ -100,7 +102,8 @@ class Rag(NewestLines):
             ModelError: Nothing could be embedded.
         """
         if self._embedder is None:
-            rare, every = self.word_scores(question), self._bm25([*_words_of(question)])
+            rare = self.word_scores(question)
+            every = self._bm25([*_words_of(question)])
             part = min(rare.values(), default=1.0) / max(every.values(), default=1.0)
             return {**{key: score * part for key, score in every.items()}, **rare}
         vector = self._embedder.embed([writable(question)])[0]
@@ -145,7 +148,8 @@ class Hybrid(Rag):
     def __init__(self, given: MemoryArguments) -> None:
         own = settings_of(HybridSettings, given.settings)
         super().__init__(given, own)
-        folder, self._candidates = Path(own.reranker).expanduser(), own.candidates
+        folder = Path(own.reranker).expanduser()
+        self._candidates = own.candidates
         self._reader = onnx_model(folder) if own.reranker else None
 
     def rank(self, question: str) -> list[tuple[str, float]]:

@@ -15,8 +15,17 @@ from tests.slow.browser.watched import FACT, HOSTILE, WatchedWorld
 from tests.slow.e2e.players import PASSWORD
 
 SECTIONS = (
-    *("live", "prompt", "memory", "recall", "compactions", "charts", "why"),
-    *("journal", "people", "notes", "nights"),
+    "live",
+    "prompt",
+    "memory",
+    "recall",
+    "compactions",
+    "charts",
+    "why",
+    "journal",
+    "people",
+    "notes",
+    "nights",
 )
 
 
@@ -309,7 +318,8 @@ def test_a_player_walks_by_clicks_and_is_back_there_after_a_restart_of_the_world
     story = page.locator("#story")
     expect(story).to_contain_text("to leave.")
     expect(page.locator("#map")).to_be_hidden()
-    line, ways = page.get_by_label("What you do"), page.get_by_role("navigation", name="Ways out")
+    line = page.get_by_label("What you do")
+    ways = page.get_by_role("navigation", name="Ways out")
     for typed in ("help", "look", "create Griet willow-harbour-lantern"):
         line.fill(typed)
         line.press("Enter")

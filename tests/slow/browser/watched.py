@@ -22,7 +22,8 @@ _CHANGES = (
     ("thinking.md", "**gather**: 0.6", "**gather**: 0.1"),
     ("thinking.md", "**cooldown**: 4", "**cooldown**: 0.3"),
 )
-_times, _lines = itertools.count(1), itertools.count(100)
+_times = itertools.count(1)
+_lines = itertools.count(100)
 
 
 def speaks(_prompt: str) -> str:

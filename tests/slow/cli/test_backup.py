@@ -64,7 +64,8 @@ def backup_file(tmp_path_factory) -> Path:
 
 
 def test_a_backup_is_restored_into_another_home(tmp_path):
-    here, there = world_in(tmp_path / "one"), copy_in(tmp_path / "other")
+    here = world_in(tmp_path / "one")
+    there = copy_in(tmp_path / "other")
     file = backups.backup(here, tmp_path / "world.tar.gz").path
     assert file.stat().st_mode & 0o077 == 0, "it holds secrets"
     backups.restore(there, file)

@@ -85,8 +85,14 @@ def line(number):
 @pytest.mark.parametrize(
     "fault",
     [
-        *(broken_setting, broken_prompt, missing_file),
-        *(damaged_database, waiting_memory, broken_line, broken_note, broken_summary),
+        broken_setting,
+        broken_prompt,
+        missing_file,
+        damaged_database,
+        waiting_memory,
+        broken_line,
+        broken_note,
+        broken_summary,
     ],
 )
 def test_each_problem_is_reported_with_a_cure(copy, fault):

@@ -50,7 +50,9 @@ def start_maker(folder, file_bytes):
 
 @pytest.mark.parametrize("file_bytes", [5_000, 16_000_000])
 def test_flushed_events_survive_kill_9(tmp_path, file_bytes):
-    folder, runs, known = tmp_path / "events", 4, 0
+    folder = tmp_path / "events"
+    runs = 4
+    known = 0
     for run in range(runs):
         with start_maker(folder, file_bytes) as maker:
             for _ in range(10 + 7 * run):  # killed at another moment each time

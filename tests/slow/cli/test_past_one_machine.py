@@ -83,7 +83,8 @@ def new_answers(server: str) -> Callable[[str], str]:
 
 @pytest.fixture(scope="module")
 def models() -> Iterator[dict[str, FakeModelServer]]:
-    names, has = itertools.chain(*GATEWAYS.values()), ["gemma", "village"]
+    names = itertools.chain(*GATEWAYS.values())
+    has = ["gemma", "village"]
     made = {name: FakeModelServer(models=has, script=new_answers(name)) for name in names}
     yield made
     for each in made.values():
@@ -99,12 +100,14 @@ def hosts(models, tmp_path_factory) -> Iterator[list[str]]:
             page = (REPOSITORY / "docs" / "scale.md").read_text(encoding="utf-8")
             for shown, name in zip(("10.0.0.5:8080", "10.0.0.6:8080"), names, strict=True):
                 page = page.replace(shown, f"127.0.0.1:{models[name].port}")
-            folder, port = tmp_path_factory.mktemp(program), free_base()
+            folder = tmp_path_factory.mktemp(program)
+            port = free_base()
             (folder / "litellm.yaml").write_text(re.findall("```yaml\n(.*?)```", page, re.S)[0])
             (line,) = re.findall(rf"(?:^| ){program} (--.*)", page, re.MULTILINE)
             line = line.replace("8100", str(port)).replace("litellm.yaml", f"{folder}/litellm.yaml")
             made.append(f"http://127.0.0.1:{port}")
-            command, log = [Path(PROGRAMS) / program, *line.split()], folder / "log"
+            command = [Path(PROGRAMS) / program, *line.split()]
+            log = folder / "log"
             environ = {"LITELLM_MASTER_KEY": KEY, "LITELLM_LOCAL_MODEL_COST_MAP": "True"}
             alive = f"{made[-1]}/{ALIVE[program]}"
             running.enter_context(serving(*command, alive=alive, log=log, **environ))
@@ -113,7 +116,8 @@ def hosts(models, tmp_path_factory) -> Iterator[list[str]]:
 
 @pytest.fixture(scope="module")
 def chroma(tmp_path_factory) -> Iterator[str]:
-    folder, port = tmp_path_factory.mktemp("chroma"), free_base()
+    folder = tmp_path_factory.mktemp("chroma")
+    port = free_base()
     address = f"http://127.0.0.1:{port}"
     command = [Path(sys.executable).with_name("chroma"), "run", "--path", folder / "data"]
     command += ["--host", "127.0.0.1", "--port", port]

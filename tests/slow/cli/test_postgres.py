@@ -185,7 +185,11 @@ def test_django_gets_all_parts_of_the_address():
     url = "postgresql://anneke:hush@db.example:6432/world?sslmode=require"
     given = database_settings(places({DATABASE_URL: url}))
     assert [given[key] for key in ("USER", "PASSWORD", "HOST", "PORT", "NAME")] == [
-        *("anneke", "hush", "db.example", "6432", "world")
+        "anneke",
+        "hush",
+        "db.example",
+        "6432",
+        "world",
     ]
     assert given["OPTIONS"]["sslmode"] == "require"
     assert address(places({DATABASE_URL: url})) == "postgresql://db.example:6432/world"

@@ -89,7 +89,8 @@ def parent_of(pid):
 def test_the_first_start_prints_the_addresses(world):
     for component in (Component.PORTAL, Component.SERVER):  # without byte code files all is slow
         assert NO_BYTE_CODE not in psutil.Process(pids(world)[component]).environ()
-    told, here = world.notes["first start"], world.here
+    told = world.notes["first start"]
+    here = world.here
     assert f"telnet localhost {here.ports.telnet}" in told
     assert f"http://localhost:{here.ports.web}/webclient/" in told
     assert f"admin, password in {here.admin_password}" in told
@@ -165,7 +166,8 @@ def test_a_backup_of_the_running_world_has_all_earlier_memories(world, tmp_path)
 
 
 def test_a_start_restarts_a_dead_server(world):
-    before, player = pids(world), Player.new(world, "Bertil")
+    before = pids(world)
+    player = Player.new(world, "Bertil")
     player.see(r"Exits|exits")
     os.kill(before[Component.SERVER], signal.SIGKILL)
     player.see("The game has stopped")

@@ -76,7 +76,9 @@ class Player:
 class GameClient(Telnet):
     """A client that accepts some telnet options, as Mudlet does, and keeps their data."""
 
-    GMCP, MSSP, MXP = 201, 70, 91
+    GMCP = 201
+    MSSP = 70
+    MXP = 91
 
     def __init__(self, copy: Copy, *takes: int) -> None:
         self.takes = takes
@@ -136,7 +138,16 @@ def chat_until(done: Callable[[], object], speaker: Player) -> None:
 
 
 _TALK = (
-    *("Rain again tonight.", "The soup wants salt.", "That dog snores.", "Who painted the sign?"),
-    *("My boots leak.", "The barley is late.", "Fine candles.", "Is the well deep?"),
-    *("I counted nine crows.", "The miller sings.", "Cold hands.", "What a long road."),
+    "Rain again tonight.",
+    "The soup wants salt.",
+    "That dog snores.",
+    "Who painted the sign?",
+    "My boots leak.",
+    "The barley is late.",
+    "Fine candles.",
+    "Is the well deep?",
+    "I counted nine crows.",
+    "The miller sings.",
+    "Cold hands.",
+    "What a long road.",
 )

@@ -6,7 +6,13 @@ import re
 import socket
 import time
 
-_IAC, _DONT, _DO, _WONT, _WILL, _SB, _SE = 255, 254, 253, 252, 251, 250, 240
+_IAC = 255
+_DONT = 254
+_DO = 253
+_WONT = 252
+_WILL = 251
+_SB = 250
+_SE = 240
 _COMMAND = re.compile(
     rb"\xff(?:\xfa.*?\xff\xf0|[\xfb-\xfe].|[^\xfa-\xff])", re.DOTALL
 )  # subnegotiation, offer or request, any other command

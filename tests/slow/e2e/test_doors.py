@@ -21,8 +21,11 @@ from tests.slow.e2e.running import running
 PROXY = "127.0.0.1"
 """The address of a trusted proxy on this machine. Other loopback addresses are not trusted."""
 FRAMES = (
-    *(*table("frames of no use"), "[" * 3000, "9" * 5000),
-    *(b"\xff\xfe\x00", b'["text",["\x00\x01"],{}]'),
+    *table("frames of no use"),
+    "[" * 3000,
+    "9" * 5000,
+    b"\xff\xfe\x00",
+    b'["text",["\x00\x01"],{}]',
 )
 
 

@@ -30,10 +30,18 @@ from tests.unit.lab.in_process import keepsake
 from tests.unit.mind.memory_log import file_contents
 
 BUSY = (
-    *("immediate_window=8", "recent_window=8", "preserve_memories=4", "context_tokens=2000"),
-    *("high=0.8", "low=0.5", "longterm_tokens=200"),
-    *("min_saving_tokens=60", "idle_interval=120", "idle_away_factor=1"),
-    *("awake_hours=1.5", "sleep_hours=1"),
+    "immediate_window=8",
+    "recent_window=8",
+    "preserve_memories=4",
+    "context_tokens=2000",
+    "high=0.8",
+    "low=0.5",
+    "longterm_tokens=200",
+    "min_saving_tokens=60",
+    "idle_interval=120",
+    "idle_away_factor=1",
+    "awake_hours=1.5",
+    "sleep_hours=1",
 )
 TWO_HOURS = SimulationPlan(agents=2, hours=2, visitors=2, settings=settings_from(BUSY))
 

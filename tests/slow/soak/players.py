@@ -15,7 +15,8 @@ from tests.slow.e2e.players import PASSWORD
 from tests.slow.e2e.telnet import Telnet
 
 NAMES = ("Anneke", "Bertil", "Carys", "Dorte", "Ewout")
-FAST, CALM = (0.3, 1.5), (4.0, 12.0)
+FAST = (0.3, 1.5)
+CALM = (4.0, 12.0)
 """The shortest and longest pause between two turns of a player, in seconds."""
 AGENTS = frozenset(p.stem.title() for p in (REPOSITORY / "world" / "agents").glob("*.md"))
 """Names, from the world's files: their folders in the vault are made after the start."""
@@ -33,7 +34,8 @@ _SCREEN = re.compile(r"quit to leave")
 """The end of the first screen. The game ignores all that is typed before it."""
 _AWAY = re.compile(r"The game (?:has stopped|is not available)")
 """Messages of the Portal while there is no Server."""
-_WALKS, _LOOKS = 0.05, 0.2
+_WALKS = 0.05
+_LOOKS = 0.2
 """The share of turns that are walks, and the share that are walks or looks."""
 
 
@@ -65,9 +67,13 @@ class SoakPlayer:
         self, seed: int, number: int, ports: Ports, agents: frozenset[str], *, calm: bool = False
     ) -> None:
         more, name = divmod(number, len(NAMES))
-        self.name, self._ports, self._agents = NAMES[name] + "abcdefghij"[:more], ports, agents
+        self.name = NAMES[name] + "abcdefghij"[:more]
+        self._ports = ports
+        self._agents = agents
         self._pause = CALM if calm else FAST
-        self._number, self._dice, self._seen = number, Random(f"player {seed} {number}"), ""
+        self._number = number
+        self._dice = Random(f"player {seed} {number}")
+        self._seen = ""
         self.said: list[SaidLine] = []
         self.looks: list[float] = []
         self.cuts: list[str] = []
@@ -97,7 +103,8 @@ class SoakPlayer:
             yield line
 
     def _turn(self, line: Telnet) -> None:
-        chance, dice = self._dice.random(), self._dice
+        chance = self._dice.random()
+        dice = self._dice
         here = sorted(self._agents.intersection(_listed(_HERE, self._seen)))
         exits = [each.partition(" to ")[0] for each in _listed(_EXITS, self._seen)]
         if exits and (chance < _WALKS or not here):
@@ -114,7 +121,8 @@ class SoakPlayer:
 
     def _talk(self, line: Telnet, agent: str) -> None:
         tag = f"p{self._number}n{len(self.said) + 1}x"
-        what, where = self._dice.choice(_THINGS), self._dice.choice(_PLACES)
+        what = self._dice.choice(_THINGS)
+        where = self._dice.choice(_PLACES)
         more = " and then I told nobody of it" * self._dice.choice((0, 0, 0, 1, 6))
         words = f"I found {what} {where}{more}, and I call it {tag}."
         said = SaidLine(self.name, agent, words, tag)

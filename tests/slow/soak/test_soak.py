@@ -70,7 +70,8 @@ def recover(copy: Copy, component: Component, players: Sequence[SoakPlayer]) -> 
 
 
 def test_a_world_outlives_kills_and_a_faulty_model(tmp_path, tables):
-    dice, kills = Random(f"kills {SEED}"), []
+    dice = Random(f"kills {SEED}")
+    kills = []
     with (
         FakeModelServer() as fake,
         running(

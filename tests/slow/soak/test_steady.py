@@ -29,7 +29,9 @@ MINUTES = float(os.environ.get("KEEPSAKE_SOAK_MINUTES", "2"))
 TALKS = int(os.environ.get("KEEPSAKE_SOAK_TALKS", "8"))
 SAMPLE_SECONDS = 5.0
 WATCHED = (Component.SERVER, Component.PORTAL, Component.VECTORS)
-GROWTH, MORE_MIB, MORE_FILES = 1.1, 16.0, 5.0 * len(AGENTS)
+GROWTH = 1.1
+MORE_MIB = 16.0
+MORE_FILES = 5.0 * len(AGENTS)
 """How far memory and open files of the last fifth may exceed the second; the first is warm-up.
 Chroma opens about five files for each agent, after it has made a graph of its memories."""
 VECTOR_BYTES = 2000
@@ -58,7 +60,8 @@ def growth(samples: Samples, memories: int) -> list[str]:
             ("MiB", [mib for mib, _ in taken], GROWTH, MORE_MIB + data),
             ("open files", [float(files) for _, files in taken], 1.0, MORE_FILES),
         ):
-            early, late = _middle(values[fifth : 2 * fifth]), _middle(values[-fifth:])
+            early = _middle(values[fifth : 2 * fifth])
+            late = _middle(values[-fifth:])
             print(f"{component}: {early:.0f} {what}, at the end {late:.0f}")
             if late > early * share + more:
                 found.append(f"{component} grew from {early:.0f} to {late:.0f} {what}")
@@ -70,7 +73,8 @@ def _middle(values: Sequence[float]) -> float:
 
 
 def test_a_world_with_many_talks_does_not_grow(tmp_path, tables):
-    numbers, samples = itertools.count(1), defaultdict(list)
+    numbers = itertools.count(1)
+    samples = defaultdict(list)
     with FakeModelServer(script=lambda _: f"I heard that. It is number {next(numbers)}.") as fake:
         fake.always(CHAT, Reply(drip=0.02))
         agent = f"provider=openai host={fake.address} model=fake in_flight=16"

@@ -20,7 +20,9 @@ from keepsake.paths import REPOSITORY, Places, Ports
 from tests.free_ports import free_base
 from tests.slow.e2e.players import PASSWORD, PATIENCE, Player
 
-SETTINGS, URLS, SETS = "server/conf/settings.py", "web/urls.py", "commands/default_cmdsets.py"
+SETTINGS = "server/conf/settings.py"
+URLS = "web/urls.py"
+SETS = "commands/default_cmdsets.py"
 _PAGE = (REPOSITORY / "docs" / "your-own-game.md").read_text(encoding="utf-8")
 _PORTS = (
     "TELNET_PORTS, WEBSERVER_PORTS, WEBSOCKET_CLIENT_PORT, AMP_PORT = "
@@ -39,7 +41,8 @@ UV = shutil.which("uv", path=f"{Path(sys.executable).parent}:{os.environ['PATH']
 
 def install(folder: Path, extras: str = "") -> Path:
     """Install the wheel with extras such as ``[embedded]``; return the folder of programs."""
-    python, locked = folder / "venv" / "bin" / "python", REPOSITORY / "requirements.lock"
+    python = folder / "venv" / "bin" / "python"
+    locked = REPOSITORY / "requirements.lock"
     build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder / "dist"]
     run(build, REPOSITORY)
     run([UV, "venv", "--python", sys.executable, folder / "venv"], folder)
@@ -66,7 +69,9 @@ class Game:
         admin = {"USERNAME": "admin", "PASSWORD": PASSWORD, "EMAIL": "admin@example.org"}
         kept |= {f"EVENNIA_SUPERUSER_{name}": each for name, each in admin.items()}
         self.environ = kept | {"PATH": f"{programs}:{os.environ['PATH']}"} | environ
-        self.folder, self.bin, self.is_new = folder, programs, True
+        self.folder = folder
+        self.bin = programs
+        self.is_new = True
         self.here = Places(folder / "server", folder / "vault", Ports(free_base()))
         run([programs / "evennia", "--init", folder.name], folder.parent)
         self.add(SETTINGS, _PORTS.format(self.here.ports.base))
@@ -117,9 +122,11 @@ class Game:
 
     def up(self, command: str, times: int = 1) -> None:
         """Start or reload the game, and wait until its Server has logged that ``times`` times."""
-        said, deadline = "Server successfully ", time.monotonic() + PATIENCE
+        said = "Server successfully "
+        deadline = time.monotonic() + PATIENCE
         begins = "Portal starting server"  # Evennia gives up if the Portal takes 10 s
-        begun, wanted = self.logs().count(begins), times + self.logs().count(said)
+        begun = self.logs().count(begins)
+        wanted = times + self.logs().count(said)
         self.call("evennia", command)
         while self.logs().count(said) < wanted:
             assert time.monotonic() < deadline, f"no {command}: {self.logs()[-3000:]}"

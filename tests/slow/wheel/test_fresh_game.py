@@ -32,7 +32,8 @@ def test_a_new_game_gets_agents_by_the_page_and_runs_on_without_keepsake(tmp_pat
             tmp_path / "mygame", install(tmp_path, "[evennia,embedded]"), OLLAMA_HOST=fake.address
         )
         game.call("evennia", "migrate")
-        own, evennias = game.commands(), rows(game, tables)
+        own = game.commands()
+        evennias = rows(game, tables)
         before = {path: (game.folder / path).read_text() for path in (SETS, SETTINGS, URLS)}
         game.follow_page()
         assert own

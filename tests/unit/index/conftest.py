@@ -114,7 +114,8 @@ def reopen(
     opened: list[AgentIndex] = []
 
     def reopen() -> AgentIndex:
-        folder, made = tmp_path / "index" / "mira", {"chroma": chroma, "embedder": embedder}
+        folder = tmp_path / "index" / "mira"
+        made = {"chroma": chroma, "embedder": embedder}
         index = AgentIndex(folder, agent.archive.folder, agent.notes, **made, log=logged.append)
         opened.append(index)
         return index

@@ -88,7 +88,8 @@ def test_copies_at_the_same_path_on_two_machines_keep_separate_vectors(
 ):
     here = places_in(tmp_path / "copy")
     ours = Chroma(server.address, here)
-    mira, again = ours.create("Mira", "bag"), ours.create("Mira", "bag")
+    mira = ours.create("Mira", "bag")
+    again = ours.create("Mira", "bag")
     with pytest.raises(IndexUnavailable):
         mira.count()  # an agent has one collection, so the second one replaced it
     here.secret_key.unlink()  # another home has another secret
@@ -114,9 +115,11 @@ def test_a_crash_between_any_two_writes_is_repaired(
     agent.compact(1, 10, "Ten sacks.")
     agent.notes.write("Sacks", "There are many sacks.", now=DAWN)
     keys = {f"memory:{n}" for n in range(1, 11)} | {"summary:1", "note:sacks"}
-    step, complete = 0, False
+    step = 0
+    complete = False
     while not complete:
-        index, left = reopen(), step
+        index = reopen()
+        left = step
 
         def crash_after(name: str):
             call = getattr(WordIndex, name)
@@ -175,7 +178,8 @@ def test_lost_vectors_are_rebuilt_while_words_still_work(
 def test_the_next_start_reads_only_new_lines(agent: AgentFolder, reopen: Opener, monkeypatch):
     agent.add_many(9)
     agent.compact(1, 4, "Ann came to the mill.")
-    index, read = reopen(), list[bytes]()
+    index = reopen()
+    read = list[bytes]()
     sync(index)
     index.close()
     monkeypatch.setattr(
@@ -207,10 +211,12 @@ def test_a_changed_archive_is_indexed_again(
     agent.archive.close()
     if change == "lines are lost":
         (agent.archive.folder / "0000000009.jsonl").unlink()
-        gone, word = "memory:12", "12"
+        gone = "memory:12"
+        word = "12"
     else:
         assert forget(agent.folder, ForgottenPerson("12-1", "Tom"))
-        gone, word = "memory:1", "marzipan"
+        gone = "memory:1"
+        word = "marzipan"
     again = reopen()
     sync(again)
     assert any("not the one that was indexed" in line for line in logged)

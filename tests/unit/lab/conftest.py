@@ -21,7 +21,8 @@ def answer_to(prompt: str) -> str:
 @pytest.fixture
 def server():
     with FakeModelServer(script=answer_to) as fake:
-        fake.kind, fake.template = "llama.cpp", "{{ messages }}"
+        fake.kind = "llama.cpp"
+        fake.template = "{{ messages }}"
         yield fake
 
 

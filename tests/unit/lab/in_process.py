@@ -28,7 +28,8 @@ class CommandResult:
 def keepsake(environ: Mapping[str, str], *arguments: object) -> CommandResult:
     """Run a command with ``environ`` and those present variables that are not Keepsake's."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(OWN_PREFIXES)}
-    out, err = io.StringIO(), io.StringIO()
+    out = io.StringIO()
+    err = io.StringIO()
     code = 0
     with (
         patch.dict(os.environ, {**kept, **environ}, clear=True),

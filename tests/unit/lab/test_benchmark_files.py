@@ -43,7 +43,8 @@ def test_realtalk_is_read_from_a_folder_of_conversations(tmp_path):
     for number, talk in enumerate(json.loads((FOLDER / "locomo.json").read_text())):
         said = json.dumps(talk.pop("conversation")).replace('"text":', '"clean_text":')
         (tmp_path / f"Chat_{number}.json").write_text(json.dumps(talk | json.loads(said)))
-    read, published = read_trials(tmp_path), read_trials(FOLDER / "locomo.json")
+    read = read_trials(tmp_path)
+    published = read_trials(FOLDER / "locomo.json")
     assert [each.questions for each in read] == [each.questions for each in published]
 
 
@@ -75,7 +76,8 @@ def test_an_archive_of_the_vault_is_read_as_a_transcript(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize(("name", "lost", "message"), table("files without a part"))
 def test_errors_in_a_file_name_their_place_and_a_cure(name, lost, message, tmp_path):
-    data, path = json.loads((FOLDER / name).read_text()), tmp_path / "spoilt.json"
+    data = json.loads((FOLDER / name).read_text())
+    path = tmp_path / "spoilt.json"
     *within, last = lost
     reduce(getitem, within, data).pop(last)
     path.write_text(json.dumps(data))

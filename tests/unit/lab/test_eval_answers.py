@@ -20,7 +20,8 @@ def scores_of(cell, kind="all"):
 
 def test_answers_are_graded_by_category_with_intervals(environ, tmp_path, server):
     found = tmp_path / "found.json"
-    memory, rated = ("full-context", "sliding-window"), tmp_path / "rated.csv"
+    memory = ("full-context", "sliding-window")
+    rated = tmp_path / "rated.csv"
     more = ("--judge", "answers", "--json", found, "--agree", rated, "--parallel", 4)
     ran = ask(environ, *more, "--price", "1,2", memory=memory)
     assert (ran.returncode, ran.stderr) == (0, "")

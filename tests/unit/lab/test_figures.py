@@ -137,7 +137,8 @@ def test_intervals_contain_the_true_mean_at_about_their_level():
 
 def test_clusters_are_drawn_whole_and_one_alone_has_no_interval():
     values = [1.0] * 30 + [0.0] * 30
-    alone, clustered = estimate(values), estimate(values, ["a"] * 30 + ["b"] * 30)
+    alone = estimate(values)
+    clustered = estimate(values, ["a"] * 30 + ["b"] * 30)
     assert (clustered.low, clustered.high, clustered.clusters) == (0, 1, 2)
     assert alone.high - alone.low < 0.3
     assert figure(estimate(values, ["a"] * 60), "right") == "50.0 (1)"

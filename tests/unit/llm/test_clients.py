@@ -142,13 +142,15 @@ UNTHINKING = {"chat_template_kwargs": {"enable_thinking": False}}
 def test_a_server_gets_only_the_fields_that_it_accepts(
     fake: FakeModelServer, server: str, more: Any, raw: Any, chat: Any
 ):
-    fake.kind, fake.template = server, TEMPLATE
+    fake.kind = server
+    fake.template = TEMPLATE
     model = client_of(fake.address)
     model.check()
     model.generate(FULL)
     model.generate(replace(FULL, prompt="", messages=MESSAGES))
     for path, own in (("completions", raw), ("chat/completions", chat)):
-        body, session = (call := fake.calls(f"/v1/{path}")[-1]).body, call.session
+        body = (call := fake.calls(f"/v1/{path}")[-1]).body
+        session = call.session
         assert session == "keepsake-agent-7"
         assert body.items() >= (more | own).items()
         assert (body.keys() | {"prompt"}) - {"messages"} == PLAIN | more.keys() | own.keys()
@@ -228,11 +230,13 @@ def test_a_model_that_thinks_anyway_gets_room_and_its_thoughts_are_hidden(
 def test_the_capabilities_of_a_model_are_detected_once(
     fake: FakeModelServer, provider: str, server: str, template: str, form: str
 ):
-    fake.kind, fake.template = server, template
+    fake.kind = server
+    fake.template = template
     model = client_of(fake.address, provider)
     assert not model.capabilities.known
     model.check()
-    takes, asked = model.capabilities, len(fake.calls())
+    takes = model.capabilities
+    asked = len(fake.calls())
     assert (takes.known, takes.form, takes.kind) == (True, form, server or OTHER)
     assert not any("completion" in call.path for call in fake.calls()), "nothing is generated"
     model.check()
@@ -374,7 +378,8 @@ def test_no_error_contains_the_api_key_even_if_the_server_quotes_it(
 def test_only_temporary_failures_are_retried(
     fake: FakeModelServer, reply: Reply, seed: int | None, calls: int
 ):
-    path, request = "/v1/completions", GenerationRequest("x", seed=seed)
+    path = "/v1/completions"
+    request = GenerationRequest("x", seed=seed)
     model = client_of(fake.address)
     fake.plan(path, reply)
     if calls == 2:
@@ -431,7 +436,8 @@ def test_refusals_of_long_prompts_are_recognised(body: str):
     ],
 )
 def test_refused_roles_are_merged_from_then_on(fake: FakeModelServer, status: int, refusal: str):
-    path, more = "/v1/chat/completions", ChatMessage("assistant", "Mira.")
+    path = "/v1/chat/completions"
+    more = ChatMessage("assistant", "Mira.")
     fake.plan(path, Reply(status=status, text=refusal))
     model = client_of(fake.address)
     for _ in range(2):
@@ -454,7 +460,8 @@ def test_refused_roles_are_merged_from_then_on(fake: FakeModelServer, status: in
 def test_tools_are_left_out_after_a_refusal_or_an_unreadable_call(
     fake: FakeModelServer, provider: str, reply: Reply, kept: bool
 ):
-    path, fake.capabilities = CHAT_PATHS[provider], ["completion", "tools"]
+    path = CHAT_PATHS[provider]
+    fake.capabilities = ["completion", "tools"]
     fake.plan(path, reply)
     model = client_of(fake.address, provider, tools="yes")
     assert model.resolved().takes_tools

@@ -137,6 +137,7 @@ def test_models_come_and_go_without_a_restart(home: Places, owner: Owner, fake, 
         until(lambda: gateway.profiles.get("agent").model == "qwen3:8b")
         assert [each.provider for each in owner.call(gateway.used_servers)] == ["ollama"]
         answered = threading.Event()
-        gateway.on_ready, fake.models = answered.set, []
+        gateway.on_ready = answered.set
+        fake.models = []
         until(lambda: gateway.profiles.get("agent").provider == "none")
         assert answered.wait(300), "waiting agents are told, so that rules can answer"

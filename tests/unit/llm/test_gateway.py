@@ -25,7 +25,8 @@ from tests.unit.llm.conftest import Owner, running_gateway, until
 def configure(home: Places, host: str, summarizer: str = "openai") -> Path:
     path = home.config / "llm.md"
     shared = f"host={host} model=fake time_limit=60"
-    agent, other = f"provider=ollama {shared} in_flight=2", f"provider={summarizer} {shared}"
+    agent = f"provider=ollama {shared} in_flight=2"
+    other = f"provider={summarizer} {shared}"
     path.write_text(llm_page(agent=agent, summarizer=other))
     return path
 
@@ -103,7 +104,8 @@ def test_no_prompt_is_built_before_the_model_is_detected(
 ):
     gate = threading.Event()
     fake.plan("/api/tags", Reply(gate=gate), Reply(gate=gate))
-    fake.template, fake.context = "{{ .System }} {{ .Prompt }}", 4096
+    fake.template = "{{ .System }} {{ .Prompt }}"
+    fake.context = 4096
     fake.capabilities = ["completion", "tools"]
     configure(home, fake.address)
     with running_gateway(home, owner) as gateway:
@@ -124,7 +126,8 @@ def test_a_prompt_that_is_too_long_is_rebuilt_smaller(
 ):
     fake.context = 3000  # the server says so only when it refuses
     configure(home, fake.address)
-    sizes, path = list[int](), "/v1/chat/completions"
+    sizes = list[int]()
+    path = "/v1/chat/completions"
 
     def long(profile: ModelProfile) -> GenerationRequest:
         sizes.append(profile.prompt_tokens)
@@ -174,7 +177,8 @@ def test_a_missing_server_is_reported_and_used_once_it_starts(home: Places, owne
 def test_a_simulation_waits_for_a_model_in_its_only_thread(home: Places, fake: FakeModelServer):
     configure(home, fake.address)
     fake.script = lambda _: "Long ago."
-    timeline, too_late = Timeline(datetime.now(UTC)), threading.Event()
+    timeline = Timeline(datetime.now(UTC))
+    too_late = threading.Event()
     gateway = TimelineGateway(timeline, Profiles(home.config / "llm.md"), home, lambda _: None)
     gateway.start()
     timer = threading.Timer(300, too_late.set)

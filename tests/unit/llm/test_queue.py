@@ -16,7 +16,9 @@ from keepsake.models.queue import UNASKED, ModelServer, Outcome, Priority, Ticke
 from keepsake.models.scripted import ScriptedModel
 from keepsake.ports import Generation, GenerationRequest
 
-P, E, I, C = Priority.PLAYER, Priority.EVENT, Priority.IDLE, Priority.COMPACTION  # noqa: E741
+P = Priority.PLAYER
+E = Priority.EVENT
+C = Priority.COMPACTION
 S = Priority.SLEEP
 PRIORITIES = dict(zip("peics", Priority, strict=True))
 
@@ -106,7 +108,8 @@ def harness() -> QueueHarness:
 def test_any_calls_stay_within_the_limits_and_are_answered(
     in_flight: int, steps: list[tuple[Priority, str, bool]]
 ):
-    harness, asked = QueueHarness(in_flight), {}
+    harness = QueueHarness(in_flight)
+    asked = {}
 
     def check_limits() -> None:
         harness.run_posted()

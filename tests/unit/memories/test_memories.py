@@ -36,7 +36,9 @@ class ConformingMemory:
     """Finds the newest lines. Each class below differs from it in one fault."""
 
     def __init__(self, arguments):
-        self.arguments, self.memories, self.private = arguments, {}, PrivateWords()
+        self.arguments = arguments
+        self.memories = {}
+        self.private = PrivateWords()
 
     def perceive(self, memory):
         self.memories[memory.number] = memory

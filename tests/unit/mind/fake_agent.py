@@ -87,7 +87,8 @@ class ScriptedSummarizer:
                 answers=(Generation("", "stop", 0, 0, 0, 0.0, ""),),
             )
         lines = (*source.older, *map(_raw, source.memories))
-        first, last = lines[: 4 if len(lines) > 5 else 1], lines[-1]
+        first = lines[: 4 if len(lines) > 5 else 1]
+        last = lines[-1]
         return Draft(" ".join(line[:40] for line in dict.fromkeys([*first, last])), "scripted")
 
 
@@ -138,7 +139,8 @@ def memories_of(*lines: str) -> list[Memory]:
         kind = {"~": MemoryKind.ACT, "=": MemoryKind.RESULT}.get(line[:1], MemoryKind.PERCEPTION)
         source, mark, text = line.partition("| ")
         if kind is not MemoryKind.PERCEPTION or not mark:
-            source, text = "", line[kind is not MemoryKind.PERCEPTION :]
+            source = ""
+            text = line[kind is not MemoryKind.PERCEPTION :]
         found.append(Memory(number, EVENING + timedelta(minutes=number), kind, text, source=source))
     return found
 
@@ -181,7 +183,8 @@ def fill(memory, share: float) -> None:
 
 def clear(agent: FakeAgent, memory: AgentMemory) -> AgentMemory:
     """Append the line with which earlier versions emptied a prompt; return the memory reopened."""
-    number, made = memory.tiers.last_number, memory.tiers.compactions
+    number = memory.tiers.last_number
+    made = memory.tiers.compactions
     record = {"type": "clear", "n": number, "t": memory.host.clock.now().isoformat()}
     memory.archive.append({**record, "compactions": made, "step": memory.tiers.step})
     memory.close()

@@ -11,7 +11,9 @@ from keepsake.books.people import PeopleBook
 from keepsake.books.person_page import PersonPage
 
 START = datetime(2026, 11, 1, 10, 0, tzinfo=UTC)
-TOM, ADA, RUAN = "12-20261101090000", "13-20261101090100", "14-20261101090200"
+TOM = "12-20261101090000"
+ADA = "13-20261101090100"
+RUAN = "14-20261101090200"
 
 
 @dataclass

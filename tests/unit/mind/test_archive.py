@@ -156,7 +156,9 @@ def test_a_full_disk_in_the_middle_of_a_line_loses_nothing(agent, monkeypatch):
 def test_an_archive_file_changed_during_the_game_loses_no_line(agent, change):
     memory = agent.open()
     add(memory, 3)
-    path, folder, away = segment(agent), agent.folder / "archive", agent.folder / "away"
+    path = segment(agent)
+    folder = agent.folder / "archive"
+    away = agent.folder / "away"
     whole = path.read_bytes()
     if change == "moved":
         folder.rename(away)
@@ -196,7 +198,8 @@ def test_any_text_can_be_stored(agent):
 def test_the_syncer_syncs_archives_and_reports_errors(tmp_path, monkeypatch):
     synced = threading.Event()
     monkeypatch.setattr(json_lines, "_datasync", lambda _: synced.set())
-    refused, reported = ArchiveUnwritable("full"), threading.Event()
+    refused = ArchiveUnwritable("full")
+    reported = threading.Event()
 
     class Full(Archive):
         def sync(self):

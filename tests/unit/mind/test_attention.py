@@ -57,9 +57,12 @@ class Room:
     """An agent and the people in its room; ``covered`` has the last answered line of each."""
 
     def __init__(self, seed):
-        self.attention, self.now = new_attention(seed, chatter_turns=1000), 0.0
+        self.attention = new_attention(seed, chatter_turns=1000)
+        self.now = 0.0
         self.here = {"Ann", "Bo", "Cy", "Tom"}
-        self.lines, self.covered, self._number = {}, {}, 0
+        self.lines = {}
+        self.covered = {}
+        self._number = 0
         self.looks()
 
     def looks(self):

@@ -16,7 +16,8 @@ from keepsake.errors import NoteRefused
 from tests.unit.mind.journals import NOON, write
 from tests.unit.mind.memory_log import TOM, MemoryLog
 
-FIRST, SECOND = "I planted peas by the blue gate.", "The beans are up beside the wall."
+FIRST = "I planted peas by the blue gate."
+SECOND = "The beans are up beside the wall."
 
 
 class Kind(NamedTuple):

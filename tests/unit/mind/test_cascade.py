@@ -14,7 +14,8 @@ from keepsake.memory.config import CompactionConfig
 from keepsake.memory.types import CompactReason, Outcome
 from tests.unit.mind.fake_agent import add, covered
 
-COUNT, MANUAL = CompactReason.COUNT, CompactReason.MANUAL
+COUNT = CompactReason.COUNT
+MANUAL = CompactReason.MANUAL
 BY_HAND = "I met Tom, who is a baker."
 
 
@@ -177,7 +178,8 @@ def test_a_malformed_summary_file_is_set_aside_and_written_again(agent, memory, 
     path = agent.folder / "summaries" / "recent.md"
     data = garbage if isinstance(garbage, bytes) else garbage.encode()
     path.write_bytes(data)
-    before, expected = memory.context(), [] if not data else [data]
+    before = memory.context()
+    expected = [] if not data else [data]
     assert any("recent.md" in note for note in memory.adopt_edits())
     assert memory.context() == before
     assert memory.check().whole

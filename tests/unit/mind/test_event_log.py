@@ -93,7 +93,8 @@ class FullDisk:
     """Accepts ``room`` more bytes, cuts the write that exceeds them, and then fails."""
 
     def __init__(self, monkeypatch, room):
-        self.room, self.write = room, os.write
+        self.room = room
+        self.write = os.write
         monkeypatch.setattr(json_lines.os, "write", self)
 
     def __call__(self, fd, data):
@@ -134,7 +135,8 @@ def test_a_full_disk_is_reported_once_and_lost_events_are_counted(tmp_path, logs
 
 
 def test_forgotten_words_are_masked_and_the_rest_can_be_read(tmp_path, logs):
-    log, traces = logs(tmp_path), Traces(ForgottenPerson("9-1", "Otto"), ())
+    log = logs(tmp_path)
+    traces = Traces(ForgottenPerson("9-1", "Otto"), ())
     traces.rare = frozenset({"füße", "日本語です", "keep", "prompt", "thought"})  # keys, too
     head = "Who she is. " * 9 + "Otto says:\nFüße 日本語です, and soup."
     for text in (head, f"{head} And now?"):

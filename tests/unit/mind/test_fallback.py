@@ -32,7 +32,8 @@ class TestQuestions:
         assert said(asked, ("Anneke", told, 9.0)) == answered
 
     def test_are_answered_with_what_was_said_last(self):
-        red, blue = ("Anneke", "My boat is red.", 9.0), ("Anneke", "My boat is blue.", 9.0)
+        red = ("Anneke", "My boat is red.", 9.0)
+        blue = ("Anneke", "My boat is blue.", 9.0)
         assert said("What colour is my boat?", red, blue) == "You told me: 'My boat is blue.'"
 
     def test_about_the_agent_are_answered_from_its_persona_in_the_first_person(self):
@@ -46,7 +47,8 @@ class TestQuestions:
     def test_are_not_answered_with_what_somebody_else_said(self):
         lotte = ("Jonas", "My sister is called Lotte.", 20.0)
         assert said("What is my sister called?", lotte) in stock("unknown")
-        nets, boat = ("Anneke", "I mend nets.", 9.0), ("Anneke", "My boat is blue.", 8.9)
+        nets = ("Anneke", "I mend nets.", 9.0)
+        boat = ("Anneke", "My boat is blue.", 8.9)
         assert said("What is the name of my dog?", nets, boat) in stock("unknown")
 
 

@@ -74,7 +74,8 @@ def compact_while_due(memory: AgentMemory) -> None:
 def test_after_any_flood_of_lines_the_prompt_fits_its_budget(before, between, overheads, how):
     bad, thinking = how
     with tempfile.TemporaryDirectory() as folder:
-        numbers, later = itertools.count(1), iter(between)
+        numbers = itertools.count(1)
+        later = iter(between)
         agent = FakeAgent(Path(folder) / "Mira", SHIPPED, tokens=ByteTokens())
         agent.summarizer = SlowSummarizer(
             bad=bad, between=lambda: add_burst(memory, next(later, ()), numbers)

@@ -72,7 +72,8 @@ def test_the_books_of_the_last_version_open_and_can_be_written(agent):
     nell = agent.parent / "Nell"
     before = file_contents(nell)
     commitments = Commitments(nell / "noticed.md")
-    journal, book = Journal(nell / "journal"), PeopleBook(nell)
+    journal = Journal(nell / "journal")
+    book = PeopleBook(nell)
     assert [item.line for item in commitments.items] == [
         "You promised Jonas: a bowl of soup (memory 241)",
         "Ada told you: never open the cellar door (memory 17)",

@@ -40,7 +40,8 @@ def test_an_entry_can_be_read_back_and_is_written_once_a_day(journal: Journal):
 
 
 def test_text_that_people_wrote_stays_word_for_word(journal: Journal):
-    path, day = file_of(journal), f"{local_day(NOON):%Y%m%d}"
+    path = file_of(journal)
+    day = f"{local_day(NOON):%Y%m%d}"
     source = "\n".join(table("a journal file edited by hand")).format(day=day) + "\n"
     path.parent.mkdir()
     path.write_text(source)
@@ -67,7 +68,9 @@ def test_the_most_important_entries_are_shown_oldest_first_within_the_budget(jou
     write(journal, "Ada came.", 7)
     write(journal, "The mill burned down.", 9, now=days_ago(3))
     assert [each.split("] ")[1] for each in lines(journal)] == [
-        *("The mill burned down.", "Tom came.", "Ada came.")
+        "The mill burned down.",
+        "Tom came.",
+        "Ada came.",
     ]
     room = sum(map(WordTokens().of, lines(journal)[:2]))
     assert "Ada came." in lines(journal, room)[1], "of equally important entries the newest"

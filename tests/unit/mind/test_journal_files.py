@@ -48,7 +48,8 @@ def entry(number: int, text: str) -> JournalEntry:
 @example(HOSTILE)
 @given(st.lists(texts, max_size=4))
 def test_any_texts_can_be_read_back(given_texts: list[str]):
-    source, written = None, []
+    source = None
+    written = []
     for number, text in enumerate(given_texts, start=1):
         if found := clean(text):
             assert clean(found) == found

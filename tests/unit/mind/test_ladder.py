@@ -16,7 +16,9 @@ from keepsake.memory.summary_text import Draft
 from keepsake.memory.types import CompactReason, Outcome, Rung
 from tests.unit.mind.fake_agent import WIDE, FakeAgent, ManualClock, add, add_talk, covered, fill
 
-COUNT, HIGH, SLEEP = CompactReason.COUNT, CompactReason.HIGH, CompactReason.SLEEP
+COUNT = CompactReason.COUNT
+HIGH = CompactReason.HIGH
+SLEEP = CompactReason.SLEEP
 EMERGENCY = CompactReason.EMERGENCY
 
 
@@ -139,7 +141,8 @@ def test_truncation_comes_last_and_the_archive_keeps_the_text(agent, memory):
         fill_and_compact(memory)
     before = memory.context().longterm
     memory.window.overhead = 930
-    result, context = memory.compact(EMERGENCY), memory.context()
+    result = memory.compact(EMERGENCY)
+    context = memory.context()
     assert [step.rung for step in result.steps][-1] is Rung.TRUNCATE
     assert memory.load().used <= memory.load().budget
     assert check(memory.archive, context, memory.summaries).whole

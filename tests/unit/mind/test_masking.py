@@ -17,7 +17,9 @@ from keepsake.prompt.tokens import estimate_tokens
 from tests.sentences import table
 from tests.unit.mind.fake_agent import EVENING, memories_of
 
-ACT, RESULT, SEEN = MemoryKind.ACT, MemoryKind.RESULT, MemoryKind.PERCEPTION
+ACT = MemoryKind.ACT
+RESULT = MemoryKind.RESULT
+SEEN = MemoryKind.PERCEPTION
 INN = (
     "The Kettle. The only inn in Withy Hythe is one low room around a hearth, and it smells of "
     "leeks, peat and wet wool. A copper kettle the size of a calf hangs over the fire and has "
@@ -49,9 +51,15 @@ _LOOKS = ("", " Here: Tom.", " Here: Ada.", " It has stopped.", " There is blood
 _KNOWN = st.sampled_from(
     (
         *(f"{INN}{end}" for end in _LOOKS),
-        *(_LOFT, RECALLED, "x" * 300, f"{LISTED}{'a, ' * 100}"),
-        *("You tried to go up: there is no such exit.", "The wind rattles the shutters."),
-        *("Rain falls.", "Tom arrives from the Quay.", "Tom goes up to the loft."),
+        _LOFT,
+        RECALLED,
+        "x" * 300,
+        f"{LISTED}{'a, ' * 100}",
+        "You tried to go up: there is no such exit.",
+        "The wind rattles the shutters.",
+        "Rain falls.",
+        "Tom arrives from the Quay.",
+        "Tom goes up to the loft.",
         'Tom says to you, "Never open the door."',
     )
 )
@@ -65,7 +73,8 @@ _LINES = st.one_of(
 
 @st.composite
 def windows(draw: st.DrawFn) -> tuple[Memory, ...]:
-    number, time = draw(st.integers(1, 300)), EVENING
+    number = draw(st.integers(1, 300))
+    time = EVENING
     found = []
     for kind, text, source, reason in draw(st.lists(_LINES, max_size=40)):
         if found and found[-1].text == text:
@@ -112,7 +121,8 @@ def test_masking_keeps_acts_speech_and_order_and_adds_nothing(window, data):
 @given(windows(), st.data())
 def test_a_longer_window_begins_with_the_shorter_one(window, data):
     """Also after the boundary of masking has moved."""
-    through, matters = data.draw(_marks(window)), data.draw(_importance_functions(window))
+    through = data.draw(_marks(window))
+    matters = data.draw(_importance_functions(window))
     end = sum(m.number <= through for m in window)
     length = data.draw(st.integers(end, len(window)))
     shown = mask(window[:length], through, matters)

@@ -131,7 +131,8 @@ def test_peoples_text_stays_and_a_broken_page_waits_for_repair(tmp_path):
 
 
 def test_a_kill_at_any_write_loses_and_doubles_nothing(tmp_path, monkeypatch):
-    log, real = sample_log(), vault_files._written_aside
+    log = sample_log()
+    real = vault_files._written_aside
     whole = file_contents(book_of(tmp_path / "whole", log).folder)
     for dies in range(1, len(whole) + 1):
         left = [dies]
@@ -158,7 +159,8 @@ def test_confided_lines_come_first_and_only_for_those_who_may_hear_them(tmp_path
     secret = log.memories[-1].number
     for number in range(8):
         log.says("Ada", ADA, f"I have baked loaf {number}.")
-    book, ada = book_of(tmp_path, log), [(ADA, "Ada")]
+    book = book_of(tmp_path, log)
+    ada = [(ADA, "Ada")]
     tomorrow = log.now + timedelta(days=1)
     how = PromptContext(tomorrow, WordTokens(), confided=lambda numbers: secret in numbers)
     (line,) = people_lines(ada, book, 300, how)

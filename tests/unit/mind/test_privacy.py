@@ -10,7 +10,8 @@ from keepsake.archive.privacy import PrivateWords, is_private, redacted
 from keepsake.archive.records import MemoryKind
 from tests.unit.mind.journals import did, result, seen, told
 
-TOM, ADA = "Tom-1", "Ada-1"
+TOM = "Tom-1"
+ADA = "Ada-1"
 HEARD = seen(1, 'Tom whispers to you, "The key is below the stone."', event="whisper")
 OLD = replace(HEARD, event="")
 SAID = replace(did(2, "whisper Tom = The rope is in the loft."), to_id=TOM, reason="he asked")

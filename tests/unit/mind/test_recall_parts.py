@@ -113,7 +113,8 @@ def test_no_term_is_parsed_as_query_syntax(term):
     )
 )
 def test_the_word_index_matches_its_documents(steps):
-    index, held = WordIndex(), {}
+    index = WordIndex()
+    held = {}
     for adds, number, word in steps:
         if adds:
             index.add([document(number, word)])

@@ -27,7 +27,8 @@ class RecallWorld:
     """Six searchable lines. The first three are of one day, the others of a day each."""
 
     def __init__(self, vectors: bool = True) -> None:
-        words, self.embedder = WordIndex(), BagOfWords(synonyms=MEANINGS)
+        words = WordIndex()
+        self.embedder = BagOfWords(synonyms=MEANINGS)
         self.index = LineIndex(self.embedder, words.add)
         self.complaints: list[str] = []
         begin = NOW - timedelta(days=10)
@@ -76,7 +77,8 @@ def test_lines_without_common_words_are_found_by_meaning_or_by_related_lines(wor
 
 @pytest.mark.parametrize("vectors", [True, False])
 def test_questions_about_oneself_find_ones_own_lines(vectors):
-    world, time = RecallWorld(vectors), NOW - timedelta(days=1)
+    world = RecallWorld(vectors)
+    time = NOW - timedelta(days=1)
     for number, who in ((20, "Nell"), (30, "Joss"), (40, "Tom")):
         said = f'{who} says to you, "A {["saddler", "cooper", "glazier"][number // 10 - 2]}."'
         world.put(document(number, who, said, time))
@@ -99,7 +101,8 @@ def test_lines_are_found_by_their_day(monkeypatch, vectors, zone, hours, day):
     with monkeypatch.context() as patched:
         patched.setenv("TZ", zone)
         time.tzset()
-        world, before = RecallWorld(vectors), NOW - timedelta(days=5)
+        world = RecallWorld(vectors)
+        before = NOW - timedelta(days=5)
         begins = ("What did I tell you of", "I did tell of", "I tell you of", "You see", "I tie")
         told = ((n, f'Tom says to you, "{begins[n % 5]} knot {n}."') for n in range(20, 320))
         world.put(*(document(n, "Tom", text, before) for n, text in told))

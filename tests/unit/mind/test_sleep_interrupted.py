@@ -68,7 +68,8 @@ class OpenAgent:
     """One agent's folder, ``vault/agents/Mira``, opened as a server opens it."""
 
     def __init__(self, folder: Path, clock: ManualClock) -> None:
-        self.folder, self.clock = folder, clock
+        self.folder = folder
+        self.clock = clock
         self.memory = FakeAgent(folder, config=WINDOWS, clock=clock, asleep=True).open()
         self.journal = Journal(folder / "journal")
         self.book = PeopleBook(folder)
@@ -94,7 +95,9 @@ class OpenAgent:
 
     def tasks(self) -> dict[str, NightTask]:
         night = night_work(
-            *(self.journal, self.book, self.memory.archive.read),
+            self.journal,
+            self.book,
+            self.memory.archive.read,
             now=self.clock.now(),
             config=CONFIG,
         )
@@ -219,7 +222,8 @@ def test_a_night_killed_anywhere_ends_as_an_undisturbed_one(
     copy = NightCopy(evening, tmp_path / "quiet", monkeypatch)
     steps = copy.sleep(undisturbed)
     assert len(steps) == 4
-    quiet, points = copy.open().result(), undisturbed.points
+    quiet = copy.open().result()
+    points = undisturbed.points
     entries, people, _, compacted = quiet
     assert ([each.name for each in people], compacted) == (["Tom", "Ada"], 1)
     assert all(each.portrait for each in people)

@@ -7,7 +7,8 @@ from keepsake.agent.slices import SLICE_SECONDS, Slices
 
 
 def test_work_runs_in_order_one_slice_per_turn_despite_errors() -> None:
-    due, done = [], []
+    due = []
+    done = []
     reactor = SimpleNamespace(callFromThread=due.append, callLater=lambda _, f: due.append(f))
     slices = Slices(reactor)
     for number in range(3):

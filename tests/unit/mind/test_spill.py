@@ -32,7 +32,8 @@ def deliver(folder, spill, agent, limit):
         for line in missing[:limit]:
             newest = archive.read(max(archive.last_number, 1), max(archive.last_number, 1))
             if newest and newest[0].text == line["text"]:
-                last, times = newest[0], newest[0].repeats + 1
+                last = newest[0]
+                times = newest[0].repeats + 1
                 record = {"type": "repeat", "n": last.number, "t": line["time"], "times": times}
                 archive.append(record)
             else:
@@ -81,7 +82,8 @@ def test_each_line_reaches_its_archive_once_and_in_order_despite_kills(said, kil
 def test_a_file_cut_at_any_byte_keeps_its_complete_lines_and_is_continued(words, data):
     with TemporaryDirectory() as scratch:
         path = Path(scratch) / "waiting"
-        spill, ends = Spill(path), []
+        spill = Spill(path)
+        ends = []
         lines = lines_of(words, range(len(words)))
         for line in lines:
             assert spill.keep("Mira", line)

@@ -47,7 +47,8 @@ class UndoState:
 
     @classmethod
     def of(cls, context: MemoryContext, cleared: int) -> UndoState:
-        longterm, recent = context.longterm, context.recent
+        longterm = context.longterm
+        recent = context.recent
         return cls(
             longterm.text if longterm else "",
             recent.text if recent else "",
@@ -129,7 +130,8 @@ class MemoryMachine(RuleBasedStateMachine):
         self.compact(reason)
 
     def compact(self, reason):
-        before, made = self.memory.context(), self.memory.tiers.compactions
+        before = self.memory.context()
+        made = self.memory.tiers.compactions
         try:
             result = self.memory.compact(reason)
         except CompactionError:
@@ -185,13 +187,15 @@ class MemoryMachine(RuleBasedStateMachine):
     @rule()
     def the_prompt_is_cleared(self):
         self.memory = clear(self.agent, self.memory)
-        self.cleared, self.undo_states = self.total, []
+        self.cleared = self.total
+        self.undo_states = []
 
     @precondition(lambda self: not self.full_disk)
     @rule(count=st.integers(1, 5))
     def two_compactions_at_once(self, count):
         scripted = self.agent.summarizer
-        scripted.gate, before = threading.Event(), self.memory.context()
+        scripted.gate = threading.Event()
+        before = self.memory.context()
         made = self.memory.tiers.compactions
         scripted.entered.clear()
         first = threading.Thread(target=self.compact_quietly)
@@ -263,7 +267,8 @@ class MemoryMachine(RuleBasedStateMachine):
 
     @rule(constraints=st.sampled_from([(), RULES]), asleep=st.booleans())
     def constraints_and_sleep_change(self, constraints, asleep):
-        self.agent.constraints, self.agent.asleep = constraints, asleep
+        self.agent.constraints = constraints
+        self.agent.asleep = asleep
 
     @rule()
     def the_disk_fills(self):
@@ -278,7 +283,8 @@ class MemoryMachine(RuleBasedStateMachine):
     @rule(torn=st.none() | st.from_regex(rb"[^\n}]{1,30}", fullmatch=True))
     def restart_or_crash_in_the_middle_of_a_line(self, torn):
         self.free_disk()
-        before, last = self.memory.context(), self.memory.tiers.state.standing
+        before = self.memory.context()
+        last = self.memory.tiers.state.standing
         self.memory.close()
         if torn is not None:
             segments = sorted((self.agent.folder / "archive").glob("0*.jsonl"))

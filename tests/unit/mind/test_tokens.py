@@ -17,12 +17,14 @@ def test_the_estimate_of_tokens_is_close_and_not_too_low(text: str, least: int, 
 
 
 def test_a_servers_counts_correct_the_estimate_within_limits():
-    heuristic, lines = Heuristic(), [f"{SAID} {number}" for number in range(200)]
+    heuristic = Heuristic()
+    lines = [f"{SAID} {number}" for number in range(200)]
     true = round(1.4 * sum(heuristic.each(lines)))
     for _ in range(10):
         heuristic.heard(sum(heuristic.each(lines)), true)
     assert sum(map(heuristic.of, lines)) == pytest.approx(true, rel=0.03)
-    heuristic, before = Heuristic(), Heuristic().factor
+    heuristic = Heuristic()
+    before = Heuristic().factor
     for ours, tokens in ((4, 20), (0, 5), (21, 0), (21, -1)):
         heuristic.heard(ours, tokens)
     assert heuristic.factor == pytest.approx(before, rel=0.01), "short or absurd counts are ignored"

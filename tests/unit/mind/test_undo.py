@@ -14,7 +14,9 @@ from keepsake.memory.types import CompactReason, Rung
 from tests.unit.mind.fake_agent import SMALL, add, clear
 from tests.unit.mind.test_cascade import edit
 
-COUNT, MANUAL, EMERGENCY = CompactReason.COUNT, CompactReason.MANUAL, CompactReason.EMERGENCY
+COUNT = CompactReason.COUNT
+MANUAL = CompactReason.MANUAL
+EMERGENCY = CompactReason.EMERGENCY
 
 
 def state(memory):

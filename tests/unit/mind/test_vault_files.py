@@ -25,7 +25,8 @@ def add(store, path, line):
 
 
 def test_threads_lose_no_line_of_each_other(tmp_path, monkeypatch, store):
-    path, real = tmp_path / "pinned.md", vault_files.read
+    path = tmp_path / "pinned.md"
+    real = vault_files.read
 
     def slow(which):
         text = real(which)

@@ -61,7 +61,8 @@ INSTRUCTIONS = (
 @pytest.mark.parametrize(("words", "own", "reason"), table("answers refused"))
 def test_which_answers_are_refused_and_why(words, own, reason):
     talk = Talk(None, None, None, len)
-    talk._instructions, talk._said_last = INSTRUCTIONS, own
+    talk._instructions = INSTRUCTIONS
+    talk._said_last = own
     found = talk.fault(words)
     assert reason in found
     assert bool(reason) == bool(found)

@@ -162,7 +162,9 @@ def test_a_wrong_template_is_refused_with_its_line(tmp_path, source, line, told)
 
 # -- the window as a conversation
 
-PERCEIVED, ACT, RESULT = MemoryKind.PERCEPTION, MemoryKind.ACT, MemoryKind.RESULT
+PERCEIVED = MemoryKind.PERCEPTION
+ACT = MemoryKind.ACT
+RESULT = MemoryKind.RESULT
 
 
 def window(*lines: tuple[MemoryKind, str]) -> list[Memory]:
@@ -170,7 +172,8 @@ def window(*lines: tuple[MemoryKind, str]) -> list[Memory]:
 
 
 def test_events_are_user_messages_and_own_acts_are_assistant_messages():
-    comes, planks = "Jonas comes in from the quay.", 'Jonas says to you, "The tide took my planks."'
+    comes = "Jonas comes in from the quay."
+    planks = 'Jonas says to you, "The tide took my planks."'
     acts = ("say It owes you two, Jonas.", "say Sit down.", "emote fills a bowl",
             "give bowl to Jonas", "wait")  # fmt: skip
     own = [(ACT, each) for each in acts]  # each sentence is a memory of its own

@@ -11,7 +11,8 @@ from keepsake.events.types import Thought
 from keepsake.web import history
 
 NOW = datetime(2026, 5, 4, 12, 0, 30, tzinfo=UTC)
-MIRA, TOM = 7, 8
+MIRA = 7
+TOM = 8
 
 
 def thought(minutes: float, **more: Any) -> dict[str, Any]:

@@ -8,7 +8,8 @@ from keepsake.json_lines import line_of
 from keepsake.web import history
 from keepsake.web.history import new_events
 
-ADA, TOM = 7, 8
+ADA = 7
+TOM = 8
 
 
 def write(folder, first, last, day="2026-05-04"):

@@ -112,7 +112,8 @@ class CmdAgent(BuilderCommand):
             getattr(self, f"_{action}")()
         elif self.rhs is not None:
             agent = self.agent_named(self.lhs)
-            before, agent.db.profile = agent.db.profile, _profile_text(self.rhs)
+            before = agent.db.profile
+            agent.db.profile = _profile_text(self.rhs)
             changed = "Profile changed. The next thought uses it. The old one was:"
             self.page(f"{changed}\n\n{plain(str(before))}")
         elif self.args.strip():
@@ -133,7 +134,8 @@ class CmdAgent(BuilderCommand):
         return next(iter(actions), ""), options
 
     def _view(self, view: View, options: frozenset[str]) -> None:
-        words, title = self.args, ""
+        words = self.args
+        title = ""
         if view is books.note:  # `mira/well = text`
             left, _, text = words.partition("=")
             name, _, title = left.partition("/")
@@ -146,7 +148,8 @@ class CmdAgent(BuilderCommand):
     # -- views
 
     def _one(self, agent: AgentMixin) -> str:
-        mind, place = self.mind(agent), agent.location.key if agent.location else "nowhere"
+        mind = self.mind(agent)
+        place = agent.location.key if agent.location else "nowhere"
         awake = mind.sleeper.awake_seconds / 3600
         return (
             f"|w{agent.key}|n ({agent.dbref}), in {place}\n"
@@ -198,7 +201,8 @@ class CmdAgent(BuilderCommand):
         if not self.lhs:
             raise KeepsakeError("No agent is named", "Name the agent to delete")
         agent = self.agent_named(self.lhs)
-        name, folder = agent.key, self.mind(agent).memory.folder
+        name = agent.key
+        folder = self.mind(agent).memory.folder
         if name.casefold() != self.lhs.casefold():
             raise KeepsakeError(f"This would delete {name}", f"Write the whole name: {name}")
         agent.delete()
@@ -230,10 +234,12 @@ def _row(agent: AgentMixin, mind: Mind | None) -> tuple[str, ...]:
         return agent.key, place, "", "", "", "opening", ""
     try:
         memory = mind.memory.memory
-        due, load = str(memory.next_due()), memory.load()
+        due = str(memory.next_due())
+        load = memory.load()
     except KeepsakeError as error:
         return agent.key, place, "?", "", "", plain(shortened(str(error))), _tired(mind)
-    total, state = memory.tiers.last_number, _state(mind)
+    total = memory.tiers.last_number
+    state = _state(mind)
     state = "compacting" if mind.compactions.compacting else state
     return agent.key, place, str(total), due, f"{load.share:.0%}", state, _tired(mind)
 
@@ -242,7 +248,8 @@ def _state(mind: Mind) -> str:
     sleeper = mind.sleeper
     if not sleeper.asleep or sleeper.fell_asleep is None:
         return state_of(mind)
-    since, step = sleeper.fell_asleep, sleeper.nights.step
+    since = sleeper.fell_asleep
+    step = sleeper.nights.step
     until = runtime().sleeping.current.wakes_at(since).astimezone()
     work = f", {step}" if step else ", its work is waiting" if sleeper.nights.working else ""
     return f"asleep {since.astimezone():%H:%M} to {until:%H:%M}{work}"

@@ -85,7 +85,8 @@ class BuilderCommand(COMMAND):
 
     def parse(self) -> None:
         """Parse the line, but keep unknown switches: Evennia drops them and runs the command."""
-        known, self.switch_options = self.switch_options, ()
+        known = self.switch_options
+        self.switch_options = ()
         super().parse()
         self.switch_options = known
 
@@ -227,7 +228,8 @@ def table(headings: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
 
 def labelled(lines: Iterable[tuple[str, str]], width: int = 18, line: int = LINE) -> str:
     """Return lines of label and text, wrapped to ``line`` characters."""
-    shown, wrap = [], partial(textwrap.fill, break_long_words=False, break_on_hyphens=False)
+    shown = []
+    wrap = partial(textwrap.fill, break_long_words=False, break_on_hyphens=False)
     for label, text in lines:
         # Colour codes in the label have no width on the screen.
         head = f"  {label + ':':<{width + 1 + len(label) - len(strip_ansi(label))}}"

@@ -17,7 +17,9 @@ SHOWN = 5
 
 def book(kind: str, query: Query) -> Callable[[], str]:
     """``@journal``, ``@notes``, ``@people``: show the newest files, or those with the words."""
-    name, mind, words = query.name, query.mind, query.words.casefold().split()
+    name = query.name
+    mind = query.mind
+    words = query.words.casefold().split()
 
     def work() -> str:
         mind.read_edits()  # also shows what happened a moment ago
@@ -45,7 +47,9 @@ def note(query: Query) -> Callable[[], str]:
     """``@note``: read a note, or write an entry into it; raises KeepsakeError without a title."""
     if not query.title:
         raise KeepsakeError("Give an agent and a title", "Example: @note Mira/well = <text>")
-    notes, owner, agent = query.mind.books.notes, query.name, query.agent
+    notes = query.mind.books.notes
+    owner = query.name
+    agent = query.agent
     place = agent.location.key if agent.location else ""
 
     def work() -> str:
@@ -59,7 +63,9 @@ def note(query: Query) -> Callable[[], str]:
 
 def pin(query: Query) -> Callable[[], str]:
     """``@pin``: show the pinned block, pin a line, or remove one."""
-    name, pinned, text = query.name, query.mind.books.pinned, query.words
+    name = query.name
+    pinned = query.mind.books.pinned
+    text = query.words
 
     def work() -> str:
         done = ""
@@ -73,7 +79,8 @@ def pin(query: Query) -> Callable[[], str]:
 
 
 def _block(name: str, pinned: Pinned) -> str:
-    pins, shown = pinned.items, len(pinned.shown)
+    pins = pinned.items
+    shown = len(pinned.shown)
     if not pins:
         return f"Nothing is pinned for {name}."
     rows = [

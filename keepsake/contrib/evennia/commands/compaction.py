@@ -48,7 +48,8 @@ def compaction_result(outcome: CompactionOutcome) -> ActionResult:
         return False, f"The compaction failed: {outcome}"
     if outcome.outcome is Outcome.NOTHING:
         return True, f"Nothing to compact: {outcome.detail}"
-    before, after = outcome.tokens_before, outcome.tokens_after
+    before = outcome.tokens_before
+    after = outcome.tokens_after
     how = "Compacted" if after < before else "No tokens saved"
     return after < before, f"{how}: {outcome.detail}; {before:,} tokens before, {after:,} now"
 
@@ -68,7 +69,9 @@ def _coloured(result: ActionResult) -> str:
 
 def view(query: Query) -> Callable[[], str] | None:
     """``@compaction``: list the compactions, or undo the last one and show the outcome."""
-    mind, caller, name = query.mind, query.caller, query.name
+    mind = query.mind
+    caller = query.caller
+    name = query.name
     if "undo" in query.options:
         mind.compactions.undo().addCallback(lambda each: caller.msg(_coloured(undo_result(each))))
         return None

@@ -44,8 +44,10 @@ class CmdMemoryStatus(BuilderCommand):
     def run(self) -> None:
         """Show the status of the agent's memory."""
         agent = self.agent_named(self.args)
-        mind, caller = self.mind(agent), self.caller
-        memory, width = mind.memory, min(self.client_width(), LINE)
+        mind = self.mind(agent)
+        caller = self.caller
+        memory = mind.memory
+        width = min(self.client_width(), LINE)
         head = f"|w{agent.key}'s memory|n\n{labelled(_facts(mind), line=width)}"
 
         def done(report: IntegrityReport) -> None:
@@ -57,9 +59,13 @@ class CmdMemoryStatus(BuilderCommand):
 
 
 def _facts(mind: Mind) -> Iterator[tuple[str, str]]:
-    component, no_room = mind.memory, mind.compactions.no_room
-    memory, window = component.memory, component.context().window
-    tiers, tried, load = memory.tiers, memory.compactor, memory.load()
+    component = mind.memory
+    no_room = mind.compactions.no_room
+    memory = component.memory
+    window = component.context().window
+    tiers = memory.tiers
+    tried = memory.compactor
+    load = memory.load()
     numbers = f" (memories {window[0].number}-{window[-1].number})" if window else ""
     yield "Memories", f"{tiers.last_number}, {len(window)} verbatim in the window{numbers}"
     yield (
@@ -68,7 +74,8 @@ def _facts(mind: Mind) -> Iterator[tuple[str, str]]:
         f"{load.summaries:,}, window {load.window:,}, the rest "
         f"{f'{load.overhead:,}' if load.overhead else 'is known after its first act'}",
     )
-    due, left = memory.next_due(), memory.next_due() - tiers.last_number
+    due = memory.next_due()
+    left = memory.next_due() - tiers.last_number
     at = f"at memory {due} ({f'{left} more' if left > 0 else 'due now'})"
     yield "Next compaction", "under way" if mind.compactions.compacting else at
     yield "Last compaction", when(tiers.state.time, datetime.now(UTC))

@@ -40,9 +40,14 @@ _SUMMARIES = {"longterm": "long-term summary", "recent": "short-term summary"}
 
 def view(query: Query) -> Callable[[], str]:
     """``@why``: show what set an act off and what was in its prompt, from event log and archive."""
-    n, agent, archive = query.number(1), query.agent, query.mind.memory.memory.archive
-    name, number = agent.key, agent.id
-    folder, now, log = runtime().places.events, runtime().clock.now(), runtime().event_log
+    n = query.number(1)
+    agent = query.agent
+    archive = query.mind.memory.memory.archive
+    name = agent.key
+    number = agent.id
+    folder = runtime().places.events
+    now = runtime().clock.now()
+    log = runtime().event_log
 
     def work() -> str:
         if log is not None:  # so that the newest act is in the files
@@ -167,10 +172,13 @@ def _cost(cost: Thought) -> Iterator[str]:
 
 def search(query: Query) -> Callable[[], str]:
     """``@recall``: search as the agent's own thoughts do; raises KeepsakeError without words."""
-    name, words, memory = query.name, query.words, query.mind.memory
+    name = query.name
+    words = query.words
+    memory = query.mind.memory
     if not words:
         raise KeepsakeError("No words to search for", "Example: @recall Mira = the brass key")
-    recaller, window = query.mind.tools.recaller, len(memory.context().window)
+    recaller = query.mind.tools.recaller
+    window = len(memory.context().window)
 
     def work() -> str:
         found = recaller.find(words, limit=MOST_HITS, audience=None)
@@ -189,9 +197,12 @@ def search(query: Query) -> Callable[[], str]:
 def source_of(hit: Hit) -> PromptSource:
     """Return a search hit in the form that ``@why`` and the dashboard show."""
     found = hit.document
-    kind, n, title = found.kind.value, found.first, found.title
+    kind = found.kind.value
+    n = found.first
+    title = found.title
     if found.kind is DocumentKind.SUMMARY:
-        kind, n = "summary", int(found.key.partition(":")[2])
+        kind = "summary"
+        n = int(found.key.partition(":")[2])
         title = f"memories {found.first}-{found.last}"
     why = "; ".join(hit.reasons) or "next to a hit"
     return PromptSource(kind, n, title, round(hit.score, 4), why, found.text)
@@ -202,7 +213,8 @@ def source_of(hit: Hit) -> PromptSource:
 
 def memories(query: Query) -> Callable[[], str]:
     """``@memories``: show some memories, word for word."""
-    name, archive = query.name, query.mind.memory.memory.archive
+    name = query.name
+    archive = query.mind.memory.memory.archive
     words = query.words.replace(" ", "")
     if not re.fullmatch(r"(\d{1,9}(-\d{1,9})?)?", words):
         raise KeepsakeError(f"{quoted(words)} is not a range", "Example: @memories Mira 65-128")
@@ -224,7 +236,8 @@ def _memories(name: str, archive: Archive, numbers: Sequence[int]) -> str:
 
 def memory_lines(memories: Iterable[Memory]) -> list[str]:
     """Return a line per memory: number, time, text. Another line shows each new day or place."""
-    lines, scene = [], ""
+    lines = []
+    scene = ""
     for memory in memories:
         when = memory.time.astimezone()
         here = f"{when:%A %d %B %Y}" + (f", {memory.place}" if memory.place else "")
