@@ -33,6 +33,7 @@ PURE = (
     "memory",
     "names",
     "ports",
+    "happening",
 )
 """The parts of the library that import no framework and no client."""
 

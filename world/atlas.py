@@ -142,7 +142,7 @@ class Hour(Entry):
         return self
 
 
-class Person(Entry):
+class Villager(Entry):
     """An agent, as its file describes it."""
 
     id: str  # the file's name without its ending
@@ -170,7 +170,7 @@ class Person(Entry):
             raise refused(reason, "Write what the agent perceives first, then its own act")
         return tuple("\n".join(each) for each in found)
 
-    def whole_profile(self, people: Iterable[Person], common: str) -> str:
+    def whole_profile(self, people: Iterable[Villager], common: str) -> str:
         """Return the profile with the common knowledge and what the agent knows about others."""
         others = []
         for each in people:
@@ -193,7 +193,7 @@ class Atlas:
     places: Mapping[str, Place]
     ways: tuple[Way, ...]
     things: Mapping[str, Thing]
-    people: Mapping[str, Person]
+    people: Mapping[str, Villager]
 
 
 def _link(raw: Any) -> Any:
@@ -256,10 +256,10 @@ def read_atlas(folder: Path = FOLDER) -> Atlas:
         "person": {page.data.get("name") for page in pages},
     }
     things = DataFile(folder / "things.yaml").read(_Things, names).root
-    people: dict[str, Person] = {}
+    people: dict[str, Villager] = {}
     for page in pages:
         about = {"id": page.path.stem, "profile": page.body}
-        person = page.read(Person, names | {"thing": things}, **about)
+        person = page.read(Villager, names | {"thing": things}, **about)
         if any(other.name.casefold() == person.name.casefold() for other in people.values()):
             raise page.error(["name"], f"a second agent is called {person.name!r}", "Rename one")
         people[person.id] = person

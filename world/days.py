@@ -19,11 +19,12 @@ from keepsake.agent.surroundings import (
     place_of,
     show,
 )
+from keepsake.archive.old_lines import what_of
 from keepsake.archive.privacy import is_private
-from keepsake.archive.records import BY_RULE, HEARSAY, SCENE, Memory, MemoryKind
+from keepsake.archive.records import BY_RULE, DEED, HEARSAY, SCENE, Memory, MemoryKind
 from keepsake.contrib.evennia.minds import open_minds
 from keepsake.errors import KeepsakeError
-from keepsake.language.heard import DEED, heard
+from keepsake.happening import ME, Pose
 from keepsake.language.perception import for_prompt, shorten
 from world.almanac import Almanac, Hours
 from world.scenes import ANYBODY, SceneLine, scenes
@@ -97,7 +98,7 @@ def _follow_schedule(agent: Any, now: Almanac) -> None:
     """Go to the place of this hour, or work there."""
     hours = (hour for hour in agent.db.day or () if now.moment in Hours.parse(hour["at"]))
     hour = next((hour for hour in hours if now.states.issuperset(hour.get("when") or ())), None)
-    went = [m.time for m in _window(agent) if m.kind is MemoryKind.ACT and m.text[:3] == "go "]
+    went = [m.time for m in _window(agent) if m.is_own and m.verb == "go"]
     if hour is None or (went and now.moment - went[-1] < OWN_STAY):
         return
     goal = hour.get("in") or agent.home
@@ -120,7 +121,8 @@ def _work(agent: Any, does: Sequence[str], now: Almanac) -> None:
         return
     agent.ndb.worked = today
     if not _remembers(agent, act := f"emote {work}"):
-        agent.mind.memory.remember(act, MemoryKind.ACT, place=place_of(agent), event=SCENE)
+        gesture = Pose(actor=ME, gesture=work, shown=act)
+        agent.mind.memory.remember(gesture, place=place_of(agent), event=SCENE)
     show(agent, f"{agent.key} {work}", SCENE, work=True)
 
 
@@ -194,15 +196,9 @@ def _together(one: Any, other: Any) -> bool:
 
 
 def _remember(actor: Any, act: str, whom: Any, event: str, *, links: str = "") -> None:
-    actor.mind.memory.remember(
-        act,
-        MemoryKind.ACT,
-        place=place_of(actor),
-        event=event,
-        to=whom.key,
-        to_id=identity_of(whom),
-        chain=links,
-    )
+    given = {"kind": MemoryKind.ACT, "text": act, "to": whom.key, "to_id": identity_of(whom)}
+    place = place_of(actor)
+    actor.mind.memory.remember(what_of(given), place=place, event=event, chain=links)
 
 
 # -- news: deeds that they saw or heard of, with the chain of memories back to a witness
@@ -218,15 +214,15 @@ def _rumours(agent: Any) -> Iterator[Rumour]:
         if memory.kind is not MemoryKind.PERCEPTION or is_private(memory):
             continue
         mine = f"{agent.key} {memory.number}"
-        if memory.event == DEED and memory.source_id and not memory.to_id:
+        if memory.event == DEED and memory.source_id and not memory.about:
             yield memory, shorten(for_prompt(memory.text), NEWS_LENGTH), [mine]
-        elif memory.event == HEARSAY and (said := heard(memory)) is not None:
+        elif memory.event == HEARSAY and (said := memory.heard) is not None:
             yield memory, said.words.partition(": ")[2], [*memory.chain.split("; "), mine]
 
 
 def _about(memory: Memory) -> str:
     """Return the identity of the person whom a rumour is about."""
-    return memory.source_id if memory.event == DEED else memory.to_id
+    return memory.source_id if memory.event == DEED else memory.about
 
 
 def news_for(teller: Any, listener: Any, now: datetime) -> Rumour | None:

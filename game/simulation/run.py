@@ -28,7 +28,7 @@ from keepsake.errors import KeepsakeError
 from keepsake.events.log import EventLog, Subscribers
 from keepsake.events.types import Compaction, Event, Fault, MemoryChange, Thought
 from keepsake.paths import places, read_or_create
-from world.atlas import Atlas, Person, read_atlas
+from world.atlas import Atlas, Villager, read_atlas
 from world.build import build_world
 from world.source import find
 
@@ -212,7 +212,7 @@ def _clock(seconds: float) -> str:
     return f"{moment(seconds) + timedelta(milliseconds=1):%A %d %B %H:%M}"
 
 
-def with_people(atlas: Atlas, people: Mapping[str, Person]) -> Atlas:
+def with_people(atlas: Atlas, people: Mapping[str, Villager]) -> Atlas:
     """Return the world with only these people. Things of the others are in their owners' homes."""
     homes = {key: each.home for key, each in atlas.people.items() if key not in people}
     things = dict(atlas.things)

@@ -14,7 +14,9 @@ from keepsake.agent.memory.tools import MemoryTools
 from keepsake.agent.surroundings import Body, identity_of, people_near, place_of
 from keepsake.archive.privacy import WHISPER
 from keepsake.archive.records import MemoryKind
+from keepsake.happening import ME, Deed, Manner, Person, Pose, Speech, What
 from keepsake.prompt.verbs import PRIVATE, Command
+from keepsake.tasks.deed import spoken_to
 
 SPEECH = frozenset({"say", "whisper"})
 LOOKUPS = frozenset({"recall", "look", "examine"})
@@ -38,6 +40,7 @@ class Actor:
     Attributes:
         leader: The database number of the character that it follows; None if it follows nobody.
         acting: The command that the game is executing now; None if there is none.
+        acting_memory: The number of its memory.
     """
 
     def __init__(self, memory: MemoryComponent, tools: MemoryTools) -> None:
@@ -45,6 +48,7 @@ class Actor:
         self._memory = memory
         self._tools = tools
         self.acting: Command | None = None
+        self.acting_memory = 0
 
     def do(
         self,
@@ -66,30 +70,25 @@ class Actor:
         """
         if command.verb == "wait":
             return Act(command)
-        if command.verb in ("follow", "stay"):
-            command = self._follow(agent, command)
         place = place_of(agent)
         window = self._memory.memory.context().window if seen else ()
-        # The addressee, found by name. Empty if the name is ambiguous.
-        name = command.argument.partition(" = ")[0] if command.verb == WHISPER else to
-        met = [each for each in people_near(agent) if each.key == name]
+        what = self._what(agent, command, to)
         # The answer does not cover perceptions that came after its prompt was built.
         late = any(m.number > seen and m.kind is MemoryKind.PERCEPTION for m in window)
         hidden = confided and command.verb != WHISPER
-        redact = command.argument if hidden and command.verb == "recall" else ""
+        redact = command.words if hidden and command.verb == "recall" else ""
+        if redact:
+            what = Deed(actor=ME, verb=command.verb, shown=f"{command.verb} …")
         # Archive the act before its execution, because its results are archived too.
         number = self._memory.remember(
-            f"{command.verb} …" if redact else command.line,
-            MemoryKind.ACT,
+            what,
             place=place,
             reason="" if hidden else command.reason,
             event=event,
-            to=to,
-            to_id=identity_of(met[0]) if len(met) == 1 else "",
             answers=seen if late else 0,
         )
         if command.verb in PRIVATE:
-            result = self._tools.perform(command, place, redact, seen)
+            result = self._tools.perform(command, place, act=number, redact=redact, seen=seen)
             return Act(command, result=result, memory=number)
 
         def log_failure(result: Any) -> None:
@@ -97,11 +96,47 @@ class Actor:
             if isinstance(result, Failure):
                 log(f"[Error] {agent.key}: {command.line!r} failed: {result.value!r}")
 
-        line = command.line
-        if command.verb == "say" and met:
-            line = f"talk {to} = {command.argument}"
+        line = self._game_line(agent, command, what)
         self.acting = command
+        self.acting_memory = number
         return Act(command, result=agent.execute_cmd(line).addBoth(log_failure), memory=number)
+
+    def _what(self, agent: Body, command: Command, to: str) -> What:
+        """Return the act as a happening.
+
+        ``to``: The addressee of words that have none of their own; empty for nobody.
+        """
+        name = command.to or to
+        met = [each for each in people_near(agent) if each.key == name]
+        # An ambiguous name has no identity.
+        person = Person(name, identity_of(met[0]) if len(met) == 1 else "")
+        people = (person,) if name else ()
+        line = command.line
+        match command.verb:
+            case "whisper":
+                manner = Manner.WHISPER
+            case "say":
+                manner = Manner.SAY
+            case "emote":
+                return Pose(actor=ME, gesture=command.words, to=people, shown=line)
+            case verb:
+                things = tuple(filter(None, [command.thing, command.words]))
+                return Deed(actor=ME, verb=verb, objects=things, to=people, shown=line)
+        return Speech(speaker=ME, words=command.words, to=people, manner=manner, shown=line)
+
+    def _game_line(self, agent: Body, command: Command, what: What) -> str:
+        """Return the line of the game's command that carries out an act."""
+        match command.verb:
+            case "say" if isinstance(what, Speech) and what.to and what.to[0].id:
+                return f"talk {what.to_name} = {command.words}"
+            case "follow":
+                leader = next(each for each in people_near(agent) if each.key == command.to)
+                self.leader = int(leader.id)
+                return f"emote goes with {leader.key} from now on."
+            case "stay":
+                self.leader = None
+                return "emote stays here."
+        return command.line
 
     def speak(
         self,
@@ -117,14 +152,8 @@ class Actor:
         """Say words to somebody. The words are always speech, never parsed as a command."""
         if whispered and all(each.key != partner for each in people_near(agent)):
             return Act(None, f"{partner} has gone, and nobody else may hear it")
-        verb, line = (WHISPER, f"{partner} = {words}") if whispered else ("say", words)
-        return self.do(agent, Command(verb, line, reason), partner, event=event, seen=seen)
-
-    def _follow(self, agent: Body, command: Command) -> Command:
-        """Start to follow somebody, or stop (``stay``); others see an emote."""
-        self.leader = None
-        if command.verb == "stay":
-            return Command("emote", "stays here.", command.reason)
-        leader = next(each for each in people_near(agent) if each.key == command.argument)
-        self.leader = int(leader.id)
-        return Command("emote", f"goes with {leader.key} from now on.", command.reason)
+        if whispered:
+            command = spoken_to(WHISPER, partner, words, reason)
+        else:
+            command = Command("say", words, reason, words=words)
+        return self.do(agent, command, partner, event=event, seen=seen)

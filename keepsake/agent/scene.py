@@ -12,7 +12,7 @@ from typing import Any
 from keepsake.agent.agent_log import call_hook
 from keepsake.agent.attention import ANSWERED, IDLE, EventKind, Impulse
 from keepsake.agent.memory.memory import MemoryComponent
-from keepsake.agent.memory.related import SearchResult, line_of, memory_of, scene_query
+from keepsake.agent.memory.related import SearchResult, line_of, scene_query
 from keepsake.agent.memory.tools import WRITES, MemoryTools
 from keepsake.agent.surroundings import (
     Body,
@@ -23,11 +23,11 @@ from keepsake.agent.surroundings import (
     people_near,
     place_of,
 )
-from keepsake.archive.privacy import NOBODY, REDACTED, Audience, PrivateWords, is_private
-from keepsake.archive.records import Memory, MemoryKind
+from keepsake.archive.privacy import NOBODY, Audience, PrivateWords, is_private, is_redacted
+from keepsake.archive.records import DEED, Memory
 from keepsake.books.persona import open_lines
 from keepsake.events.types import Recalled
-from keepsake.language.heard import DEED, Utterance, heard, spoken
+from keepsake.happening import Speech
 from keepsake.prompt.script import day_and_time
 from keepsake.prompt.verbs import NAMING, VERBS, WORDS, Options, Takes, Verb
 from keepsake.recall.documents import SAME_SCENE, DocumentKind, Hit
@@ -75,7 +75,7 @@ def unanswered(window: Sequence[Memory], impulse: Impulse) -> tuple[list[Memory]
     """
     since = 0
     for memory in reversed(window):
-        own = memory.kind is MemoryKind.ACT and memory.text.startswith(("say ", "whisper "))
+        own = memory.said is not None
         known = memory.to_id and memory.to_id == impulse.source_id
         # A deed that replied to the words of this impulse has answered only a part of them.
         left = memory.event == DEED and memory.number > impulse.memory
@@ -88,15 +88,16 @@ def unanswered(window: Sequence[Memory], impulse: Impulse) -> tuple[list[Memory]
         if memory.number > since
         and (
             memory.number == impulse.memory
-            or (memory.source == impulse.source and _is_for_agent(heard(memory)))
+            or (memory.source == impulse.source and _is_for_agent(memory.heard))
         )
     ]
-    return said, " ".join(each.words for each in map(heard, said) if each is not None), since
+    words = (speech.words for memory in said if (speech := memory.heard) is not None)
+    return said, " ".join(words), since
 
 
-def _is_for_agent(said: Utterance | None) -> bool:
+def _is_for_agent(said: Speech | None) -> bool:
     """Whether it was said to the agent or to everybody."""
-    return said is not None and said.to in ("", "you")
+    return said is not None and said.is_to_me_or_all
 
 
 def recall_for_turn(
@@ -125,7 +126,7 @@ def secrecy(agent: Body, turn: TurnContext, private: PrivateWords) -> tuple[bool
     The answer to a whisper is whispered. So is an answer that may hold whispered words, if others
     have come in since. Any answer to a prompt with whispered words may hold them.
     """
-    alone = len(turn.audience) == 1 and turn.audience.issubset(private.shared.values())
+    alone = len(turn.audience) == 1 and turn.audience in private.shared.values()
     confided = turn.whispered or alone
     if turn.whispered or not turn.partner:
         return turn.whispered, confided
@@ -191,7 +192,7 @@ def scene_of(
     waiting, words, _ = unanswered(window, turn.impulse) if turn.partner else ([], "", 0)
     excerpts, told = excerpts_and_lines(hits, found, memory.name, words)
     ordered = in_order(window)
-    own = [m.kind is MemoryKind.ACT and not m.text.endswith(REDACTED) for m in ordered]
+    own = [m.is_own and not is_redacted(m) for m in ordered]
     last_act = max(compress(count(), own), default=-1)
     scene = replace(
         _surroundings(agent, turn, now, *available_verbs(agent, turn, memory.private)),
@@ -284,12 +285,12 @@ def excerpts_and_lines(
         n = hit.document.first
         if hit.document.kind is not DocumentKind.MEMORY:
             continue
-        memory = memory_of(hit.document, name)
-        said = heard(memory) if hit.document.speaker != name else None
+        memory = hit.document.memory()
+        said = memory.heard
         # A question uses all hits, other words only hits that share a word. Skip found questions.
         relevant = words.endswith("?") or any(each.startswith(BY_WORDS) for each in hit.reasons)
         if said and not said.words.endswith("?") and relevant:
-            lines.append(f'{said.who} said, "{said.words}"')
+            lines.append(f'{said.speaker.name} said, "{said.words}"')
         if n not in told:
             talk = _same_talk(memory, (each for each in around if each.number not in told))
             told.update(each.number for each in talk)
@@ -313,17 +314,17 @@ def reply_by_rule(
     hits = found.of(DocumentKind.MEMORY) if found else []
     scores = {hit.document.first: hit.score for hit in hits}
     lines = [FallbackLine(text) for text in open_lines(str(agent.db.profile or ""))]
-    for each in (*(memory_of(hit.document, agent.key) for hit in hits), *window):
-        told = heard(each) if each.number < turn.impulse.memory else None
+    for each in (*(hit.document.memory() for hit in hits), *window):
+        told = each.heard if each.number < turn.impulse.memory else None
         if told is not None:
             score = scores.get(each.number, 0.0)
-            lines.append(FallbackLine(told.words, told.who, each.number, score))
+            lines.append(FallbackLine(told.words, told.speaker.name, each.number, score))
     kind = turn.impulse.kind
     return answer(
         turn.words,
         agent=agent.key,
         partner=turn.partner,
-        said_before=[own.words for each in window if (own := spoken(each)) is not None],
+        said_before=[own.words for each in window if (own := each.said) is not None],
         lines=lines,
         rng=Random(memory.newest),
         arrival=kind is EventKind.ARRIVAL and not turn.words,

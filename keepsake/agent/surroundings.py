@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from keepsake.agent.attention import EventKind, Impulse
-from keepsake.language.heard import names
+from keepsake.language.perception import names
 from keepsake.prompt.verbs import Options
 
 type Body = Any

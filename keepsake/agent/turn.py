@@ -37,10 +37,11 @@ from keepsake.agent.surroundings import (
     players_near,
     show_no_answer,
 )
-from keepsake.archive.records import COURTESY, Memory, MemoryKind
+from keepsake.archive.records import COURTESY, Memory
 from keepsake.books.persona import open_lines
 from keepsake.errors import KeepsakeError, ModelError, ModelUnavailable
 from keepsake.events.types import Thought
+from keepsake.happening import ME, Person, Result, Speech
 from keepsake.models.profiles import CHAT, DIALOGUE, SCRIPT, ModelProfile
 from keepsake.models.queue import Outcome, Priority, Ticket
 from keepsake.ports import Generation, GenerationRequest
@@ -314,7 +315,7 @@ class Turn:
         elif part.kind is PartKind.EMOTE:
             act = Act(None, "A gesture would show others what was whispered")
             if not whispered or len(people_near(agent)) <= 1:
-                gesture = Command("emote", part.text, part.reason)
+                gesture = Command("emote", part.text, part.reason, words=part.text)
                 act = self.actor.do(agent, gesture, seen=context.seen)
         elif fault := talk.fault(part.text) if talk else "":
             op = "dropped" if self.acts else "refused"
@@ -349,17 +350,17 @@ class Turn:
         offered = available_verbs(agent, context, memory.private)
         command = read_deed(part.text, *offered)
         if isinstance(command, Command) and command.verb == "talk":
-            to, _, words = command.argument.partition(" = ")
-            if talk and (fault := talk.fault(words)):
+            if talk and (fault := talk.fault(command.words)):
                 return Act(None, fault)
-            return self.actor.speak(agent, words, to, reason=command.reason, seen=context.seen)
+            why = command.reason
+            return self.actor.speak(agent, command.words, command.to, reason=why, seen=context.seen)
         if isinstance(command, Command):
             return self.actor.do(agent, command, seen=context.seen, confided=confided)
         verb = part.text.partition(" ")[0]
         why = "notes may not contain whispered words"
         why = why if verb in WRITES else "that cannot be done now"
         told = f"You tried to {verb}: {why}" if confided else command
-        memory.remember(told, MemoryKind.RESULT, place=place_of(agent))
+        memory.remember(Result(verb=verb, done=False, shown=told), place=place_of(agent))
         return Act(None, told)
 
     # -- without an answer
@@ -413,15 +414,14 @@ class Turn:
         """Return the memory of the partner saying ``words``; None if there is no partner."""
         if not (partner := self.context.partner):
             return None
-        return Memory(
-            self.tools.memory.newest + 1,
-            self.services.clock.now(),
-            MemoryKind.PERCEPTION,
-            f'{partner} says to you, "{words}"',
-            place=place_of(self.agent),
-            source=self.impulse.source,
-            source_id=self.impulse.source_id,
+        speech = Speech(
+            speaker=Person(self.impulse.source, self.impulse.source_id),
+            words=words,
+            to=(ME,),
+            shown=f'{partner} says to you, "{words}"',
         )
+        number = self.tools.memory.newest + 1
+        return Memory(number, self.services.clock.now(), speech, place=place_of(self.agent))
 
     def end(self, outcome: str, problem: str = "") -> None:
         """Log the end of the turn, or of one of its answers."""

@@ -27,10 +27,10 @@ import yaml
 
 from keepsake.archive.records import HEARSAY, Memory, MemoryKind, memories_in
 from keepsake.books.files import replace_file
+from keepsake.happening import Deed, Pose, Speech
 from keepsake.json_lines import in_json, parsed
-from keepsake.language.heard import heard, spoken
-from keepsake.language.heard import names as is_named
 from keepsake.language.perception import COMMON_WORDS, sentences, words
+from keepsake.language.perception import names as is_named
 from keepsake.prompt.verbs import VERBS
 
 FORGOTTEN = "(forgotten)"  # text and ``event`` of a deleted memory
@@ -89,7 +89,7 @@ class Traces:
             # Overheard words and the agent's answers are not the person's, nor how hearsay begins.
             if self._by_or_to(memory) and not own:
                 hearsay = memory.event == HEARSAY
-                text = text.partition(": ")[2] if hearsay and heard(memory) else text
+                text = text.partition(": ")[2] if hearsay and memory.heard else text
                 mine |= set(_terms(text))
                 mine_runs |= set(_runs(text))
         self._runs = mine_runs - other_runs
@@ -103,21 +103,22 @@ class Traces:
         person = self.person
         # An agent that passes on what the person did stores its own act, addressed to somebody
         # else.
-        if memory.event == HEARSAY and (memory.to_id == person.key or self.named(memory.text)):
+        if memory.event == HEARSAY and (
+            person.key in (memory.about, memory.to_id) or self.named(memory.text)
+        ):
             return True
         if memory.kind is MemoryKind.ACT:
-            to = memory.text.removeprefix("whisper ").partition(" = ")[0]
-            return not self._names.isdisjoint((memory.to, to)) or person.key == memory.to_id
+            return memory.to in self._names or person.key == memory.to_id
         by_name = not memory.source_id and memory.source in self._names
         return memory.source_id == person.key or by_name
 
     def _overheard(self, memory: Memory) -> bool:
         person = self.person
-        said = heard(memory)
+        said = memory.heard
         if memory.kind is not MemoryKind.PERCEPTION:
             return self.named(memory.text)
         of_agent = memory.source_id in person.agents and self.named(memory.text)
-        return of_agent or (said is not None and said.to in self._names)
+        return of_agent or (said is not None and said.to_name in self._names)
 
     def named(self, text: str) -> bool:
         """Return whether ``text`` contains their name, other than as part of another name."""
@@ -285,9 +286,14 @@ def _mentions(path: Path, person: ForgottenPerson) -> bool:
 
 def _words_of(memory: Memory) -> str:
     """Return what was said, or the text without the verb of an own act."""
-    if (said := heard(memory) or spoken(memory)) is not None:
-        return said.words
-    return memory.text.partition(" ")[2] if memory.kind is MemoryKind.ACT else memory.text
+    match memory.what:
+        case Speech(words=words):
+            return words
+        case Pose(gesture=gesture) if memory.is_own:
+            return gesture
+        case Deed(objects=objects) if memory.is_own:
+            return " ".join([*objects, memory.to])
+    return memory.text
 
 
 def _terms(text: str) -> Iterator[str]:

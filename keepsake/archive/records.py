@@ -9,6 +9,24 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, TypedDict
 
+from keepsake.archive import old_lines
+from keepsake.happening import (
+    ME,
+    UNKNOWN,
+    Deed,
+    Manner,
+    Person,
+    PersonId,
+    Pose,
+    Result,
+    Sight,
+    Speech,
+    What,
+    actor_of,
+    addressees_of,
+    shown_as,
+)
+
 
 class MemoryKind(StrEnum):
     """The origin of a memory."""
@@ -30,9 +48,13 @@ HEARSAY = "hearsay"
 Neither creates a rule, a promise or a question.
 """
 BY_RULE = frozenset({SCENE, HEARSAY})
-_WORDS = ("place", "source", "source_id", "reason", "event", "to", "to_id", "chain")
-"""Text fields of a memory that its archive line omits if empty."""
-
+GIVE = "give"
+"""The verb of a gift."""
+DEED = "deed"
+KINDNESS = "kindness"
+WRONG = "wrong"
+RULED = frozenset({DEED, KINDNESS, WRONG})
+"""The ``event`` of a deed by the world's rules: seen by the agent, or done to it."""
 
 EDITED = "edited by hand"  # ``model`` of a summary that a person changed in the vault
 
@@ -48,49 +70,195 @@ class MemoryFacts(TypedDict, total=False):
     """Optional fields of a :class:`Memory`."""
 
     place: str
-    source: str
     reason: str
-    source_id: str
+    happening: str
     event: str
-    to: str
-    to_id: str
+    about: PersonId
     importance: int
     chain: str
     answers: int
+    rests_on: tuple[int, ...]
+    witnesses: tuple[PersonId, ...] | None
 
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """One memory of an agent: a perception, an act or a result."""
+    """One memory of an agent: something that happened, as this agent perceived it.
 
-    number: int  # 1, 2, 3 … in order of time; unique for one agent
-    time: datetime  # with time zone
-    kind: MemoryKind
-    text: str
+    Attributes:
+        number: 1, 2, 3 … in order of time; unique for one agent.
+        time: When it happened, with time zone.
+        what: What happened: speech, a deed, a pose, a sight, or the result of an own act.
+        place: Where it happened: the name of the room.
+        happening: The id of what happened. It is the same in the archives of all who perceived
+            it; empty if that is not known.
+        event: The type of the game's message: ``say``, ``give``, ``scene``, ``move`` …; empty if
+            the game gave none, or the archive is old.
+        reason: Why the agent did it, in its own words; nobody else gets to know it.
+        repeats: How many times the same happened in a row.
+        about: For hearsay and deeds of the world: the identity of the person concerned.
+        importance: 1 to 10 if the world itself rates it, as for a deed; else 0.
+        chain: For hearsay: the memories it rests on, ``Nell 17; Joss 41``, the eyewitness first.
+        answers: For an own act: the newest memory in the prompt that it answers, if more memories
+            came while it was written; else 0.
+        rests_on: For an own act: the numbers of the memories that its prompt showed because they
+            bear on it.
+        witnesses: Who else perceived it, by identity, if it was not for everybody here; None if
+            it was. A whisper needs no list: its speaker and its addressees are the witnesses.
+    """
+
+    number: int
+    time: datetime
+    what: What
     place: str = ""
-    source: str = ""  # name of who caused it; empty for the agent itself or nobody
+    happening: str = ""
+    event: str = ""
     reason: str = ""
     repeats: int = 1
-    # the source's id, which stays the same under another name; empty if not known, as in old
-    # archives
-    source_id: str = ""
-    # the kind of message: ``say``, ``talk``, ``whisper``, ``pose``, ``give`` …; empty if not known,
-    # as in old archives. A pose by a player may read like a deed but is none: see
-    # :mod:`keepsake.language.heard`
-    event: str = ""
-    # name of the addressee of the agent's own act; empty if it has none or that is not known, as in
-    # old archives
-    to: str = ""
-    # the addressee's id; set for the agent's own words and for acts by rule. For hearsay that the
-    # agent heard: the id of the person whom it is about
-    to_id: str = ""
-    # importance, 1 to 10, if the world itself rates it, as for a deed; else 0
+    about: PersonId = ""
     importance: int = 0
-    # for hearsay: the memories it rests on, ``Nell 17; Joss 41``, the eyewitness first
     chain: str = ""
-    # for an own act: the newest memory in the prompt that it answers, if more memories came while
-    # it was written; else 0
     answers: int = 0
+    rests_on: tuple[int, ...] = ()
+    witnesses: tuple[PersonId, ...] | None = None
+
+    # -- what the agent perceived, said or did
+
+    @property
+    def kind(self) -> MemoryKind:
+        """Whether it is a perception, an own act, or the result of an own act."""
+        if isinstance(self.what, Result):
+            return MemoryKind.RESULT
+        return MemoryKind.ACT if actor_of(self.what) == ME else MemoryKind.PERCEPTION
+
+    @property
+    def heard(self) -> Speech | None:
+        """What somebody else said; None if nobody else spoke."""
+        return self.what if isinstance(self.what, Speech) and not self.is_own else None
+
+    @property
+    def said(self) -> Speech | None:
+        """What the agent itself said, including stock phrases; None if it did not speak."""
+        return self.what if isinstance(self.what, Speech) and self.is_own else None
+
+    @property
+    def own_words(self) -> Speech | None:
+        """What :attr:`said` is, but None for stock phrases, which state nothing."""
+        return None if self.event in STOCK else self.said
+
+    @property
+    def is_own(self) -> bool:
+        """Whether the agent itself spoke or acted."""
+        return self.kind is MemoryKind.ACT
+
+    @property
+    def verb(self) -> str:
+        """The verb of an own act or of the act behind a result; empty for a perception."""
+        match self.what:
+            case Speech(manner=Manner.SHOUT) if self.is_own:
+                return "shout"
+            case Speech(manner=Manner.WHISPER) if self.is_own:
+                return "whisper"
+            case Speech() if self.is_own:
+                return "say"
+            case Pose() if self.is_own:
+                return "emote"
+            case Deed() if self.is_own:
+                return self.what.verb
+            case Result():
+                return self.what.verb
+        return ""
+
+    @property
+    def gift_to_me(self) -> str:
+        """The thing that somebody gave to the agent, ``a blue cup``; empty if none."""
+        what = self.what
+        given = isinstance(what, Deed) and what.verb == GIVE and ME in what.to and not self.is_own
+        return ", ".join(what.objects) if given and isinstance(what, Deed) else ""
+
+    @property
+    def gave_something(self) -> bool:
+        """Whether it is the result of a gift that the agent made."""
+        what = self.what
+        return isinstance(what, Result) and what.verb == GIVE and what.done
+
+    @property
+    def form(self) -> str:
+        """What happened, in a word: ``speech``, ``deed``, ``pose``, ``sight`` or ``result``."""
+        return type(self.what).__name__.casefold()
+
+    @property
+    def words(self) -> str:
+        """What was said, by the agent or by somebody else; empty if nobody spoke."""
+        return self.what.words if isinstance(self.what, Speech) else ""
+
+    @property
+    def manner(self) -> str:
+        """How it was said; empty if nobody spoke."""
+        return self.what.manner.value if isinstance(self.what, Speech) else ""
+
+    # -- who
+
+    @property
+    def actor(self) -> Person | None:
+        """Who else caused it; None for an own act, a result, or if nobody is known."""
+        somebody = actor_of(self.what)
+        return None if somebody == ME else somebody
+
+    @property
+    def source(self) -> str:
+        """The name of :attr:`actor`; empty if there is none."""
+        return self.actor.name if self.actor else ""
+
+    @property
+    def source_id(self) -> PersonId:
+        """The identity of :attr:`actor`; empty if there is none, or it is not known."""
+        return self.actor.id if self.actor else ""
+
+    @property
+    def key(self) -> str:
+        """The identity of :attr:`actor`; ``name:NAME`` if it is not known, empty for nobody."""
+        return self.actor.key if self.actor and (self.actor.name or self.actor.id) else ""
+
+    @property
+    def addressee(self) -> Person | None:
+        """The first other person whom an own act is directed at; None if there is none."""
+        to = addressees_of(self.what) if self.is_own else ()
+        return to[0] if to else None
+
+    @property
+    def to(self) -> str:
+        """The name of :attr:`addressee`; empty if there is none."""
+        return self.addressee.name if self.addressee else ""
+
+    @property
+    def to_id(self) -> PersonId:
+        """The identity of :attr:`addressee`; empty if there is none, or it is not known."""
+        return self.addressee.id if self.addressee else ""
+
+    @property
+    def confidants(self) -> frozenset[PersonId] | None:
+        """The identities of those who perceived it besides the agent; None if anybody may know.
+
+        :data:`UNKNOWN` stands for somebody whom an early archive does not identify.
+        """
+        what = self.what
+        if isinstance(what, Speech) and what.manner is Manner.WHISPER:
+            people = (what.speaker, *what.to)
+            found = frozenset(each.id or UNKNOWN for each in people if each != ME)
+            return found or frozenset({UNKNOWN})
+        return None if self.witnesses is None else frozenset(self.witnesses)
+
+    # -- how it is shown
+
+    @property
+    def text(self) -> str:
+        """The line as the agent read or wrote it."""
+        return self.what.shown
+
+    def shown_as(self, text: str) -> Memory:
+        """Return the same memory with another line to show."""
+        return replace(self, what=shown_as(self.what, text))
 
     def repeated(self, times: int) -> Memory:
         """Return the same memory with ``times`` occurrences in a row."""
@@ -104,45 +272,137 @@ class Memory:
         departure. No other input of a player comes out as ``Tom poses: …``.
         """
         text = self.text
-        if self.kind is MemoryKind.PERCEPTION and self.event == POSE:
-            played = text.removeprefix(self.source).strip()
+        if isinstance(self.what, Pose) and not self.is_own:
+            played = self.what.gesture or text
             text = f"{self.source or 'Somebody'} poses: {played}".replace('"', "'")
-        elif self.kind is MemoryKind.PERCEPTION and self.source and text.endswith('"'):
-            # A speaker cannot close the quotation and continue as somebody else.
-            head, said, words = text[:-1].partition(', "')
-            text = f'{head}{said}{words.replace('"', "'")}"' if '"' in words else text
         return f"{text} (repeated {self.repeats}×)" if self.repeats > 1 else text
+
+    # -- as an archive line
 
     def to_record(self) -> dict[str, Any]:
         """Return the archive line; empty fields are omitted."""
-        record: dict[str, Any] = {
-            "type": "memory",
-            "n": self.number,
-            "t": self.time.isoformat(),
-            "kind": self.kind.value,
-            "text": self.text,
-        }
-        record |= {name: value for name in _WORDS if (value := getattr(self, name))}
-        record |= {"importance": self.importance} if self.importance else {}
-        return record | ({"answers": self.answers} if self.answers else {})
+        return {"type": "memory", "n": self.number, **self.to_line()}
+
+    def to_line(self) -> dict[str, Any]:
+        """Return the archive line without type and number."""
+        line: dict[str, Any] = {"t": self.time.isoformat(), "kind": self.kind.value}
+        line |= {"text": self.text, **_fields_of(self.what)}
+        line |= {name: value for name in _OPTIONAL if (value := getattr(self, name))}
+        if self.rests_on:
+            line["rests_on"] = list(self.rests_on)
+        if self.witnesses is not None:
+            line["witnesses"] = list(self.witnesses)
+        return line
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> Memory:
-        """Read an archive line of type ``memory``.
+        """Read an archive line of type ``memory``, of this or an earlier version.
 
         Raises:
-            KeyError, ValueError: The line lacks a field or holds a wrong one.
+            KeyError, ValueError, TypeError: The line lacks a field or holds a wrong one.
         """
-        words: dict[str, Any] = {name: str(record.get(name, "")) for name in _WORDS}
+        kind = MemoryKind(record["kind"])
+        new = "what" in record
+        what = (
+            _what_in(record, kind) if new else old_lines.what_of({**record, "text": _text(record)})
+        )
+        given = record.get("witnesses")
+        if new:
+            about = str(record.get("about", ""))
+            witnesses = None if given is None else tuple(map(str, given))
+        else:
+            about = old_lines.about_of(record)
+            witnesses = old_lines.witnesses_of(record)
         return cls(
             number=int(record["n"]),
             time=datetime.fromisoformat(record["t"]),
-            kind=MemoryKind(record["kind"]),
-            text=str(record["text"]),
+            what=what,
+            place=str(record.get("place", "")),
+            happening=str(record.get("happening", "")),
+            event=str(record.get("event", "")),
+            reason=str(record.get("reason", "")),
+            about=about,
             importance=int(record.get("importance", 0)),
+            chain=str(record.get("chain", "")),
             answers=int(record.get("answers", 0)),
-            **words,
+            rests_on=tuple(map(int, record.get("rests_on", ()))),
+            witnesses=witnesses,
         )
+
+
+_OPTIONAL = ("place", "happening", "event", "reason", "about", "importance", "chain", "answers")
+"""Fields of a memory that its archive line omits if empty."""
+
+
+def _text(record: Mapping[str, Any]) -> str:
+    return str(record["text"])
+
+
+def _fields_of(what: What) -> dict[str, Any]:
+    """Return the fields of an archive line that say what happened, besides kind and text."""
+    fields: dict[str, Any] = {"what": type(what).__name__.casefold()}
+    actor = actor_of(what)
+    if actor is not None and actor != ME:
+        fields |= {"source": actor.name} | ({"source_id": actor.id} if actor.id else {})
+    if to := addressees_of(what):
+        fields["to"] = [[each.name, each.id] for each in to]
+    match what:
+        case Speech():
+            fields |= {"words": what.words, "manner": what.manner.value}
+        case Pose():
+            fields |= {"gesture": what.gesture} if what.gesture else {}
+        case Deed():
+            fields |= {"verb": what.verb}
+            fields |= {"objects": list(what.objects)} if what.objects else {}
+            fields |= {"outcome": what.outcome} if what.outcome else {}
+        case Result():
+            fields |= {"verb": what.verb} if what.verb else {}
+            fields |= {"act": what.act} if what.act else {}
+            fields |= {} if what.done else {"done": False}
+    return fields
+
+
+def _what_in(record: Mapping[str, Any], kind: MemoryKind) -> What:
+    """Read back what :func:`_fields_of` wrote."""
+    shown = _text(record)
+    name = str(record.get("source", ""))
+    identity = str(record.get("source_id", ""))
+    somebody = Person(name, identity) if name or identity else None
+    actor = ME if kind is MemoryKind.ACT else somebody or Person("")
+    to = tuple(_person(each) for each in record.get("to", ()))
+    match record["what"]:
+        case "speech":
+            words = str(record.get("words", ""))
+            manner = Manner(record.get("manner", Manner.SAY))
+            return Speech(speaker=actor, words=words, to=to, manner=manner, shown=shown)
+        case "deed":
+            return Deed(
+                actor=actor,
+                verb=str(record.get("verb", "")),
+                objects=tuple(map(str, record.get("objects", ()))),
+                to=to,
+                outcome=str(record.get("outcome", "")),
+                shown=shown,
+            )
+        case "pose":
+            gesture = str(record.get("gesture", ""))
+            return Pose(actor=actor, gesture=gesture, to=to, shown=shown)
+        case "result":
+            return Result(
+                verb=str(record.get("verb", "")),
+                act=int(record.get("act", 0)),
+                done=bool(record.get("done", True)),
+                shown=shown,
+            )
+        case "sight":
+            return Sight(source=somebody, shown=shown)
+        case other:
+            raise ValueError(f"unknown kind of happening: {other!r}")
+
+
+def _person(pair: Iterable[Any]) -> Person:
+    name, identity = map(str, pair)
+    return ME if identity == ME.id else Person(name, identity)
 
 
 def memories_in(records: Iterable[Mapping[str, Any]]) -> Iterator[Memory]:

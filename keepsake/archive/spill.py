@@ -22,7 +22,8 @@ ROOM_BYTES = 4 << 20  # size of the file: about 15,000 lines
 _SEARCHED = 20_000  # lines at an archive's end that are searched for waiting lines it has already
 
 type Line = Mapping[str, Any]
-"""One waiting memory: ``text``, ``kind``, ``time`` and the other fields of an archive line."""
+"""One waiting memory: an archive line without its type and number. Lines that an earlier version
+left have ``time`` in place of ``t``."""
 
 
 class Spill:
@@ -148,7 +149,7 @@ def not_yet_in(archive: Archive, lines: Sequence[Line]) -> list[Line]:
     there = Counter(_newest(archive))
     missing = []
     for line in lines:
-        which = str(line["time"]), str(line["text"])
+        which = str(line.get("t") or line["time"]), str(line["text"])
         if there[which]:
             there[which] -= 1
         else:

@@ -24,7 +24,7 @@ from keepsake.books.entries import (
 )
 from keepsake.books.files import NO_OWNER, Owner, RecordStore, pages
 from keepsake.errors import NoteRefused
-from keepsake.language.heard import gave_something, given_to_me, heard, meant_for, own_words
+from keepsake.language.addressing import meant_for
 from keepsake.prompt.script import about_memory
 
 DAYS = 60  # number of newest days that are read; older files are kept but not read
@@ -147,13 +147,13 @@ def importance(memory: Memory, own_name: str) -> int:
     if memory.importance:
         return memory.importance
     if memory.kind is MemoryKind.RESULT:
-        return _GIVEN if gave_something(memory) else _ROUTINE
+        return _GIVEN if memory.gave_something else _ROUTINE
     if memory.kind is MemoryKind.ACT:
-        own = own_words(memory)
+        own = memory.own_words
         return _ROUTINE if own is None else _SEEN + _length(own.words)
-    if given_to_me(memory):
+    if memory.gift_to_me:
         return _GIFT
-    if (said := heard(memory)) is not None:
+    if (said := memory.heard) is not None:
         return (_TO_ME if meant_for(said, own_name) else _TALK) + _length(said.words)
     return _SEEN if memory.source and memory.event not in ("traverse", "move") else _ROUTINE
 

@@ -30,7 +30,6 @@ from keepsake.books.files import (
 )
 from keepsake.books.person_page import PersonPage, format_page, parse_page, with_memories
 from keepsake.json_lines import in_json, parsed
-from keepsake.language.heard import key_of
 from keepsake.language.perception import MONTHS, fit_name, for_prompt, quoted
 from keepsake.names import folder_name
 from keepsake.ports import Tokens
@@ -122,7 +121,7 @@ class PeopleBook:
                 (each for each in memories if each.number > self.through), key=lambda it: it.number
             )
             for memory in new:
-                if memory.kind is MemoryKind.PERCEPTION and (key := key_of(memory)):
+                if memory.kind is MemoryKind.PERCEPTION and (key := memory.key):
                     work.setdefault(key, []).append(memory)
             for key, found in work.items():
                 self._update_page(key, found)

@@ -33,9 +33,8 @@ from typing import Any
 
 import frontmatter
 
-from keepsake.archive.records import BY_RULE, Memory
+from keepsake.archive.records import BY_RULE, GIVE, RULED, Memory
 from keepsake.books.files import time_of
-from keepsake.language.heard import GIVE, RULED, given_to_me, heard
 from keepsake.language.perception import fit_name, for_prompt
 
 MOST_LINES = 40
@@ -101,8 +100,8 @@ def with_memories(page: PersonPage | None, key: str, memories: Sequence[Memory])
     """Return the page with these memories added; a new page if ``page`` is None."""
     if page is None:
         first = memories[0]
-        said = heard(memories[0])
-        name = fit_name(first.source or (said.who if said else ""))
+        said = memories[0].heard
+        name = fit_name(first.source or (said.speaker.name if said else ""))
         page = PersonPage(key, (name,), first.time, first.time)
     for memory in memories:
         time = memory.time
@@ -123,12 +122,12 @@ def line_of(memory: Memory) -> PageLine | None:
     """Return a line for words to the agent or to all, a gift, or a deed of the world; else None."""
     if memory.event in BY_RULE:
         return None
-    said = heard(memory)
+    said = memory.heard
     if said is not None:
         words = for_prompt(said.words, limit=LONGEST_LINE)
-        is_mine = said.to in ("", "you") and any(char.isalnum() for char in words)
+        is_mine = said.is_to_me_or_all and any(char.isalnum() for char in words)
         return PageLine(words, (memory.number,), memory.time, True) if is_mine else None
-    if memory.event not in (GIVE, *RULED) and not given_to_me(memory):
+    if memory.event not in (GIVE, *RULED) and not memory.gift_to_me:
         return None
     text = for_prompt(memory.text.removeprefix(memory.source), limit=LONGEST_LINE)
     return PageLine(text, (memory.number,), memory.time)

@@ -21,7 +21,23 @@ from keepsake.paths import Places
 PROMPTS = "prompts"
 MEMORIES = "memories"
 PEOPLE = "people"
-_TEXTS = ("kind", "text", "place", "source", "source_id", "reason", "event", "to", "to_id", "chain")
+_TEXTS = (
+    "kind",
+    "form",
+    "text",
+    "words",
+    "manner",
+    "happening",
+    "place",
+    "source",
+    "source_id",
+    "reason",
+    "event",
+    "to",
+    "to_id",
+    "about",
+    "chain",
+)
 """The text fields of a memory."""
 
 type Row = Mapping[str, Any]
@@ -91,6 +107,7 @@ def _memories(folder: Path) -> Iterator[Row]:
             **{name: str(getattr(each, name)) for name in _TEXTS},
             "repeats": each.repeats,
             "importance": each.importance,
+            "rests_on": list(each.rests_on),
         }
 
 

@@ -16,14 +16,13 @@ from typing import Any
 
 from keepsake.archive.history import PastCompaction, compactions, summaries_at
 from keepsake.archive.log import Archive
-from keepsake.archive.records import COURTESY, HEARSAY, SCENE, Memory, MemoryKind, memories_in
+from keepsake.archive.records import COURTESY, DEED, HEARSAY, SCENE, Memory, MemoryKind, memories_in
 from keepsake.archive.tiers import SummaryState
 from keepsake.errors import KeepsakeError, refusing
 from keepsake.events.files import newest_first
 from keepsake.events.prompts import prompt_text
 from keepsake.events.types import Guard, Recalled, Thought
 from keepsake.json_lines import Record
-from keepsake.language.heard import DEED
 from keepsake.language.perception import sentences, telling
 
 MOST_BYTES = 64_000_000

@@ -21,10 +21,10 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError, mo
 
 from keepsake.archive.log import Archive
 from keepsake.archive.privacy import NOBODY, WHISPER, Audience
-from keepsake.archive.records import Memory, MemoryKind
+from keepsake.archive.records import Memory
 from keepsake.errors import KeepsakeError, refusing
+from keepsake.happening import ME, Manner, Person, Speech
 from keepsake.lab.conversation import NO_TIME, ConversationTurn, first_error, parse_time, times_of
-from keepsake.language.heard import heard, key_of
 from keepsake.paths import places
 
 VAULT = "vault:"
@@ -222,12 +222,25 @@ class _AnnotatedTranscript(_AnnotatedModel):
         own = turn.speaker == self.agent
         if self.agent and own:
             to = turn.hears[0] if alone else ""
-            said = f"{WHISPER} {to} = {turn.text}" if alone else f"say {turn.text}"
-            return Memory(0, time, MemoryKind.ACT, said, turn.place, to=to, to_id=to)
-        memory = Memory(0, time, MemoryKind.PERCEPTION, turn.text, turn.place, turn.speaker)
-        if self.agent and alone:
-            return replace(memory, event=WHISPER, source_id=turn.speaker)
-        return replace(memory, event="say")
+            speech = Speech(
+                speaker=ME,
+                words=turn.text,
+                to=(Person(to, to),) if alone else (),
+                manner=Manner.WHISPER if alone else Manner.SAY,
+                shown=f"{WHISPER} {to} = {turn.text}" if alone else f"say {turn.text}",
+            )
+            return Memory(0, time, speech, turn.place)
+        confided = bool(self.agent) and alone
+        speaker = Person(turn.speaker, turn.speaker if confided else "")
+        manner = Manner.WHISPER if confided else Manner.SAY
+        speech = Speech(
+            speaker=speaker,
+            words=turn.text,
+            to=(ME,) if confided else (),
+            manner=manner,
+            shown=turn.text,
+        )
+        return Memory(0, time, speech, turn.place, event=WHISPER if confided else "say")
 
 
 # -- an agent's own archive
@@ -249,12 +262,12 @@ def _read_archive(source: str) -> tuple[Path, list[Memory]]:
 def _archived_questions(memories: Sequence[Memory]) -> Iterator[TrialQuestion]:
     """Yield the questions the agent was asked, each dated just before the agent heard it."""
     for memory in memories:
-        said = heard(memory)
-        if said and said.to == "you" and said.words.endswith("?"):
+        said = memory.heard
+        if said and ME in said.to and said.words.endswith("?"):
             number = str(memory.number)
             before = memory.time - timedelta.resolution
-            hears = frozenset({key_of(memory)})
-            yield TrialQuestion(number, said.words, before, asker=said.who, audience=hears)
+            hears = frozenset({memory.key})
+            yield TrialQuestion(number, said.words, before, asker=said.speaker.name, audience=hears)
 
 
 # -- other formats, converted to our own

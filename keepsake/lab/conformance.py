@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 from keepsake.archive.privacy import NOBODY, WHISPER, Audience
-from keepsake.archive.records import Memory, MemoryKind
+from keepsake.archive.records import Memory
+from keepsake.happening import ME, Manner, Person, Speech
 from keepsake.lab.benchmarks import Trial, TrialQuestion
 from keepsake.lab.evaluate import Evaluation, run_trial
 from keepsake.memory.protocol import MemoryArguments, MemoryFactory, MemorySystem, RecalledLine
@@ -140,20 +141,16 @@ type _Shown = Callable[[Trial], list[str]]
 
 def lines(length: int, *, who: Sequence[str] = _PEOPLE, start: int = 1) -> list[Memory]:
     """Return a small transcript: one line about a thing each hour, numbered from ``start``."""
-    return [
-        Memory(
-            number,
-            START + timedelta(hours=number),
-            MemoryKind.PERCEPTION,
-            f'{(person := who[number % len(who)])} says, "mark {number}: I'
-            f' {_VERBS[number % len(_VERBS)]} {_THINGS[number % len(_THINGS)]}."',
-            place="The Inn",
-            source=person,
-            source_id=f"{person}-1",
-            event="say",
-        )
-        for number in range(start, start + length)
-    ]
+    found = list[Memory]()
+    for number in range(start, start + length):
+        name = who[number % len(who)]
+        did = f"{_VERBS[number % len(_VERBS)]} {_THINGS[number % len(_THINGS)]}"
+        words = f"mark {number}: I {did}."
+        speaker = Person(name, f"{name}-1")
+        speech = Speech(speaker=speaker, words=words, shown=f'{name} says, "{words}"')
+        time = START + timedelta(hours=number)
+        found.append(Memory(number, time, speech, "The Inn", event="say"))
+    return found
 
 
 def _trial(memories: Sequence[Memory], *asked: TrialQuestion, agent: str = "Mira") -> Trial:
@@ -178,7 +175,8 @@ def _long_transcript(shown: _Shown) -> None:
 
 def _odd_texts(shown: _Shown) -> None:
     twice = zip(lines(2 * len(ODD)), (*ODD, *ODD), strict=True)
-    odd = [*(replace(each, text=text) for each, text in twice), *lines(5, start=2 * len(ODD) + 1)]
+    odd = [each.shown_as(text) for each, text in twice]
+    odd += lines(5, start=2 * len(ODD) + 1)
     shown(_trial(odd, *(_ask(text, 40) for text in ODD)))
 
 
@@ -200,10 +198,25 @@ def _repeatable(shown: _Shown) -> None:
 
 def _whispers(shown: _Shown) -> None:
     said, answered = lines(2, who=("Ada",), start=9)
-    words = 'Ada whispers to you, "mark 9: The zither is in the loft."'
-    whisper = replace(said, event=WHISPER, text=words)
-    words = f"{WHISPER} Ada = Hush! Nobody else knows of the zither."
-    own = Memory(10, answered.time, MemoryKind.ACT, words, to="Ada", to_id="Ada-1")
+    person = Person("Ada", "Ada-1")
+    words = "mark 9: The zither is in the loft."
+    told = Speech(
+        speaker=person,
+        words=words,
+        to=(ME,),
+        manner=Manner.WHISPER,
+        shown=f'Ada whispers to you, "{words}"',
+    )
+    whisper = replace(said, event=WHISPER, what=told)
+    words = "Hush! Nobody else knows of the zither."
+    hush = Speech(
+        speaker=ME,
+        words=words,
+        to=(person,),
+        manner=Manner.WHISPER,
+        shown=f"{WHISPER} Ada = {words}",
+    )
+    own = Memory(10, answered.time, hush)
     ada = frozenset({"Ada-1"})
     bram = frozenset({"Bram-1"})
     asked = "Where is the zither?"

@@ -17,8 +17,10 @@ from typing import Any
 
 import yaml
 
+from keepsake.archive.old_lines import what_of
 from keepsake.archive.privacy import NOBODY, WHISPER
 from keepsake.archive.records import Memory, MemoryKind
+from keepsake.happening import ME, Manner, Person, Speech
 from keepsake.lab.benchmarks import Trial, TrialQuestion
 
 AGENT = "Mira"
@@ -166,19 +168,31 @@ def _later(time: datetime) -> datetime:
 def _memory(time: datetime, who: str, said: str, spec: Mapping[str, Any], other: str) -> Memory:
     """Return a line as a memory of the agent."""
     if spec.get("by") == "me":
-        return Memory(0, time, MemoryKind.ACT, said, PLACE, to=who, to_id=visitor_id(who))
+        return _answered(time, who, said)
     how = spec.get("how", "talk")
     to = other if spec.get("to") == "b" else "you"
     verb = "whispers" if how == WHISPER else "says"
-    return _said(time, who, f'{who} {verb} to {to}, "{said}"', how)
+    whom = ME if to == "you" else Person(to, visitor_id(to))
+    manner = Manner.WHISPER if how == WHISPER else Manner.SAY
+    shown = f'{who} {verb} to {to}, "{said}"'
+    person = Person(who, visitor_id(who))
+    speech = Speech(speaker=person, words=said, to=(whom,), manner=manner, shown=shown)
+    return Memory(0, time, speech, PLACE, event=how)
+
+
+def _answered(time: datetime, who: str, line: str) -> Memory:
+    """Return the agent's own act, from a line of a script: ``say Good day!``."""
+    given = {"kind": MemoryKind.ACT, "text": line, "to": who, "to_id": visitor_id(who)}
+    return Memory(0, time, what_of(given), PLACE)
 
 
 # -- the chatter around the facts
 
 
 def _said(time: datetime, who: str, text: str, event: str) -> Memory:
-    kind = MemoryKind.PERCEPTION
-    return Memory(0, time, kind, text, PLACE, source=who, source_id=visitor_id(who), event=event)
+    """Return a line of the script about somebody as a memory."""
+    given = {"text": text, "source": who, "source_id": visitor_id(who), "event": event}
+    return Memory(0, time, what_of(given), PLACE, event=event)
 
 
 def _chatter(chance: random.Random, load: int) -> Iterator[Memory]:
@@ -191,7 +205,7 @@ def _chatter(chance: random.Random, load: int) -> Iterator[Memory]:
             slots["name"], slots["other"] = chance.sample(people, 2)
             if chance.random() < 0.15:
                 own = chance.choice(_CONTENT["answers"]).format_map(slots)
-                yield Memory(0, time, MemoryKind.ACT, own, PLACE, to=slots["name"])
+                yield _answered(time, slots["name"], own)
                 continue
             text = chance.choice(_CONTENT["chatter"]).format_map(slots)
             event = "talk" if "to you," in text else "say" if "says" in text else ""

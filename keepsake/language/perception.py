@@ -244,3 +244,9 @@ def shorten(text: str, limit: int) -> str:
 def _broken_off(head: str) -> str:
     """Return ``head`` with ``…``, cut back to a whole word if one ends in its second half."""
     return f"{head.rsplit(' ', 1)[0] if ' ' in head[(len(head) + 1) // 2 :] else head}…"
+
+
+def names(text: str, name: str) -> bool:
+    """Return whether ``text`` has ``name`` as a whole word, in any case, with any apostrophe."""
+    whole = pattern(rf"(?<!\w){re.escape(name)}(?!\w)", re.I)
+    return bool(name) and whole.search(text.replace("’", "'")) is not None

@@ -11,16 +11,17 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import datetime
-from operator import attrgetter
+from dataclasses import replace
+from datetime import datetime, timedelta
 from typing import Unpack
 
 from keepsake.archive import history, integrity
 from keepsake.archive.integrity import IntegrityReport
 from keepsake.archive.log import Archive
-from keepsake.archive.records import Memory, MemoryFacts, MemoryKind
+from keepsake.archive.records import Memory, MemoryFacts
 from keepsake.archive.tiers import load_tiers
 from keepsake.errors import CompactionError, CompactionRunning, KeepsakeError
+from keepsake.happening import What
 from keepsake.memory.compactor import Compactor
 from keepsake.memory.plan import CompactionPlan, make_plan
 from keepsake.memory.summary_files import SummaryFolder, VaultCopies
@@ -34,8 +35,8 @@ from keepsake.memory.types import (
 )
 from keepsake.memory.window import MemoryHost, Triggers, Window
 
-_same = attrgetter("kind", "text", "source_id", "event")
-"""The fields of a memory that are equal if it repeats the one before."""
+REPEAT_TIME = timedelta(minutes=10)
+"""The longest time after which the same line is a repeat. Later it is news: it happened again."""
 
 
 class AgentMemory:
@@ -71,32 +72,30 @@ class AgentMemory:
         self._copies.adopt_edits(mend=True)
 
     def append(
-        self,
-        text: str,
-        kind: MemoryKind = MemoryKind.PERCEPTION,
-        *,
-        time: datetime | None = None,
-        **facts: Unpack[MemoryFacts],
+        self, what: What, *, time: datetime | None = None, **facts: Unpack[MemoryFacts]
     ) -> Memory:
-        """Remember one line; it is in the archive when this returns.
+        """Remember what happened; it is in the archive when this returns.
 
-        Consecutive repeats become one memory with a count, unless they are the agent's own acts.
-        ``time`` is when it happened, for lines that had to wait for the disk; default: now.
+        ``time`` is when it happened; default: now.
 
         Raises:
             ArchiveUnwritable: Nothing was remembered.
         """
+        return self.add(Memory(0, time or self.host.clock.now(), what, **facts))
+
+    def add(self, memory: Memory) -> Memory:
+        """Archive a memory under the next number; see :meth:`append`.
+
+        If the same happens again at the same place within :data:`REPEAT_TIME`, it is one memory
+        with a count, unless it is the agent's own act.
+
+        Returns:
+            The memory as it is archived.
+        """
         with self.lock:
-            memory = Memory(
-                number=self.tiers.last_number + 1,
-                time=time or self.host.clock.now(),
-                kind=kind,
-                text=text,
-                **facts,
-            )
+            memory = replace(memory, number=self.tiers.last_number + 1)
             last = self.tiers.window[-1] if self.tiers.window else None
-            # Own acts are never repeats. A deed does not repeat a pose with the same text.
-            if last and kind is not MemoryKind.ACT and _same(last) == _same(memory):
+            if last and not memory.is_own and _is_repeat(last, memory):
                 when = memory.time.isoformat()
                 times = last.repeats + 1
                 record = {"type": "repeat", "n": last.number, "t": when, "times": times}
@@ -281,3 +280,10 @@ class AgentMemory:
     def close(self) -> None:
         """Write everything to disk and close the files."""
         self.archive.close()
+
+
+def _is_repeat(last: Memory, memory: Memory) -> bool:
+    """Whether the same happened again: in the same place, a moment after it was last archived."""
+    # A deed does not repeat a pose with the same text, nor does a person repeat another one.
+    same = (last.what, last.place, last.event) == (memory.what, memory.place, memory.event)
+    return same and abs(memory.time - last.time) <= REPEAT_TIME

@@ -14,11 +14,11 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from keepsake.archive.records import Memory, MemoryKind
+from keepsake.happening import Result
 from keepsake.language.perception import PROMPT_LIMIT, shorten
-from keepsake.prompt.script import RESULTS
 
 STEP = 32
 """Memories by which the boundary moves. Each move changes the prompt from there on."""
@@ -33,13 +33,14 @@ MOST_UNSHORTENED = 6
 """The importance from which a line stays unchanged, and how many lines of one person do. The limit
 is for hostile players, all of whose lines may matter."""
 
+LOOK = "look"
+"""The ``event`` of a look that no own act asked for, as on arrival."""
 _HEAD = 72
 _LIST = 120
 _TAIL = 500
 """Characters of a title or opening, of a list of people or things, and of the end of a look."""
 _LOOKS = frozenset({"look", "examine", "go"})
-_NO_LOOKS = ("You tried to ", *RESULTS)
-"""Beginnings of results that are never a look, whatever the agent did last."""
+"""Verbs whose result is a look. After a walk the agent looks around."""
 _ARTICLES = frozenset({"the", "a", "an", "some", "one", "your"})
 _LABELS = ("Here: ", "You see: ", "Carries: ")
 
@@ -84,17 +85,16 @@ class _View:
         text = memory.text
         kind = memory.kind
         if kind is MemoryKind.ACT:
-            self.verb = text.partition(" ")[0]
+            self.verb = memory.verb
             return memory
         head = text[:PROMPT_LIMIT]
         tail = text[-_TAIL:]
         seen = kind is MemoryKind.PERCEPTION
-        if seen and '"' in head:  # speech
+        if memory.heard is not None:
             return memory
         if seen and memory.source:
             return None if self._is_repeat(memory.source, head) else memory
-        is_look = (not seen and self.verb in _LOOKS) or " Exits: " in tail or " Here: " in tail
-        if is_look and not text.startswith(_NO_LOOKS):
+        if _is_look(memory):
             title = shorten(text[: 2 * _HEAD].partition(". ")[0].rstrip("."), _HEAD)
             # After a walk a look says where the agent is now, even if nothing there has changed.
             if self._is_repeat(f"look {title}", text) and self.verb != "go":
@@ -116,8 +116,14 @@ class _View:
         return known and len(text) >= SHORTEST_FOLDED
 
 
+def _is_look(memory: Memory) -> bool:
+    """Return whether the memory is what a look showed, of a room or a thing."""
+    what = memory.what
+    return memory.event == LOOK or (isinstance(what, Result) and what.done and what.verb in _LOOKS)
+
+
 def _shortened(memory: Memory, body: str) -> Memory:
     """Return ``memory`` shortened to ``body`` and its number, if that saves enough."""
     text = f"{body.rstrip().removesuffix('…').rstrip()} … (memory {memory.number})"
     worth_it = len(text) + LEAST_SAVED <= len(memory.text[:PROMPT_LIMIT])
-    return replace(memory, text=text) if worth_it else memory
+    return memory.shown_as(text) if worth_it else memory

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from keepsake.archive.records import SHRUG, Memory, MemoryKind, Summary
-from keepsake.language.heard import heard, meant_for, names
+from keepsake.language.addressing import meant_for
+from keepsake.language.perception import names
 from keepsake.memory.config import CompactionConfig
 from keepsake.memory.types import CompactReason
 
@@ -187,11 +188,11 @@ def open_exchange(window: Sequence[Memory], own_name: str) -> int | None:
         if memory.kind is MemoryKind.ACT:
             for who in _answered(memory, last):
                 first.pop(who), last.pop(who)
-        elif (said := heard(memory)) is not None:
+        elif (said := memory.heard) is not None:
             # If a person is alone with the agent, an unaddressed question also opens an exchange.
             if meant_for(said, own_name, alone=alone and "?" in said.words):
-                first.setdefault(said.who, memory.number)
-                last[said.who] = memory.number
+                first.setdefault(said.speaker.name, memory.number)
+                last[said.speaker.name] = memory.number
         elif memory.event in _WAYS:
             first.pop(memory.source, None), last.pop(memory.source, None)
     return min(first.values(), default=None)
@@ -199,11 +200,9 @@ def open_exchange(window: Sequence[Memory], own_name: str) -> int | None:
 
 def _answered(act: Memory, waiting: dict[str, int]) -> list[str]:
     """Return the waiting people that ``act`` addresses or names, else the last who spoke to it."""
-    verb, _, rest = act.text.partition(" ")
-    if not waiting or act.event == SHRUG or verb not in _ANSWERS:
+    if not waiting or act.event == SHRUG or act.verb not in _ANSWERS:
         return []
-    if verb in ("whisper", "give"):
-        to = rest.partition(" = ")[0] if verb == "whisper" else rest.rpartition(" to ")[2]
-        return [who for who in waiting if who.casefold() == to.strip().casefold()]
-    named = [who for who in waiting if who == act.to or names(rest, who)]
+    if act.verb in ("whisper", "give"):
+        return [who for who in waiting if who.casefold() == act.to.casefold()]
+    named = [who for who in waiting if who == act.to or names(act.text, who)]
     return named or [max(waiting, key=lambda who: waiting[who])]

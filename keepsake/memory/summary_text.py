@@ -23,7 +23,7 @@ from itertools import groupby
 
 from keepsake.archive.forgetting import FORGOTTEN
 from keepsake.archive.records import Memory, MemoryKind, Tier
-from keepsake.language.heard import heard, spoken
+from keepsake.happening import ME, Pose, Speech
 from keepsake.language.perception import SENTENCE_GAP, for_prompt, short_day, shorten, words
 from keepsake.ports import Generation
 from keepsake.prompt.script import DAYTIMES, about_memory
@@ -91,11 +91,14 @@ def in_second_person(memory: Memory) -> str:
     """Return a memory in the second person, as one line that is safe in a prompt."""
     if memory.kind is not MemoryKind.ACT:
         return for_prompt(memory.line)
-    verb, _, rest = memory.text.partition(" ")
-    if said := spoken(memory):
-        act = f'You {verb}{f" to {said.to}" if said.to else ""}, "{said.words}"'
-    else:
-        act = f"You: *{rest}*" if verb in ("emote", "pose") and rest else f"You did: {memory.text}"
+    match memory.what:
+        case Speech() as said:
+            to = f" to {said.to_name}" if said.to else ""
+            act = f'You {memory.verb}{to}, "{said.words}"'
+        case Pose(gesture=gesture):
+            act = f"You: *{gesture}*"
+        case _:
+            act = f"You did: {memory.text}"
     return for_prompt(f"{act} (your reason: {memory.reason})" if memory.reason else act)
 
 
@@ -252,12 +255,12 @@ def _sayings(source: SummarySource) -> Iterator[_Saying]:
 def _retold(memory: Memory, agent: str) -> tuple[str, str, float]:
     """Return the speaker of a memory, what is said or done, and the factor of its kind."""
     if memory.kind is MemoryKind.ACT:
-        if own := spoken(memory):
-            return f"I told {own.to}" if own.to else "I said", for_prompt(own.words), _OWN
+        if own := memory.said:
+            return f"I told {own.to_name}" if own.to else "I said", for_prompt(own.words), _OWN
         return "", in_second_person(memory).replace("You ", f"{agent} ", 1), _OWN
-    if said := heard(memory):
-        how = "told me" if said.to == "you" else "said"
-        return f"{said.who} {how}", for_prompt(said.words), 1.0
+    if said := memory.heard:
+        how = "told me" if ME in said.to else "said"
+        return f"{said.speaker.name} {how}", for_prompt(said.words), 1.0
     return "", for_prompt(memory.line), _UNSPOKEN if memory.source else _NOBODYS
 
 

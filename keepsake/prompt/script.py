@@ -74,23 +74,6 @@ WRITTEN_DOWN = "Written into your journal: "
 COMPACTED = "You clear your mind: "
 PROMISED = "Noted as your promise: "
 PROMISE_KEPT = "Kept, and off your promises: "
-RESULTS = (
-    RECALLED,
-    RECALLED_NOTHING,
-    REMEMBERED,
-    LISTED,
-    PINNED,
-    UNPINNED,
-    KEPT,
-    ADDED,
-    PUT_AWAY,
-    WRITTEN_DOWN,
-    COMPACTED,
-    PROMISED,
-    PROMISE_KEPT,
-)
-"""The beginnings of all results of the agent's memory tools."""
-_TRIED = "You tried to "
 
 
 def about_memory(memory: Memory) -> bool:
@@ -99,9 +82,6 @@ def about_memory(memory: Memory) -> bool:
     An index leaves out such a line, because it repeats other text and would be found instead
     of it. It also leaves out stock phrases, which contain no information.
     """
-    text = memory.text
-    if memory.kind is MemoryKind.ACT:
-        return memory.event in STOCK or text.partition(" ")[0].casefold() in PRIVATE
-    verb = text.removeprefix(_TRIED).split(" ")[0].rstrip(":,.")
-    told = text.startswith(RESULTS) or (text.startswith(_TRIED) and verb in PRIVATE)
-    return memory.kind is MemoryKind.RESULT and told
+    if memory.is_own:
+        return memory.event in STOCK or memory.verb in PRIVATE
+    return memory.kind is MemoryKind.RESULT and memory.verb in PRIVATE

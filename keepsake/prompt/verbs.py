@@ -51,12 +51,22 @@ class Verb:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A verb with its argument, to be executed."""
+    """A verb with its argument, to be executed.
+
+    Attributes:
+        argument: What follows the verb, as the game's command expects it: one line; may be empty.
+        reason: The agent's private reason: archived, not shown to others.
+        to: The name of the person whom it is directed at; empty for nobody.
+        words: The free words in the argument: speech, a gesture, a promise, the text of a note.
+        thing: The thing, exit or title in the argument.
+    """
 
     verb: str
-    # what follows the verb, as the game's command expects it: one line; may be empty
     argument: str = ""
-    reason: str = ""  # the agent's private reason: archived, not shown to others
+    reason: str = ""
+    to: str = ""
+    words: str = ""
+    thing: str = ""
 
     @property
     def line(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -11,10 +12,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from keepsake.archive.forgetting import FORGOTTEN
-from keepsake.archive.records import SCENE, Memory, MemoryKind, Summary, Tier
+from keepsake.archive.records import SCENE, Memory, Summary, Tier
 from keepsake.books.notes import Note
-from keepsake.json_lines import Record, parsed
-from keepsake.language.heard import heard, shown_words
+from keepsake.happening import Pose
+from keepsake.json_lines import Record, in_json, parsed
 from keepsake.language.perception import writable
 from keepsake.prompt.script import about_memory
 
@@ -46,6 +47,20 @@ class Document(NamedTuple):
     speaker: str = ""
     place: str = ""
     title: str = ""
+    said: str = ""  # the words of speech; empty if nobody spoke
+    record: str = ""  # for a memory: the fields of its archive line that say what happened, as JSON
+
+    def memory(self) -> Memory:
+        """Return the memory that this document was made from, without what only archives keep.
+
+        Raises:
+            ValueError: The document is no memory.
+        """
+        if self.kind is not DocumentKind.MEMORY:
+            raise ValueError(f"{self.key} is no memory")
+        line = {"text": self.text, **json.loads(self.record or '{"kind":"perception"}')}
+        given = {"n": self.first, "t": self.time.isoformat(), "place": self.place}
+        return Memory.from_record({**line, **given})
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,21 +158,25 @@ def text_of(document: Document, agent: str) -> str:
         return f"{document.title}: {document.text}"
     if document.kind is not DocumentKind.MEMORY:
         return document.text
-    if document.speaker == agent:  # an act: its words, or the gesture as bystanders see it
-        shown = shown_words(document.text)
-        gesture = shown and document.text.startswith("emote ")
-        return f"{agent} {shown}" if gesture else shown or document.text
-    lived = (document.first, document.time, MemoryKind.PERCEPTION, document.text)
-    said = heard(Memory(*lived, source=document.speaker))
-    # A gesture gets the same text as in its agent's own memory, so it is embedded once, too.
-    posed = f"{document.speaker} poses: "
-    seen = f"{document.speaker} "
-    return (said and said.words) or document.text.replace(posed, seen, 1)
+    if document.said:
+        return document.said
+    memory = document.memory()
+    if not isinstance(memory.what, Pose):
+        return document.text
+    # A gesture gets the same text in its agent's memory and in those of bystanders, so it is
+    # embedded once, too.
+    return f"{agent if memory.is_own else memory.source} {memory.what.gesture}".strip()
 
 
 def memory_document(memory: Memory, agent: str) -> Document:
     """Return the document of a raw memory; the agent is the speaker of its own acts."""
     time = memory.time  # a time that a person wrote may lack a zone, and could not be compared
+    said = memory.said or memory.heard
+    record = memory.to_line()
+    for each in ("t", "place", "reason", "importance", "chain", "answers", "rests_on"):
+        record.pop(each, None)
+    if memory.text == memory.line:
+        del record["text"]  # the document has it already
     return Document(
         key=f"memory:{memory.number}",
         kind=DocumentKind.MEMORY,
@@ -165,8 +184,10 @@ def memory_document(memory: Memory, agent: str) -> Document:
         time=time if time.tzinfo else time.replace(tzinfo=UTC),
         first=memory.number,
         last=memory.number,
-        speaker=writable(agent if memory.kind is MemoryKind.ACT else memory.source),
+        speaker=writable(agent if memory.is_own else memory.source),
         place=writable(memory.place),
+        said=writable(said.words) if said else "",
+        record=writable(in_json(record)),
     )
 
 

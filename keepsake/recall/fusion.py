@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import heapq
 import math
-import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime, timedelta
@@ -32,7 +31,6 @@ _FULL_LINE = 15
 """The fewest words of a line that is not short; "Thank you!" answers nothing."""
 _CALIBRATION = 5
 """The number of best candidates by words from which the score of a full match is estimated."""
-_SPEECH = re.compile(r"(?:say|whisper|shout|ask) ")
 
 
 # -- the weight of each signal, in standard deviations of the similarity of meaning
@@ -115,7 +113,7 @@ def rank(
         scores[place] += _LINKED * (rows[place] in linked)
         if place in asking and not scene:
             scores[place] -= _ASKING
-        if document.speaker == agent and agent and _SPEECH.match(document.text):
+        if document.speaker == agent and agent and document.said:
             scores[place] -= _OWN
     if question.when and not scene:
         for place in heapq.nlargest(_MAY_TELL, range(len(scores)), key=scores.__getitem__):

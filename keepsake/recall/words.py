@@ -28,7 +28,7 @@ from keepsake.language.perception import UNSPACED, writable
 from keepsake.recall.documents import SAME_SCENE, Document, DocumentKind
 from keepsake.recall.query import Span
 
-SCHEMA = 8
+SCHEMA = 9
 """Stored in ``PRAGMA user_version``; a file with another number is rebuilt. Raise it if the tables
 change, or the way in which documents are made from archive lines."""
 _FAR = 1 << 62
@@ -47,7 +47,7 @@ _RARE = 4
 _TABLES = f"""
 CREATE VIRTUAL TABLE words USING fts5(
     text, title, around, key UNINDEXED, time UNINDEXED, first UNINDEXED, last UNINDEXED,
-    speaker UNINDEXED, place UNINDEXED, apart,
+    speaker UNINDEXED, place UNINDEXED, apart, said UNINDEXED, record UNINDEXED,
     tokenize = 'porter unicode61'
 );
 INSERT INTO words (words, rank) VALUES ('rank', 'bm25(1.0, {_TITLE_WEIGHT}, {_AROUND_WEIGHT})');
@@ -57,11 +57,11 @@ CREATE TABLE waiting (id INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT NOT NULL UN
 CREATE TABLE state (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 PRAGMA user_version = {SCHEMA};
 """
-_FIELDS = "key, text, time, first, last, speaker, place, title"
+_FIELDS = "key, text, time, first, last, speaker, place, title, said, record"
 # Reads FTS5's own content table, because reading through FTS5 takes twice as long. All rows come as
 # one row of JSON: after each row Python yields to other threads, and waits for them.
 _OF_ROWS = """
-SELECT json_group_array(json_array(value, c3, c0, c4, c5, c6, c7, c8, c1))
+SELECT json_group_array(json_array(value, c3, c0, c4, c5, c6, c7, c8, c1, c10, c11))
 FROM json_each(?) CROSS JOIN words_content ON words_content.id = value
 """
 _AMONG = "rowid IN (SELECT value FROM json_each(?))"
@@ -179,8 +179,8 @@ class WordIndex:
         with self._connected() as database:
             found = _one(database, _OF_ROWS, [json.dumps(sorted(rows))])
         return {
-            row: Document(key, _kind(row), text, datetime.fromisoformat(time), a, b, who, at, title)
-            for row, key, text, time, a, b, who, at, title in found
+            row: Document(key, _kind(row), text, datetime.fromisoformat(time), *others)
+            for row, key, text, time, *others in found
         }
 
     def get(self, keys: Iterable[str]) -> dict[str, Document]:
@@ -216,7 +216,7 @@ class WordIndex:
             return False
         with self._connected(write=True) as database:
             database.executemany(
-                f"REPLACE INTO words (rowid, {_FIELDS}, apart, around) VALUES (?{', ?' * 9}, '')",
+                f"REPLACE INTO words (rowid, {_FIELDS}, apart, around) VALUES (?{', ?' * 11}, '')",
                 [
                     (
                         row,
@@ -228,6 +228,8 @@ class WordIndex:
                         writable(d.speaker),
                         writable(d.place),
                         writable(d.title),
+                        writable(d.said),
+                        writable(d.record),
                         " ".join(writable(d.text)) if UNSPACED.search(d.text) else "",
                     )
                     for row, d in rows.items()

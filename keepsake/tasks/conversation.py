@@ -13,14 +13,14 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 from keepsake.archive.forgetting import FORGOTTEN
-from keepsake.archive.privacy import REDACTED, is_private
+from keepsake.archive.old_lines import what_of
+from keepsake.archive.privacy import is_private, is_redacted
 from keepsake.archive.records import SHRUG, Memory, MemoryKind
-from keepsake.language.heard import heard, spoken
+from keepsake.happening import Manner, Pose, Speech
 from keepsake.language.perception import for_prompt, shorten
 from keepsake.ports import ASSISTANT, USER
 from keepsake.prompt.script import heading
 
-_SPEECH = "say"
 _LONGEST_OF_EXCERPT = 300
 
 
@@ -69,9 +69,7 @@ def turns_of(window: Iterable[Memory]) -> list[ChatTurn]:
 
 def _hidden_whisper(memory: Memory) -> str:
     """Return ``You whisper to Tom.`` for an own whisper without its words; else empty."""
-    if memory.kind is not MemoryKind.ACT or not memory.text.endswith(REDACTED):
-        return ""
-    return for_prompt(f"You {memory.text.removesuffix(REDACTED).replace(' ', ' to ', 1)}.")
+    return for_prompt(memory.text) if memory.is_own and is_redacted(memory) else ""
 
 
 def in_order(window: Iterable[Memory]) -> list[Memory]:
@@ -90,11 +88,11 @@ def in_order(window: Iterable[Memory]) -> list[Memory]:
 
 def own_line(act: Memory) -> str:
     """Format an own act like an answer: ``Good day!``, ``*nods*``, ``> give cup to Tom``."""
-    verb, _, rest = act.text.partition(" ")
-    if verb == _SPEECH and rest:
-        return for_prompt(rest)
-    if verb == "emote" and rest:
-        return f"*{for_prompt(rest).strip('*')}*"
+    match act.what:
+        case Speech(manner=Manner.SAY, words=words):
+            return for_prompt(words)
+        case Pose(gesture=gesture):
+            return f"*{for_prompt(gesture).strip('*')}*"
     return f"> {for_prompt(act.text)}"
 
 
@@ -114,15 +112,16 @@ def excerpt(memories: Sequence[Memory]) -> str:
     lines = []
     for memory in memories:  # ``Jonas: "Elske."``, ``you: "Good day!"``, or the line itself
         if memory.kind is MemoryKind.ACT:
-            words = memory.text.removeprefix(f"{_SPEECH} ")
-            line = f'"{for_prompt(words)}"' if words != memory.text else own_line(memory)
+            said = memory.said
+            aloud = said is not None and said.manner is Manner.SAY
+            line = f'"{for_prompt(said.words)}"' if said and aloud else own_line(memory)
             line = _hidden_whisper(memory) or f"you: {line}"
-        elif (said := heard(memory)) is None:
+        elif (said := memory.heard) is None:
             line = for_prompt(memory.line)
         else:
-            to = f" (to {said.to})" if said.to not in ("", "you") else ""
+            to = "" if said.is_to_me_or_all else f" (to {said.to_name})"
             how = " (whispering)" if is_private(memory) else ""
-            line = f'{said.who}{to}{how}: "{for_prompt(said.words)}"'
+            line = f'{said.speaker.name}{to}{how}: "{for_prompt(said.words)}"'
         lines.append(shorten(line, _LONGEST_OF_EXCERPT))
     return f"[{', '.join(head)}] {' / '.join(lines)} ({numbers})"
 
@@ -130,8 +129,8 @@ def excerpt(memories: Sequence[Memory]) -> str:
 def _continues(memory: Memory, before: Memory) -> bool:
     """Whether two consecutive memories are the agent's words to the same person."""
     both = (before, memory)
-    speech = all(m.kind is MemoryKind.ACT and m.text.startswith(f"{_SPEECH} ") for m in both)
-    return speech and (memory.to, memory.to_id) == (before.to, before.to_id)
+    aloud = all(m.said is not None and m.said.manner is Manner.SAY for m in both)
+    return aloud and (memory.to, memory.to_id) == (before.to, before.to_id)
 
 
 def dialogue_line(memory: Memory, name: str) -> str:
@@ -139,21 +138,27 @@ def dialogue_line(memory: Memory, name: str) -> str:
     if memory.kind is MemoryKind.RESULT:
         return ""
     if memory.kind is MemoryKind.ACT:
-        own = spoken(memory)
+        own = memory.said
         if memory.event == SHRUG:
             return ""
-        verb, _, rest = memory.text.partition(" ")
         if own is not None:
             return f"{name}: {for_prompt(own.words)}"
-        return f"({name} {for_prompt(rest)})" if verb == "emote" else ""
-    said = heard(memory)
-    return f"{said.who}: {for_prompt(said.words)}" if said else f"({for_prompt(memory.line)})"
+        what = memory.what
+        return f"({name} {for_prompt(what.gesture)})" if isinstance(what, Pose) else ""
+    said = memory.heard
+    if said is not None and said.words:
+        return f"{said.speaker.name}: {for_prompt(said.words)}"
+    return f"({for_prompt(memory.line)})"
 
 
 def example_line(line: str, name: str) -> str:
     """Convert a script line, such as ``~Mira> say Good day! | kind``, to a dialogue line."""
     head, sign, command = line.partition("> ")
     now = datetime.min.replace(tzinfo=UTC)
+    # A persona's author writes the examples as a script, which is the form of early archives.
     if sign and head.startswith("~"):
-        return dialogue_line(Memory(0, now, MemoryKind.ACT, command.partition(" | ")[0]), name)
-    return dialogue_line(Memory(0, now, MemoryKind.PERCEPTION, line), name)
+        kind = MemoryKind.ACT
+        line = command.partition(" | ")[0]
+    else:
+        kind = MemoryKind.PERCEPTION
+    return dialogue_line(Memory(0, now, what_of({"kind": kind, "text": line})), name)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import dropwhile
 from typing import Any
 
@@ -73,12 +74,12 @@ def read_deed(line: str, verbs: Sequence[Verb], options: Options) -> Command | s
             raise _Refused(", but you stay now: you have guests")
         nothing = verb.takes is Takes.NOTHING or verb.usage == verb.name
         read = _by_usage if verb.takes is Takes.OWN else _argument
-        argument = "" if nothing else read(verb, rest.strip(), options)
-        if not (argument or nothing or verb.takes is Takes.MAYBE_THING):
+        command = Command(verb.name) if nothing else read(verb, rest.strip(), options)
+        if not (command.argument or nothing or verb.takes is Takes.MAYBE_THING):
             raise _Refused(f": say what. Write: > {verb.usage}")
     except _Refused as refused:
         return f"You tried to {verb.name}{refused}"
-    return Command(verb.name, argument, reason.strip())
+    return replace(command, reason=reason.strip())
 
 
 def tools_of(usages: Mapping[Verb, str]) -> tuple[Tool, ...]:
@@ -99,51 +100,81 @@ def deed_of(call: ToolCall) -> str:
     return one_line(" ".join([call.name, *map(str, call.arguments.values())]))
 
 
-def _argument(verb: Verb, rest: str, options: Options) -> str:
-    """Return the argument in the form of the game's command; empty if there is none."""
-    people = options.people
+def spoken_to(verb: str, to: str, words: str, reason: str = "") -> Command:
+    """Return the command that speaks to one person: ``whisper Tom = Good day!``."""
+    return Command(verb, f"{to} = {words}", reason, to=to, words=words)
+
+
+def _argument(verb: Verb, rest: str, options: Options) -> Command:
+    """Return the command, with an argument in the form of the game's; empty if there is none."""
+    name = verb.name
     match verb.takes:
         case Takes.TEXT:
-            return rest.strip('*"“” ')[:LONGEST_WORDS]
-        case Takes.WHISPER:
-            who, words = _halves(rest, r"\s*[=:,]\s*", people)
-            words = words.strip('"“” ')[:LONGEST_WORDS]
-            return f"{_person(who, people)} = {words}" if words else ""
-        case Takes.PERSON:
-            return _person(rest, people)
-        case Takes.GIFT:  # ``lamp to Tom``, ``lamp = Tom``
-            thing, who = _halves(rest, r"\s+to\s+|\s*=\s*")
-            found = _thing(verb, thing, options) if thing and who else ""
-            return f"{found} to {_person(who, people)}" if found else ""
+            words = rest.strip('*"“” ')[:LONGEST_WORDS]
+            return Command(name, words, words=words)
+        case Takes.WORDS:
+            words = _own_words(rest)
+            return Command(name, words, words=words)
         case Takes.EXIT:
-            return _exit(rest, options)
-        case Takes.PROMISE:
-            who, what = _halves(rest, r"\s*:\s*", people)
-            what = _own_words(what)
-            return f"{find_named(who, people) or who}: {what}" if what else _own_words(rest)
+            way = _exit(rest, options)
+            return Command(name, way, thing=way)
         case Takes.ENTRY:  # ``the garden: I sowed``, ``garden = I sowed`` → ``garden: I sowed``
             title, text = _halves(rest, r"\s*[:=]\s*|\s+(?:-|–|—)\s+")
             title = shorten(_thing_name(title), _LONGEST_TITLE)
             text = _own_words(text)
-            return f"{title}: {text}" if title and text else ""
-        case Takes.WORDS:
-            return _own_words(rest)
+            if not (title and text):
+                return Command(name)
+            return Command(name, f"{title}: {text}", words=text, thing=title)
         case Takes.NUMBER:  # ``promise 2``, ``#2``, ``(2)`` → ``2``
-            return "".join(re.findall(r"\d{1,9}", rest)[:1])
+            number = "".join(re.findall(r"\d{1,9}", rest)[:1])
+            return Command(name, number, thing=number)
+        case Takes.WHISPER | Takes.PERSON | Takes.GIFT | Takes.PROMISE:
+            return _directed(verb, rest, options)
         case _:
-            return _thing(verb, rest, options)
+            thing = _thing(verb, rest, options)
+            return Command(name, thing, thing=thing)
 
 
-def _by_usage(verb: Verb, rest: str, options: Options) -> str:
-    """Return the argument of a game's own verb, matched to its usage; empty without a match."""
+def _directed(verb: Verb, rest: str, options: Options) -> Command:
+    """Return a command that is directed at a person; its argument is empty if words are missing."""
+    people = options.people
+    name = verb.name
+    match verb.takes:
+        case Takes.WHISPER:
+            who, words = _halves(rest, r"\s*[=:,]\s*", people)
+            words = words.strip('"“” ')[:LONGEST_WORDS]
+            return spoken_to(name, _person(who, people), words) if words else Command(name)
+        case Takes.GIFT:  # ``lamp to Tom``, ``lamp = Tom``
+            thing, who = _halves(rest, r"\s+to\s+|\s*=\s*")
+            found = _thing(verb, thing, options) if thing and who else ""
+            if not found:
+                return Command(name)
+            to = _person(who, people)
+            return Command(name, f"{found} to {to}", to=to, thing=found)
+        case Takes.PROMISE:
+            who, what = _halves(rest, r"\s*:\s*", people)
+            what = _own_words(what)
+            if not what:
+                what = _own_words(rest)
+                return Command(name, what, words=what)
+            to = find_named(who, people) or who
+            return Command(name, f"{to}: {what}", to=to, words=what)
+        case _:
+            to = _person(rest, people)
+            return Command(name, to, to=to)
+
+
+def _by_usage(verb: Verb, rest: str, options: Options) -> Command:
+    """Return a game's own verb, its argument matched to its usage; empty without a match."""
     parts = SLOT.split(verb.usage.partition(" ")[2])  # alternately literal text and a slot
     if len(parts) == 1:
-        return parts[0]
+        return Command(verb.name, parts[0])
     stands = (re.escape(part.strip()) for part in parts[::2])
     form = r"\s*(.+?)\s*".join(rf"\b{part}\b" if part.isalnum() else part for part in stands)
     said = pattern(form, re.I).fullmatch(rest)
     if said is None:
-        return ""
+        return Command(verb.name)
+    found = dict[str, str]()
     for at, (slot, words) in enumerate(zip(parts[1::2], said.groups(), strict=True)):
         find = find_exit if slot == "exit" else find_named
         names = options.filling(slot)
@@ -152,7 +183,14 @@ def _by_usage(verb: Verb, rest: str, options: Options) -> str:
             here = f"there is only {either(names)}" if names else f"that is no {slot} here"
             raise _Refused(f" {shorten(words, 60)}: {here}")
         parts[2 * at + 1] = name
-    return "".join(parts)
+        found.setdefault(slot, name)
+    return Command(
+        verb.name,
+        "".join(parts),
+        to=found.get("person", ""),
+        words=found.get(WORDS, ""),
+        thing=found.get("thing") or found.get("item") or found.get("exit") or "",
+    )
 
 
 def _person(name: str, people: Sequence[str]) -> str:

@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from keepsake.archive.records import Memory, MemoryKind
-from keepsake.language.heard import spoken
 from keepsake.language.perception import LAST_COMMA, for_prompt, shorten
 from keepsake.ports import SYSTEM, USER, ChatMessage, GenerationRequest, TargetModel
 from keepsake.prompt.tokens import estimate_tokens
@@ -47,7 +46,7 @@ class DraftEntry:
 def memory_line(memory: Memory) -> str:
     """Format a memory: ``120. [Sat 21 November 2026, 14:05] Tom says to you, "…"``."""
     when = memory.time.astimezone()
-    own = spoken(memory)
+    own = memory.said
     if own is not None:
         text = f'You{f" to {own.to or memory.to}" if own.to or memory.to else ""}: "{own.words}"'
     elif memory.kind is MemoryKind.ACT:

@@ -14,7 +14,6 @@ from itertools import islice
 from typing import Any
 
 from keepsake.archive.records import Memory
-from keepsake.language.heard import spoken
 from keepsake.language.perception import for_prompt
 from keepsake.ports import ASSISTANT, SYSTEM, USER, ChatMessage, GenerationRequest, TargetModel
 from keepsake.prompt.script import script
@@ -173,7 +172,7 @@ class Talk:
         Raises:
             ConfigError: A template fails on these values.
         """
-        owns = filter(None, map(spoken, reversed(self.scene.window)))
+        owns = filter(None, (memory.said for memory in reversed(self.scene.window)))
         said = [own.words for own in islice(owns, LAST_LINES)]
         self.answer = AnswerReader(self.scene.name, script=target.form == SCRIPT)
         self._own = said

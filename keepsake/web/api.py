@@ -32,6 +32,7 @@ from keepsake.web.access import UNKNOWN_ADDRESS, BadRequest, NotFound, may_act, 
 from keepsake.web.actions import AGENT_PATH
 from keepsake.web.shapes import (
     AgentRow,
+    MemoryView,
     NewEvents,
     Overview,
     PageView,
@@ -41,6 +42,7 @@ from keepsake.web.shapes import (
     SearchView,
     Series,
     TiersView,
+    WhyView,
 )
 from keepsake.web.watching import watching
 
@@ -160,7 +162,7 @@ def tiers(request: HttpRequest, number: int) -> TiersView:
     return world.tiers(number)
 
 
-@api.get(f"{AGENT_PATH}/memories", response=_answers(list[Memory]))
+@api.get(f"{AGENT_PATH}/memories", response=_answers(list[MemoryView]))
 def memories(
     request: HttpRequest, number: int, first: Number = None, last: Number = None
 ) -> list[Memory]:
@@ -210,7 +212,7 @@ def series(
     return history.series(shared.places.events, number, total, hours, shared.clock.now())
 
 
-@api.get(f"{AGENT_PATH}/why", response=_answers(Why))
+@api.get(f"{AGENT_PATH}/why", response=_answers(WhyView))
 def why(request: HttpRequest, number: int, n: QueryEx[int, P(ge=1, le=1000)] = 1) -> Why:
     """The ``n``-th last act of an agent, and all that led to it."""
     memory = world.mind_of_agent(number).memory

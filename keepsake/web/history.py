@@ -24,6 +24,7 @@ from keepsake.json_lines import Record, parsed
 from keepsake.web.access import BadRequest, NotFound
 from keepsake.web.shapes import (
     FoundView,
+    MemoryView,
     NewEvents,
     PageView,
     Point,
@@ -138,7 +139,10 @@ def search(agents: Sequence[tuple[int, str, Path]], question: str, limit: int) -
     found: list[FoundView] = []
     for number, name, folder in agents:
         own, whole = _newest(folder / "archive", words, limit, MOST_BYTES // len(agents))
-        found += [FoundView(id=number, agent=name, memory=memory) for memory in own]
+        found += [
+            FoundView(id=number, agent=name, memory=MemoryView.model_validate(memory))
+            for memory in own
+        ]
         complete = complete and whole
     newest = nlargest(limit, found, key=lambda each: each.memory.time)
     return SearchView(hits=tuple(newest), complete=complete)

@@ -12,7 +12,9 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
-from keepsake.archive.records import Memory, Summary
+from keepsake.archive.records import MemoryKind, Summary
+from keepsake.events.types import Guard, Thought
+from keepsake.events.why import PromptSource, SummaryBasis
 
 
 class Shape(BaseModel):
@@ -144,13 +146,74 @@ class NewEvents(Shape):
     """Lines of the event log, oldest first. Events of memories also have the memories' words."""
 
 
+class MemoryView(Shape):
+    """One memory of an agent."""
+
+    number: int
+    time: datetime
+    kind: MemoryKind
+    form: str
+    """What happened: ``speech``, ``deed``, ``pose``, ``sight`` or ``result``."""
+    happening: str
+    """The id of what happened: the same for all agents that perceived it; empty if not known."""
+    text: str
+    """The line as the agent read or wrote it."""
+    words: str
+    """What was said; empty if nobody spoke."""
+    manner: str
+    """How it was said: ``say``, ``whisper``, ``shout``, ``channel``; empty if nobody spoke."""
+    source: str
+    """The name of who caused it; empty for the agent itself, or if nobody is known."""
+    source_id: str
+    to: str
+    """The name of the first addressee; ``you`` for the agent itself, empty for everybody."""
+    to_id: str
+    confidants: frozenset[str] | None
+    """The ids of those who perceived it besides the agent; null if everybody near did."""
+    place: str
+    event: str
+    reason: str
+    repeats: int
+    importance: int
+    about: str
+    chain: str
+    answers: int
+    rests_on: tuple[int, ...]
+    """For an own act: the memories that its prompt showed because they bear on it."""
+
+
+class WhyView(Shape):
+    """One act of an agent, and what led to it."""
+
+    agent: str
+    nth: int
+    """The position among the last acts: 1 is the last."""
+    time: datetime
+    command: str
+    reason: str
+    seq: int
+    """The number of the thought's event in the log; 0 if the log has none."""
+    trigger: str
+    cause: MemoryView | None
+    """The memory that set it off; null if none did, or if it is not known."""
+    act: MemoryView
+    recalled: tuple[PromptSource, ...]
+    summaries: tuple[SummaryBasis, ...]
+    window: tuple[int, int] | None
+    """The first and the last memory of the window; null if that is not known."""
+    thought: Thought | None
+    guards: tuple[Guard, ...]
+    missing: tuple[str, ...]
+    """What is no longer known, and why; a sentence each."""
+
+
 class FoundView(Shape):
     """A memory that a search over all agents found."""
 
     id: int
     """The agent's number."""
     agent: str
-    memory: Memory
+    memory: MemoryView
 
 
 class SearchView(Shape):

@@ -16,6 +16,7 @@ from statistics import quantiles
 from typing import Any
 from unittest.mock import patch
 
+from keepsake.archive.old_lines import what_of
 from keepsake.lab.benchmarks import read_trials
 from keepsake.memory.agent_memory import AgentMemory
 from keepsake.models.embedders import MiniLMEmbedder
@@ -122,7 +123,8 @@ def _questions(index: AgentIndex, size: int) -> Iterator[Callable[[], object]]:
 def _add(service: IndexService, index: AgentIndex, memory: AgentMemory, each: int) -> None:
     for lines in batched(life(20 + each, 2 * _ADDED)[:_ADDED], each):
         for line in lines:
-            memory.append(line.text, line.kind, place="The Kettle")
+            what = what_of({"text": line.text, "kind": line.kind})
+            memory.append(what, place="The Kettle")
             if each == _ROUND:
                 index.refresh()  # as a search does
         service._run_round()

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from keepsake.archive.log import Archive
+from keepsake.archive.old_lines import what_of
 from keepsake.archive.records import MemoryKind
 from keepsake.memory.agent_memory import AgentMemory
 from keepsake.memory.summary_files import SummaryFolder
@@ -41,7 +42,8 @@ def lived(folder: Path, name: str, lines: Sequence[Line], **host: Any) -> AgentM
     for line in lines:
         who = line.text.partition(" ")[0]
         source = who if who in PEOPLE and line.kind is MemoryKind.PERCEPTION else ""
-        memory.append(line.text, line.kind, place="The Kettle", source=source, event="say")
+        given = {"text": line.text, "kind": line.kind, "source": source}
+        memory.append(what_of(given), place="The Kettle", event="say")
         if memory.tiers.last_number >= memory.next_due():
             memory.compact(CompactReason.COUNT)
     return memory

@@ -34,6 +34,7 @@ from tests.bench.in_the_world import figures_of
 from tests.bench.lives import opened
 from tests.bench.talk import PEOPLE, talk
 from tests.free_ports import free_base
+from tests.memories import seen
 
 SIZES = (1_000, 10_000)
 _EACH = 40
@@ -126,7 +127,7 @@ def keepsake(folder: Path, embedder: Shipped) -> Iterator[Store]:
 
     def add(lines: Sequence[str]) -> None:
         for line in lines:
-            memory.append(line, place="The Kettle", source=line.partition(" ")[0], event="say")
+            memory.append(seen(line, line.partition(" ")[0]), place="The Kettle", event="say")
         indexed(service, "Mira", memory.tiers.last_number)
 
     def ask(text: str) -> Sequence[object]:

@@ -18,6 +18,7 @@ import yaml
 from keepsake.paths import REPOSITORY
 from tests.bench.figures import Figure
 from tests.bench.in_the_world import figures_of, live, print_figures
+from tests.memories import did, seen
 
 PERSONA = REPOSITORY / "world" / "agents" / "mira.md"
 LIFE = Path(__file__).parents[1] / "data" / "three_guests.yaml"
@@ -36,7 +37,6 @@ def _figures() -> list[Figure]:  # noqa: C901 - defines a world
     """Play the lines, and ask the questions."""
     from keepsake.agent.settings import RecallConfig  # noqa: PLC0415
     from keepsake.agent.surroundings import identity_of  # noqa: PLC0415
-    from keepsake.archive.records import MemoryKind  # noqa: PLC0415
     from keepsake.models.embedders import MiniLMEmbedder  # noqa: PLC0415
     from keepsake.ports import FixedClock  # noqa: PLC0415
     from keepsake.recall.service import CHILD, IndexService  # noqa: PLC0415
@@ -103,7 +103,7 @@ def _figures() -> list[Figure]:  # noqa: C901 - defines a world
             if who == "Mira":
                 last = next((each for each in reversed(self.spoke) if each), "")
                 words = _own(line, last)
-                memory.remember(words, MemoryKind.ACT, place="The Kettle", to=last)
+                memory.remember(did(words, last), place="The Kettle")
                 return
             guest = guests[who]
             facts = {"source": who, "source_id": identity_of(guests[who])}
@@ -118,7 +118,8 @@ def _figures() -> list[Figure]:  # noqa: C901 - defines a world
                 event = "pose"
                 event = event if "emote" in line else ""
             self.spoke.append(guest.key)
-            memory.remember(text, place="The Kettle", event=event, **facts)
+            what = seen(text, **facts, event=event)
+            memory.remember(what, place="The Kettle", event=event)
 
         def _prompt(self, guest: Any, words: str) -> str:
             shown: list[str] = []

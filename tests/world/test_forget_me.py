@@ -21,11 +21,12 @@ from evennia.utils import create
 from keepsake.agent.surroundings import identity_of
 from keepsake.archive.forgetting import FORGOTTEN, ForgottenPerson, forget
 from keepsake.archive.log import Archive
-from keepsake.archive.records import HEARSAY, Memory, MemoryKind
+from keepsake.archive.records import HEARSAY, MemoryKind
 from keepsake.archive.tiers import load_tiers
 from keepsake.recall.chroma import Chroma
 from keepsake.recall.chroma_server import ChromaServer
 from keepsake.recall.service import IndexService
+from tests.memories import old_memory
 from tests.sentences import table
 from tests.unit.index.conftest import client
 from tests.unit.llm.conftest import places_in, until
@@ -212,7 +213,7 @@ def archived(folder: Path, *lines: tuple[MemoryKind, str, str, str, dict[str, st
     now = datetime(2026, 11, 20, tzinfo=UTC)
     for number, (kind, who, key, text, more) in enumerate(lines, 1):
         facts = {"source": who, "source_id": key, **more}
-        archive.append(Memory(number, now, kind, text, "Inn", **facts).to_record())
+        archive.append(old_memory(number, now, kind, text, "Inn", **facts).to_record())
     archive.close()
 
 
@@ -275,7 +276,7 @@ def test_what_others_said_to_them_is_deleted(tmp_path: Path):
     left = page.read_text() + left_in(tmp_path)
     assert "onions" not in left
     assert "bookbinder" not in left
-    assert left.count("soup is ready") == 2
+    assert left.count("soup is ready") == 3, "the page, and the text and words of one memory"
     assert "Otto has a long beard." in left, "what another player says in words of their own"
 
 

@@ -8,9 +8,10 @@ from datetime import UTC, datetime, timedelta
 from evennia.utils import create
 
 from keepsake.agent.surroundings import identity_of
-from keepsake.archive.records import MemoryKind
 from keepsake.memory.config import CompactionConfig
-from keepsake.prompt.verbs import Command
+from keepsake.prompt.verbs import VERBS, Options
+from keepsake.tasks.deed import read_deed
+from tests.memories import did
 from tests.sentences import table
 from tests.world.agents_world import AgentsWorld, Building, FixedConfig
 from typeclasses.characters import Character
@@ -97,10 +98,10 @@ class TestPromises(PeopleWorld):
     """Promises that the agent notes in its turn."""
 
     def perform(self, line):
-        verb, _, argument = line.partition(" ")
         done = []
-        self.mind.memory.remember(line, MemoryKind.ACT)
-        self.mind.tools.perform(Command(verb, argument), "The Inn").addCallback(done.append)
+        self.mind.memory.remember(did(line))
+        command = read_deed(line, VERBS, Options(people=("Tom",)))
+        self.mind.tools.perform(command, "The Inn").addCallback(done.append)
         self.settle(lambda: bool(done))
         return self.mind.memory.context().window[-1].text
 

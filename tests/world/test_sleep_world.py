@@ -6,7 +6,6 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from keepsake.agent.thinker import AgentState
-from keepsake.language import heard as hearing
 from tests.world.agents_world import AgentsWorld, FixedConfig
 
 
@@ -178,7 +177,7 @@ class TestAsleep(SleepWorld):
         assert 'Tom shouts from The Cellar, "Mira!"' in self.remembered()
         window = self.mind.memory.context().window
         shout = [memory for memory in window if "shouts" in memory.text][-1]
-        assert hearing.heard(shout) == hearing.Utterance("Tom", "Mira!")
+        assert (shout.heard.speaker.name, shout.heard.words) == ("Tom", "Mira!")
         assert any("shouts from The Cellar" in line for line in heard)
 
     def test_it_wakes_at_its_hour(self):

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from keepsake.archive.records import Memory, MemoryKind
+from keepsake.archive.records import MemoryKind
 from keepsake.contrib.evennia.commands.why import explanation
 from keepsake.events.types import Thought
 from keepsake.events.why import PromptSource, SummaryBasis, Why
+from tests.memories import old_memory
 from tests.sentences import table
 from tests.world.agents_world import Building
 from tests.world.test_events_world import EventsWorld
@@ -32,7 +33,7 @@ def test_players_colour_codes_are_escaped():
         nth=1,
         time=now,
         command=f"say {forged}",
-        act=Memory(10, now, MemoryKind.ACT, f"say {forged}", forged),
+        act=old_memory(10, now, MemoryKind.ACT, f"say {forged}", forged),
         reason=forged,
         thought=Thought(**whose, **outcome),
         recalled=(PromptSource("note", 0, forged, 0.5, forged, forged),),

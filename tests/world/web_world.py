@@ -11,6 +11,7 @@ from django.test import Client
 from evennia.utils import create
 
 from keepsake.web.api import api
+from tests.memories import seen
 from tests.world.agents_world import LoggedWorld
 from typeclasses.accounts import Account
 
@@ -86,9 +87,8 @@ class WebWorld(LoggedWorld):
         """Let Mira remember this many lines that Tom said."""
         for number in range(1, count + 1):
             self.mind.memory.remember(
-                f'Tom says, "Barrel {number} holds {number * 7} herrings."',
+                seen(f'Tom says, "Barrel {number} holds {number * 7} herrings."', "Tom"),
                 place="The Inn",
-                source="Tom",
                 event="say",
             )
             self.wait_for_compaction()

@@ -16,8 +16,8 @@ from evennia.utils.utils import iter_to_str
 from keepsake.agent.agent_log import log
 from keepsake.agent.runtime import now
 from keepsake.agent.surroundings import identity_of, is_agent
+from keepsake.archive.records import DEED, KINDNESS, WRONG
 from keepsake.contrib.evennia.minds import mind_of
-from keepsake.language.heard import DEED, KINDNESS, WRONG
 from world.almanac import Almanac
 from world.deed.files import NOWHERE, YOU, DeedStep, WorldDeed
 from world.deed.progress import DEEDS, doers, forget_progress, progress, records, update_record

@@ -10,9 +10,9 @@ from keepsake.agent.agent_log import logged
 from keepsake.agent.runtime import now
 from keepsake.agent.surroundings import identity_of, people_near, place_of
 from keepsake.archive.privacy import WHISPER
-from keepsake.archive.records import POSE, MemoryKind
+from keepsake.archive.records import DEED, POSE
 from keepsake.contrib.evennia.minds import mind_of
-from keepsake.language.heard import DEED
+from keepsake.happening import ME, Manner, Person, Speech
 from keepsake.language.perception import sentences
 from world.almanac import almanac
 from world.deed.effects import EFFECTS, DeedScene, carried, make, tell
@@ -154,15 +154,16 @@ def _quote(step: DeedStep, scene: DeedScene) -> None:
     )
     for person in persons if words and len(persons) == 1 else ():
         if (mind := mind_of(agent := scene.people[person])) is not None:
-            how = f"{WHISPER} {scene.player.key} =" if scene.how == WHISPER else "say"
-            mind.memory.remember(
-                f"{how} {words}",
-                MemoryKind.ACT,
-                place=place_of(agent),
-                event=DEED,
-                to=scene.player.key,
-                to_id=identity_of(scene.player),
+            whispered = scene.how == WHISPER
+            player = Person(scene.player.key, identity_of(scene.player))
+            speech = Speech(
+                speaker=ME,
+                words=words,
+                to=(player,),
+                manner=Manner.WHISPER if whispered else Manner.SAY,
+                shown=f"{WHISPER} {player.name} = {words}" if whispered else f"say {words}",
             )
+            mind.memory.remember(speech, place=place_of(agent), event=DEED)
 
 
 # -- conditions

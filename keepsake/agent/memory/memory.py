@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from datetime import datetime
 from typing import Unpack
 
 from keepsake.agent.agent_log import log
@@ -13,10 +12,11 @@ from keepsake.agent.runtime import Runtime
 from keepsake.agent.surroundings import AgentRef
 from keepsake.archive.log import Archive
 from keepsake.archive.privacy import NOBODY, PrivateWords
-from keepsake.archive.records import MemoryFacts, MemoryKind
+from keepsake.archive.records import Memory, MemoryFacts
 from keepsake.archive.spill import Line, not_yet_in
 from keepsake.errors import ArchiveError, KeepsakeError
 from keepsake.events.types import Fault, MemoryChange
+from keepsake.happening import What
 from keepsake.memory.agent_memory import AgentMemory
 from keepsake.memory.ladder import ModelSummarizer
 from keepsake.memory.summary_files import SummaryFolder
@@ -66,20 +66,14 @@ class MemoryComponent:
 
     # -- remembering
 
-    def remember(
-        self, text: str, kind: MemoryKind = MemoryKind.PERCEPTION, **facts: Unpack[MemoryFacts]
-    ) -> int:
-        """Add one memory to the archive.
-
-        ``source_id`` and ``to_id`` are identities (:func:`identity_of`), ``event`` is the kind of
-        message (``say``, ``give`` …), ``importance`` is 1 to 10 if the world sets it, and ``chain``
-        lists, for hearsay, the memories that it is based on.
+    def remember(self, what: What, **facts: Unpack[MemoryFacts]) -> int:
+        """Add what happened to the archive. ``facts``: other fields of a :class:`Memory`.
 
         Returns:
             Its number in the archive; 0 if it waits, and :attr:`problem` says why.
         """
-        now = self._services.clock.now().isoformat()
-        line: Line = {**facts, "text": text, "kind": kind.value, "time": now}
+        memory = Memory(0, self._services.clock.now(), what, **facts)
+        line: Line = memory.to_line()
         self.waiting.append(line)
         if self.save_backlog():
             return self.newest
@@ -95,10 +89,9 @@ class MemoryComponent:
             return False
         try:
             while self.waiting:
-                facts = dict(self.waiting[0])
-                when = datetime.fromisoformat(facts.pop("time"))
-                kind = facts.pop("kind")
-                memory = self.memory.append(facts.pop("text"), MemoryKind(kind), time=when, **facts)
+                waited = self.waiting[0]
+                when = waited.get("t") or waited["time"]  # as earlier versions wrote it
+                memory = self.memory.add(Memory.from_record({**waited, "n": 0, "t": when}))
                 self.waiting.popleft()
                 self.newest = memory.number
                 self.private.add(memory)

@@ -10,7 +10,7 @@ from twisted.internet.defer import TimeoutError
 
 from keepsake.agent.agent_log import log
 from keepsake.agent.memory.memory import MemoryComponent
-from keepsake.agent.memory.related import SearchResult, memory_of
+from keepsake.agent.memory.related import SearchResult
 from keepsake.agent.runtime import Runtime
 from keepsake.agent.surroundings import AgentRef
 from keepsake.archive.privacy import NOBODY, Audience
@@ -169,7 +169,7 @@ class Recaller:
             with suppress(IndexUnavailable):
                 new = (n for n in beside.difference(found) if not before or n < before)
                 found |= index.words.read(new)
-            around = private.heard_by((memory_of(d, self._name) for d in found.values()), audience)
+            around = private.heard_by((d.memory() for d in found.values()), audience)
         return SearchResult(tuple(hits), around)
 
     def forget(self) -> None:

@@ -13,7 +13,6 @@ from itertools import chain, zip_longest
 
 from keepsake.agent.settings import RecallConfig
 from keepsake.archive.records import Memory, MemoryKind
-from keepsake.language.heard import heard
 from keepsake.language.perception import for_prompt, shorten
 from keepsake.memory.types import MemoryContext
 from keepsake.prompt.script import RECALLED, RECALLED_NOTHING
@@ -75,16 +74,6 @@ def select(found: SearchResult, context: MemoryContext, config: RecallConfig) ->
     return tuple(hits)
 
 
-def memory_of(document: Document, name: str) -> Memory:
-    """Return a memory of the agent ``name``, with the fields that the index stores."""
-    own = document.speaker == name
-    kind, source = (MemoryKind.ACT, "") if own else (MemoryKind.PERCEPTION, document.speaker)
-    number = document.first
-    time = document.time
-    text = document.text
-    return Memory(number, time, kind, text, place=document.place, source=source)
-
-
 def line_of(document: Document, most: int = LONGEST_SUMMARY) -> str:
     """Return ``garden: …``, ``… (memories 65-128)``, ``[1 May 2026, The Inn] Tom: … (memory 17)``.
 
@@ -133,7 +122,7 @@ def scene_query(context: MemoryContext, place: str, present: Sequence[str]) -> s
         if (memory.kind is MemoryKind.ACT and said) or len(said) == _QUERY_LINES:
             break
         if memory.kind is MemoryKind.PERCEPTION and memory.source:
-            words = heard(memory)
+            words = memory.heard
             said.append(f"{memory.source}: {words.words}" if words else memory.text)
     # One line each: a check of the log for private words must see where speech ends.
     return "\n".join([*said[::-1], place] if said else [place, *present]).strip()

@@ -21,10 +21,10 @@ from keepsake.agent.memory.recaller import Recaller
 from keepsake.agent.memory.related import SearchResult
 from keepsake.agent.runtime import Runtime
 from keepsake.archive.privacy import is_private
-from keepsake.archive.records import Memory, MemoryKind
+from keepsake.archive.records import Memory
 from keepsake.books.kept_lines import PINNED_LIMIT, Commitment, CommitmentKind
 from keepsake.errors import KeepsakeError
-from keepsake.language.heard import heard, spoken
+from keepsake.happening import Result
 from keepsake.language.perception import for_prompt, shorten
 from keepsake.prompt import script
 from keepsake.prompt.verbs import PRIVATE, Command
@@ -62,10 +62,11 @@ class MemoryTools:
         self._services = services
 
     def perform(
-        self, command: Command, place: str, redact: str = "", seen: int = 0
+        self, command: Command, place: str, *, act: int = 0, redact: str = "", seen: int = 0
     ) -> Deferred[None]:
         """Execute a command with a private verb in a worker thread.
 
+        ``act``: The number of the memory of this act.
         ``redact``: Private words to cut from the result. ``seen``: The newest memory of the prompt.
 
         Returns:
@@ -82,7 +83,9 @@ class MemoryTools:
                 log(f"[Error] {self.memory.name}: {command.line!r} failed: {result.value!r}")
             text = text.replace(redact, "…") if redact else text
             line = shorten(" ".join(text.split()), related.LONGEST_RESULT)
-            self.memory.remember(line, MemoryKind.RESULT, place=place)
+            done = isinstance(result, str)
+            what = Result(verb=command.verb, act=act, done=done, shown=line)
+            self.memory.remember(what, place=place)
 
         tool: Callable[[Command, str], str] = getattr(self, f"_{command.verb}")
         given = self._with_source(command, seen) if command.verb in WRITES else command
@@ -90,29 +93,25 @@ class MemoryTools:
 
     def _with_source(self, command: Command, seen: int) -> Command:
         """Say in the text who spoke since the agent's last words, because it may repeat a lie."""
-        title = ""
-        colon = ""
-        text = command.argument
-        if command.verb == "note":
-            title, colon, text = text.partition(": ")
         known = [m for m in self.memory.memory.context().window if not seen or m.number <= seen]
-        since = next((m.answers or m.number for m in reversed(known) if spoken(m)), 0)
-        said = ((heard(m), m.number) for m in known if not is_private(m))
-        spoke = [(words.who, number) for words, number in said if words is not None]
+        since = next((m.answers or m.number for m in reversed(known) if m.said), 0)
+        said = ((m.heard, m.number) for m in known if not is_private(m))
+        spoke = [(words.speaker.name, number) for words, number in said if words is not None]
         last = {who: n for who, n in spoke if n > since} or dict(spoke[-1:])
-        text = for_prompt(text, limit=_TEXT_LIMIT)
+        text = for_prompt(command.words, limit=_TEXT_LIMIT)
         if last:
             numbers = ", ".join(f"memory {n}" for n in last.values())
             text = f"After {' and '.join(last)} spoke ({numbers}): {text}"
-        return replace(command, argument=f"{title}{colon}{text}")
+        return replace(command, words=text)
 
     # -- the tools: each method is named after its verb: ``_note``
 
     def _note(self, command: Command, place: str) -> str:
-        title, _, text = command.argument.partition(": ")
         now = self._services.clock.now()
         reason = command.reason
-        note = self.books.notes.write(title, text, place=place, reason=reason, now=now)
+        note = self.books.notes.write(
+            command.thing, command.words, place=place, reason=reason, now=now
+        )
         how = script.ADDED if note.created != note.updated else script.KEPT
         return f"{how}{note.title!r}"
 
@@ -120,7 +119,7 @@ class MemoryTools:
         return f"{script.PUT_AWAY}{self.books.notes.forget(command.argument).stem!r} away"
 
     def _pin(self, command: Command, _place: str) -> str:
-        line = self.books.pinned.add(command.argument, own=True)
+        line = self.books.pinned.add(command.words, own=True)
         used = sum(len(pin.text) for pin in self.books.pinned.items)
         return f"{script.PINNED}{line} ({used:,} of {PINNED_LIMIT:,} characters used)"
 
@@ -135,12 +134,12 @@ class MemoryTools:
         """Add a fact to the note of the day, which recall finds."""
         now = self._services.clock.now().astimezone()
         title = f"Remembered on {now.day} {now:%B %Y}"
-        return self._note(replace(command, argument=f"{title}: {command.argument}"), place)
+        return self._note(replace(command, thing=title), place)
 
     def _promise(self, command: Command, _place: str) -> str:
-        who, _, what = (each.strip() for each in command.argument.partition(":"))
-        who = who.removeprefix("to ")
-        if not what or len(who.split()) > _MOST_WORDS_OF_A_NAME:  # no name: ``a bowl of soup``
+        who = command.to.removeprefix("to ")
+        what = command.words.strip()
+        if len(who.split()) > _MOST_WORDS_OF_A_NAME:  # no name: ``a bowl of soup``
             who = ""
             what = command.argument.strip()
         made = self._basis_of_promise(who)
@@ -152,8 +151,7 @@ class MemoryTools:
     def _basis_of_promise(self, who: str) -> Memory | None:
         """Return the newest memory of that person and the agent, on which a promise is based."""
         for memory in reversed(self.memory.memory.context().window):
-            verb = memory.text.partition(" ")[0].casefold()
-            private = verb in PRIVATE and memory.kind is MemoryKind.ACT
+            private = memory.is_own and memory.verb in PRIVATE
             if not private and who.casefold() in (memory.source.casefold(), memory.to.casefold()):
                 return memory if who else None
         return None

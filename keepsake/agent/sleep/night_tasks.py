@@ -22,7 +22,6 @@ from keepsake.books.entries import EntryOrigin, Rater
 from keepsake.books.entries import line as entry_line
 from keepsake.books.files import replace_file
 from keepsake.books.person_page import PageLine, PersonPage
-from keepsake.language.heard import heard
 from keepsake.prompt.script import about_memory
 from keepsake.tasks.night import journal_task, memory_line, people_task, reflect_task
 
@@ -95,7 +94,7 @@ class NightWork:
         drafts = ask.do(journal_task(prompts, self._memory.name, list(shown.values())))
         for draft in drafts:
             sources = [shown[number] for number in draft.memories]
-            was_told = any(heard(memory) is not None for memory in sources)
+            was_told = any(memory.heard is not None for memory in sources)
             journal.write(
                 draft.text,
                 importance=draft.importance,

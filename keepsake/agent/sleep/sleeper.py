@@ -28,9 +28,9 @@ from keepsake.agent.surroundings import (
     show,
 )
 from keepsake.agent.thinker import Thinker
-from keepsake.archive.records import MemoryKind
+from keepsake.archive.records import RULED
 from keepsake.events.files import time_of
-from keepsake.language.heard import RULED
+from keepsake.happening import Result
 
 TICK_SECONDS = 60.0
 """Seconds between two checks whether an agent is tired or has slept enough."""
@@ -267,7 +267,7 @@ class Sleeper:
         return True
 
     def _remember(self, agent: Body, text: str) -> None:
-        self._memory.remember(text, MemoryKind.RESULT, place=place_of(agent))
+        self._memory.remember(Result(shown=text), place=place_of(agent))
 
     def _store_awake_seconds(self, seconds: float) -> None:
         self.awake_seconds = seconds

@@ -13,11 +13,13 @@ from keepsake.agent.attention import EventKind, Impulse
 from keepsake.agent.mind import Mind
 from keepsake.agent.runtime import runtime
 from keepsake.agent.surroundings import event_of, identity_of, is_agent
-from keepsake.archive.records import POSE, SCENE, MemoryKind
+from keepsake.archive.old_lines import what_of
+from keepsake.archive.records import POSE, SCENE
 from keepsake.contrib.evennia import creation
 from keepsake.contrib.evennia.characters import CharacterMixin, answers_room, greeter
 from keepsake.contrib.evennia.minds import close_mind, mind_of
 from keepsake.errors import NameRefused
+from keepsake.happening import Result
 from keepsake.language import perception
 from keepsake.names import check_agent_name, folder_name
 from keepsake.prompt.verbs import Verb, own_verbs
@@ -149,18 +151,24 @@ class AgentMixin(CharacterMixin):
             if kind == "failure":
                 line = f"{f'You tried to {act.verb} {act.argument}'.rstrip()}: {line}"
             if kind not in _ECHOES:  # these only repeat the act, which is already remembered
-                mind.memory.remember(line, MemoryKind.RESULT, place=place, event=kind)
+                what = Result(
+                    verb=act.verb,
+                    act=mind.actor.acting_memory,
+                    done=kind != "failure",
+                    shown=line,
+                )
+                mind.memory.remember(what, place=place, event=kind)
             return 0
         source = from_obj.key if from_obj is not None and from_obj is not self else ""
+        who = identity_of(from_obj) if source else ""
+        read = {"text": line, "source": source, "source_id": who, "event": kind}
         number = mind.memory.remember(
-            line,
+            what_of(read),
             place=place,
-            source=source,
-            source_id=identity_of(from_obj) if source else "",
             event=kind,
             importance=int(facts.get("importance", 0)),
             chain=str(facts.get("chain", "")),
-            to_id=str(facts.get("about", "")),
+            about=str(facts.get("about", "")),
         )
         if source and (event := event_of(self, from_obj, line, facts)):
             if event.from_player:

@@ -14,9 +14,9 @@ from itertools import islice, takewhile
 from keepsake.archive.log import Archive
 from keepsake.archive.privacy import is_private
 from keepsake.archive.records import Memory, memories_in
+from keepsake.happening import ME
 from keepsake.json_lines import parsed
-from keepsake.language.heard import heard, names, own_words
-from keepsake.language.perception import SENTENCE_GAP, shorten
+from keepsake.language.perception import SENTENCE_GAP, names, shorten
 
 SHOWN = 3
 MOST_LINES = 20_000
@@ -75,12 +75,12 @@ def _news_in(memory: Memory, name: str, own: str, who: str) -> Iterator[News]:
     if memory.event == _DEED and names(memory.text, who):
         yield News(memory.time, memory.text, memory.text)
         return
-    if said := own_words(memory):
+    if said := memory.own_words:
         speaker = own
-        to = memory.to or said.to
-    elif said := heard(memory):
-        speaker = said.who
-        to = name if said.to == "you" else said.to
+        to = memory.to
+    elif said := memory.heard:
+        speaker = said.speaker.name
+        to = name if ME in said.to else said.to_name
     about = [each for each in SENTENCE_GAP.split(said.words) if names(each, who)] if said else []
     if not about or not speaker or names(to, who):
         return

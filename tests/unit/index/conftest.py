@@ -11,7 +11,7 @@ import pytest
 from chromadb.api import ClientAPI
 
 from keepsake.archive.log import Archive
-from keepsake.archive.records import Memory, MemoryKind, Summary, Tier
+from keepsake.archive.records import MemoryKind, Summary, Tier
 from keepsake.archive.tiers import SummaryState
 from keepsake.books.notes import NoteBook
 from keepsake.errors import IndexUnavailable
@@ -19,6 +19,7 @@ from keepsake.recall.agent_index import AgentIndex
 from keepsake.recall.chroma import Chroma
 from keepsake.recall.chroma_server import ChromaServer
 from tests.fakes.embedder import BagOfWords
+from tests.memories import old_memory
 from tests.unit.llm.conftest import places_in, until
 
 DAWN = datetime(2026, 5, 1, 6, tzinfo=UTC)
@@ -37,7 +38,7 @@ class AgentFolder:
         for text in texts:
             number = self.archive.last_number + 1
             time = DAWN + timedelta(minutes=number)
-            memory = Memory(number, time, MemoryKind.PERCEPTION, text, "The Mill", "Tom")
+            memory = old_memory(number, time, MemoryKind.PERCEPTION, text, "The Mill", "Tom")
             self.archive.append(memory.to_record())
 
     def add_many(self, count: int) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from keepsake.archive.forgetting import ForgottenPerson, forget
-from keepsake.archive.records import Memory, MemoryKind, Summary, Tier
+from keepsake.archive.records import MemoryKind, Summary, Tier
 from keepsake.errors import IndexUnavailable
 from keepsake.json_lines import parsed
 from keepsake.recall.agent_index import AgentIndex
@@ -17,6 +17,7 @@ from keepsake.recall.chroma_server import ChromaServer
 from keepsake.recall.documents import DocumentKind
 from keepsake.recall.words import WordIndex
 from tests.fakes.embedder import BagOfWords
+from tests.memories import old_memory
 from tests.unit.index.conftest import DAWN, AgentFolder, Opener, by_meaning, by_words, client, sync
 from tests.unit.llm.conftest import places_in
 
@@ -202,7 +203,7 @@ def test_a_changed_archive_is_indexed_again(
     agent.add("Tom says, “Never open the marzipan drawer.”")
     for number in range(2, 13):
         told = f"Ann says, “Sack {number}.”"
-        memory = Memory(number, DAWN, MemoryKind.PERCEPTION, told, "Mill", "Ann")
+        memory = old_memory(number, DAWN, MemoryKind.PERCEPTION, told, "Mill", "Ann")
         agent.archive.append(memory.to_record())
     index = reopen()
     sync(index)

@@ -2,7 +2,6 @@
 
 import json
 from contextlib import closing
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import reduce
 from operator import getitem
@@ -16,6 +15,7 @@ from keepsake.errors import KeepsakeError
 from keepsake.lab.benchmarks import read_trials
 from keepsake.lab.conformance import lines
 from keepsake.paths import REPOSITORY
+from tests.memories import old_memory
 from tests.sentences import table
 
 FOLDER = REPOSITORY / "tests" / "data" / "benchmarks"
@@ -64,7 +64,17 @@ def test_an_archive_of_the_vault_is_read_as_a_transcript(tmp_path, monkeypatch):
     monkeypatch.setenv("KEEPSAKE_VAULT", str(tmp_path))
     with closing(Archive(tmp_path / "agents" / "Mira" / "archive")) as archive:
         for memory in lines(9):
-            archive.append(replace(memory, text='Ada says to you, "Which day?"').to_record())
+            archive.append(
+                old_memory(
+                    memory.number,
+                    memory.time,
+                    memory.kind,
+                    'Ada says to you, "Which day?"',
+                    memory.place,
+                    memory.source,
+                    source_id=memory.source_id,
+                ).to_record()
+            )
     (trial,) = read_trials(Path("vault:Mira"))
     assert (trial.agent, len(trial.memories), len(trial.questions)) == ("Mira", 9, 3)
     marked = {"life": "vault:Mira", "questions": [{"text": "Which day?", "evidence": [4]}]}

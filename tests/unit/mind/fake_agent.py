@@ -19,6 +19,7 @@ from keepsake.memory.summary_text import Draft, SummarySource
 from keepsake.memory.types import MemoryContext
 from keepsake.memory.window import MemoryHost
 from keepsake.ports import FixedClock, Generation, Tokens
+from tests.memories import did, got, old_memory, seen
 
 SMALL = CompactionConfig(immediate_window=4, recent_window=3, min_saving_tokens=0)
 """Windows of a few memories. Compacting them saves few tokens, so no saving is required."""
@@ -141,7 +142,9 @@ def memories_of(*lines: str) -> list[Memory]:
         if kind is not MemoryKind.PERCEPTION or not mark:
             source = ""
             text = line[kind is not MemoryKind.PERCEPTION :]
-        found.append(Memory(number, EVENING + timedelta(minutes=number), kind, text, source=source))
+        found.append(
+            old_memory(number, EVENING + timedelta(minutes=number), kind, text, source=source)
+        )
     return found
 
 
@@ -149,21 +152,21 @@ def add(memory: AgentMemory, count: int) -> None:
     """Append ``count`` different events."""
     start = memory.tiers.last_number
     for number in range(start + 1, start + count + 1):
-        memory.append(f"Thing {number} happened.")
+        memory.append(seen(f"Thing {number} happened."))
 
 
 def add_talk(memory: AgentMemory, count: int, words: int = 20) -> None:
     """Append ``count`` different lines of speech, each of ``words`` words."""
     for number in range(memory.tiers.last_number + 1, memory.tiers.last_number + count + 1):
         rest = " ".join(f"w{number}x{place}" for place in range(words - 4))
-        memory.append(f"The baker told {number} {rest}.")
+        memory.append(seen(f"The baker told {number} {rest}."))
 
 
 def add_look(memory: AgentMemory, place: str, words: int = 60) -> None:
     """Append a look at ``place``: the act and its long result."""
-    memory.append(f"look {place}", MemoryKind.ACT)
+    memory.append(did(f"look {place}"))
     furniture = " ".join(f"chair{number}" for number in range(words))
-    memory.append(f"{place}. There is {furniture}. Exits: north.", MemoryKind.RESULT)
+    memory.append(got(f"{place}. There is {furniture}. Exits: north."))
 
 
 def covered(context: MemoryContext) -> list[int]:

@@ -8,6 +8,7 @@ from typing import Any
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.books.entries import EntryOrigin, JournalEntry
 from keepsake.books.journal import Journal
+from tests.memories import old_memory
 
 NOON = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 
@@ -20,7 +21,7 @@ def write(journal: Journal, text: str, score: int = 6, **other: Any) -> JournalE
 def seen(number: int, text: str, source: str = "Tom", **other: Any) -> Memory:
     key = f"{source}-1" if source else ""
     given = {"place": "Inn", "source": source, "source_id": key, **other}
-    return Memory(number, NOON, MemoryKind.PERCEPTION, text, **given)
+    return old_memory(number, NOON, MemoryKind.PERCEPTION, text, **given)
 
 
 def told(number: int, words: str, source: str = "Tom", **other: Any) -> Memory:
@@ -28,11 +29,11 @@ def told(number: int, words: str, source: str = "Tom", **other: Any) -> Memory:
 
 
 def did(number: int, text: str) -> Memory:
-    return Memory(number, NOON, MemoryKind.ACT, text)
+    return old_memory(number, NOON, MemoryKind.ACT, text)
 
 
 def result(number: int, text: str) -> Memory:
-    return Memory(number, NOON, MemoryKind.RESULT, text)
+    return old_memory(number, NOON, MemoryKind.RESULT, text)
 
 
 def days_ago(days: float) -> datetime:

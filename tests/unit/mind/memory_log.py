@@ -9,6 +9,7 @@ from pathlib import Path
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.books.people import PeopleBook
 from keepsake.books.person_page import PersonPage
+from tests.memories import old_memory
 
 START = datetime(2026, 11, 1, 10, 0, tzinfo=UTC)
 TOM = "12-20261101090000"
@@ -30,7 +31,7 @@ class MemoryLog:
     def add(self, text: str, kind: MemoryKind, who: str = "", key: str = "") -> Memory:
         self.now += timedelta(minutes=1)
         number = len(self.memories) + 1
-        memory = Memory(number, self.now, kind, text, "The Kettle", who, source_id=key)
+        memory = old_memory(number, self.now, kind, text, "The Kettle", who, source_id=key)
         self.memories.append(memory)
         return memory
 

@@ -17,6 +17,7 @@ from keepsake.archive.log import Archive, Syncer
 from keepsake.archive.tiers import load_tiers
 from keepsake.errors import ArchiveError, ArchiveInUse, ArchiveUnwritable
 from keepsake.memory.types import CompactReason, MemoryContext
+from tests.memories import seen
 from tests.unit.mind.fake_agent import add, clear, covered
 
 
@@ -98,7 +99,7 @@ def test_full_segments_are_continued_in_new_ones_and_read_back(agent, monkeypatc
     assert alone == list(range(1, 24)), "also the last memory of each segment"
     memory.compact(CompactReason.MANUAL)
     for _ in range(9):
-        memory.append("Tick.")
+        memory.append(seen("Tick."))
     add(memory, 2)
     before = memory.context()
     memory.close()
@@ -140,7 +141,7 @@ def test_a_full_disk_in_the_middle_of_a_line_loses_nothing(agent, monkeypatch):
 
     monkeypatch.setattr(archive_module.os, "write", half_then_full)
     with pytest.raises(ArchiveUnwritable, match="Free some disk space"):
-        memory.append("This does not fit " + "x" * 3)
+        memory.append(seen("This does not fit " + "x" * 3))
     monkeypatch.undo()
     assert memory.tiers.last_number == 2
     add(memory, 1)
@@ -186,7 +187,7 @@ def test_any_text_can_be_stored(agent):
     memory = agent.open()
     texts = ["naïve ☃ 𝄞", 'quote " backslash \\', "line\u2028two", "tab\tnull\x00", "\ud800 lone"]
     for text in texts:
-        memory.append(text)
+        memory.append(seen(text))
     memory.close()
     memory = agent.open()
     kept = [m.text for m in memory.context().window]
@@ -256,7 +257,7 @@ def test_reading_backwards_gives_every_line_for_any_block_size(agent, monkeypatc
     monkeypatch.setattr(archive_module, "SEGMENT_LINES", 5)
     memory = agent.open()
     for number in range(1, 18):
-        memory.append(f"Thing {number} happened, {'and again ' * number}in the ürban mill.")
+        memory.append(seen(f"Thing {number} happened, {'and again ' * number}in the ürban mill."))
     with segment(agent).open("ab") as file:
         file.write(b'{"type":"memory","n":18,"te')  # a line that is being written
     backwards = list(memory.archive.backwards())

@@ -8,10 +8,11 @@ import frontmatter
 import pytest
 
 from keepsake.archive.integrity import check
-from keepsake.archive.records import MemoryKind, Tier
+from keepsake.archive.records import Tier
 from keepsake.errors import CompactionError
 from keepsake.memory.config import CompactionConfig
 from keepsake.memory.types import CompactReason, Outcome
+from tests.memories import did
 from tests.unit.mind.fake_agent import add, covered
 
 COUNT = CompactReason.COUNT
@@ -63,7 +64,7 @@ def test_default_windows_compact_at_129_193_and_257_memories(agent):
 
 def test_the_old_short_term_summary_is_merged_into_the_long_term_one(agent, memory):
     sources = agent.summarizer.sources
-    memory.append("say good evening", MemoryKind.ACT, reason="he looks cold")
+    memory.append(did("say good evening"), reason="he looks cold")
     assert compacted(memory, 7).outcome is Outcome.FIRST
     assert [source.tier for source in sources] == [Tier.RECENT]
     own = 'You say, "good evening" (your reason: he looks cold)'

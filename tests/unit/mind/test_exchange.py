@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from keepsake.archive.records import Memory, MemoryKind
-from keepsake.language.heard import Utterance, heard
+from keepsake.archive.records import MemoryKind
 from keepsake.memory.plan import open_exchange
+from tests.memories import old_memory
 from tests.sentences import table
 from tests.unit.mind.fake_agent import EVENING, memories_of
 
@@ -19,8 +19,9 @@ def asks(who: str, words: str = "Is there soup?") -> str:
 
 @pytest.mark.parametrize(("text", "source", "said"), table("who said what"))
 def test_the_speaker_words_and_addressee_are_parsed(text, source, said):
-    memory = Memory(1, EVENING, MemoryKind.PERCEPTION, text, source=source)
-    assert heard(memory) == (Utterance(*said) if said else None)
+    memory = old_memory(1, EVENING, MemoryKind.PERCEPTION, text, source=source)
+    read = memory.heard and (memory.heard.speaker.name, memory.heard.words, memory.heard.to_name)
+    assert read == ((*said, "")[:3] if said else None)
     assert not source or memory.line.count('"') in (0, 2), "quotes forge no speaker"
 
 

@@ -15,6 +15,7 @@ from keepsake.memory.agent_memory import AgentMemory
 from keepsake.memory.config import CompactionConfig
 from keepsake.memory.summary_text import Draft, SummarySource
 from keepsake.memory.types import CompactReason
+from tests.memories import seen
 from tests.unit.mind.fake_agent import FakeAgent, ScriptedSummarizer, WordTokens, covered
 
 SHIPPED = CompactionConfig()
@@ -52,7 +53,8 @@ bursts = st.lists(lines, max_size=12)
 
 def add_burst(memory: AgentMemory, burst: Sequence[str], numbers: itertools.count[int]) -> None:
     for line in burst:
-        memory.append(f'Otto says to you, "{next(numbers)} {line}"', source="Otto", event="talk")
+        words = seen(f'Otto says to you, "{next(numbers)} {line}"', "Otto", event="talk")
+        memory.append(words, event="talk")
 
 
 def compact_while_due(memory: AgentMemory) -> None:

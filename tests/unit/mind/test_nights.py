@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from keepsake.agent.sleep.night import Figures, NightAsk
-from keepsake.archive.records import Memory
+from keepsake.archive.records import Memory, MemoryKind
 from keepsake.books.entries import Rater, line, prompt_lines
 from keepsake.books.journal import Journal
 from keepsake.tasks.night import journal_task
 from keepsake.tasks.task import AnswerRefused
+from tests.memories import old_memory
 from tests.sentences import table
 from tests.unit.mind.fake_agent import WordTokens
 from tests.unit.mind.journals import NOON, did, told, write
@@ -57,7 +57,13 @@ def written(book: Journal, model: RuleModel, memories: list[Memory] = DAY) -> Fi
 
 
 def test_whispers_are_not_shown_and_short_days_are_skipped(book):
-    secret = replace(DAY[0], text='Tom whispers to you, "The key is below the stone."')
+    secret = old_memory(
+        DAY[0].number,
+        DAY[0].time,
+        MemoryKind.PERCEPTION,
+        'Tom whispers to you, "The key is below the stone."',
+        source="Tom",
+    )
     model = RuleModel(lambda _: entries())
     written(book, model, [secret, *DAY[1:]])
     assert "stone" not in model.prompts[0]

@@ -8,13 +8,23 @@ import pytest
 
 from keepsake.archive.privacy import PrivateWords, is_private, redacted
 from keepsake.archive.records import MemoryKind
-from tests.unit.mind.journals import did, result, seen, told
+from tests.memories import did, old_memory, seen
+from tests.unit.mind.journals import result, told
+from tests.unit.mind.journals import seen as heard_line
 
 TOM = "Tom-1"
 ADA = "Ada-1"
-HEARD = seen(1, 'Tom whispers to you, "The key is below the stone."', event="whisper")
+HEARD = heard_line(1, 'Tom whispers to you, "The key is below the stone."', event="whisper")
 OLD = replace(HEARD, event="")
-SAID = replace(did(2, "whisper Tom = The rope is in the loft."), to_id=TOM, reason="he asked")
+SAID = old_memory(
+    2,
+    HEARD.time,
+    MemoryKind.ACT,
+    "whisper Tom = The rope is in the loft.",
+    reason="he asked",
+    to="Tom",
+    to_id=TOM,
+)
 RECALLED = result(3, 'You recall: memory 1 Tom whispers to you, "The key is below the stone."')
 
 
@@ -43,10 +53,10 @@ def test_private_words_and_reasons_are_redacted(memory):
 
 
 def test_private_words_are_read_from_an_archive(memory):
-    memory.append(HEARD.text, source="Tom", source_id=TOM, event="whisper")
-    memory.append("The clock ticks.")
-    memory.append(SAID.text, MemoryKind.ACT, to_id=TOM)
-    memory.append(OLD.text, source="Tom")  # as in archives without the speaker's id
+    memory.append(seen(HEARD.text, "Tom", TOM, "whisper"), event="whisper")
+    memory.append(seen("The clock ticks."))
+    memory.append(did(SAID.text, "Tom", TOM))
+    memory.append(seen(OLD.text, "Tom"))  # as in archives without the speaker's id
     private = PrivateWords.of(memory.archive)
     for audience, hears in ({ADA}, (2,)), ({TOM}, (1, 2, 3)), (set(), (2,)):
         assert [n for n in range(1, 5) if private.may_hear([n], frozenset(audience))] == [*hears]

@@ -8,7 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keepsake.recall.documents import Document, DocumentKind, text_of
+from keepsake.archive.records import Memory
+from keepsake.happening import ME, Person, Pose
+from keepsake.recall.documents import Document, DocumentKind, memory_document, text_of
 from keepsake.recall.fusion import rank
 from keepsake.recall.query import mentions_time, read
 from keepsake.recall.words import WordIndex
@@ -92,8 +94,10 @@ def test_lines_of_a_time_are_first_those_of_the_asker():
 
 
 def test_a_gesture_has_one_text_as_own_act_as_perception_and_as_query():
-    own, seen = (document(1, f"{verb} nods to Tom.") for verb in ("emote", "Mira poses:"))
-    texts = {text_of(own, "Tom"), text_of(seen._replace(speaker="Mira"), "Tom")}
+    own = Pose(actor=ME, gesture="nods to Tom.", shown="emote nods to Tom.")
+    mira = Pose(actor=Person("Mira"), gesture="nods to Tom.", shown="Mira nods to Tom.")
+    held = [memory_document(Memory(1, NOW, what), "Tom") for what in (own, mira)]
+    texts = {text_of(each, "Tom") for each in held}
     assert texts == {"Tom nods to Tom.", "Mira nods to Tom."}
     assert read("Mira nods to Tom.", NAMES, NOW, scene=True).meaning == ("Mira nods to Tom.",)
 

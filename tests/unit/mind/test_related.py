@@ -10,10 +10,11 @@ from keepsake.agent.attention import EventKind, Impulse
 from keepsake.agent.memory.related import SearchResult, line_of, result_line, select
 from keepsake.agent.scene import excerpts_and_lines, unanswered
 from keepsake.agent.settings import RecallConfig
-from keepsake.archive.records import Memory, MemoryKind
+from keepsake.archive.records import MemoryKind
 from keepsake.memory.types import MemoryContext
 from keepsake.prompt.tokens import estimate_tokens
 from keepsake.recall.documents import Document, DocumentKind, Hit
+from tests.memories import old_memory
 
 NOON = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
 HEARD = MemoryKind.PERCEPTION
@@ -47,7 +48,7 @@ def test_a_small_model_is_shown_answers_to_a_question_or_lines_with_common_words
 def test_lines_of_one_talk_make_one_excerpt():
     hits = [memory_hit(n, f'Tom says to you, "Line {n}."') for n in (12, 10, 20)]
     days = {9: -1, 10: 0, 11: 0, 12: 0, 13: 0, 14: 0, 15: 0, 16: 0, 20: 0}
-    around = [Memory(n, NOON + timedelta(days=d), HEARD, f"Line {n}.") for n, d in days.items()]
+    around = [old_memory(n, NOON + timedelta(days=d), HEARD, f"Line {n}.") for n, d in days.items()]
     excerpts, _ = excerpts_and_lines(hits, SearchResult((), tuple(around)), "Mira", "")
     numbers = [text.rpartition("(")[2] for _, text in excerpts]
     assert numbers == ["memories 10-15)", "memory 20)"], "nothing twice, and no other day"
@@ -55,7 +56,9 @@ def test_lines_of_one_talk_make_one_excerpt():
 
 def test_words_to_somebody_else_wait_for_no_answer():
     lines = ('Tom says to Ann, "Hm?"', 'Tom says, "Who knows?"', 'Tom says to you, "Well?"')
-    window = [Memory(n, NOON, HEARD, text, source="Tom") for n, text in enumerate(lines, start=1)]
+    window = [
+        old_memory(n, NOON, HEARD, text, source="Tom") for n, text in enumerate(lines, start=1)
+    ]
     _, words, _ = unanswered(window, Impulse(EventKind.ADDRESSED, True, "Tom", memory=3))
     assert words == "Who knows? Well?"
 

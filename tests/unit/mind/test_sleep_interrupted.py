@@ -32,6 +32,7 @@ from keepsake.books.person_page import PersonPage
 from keepsake.memory.config import CompactionConfig
 from keepsake.memory.types import CompactReason
 from keepsake.ports import Generation, GenerationRequest, TargetModel
+from tests.memories import seen
 from tests.sentences import table
 from tests.unit.mind.fake_agent import FakeAgent, ManualClock, covered
 from tests.unit.mind.night_runner import Killed, NightRunner, Target, generated, night_work, text_of
@@ -79,7 +80,7 @@ class OpenAgent:
         for who, words in table("said on a day"):
             self.clock.advance(60)
             text = f'{who} says to you, "{words}"'
-            memory = self.memory.append(text, place="The Kettle", source=who, source_id=KEYS[who])
+            memory = self.memory.append(seen(text, who, KEYS[who]), place="The Kettle")
             self.journal.write(
                 f"{who} told me: '{words}'",
                 importance=importance(memory, "Mira"),

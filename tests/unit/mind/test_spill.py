@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keepsake.archive.log import Archive
-from keepsake.archive.records import Memory, MemoryKind
+from keepsake.archive.records import MemoryKind
 from keepsake.archive.spill import ROOM_BYTES, Spill, not_yet_in
+from tests.memories import old_memory
 
 BEGIN = datetime(2026, 5, 4, 8, 0, tzinfo=UTC)
 WORDS = st.sampled_from(["Rain.", "Rain.", 'Tom says, "é\u2028 {}"', "x" * 300])
@@ -39,7 +40,7 @@ def deliver(folder, spill, agent, limit):
             else:
                 time = datetime.fromisoformat(line["time"])
                 kind = MemoryKind(line["kind"])
-                memory = Memory(archive.last_number + 1, time, kind, line["text"])
+                memory = old_memory(archive.last_number + 1, time, kind, line["text"])
                 archive.append(memory.to_record())
         if limit >= len(missing):
             archive.sync()

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 import yaml
 
-from keepsake.archive.records import Memory, MemoryKind, Tier
+from keepsake.archive.records import MemoryKind, Tier
 from keepsake.memory.ladder import ModelSummarizer
 from keepsake.memory.summary_text import SummarySource
 from keepsake.paths import REPOSITORY
@@ -17,6 +17,7 @@ from keepsake.prompt.tokens import estimate_tokens
 from keepsake.tasks.summarise import Summarise
 from keepsake.tasks.task import AnswerRefused
 from keepsake.tasks.task_prompts import task_prompts
+from tests.memories import old_memory
 from tests.unit.mind.night_runner import Target
 
 START = datetime(2026, 5, 4, 20, 0, tzinfo=UTC)
@@ -30,11 +31,11 @@ GOOD = "Anneke told me that she goes to sea, and I gave Jonas his soup."
 def says(number, who, words, hours=0):
     time = START + timedelta(hours=hours, minutes=number)
     text = f'{who} says to you, "{words}"'
-    return Memory(number, time, MemoryKind.PERCEPTION, text, source=who)
+    return old_memory(number, time, MemoryKind.PERCEPTION, text, source=who)
 
 
 def act(number, text, **more):
-    return Memory(number, START + timedelta(minutes=number), MemoryKind.ACT, text, **more)
+    return old_memory(number, START + timedelta(minutes=number), MemoryKind.ACT, text, **more)
 
 
 MEMORIES = (

@@ -18,9 +18,10 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from keepsake.archive import history
 from keepsake.archive import log as archive_module
 from keepsake.archive.integrity import check
-from keepsake.archive.records import MemoryKind, Tier
+from keepsake.archive.records import Tier
 from keepsake.errors import ArchiveUnwritable, CompactionError, CompactionRunning
 from keepsake.memory.types import CompactReason, MemoryContext
+from tests.memories import did, seen
 from tests.unit.mind.fake_agent import SMALL, FakeAgent, add, add_look, add_talk, clear, covered
 
 sizes = st.integers(1, 6)
@@ -108,18 +109,18 @@ class MemoryMachine(RuleBasedStateMachine):
     @rule(who=st.sampled_from(["Tom", "Ann"]), answers=st.booleans())
     def somebody_asks(self, who, answers):
         line = f'{who} says to you, "Mira, where is the key of the mill?"'
-        self.append_by(lambda: self.memory.append(line, source=who))
+        self.append_by(lambda: self.memory.append(seen(line, who)))
         if answers:
             line = f"say to {who} It hangs on the nail."
-            self.append_by(lambda: self.memory.append(line, MemoryKind.ACT, reason="he waits"))
+            self.append_by(lambda: self.memory.append(did(line), reason="he waits"))
 
     @precondition(lambda self: not self.full_disk)
     @rule(times=st.integers(1, 3))
     def an_event_repeats(self, times):
-        self.memory.append("Tick.")
+        self.memory.append(seen("Tick."))
         before = self.memory.tiers.last_number
         for _ in range(times):
-            self.memory.append("Tick.")
+            self.memory.append(seen("Tick."))
         self.total = self.memory.tiers.last_number
         assert self.total == before
 

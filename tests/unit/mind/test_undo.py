@@ -11,6 +11,7 @@ from keepsake.archive.integrity import check
 from keepsake.archive.records import Tier
 from keepsake.archive.tiers import SummaryState
 from keepsake.memory.types import CompactReason, Rung
+from tests.memories import seen
 from tests.unit.mind.fake_agent import SMALL, add, clear
 from tests.unit.mind.test_cascade import edit
 
@@ -36,7 +37,7 @@ def compacted(memory, times):
 
 def test_undo_restores_the_last_state_with_one_line_of_the_archive(memory):
     for _ in range(3):
-        memory.append("The clock ticks.")
+        memory.append(seen("The clock ticks."))
     add(memory, 7)
     before = state(memory)
     memory.compact(MANUAL)

@@ -4,12 +4,12 @@ import shutil
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from keepsake.archive.records import MemoryKind
 from keepsake.events.log import EventLog, Subscribers
 from keepsake.events.types import Thought
 from keepsake.events.why import why_did
 from keepsake.memory.summary_text import extractive
 from keepsake.memory.types import CompactReason
+from tests.memories import did, seen
 from tests.unit.mind.fake_agent import SMALL, FakeAgent
 
 BEGAN = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
@@ -39,7 +39,7 @@ def test_a_summary_is_shown_as_it_was_at_the_time_of_the_act(tmp_path):
         thought = Thought(
             **{"agent": "Mira", "trigger": "addressed", "priority": "player", "outcome": "acted"},
             command=command,
-            memory=memory.append(command, MemoryKind.ACT).number,
+            memory=memory.append(did(command)).number,
             recent=context.recent.last if context.recent else 0,
             total=context.window[-1].number if context.window else 0,
             compaction=context.compaction,
@@ -51,7 +51,7 @@ def test_a_summary_is_shown_as_it_was_at_the_time_of_the_act(tmp_path):
         return [[each.text for each in one.summaries] for one in found]
 
     for n in range(12):
-        memory.append(f'Tom says, "Song {n} is about the river."', source="Tom")
+        memory.append(seen(f'Tom says, "Song {n} is about the river."', "Tom"))
     assert memory.compact(CompactReason.MANUAL).number == 1
     made = memory.context().recent.text
     acts("say I see.")

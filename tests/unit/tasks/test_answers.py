@@ -96,5 +96,7 @@ def test_the_same_deeds_are_offered_as_tools():
     assert "rosemary" in tools["give"].description
     assert tools["wait"].parameters["properties"] == {}
     line = deed_of(ToolCall("give", {"what": "rosemary to Anneke"}))
-    assert read_deed(line, VERBS, HERE) == Command("give", "rosemary to Anneke")
+    assert read_deed(line, VERBS, HERE) == Command(
+        "give", "rosemary to Anneke", to="Anneke", thing="rosemary"
+    )
     assert "get" not in {tool.name for tool in tools_of(Options().usages(VERBS))}

@@ -18,6 +18,7 @@ from keepsake.tasks.conversation import turns_of
 from keepsake.tasks.talk import LAST_LINES, TALK_VARIABLES, Talk, TalkPrompt, TalkScene
 from keepsake.tasks.task import load_prompts
 from keepsake.tasks.task_prompts import task_prompts
+from tests.memories import old_memory
 from tests.sentences import table
 from tests.unit.mind.night_runner import Target
 
@@ -28,7 +29,7 @@ SHIPPED = task_prompts(CONFIG, CONFIG)
 
 def heard(number: int, text: str, source: str = "Anneke", kind: str = "perception") -> Memory:
     time = START + timedelta(minutes=number)
-    return Memory(number, time, MemoryKind(kind), text, source=source, place="The Kettle")
+    return old_memory(number, time, MemoryKind(kind), text, source=source, place="The Kettle")
 
 
 WINDOW = (
