@@ -1,0 +1,138 @@
+"""Plans: what an agent means to do, as lines that people and the game both edit."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from keepsake.books.plans import GRACE, MOST_OPEN, Plan, PlanBook, PlanState, read_plan
+from keepsake.errors import NoteRefused
+from keepsake.happening import Person
+from keepsake.language.when import When, read_when
+
+NOW = datetime(2026, 11, 28, 20, 5, tzinfo=UTC)
+NOON = datetime(2026, 11, 29, 12, tzinfo=UTC)
+ANNEKE = Person("Anneke", "12-20261101090000")
+PLACES = ("The Quay", "The Kettle")
+
+
+@pytest.fixture
+def book(tmp_path):
+    records = []
+    made = PlanBook(tmp_path / "plans.md", record=records.append, now=lambda: NOW)
+    made.records = records
+    return made
+
+
+@pytest.mark.parametrize(
+    ("text", "when"),
+    [
+        ("tomorrow 12:00", When(at=NOON)),
+        ("tomorrow noon", When(at=NOON)),
+        ("2026-11-29 12:00", When(at=NOON)),
+        ("in 3 minutes", When(at=NOW + timedelta(minutes=3))),
+        ("in half an hour", When(at=NOW + timedelta(minutes=30))),
+        ("20:20", When(at=NOW.replace(hour=20, minute=20))),
+        ("7:00", When(at=NOW.replace(hour=7, minute=0) + timedelta(days=1))),
+        ("Sunday evening", When(at=NOON.replace(hour=19))),
+        ("when Anneke comes", When(meeting="Anneke")),
+        ("when I next see Old Tom", When(meeting="Old Tom")),
+        ("when the bell rings", When(after="when the bell rings")),
+        ("after that", When(after="after that")),
+        ("May", None),
+        ("the Quay", None),
+        ("", None),
+    ],
+)
+def test_times_as_a_model_writes_them_are_read(text, when):
+    assert read_when(text, NOW) == when
+
+
+@pytest.mark.parametrize(
+    ("text", "plan"),
+    [
+        (
+            "tomorrow 12:00, the Quay, Anneke: show her the ferry",
+            Plan(what="show her the ferry", when=When(at=NOON), where="The Quay", whom=ANNEKE),
+        ),
+        (
+            "when Anneke comes: give her the letter",
+            Plan(what="give her the letter", when=When(meeting="Anneke"), whom=ANNEKE),
+        ),
+        ("Anneke: ask after the loft", Plan(what="ask after the loft", whom=ANNEKE)),
+        ("mend the net", Plan(what="mend the net")),
+        ("tell Mira: the tide is in", Plan(what="tell Mira: the tide is in")),
+        (
+            "at the Kettle, with Anneke: eat soup",
+            Plan(what="eat soup", where="The Kettle", whom=ANNEKE),
+        ),
+    ],
+)
+def test_a_plan_says_when_where_and_with_whom(text, plan):
+    assert read_plan(text, NOW, PLACES, [ANNEKE]) == plan
+
+
+def test_a_plan_without_words_says_how_to_write_one():
+    with pytest.raises(NoteRefused, match="Write: plan tomorrow"):
+        read_plan("tomorrow 12:00: .", NOW)
+
+
+def test_plans_are_numbered_written_and_read_back(book):
+    meet = read_plan("tomorrow 12:00, the Quay, Anneke: show her the ferry", NOW, PLACES, [ANNEKE])
+    made = book.add(meet)
+    secret = book.add(Plan(what="hide the key", private=frozenset({ANNEKE.id}), since=7))
+    assert book.path.read_text().splitlines() == [
+        "- [ ] 2026-11-29 12:00, at The Quay, with Anneke: show her the ferry"
+        " (plan 1, by 12-20261101090000)",
+        "- [ ] hide the key (plan 2, memory 7, only for 12-20261101090000)",
+    ]
+    again = PlanBook(book.path, now=lambda: NOW)
+    assert again.items == (made, secret)
+    assert [record["change"] for record in book.records] == ["made", "made"]
+
+
+def test_a_state_changes_in_its_line_and_other_text_stays(book):
+    book.path.write_text("# What Mira means to do\n\n- [ ] sweep the floor\n\nA remark.\n")
+    (plan,) = book.items
+    book.set_state(plan, PlanState.DROPPED, why="it is clean (now)")
+    assert "A remark." in book.path.read_text()
+    assert "- [-] sweep the floor" in book.path.read_text()
+    assert book.current == ()
+    assert book.records[-1]["why"] == "it is clean now"
+
+
+def test_what_a_person_writes_into_the_file_is_a_plan(book):
+    book.path.write_text("- [ ] tomorrow noon, at the Quay, with Anneke: show her the ferry\n")
+    (plan,) = book.adopt()
+    assert (plan.number, plan.at, plan.where, plan.whom) == (1, NOON, "the Quay", Person("Anneke"))
+    assert "2026-11-29 12:00" in book.path.read_text(), "tomorrow does not move on"
+    assert book.current == (plan,)
+    assert book.adopt() == []
+
+
+def test_the_same_plan_is_not_made_twice_and_there_are_not_too_many(book):
+    book.add(Plan(what="mend the net"))
+    with pytest.raises(NoteRefused, match="already"):
+        book.add(Plan(what="Mend the net"))
+    for number in range(1, MOST_OPEN):
+        book.add(Plan(what=f"count to {number}"))
+    with pytest.raises(NoteRefused, match="Drop one"):
+        book.add(Plan(what="sing"))
+    book.set_state(book.find("mend"), PlanState.DONE)
+    assert book.add(Plan(what="sing")).number == MOST_OPEN + 1, "numbers are not used twice"
+
+
+def test_a_plan_is_overdue_only_after_its_grace():
+    plan = Plan(what="meet", when=When(at=NOON))
+    assert not plan.is_overdue(NOON + GRACE)
+    assert plan.is_overdue(NOON + GRACE + timedelta(seconds=1))
+    assert not Plan(what="meet").is_overdue(NOON)
+
+
+def test_who_is_waited_for_is_known_by_identity():
+    plan = read_plan("when Anneke comes: give her the letter", NOW, (), [ANNEKE])
+    renamed = Person("Anne", ANNEKE.id)
+    namesake = Person("Anneke", "99-20261201000000")
+    assert plan.is_met([renamed])
+    assert not plan.is_met([namesake])
