@@ -6,11 +6,14 @@ They share the format of memories, the two parts of a prompt, and the parsing of
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from keepsake.archive.records import Memory, MemoryKind
+from keepsake.books.plans import LONGEST_PLAN, Plan
+from keepsake.errors import NoteRefused
 from keepsake.language.perception import LAST_COMMA, for_prompt, shorten
 from keepsake.ports import SYSTEM, USER, ChatMessage, GenerationRequest, TargetModel
 from keepsake.prompt.tokens import estimate_tokens
@@ -22,6 +25,10 @@ LONGEST_ENTRY = 400
 LONGEST_PORTRAIT = 1200
 LONGEST_INSIGHT = 300
 """The most characters of a journal entry, of the paragraph about a person, and of an insight."""
+MOST_PLANS = 5
+"""The most plans of one night. Park's agents plan a day in five to eight strokes; these are only
+what comes on top of the written day."""
+_NUMBER = re.compile(r"\b\d{1,9}\b")
 LEAST_CITED = 2
 """The least memories that an insight must cite."""
 TEMPERATURE = 0.3
@@ -41,6 +48,18 @@ class DraftEntry:
     text: str
     memories: tuple[int, ...]  # numbers of the memories that it cites, ascending
     importance: int = 0  # 1 to 10; 0 for an insight, which takes it from the cited memories
+
+
+@dataclass(frozen=True, slots=True)
+class PlanDraft:
+    """A plan that a model has written at night."""
+
+    plan: Plan
+    memories: tuple[int, ...]  # numbers of the memories that it cites, ascending
+
+
+type ReadPlan = Callable[[str], Plan]
+"""Reads the line of a plan; raises NoteRefused with the reason if it cannot be planned."""
 
 
 def memory_line(memory: Memory) -> str:
@@ -216,3 +235,31 @@ def reflect_task(  # noqa: PLR0917 - all six arguments are needed and distinct
     values = {"name": own_name, "known": known, "most": most, "longest": LONGEST_INSIGHT}
     schema = _schema("insights", most, {"text": _TEXT, "memories": _NUMBERS})
     return NightTask("reflect", prompts, lines, values, 500, read, (), schema)
+
+
+def intentions_task(
+    prompts: Prompts, own_name: str, lines: Sequence[str], values: Mapping[str, Any], read: ReadPlan
+) -> NightTask[tuple[PlanDraft, ...]]:
+    """Create the task that asks what the agent means to do tomorrow.
+
+    Args:
+        lines: Promises, people and journal entries, with the numbers of their memories.
+        values: The other variables of the template: ``persona``, ``today``, ``known`` …
+        read: Reads the line of a plan; raises NoteRefused if it cannot be planned.
+    """
+    shown = frozenset(int(number) for line in lines for number in _NUMBER.findall(line))
+
+    def parse(answer: str) -> tuple[PlanDraft, ...]:
+        drafts = []
+        for found in _parse_list(answer, "plans")[:MOST_PLANS]:
+            draft = _parse_entry({**found, "text": found.get("plan")}, LONGEST_PLAN, shown, 0)
+            try:
+                plan = read(draft.text)
+            except NoteRefused as refusal:
+                raise AnswerRefused(str(refusal)) from refusal
+            drafts.append(PlanDraft(plan, draft.memories))
+        return tuple(drafts)
+
+    given = {**values, "name": own_name, "most": MOST_PLANS, "longest": LONGEST_PLAN}
+    schema = _schema("plans", MOST_PLANS, {"plan": _TEXT, "memories": _NUMBERS})
+    return NightTask("intentions", prompts, lines, given, 600, parse, (), schema)

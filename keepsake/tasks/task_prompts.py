@@ -19,6 +19,7 @@ _TEMPLATES = {
     "act": ("turn", _TALK),
     "journal": ("system turn", f"{_NIGHT} most"),
     "people": ("system turn", f"{_NIGHT} who portrait"),
+    "intentions": ("system turn", f"{_NIGHT} persona today known usual places most"),
     "reflect": ("system turn", f"{_NIGHT} most known"),
     "summarise": ("system memories", f"{_SUMMARY} memories older"),
     "merge": ("system summaries", f"{_SUMMARY} summaries"),

@@ -56,6 +56,7 @@ class NightWork:
             "consolidate": self.consolidate,
             "reflect": self.reflect,
             "profiles": self.profiles,
+            "intentions": self.intend,
         }
 
     def _read(self, first: int, last: int) -> list[Memory]:
@@ -174,6 +175,44 @@ class NightWork:
             portrait = ask.do(people_task(prompts, name, public.name, public.portrait, lines))
             people.conclude(page.key, partial(_with_portrait, before=public, portrait=portrait))
         return {"asked": asked}
+
+    def intend(self, ask: NightAsk) -> Figures:
+        """Have a model say what the agent means to do tomorrow; it sees no private memories."""
+        plans = self._books.plans
+        lines = self._left_by_the_day()
+        if not ask.available or not lines or len(plans.current) >= MOST_OPEN:
+            return {}
+        services = self._services
+        now = services.clock.now().astimezone()
+        people = [Person(page.name, page.key) for page in self._books.people.all()]
+        places = self._memory.places
+        values = {
+            "persona": self._memory.known[1],
+            "today": f"{now:%A} {now.day} {now:%B %Y}",
+            "known": lines_of(tuple(each for each in plans.current if each.private is None)),
+            "usual": self._memory.usual_day,
+            "places": places,
+        }
+        prompts = services.prompts["intentions"].current
+        read = partial(read_plan, now=now, places=places, people=people)
+        made = 0
+        for draft in ask.do(intentions_task(prompts, self._memory.name, lines, values, read)):
+            with suppress(NoteRefused):  # it means to do that already
+                plans.add(replace(draft.plan, since=max(draft.memories, default=0)), by="night")
+                made += 1
+        return {"planned": made}
+
+    def _left_by_the_day(self) -> list[str]:
+        """Return promises, people and the journal of the last days, as lines with their numbers."""
+        now = self._services.clock.now()
+        promises = self._memory.commitments.lines(None, lambda n: self._is_public([n]))
+        entries = [each for each in self._books.journal.entries() if self._is_public(each.memories)]
+        people = [page for page in self._books.people.all() if page.portrait]
+        return [
+            *(f"- {line}" for line in promises),
+            *(f"- {page.name}: {page.portrait}" for page in people),
+            *(entry_line(each, now) for each in entries[-_ENTRIES_OF_A_DAY:]),
+        ]
 
     def _conversation(self, page: PersonPage, lines: Sequence[PageLine]) -> tuple[str, ...]:
         """Return what the person said and did in these lines, and the agent's acts to them."""

@@ -1,0 +1,195 @@
+"""Keeps the clock of one agent's plans, and wakes the agent when one is due.
+
+A plan comes from the model alone. The world keeps the time: when a plan's time has come, when the
+person for whom it waits is met, or when its last step is done, the agent thinks with the plan
+before it. A plan that was begun is ``doing`` in the file, so neither a restart nor a clock that is
+set back wakes anybody twice. A plan whose time passed while the agent could not think is missed.
+
+Everything here runs on the reactor thread; what writes the file runs in a worker thread.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from keepsake.agent.agent_log import log
+from keepsake.agent.runtime import Alarm, Runtime
+from keepsake.archive.privacy import Audience
+from keepsake.books.plans import Plan, PlanBook, PlanState
+from keepsake.errors import NoteRefused
+from keepsake.happening import Person
+
+CHECK_SECONDS = 20.0
+"""The longest time between two looks at the clock: a person may edit the file or set the clock."""
+AGAIN_SECONDS = 60.0
+"""How long an agent that did not begin a due plan is left alone before it is woken again."""
+STEP_SECONDS = 4.0
+"""Seconds after a deed before a plan of several steps goes on, so that its result is perceived."""
+HOUR = 3600.0
+RECENTLY = timedelta(hours=36)
+"""How long a prompt says that a plan was missed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """A plan that wakes its agent, and why."""
+
+    plan: Plan
+    why: str  # ``its time has come``, ``Anneke is here``, ``its last step is done``
+
+
+class Plans:
+    """The plans of one agent, and their clock.
+
+    Args:
+        name: The agent's name, for the log.
+        book: The plans as a file.
+        wake: Begins a thought about a due plan as soon as the agent can think.
+        walk_seconds: Returns how long the way to a named place takes, in seconds; 0 if the agent
+            is there, or knows no way.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        book: PlanBook,
+        services: Runtime,
+        wake: Callable[[Due], None],
+        walk_seconds: Callable[[str], float],
+    ) -> None:
+        self.book = book
+        self._name = name
+        self._services = services
+        self._wake = wake
+        self._walk_seconds = walk_seconds
+        self._alarm = Alarm(services.timer)
+        self._woken: dict[int, float] = {}  # by plan: when the agent was woken for it, in seconds
+        self._thoughts = deque[float]()  # when the thoughts of the last hour began
+        self._present: frozenset[str] = frozenset()  # the identities of those who are here
+
+    # -- what a prompt shows
+
+    def shown(self, audience: Audience) -> tuple[Plan, ...]:
+        """Return the plans that a prompt with this audience shows, in the order of the file."""
+        return tuple(each for each in self.book.current if _may_show(each, audience))
+
+    def missed(self, audience: Audience) -> tuple[Plan, ...]:
+        """Return the plans that were missed lately."""
+        since = self._services.clock.now() - RECENTLY
+        return tuple(
+            each
+            for each in self.book.items
+            if each.state is PlanState.MISSED
+            and each.at is not None
+            and each.at > since
+            and _may_show(each, audience)
+        )
+
+    # -- the clock
+
+    def start(self) -> None:
+        """Look at the clock now, and from then on every :data:`CHECK_SECONDS`."""
+        self._alarm.set(0.0, self._tick)
+
+    def close(self) -> None:
+        """Stop the clock."""
+        self._alarm.cancel()
+
+    def _tick(self) -> None:
+        self.check()
+        self._alarm.set(CHECK_SECONDS, self._tick)
+
+    def check(self) -> None:
+        """Wake the agent for the first plan whose time has come; mark what was missed."""
+        now = self._services.clock.now()
+        for plan in self.book.current:
+            if plan.state is PlanState.OPEN and plan.is_overdue(now):
+                self._set_state(plan, PlanState.MISSED, "its time passed")
+        due = [each for each in self.book.current if self._is_due(each, now)]
+        if due:
+            first = min(due, key=lambda each: each.at or now)
+            self._begin(Due(first, "its time has come"))
+
+    def _is_due(self, plan: Plan, now: datetime) -> bool:
+        if plan.state is not PlanState.OPEN or plan.at is None or plan.is_overdue(now):
+            return False
+        way = timedelta(seconds=self._walk_seconds(plan.where) if plan.where else 0.0)
+        return now >= plan.at - way
+
+    def set_present(self, people: Iterable[Person]) -> None:
+        """Report who is with the agent; it is woken for a plan that waits for a newcomer."""
+        here = [each for each in people if each.id]
+        came = [each for each in here if each.id not in self._present]
+        self._present = frozenset(each.id for each in here)
+        if not came:
+            return
+        for plan in self.book.current:
+            if plan.state is PlanState.OPEN and plan.is_met(came):
+                who = next(each.name for each in came if plan.is_met([each]))
+                self._begin(Due(plan, f"{who} is here"))
+                return
+
+    def go_on(self, plan: Plan) -> None:
+        """Think of the next step of a plan that was begun, once the last deed's result is known."""
+        self._alarm.set(STEP_SECONDS, self._next_step, plan.number)
+
+    def _next_step(self, number: int) -> None:
+        self._alarm.set(CHECK_SECONDS, self._tick)
+        plan = next((each for each in self.book.current if each.number == number), None)
+        if plan is not None and plan.state is PlanState.DOING:
+            self._begin(Due(plan, "its last step is done"), again=True)
+
+    def _begin(self, due: Due, *, again: bool = False) -> None:
+        """Wake the agent, unless that was a moment ago or its thoughts of this hour are used."""
+        now = self._services.seconds()  # not the clock, which may be set back
+        last = self._woken.get(due.plan.number)
+        if not again and last is not None and now - last < AGAIN_SECONDS:
+            return
+        if not self._may_think():
+            return
+        self._woken[due.plan.number] = now
+        self._wake(due)
+
+    def _may_think(self) -> bool:
+        seconds = self._services.seconds()
+        while self._thoughts and seconds - self._thoughts[0] > HOUR:
+            self._thoughts.popleft()
+        most: int = self._services.thinking.current.plan_thoughts
+        return len(self._thoughts) < most
+
+    # -- what became of a thought about a plan
+
+    def began(self, plan: Plan) -> None:
+        """Record that the agent thought of a plan and acted: it is not woken for its time again."""
+        self._thoughts.append(self._services.seconds())
+        if plan.state is PlanState.OPEN:
+            self._set_state(plan, PlanState.DOING)
+
+    def _set_state(self, plan: Plan, state: PlanState, why: str = "") -> None:
+        """Change the state in a worker thread; a file that cannot be written is logged."""
+
+        def change() -> None:
+            try:
+                self.book.set_state(plan, state, why, by="world")
+            except NoteRefused as error:
+                log(f"[Plans] {self._name}: {error}")
+
+        self._services.workers.submit(change)
+
+
+def _may_show(plan: Plan, audience: Audience) -> bool:
+    """Return whether everybody who hears the answer may know of the plan."""
+    return plan.private is None or (bool(audience) and audience <= plan.private)
+
+
+def lines_of(plans: Sequence[Plan]) -> tuple[str, ...]:
+    """Return plans as a prompt shows them: ``3. tomorrow 12:00, …: show her the ferry (begun)``."""
+    begun = {PlanState.DOING: " (begun)", PlanState.MISSED: " (missed)"}
+    return tuple(
+        f"{each.number}. {each.line}{begun.get(each.state, '')}"
+        + (f" (since memory {each.since})" if each.since else "")
+        for each in plans
+    )
