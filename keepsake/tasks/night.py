@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from keepsake.archive.records import Memory, MemoryKind
@@ -78,7 +78,11 @@ def memory_line(memory: Memory) -> str:
 
 @dataclass(frozen=True, slots=True)
 class NightTask[T]:
-    """One task of a night: the two parts of a template, with the newest lines that fit."""
+    """One task of a night: the two parts of a template, with the lines that fit.
+
+    The newest lines are shown. With ``oldest_first`` the oldest ones are: the rest is for the next
+    call, and ``taken`` has the number of lines of each prompt that was made.
+    """
 
     name: str  # of its template
     prompts: Prompts
@@ -88,15 +92,21 @@ class NightTask[T]:
     read: Callable[[str], T]
     default: T  # the result without a model
     schema: Mapping[str, Any] | None = None  # the JSON schema of the answer; None for text
+    oldest_first: bool = False
+    taken: list[int] = field(default_factory=list, compare=False)
 
     def ask(self, target: TargetModel, refused: str) -> GenerationRequest:
         """Return the two parts as messages."""
         room = max(target.prompt_tokens - _FRAME_TOKENS, 200)
         lines = list[str]()
-        for line in reversed(self.lines):
-            if (room := room - estimate_tokens(line) - 1) < 0:
+        for line in self.lines if self.oldest_first else reversed(self.lines):
+            room -= estimate_tokens(line) + 1
+            # A single line is shown even if it is too long: no night could read it otherwise.
+            if room < 0 and lines:
                 break
-            lines.insert(0, line)
+            lines.append(line)
+        self.taken.append(len(lines))
+        lines = lines if self.oldest_first else lines[::-1]
         values = {**self.values, "lines": lines, "refused": refused}
         system, turn = (self.prompts.render(part, **values) for part in ("system", "turn"))
         return GenerationRequest(
@@ -168,6 +178,8 @@ def journal_task(
 ) -> NightTask[tuple[DraftEntry, ...]]:
     """Create the task that asks for the entries of a day; they may cite only shown memories.
 
+    It shows as many of the oldest memories as fit; :attr:`NightTask.taken` says how many.
+
     ``memories``: The memories of the day that everybody may know, the oldest first.
     """
     shown = frozenset(each.number for each in memories)
@@ -186,7 +198,7 @@ def journal_task(
     values = {"name": own_name, "most": MOST_ENTRIES, "longest": LONGEST_ENTRY}
     item = {"text": _TEXT, "importance": _IMPORTANCE, "memories": _NUMBERS}
     schema = _schema("entries", MOST_ENTRIES, item)
-    return NightTask("journal", prompts, lines, values, 1500, read, (), schema)
+    return NightTask("journal", prompts, lines, values, 1500, read, (), schema, oldest_first=True)
 
 
 def people_task(

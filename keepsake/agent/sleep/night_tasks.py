@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
 from keepsake.agent.memory.books import Books
 from keepsake.agent.memory.memory import MemoryComponent
+from keepsake.agent.plans import lines_of
 from keepsake.agent.runtime import Runtime
 from keepsake.agent.sleep.night import Figures, NightAsk, NightTask
 from keepsake.archive.privacy import NOBODY, is_private, redacted
@@ -22,13 +24,26 @@ from keepsake.books.entries import EntryOrigin, Rater
 from keepsake.books.entries import line as entry_line
 from keepsake.books.files import replace_file
 from keepsake.books.person_page import PageLine, PersonPage
+from keepsake.books.plans import MOST_OPEN, read_plan
+from keepsake.errors import NoteRefused
+from keepsake.happening import Person
 from keepsake.prompt.script import about_memory
-from keepsake.tasks.night import journal_task, memory_line, people_task, reflect_task
+from keepsake.tasks.night import (
+    DraftEntry,
+    intentions_task,
+    journal_task,
+    memory_line,
+    people_task,
+    reflect_task,
+)
+from keepsake.tasks.task import TRIES
 
 THROUGH = "sleep.json"
 """The file in an agent's folder with the number of the last memory in the journal."""
 NEWEST = 2000
-"""How many memories one night reads at most."""
+"""How many memories are read from the archive at a time."""
+MOST_REFUSALS = 3
+"""Nights on which the model's answer about the same memories may be refused."""
 LEAST_MEMORIES = 6
 LEAST_LINES = 3
 """How many new memories, and new lines about a person, a model call needs."""
@@ -36,9 +51,11 @@ _LEAST_INSIGHT = 4
 _MOST_INSIGHT = 8
 _USUAL = 5
 """The importance of an insight: minimum, maximum, and default if its entries give none."""
+_ENTRIES_OF_A_DAY = 24
 _ENTRIES = 60
 _KNOWN = 20
-"""How many newest entries a reflection reads, and how many insights it must not repeat."""
+"""How many newest entries the intentions of a night and a reflection read, and how many insights
+a reflection must not repeat."""
 
 
 class NightWork:
@@ -68,15 +85,32 @@ class NightWork:
         return self._memory.private.may_hear(numbers, audience=NOBODY)
 
     def consolidate(self, ask: NightAsk) -> Figures:
-        """Write journal entries about the memories since the last night."""
+        """Write journal entries about all memories since the last night, in pieces that fit.
+
+        The file :data:`THROUGH` moves on after each piece. What is left waits for the next night:
+        memories of too small a day, those behind the limit of calls, and those about which the
+        model's answer was refused. After :data:`MOST_REFUSALS` nights such a piece is left out.
+        """
         newest = self._memory.memory.archive.last_number
         path = self._memory.folder / THROUGH
-        since = max(_last_in_journal(path), newest - NEWEST)
-        asked = ask.available  # without a model, the memories wait for a later night
-        figures = self.write_journal(ask, self._read(since + 1, newest) if newest > since else [])
-        if asked:
-            replace_file(path, json.dumps({"through": newest}) + "\n")
-        return figures
+        position = _read_position(path)
+        if not path.exists():  # an archive of before there were nights: only its newest part
+            position = _JournalPosition(max(newest - NEWEST, 0))
+        written = 0
+        while ask.available and position.through < newest:
+            last = min(newest, position.through + NEWEST)
+            shown = _for_journal(self._read(position.through + 1, last))
+            if len(shown) < LEAST_MEMORIES and last == newest:
+                break
+            drafts, read = self._ask_for_journal(ask, shown)
+            if drafts is None and position.refused + 1 < MOST_REFUSALS:
+                _write_position(path, replace(position, refused=position.refused + 1))
+                break
+            written += self._write_entries(drafts or (), shown)
+            through = last if read == len(shown) else shown[read - 1].number
+            position = _JournalPosition(through)
+            _write_position(path, position)
+        return {"written": written, "left": newest - position.through}
 
     def profiles(self, ask: NightAsk) -> Figures:
         """Update the pages of people, then call :meth:`write_portraits`."""
@@ -84,29 +118,46 @@ class NightWork:
         return self.write_portraits(ask)
 
     def write_journal(self, ask: NightAsk, memories: Sequence[Memory]) -> Figures:
-        """Have a model write journal entries; no figures are returned if none was asked."""
-        # Leave out private memories, and uses of the agent's own memory.
-        events = (each for each in memories if not (is_private(each) or about_memory(each)))
-        shown = {memory.number: memory for memory in events}
+        """Have a model write journal entries about memories that fit in one prompt."""
+        shown = _for_journal(memories)
         if len(shown) < LEAST_MEMORIES or not ask.available:
             return {}
+        drafts, _ = self._ask_for_journal(ask, shown)
+        return {"written": self._write_entries(drafts or (), shown)}
+
+    def _ask_for_journal(
+        self, ask: NightAsk, shown: Sequence[Memory]
+    ) -> tuple[tuple[DraftEntry, ...] | None, int]:
+        """Return entries about the oldest of these memories, and how many of them were shown.
+
+        The entries are None if the model's answers were refused.
+        """
+        if not shown:
+            return (), 0
         prompts = self._services.prompts["journal"].current
-        journal = self._books.journal
-        drafts = ask.do(journal_task(prompts, self._memory.name, list(shown.values())))
+        task = journal_task(prompts, self._memory.name, shown)
+        refused = len(ask.refused)
+        drafts = ask.do(task)
+        was_refused = len(ask.refused) - refused == TRIES
+        return (None if was_refused else drafts), min(task.taken)
+
+    def _write_entries(self, drafts: Sequence[DraftEntry], shown: Sequence[Memory]) -> int:
+        """Write entries on the day of what they are about; return how many there are."""
+        known = {memory.number: memory for memory in shown}
         for draft in drafts:
-            sources = [shown[number] for number in draft.memories]
+            sources = [known[number] for number in draft.memories]
             was_told = any(memory.heard is not None for memory in sources)
-            journal.write(
+            self._books.journal.write(
                 draft.text,
                 importance=draft.importance,
                 rated_by=Rater.MODEL,
                 origin=EntryOrigin.TOLD if was_told else EntryOrigin.SEEN,
                 memories=draft.memories,
                 who=[memory.source_id for memory in sources if memory.source_id],
-                now=self._services.clock.now(),
+                now=max(memory.time for memory in sources),
                 by="night",
             )
-        return {"written": len(drafts)}
+        return len(drafts)
 
     def reflect(self, ask: NightAsk) -> Figures:
         """Have a model draw insights from the journal, once enough importance has accumulated.
@@ -223,12 +274,31 @@ class NightWork:
         return shown or tuple(f"- {x.time.astimezone():%d %B %Y}: {x.shown}" for x in lines)
 
 
-def _last_in_journal(path: Path) -> int:
-    """Return the number of the last memory in the journal; 0 if that is not known."""
+@dataclass(frozen=True, slots=True)
+class _JournalPosition:
+    """How far the journal has read the archive."""
+
+    through: int = 0  # the last memory that it has read
+    refused: int = 0  # nights on which the answer about the memories after it was refused
+
+
+def _read_position(path: Path) -> _JournalPosition:
+    """Return how far the journal is; at the beginning if that is not known."""
     try:
-        return int(json.loads(path.read_text("utf-8"))["through"])
+        found = json.loads(path.read_text("utf-8"))
+        return _JournalPosition(int(found["through"]), int(found.get("refused", 0)))
     except (OSError, ValueError, KeyError, TypeError):
-        return 0
+        return _JournalPosition()
+
+
+def _write_position(path: Path, position: _JournalPosition) -> None:
+    refused = {"refused": position.refused} if position.refused else {}
+    replace_file(path, json.dumps({"through": position.through, **refused}) + "\n")
+
+
+def _for_journal(memories: Iterable[Memory]) -> list[Memory]:
+    """Return the memories that everybody may know, without uses of the agent's own memory."""
+    return [each for each in memories if not (is_private(each) or about_memory(each))]
 
 
 def _is_between(memory: Memory, page: PersonPage) -> bool:
