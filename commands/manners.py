@@ -9,13 +9,17 @@ from evennia.commands.default import comms
 from evennia.objects.models import ObjectDB
 
 from commands.base import PlayerCommand, find_character, whereabouts
+from keepsake.agent.surroundings import identity_of
 from keepsake.contrib.evennia.audit import REPORTS, append
 from keepsake.contrib.evennia.creation import notify_builders
-from keepsake.contrib.evennia.forgetting import forget_everywhere
+from keepsake.contrib.evennia.forgetting import (
+    FORGOTTEN_AT,
+    forget_everywhere,
+    is_being_forgotten,
+)
 from keepsake.contrib.evennia.wording import CannotDo, counted, harmless, listed, quoted, spoken
 from keepsake.language.perception import one_line
 from typeclasses.accounts import Account
-from world.deed.effects import forget_player
 
 LONGEST_REPORT = 500  # characters
 REPORTS_AN_HOUR = 6
@@ -84,7 +88,14 @@ class CmdReport(PlayerCommand):
             raise CannotDo(f"You have sent {REPORTS_AN_HOUR} reports in an hour. Try again later.")
         place = self.caller.location.key if self.caller.location else ""
         try:
-            append(REPORTS, by=self.caller.key, about=about[:80], place=place, text=text)
+            append(
+                REPORTS,
+                by=self.caller.key,
+                by_id=identity_of(self.caller),
+                about=about[:80],
+                place=place,
+                text=text,
+            )
         except OSError as error:
             raise CannotDo("The report could not be saved. Please try again later.") from error
         owner.attributes.add("reported", [*recent, now])
@@ -99,8 +110,9 @@ class CmdForgetMe(PlayerCommand):
       forget me
 
     You confirm it with your name. Agents forget what you said and did, what they
-    said to you, and what they thought of you. It cannot be undone. Older backups
-    still have your words. Your account stays.
+    said to you, and what they thought of you. It cannot be undone. If the world
+    stops meanwhile, it goes on at the next start. Older backups still have your
+    words. Your account stays.
     """
 
     key = "forget"
@@ -116,7 +128,9 @@ class CmdForgetMe(PlayerCommand):
         sure = f"me {name}".casefold()
         if words not in ("me", sure):
             raise CannotDo("Forget what? `forget me` deletes your words from every memory.")
-        if now - float(caller.attributes.get("forgotten") or 0) < FORGET_SECONDS:
+        if is_being_forgotten(caller):
+            raise CannotDo("Your words are being deleted. You will read when it is done.")
+        if now - float(caller.attributes.get(FORGOTTEN_AT) or 0) < FORGET_SECONDS:
             raise CannotDo("Your words were deleted within the last hour. Try again later.")
         if words == "me" or now - asked > CONFIRM_SECONDS:
             caller.ndb.asked_to_forget = now
@@ -125,15 +139,17 @@ class CmdForgetMe(PlayerCommand):
                 f"forget me {name}"
             )
         else:
-            caller.attributes.add("forgotten", now)
             caller.ndb.asked_to_forget = 0
             self.msg("Your words are being deleted.")
-            forget_everywhere(caller, self._report_result, also=forget_player)
+            forget_everywhere(caller, self._report_result)
 
     def _report_result(self, problems: list[str]) -> None:
         if problems:
             notify_builders(f"|r[Forget]|n {self.caller.key}: {'; '.join(problems)}")
-            self.msg("Not all could be deleted. The builders have been notified. Try again later.")
+            self.msg(
+                "Not all could be deleted yet. The builders have been notified. It goes on "
+                "when the world starts again, or when you type it again."
+            )
         else:
             self.msg("Your words have been deleted.")
 

@@ -23,6 +23,7 @@ DEFERREDS = ("twisted.internet.defer", "twisted.internet.task", "twisted.python.
 PURE = (
     "archive",
     "books",
+    "erasure",
     "events",
     "language",
     "prompt",
@@ -38,7 +39,11 @@ PURE = (
 """The parts of the library that import no framework and no client."""
 
 _PURE = [f"keepsake.{part}" for part in PURE]
-_BELOW_WORLD = [*_PURE, *(f"keepsake.{part}" for part in ("agent", "models", "paths", "recall"))]
+_BELOW_WORLD = [
+    *_PURE,
+    "keepsake.database",
+    *(f"keepsake.{part}" for part in ("agent", "models", "paths", "recall")),
+]
 
 RULES = {
     # Which of our packages a module may import. The longest matching prefix of its name counts.

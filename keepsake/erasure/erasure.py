@@ -1,0 +1,70 @@
+"""Runs the cleaners of all stores in order, for one person.
+
+1. The request is written to the disk.
+2. The archives are read: what does the person's, and how are texts recognised? That is written to
+   the request, too.
+3. Logs are cleaned, then each agent's folder, then the game's database, then the logs once more,
+   for what was written meanwhile.
+4. The request is deleted.
+
+A store that fails does not keep the others from being cleaned. Then the request stays, and the
+deletion is continued at the next start, or when the person asks again.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Sequence
+
+from keepsake.erasure.cleaner import Cleaner
+from keepsake.erasure.request import ErasureRequest
+from keepsake.erasure.traces import AgentMemories
+
+_log = logging.getLogger("keepsake.erasure")
+
+
+class Erasure:
+    """One person's deletion from all stores. The caller chooses the thread of each step.
+
+    Args:
+        request: The request; it is kept on the disk until :meth:`end`.
+
+    Attributes:
+        problems: What could not be deleted, in words.
+    """
+
+    def __init__(self, request: ErasureRequest) -> None:
+        self.request = request
+        self.problems: list[str] = []
+
+    def begin(self, archives: Iterable[AgentMemories]) -> None:
+        """Record the request, and collect what the person left behind; blocks.
+
+        Raises:
+            OSError: The request cannot be written, or an archive cannot be read. Nothing has been
+                deleted.
+        """
+        self.request.save()
+        self.request.traces.collect(archives)
+        self.request.save()
+
+    def run(self, cleaners: Sequence[Cleaner]) -> None:
+        """Clean stores, one after the other; blocks."""
+        for cleaner in cleaners:
+            try:
+                cleaner.clean(self.request.traces)
+            except OSError as error:
+                self.problems.append(f"{cleaner.name}: {error}")
+            except Exception as error:  # a bug in one cleaner must not keep words in other stores
+                _log.exception("[Error] Forgetting failed in the store: %s", cleaner.name)
+                self.problems.append(f"{cleaner.name}: {error}")
+
+    def end(self) -> bool:
+        """Delete the request if everything is deleted; return whether it is."""
+        if self.problems:
+            return False
+        try:
+            self.request.done()
+        except OSError as error:
+            self.problems.append(f"{self.request.path.name}: {error}")
+        return not self.problems
