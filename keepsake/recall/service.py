@@ -12,17 +12,19 @@ import sqlite3
 import sys
 import threading
 import time
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from keepsake.books.notes import NoteBook
+from keepsake.logs import Subsystem, get_logger
 from keepsake.paths import Places
 from keepsake.ports import Embedder
 from keepsake.recall.agent_index import WORDS, AgentIndex, IndexStatus, StoreDamaged
 from keepsake.recall.chroma import Chroma
 from keepsake.recall.chroma_server import ChromaServer
 from keepsake.recall.words import WordIndex
+
+log = get_logger(Subsystem.INDEX)
 
 CHILD = "child"
 NONE = "none"
@@ -43,15 +45,11 @@ class IndexService:
         places: Folders and ports.
         chroma: Where the vectors are stored: :data:`CHILD`, :data:`NONE` or a server's address.
         embedder: Makes the vectors.
-        log: Takes lines for people; called from any thread.
     """
 
-    def __init__(
-        self, places: Places, chroma: str, embedder: Embedder, log: Callable[[str], None]
-    ) -> None:
+    def __init__(self, places: Places, chroma: str, embedder: Embedder) -> None:
         self._places = places
         self._embedder = embedder
-        self._log = log
         self.server = ChromaServer(places) if chroma == CHILD else None
         self._request_vacuum = self.server.request_vacuum if self.server else lambda: None
         address = self.server.address if self.server else chroma
@@ -74,8 +72,13 @@ class IndexService:
         for thread in self._threads:
             thread.start()
 
-    def open(self, agent: str, archive: Path, notes: NoteBook | None = None) -> AgentIndex:
-        """Return the index of that agent; the indexing thread opens or creates its files."""
+    def open(
+        self, agent: str, archive: Path, notes: NoteBook | None = None, *, name: str = ""
+    ) -> AgentIndex:
+        """Return the index of that agent; the indexing thread opens or creates its files.
+
+        ``agent``: Its folder in the vault. ``name``: Its name, for the log; the folder's if empty.
+        """
         if agent not in self._agents:
             self._agents[agent] = AgentIndex(
                 self._places.index / agent,
@@ -83,7 +86,7 @@ class IndexService:
                 notes,
                 chroma=self._chroma,
                 embedder=self._embedder,
-                log=self._log,
+                name=name,
             )
             self._wake.set()
         return self._agents[agent]
@@ -145,7 +148,7 @@ class IndexService:
             except _Stopping:
                 return
             except Exception as error:  # a bug must not end the thread
-                self._log(f"[Index] Indexing failed: {error!r}")
+                log.error("Indexing failed", exc_info=error)
             self._wake.wait(ROUND_SECONDS)
 
     def _run_round(self) -> None:
@@ -176,20 +179,23 @@ class IndexService:
         try:
             server.vacuum()
         except (sqlite3.Error, OSError) as error:
-            self._log(f"[Index] Chroma's file could not be vacuumed, and will be: {error}")
+            log.warning("Chroma's file could not be vacuumed, and will be", exc_info=error)
 
     # -- the thread that watches
 
     def _watch(self) -> None:
         ready = False
+        failure = ""
         while self.server is not None and not self._ending.is_set():
             was_ready = ready
             try:
                 ready = self.server.watch()
             except Exception as error:  # a bug must not end the thread that monitors the server
                 ready = False
-                if was_ready:
-                    self._log(f"[Index] Monitoring Chroma's server failed: {error!r}")
+                if str(error) != failure:  # a repeated failure is logged once
+                    failure = str(error)
+                    told = "Monitoring Chroma's server failed"
+                    log.error(told, subsystem=Subsystem.EMBEDDING, exc_info=error)
             if ready and not was_ready:
                 self._wake.set()
             self._ending.wait(WATCH_SECONDS if ready else WATCH_SECONDS / 4)

@@ -108,7 +108,7 @@ def logged_copy(copy):
     log.emit(MemoryChange(agent="Mira", op="undo", n=3, problem="there is none"))
     log.emit(Compaction(agent="Mira", reason="count", outcome="waterfall", number=2, last=9))
     log.emit(Health(provider="ollama", host="http://127.0.0.1:1", ready=False, problem="refused"))
-    log.emit(Fault(level="error", text="[Error] something broke"))
+    log.emit(Fault(level="error", subsystem="index", text="something broke"))
     log.emit(Sleep(agent="Mira", op="step", step="compact", figures={"files": 2, "share": 0.5}))
     log.emit(Recall(agent="Mira", by="thought", question="Tom: cups?\nThe Inn", found=2, best=1.5))
     log.emit(Recall(agent="Mira", by="agent", question="=cups()", searched=False))
