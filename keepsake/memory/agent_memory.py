@@ -229,7 +229,11 @@ class AgentMemory:
         with self._exclusively():
             try:
                 undone = self.compactor.undo(history.undoable(self.archive))
+            except CompactionError:  # there is nothing to undo
+                raise
             except KeepsakeError as error:
+                told = "The undo failed"
+                log.error(told, agent=self.agent, subsystem=Subsystem.COMPACTION, exc_info=error)
                 raise CompactionError(error.what, error.cure) from error
             with self.lock:  # what was known about the load is no longer valid
                 self.window.forget()

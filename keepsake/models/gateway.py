@@ -21,7 +21,7 @@ from keepsake.errors import (
     ModelUnavailable,
 )
 from keepsake.events.types import Health
-from keepsake.logs import Subsystem, get_logger
+from keepsake.logs import Subsystem, get_logger, logged
 from keepsake.models.detection import Detection
 from keepsake.models.embedded import Embedded
 from keepsake.models.model import Model
@@ -33,6 +33,7 @@ from keepsake.models.profiles import (
     NO_MODEL,
     OLLAMA,
     SCRIPTED,
+    FoundModel,
     ModelProfile,
     Profiles,
     model_name,
@@ -267,7 +268,14 @@ class Gateway:
     def _detect(self) -> None:
         """Detect the model for ``provider: auto``; blocks."""
         self._detect_at = time.monotonic() + RECHECK_SECONDS
-        if self.profiles.detects and (found := self._detection.find()) != self.profiles.found:
+        if not self.profiles.detects:
+            return
+        with logged(log, "The model could not be detected", subsystem=Subsystem.DETECTION):
+            self._use(self._detection.find())
+
+    def _use(self, found: FoundModel) -> None:
+        """Use the model that was detected, if it is another one than before."""
+        if found != self.profiles.found:
             self.profiles.use(found)
             log.info("The agents' model was found", subsystem=Subsystem.DETECTION, model=found.line)
             if found.provider == NO_MODEL:  # agents that wait for a lost server now use rules

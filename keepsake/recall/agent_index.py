@@ -76,6 +76,7 @@ class AgentIndex:
         name: The agent's name, for the log; the folder's if empty.
 
     Attributes:
+        name: The agent's name, for the log.
         words: Searches by words.
         vectors: Searches by meaning; None if there is no ``chroma``.
         on_rebuild: Called from any thread when the index is rebuilt, with the reason.
@@ -97,7 +98,7 @@ class AgentIndex:
         self._agent = folder.name
         self._archive = archive
         self._book = notes
-        self._name = name or folder.name
+        self.name = name or folder.name
         self._chroma = chroma
         self._embedder = embedder
         self._reading = threading.Lock()
@@ -155,7 +156,7 @@ class AgentIndex:
                     raise IndexDamaged(self.words.damage)
                 self._read(pause)
             except (ArchiveChanged, IndexDamaged) as reason:
-                log.warning(f"{reason}; rebuilding the index", agent=self._name)
+                log.warning(f"{reason}; rebuilding the index", agent=self.name)
                 self.words.delete()
                 self._reset()
                 self.on_rebuild(str(reason))
@@ -277,7 +278,7 @@ class AgentIndex:
         except VectorsUnusable as problem:
             reason = problem.what
         if name:
-            log.info(f"rebuilding the vectors: {reason}", agent=self._name)
+            log.info(f"rebuilding the vectors: {reason}", agent=self.name)
         try:
             vectors = chroma.create(self._agent, model, name)
         except VectorsUnusable as problem:
@@ -310,4 +311,4 @@ class AgentIndex:
         self._problems[part] = problem
         if problem is not None and str(problem) != str(before):
             subsystem = Subsystem.INDEX if part == "words" else Subsystem.EMBEDDING
-            log.warning(str(problem), agent=self._name, subsystem=subsystem, exc_info=problem)
+            log.warning(str(problem), agent=self.name, subsystem=subsystem, exc_info=problem)

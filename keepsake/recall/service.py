@@ -12,6 +12,7 @@ import sqlite3
 import sys
 import threading
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -55,6 +56,7 @@ class IndexService:
         address = self.server.address if self.server else chroma
         self._chroma = None if address == NONE else Chroma(address, places, self._request_vacuum)
         self._agents: dict[str, AgentIndex] = {}
+        self._failures: dict[tuple[str, Subsystem], str] = {}  # of the indexing thread
         self._wake = threading.Event()
         self._ending = threading.Event()
         self._paused = 0.0  # when the indexing thread last paused, in seconds
@@ -157,14 +159,31 @@ class IndexService:
         indexes = list(self._agents.values())
         self._paused = time.monotonic()
         for index in indexes:
-            index.refresh(self._pause)
+            self._step(index, index.refresh, Subsystem.INDEX)
         ready = self._chroma is not None and (self.server is None or self.server.ready.is_set())
         for index in indexes if ready else ():
-            index.embed(self._pause)
+            self._step(index, index.embed, Subsystem.EMBEDDING)
             if isinstance(index.problem, StoreDamaged) and self.server is not None:
                 self.server.set_aside(index.problem.what)
                 return  # the next rounds rebuild everything when the server is ready
             self._vacuum()
+
+    def _step(
+        self, index: AgentIndex, step: Callable[[Callable[[], object]], None], subsystem: Subsystem
+    ) -> None:
+        """Do a step of one agent's index. Its first failure in a row is logged."""
+        key = (index.name, subsystem)
+        try:
+            step(self._pause)
+        except _Stopping:
+            raise
+        except Exception as error:  # a bug in one agent's index must not stop the others
+            if repr(error) != self._failures.get(key):
+                told = "A step of the index failed"
+                log.error(told, agent=index.name, subsystem=subsystem, exc_info=error)
+            self._failures[key] = repr(error)
+        else:
+            self._failures.pop(key, None)
 
     def _pause(self) -> None:
         """Pause between two batches as long as the last one took, or stop if the game ends."""

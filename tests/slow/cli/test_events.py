@@ -134,6 +134,8 @@ def test_logs_shows_and_filters_events(logged_copy):
     assert len(lines_of(logged_copy, "--agent", "mira")) == 7
     assert len(lines_of(logged_copy, "-a", "mira", "-a", "oswin", "--kind", "memory")) == 3
     assert lines_of(logged_copy, "-n", "1", "--kind", "world")[0].endswith("starts")
+    (fault,) = lines_of(logged_copy, "--level", "error")
+    assert "something broke level='error' subsystem='index'" in fault
     (record,) = map(json.loads, lines_of(logged_copy, "--kind", "thought", "--json"))
     assert record["sections"] == {"window": 12, "who it is": 3}
 
