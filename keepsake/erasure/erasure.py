@@ -13,14 +13,14 @@ deletion is continued at the next start, or when the person asks again.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterable, Sequence
 
 from keepsake.erasure.cleaner import Cleaner
 from keepsake.erasure.request import ErasureRequest
 from keepsake.erasure.traces import AgentMemories
+from keepsake.logs import Subsystem, get_logger
 
-_log = logging.getLogger("keepsake.erasure")
+log = get_logger(Subsystem.ERASURE)
 
 
 class Erasure:
@@ -54,9 +54,10 @@ class Erasure:
             try:
                 cleaner.clean(self.request.traces)
             except OSError as error:
+                log.error("A store could not be cleaned", store=cleaner.name, exc_info=error)
                 self.problems.append(f"{cleaner.name}: {error}")
             except Exception as error:  # a bug in one cleaner must not keep words in other stores
-                _log.exception("[Error] Forgetting failed in the store: %s", cleaner.name)
+                log.error("Forgetting failed", store=cleaner.name, exc_info=error)
                 self.problems.append(f"{cleaner.name}: {error}")
 
     def end(self) -> bool:

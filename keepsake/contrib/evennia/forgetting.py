@@ -15,7 +15,7 @@ from evennia.comms.models import Msg
 from evennia.objects.models import ObjectDB
 from twisted.python.failure import Failure
 
-from keepsake.agent.agent_log import call_hook, log
+from keepsake.agent.agent_log import call_hook
 from keepsake.agent.runtime import running, runtime
 from keepsake.agent.surroundings import identity_of
 from keepsake.contrib.evennia.audit import AUDIT, REPORTS
@@ -32,7 +32,10 @@ from keepsake.erasure.request import ErasureRequest, request_for, requests_in
 from keepsake.erasure.traces import AgentMemories, Traces
 from keepsake.erasure.waiting import SpillCleaner
 from keepsake.happening import PersonId
+from keepsake.logs import Subsystem, get_logger
 from keepsake.paths import Places
+
+log = get_logger(Subsystem.ERASURE)
 
 FORGOTTEN_AT = "forgotten"
 """The attribute of a character with the time when its words were deleted, in seconds."""
@@ -67,16 +70,16 @@ def continue_requests() -> None:
     for request in requests_in(runtime().places.forgetting):
         person = request.traces.person
         if person.key not in _running:
-            log(f"[Forget] An interrupted deletion is continued: {person.key}")
+            log.info("An interrupted deletion is continued", person=person.key)
             _Forgetting(request, partial(_log_result, person)).begin()
 
 
 def _log_result(person: ForgottenPerson, problems: list[str]) -> None:
     # Without the name, which has just been deleted from the logs.
     if problems:
-        log(f"[Error] {person.key}: Not all words could be deleted: {'; '.join(problems)}")
+        log.error("Not all words could be deleted", person=person.key, problems=problems)
     else:
-        log(f"[Forget] {person.key}: The words have been deleted")
+        log.info("The words have been deleted")
 
 
 class _Forgetting:
@@ -104,7 +107,7 @@ class _Forgetting:
     def _in_thread(self, work: Callable[[], None], then: Callable[[], None]) -> None:
         def failed(failure: Failure) -> None:
             problem = str(failure.value) or repr(failure.value)
-            log(f"[Error] {self._person.key}: Forgetting failed: {failure.value!r}")
+            log.error("Forgetting failed", person=self._person.key, exc_info=failure.value)
             if self._person.key in _running:  # else the end itself has failed
                 self._erasure.problems.append(problem)
                 self._end()
