@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from keepsake.archive.records import FORGOTTEN, Memory, memories_in
-from keepsake.books.files import replace_file
 from keepsake.erasure.texts import TextCleaner
 from keepsake.erasure.traces import AgentMemories, Traces
+from keepsake.files import replace_file
 from keepsake.json_lines import in_json, parsed
 
 _TOMBSTONE = ("type", "n", "t", "kind", "place")

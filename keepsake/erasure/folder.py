@@ -6,11 +6,11 @@ import shutil
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from keepsake.books.files import replace_file
 from keepsake.erasure.archives import ArchiveCleaner, memories_of, rewrite
 from keepsake.erasure.cleaner import Cleaner
 from keepsake.erasure.texts import TextCleaner
 from keepsake.erasure.traces import Traces
+from keepsake.files import replace_file
 
 PLUGGED = "memories"
 """Subfolder of an agent's folder for the files of plugged-in memory systems."""

@@ -14,9 +14,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from keepsake.books.files import sync
 from keepsake.erasure.person import ForgottenPerson
 from keepsake.erasure.traces import Traces
+from keepsake.files import sync
 from keepsake.json_lines import in_json
 
 _SUFFIX = ".json"

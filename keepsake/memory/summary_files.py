@@ -20,9 +20,10 @@ import yaml
 from keepsake.archive.log import Archive
 from keepsake.archive.records import Tier
 from keepsake.archive.tiers import SummaryState, Tiers
-from keepsake.books.files import free_name, replace_file
+from keepsake.books.files import free_name
 from keepsake.errors import ArchiveUnwritable
 from keepsake.events.types import MemoryChange
+from keepsake.files import replace_file
 from keepsake.logs import Subsystem, get_logger
 from keepsake.memory.window import MemoryHost
 
