@@ -11,14 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from keepsake.agent.attention import EventKind, Impulse
+from keepsake.agent.body import Body as Body  # noqa: PLC0414 - others import it from here
+from keepsake.agent.body import FindBody
 from keepsake.language.perception import names
 from keepsake.prompt.verbs import Options
-
-type Body = Any
-"""The agent's object in the game: an ``AgentMixin``. Its attributes are listed in
-:mod:`keepsake.contrib.evennia.agents`."""
-type FindBody = Callable[[], Body | None]
-"""Returns the agent's object; None if it has been deleted."""
 
 
 @dataclass(frozen=True, slots=True)
