@@ -48,16 +48,19 @@ class Erasure:
         self.request.traces.collect(archives)
         self.request.save()
 
-    def run(self, cleaners: Sequence[Cleaner]) -> None:
-        """Clean stores, one after the other; blocks."""
+    def run(self, cleaners: Sequence[Cleaner], agent: str = "") -> None:
+        """Clean stores, one after the other; blocks.
+
+        ``agent``: The name of the agent that they belong to, for the log; empty for none.
+        """
         for cleaner in cleaners:
             try:
                 cleaner.clean(self.request.traces)
             except OSError as error:
-                log.error("A store could not be cleaned", store=cleaner.name, exc_info=error)
+                log.error("Forgetting failed", agent=agent, store=cleaner.name, exc_info=error)
                 self.problems.append(f"{cleaner.name}: {error}")
             except Exception as error:  # a bug in one cleaner must not keep words in other stores
-                log.error("Forgetting failed", store=cleaner.name, exc_info=error)
+                log.error("Forgetting failed", agent=agent, store=cleaner.name, exc_info=error)
                 self.problems.append(f"{cleaner.name}: {error}")
 
     def end(self) -> bool:

@@ -104,6 +104,8 @@ class AgentCleaner:
     def clean(self, traces: Traces) -> None:
         """Clean the folder, if it has something of the person."""
         folder = self._folder
+        if not folder.is_dir():  # the agent has no memory yet
+            return
         # What the agent perceived since the traces were collected.
         for memory in memories_of(folder).read():
             if traces.involves(folder.name, memory):

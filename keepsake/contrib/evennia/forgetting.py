@@ -123,7 +123,7 @@ class _Forgetting:
         if agent.pk is not None:
             close_mind(agent.id)
             try:
-                self._erasure.run(_agent_cleaners(agent))
+                self._erasure.run(_agent_cleaners(agent), agent.key)
             finally:
                 mind_of(agent)
         runtime().post(self._clean_next_agent)
