@@ -6,12 +6,19 @@ Evennia's classes cannot be imported before Django is ready.
 
 from importlib import import_module
 
+from keepsake.happening import Deed, Manner, Pose, Sight, Speech
+
+__all__ = ["Deed", "Manner", "Pose", "Sight", "Speech"]
 _WHERE = {
     "AgentMixin": "agents",
     "AgentNPC": "agents",
     "CharacterMixin": "characters",
     "CmdSetAgents": "cmdset",
     "NPCCmdSet": "cmdset",
+    "happens": "hearing",
+    "hear": "hearing",
+    "person_of": "hearing",
+    "persons_of": "hearing",
 }
 
 

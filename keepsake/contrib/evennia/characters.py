@@ -11,10 +11,12 @@ from keepsake.agent.agent_log import log
 from keepsake.agent.attention import TALK_SECONDS
 from keepsake.agent.runtime import now, running, runtime
 from keepsake.agent.surroundings import identity_of, is_agent, players_near, talkativeness
+from keepsake.contrib.evennia.hearing import happens, person_of, persons_of
 from keepsake.contrib.evennia.minds import mind_of, open_minds
 from keepsake.contrib.evennia.news import Absentee, News, newest_news, news_of
 from keepsake.errors import KeepsakeError
 from keepsake.events.files import time_of
+from keepsake.happening import Manner, Speech
 
 if TYPE_CHECKING:
     from evennia.objects.objects import DefaultCharacter as Base
@@ -48,6 +50,35 @@ class CharacterMixin(Base):
             case (line, {**facts}) if not _AGENT_OPTIONS.isdisjoint(facts):
                 text = (line, {name: facts[name] for name in facts if name not in _AGENT_OPTIONS})
         super().msg(text=text, from_obj=from_obj, **kwargs)
+
+    def at_say(
+        self,
+        message: str,
+        msg_self: Any = None,
+        msg_location: Any = None,
+        receivers: Any = None,
+        msg_receivers: Any = None,
+        **kwargs: Any,
+    ) -> None:
+        """Speak as the game does, and tell agents the words, to whom, and whether it is a whisper.
+
+        The arguments are those of Evennia's ``at_say``, which shows the line.
+        """
+        speech = Speech(
+            speaker=person_of(self),
+            words=str(message),
+            to=persons_of(receivers),
+            manner=Manner.WHISPER if kwargs.get("whisper") else Manner.SAY,
+        )
+        with happens(speech):
+            super().at_say(
+                message,
+                msg_self=msg_self,
+                msg_location=msg_location,
+                receivers=receivers,
+                msg_receivers=msg_receivers,
+                **kwargs,
+            )
 
     def at_post_puppet(self, **kwargs: Any) -> None:
         """Show the news of the player's absence."""
