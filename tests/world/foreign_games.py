@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from evennia import CmdSet, Command
+from evennia import CmdSet, Command, default_cmds
 from evennia.contrib.rpg.rpsystem.rpsystem import ContribRPCharacter, ContribRPRoom
-from evennia.objects.objects import DefaultCharacter, DefaultRoom
+from evennia.objects.objects import DefaultCharacter, DefaultObject, DefaultRoom
 
 from keepsake.contrib.evennia import AgentMixin, CharacterMixin
 
@@ -34,15 +34,26 @@ class CmdMurmur(Command):
         target.msg(f'{self.caller.key} murmurs, "{words}"', from_obj=self.caller)
 
 
-class ForeignCmdSet(CmdSet):
-    """The commands of a game with its own verbs."""
+class ForeignCmdSet(default_cmds.CharacterCmdSet):
+    """Evennia's own commands, and those of a game with its own verbs."""
 
     key = "ForeignCmdSet"
 
     def at_cmdset_creation(self) -> None:
         """Add them."""
+        super().at_cmdset_creation()
         self.add(CmdSagen())
         self.add(CmdMurmur())
+
+
+class Played(DefaultObject):
+    """Somebody whom a player controls, without a session."""
+
+    has_account = True
+
+
+class Visitor(Played, DefaultCharacter):
+    """A player's character."""
 
 
 class MuteCmdSet(CmdSet):
@@ -64,13 +75,17 @@ class LostAgent(MuteAgent):
         """Say it to nobody."""
 
 
-class SaidCharacter(CharacterMixin, DefaultCharacter):
+class SaidCharacter(CharacterMixin, Visitor):
     """A character with its own wording of speech, below the mixin."""
 
     def at_say(self, message: str, *args: Any, **kwargs: Any) -> None:
         """Speak in German."""
         kwargs["msg_location"] = "{object} sagt: »{speech}«"
         super().at_say(message, *args, **kwargs)
+
+
+class RPVisitor(Played, ContribRPCharacter):
+    """A player's character in a game with short descriptions."""
 
 
 class RPAgent(AgentMixin, ContribRPCharacter):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from evennia.contrib.rpg.rpsystem.rpsystem import ContribRPCharacter
 from evennia.objects.objects import DefaultCharacter, DefaultExit, DefaultRoom
 from evennia.utils import create
 
@@ -33,10 +32,10 @@ class AnyGame(AgentsWorld):
         self.events: list[Impulse] = []
         self.rook.mind.thinker.notice = self.events.append
 
-    def add_visitor(self, name: str, kind: Any = DefaultCharacter) -> Any:
+    def add_visitor(self, name: str, kind: Any = foreign_games.Visitor) -> Any:
         """Add a character of a player, with the commands of a foreign game."""
         made = create.create_object(kind, name, self.limbo)
-        made.cmdset.add(foreign_games.ForeignCmdSet)
+        made.cmdset.add_default(foreign_games.ForeignCmdSet)
         made.db_account = self.account2
         return made
 
@@ -245,7 +244,8 @@ class TestShortDescriptions(AnyGame):
     def setUp(self) -> None:
         super().setUp()
         self.hall = create.create_object(foreign_games.RPRoom, key="|rThe Hall|n")
-        self.boss = create.create_object(ContribRPCharacter, "boss", self.hall)
+        self.boss = create.create_object(foreign_games.RPVisitor, "boss", self.hall)
+        self.boss.cmdset.add_default(foreign_games.ForeignCmdSet)
         self.boss.sdesc.add("a tall man")
         self.boss.db_account = self.account2
         self.vera = create.create_object(foreign_games.RPAgent, "Vera", self.hall)
