@@ -14,13 +14,11 @@ from commands.manners import mute_message
 from keepsake.agent.surroundings import people_near
 from keepsake.archive.privacy import WHISPER
 from keepsake.archive.records import POSE
-from keepsake.contrib.evennia.hearing import happens, person_of
+from keepsake.contrib.evennia.hearing import POSE_MARK, happens, person_of
 from keepsake.contrib.evennia.wording import CannotDo, spoken
 from keepsake.happening import Manner, Pose, Speech
 from world.deed.happening import check_deeds
 
-POSE_MARK = "* "
-"""Begins a pose. All other lines that show a player's words begin with the player's name."""
 SOCIALS = Path(__file__).resolve().parents[1] / "world" / "socials.yaml"
 _AFTER_NAME = "=:, \t"
 

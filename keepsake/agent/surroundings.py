@@ -247,7 +247,11 @@ def _attention_to(
     return EventKind.HEARD, aside
 
 
-_UNANSWERED = frozenset({"move", "traverse", "teleport", "look", "asleep", "thinking", "failure"})
+LOGIN = "login"
+"""The type of the line that a player enters or leaves the game."""
+_UNANSWERED = frozenset(
+    {"move", "traverse", "teleport", "look", "asleep", "thinking", "failure", LOGIN}
+)
 """Types of messages that are no reason to think: what they show is noticed in another way."""
 
 

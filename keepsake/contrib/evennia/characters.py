@@ -29,7 +29,7 @@ TIMEOUT_SECONDS = 30.0
 """Seconds to wait for the news of an absence. Later news is not shown."""
 
 
-_AGENT_OPTIONS = frozenset({"importance", "chain", "about", "work"})
+_AGENT_OPTIONS = frozenset({"work"})
 """Options of a message that only agents get. They are not sent to a client."""
 
 

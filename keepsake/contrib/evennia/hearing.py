@@ -24,11 +24,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, Unpack
 
+from django.utils.translation import gettext as _
 from evennia.objects.models import ObjectDB
 
 from keepsake.agent.happening_ids import new_id
 from keepsake.agent.runtime import running, runtime
-from keepsake.agent.surroundings import identity_of, is_agent, name_of
+from keepsake.agent.surroundings import LOGIN, identity_of, is_agent, name_of
 from keepsake.archive.records import GIVE, MemoryFacts
 from keepsake.contrib.evennia.minds import mind_of
 from keepsake.happening import (
@@ -47,6 +48,8 @@ from keepsake.language import perception
 
 MOVES = frozenset({"move", "traverse", "teleport"})
 """Evennia's types of messages about arrivals and departures."""
+POSE_MARK = "* "
+"""Begins a pose in games that mark poses, as the village does. It is not remembered."""
 _POSE = "pose"
 """Evennia's type of a message that a character acts out."""
 _MANNERS = {manner.value: manner for manner in Manner}
@@ -255,10 +258,24 @@ def perceived(
     if source is not None and source != ME and not source.id:
         source = replace(source, name=name_of(sender, agent))
     facts = MemoryFacts(happening=_shared_id(agent, sender, line))
+    if direct and sender is not None and _announces(line, sender, agent):
+        return Heard(Sight(source=source, shown=line), LOGIN, facts)
     private = direct and agent.private_lines
     if private:
         facts["witnesses"] = (source.id,) if source is not None and source.id else ()
     return Heard(_by_type(kind, source, line), kind, facts, private)
+
+
+def _announces(line: str, sender: Any, agent: Any) -> bool:
+    """Return whether a line is Evennia's own that a player enters or leaves the game.
+
+    Evennia sends it to everybody in the room by a plain ``msg``.
+    """
+    name = str(sender.get_display_name(agent))
+    entered = _("{name} has entered the game.").format(name=name)
+    left = _("{name} has left the game{reason}.").format(name=name, reason="\n").partition("\n")
+    leaves = line.startswith(perception.perceive(left[0])) and line.endswith(left[2])
+    return line == perception.perceive(entered) or leaves
 
 
 def _happening_shown_by(line: str, sender: Any) -> Happening | None:
@@ -343,7 +360,8 @@ def _own_line(speech: Speech, words: str) -> str:
 
 def _pose(pose: Pose, line: str) -> Pose:
     """Return a pose with its line. Only for the eye the gesture is shown without the name."""
-    return replace(pose, gesture=line.removeprefix(pose.actor.name).strip(), shown=line)
+    shown = line.removeprefix(POSE_MARK)
+    return replace(pose, gesture=shown.removeprefix(pose.actor.name).strip(), shown=shown)
 
 
 def _has_words(line: str, words: str) -> bool:
