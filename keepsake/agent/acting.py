@@ -8,7 +8,6 @@ from typing import Any
 from twisted.internet.defer import Deferred, succeed
 from twisted.python.failure import Failure
 
-from keepsake.agent.agent_log import log, logged, warn
 from keepsake.agent.happening_ids import new_id
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.memory.tools import MemoryTools
@@ -35,8 +34,11 @@ from keepsake.happening import (
     addressees_of,
 )
 from keepsake.language.perception import one_line
+from keepsake.logs import Subsystem, get_logger, logged
 from keepsake.prompt.verbs import PRIVATE, Command
 from keepsake.tasks.deed import spoken_to
+
+log = get_logger(Subsystem.ACTING)
 
 SPEECH = frozenset({"say", "whisper"})
 LOOKUPS = frozenset({"recall", "look", "examine"})
@@ -164,7 +166,8 @@ class Actor:
     def _end(self, result: Any, agent: Body, act: CurrentAct) -> None:
         """End an act. Words that did not arrive are said again in the game's own way."""
         if isinstance(result, Failure):
-            log(f"[Error] {agent.key}: {act.command.line!r} failed: {result.value!r}")
+            told = "A command failed"
+            log.error(told, agent=agent.key, command=act.command.line, exc_info=result.value)
         try:
             if not act.arrived and people_near(agent):
                 self._say_again(agent, act)
@@ -175,7 +178,7 @@ class Actor:
         assert isinstance(act.what, Speech)
         whisper = act.what.manner is Manner.WHISPER
         if not (whisper and act.addressee is None):  # nobody else may hear a whisper
-            with logged(f"{agent.key}: Its words could not be said"):
+            with logged(log, "Words could not be said by at_say", agent=agent.key):
                 agent.say_by_hook(act.what.words, act.addressee, whisper=whisper)
         if act.arrived:
             return
@@ -184,7 +187,8 @@ class Actor:
         verb = act.command.verb
         what = Result(verb=verb, act=act.memory, done=False, shown=shown)
         self._memory.remember(what, place=place_of(agent), happening=act.happening)
-        warn(f"The words of {agent.key} did not reach anybody in {place_of(agent)}")
+        told = f"The words of {agent.key} did not reach anybody: check its say, talk and at_say"
+        log.error(told, agent=agent.key, place=place_of(agent))
 
     def _what(self, agent: Body, command: Command, to: str) -> What:
         """Return the act as a happening.

@@ -321,7 +321,7 @@ class TestWordsThatDoNotArrive(AnyGame):
         assert self.newest(self.rook) == before
 
     def test_words_that_reach_nobody_are_reported(self):
-        with self.assertLogs("keepsake", "WARNING") as logs:
+        with self.assertLogs("keepsake", "ERROR") as logs:
             pip, heard = self.speak("LostAgent")
         assert heard == []
         assert pip.mind.actor.unheard == 1
