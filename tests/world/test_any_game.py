@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from functools import cache
+from types import SimpleNamespace
 from typing import Any
 
 from evennia.objects.objects import DefaultCharacter, DefaultExit, DefaultRoom
@@ -13,10 +16,12 @@ from keepsake.archive.records import Memory
 from keepsake.contrib.evennia import happens, hear, person_of
 from keepsake.contrib.evennia.creation import find_agents
 from keepsake.happening import ME, Deed, Manner, Person, Pose, Result, Sight, Speech
+from keepsake.paths import REPOSITORY
 from keepsake.prompt.verbs import Command
 from tests.world import foreign_games
 from tests.world.agents_world import AgentsWorld
 
+PAGE = (REPOSITORY / "docs" / "your-own-game.md").read_text(encoding="utf-8")
 AGENT = "keepsake.contrib.evennia.AgentNPC"
 
 
@@ -337,3 +342,60 @@ class TestPlaces(AnyGame):
         assert description_of(self.rook) == "Moss grows on every stone."
         self.rook.location = self.cave
         assert description_of(self.rook) == ""
+
+
+def example(name: str) -> str:
+    """Return an example of the page, by the comment in its first line."""
+    (found,) = re.findall(rf"^```python\n# {name}\n(.*?)^```", PAGE, re.M | re.S)
+    return str(found)
+
+
+@cache
+def examples() -> dict[str, Any]:
+    """Return the names that the examples define."""
+    names: dict[str, Any] = {"__name__": "tests.example"}
+    for name in ("say", "tell", "channel"):
+        exec(example(name), names)
+    return names
+
+
+class TestThePage(AnyGame):
+    """The examples of docs/your-own-game.md, unchanged."""
+
+    def run_command(self, name: str, args: str) -> None:
+        command = examples()[name]()
+        command.caller = self.visitor
+        command.args = args
+        command.func()
+
+    def test_the_say(self):
+        seen = self.capture(self.visitor)
+        self.run_command("CmdSagen", ' Das "alte" {me} Tor')
+        assert seen == ['Ilse sagt: »Das "alte" {me} Tor«']
+        assert self.newest().what == Speech(
+            speaker=self.ilse(),
+            words="Das 'alte' {me} Tor",
+            shown="Ilse sagt: »Das 'alte' {me} Tor«",
+        )
+        assert self.events[-1].kind is EventKind.ADDRESSED
+
+    def test_the_tell(self):
+        bram = self.add_visitor("Bram")
+        seen = self.capture(self.visitor)
+        overheard = self.capture(bram)
+        self.run_command("CmdMurmur", " Rook the key is under the mat")
+        assert seen == ['Ilse whispers, "the key is under the mat"']
+        assert overheard == []
+        assert self.newest().words == "the key is under the mat"
+        assert self.newest().confidants == {identity_of(self.visitor)}
+
+    def test_the_channel(self):
+        self.visitor.location = self.cave
+        examples()["TownChannel"].at_post_msg(
+            SimpleNamespace(key="Public"), "Rook, are you there?", senders=[self.visitor]
+        )
+        said = self.newest().heard
+        assert said is not None
+        assert (said.manner, said.words) == (Manner.CHANNEL, "Rook, are you there?")
+        assert said.shown == "[Public] Ilse: Rook, are you there?"
+        assert self.newest().confidants is None

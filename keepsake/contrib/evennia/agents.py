@@ -98,6 +98,14 @@ class AgentMixin(CharacterMixin):
     is_agent = True
 
     @property
+    def is_listed(self) -> bool:
+        """Whether players find it on ``/agents/mine/``. A game may override it.
+
+        Builders hide an agent with ``set NAME/unlisted = 1``.
+        """
+        return not self.attributes.get("unlisted")
+
+    @property
     def mind(self) -> Mind | None:
         """The agent's components; None while the runtime is not running."""
         return mind_of(self)

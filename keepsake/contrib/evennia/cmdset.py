@@ -10,6 +10,7 @@ from evennia.commands.default import general
 from keepsake.agent.surroundings import find_person
 from keepsake.contrib.evennia.commands.agents import CmdAgent
 from keepsake.contrib.evennia.commands.compaction import CmdCompactMemories
+from keepsake.contrib.evennia.commands.forget import CmdForgetMe
 from keepsake.contrib.evennia.commands.memory import CmdLlmStatus, CmdMemoryStatus
 from keepsake.contrib.evennia.hearing import happens, person_of
 from keepsake.contrib.evennia.wording import harmless
@@ -18,13 +19,16 @@ from keepsake.prompt.verbs import find_exit
 
 
 class CmdSetAgents(CmdSet):
-    """The builders' commands for agents: add it to the game's own character command set."""
+    """The builders' commands for agents, and `forget me` for players.
+
+    Add it to the game's own character command set.
+    """
 
     key = "CmdSetAgents"
 
     def at_cmdset_creation(self) -> None:
         """Add the commands."""
-        for command in (CmdAgent, CmdCompactMemories, CmdMemoryStatus, CmdLlmStatus):
+        for command in (CmdAgent, CmdCompactMemories, CmdMemoryStatus, CmdLlmStatus, CmdForgetMe):
             self.add(command())
 
 

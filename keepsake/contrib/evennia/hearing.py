@@ -67,8 +67,11 @@ _SLOT = re.compile(r"\{(speaker|words|to)\}")
 def person_of(somebody: Any) -> Person:
     """Return a character of the game as a :class:`Person`, for :func:`happens` and :func:`hear`.
 
-    Agents replace its name by the one by which they know the character.
+    Agents replace its name by the one by which they know the character. For an account, as a
+    channel has for a sender, it is the character that the account plays.
     """
+    if (characters := getattr(somebody, "get_all_puppets", list)()) != []:
+        somebody = characters[0]
     return Person(str(somebody.key), identity_of(somebody))
 
 
