@@ -25,6 +25,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Unpack
 
 from django.utils.translation import gettext as _
+from evennia.accounts.accounts import DefaultAccount
 from evennia.objects.models import ObjectDB
 
 from keepsake.agent.happening_ids import new_id
@@ -70,8 +71,8 @@ def person_of(somebody: Any) -> Person:
     Agents replace its name by the one by which they know the character. For an account, as a
     channel has for a sender, it is the character that the account plays.
     """
-    if (characters := getattr(somebody, "get_all_puppets", list)()) != []:
-        somebody = characters[0]
+    if isinstance(somebody, DefaultAccount):
+        somebody = next(iter(somebody.get_all_puppets()), somebody)
     return Person(str(somebody.key), identity_of(somebody))
 
 
