@@ -57,11 +57,11 @@ class GameObject(Protocol):
         """Send it a message."""
 
 
-class Place(GameObject, Protocol):
+class RoomObject(GameObject, Protocol):
     """A room."""
 
     @property
-    def exits(self) -> Sequence[Exit]:
+    def exits(self) -> Sequence[ExitObject]:
         """The exits out of it."""
 
     def get_display_desc(self, looker: Any, **kwargs: Any) -> str:
@@ -76,11 +76,11 @@ class Place(GameObject, Protocol):
         """Send a message to everything in it."""
 
 
-class Exit(GameObject, Protocol):
+class ExitObject(GameObject, Protocol):
     """A way to another place."""
 
     @property
-    def destination(self) -> Place | None:
+    def destination(self) -> RoomObject | None:
         """The place that it leads to."""
 
 
@@ -96,11 +96,11 @@ class Body(GameObject, Protocol):
     unannounced: bool
 
     @property
-    def location(self) -> Place | None:
+    def location(self) -> RoomObject | None:
         """Where it is; None for nowhere."""
 
     @property
-    def home(self) -> Place | None:
+    def home(self) -> RoomObject | None:
         """Where it sleeps."""
 
     @property
