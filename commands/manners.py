@@ -1,4 +1,4 @@
-"""Commands between players: `page`, `ignore`, `report`; and `forget me`."""
+"""Commands between players: `page`, `ignore`, `report`."""
 
 from __future__ import annotations
 
@@ -12,20 +12,12 @@ from commands.base import PlayerCommand, find_character, whereabouts
 from keepsake.agent.surroundings import identity_of
 from keepsake.contrib.evennia.audit import REPORTS, append
 from keepsake.contrib.evennia.creation import notify_builders
-from keepsake.contrib.evennia.forgetting import (
-    FORGOTTEN_AT,
-    forget_everywhere,
-    is_being_forgotten,
-)
 from keepsake.contrib.evennia.wording import CannotDo, counted, harmless, listed, quoted, spoken
 from keepsake.language.perception import one_line
 from typeclasses.accounts import Account
 
 LONGEST_REPORT = 500  # characters
 REPORTS_AN_HOUR = 6
-CONFIRM_SECONDS = 120.0
-FORGET_SECONDS = 3600.0
-"""Seconds to confirm `forget me`, and the shortest time between two uses of it."""
 
 
 class CmdIgnore(PlayerCommand):
@@ -101,57 +93,6 @@ class CmdReport(PlayerCommand):
         owner.attributes.add("reported", [*recent, now])
         notify_builders(f"|y[Report]|n {self.caller.key}: see @reports")
         self.msg("Thank you. The builders will read it.")
-
-
-class CmdForgetMe(PlayerCommand):
-    """Delete your words from every memory, summary, log and index.
-
-    Usage:
-      forget me
-
-    You confirm it with your name. Agents forget what you said and did, what they
-    said to you, and what they thought of you. It cannot be undone. If the world
-    stops meanwhile, it goes on at the next start. Older backups still have your
-    words. Your account stays.
-    """
-
-    key = "forget"
-    help_category = "The world"
-
-    def act(self) -> None:
-        """Ask for confirmation, then delete."""
-        caller = self.caller
-        now = time.time()
-        name = caller.key
-        asked = float(caller.ndb.asked_to_forget or 0)
-        words = self.args.casefold()
-        sure = f"me {name}".casefold()
-        if words not in ("me", sure):
-            raise CannotDo("Forget what? `forget me` deletes your words from every memory.")
-        if is_being_forgotten(caller):
-            raise CannotDo("Your words are being deleted. You will read when it is done.")
-        if now - float(caller.attributes.get(FORGOTTEN_AT) or 0) < FORGET_SECONDS:
-            raise CannotDo("Your words were deleted within the last hour. Try again later.")
-        if words == "me" or now - asked > CONFIRM_SECONDS:
-            caller.ndb.asked_to_forget = now
-            self.msg(
-                "Everything that you ever said here will be deleted. Type within two minutes: "
-                f"forget me {name}"
-            )
-        else:
-            caller.ndb.asked_to_forget = 0
-            self.msg("Your words are being deleted.")
-            forget_everywhere(caller, self._report_result)
-
-    def _report_result(self, problems: list[str]) -> None:
-        if problems:
-            notify_builders(f"|r[Forget]|n {self.caller.key}: {'; '.join(problems)}")
-            self.msg(
-                "Not all could be deleted yet. The builders have been notified. It goes on "
-                "when the world starts again, or when you type it again."
-            )
-        else:
-            self.msg("Your words have been deleted.")
 
 
 def mute_message(caller: ObjectDB) -> str:
