@@ -12,9 +12,8 @@ from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from httpx import ReadTimeout
-
 from keepsake.errors import (
+    AnswerBrokenOff,
     BadAnswer,
     CallCancelled,
     ModelBusy,
@@ -30,6 +29,7 @@ from keepsake.models.http import ServerTexts, named_errors
 from keepsake.models.profiles import AUTO, CHAT, LLAMA_CPP, OLLAMA, YES, ModelProfile
 from keepsake.models.scripted import ScriptedModel
 from keepsake.models.thoughts import AnswerText
+from keepsake.models.transport import CallLimits, limited, pause
 from keepsake.ports import Generation, GenerationRequest, Tool, ToolCall
 from keepsake.prompt.tokens import CHARACTERS_PER_TOKEN
 
@@ -48,8 +48,15 @@ _ATTEMPTS = 2
 """The most calls for one request if the error may be temporary."""
 _FIRST_PAUSE = 0.25
 _LONGEST_PAUSE = 5.0
-_CANCEL_CHECK_SECONDS = 0.1
-"""Seconds between two checks whether a waiting call was cancelled."""
+CHARACTERS_A_TOKEN = 8
+SPARE_CHARACTERS = 2000
+"""The cap of an answer's text: more than any language has a token (English 4, code 3), and room for
+short answers. A server that ignores ``max_tokens`` is cut off there."""
+BYTES_A_TOKEN = 2048
+SPARE_BYTES = 1024 * 1024
+"""The cap of an answer's body: servers send one event a token, of 200 to 600 bytes."""
+MOST_CALLS = 16
+"""The most tool calls of one answer; a turn makes one or two."""
 
 
 @dataclass(slots=True)
@@ -64,6 +71,17 @@ class SentAnswer:
     evaluation_seconds: float = 0.0
     model: str = ""
     calls: dict[int, dict[str, Any]] = field(default_factory=dict)  # tool calls: name and arguments
+
+    def add_call(self, at: int) -> dict[str, Any]:
+        """Return the tool call with this number, new if there is none.
+
+        Raises:
+            AnswerBrokenOff: There are too many.
+        """
+        if at not in self.calls and len(self.calls) >= MOST_CALLS:
+            what = f"The model made more than {MOST_CALLS} tool calls in one answer"
+            raise AnswerBrokenOff(what, "Ask again, or write tools: no in llm.md")
+        return self.calls.setdefault(at, {"name": "", "arguments": ""})
 
 
 class ServerModel(ABC):
@@ -168,19 +186,24 @@ class ServerModel(ABC):
         Raises:
             ModelError: The last error; its message says what to do.
         """
-        may_pass = (ModelUnavailable, ModelFailed, *((BadAnswer,) if request.seed is None else ()))
         until = time.monotonic() + self.profile.time_limit
-        pause = _FIRST_PAUSE
+        with limited(CallLimits(until, is_cancelled=request.is_cancelled)):
+            return self._generate(request, until)
+
+    def _generate(self, request: GenerationRequest, until: float) -> Generation:
+        """Call the server until there is an answer, or an error that another call cannot mend."""
+        may_pass = (ModelUnavailable, ModelFailed, *((BadAnswer,) if request.seed is None else ()))
+        growing = _FIRST_PAUSE
         left = _ATTEMPTS
         if self.down is not None:
             raise self.down
-        self._ready()
         while True:
+            self._ready()  # each time: the embedded model's process may have ended meanwhile
             caps = self.capabilities
             reply = AnswerText(request.on_text)
             began = time.monotonic()
             try:
-                return self._call(request, caps, reply, until)
+                return self._call(request, caps, reply)
             except (ModelTimeout, CallCancelled) as error:
                 # The prompt was not evaluated in time: lower the rate. Only for servers that report
                 # evaluation times, because only such a report can raise the rate again.
@@ -191,20 +214,21 @@ class ServerModel(ABC):
             except ModelError as error:
                 if reply.passed:
                     what = f"The answer was cut off: {error.what}"
-                    raise BadAnswer(what, error.cure) from error
+                    raise AnswerBrokenOff(what, error.cure) from error
                 self.capabilities = self.capabilities.updated_by(error, request)
                 if self.capabilities.refused != caps.refused:
                     continue
                 self.down = error if error.until >= until else self.down
                 left -= not isinstance(error, ModelBusy)
-                again = max(time.monotonic() + pause, error.until)
-                if again >= until or not left or not isinstance(error, may_pass):
+                again = max(time.monotonic() + growing, error.until)
+                final = isinstance(error, AnswerBrokenOff) or not isinstance(error, may_pass)
+                if again >= until or not left or final:
                     raise
-            _wait(again, request.is_cancelled)
-            pause = min(2 * pause, _LONGEST_PAUSE)
+            pause(again - time.monotonic())
+            growing = min(2 * growing, _LONGEST_PAUSE)
 
     def _call(
-        self, request: GenerationRequest, caps: Capabilities, reply: AnswerText, until: float
+        self, request: GenerationRequest, caps: Capabilities, reply: AnswerText
     ) -> Generation:
         """Send a request in the form that the server accepts, and read its answer as a stream."""
         began = time.monotonic()
@@ -217,18 +241,23 @@ class ServerModel(ABC):
             shaped = replace(shaped, stop=(), max_tokens=request.max_tokens + THOUGHT_TOKENS)
             reply.stop = request.stop
             reply.hold = True
+        room = shaped.max_tokens * CHARACTERS_A_TOKEN + SPARE_CHARACTERS
+        limits = CallLimits(most_bytes=shaped.max_tokens * BYTES_A_TOKEN + SPARE_BYTES)
         with (
             named_errors(self.server, self.profile.time_limit),
-            closing(self._stream(shaped, caps, sent, until)) as pieces,  # type: ignore[type-var]
+            limited(limits) as limits,
+            closing(self._stream(shaped, caps, sent)) as pieces,  # type: ignore[type-var]
         ):
             for piece in pieces:
-                if time.monotonic() > until:
-                    raise ReadTimeout("the answer came too slowly")
-                reply.feed(piece)
-                if reply.ended:
+                limits.seconds_left()  # many pieces may come in one read
+                reply.feed(piece[:room])
+                room -= len(piece)
+                if room < 0:
+                    what = "%s sent more text than %d tokens: its answer is cut off there"
+                    log.warning(f"[Model] {what}", self.server.name, shaped.max_tokens)
+                    sent.finish = "length"
+                if reply.ended or room < 0:
                     break
-                if request.is_cancelled is not None and request.is_cancelled():
-                    raise CallCancelled("The caller cancelled the call", "Nothing is wrong")
         if not (sent.finish or reply.ended):
             what = f"{self.server.name} closed the connection during its answer"
             raise ModelUnavailable(what, self.server.cure_absent)
@@ -315,16 +344,9 @@ class ServerModel(ABC):
 
     @abstractmethod
     def _stream(
-        self, request: GenerationRequest, caps: Capabilities, sent: SentAnswer, until: float
+        self, request: GenerationRequest, caps: Capabilities, sent: SentAnswer
     ) -> Iterator[str]:
         """Yield the text of the answer as it is written; put everything else into ``sent``."""
-
-
-def _wait(until: float, is_cancelled: Callable[[], bool] | None) -> None:
-    while time.monotonic() < until:
-        if is_cancelled is not None and is_cancelled():
-            raise CallCancelled("The caller cancelled the call", "Nothing is wrong")
-        time.sleep(_CANCEL_CHECK_SECONDS)
 
 
 def tools_as_sent(tools: Sequence[Tool]) -> list[dict[str, Any]]:
