@@ -98,6 +98,7 @@ class ServerModel(ABC):
         server: The texts about the server for error messages.
         kind: The kind of server, as far as it is known.
         ready: Waits until the model's process answers; raises ModelUnavailable.
+        lost: Called when the server did not answer, before ``ready`` is called again.
 
     Attributes:
         capabilities: What the model accepts, as far as that is known.
@@ -112,7 +113,9 @@ class ServerModel(ABC):
         host: str,
         server: ServerTexts,
         kind: str,
+        *,
         ready: Callable[[], None] = lambda: None,
+        lost: Callable[[], None] = lambda: None,
     ) -> None:
         self.profile = profile
         self.host = host
@@ -121,6 +124,7 @@ class ServerModel(ABC):
         self.down: ModelError | None = None
         self.family = ""
         self._ready = ready
+        self._lost = lost
         self._learning = threading.Lock()
         self._asked: dict[str | None, str] = {}  # the last prompt of each agent
 
@@ -224,6 +228,8 @@ class ServerModel(ABC):
                 final = isinstance(error, AnswerBrokenOff) or not isinstance(error, may_pass)
                 if again >= until or not left or final:
                     raise
+                if isinstance(error, ModelUnavailable) and not isinstance(error, ModelBusy):
+                    self._lost()
             pause(again - time.monotonic())
             growing = min(2 * growing, _LONGEST_PAUSE)
 

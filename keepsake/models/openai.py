@@ -43,6 +43,7 @@ class OpenAIModel(ServerModel):
         kind: The kind of server; ``other`` to find out.
         cure_absent: What to do when the server does not answer.
         ready: Waits until the server's process answers; raises ModelUnavailable.
+        lost: Called when the server did not answer, before ``ready`` is called again.
     """
 
     def __init__(
@@ -54,12 +55,13 @@ class OpenAIModel(ServerModel):
         kind: str = OTHER,
         cure_absent: str = "Start the server, or correct host in llm.md",
         ready: Callable[[], None] = lambda: None,
+        lost: Callable[[], None] = lambda: None,
     ) -> None:
         cure_missing = f"Load {profile.model!r} there, or correct model, host and form in llm.md"
         host = host or profile.host
         name = f"The model server at {redacted(host)}"
         server = ServerTexts(name, cure_absent, cure_missing, key)
-        super().__init__(profile, host, server, kind, ready)
+        super().__init__(profile, host, server, kind, ready=ready, lost=lost)
         self._http = JsonServer(host, server, profile.time_limit)
 
     def _list_models(self) -> list[Mapping[str, Any]]:

@@ -405,6 +405,17 @@ def test_retry_after_is_respected(provider: str, fake: FakeModelServer):
     assert len(fake.calls(path)) == 3
 
 
+def test_a_process_that_has_ended_is_waited_for_before_it_is_asked_again(fake: FakeModelServer):
+    fake.plan("/v1/completions", Reply(hang_up=True))
+    seen: list[str] = []
+    profile = ModelProfile("agent", provider="embedded", host=fake.address)
+    model = OpenAIModel(
+        profile, ready=lambda: seen.append("ready"), lost=lambda: seen.append("lost")
+    )
+    assert model.generate(RAW).text
+    assert seen == ["ready", "lost", "ready"]
+
+
 def test_a_broken_answer_is_retried_only_before_its_first_piece(
     provider: str, model: Model, fake: FakeModelServer
 ):
