@@ -18,7 +18,6 @@ from keepsake.errors import (
     CallCancelled,
     ModelBusy,
     ModelError,
-    ModelFailed,
     ModelMissing,
     ModelTimeout,
     ModelUnavailable,
@@ -27,9 +26,10 @@ from keepsake.language.perception import LAST_COMMA
 from keepsake.models.capabilities import ROLES, TOOLS, WHOLE, Capabilities, alternating, size_of
 from keepsake.models.http import ServerTexts, named_errors
 from keepsake.models.profiles import AUTO, CHAT, LLAMA_CPP, OLLAMA, YES, ModelProfile
+from keepsake.models.retries import retrying
 from keepsake.models.scripted import ScriptedModel
 from keepsake.models.thoughts import AnswerText
-from keepsake.models.transport import CallLimits, limited, pause
+from keepsake.models.transport import CallLimits, limited
 from keepsake.ports import Generation, GenerationRequest, Tool, ToolCall
 from keepsake.prompt.tokens import CHARACTERS_PER_TOKEN
 
@@ -42,12 +42,12 @@ QUERY_SECONDS = 10.0
 EVALUATE_SECONDS = 2.0
 """Seconds that the server may take to evaluate the new part of a prompt."""
 LEAST_TAIL = 256
-LEAST_PROMPT = 1024
-"""Lower limits, for slow servers, of the new tokens in a prompt and of all tokens of a prompt."""
-_ATTEMPTS = 2
-"""The most calls for one request if the error may be temporary."""
-_FIRST_PAUSE = 0.25
-_LONGEST_PAUSE = 5.0
+"""The lower limit, for slow servers, of the new tokens in a prompt."""
+LEAST_PROMPT = 2048
+"""The lower limit, for slow servers, of all tokens of a prompt. What never gives way in the prompt
+of a small model (profile, examples, summary, the line that is answered) was 1,050 tokens in the
+village, and an agent whose prompt does not fit says nothing at all. A slow server has most of it
+in its cache; if it has not, one late answer is better than none for minutes."""
 CHARACTERS_A_TOKEN = 8
 SPARE_CHARACTERS = 2000
 """The cap of an answer's text: more than any language has a token (English 4, code 3), and room for
@@ -87,11 +87,7 @@ class SentAnswer:
 class ServerModel(ABC):
     """A model on a server, which continues text and answers chats. Safe in any thread.
 
-    A call is retried once after a temporary error (no connection, or the server failed). If the
-    server is busy (it loads its model, or is rate-limited), the call waits with growing pauses, at
-    least as long as Retry-After says, until the time limit. An empty answer is retried too, unless
-    a fixed seed would repeat it. There is no retry after a timeout, which has used up the time, or
-    after a part of the answer was passed on.
+    Failed calls are made again as :mod:`keepsake.models.retries` says.
 
     Args:
         profile: The model to ask, and its settings.
@@ -192,27 +188,26 @@ class ServerModel(ABC):
         """
         until = time.monotonic() + self.profile.time_limit
         with limited(CallLimits(until, is_cancelled=request.is_cancelled)):
-            return self._generate(request, until)
+            if self.down is not None:
+                raise self.down
+            self._ready()
+            again = retrying(until, seeded=request.seed is not None, before=self._revive)
+            return again(self._attempt, request, until)
 
-    def _generate(self, request: GenerationRequest, until: float) -> Generation:
-        """Call the server until there is an answer, or an error that another call cannot mend."""
-        may_pass = (ModelUnavailable, ModelFailed, *((BadAnswer,) if request.seed is None else ()))
-        growing = _FIRST_PAUSE
-        left = _ATTEMPTS
-        if self.down is not None:
-            raise self.down
+    def _attempt(self, request: GenerationRequest, until: float) -> Generation:
+        """Call the server once, or again at once without a part of the request that it refuses."""
         while True:
-            self._ready()  # each time: the embedded model's process may have ended meanwhile
             caps = self.capabilities
             reply = AnswerText(request.on_text)
             began = time.monotonic()
             try:
                 return self._call(request, caps, reply)
-            except (ModelTimeout, CallCancelled) as error:
+            except CallCancelled:
+                raise
+            except ModelTimeout:
                 # The prompt was not evaluated in time: lower the rate. Only for servers that report
                 # evaluation times, because only such a report can raise the rate again.
-                timed = caps.kind in (OLLAMA, LLAMA_CPP)
-                if timed and isinstance(error, ModelTimeout) and not reply.text:
+                if caps.kind in (OLLAMA, LLAMA_CPP) and not reply.text:
                     self.capabilities = caps.with_rate(size_of(request), time.monotonic() - began)
                 raise
             except ModelError as error:
@@ -220,18 +215,16 @@ class ServerModel(ABC):
                     what = f"The answer was cut off: {error.what}"
                     raise AnswerBrokenOff(what, error.cure) from error
                 self.capabilities = self.capabilities.updated_by(error, request)
-                if self.capabilities.refused != caps.refused:
-                    continue
-                self.down = error if error.until >= until else self.down
-                left -= not isinstance(error, ModelBusy)
-                again = max(time.monotonic() + growing, error.until)
-                final = isinstance(error, AnswerBrokenOff) or not isinstance(error, may_pass)
-                if again >= until or not left or final:
+                if self.capabilities.refused == caps.refused:
+                    if error.until >= until:
+                        self.down = error
                     raise
-                if isinstance(error, ModelUnavailable) and not isinstance(error, ModelBusy):
-                    self._lost()
-            pause(again - time.monotonic())
-            growing = min(2 * growing, _LONGEST_PAUSE)
+
+    def _revive(self, error: BaseException) -> None:
+        """Wait for the server's process if it did not answer: it may have ended."""
+        if isinstance(error, ModelUnavailable) and not isinstance(error, ModelBusy):
+            self._lost()
+            self._ready()
 
     def _call(
         self, request: GenerationRequest, caps: Capabilities, reply: AnswerText

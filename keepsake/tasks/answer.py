@@ -207,11 +207,16 @@ def _is_emphasis(line: str, found: re.Match[str]) -> bool:
 
 
 def _speech(text: str) -> Iterator[AnswerPart]:
+    """Yield the words, in parts of :data:`LONGEST_PART` characters that end between words."""
     words = _clean(text)
-    while words:
-        head = words if len(words) <= LONGEST_PART else words[:LONGEST_PART].rsplit(" ", 1)[0]
-        yield AnswerPart(PartKind.SPEECH, head)
-        words = words[len(head) :].strip()
+    at = 0
+    while at < len(words):
+        end = at + LONGEST_PART
+        if end < len(words):
+            space = words.rfind(" ", at, end)
+            end = space if space > at else end
+        yield AnswerPart(PartKind.SPEECH, words[at:end].strip())
+        at = end
 
 
 def _clean(text: str) -> str:

@@ -19,6 +19,7 @@ from keepsake.errors import (
     ModelTimeout,
 )
 from keepsake.models import model as models
+from keepsake.models import retries
 from keepsake.models.http import LONGEST_RETRY_AFTER
 from keepsake.models.ollama import OllamaModel
 from keepsake.models.openai import OpenAIModel
@@ -35,7 +36,7 @@ FAILED = b"HTTP/1.1 500 Oops\r\nContent-Type: text/plain\r\n\r\n"
 
 @pytest.fixture(autouse=True)
 def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(models, "_FIRST_PAUSE", 0.01)
+    monkeypatch.setattr(retries, "FIRST_PAUSE", 0.01)
 
 
 def asked(server: OddServer, request: GenerationRequest = TALK, **settings: float) -> Generation:
