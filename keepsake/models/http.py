@@ -33,9 +33,10 @@ from keepsake.errors import (
     PromptTooLong,
 )
 from keepsake.language.perception import one_line
+from keepsake.logs import Subsystem, get_logger
 from keepsake.models.transport import ModelTransport, limited, tls, within
 
-log = logging.getLogger("keepsake.models")
+log = get_logger(Subsystem.MODELS)
 logging.getLogger("httpx").setLevel(logging.WARNING)  # at INFO it logs every call
 
 CONNECT_SECONDS = 5.0
@@ -272,8 +273,8 @@ def error_from_response(response: httpx.Response, server: ServerTexts) -> ModelE
     asked = retry_after(response.headers.get("Retry-After", ""))
     wait = min(asked, LONGEST_RETRY_AFTER)
     if asked > wait:
-        what = "%s asks for a pause of %.0f s. It is asked again in %.0f s"
-        log.warning(f"[Model] {what}", server.name, asked, wait)
+        what = f"{server.name} asks for a pause of {asked:,.0f} s"
+        log.warning(f"{what}; it is asked again in {wait:.0f} s")
     if wait:
         error.until = time.monotonic() + wait
     return error

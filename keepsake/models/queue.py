@@ -7,7 +7,6 @@ world, and a call that is cancelled before that costs nothing.
 
 from __future__ import annotations
 
-import logging
 import threading
 import time
 from collections import Counter
@@ -27,12 +26,13 @@ from keepsake.errors import (
     ModelUnavailable,
     PromptTooLong,
 )
+from keepsake.logs import Subsystem, get_logger
 from keepsake.models.model import Model
 from keepsake.models.profiles import CHAT, EMBEDDED, ModelProfile, model_name
 from keepsake.models.transport import CallLimits, limited
 from keepsake.ports import ChatMessage, Generation, GenerationRequest
 
-log = logging.getLogger("keepsake.models")
+log = get_logger(Subsystem.MODELS)
 
 BuildFor = Callable[[ModelProfile], GenerationRequest | None]
 """Makes the request when its turn has come, for the current profile with all settings filled in.
@@ -67,7 +67,7 @@ RECHECK_SECONDS = 5.0
 """Seconds until the next health check of a server that failed a call or a check."""
 
 
-class Attempt:
+class PendingRequest:
     """One request for a call. It may be given up until its answer begins. Safe in any thread."""
 
     def __init__(self) -> None:
@@ -101,7 +101,7 @@ class Ticket:
     # set it to cancel the call: ``done`` is not called then; harmless after the end of the call
     cancelled: bool = False
     rebuilt: int = 0  # how often its prompt was rebuilt
-    attempt: Attempt = field(default_factory=Attempt)  # the newest request
+    pending: PendingRequest = field(default_factory=PendingRequest)  # the newest request
 
 
 class ModelServer:
@@ -176,7 +176,7 @@ class ModelServer:
         waiting = [ticket for ticket in self._waiting if ticket.model is model]
         self._waiting = [ticket for ticket in self._waiting if ticket.model is not model]
         asked = [t for t in self.running if in_flight and t.model is model and not t.cancelled]
-        given_up = [ticket for ticket in asked if ticket.attempt.give_up()]
+        given_up = [ticket for ticket in asked if ticket.pending.give_up()]
         for ticket in given_up:
             self.running.remove(ticket)
         self._post(self._pump)
@@ -230,10 +230,10 @@ class ModelServer:
 
     def _ask(self, ticket: Ticket, *, known: bool) -> None:
         """Ask the model in a thread; unless its capabilities are ``known``, learn them first."""
-        attempt = ticket.attempt = Attempt()
+        pending = ticket.pending = PendingRequest()
 
         def is_cancelled() -> bool:
-            return ticket.cancelled or attempt.given_up
+            return ticket.cancelled or pending.given_up
 
         try:
             if not known:
@@ -250,28 +250,28 @@ class ModelServer:
                     messages=messages if profile.form == CHAT else (),  # only chat takes messages
                     tools=request.tools if profile.takes_tools else (),
                     is_cancelled=is_cancelled,
-                    on_text=_passing(request.on_text, attempt),
+                    on_text=_passing(request.on_text, pending),
                 )
                 future = self._executor.submit(ticket.model.generate, request)
         except Exception as error:  # an error in a builder must not stop the queue
-            log.exception("[Model] The prompt of %s could not be built", ticket.key)
+            log.error("A prompt could not be built", key=ticket.key, exc_info=error)
             self._finish(ticket, ModelFailed(f"The prompt could not be built ({error})", "See log"))
             return
 
         def ended(_: Future[Any]) -> None:
-            self._post(lambda: self._handle_result(ticket, attempt, future))
+            self._post(lambda: self._handle_result(ticket, pending, future))
 
         future.add_done_callback(ended)
 
-    def _handle_result(self, ticket: Ticket, attempt: Attempt, future: Future[Any]) -> None:
+    def _handle_result(self, ticket: Ticket, pending: PendingRequest, future: Future[Any]) -> None:
         """Handle the end of a thread's work: capabilities learned, an answer, or an error."""
-        if ticket not in self.running or ticket.attempt is not attempt:
+        if ticket not in self.running or ticket.pending is not pending:
             return  # the queue was closed, or another server is asked
         outcome: Outcome = None  # None: build the prompt next, perhaps again
         try:
             outcome = future.result()
         except PromptTooLong as error:
-            log.warning("[Model] %s", error)
+            log.warning(str(error), key=ticket.key)
             ticket.rebuilt += 1
             outcome = error if ticket.rebuilt > REBUILDS else None
         except ModelError as error:
@@ -279,13 +279,13 @@ class ModelServer:
         except CancelledError:
             outcome = ModelUnavailable("The world is shutting down")
         except Exception as error:
-            log.exception("[Model] The model client failed for %s", ticket.key)
+            log.error("The model client failed", key=ticket.key, exc_info=error)
             what = f"The model client failed ({error!r})"
             outcome = ModelFailed(what, "See the log; please report it")
         if isinstance(outcome, ModelUnavailable) and not ticket.cancelled:
             # Its server may have been stopped because the profile names another one now.
             self._renew(ticket.model.profile.name)
-            if ticket not in self.running or ticket.attempt is not attempt:
+            if ticket not in self.running or ticket.pending is not pending:
                 return
         if outcome is None:
             self._ask(ticket, known=True)
@@ -380,8 +380,8 @@ def deliver(ticket: Ticket, outcome: Outcome) -> None:
     """Deliver the outcome of a call; an error in its callback is logged."""
     try:
         ticket.done(outcome)
-    except Exception:  # an error in a callback must not stop the queue
-        log.exception("[Model] The answer to %s could not be used", ticket.key)
+    except Exception as error:  # an error in a callback must not stop the queue
+        log.error("An answer could not be used", key=ticket.key, exc_info=error)
 
 
 def _learn(model: Model, is_cancelled: Callable[[], bool]) -> None:
@@ -390,14 +390,14 @@ def _learn(model: Model, is_cancelled: Callable[[], bool]) -> None:
 
 
 def _passing(
-    on_text: Callable[[str], None] | None, attempt: Attempt
+    on_text: Callable[[str], None] | None, pending: PendingRequest
 ) -> Callable[[str], None] | None:
-    """Return the function that passes on pieces of this attempt, until it is given up."""
+    """Return the function that passes on pieces of this request, until it is given up."""
     if on_text is None:
         return None
 
     def passed(piece: str) -> None:
-        if attempt.begin():
+        if pending.begin():
             on_text(piece)
 
     return passed

@@ -10,17 +10,17 @@ independent of the language.
 from __future__ import annotations
 
 import json
-import logging
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from keepsake.language.perception import LAST_COMMA, one_line, pattern
+from keepsake.logs import Subsystem, get_logger
 from keepsake.ports import ToolCall
 from keepsake.tasks.deed import deed_of
 
-log = logging.getLogger("keepsake.tasks")
+log = get_logger(Subsystem.THOUGHTS)
 
 LONGEST_PART = 1000
 """The most characters of one spoken line, which is the limit of the game's ``say``."""
@@ -123,7 +123,7 @@ class AnswerReader:
         if len(kept) < len(parts) and not self.full:
             self.full = True
             self.altered.append(f"(cut: it had more than {MOST_PARTS} parts)")
-            log.warning("[Model] An answer of %s had more than %d parts", self.name, MOST_PARTS)
+            log.warning(f"An answer had more than {MOST_PARTS} parts", agent=self.name)
         return kept
 
     def _tool_calls(self) -> list[AnswerPart]:
