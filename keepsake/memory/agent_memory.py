@@ -15,14 +15,14 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Unpack
 
-from keepsake.archive import history, integrity
-from keepsake.archive.integrity import IntegrityReport
 from keepsake.archive.log import Archive
 from keepsake.archive.records import Memory, MemoryFacts
 from keepsake.archive.tiers import load_tiers
 from keepsake.errors import CompactionError, CompactionRunning, KeepsakeError
 from keepsake.happening import What
+from keepsake.memory import history, integrity
 from keepsake.memory.compactor import Compactor
+from keepsake.memory.integrity import IntegrityReport
 from keepsake.memory.plan import CompactionPlan, make_plan
 from keepsake.memory.summary_files import SummaryFolder, VaultCopies
 from keepsake.memory.types import (

@@ -12,11 +12,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
 
-from keepsake.archive.history import PastCompaction
 from keepsake.archive.log import Archive
 from keepsake.archive.records import Tier
 from keepsake.archive.tiers import SummaryState, Tiers
 from keepsake.errors import ArchiveUnwritable, CompactionError, KeepsakeError
+from keepsake.memory.history import PastCompaction
 from keepsake.memory.ladder import Ladder
 from keepsake.memory.plan import CompactionPlan
 from keepsake.memory.summary_files import VaultCopies

@@ -17,10 +17,10 @@ from keepsake.agent import agent_log
 from keepsake.agent import turn as turn_module
 from keepsake.agent.memory import compacting as compacting_module
 from keepsake.agent.memory import memory as memory_module
-from keepsake.archive import history
 from keepsake.books.kept_lines import Commitment, CommitmentKind
 from keepsake.errors import ModelUnavailable
 from keepsake.events.types import Guard
+from keepsake.memory import history
 from keepsake.memory.config import CompactionConfig
 from keepsake.memory.types import CompactReason
 from tests.fakes.model_server import tokens

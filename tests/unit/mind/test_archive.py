@@ -12,10 +12,10 @@ import pytest
 
 from keepsake import json_lines
 from keepsake.archive import log as archive_module
-from keepsake.archive.integrity import check, tier_problems
 from keepsake.archive.log import Archive, Syncer
 from keepsake.archive.tiers import load_tiers
 from keepsake.errors import ArchiveError, ArchiveInUse, ArchiveUnwritable
+from keepsake.memory.integrity import check, tier_problems
 from keepsake.memory.types import CompactReason, MemoryContext
 from tests.memories import seen
 from tests.unit.mind.fake_agent import add, clear, covered

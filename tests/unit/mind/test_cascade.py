@@ -7,10 +7,10 @@ import errno
 import frontmatter
 import pytest
 
-from keepsake.archive.integrity import check
 from keepsake.archive.records import Tier
 from keepsake.errors import CompactionError
 from keepsake.memory.config import CompactionConfig
+from keepsake.memory.integrity import check
 from keepsake.memory.types import CompactReason, Outcome
 from tests.memories import did
 from tests.unit.mind.fake_agent import add, covered

@@ -8,10 +8,10 @@ from itertools import pairwise
 
 import pytest
 
-from keepsake.archive import history
-from keepsake.archive.integrity import check
 from keepsake.archive.records import Summary, Tier
 from keepsake.errors import CompactionError
+from keepsake.memory import history
+from keepsake.memory.integrity import check
 from keepsake.memory.summary_text import Draft
 from keepsake.memory.types import CompactReason, Outcome, Rung
 from tests.unit.mind.fake_agent import WIDE, FakeAgent, ManualClock, add, add_talk, covered, fill

@@ -23,13 +23,13 @@ import pytest
 
 from keepsake.agent.settings import SleepConfig
 from keepsake.agent.sleep.night import Figures, NightAsk, NightTask
-from keepsake.archive.history import compactions
 from keepsake.archive.records import Memory
 from keepsake.books.entries import EntryOrigin, JournalEntry
 from keepsake.books.journal import Journal, importance
 from keepsake.books.people import PeopleBook
 from keepsake.books.person_page import PersonPage
 from keepsake.memory.config import CompactionConfig
+from keepsake.memory.history import compactions
 from keepsake.memory.types import CompactReason
 from keepsake.ports import Generation, GenerationRequest, TargetModel
 from tests.memories import seen

@@ -15,11 +15,11 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from keepsake.archive import history
 from keepsake.archive import log as archive_module
-from keepsake.archive.integrity import check
 from keepsake.archive.records import Tier
 from keepsake.errors import ArchiveUnwritable, CompactionError, CompactionRunning
+from keepsake.memory import history
+from keepsake.memory.integrity import check
 from keepsake.memory.types import CompactReason, MemoryContext
 from tests.memories import did, seen
 from tests.unit.mind.fake_agent import SMALL, FakeAgent, add, add_look, add_talk, clear, covered

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from keepsake.archive import history
-from keepsake.archive.integrity import check
 from keepsake.archive.records import Tier
 from keepsake.archive.tiers import SummaryState
+from keepsake.memory import history
+from keepsake.memory.integrity import check
 from keepsake.memory.types import CompactReason, Rung
 from tests.memories import seen
 from tests.unit.mind.fake_agent import SMALL, add, clear

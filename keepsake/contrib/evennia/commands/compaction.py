@@ -7,9 +7,9 @@ from datetime import UTC
 
 from keepsake.agent.memory.compacting import CompactionOutcome
 from keepsake.agent.mind import ActionResult
-from keepsake.archive.history import PastCompaction, compactions
 from keepsake.contrib.evennia.commands.base import BuilderCommand, Query, plain, table
 from keepsake.errors import CompactionError
+from keepsake.memory.history import PastCompaction, compactions
 from keepsake.memory.types import CompactReason, Outcome, UndoResult
 
 
