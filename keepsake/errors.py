@@ -118,7 +118,13 @@ class ArchiveInUse(ArchiveError):
 
 
 class CompactionError(KeepsakeError):
-    """A compaction that failed and changed nothing, with the reason."""
+    """A compaction that failed and changed nothing; the message says why.
+
+    Attributes:
+        trigger: Why the compaction was made: ``count``, ``manual`` …; empty if that is not known.
+    """
+
+    trigger: str = ""
 
 
 class CompactionRunning(CompactionError):

@@ -17,12 +17,13 @@ from typing import Any
 import frontmatter
 import yaml
 
-from keepsake.archive.log import Archive
 from keepsake.archive.records import Tier
-from keepsake.archive.tiers import SummaryState, Tiers
+from keepsake.archive.tiers import SummaryState, Tiers, TierView
 from keepsake.books.files import free_name, replace_file
 from keepsake.errors import ArchiveUnwritable
 from keepsake.events.types import MemoryChange
+from keepsake.json_lines import Record
+from keepsake.memory.summary_text import has_words
 from keepsake.memory.window import MemoryHost
 
 _KINDS = {Tier.RECENT: "short-term summary", Tier.LONGTERM: "long-term summary"}
@@ -128,18 +129,9 @@ class VaultCopies:
     people are missing; the next start writes them.
     """
 
-    def __init__(
-        self,
-        folder: SummaryFolder,
-        tiers: Tiers,
-        archive: Archive,
-        lock: threading.Lock,
-        host: MemoryHost,
-    ) -> None:
+    def __init__(self, folder: SummaryFolder, tiers: Tiers, host: MemoryHost) -> None:
         self._folder = folder
         self._tiers = tiers
-        self._archive = archive
-        self._lock = lock
         self._host = host
         self.in_step = threading.Lock()
         """Held from a commit until the files are written."""
@@ -185,21 +177,24 @@ class VaultCopies:
         return notes
 
     def _adopt_edit(self, tier: Tier, file: SummaryFile) -> str:
-        with self._lock:
-            tiers = self._tiers
-            summary = self._tiers.state.summary(tier)
-            if summary is None or file.text == summary.text.strip():
-                return ""
-            note = f"{file.path} was edited, but is empty or belongs to another compaction"
-            if file.step == tiers.step and file.text:
-                now = self._host.clock.now().isoformat()
-                line = {"type": "edit", "tier": tier.value, "text": file.text, "t": now}
-                self._archive.append(line)
-                tiers.apply(line)
-                note = f"{file.path.name} was edited by hand and adopted ({len(file.text)} chars)"
-                self._emit(tier, len(file.text))
-        self.write(tier)
-        return note
+        summary = self._tiers.state.summary(tier)
+        if summary is None or file.text == summary.text.strip():
+            return ""
+        now = self._host.clock.now().isoformat()
+
+        def line(tiers: TierView) -> Record | None:
+            if file.step != tiers.step or not has_words(file.text):
+                return None
+            return {"type": "edit", "tier": tier.value, "text": file.text, "t": now}
+
+        after = self._tiers.write(line).state.summary(tier)
+        adopted = after is not None and after.text == file.text
+        # A version of the edit stays beside the file: the next compaction replaces the file.
+        self.write(tier, keep=adopted)
+        if not adopted:
+            return f"{file.path} was edited, but is empty or belongs to another compaction"
+        self._emit(tier, len(file.text))
+        return f"{file.path.name} was edited by hand and adopted ({len(file.text)} chars)"
 
     def _log(self, text: str) -> None:
         self._host.log(f"[Memory] {self._folder.agent}: {text}")

@@ -21,7 +21,7 @@ from keepsake.memory.agent_memory import AgentMemory
 from keepsake.memory.ladder import ModelSummarizer
 from keepsake.memory.summary_files import SummaryFolder
 from keepsake.memory.summary_text import Summarizer, extractive
-from keepsake.memory.types import MemoryContext
+from keepsake.memory.types import CompactionRequest, MemoryContext
 from keepsake.memory.window import MemoryHost
 
 REOPEN_SECONDS = 10.0
@@ -41,8 +41,6 @@ class MemoryComponent:
         private: Which memories are private, and with whom they are shared.
         commitments: Its promises, and the rules that it follows.
         waiting: The memories that wait for the disk, in order.
-        asleep: Whether it may be compacted earlier because the agent sleeps.
-        known: Names of people and places, and the agent's persona, for summaries.
     """
 
     def __init__(self, ref: AgentRef, books: Books, services: Runtime) -> None:
@@ -54,8 +52,6 @@ class MemoryComponent:
         self.private = PrivateWords()
         self.commitments = books.commitments
         self.waiting: deque[Line] = deque(services.spill.of(ref.folder.name))
-        self.asleep = False
-        self.known = (frozenset[str](), "")
         self._books = books
         self._services = services
         self._spilled = bool(self.waiting)
@@ -208,16 +204,16 @@ class MemoryComponent:
                     None, lambda number: self.private.may_hear([number], NOBODY)
                 ),
             ),
-            asleep=lambda: self.asleep,
             importance=self._books.importance_of,
             emit=services.events.emit,
         )
 
-    def _summarizer(self) -> Summarizer:
-        """Return the summarizer that the configuration names; called in a worker thread."""
-        if (ask := self._services.asker(self._services.compaction_config.profile)) is None:
+    def _summarizer(self, request: CompactionRequest) -> Summarizer:
+        """Return the summarizer that the settings name; called in a worker thread."""
+        ask = self._services.asker(request.limits.profile)
+        if ask is None:
             return extractive
-        return ModelSummarizer(ask, self._services.prompts, *self.known)
+        return ModelSummarizer(ask, self._services.prompts, request.names, request.persona)
 
     def _set_problem(self, error: KeepsakeError) -> None:
         if str(error) != str(self.problem):

@@ -13,7 +13,7 @@ from keepsake.memory.config import CompactionConfig
 from keepsake.memory.integrity import check
 from keepsake.memory.types import CompactReason, Outcome
 from tests.memories import did
-from tests.unit.mind.fake_agent import add, covered
+from tests.unit.mind.fake_agent import add, compact, covered, due
 
 COUNT = CompactReason.COUNT
 MANUAL = CompactReason.MANUAL
@@ -24,7 +24,7 @@ def compacted(memory, *counts):
     """Add each count of memories and compact; return the last result."""
     for count in counts:
         add(memory, count)
-        result = memory.compact(COUNT)
+        result = compact(memory, COUNT)
     return result
 
 
@@ -39,14 +39,14 @@ def edit(agent, name, body):
 def test_default_windows_compact_at_129_193_and_257_memories(agent):
     agent.config = CompactionConfig(immediate_window=64, recent_window=64, min_saving_tokens=0)
     memory = agent.open()
-    due = []
+    numbers = []
     for _ in range(3):
-        while not memory.next_turn():
+        while not due(memory):
             add(memory, 1)
-        due.append(memory.tiers.last_number)
-        memory.compact(COUNT)
+        numbers.append(memory.tiers.last_number)
+        compact(memory, COUNT)
     context = memory.context()
-    assert due == [129, 193, 257]
+    assert numbers == [129, 193, 257]
     assert (context.longterm.first, context.longterm.last) == (1, 129)
     assert (context.recent.first, context.recent.last) == (130, 193)
     assert len(context.window) == 64
@@ -87,15 +87,15 @@ def test_a_failed_model_call_changes_nothing_and_is_retried_later(agent, memory,
     before = memory.context()
     agent.summarizer.failing = {tier}
     with pytest.raises(CompactionError, match="does not answer"):
-        memory.compact(COUNT)
+        compact(memory, COUNT)
     assert memory.context() == before
-    assert memory.next_turn() is None
+    assert due(memory) is None
     agent.clock.advance(31)
-    assert memory.next_turn() is COUNT
+    assert due(memory) is COUNT
     with pytest.raises(CompactionError):
-        memory.compact(COUNT)
+        compact(memory, COUNT)
     agent.clock.advance(31)
-    assert memory.next_turn() is None, "the second wait is longer than the first"
+    assert due(memory) is None, "the second wait is longer than the first"
     agent.clock.advance(31)
     agent.summarizer.failing = set()
     compacted(memory, 2)
@@ -114,10 +114,10 @@ def test_memories_that_cannot_be_synced_are_not_compacted(memory, monkeypatch, c
 
     monkeypatch.setattr(f"keepsake.json_lines.{call}", refuse)
     with pytest.raises(CompactionError, match="cannot be written"):
-        memory.compact(COUNT)
+        compact(memory, COUNT)
     assert memory.context() == before
     monkeypatch.undo()
-    memory.compact(COUNT)
+    compact(memory, COUNT)
     assert memory.context().recent
 
 

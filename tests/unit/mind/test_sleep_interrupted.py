@@ -34,12 +34,12 @@ from keepsake.memory.types import CompactReason
 from keepsake.ports import Generation, GenerationRequest, TargetModel
 from tests.memories import seen
 from tests.sentences import table
-from tests.unit.mind.fake_agent import FakeAgent, ManualClock, covered
+from tests.unit.mind.fake_agent import FakeAgent, ManualClock, compact, covered
 from tests.unit.mind.night_runner import Killed, NightRunner, Target, generated, night_work, text_of
 
 BEDTIME = datetime(2026, 11, 21, 23, 0, tzinfo=UTC)
 CONFIG = SleepConfig(reflect_after=20)
-WINDOWS = CompactionConfig(context_tokens=300, min_saving_tokens=0)
+WINDOWS = CompactionConfig(context_tokens=300, min_saving_tokens=0, preserve_memories=4)
 """So small a context that one day exceeds the share at which a sleeping agent compacts."""
 KEYS = {"Tom": "5-20261101120000", "Ada": "6-20261101120000"}
 
@@ -71,7 +71,7 @@ class OpenAgent:
     def __init__(self, folder: Path, clock: ManualClock) -> None:
         self.folder = folder
         self.clock = clock
-        self.memory = FakeAgent(folder, config=WINDOWS, clock=clock, asleep=True).open()
+        self.memory = FakeAgent(folder, config=WINDOWS, clock=clock).open()
         self.journal = Journal(folder / "journal")
         self.book = PeopleBook(folder)
 
@@ -111,7 +111,7 @@ class OpenAgent:
             "consolidate": lambda ask: night.write_journal(ask, self.memories()),
             "reflect": night.reflect,
             "profiles": profiles,
-            "compact": lambda _: {"kept": self.memory.compact(CompactReason.SLEEP).kept},
+            "compact": lambda _: {"kept": compact(self.memory, CompactReason.SLEEP).kept},
         }
 
     def result(self) -> NightResult:
