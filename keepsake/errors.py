@@ -127,6 +127,10 @@ class CompactionError(KeepsakeError):
     trigger: str = ""
 
 
+class NoRoom(CompactionError):
+    """The rest of a prompt alone needs its whole budget, so no compaction can help."""
+
+
 class CompactionRunning(CompactionError):
     """A compaction of this agent's memory is already running."""
 

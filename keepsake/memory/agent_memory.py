@@ -18,7 +18,7 @@ from typing import Unpack
 from keepsake.archive.log import Archive
 from keepsake.archive.records import Memory, MemoryFacts
 from keepsake.archive.tiers import load_tiers
-from keepsake.errors import CompactionError, CompactionRunning, KeepsakeError
+from keepsake.errors import CompactionError, CompactionRunning, KeepsakeError, NoRoom
 from keepsake.happening import What
 from keepsake.memory import history, integrity
 from keepsake.memory.compactor import Compactor
@@ -103,7 +103,7 @@ class AgentMemory:
         """Return what the prompt costs now; quick."""
         return self.window.load()
 
-    def no_room(self) -> CompactionError | None:
+    def no_room(self) -> NoRoom | None:
         """Return the problem if the rest of the prompt alone needs the whole budget; quick.
 
         Then no compaction can help, so none is made: a budget that is too small by mistake, for
@@ -112,7 +112,7 @@ class AgentMemory:
         load = self.load()
         if not (self.window.is_overhead_known and load.leaves_no_room):
             return None
-        return CompactionError(
+        return NoRoom(
             f"{self.agent}'s prompt has no room for memories: the persona, the commands and the "
             f"scene alone need {load.overhead:,} tokens, and a prompt may have {load.budget:,}. "
             "Nothing is compacted until that changes",

@@ -12,7 +12,7 @@ from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.runtime import Runtime
 from keepsake.agent.surroundings import AgentRef
 from keepsake.books.persona import open_lines
-from keepsake.errors import CompactionError, CompactionRunning, KeepsakeError
+from keepsake.errors import CompactionError, CompactionRunning, KeepsakeError, NoRoom
 from keepsake.events.types import Compaction, Fault, Guard, MemoryChange
 from keepsake.memory.types import (
     CompactionRequest,
@@ -53,9 +53,10 @@ class Compactions:
         if self.compacting:
             return
         memory = self._memory.memory
-        if memory.no_room() is not None:
-            self._set_no_room(memory.no_room())
-        elif memory.may_be_due(asleep=asleep):
+        no_room = memory.no_room()
+        if no_room is not None or isinstance(self.no_room, NoRoom):
+            self._set_no_room(no_room)
+        if memory.may_be_due(asleep=asleep):
             self.compact(None, asleep=asleep)
 
     async def make_room(self) -> None:

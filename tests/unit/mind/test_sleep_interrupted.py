@@ -32,7 +32,7 @@ from keepsake.memory.config import CompactionConfig
 from keepsake.memory.history import compactions
 from keepsake.memory.types import CompactReason
 from keepsake.ports import Generation, GenerationRequest, TargetModel
-from tests.memories import seen
+from tests.memories import did, seen
 from tests.sentences import table
 from tests.unit.mind.fake_agent import FakeAgent, ManualClock, compact, covered
 from tests.unit.mind.night_runner import Killed, NightRunner, Target, generated, night_work, text_of
@@ -89,6 +89,8 @@ class OpenAgent:
                 who=(KEYS[who],),
                 now=self.clock.now(),
             )
+        for who in KEYS:  # else the whole day would be an open talk, which is never summarised
+            self.memory.append(did(f"say to {who} Sleep well."))
 
     def memories(self) -> list[Memory]:
         archive = self.memory.archive
