@@ -50,6 +50,7 @@ class Mind:
         Called every minute in a worker thread; blocks, never raises.
         """
         with logged(f"{self.memory.name}: Its edited files could not be read"):
+            self.memory.read_private()
             self.books.read_edits()
             self.books.update_people(self.memory.memory.archive)
 

@@ -6,12 +6,13 @@ import threading
 from collections import deque
 from typing import Unpack
 
-from keepsake.agent.agent_log import log
+from keepsake.agent.agent_log import log, logged
 from keepsake.agent.memory.books import Books
 from keepsake.agent.runtime import Runtime
 from keepsake.agent.surroundings import AgentRef
 from keepsake.archive.log import Archive
 from keepsake.archive.privacy import NOBODY, PrivateWords
+from keepsake.archive.privacy_cache import AT_ONCE_BYTES, PrivacyCache
 from keepsake.archive.records import Memory, MemoryFacts
 from keepsake.archive.spill import Line, not_yet_in
 from keepsake.errors import ArchiveError, KeepsakeError
@@ -25,6 +26,9 @@ from keepsake.memory.types import CompactionRequest, MemoryContext
 from keepsake.memory.window import MemoryHost
 
 REOPEN_SECONDS = 10.0
+"""Seconds after a failure to open the archive in which it is not tried again."""
+PRIVATE = "private.json"
+"""The file in an agent's index folder that keeps which of its memories are private."""
 
 
 class MemoryComponent:
@@ -56,6 +60,7 @@ class MemoryComponent:
         self._services = services
         self._spilled = bool(self.waiting)
         self._memory: AgentMemory | None = None
+        self._private_cache: PrivacyCache | None = None  # None before the archive is opened
         self._opening = threading.RLock()
         self._closed = False
         self._try_again_at = 0.0
@@ -158,8 +163,8 @@ class MemoryComponent:
     def open(self) -> bool:
         """Open the archive, unless that failed a moment ago. Return whether it is open.
 
-        May be called from any thread. It reads only what is in the prompt; worker threads do the
-        rest.
+        May be called from any thread. Its time does not grow with the archive: it reads what is in
+        the prompt, and worker threads read the rest.
         """
         with self._opening:
             return self._memory is not None or self._open()
@@ -175,7 +180,6 @@ class MemoryComponent:
             self._set_problem(error)
             return False
         try:
-            self.private = PrivateWords.of(archive)
             memory = AgentMemory(self.name, archive, self.summaries, self._host())
         except Exception as error:
             # The error must not reach others in the same room, whose line is being delivered.
@@ -185,10 +189,34 @@ class MemoryComponent:
             self._set_problem(ArchiveError(told, cure))
             return False
         self._services.syncer.syncs.add(archive.sync)
+        self._begin_private(archive)
         # An earlier process may have archived some of the memories that waited.
         self.waiting = deque(not_yet_in(archive, list(self.waiting)))
         self._memory = memory  # last, because from now on any thread may use it
         return True
+
+    def _begin_private(self, archive: Archive) -> None:
+        """Find out which memories are private: at once in a small archive, else in a thread."""
+        path = self._services.places.index / self.folder.name / PRIVATE
+        self._private_cache = PrivacyCache(archive, path)
+        self.private = PrivateWords(unread=archive.last_number)
+        if archive.size() <= AT_ONCE_BYTES:
+            self.read_private()
+        else:
+            self._services.workers.submit(self.read_private)
+
+    def read_private(self) -> None:
+        """Read which memories are private, unless that is known; blocks, and never raises.
+
+        Until it succeeds, all memories of the archive count as private. It is called again every
+        minute.
+        """
+        private = self.private
+        cache = self._private_cache
+        if private.is_known or cache is None:
+            return
+        with logged(f"{self.name}: Its private memories could not be read"):
+            private.learn(cache.read())
 
     def _host(self) -> MemoryHost:
         services = self._services
