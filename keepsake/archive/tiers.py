@@ -150,7 +150,8 @@ class Tiers:
         self._archive = archive
         self._lock = threading.Lock()
         self._window: list[Memory] = []
-        # everything else; its window is filled in by :meth:`view`
+        self._last_number = 0
+        # everything else; :meth:`view` fills in the two above
         self._rest = TierView()
 
     def view(self) -> TierView:
@@ -166,7 +167,7 @@ class Tiers:
     @property
     def last_number(self) -> int:
         """The number of the newest memory; 0 if there is none."""
-        return self._rest.last_number
+        return self._last_number
 
     @property
     def compactions(self) -> int:
@@ -191,7 +192,7 @@ class Tiers:
             ArchiveUnwritable: Nothing was remembered.
         """
         with self._lock:
-            memory = replace(memory, number=self._rest.last_number + 1)
+            memory = replace(memory, number=self._last_number + 1)
             last = self._window[-1] if self._window else None
             if last and not memory.is_own and _is_repeat(last, memory):
                 when = memory.time.isoformat()
@@ -241,14 +242,14 @@ class Tiers:
     def replayed_to(self, number: int) -> None:
         """Set the number of the newest memory, which may be in none of the replayed lines."""
         with self._lock:
-            self._rest = replace(self._rest, last_number=number)
+            self._last_number = number
 
     def _view(self) -> TierView:
-        return replace(self._rest, window=tuple(self._window))
+        return replace(self._rest, window=tuple(self._window), last_number=self._last_number)
 
     def _add(self, memory: Memory) -> None:
         self._window.append(memory)
-        self._rest = replace(self._rest, last_number=memory.number)
+        self._last_number = memory.number
 
     def _apply(self, record: Record) -> None:
         match record.get("type"):

@@ -9,6 +9,7 @@ person changed the body.
 from __future__ import annotations
 
 import hashlib
+import re
 import threading
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -26,6 +27,9 @@ from keepsake.json_lines import Record
 from keepsake.memory.summary_text import has_words
 from keepsake.memory.window import MemoryHost
 
+_STEP = re.compile(r"^step: (\d+)$", re.M)
+_DIGEST = re.compile(r"^digest: '?([0-9a-f]{16})'?$", re.M)
+"""The lines of the front matter that say whether a file is as it was written."""
 _KINDS = {Tier.RECENT: "short-term summary", Tier.LONGTERM: "long-term summary"}
 
 
@@ -58,7 +62,10 @@ class SummaryFolder:
         """
         path = self.path(tier)
         try:
-            post = frontmatter.loads(path.read_text(encoding="utf-8-sig"))
+            source = path.read_text(encoding="utf-8-sig")
+            if (unchanged := _as_written(path, source)) is not None:
+                return unchanged
+            post = frontmatter.loads(source)
         except FileNotFoundError:
             return None
         except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
@@ -116,6 +123,22 @@ class SummaryFolder:
             name = f"{tier.value}-{summary.time:%Y%m%d-%H%M%S}.md"
             replace_file(free_name(self.folder / name), page)
         return note
+
+
+def _as_written(path: Path, source: str) -> SummaryFile | None:
+    """Return the file if nobody has changed it since it was written; quick.
+
+    It does without parsing the front matter, which would be most of the cost of opening an agent.
+    """
+    front, fence, body = source.partition("\n---\n")
+    step = _STEP.search(front)
+    digest = _DIGEST.search(front)
+    if not (fence and step and digest):
+        return None
+    text = body.strip()
+    if digest[1] != _digest(text):
+        return None
+    return SummaryFile(path, text, int(step[1]), edited=False)
 
 
 def _digest(text: str) -> str:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import threading
 from collections import deque
+from collections.abc import Callable
+from concurrent.futures import Executor
+from contextlib import suppress
 from typing import Unpack
 
 from keepsake.agent.agent_log import log, logged
@@ -203,7 +206,9 @@ class MemoryComponent:
         if archive.size() <= AT_ONCE_BYTES:
             self.read_private()
         else:
-            self._services.workers.submit(self.read_private)
+            # Not before this call returns: two busy threads would slow each other down.
+            workers = self._services.workers
+            self._services.post(lambda: _submit(workers, self.read_private))
 
     def read_private(self) -> None:
         """Read which memories are private, unless that is known; blocks, and never raises.
@@ -249,3 +254,9 @@ class MemoryComponent:
             fault = Fault(level="error", text=str(error), agent=self.name)
             self._services.events.emit(fault)
         self.problem = error
+
+
+def _submit(workers: Executor, work: Callable[[], object]) -> None:
+    """Run work in a worker thread, unless the runtime has ended meanwhile."""
+    with suppress(RuntimeError):
+        workers.submit(work)
