@@ -160,6 +160,11 @@ class Tiers:
             return self._view()
 
     @property
+    def window(self) -> tuple[Memory, ...]:
+        """The memories of the window, oldest first."""
+        return self.view().window
+
+    @property
     def state(self) -> SummaryState:
         """Both summaries."""
         return self._rest.state

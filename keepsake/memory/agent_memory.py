@@ -20,6 +20,7 @@ from keepsake.archive.records import Memory, MemoryFacts
 from keepsake.archive.tiers import load_tiers
 from keepsake.errors import CompactionError, CompactionRunning, KeepsakeError, NoRoom
 from keepsake.happening import What
+from keepsake.logs import Subsystem, get_logger
 from keepsake.memory import history, integrity
 from keepsake.memory.compactor import Compactor
 from keepsake.memory.config import LARGEST_CONTEXT
@@ -36,6 +37,8 @@ from keepsake.memory.types import (
     UndoResult,
 )
 from keepsake.memory.window import MemoryHost, Triggers, Window
+
+log = get_logger(Subsystem.ARCHIVE)
 
 
 class AgentMemory:
@@ -63,7 +66,7 @@ class AgentMemory:
         # Held during a whole compaction; no thread ever waits for it.
         self._busy = threading.Lock()
         for report in archive.reports:
-            host.log(f"[Memory] {agent}: {report}")
+            log.warning(report, agent=agent)
         self._triggers = Triggers(self.tiers, self.window, host)
         self._copies = VaultCopies(summaries, self.tiers, host)
         self.compactor = Compactor(archive, self.tiers, self.window, self._copies, host)
@@ -259,7 +262,11 @@ class AgentMemory:
         with self._exclusively():
             try:
                 undone = self.compactor.undo(history.undoable(self.archive))
+            except CompactionError:  # there is nothing to undo
+                raise
             except KeepsakeError as error:
+                told = "The undo failed"
+                log.error(told, agent=self.agent, subsystem=Subsystem.COMPACTION, exc_info=error)
                 raise CompactionError(error.what, error.cure) from error
             self.window.forget()  # what was known about the load is no longer valid
             self._triggers.forget()

@@ -7,7 +7,7 @@ line: the earlier summaries are read from the archive and are current again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
 
@@ -16,6 +16,7 @@ from keepsake.archive.records import Tier
 from keepsake.archive.tiers import SummaryState, Tiers, TierView
 from keepsake.errors import ArchiveUnwritable, CompactionError, KeepsakeError
 from keepsake.json_lines import Record
+from keepsake.logs import Subsystem, get_logger
 from keepsake.memory.history import PastCompaction
 from keepsake.memory.ladder import Ladder
 from keepsake.memory.plan import CompactionPlan
@@ -30,6 +31,8 @@ from keepsake.memory.types import (
     UndoResult,
 )
 from keepsake.memory.window import MemoryHost, Window
+
+log = get_logger(Subsystem.COMPACTION)
 
 RETRY_SECONDS = 30.0
 """Seconds to wait after the first failed compaction; doubled with each further one."""
@@ -57,9 +60,7 @@ class Compactor:
         self._copies = copies
         self._host = host
         self._trigger = ""  # why the last compaction was made
-        agent = window.agent
-        log = host.log
-        self._log: Callable[[str], None] = lambda text: log(f"[Memory] {agent}: {text}")
+        self._agent = window.agent
 
     @property
     def backing_off(self) -> bool:
@@ -77,21 +78,23 @@ class Compactor:
         except CompactionError:  # nothing was tried
             raise
         except KeepsakeError as error:
-            self._failed(error)
+            self._failed(error, error)
             failure = CompactionError(error.what, error.cure)
             failure.trigger = reason.value if reason else self._trigger
             raise failure from error
         except Exception as error:
             # A bug must back off like any other failure, not be retried each turn.
-            self._failed(CompactionError(f"unexpected {error!r}"))
-            raise
+            told = CompactionError(f"unexpected {error!r}")
+            self._failed(told, error)
+            raise told from error
 
-    def _failed(self, error: KeepsakeError) -> None:
+    def _failed(self, error: KeepsakeError, cause: Exception) -> None:
         self.failures += 1
         wait = min(RETRY_SECONDS * 2 ** (self.failures - 1), RETRY_LIMIT_SECONDS)
         self.retry_at = self._host.clock.now() + timedelta(seconds=wait)
         self.last_failure = str(error)
-        self._log(f"Compaction failed: {error} (nothing was changed; next try in {wait:.0f} s)")
+        told = "The compaction failed; nothing was changed"
+        log.error(told, agent=self._agent, next_try_in_seconds=wait, exc_info=cause)
 
     # -- making a compaction
 
@@ -111,13 +114,14 @@ class Compactor:
         if not (plan.leaving or plan.shrinks):
             return None  # masking is enough
         warning = "Emergency: " if plan.reason is CompactReason.EMERGENCY else ""
-        self._log(
+        log.info(
             f"{warning}Starting compaction ({self._tiers.last_number} memories, "
-            f"{len(plan.staying)} immediate, {len(plan.leaving)} recent)"
+            f"{len(plan.staying)} immediate, {len(plan.leaving)} recent)",
+            agent=self._agent,
         )
         summarizer = self._summarizer(plan, request, again=again)
         held = tuple(host.constraints())
-        ladder = Ladder(plan, self._window, summarizer, self._log, host.clock.now(), held)
+        ladder = Ladder(plan, self._window, summarizer, host.clock.now(), held)
         if not ladder.climb():
             return None
         with self._copies.in_step:
@@ -154,10 +158,11 @@ class Compactor:
             self._archive.sync()
         for summary in new.values():
             name = "Long-term" if summary.tier is Tier.LONGTERM else "Short-term"
-            self._log(f"{name} summary updated ({len(summary.text)} chars)")
+            updated = f"{name} summary updated ({len(summary.text)} chars)"
+            log.info(updated, agent=self._agent)
         for tier in Tier:
             self._copies.write(tier, keep=True)
-        self._log(f"Compaction complete ({result.outcome})")
+        log.info(f"Compaction complete ({result.outcome})", agent=self._agent)
         return result
 
     # -- undoing a compaction
@@ -196,7 +201,7 @@ class Compactor:
         detail = "the earlier summaries are current again"
         if window:
             detail = f"memories {first}-{now} are in the window again"
-        self._log(f"Compaction {number} was undone: {detail}")
+        log.info(f"Compaction {number} was undone: {detail}", agent=self._agent)
         return UndoResult(number, detail, len(past) - 1)
 
 

@@ -24,8 +24,11 @@ from keepsake.books.files import free_name, replace_file
 from keepsake.errors import ArchiveUnwritable
 from keepsake.events.types import MemoryChange
 from keepsake.json_lines import Record
+from keepsake.logs import Subsystem, get_logger
 from keepsake.memory.summary_text import has_words
 from keepsake.memory.window import MemoryHost
+
+log = get_logger(Subsystem.COMPACTION)
 
 _STEP = re.compile(r"^step: (\d+)$", re.M)
 _DIGEST = re.compile(r"^digest: '?([0-9a-f]{16})'?$", re.M)
@@ -167,9 +170,10 @@ class VaultCopies:
             note = folder.write(tier, tiers.state, tiers.step, keep=keep)
         except OSError as error:
             note = ""
-            self._log(f"{folder.path(tier)} could not be written: {error}")
+            told = f"{folder.path(tier)} could not be written"
+            log.error(told, agent=folder.agent, exc_info=error)
         if note:
-            self._log(note)
+            log.info(note, agent=folder.agent)
             self._emit(tier, 0, note)
 
     def adopt_edits(self, *, mend: bool = False) -> list[str]:
@@ -195,7 +199,7 @@ class VaultCopies:
                     raise
                 note = f"{self._folder.path(tier).name} could not be mended: {error}"
             if note:
-                self._log(note)
+                log.info(note, agent=self._folder.agent)
                 notes.append(note)
         return notes
 
@@ -218,9 +222,6 @@ class VaultCopies:
             return f"{file.path} was edited, but is empty or belongs to another compaction"
         self._emit(tier, len(file.text))
         return f"{file.path.name} was edited by hand and adopted ({len(file.text)} chars)"
-
-    def _log(self, text: str) -> None:
-        self._host.log(f"[Memory] {self._folder.agent}: {text}")
 
     def _emit(self, tier: Tier, size: int, problem: str = "") -> None:
         """Emit the event of an edit: its length in characters, or why it was not adopted."""

@@ -38,7 +38,6 @@ class MemoryHost:
     config: Callable[[], CompactionConfig] = CompactionConfig
     # returns what writes the summaries of a compaction; called in a worker thread
     summarizer: Callable[[CompactionRequest], Summarizer] = lambda _: extractive
-    log: Callable[[str], None] = lambda _: None
     tokens: Tokens | None = None  # counts the tokens of lines in a prompt
     # pins and open promises, which are in every prompt word for word
     constraints: Callable[[], Sequence[str]] = tuple

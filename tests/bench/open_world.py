@@ -58,7 +58,7 @@ def _memories(count: int) -> Iterator[Memory]:
         yield Memory(number, time_of_it, said, place="The Kettle", event=manner.value)
 
 
-def _figures() -> list[Figure]:
+def _figures() -> list[Figure]:  # noqa: C901 - defines a world
     from keepsake.contrib.evennia import minds  # noqa: PLC0415 - with the world
     from keepsake.models.embedders import MiniLMEmbedder  # noqa: PLC0415
     from keepsake.recall.service import IndexService  # noqa: PLC0415

@@ -112,7 +112,6 @@ class FakeAgent:
     config: CompactionConfig = SMALL
     clock: ManualClock = field(default_factory=ManualClock)
     summarizer: ScriptedSummarizer = field(default_factory=ScriptedSummarizer)
-    log: list[str] = field(default_factory=list)
     constraints: tuple[str, ...] = ()
     tokens: Tokens = field(default_factory=WordTokens)
     more: dict[str, Any] = field(default_factory=dict)
@@ -127,7 +126,6 @@ class FakeAgent:
                     config=lambda: self.config,
                     summarizer=lambda _: self.summarizer,
                     clock=self.clock,
-                    log=self.log.append,
                     tokens=self.tokens,
                     constraints=lambda: self.constraints,
                 ),
