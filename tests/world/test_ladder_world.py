@@ -120,6 +120,36 @@ class TestBudget(LadderWorld):
         assert "of 1,344 tokens" in warned
 
 
+class TestNoRoom(Building, LadderWorld):
+    """The rest of the prompt alone is over the budget, for a while or by mistake."""
+
+    def test_nothing_is_compacted_and_builders_read_what_to_raise(self):
+        self.budget(immediate_window=4, recent_window=4, preserve_memories=4)
+        self.mira.db.paused = True
+        self.chatter(6)
+        self.mira.attributes.remove("paused")
+        self.ask("Good day.", "say Good day.")
+        before = self.mind.memory.context()
+        self.budget(immediate_window=4, recent_window=4, preserve_memories=4, context_tokens=300)
+        assert self.ask("Are you there?") == [], "the prompt is not sent"
+        self.chatter(12)
+        now = self.mind.memory.context()
+        assert (now.longterm, now.recent) == (before.longterm, before.recent)
+        assert now.window[: len(before.window)] == before.window
+        told = "Raise prompt_tokens of the profile in llm.md, or context_tokens"
+        shown = " ".join(self.type("@memory-status Mira", "Integrity").split())
+        assert "No room" in shown
+        assert "and a prompt may have 44" in shown
+        assert told in shown
+        assert len(self.logged.having("compaction Mira", "no room for memories")) == 1, "once"
+        shown = " ".join(self.type("@compact-memories Mira", "failed").split())
+        assert told in shown
+        self.budget()
+        assert self.ask("And now?", "say Here I am.")
+        assert "No room" not in self.type("@memory-status Mira", "Integrity")
+        assert self.logged.having("has room for memories again")
+
+
 class TestChanges(LadderWorld):
     """Promises across compactions."""
 

@@ -7,7 +7,7 @@ import errno
 import frontmatter
 import pytest
 
-from keepsake.archive.records import Tier
+from keepsake.archive.records import EDITED, Tier
 from keepsake.errors import CompactionError
 from keepsake.memory.config import CompactionConfig
 from keepsake.memory.integrity import check
@@ -153,6 +153,30 @@ def test_an_edited_summary_is_adopted_and_used_in_the_next_compaction(agent):
     longterm = next(s for s in agent.summarizer.sources if s.tier is Tier.LONGTERM)
     assert longterm.lines == (f"{BY_HAND} He sings.",)
     memory.close()
+
+
+@pytest.mark.parametrize("name", ["recent", "longterm"])
+def test_a_version_of_an_edit_is_kept_when_it_is_adopted(agent, memory, name):
+    """The next compactions replace the file and, in the end, its text."""
+    compacted(memory, 8, 3)
+    agent.clock.advance(60)
+    edit(agent, f"{name}.md", BY_HAND)
+    add(memory, 40)
+    compacted(memory, 3)
+    folder = agent.folder / "summaries"
+    versions = [frontmatter.load(path) for path in folder.glob(f"{name}-2*.md")]
+    (kept,) = (each for each in versions if each.content == BY_HAND)
+    assert kept["model"] == EDITED
+    assert BY_HAND not in (folder / "recent.md").read_text()
+
+
+def test_an_edit_that_leaves_no_words_is_not_adopted(agent, memory):
+    compacted(memory, 8)
+    before = memory.context().recent.text
+    edit(agent, "recent.md", "…")
+    (note,) = memory.adopt_edits()
+    assert "is empty" in note
+    assert memory.context().recent.text == before
 
 
 def test_an_edit_of_a_replaced_summary_is_set_aside_after_a_crash(agent, memory):

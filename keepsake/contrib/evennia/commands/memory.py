@@ -31,7 +31,9 @@ class CmdMemoryStatus(BuilderCommand):
       @memory-status [<agent>]   tiers, next compaction, summaries, sizes
 
     The integrity report says whether the archive is whole, the tiers cover every
-    memory once, and the summaries in the vault match the archive.
+    memory once, and the summaries in the vault match the archive. "No room" means
+    that the persona, the commands and the scene alone fill the prompt: nothing is
+    compacted then, and the line says what to raise.
 
     Example:
       @memory-status mira
