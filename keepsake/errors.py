@@ -119,7 +119,17 @@ class ArchiveInUse(ArchiveError):
 
 
 class CompactionError(KeepsakeError):
-    """A compaction that failed and changed nothing, with the reason."""
+    """A compaction that failed and changed nothing; the message says why.
+
+    Attributes:
+        trigger: Why the compaction was made: ``count``, ``manual`` …; empty if that is not known.
+    """
+
+    trigger: str = ""
+
+
+class NoRoom(CompactionError):
+    """The rest of a prompt alone needs its whole budget, so no compaction can help."""
 
 
 class CompactionRunning(CompactionError):
