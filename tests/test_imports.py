@@ -104,7 +104,6 @@ LAYERS = (
 """The packages and modules of the library. Each imports only those before it."""
 
 PENDING = {
-    ("archive", "memory"): "history and integrity move to memory",
     ("books", "prompt"): "the count of tokens and the notes on memories move below books",
     ("memory", "prompt"): "the count of tokens and the script's lines move below memory",
     ("memory", "tasks"): "the ladder gets its writer of summaries as an argument",
