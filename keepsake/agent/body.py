@@ -58,7 +58,13 @@ class GameObject(Protocol):
 
 
 class RoomObject(GameObject, Protocol):
-    """A room."""
+    """A room.
+
+    Attributes:
+        default_description: What is shown of a room that nobody has described.
+    """
+
+    default_description: str
 
     @property
     def exits(self) -> Sequence[ExitObject]:
@@ -117,6 +123,9 @@ class Body(GameObject, Protocol):
 
     def execute_cmd(self, raw_string: str) -> Any:
         """Execute a command as if it was typed; return a Deferred."""
+
+    def say_by_hook(self, words: str, to: Any = None, *, whisper: bool = False) -> None:
+        """Speak in the game's own way, without a command."""
 
     def move_to(self, destination: Any, **kwargs: Any) -> bool:
         """Go to a place; return whether it is there."""
