@@ -157,7 +157,7 @@ def _servers() -> Iterator[ServerRow]:
             models=each.profiles,
             health=each.health,
             waiting={name.name.lower(): count for name, count in each.waiting.items()},
-            running=len(each.running),
+            running=each.live,
             in_flight=each.places,
             cached=each.cached,
         )

@@ -163,7 +163,7 @@ def _server(server: ModelServer) -> str:
         ("Profiles", plain(", ".join(server.profiles)) or "none used yet"),
         ("Server", plain(server.kind)),
         ("Health", f"{colour}{plain(server.health)}|n"),
-        ("Queue", f"{len(server.running)} of {server.places} in flight; waiting: {waiting or '0'}"),
+        ("Queue", f"{server.live} of {server.places} in flight; waiting: {waiting or '0'}"),
         ("Calls", f"{server.calls}, {server.failures} failed"),
         ("Cached", f"{server.cached:.0%} of the prompts"),
     ]
