@@ -183,7 +183,7 @@ class Actor:
         if act.arrived:
             return
         self.unheard += 1
-        shown = "Nobody heard your words."
+        shown = "Your words did not reach anybody."
         verb = act.command.verb
         what = Result(verb=verb, act=act.memory, done=False, shown=shown)
         self._memory.remember(what, place=place_of(agent), happening=act.happening)

@@ -15,6 +15,7 @@ from keepsake.agent.surroundings import description_of, identity_of, place_of
 from keepsake.archive.records import Memory
 from keepsake.contrib.evennia import happens, hear, person_of
 from keepsake.contrib.evennia.creation import find_agents
+from keepsake.events.why import why_did
 from keepsake.happening import ME, Deed, Manner, Person, Pose, Result, Sight, Speech
 from keepsake.paths import REPOSITORY
 from keepsake.prompt.verbs import Command
@@ -290,12 +291,25 @@ class TestConvertedCharacters(AnyGame):
         made.swap_typeclass(AGENT, run_start_hooks="at_object_creation")
         return made
 
+    def test_builders_find_it_before_it_has_a_memory(self):
+        tom = self.convert()
+        assert not tom.attributes.has("memory_folder")
+        assert find_agents("old tom") == [tom]
+
     def test_it_can_speak(self):
         tom = self.convert()
         heard = self.capture(self.visitor)
         tom.mind.actor.speak(tom, "I can speak.", "Ilse")
         assert any(line == 'Old Tom says to you, "I can speak."' for line in heard)
         assert not any(each == "page" for each in tom.cmdset.current)
+
+    def test_the_command_type_makes_an_agent(self):
+        tom = create.create_object(DefaultCharacter, "Old Tom", self.limbo)
+        self.char1.location = self.limbo
+        self.char1.execute_cmd(f"@type Old Tom = {AGENT}")
+        heard = self.capture(self.char1)
+        self.char1.execute_cmd("@agent Old Tom = You are Old Tom, a ferryman.")
+        assert tom.db.profile == "You are Old Tom, a ferryman.", heard
 
     def test_the_commands_follow_the_class(self):
         self.rook.swap_typeclass("tests.world.foreign_games.MuteAgent", run_start_hooks=None)
@@ -334,6 +348,9 @@ class TestWordsThatDoNotArrive(AnyGame):
         result = self.newest(pip).what
         assert isinstance(result, Result)
         assert not result.done
+        archive = pip.mind.memory.memory.archive
+        why = why_did(self.services.places.events, archive, "Pip", pip.id)
+        assert why.failed == ("Your words did not reach anybody.",)
 
 
 class TestPlaces(AnyGame):
