@@ -137,6 +137,40 @@ class Tokens(Protocol):
         """Return the tokens of each text, in order."""
 
 
+class Cancellable(Protocol):
+    """A call that is scheduled."""
+
+    def cancel(self) -> None:
+        """Cancel the call; does nothing if it has run or was cancelled."""
+
+
+class Scheduler(Protocol):
+    """Runs calls in the one thread that owns the game's objects: the reactor thread.
+
+    All waiting on that thread goes through it. A simulation's scheduler has its own time and no
+    other threads. Work that blocks belongs to a worker thread, which returns by :meth:`soon`;
+    :meth:`keepsake.agent.runtime.Runtime.in_thread` does both.
+    """
+
+    def seconds(self) -> float:
+        """Return the seconds of a monotonic clock; from any thread."""
+
+    def later(self, delay: float, call: Callable[[], object]) -> Cancellable:
+        """Call the function once after ``delay`` seconds; only on the scheduler's thread."""
+
+    def every(self, interval: float, call: Callable[[], object]) -> Cancellable:
+        """Call the function every ``interval`` seconds until it is cancelled.
+
+        An error is logged and does not end it. Only on the scheduler's thread.
+        """
+
+    def soon(self, call: Callable[[], object]) -> None:
+        """Call the function soon, in the order of these calls, never during this one.
+
+        The only method that other threads may use, besides :meth:`seconds`.
+        """
+
+
 class Clock(Protocol):
     """A source of the current time."""
 

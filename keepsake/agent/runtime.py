@@ -15,11 +15,11 @@ from functools import cached_property, partial
 from random import Random
 from typing import Any
 
-from twisted.internet.defer import Deferred, maybeDeferred
+from twisted.internet.defer import Deferred, TimeoutError, maybeDeferred
+from twisted.python.failure import Failure
 
 from keepsake.agent.agent_log import known_secrets, report
 from keepsake.agent.settings import RECALL_SHARE, RecallConfig, SleepConfig, ThinkingConfig
-from keepsake.agent.slices import Slices
 from keepsake.archive.log import Syncer
 from keepsake.archive.spill import Spill
 from keepsake.errors import ConfigError, KeepsakeError
@@ -35,7 +35,15 @@ from keepsake.models.gateway import Gateway
 from keepsake.models.profiles import CHAT, DIALOGUE, NO_MODEL, ModelProfile, Profiles
 from keepsake.models.queue import Priority
 from keepsake.paths import SHIPPED_CONFIG, Places
-from keepsake.ports import Clock, Embedder, Generation, GenerationRequest, SystemClock, TargetModel
+from keepsake.ports import (
+    Clock,
+    Embedder,
+    Generation,
+    GenerationRequest,
+    Scheduler,
+    SystemClock,
+    TargetModel,
+)
 from keepsake.prompt.tokens import Heuristic
 from keepsake.recall.service import IndexService
 from keepsake.tasks.talk import LAST_LINES
@@ -66,8 +74,7 @@ class Runtime:
 
     places: Places
     gateway: Gateway
-    timer: Any  # Twisted's reactor, or a simulated clock
-    post: Post  # runs a function on the reactor thread, from any thread
+    scheduler: Scheduler  # all waiting on the reactor thread
     workers: Executor = field(default_factory=partial(ThreadPoolExecutor, WORKERS, "worker"))
     compactions: Executor = field(
         default_factory=partial(ThreadPoolExecutor, COMPACTIONS, "compaction")
@@ -89,8 +96,9 @@ class Runtime:
 
     def __post_init__(self) -> None:
         config = self.places.config
-        # Seconds of a monotonic clock; callable from any thread.
-        self.seconds: Callable[[], float] = self.timer.seconds
+        # The two that any thread may call.
+        self.seconds = self.scheduler.seconds
+        self.post: Post = self.scheduler.soon
         self.compaction = self._config_file("memory_compaction.md", CompactionConfig)
         self.thinking = self._config_file("thinking.md", ThinkingConfig)
         self.recall = self._config_file("recall.md", RecallConfig)
@@ -122,10 +130,19 @@ class Runtime:
         def cancel(_: Deferred[T]) -> None:
             future.cancel()
 
+        def expire() -> None:
+            future.cancel()
+            result.errback(TimeoutError(seconds))
+
+        def ended_in_time(outcome: T | Failure) -> T | Failure:
+            timeout.cancel()
+            return outcome
+
         future = (pool or self.workers).submit(work)
         result = Deferred[T](cancel)
         future.add_done_callback(lambda ended: None if ended.cancelled() else self.post(deliver))
-        return result.addTimeout(seconds, self.timer)
+        timeout = self.scheduler.later(seconds, expire)
+        return result.addBoth(ended_in_time)
 
     def asker(
         self,
@@ -214,25 +231,6 @@ class Runtime:
         self.events.close()
 
 
-class Alarm:
-    """At most one delayed call; ``clock`` is Twisted's reactor or a simulated clock."""
-
-    def __init__(self, clock: Any) -> None:
-        self._clock = clock
-        self._call: Any = None
-
-    def set(self, seconds: float, call: Callable[..., object], *args: object) -> None:
-        """Call the function after ``seconds``, instead of the call that was set before."""
-        self.cancel()
-        self._call = self._clock.callLater(seconds, call, *args)
-
-    def cancel(self) -> None:
-        """Cancel the call, if there is one."""
-        if self._call is not None and self._call.active():
-            self._call.cancel()
-        self._call = None
-
-
 _current: Runtime | None = None
 
 
@@ -265,8 +263,7 @@ def install(new: Runtime | None) -> None:
 
 def start(
     places: Places,
-    timer: Any,
-    post: Post | None = None,
+    scheduler: Scheduler,
     subscribers: Subscribers | None = None,
     *,
     clock: Clock | None = None,
@@ -279,8 +276,7 @@ def start(
     server that does not answer is no error here.
 
     Args:
-        timer: Twisted's reactor, or a simulated clock.
-        post: Runs a function on the reactor thread; a :class:`Slices` if None.
+        scheduler: Runs the agents' calls; on Twisted's reactor, or in simulated time.
         subscribers: Listeners to events and log lines.
         clock: The clock; the machine's if None.
         gateway: Makes the gateway to the models; None for the real one.
@@ -289,7 +285,6 @@ def start(
     subscribers = subscribers or Subscribers()
     clock = clock or SystemClock()
     config = places.config
-    post = post or Slices(timer)
     secrets = known_secrets(places)
     events = EventLog(places.events, clock=clock, secrets=secrets, subscribers=subscribers)
     open_log(places.agents_log, secrets, FaultHandler(events))
@@ -298,14 +293,13 @@ def start(
     profiles.use(Detection(places.models, config / "models.md").find())
     embedder = _embedder(profiles)
     if gateway is None:
-        asked = Gateway(profiles, places, post, changed=events.emit)
+        asked = Gateway(profiles, places, scheduler.soon, changed=events.emit)
     else:
         asked = gateway(profiles, places, events.emit)
     new = Runtime(
         places,
         asked,
-        timer,
-        post,
+        scheduler,
         clock=clock,
         events=events,
         subscribers=subscribers,

@@ -17,7 +17,8 @@ from keepsake.agent.acting import Actor
 from keepsake.agent.agent_log import ThoughtLog
 from keepsake.agent.attention import DIRECT, IDLE, Attention, EventKind, Impulse
 from keepsake.agent.memory.tools import MemoryTools
-from keepsake.agent.runtime import Alarm, Runtime
+from keepsake.agent.runtime import Runtime
+from keepsake.agent.scheduler import Alarm
 from keepsake.agent.surroundings import (
     AgentRef,
     Body,
@@ -71,8 +72,8 @@ class Thinker:
         self._services = services
         self._seconds = services.seconds
         self._walking = walking
-        self._pause = Alarm(services.timer)
-        self._next_thought = Alarm(services.timer)
+        self._pause = Alarm(services.scheduler)
+        self._next_thought = Alarm(services.scheduler)
         settings = services.thinking.current
         self._attention = Attention(settings, services.random, self._seconds())
         self._new_turn = partial(

@@ -18,7 +18,7 @@ from keepsake.agent.agent_log import DROPPED, TOO_LARGE, Sent, ThoughtLog, call_
 from keepsake.agent.attention import Impulse
 from keepsake.agent.memory.related import SearchResult
 from keepsake.agent.memory.tools import WRITES, MemoryTools
-from keepsake.agent.runtime import PROFILE, Alarm, Runtime
+from keepsake.agent.runtime import PROFILE, Runtime
 from keepsake.agent.scene import (
     UNPROMPTED,
     TurnContext,
@@ -29,6 +29,7 @@ from keepsake.agent.scene import (
     scene_of,
     secrecy,
 )
+from keepsake.agent.scheduler import Alarm
 from keepsake.agent.surroundings import (
     AgentRef,
     Body,

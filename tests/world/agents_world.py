@@ -27,6 +27,7 @@ from twisted.internet.task import Clock
 from game.simulation.visits import connect, make_player
 from keepsake.agent import runtime
 from keepsake.agent.mind import Mind
+from keepsake.agent.scheduler import ClockScheduler
 from keepsake.agent.thinker import AgentState
 from keepsake.contrib.evennia.creation import create_agent
 from keepsake.contrib.evennia.minds import close_all, open_minds
@@ -44,6 +45,17 @@ from world import days
 
 SMALL_WINDOWS = "**immediate_window**: 4\n**recent_window**: 4\n**min_saving_tokens**: 0\n"
 """A ``memory_compaction.md`` with windows of four memories."""
+
+
+class ByHand(ClockScheduler):
+    """A scheduler whose clock a test moves, and whose queue of calls it runs."""
+
+    def __init__(self, clock: Clock, posted: queue.Queue[Callable[[], object]]) -> None:
+        super().__init__(clock)
+        self._posted = posted
+
+    def soon(self, call: Callable[[], object]) -> None:
+        self._posted.put(call)
 
 
 class CountedPool(ThreadPoolExecutor):
@@ -148,8 +160,7 @@ class AgentsWorld(PeopleWorld):
             workers=workers,
             compactions=compactions,
             nights=nights,
-            post=self.posted.put,
-            timer=self.clock,
+            scheduler=ByHand(self.clock, self.posted),
             random=Random(7),
         )
         new.thinking = FixedConfig(new.thinking.current)
