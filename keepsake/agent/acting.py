@@ -18,9 +18,12 @@ from keepsake.happening import ME, Deed, Manner, Person, Pose, Speech, What
 from keepsake.prompt.verbs import PRIVATE, Command
 from keepsake.tasks.deed import spoken_to
 
-SPEECH = frozenset({"say", "whisper"})
+TALK = "talk"
+"""The verb of words to somebody else than the partner of a turn."""
+SPEECH = frozenset({"say", "whisper", TALK})
+"""Verbs of words that others hear."""
 LOOKUPS = frozenset({"recall", "look", "examine"})
-"""Verbs that others hear; verbs whose result returns to the model in the same turn."""
+"""Verbs whose result returns to the model in the same turn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +35,24 @@ class Act:
     # fires when the act is done and its result is in the memory; None if nothing is done
     result: Deferred[Any] | None = None
     memory: int = 0  # number of its memory; 0 if it is not archived, or not yet
+
+
+@dataclass(frozen=True, slots=True)
+class Basis:
+    """What an answer rests on: the prompt that it answers.
+
+    Attributes:
+        seen: The newest memory in the prompt; 0 for all.
+        rests_on: The numbers of the memories that the prompt showed because they bear on the
+            answer: recalled ones, and those that are answered.
+    """
+
+    seen: int = 0
+    rests_on: tuple[int, ...] = ()
+
+
+NO_BASIS = Basis()
+"""The basis of an act without a prompt."""
 
 
 class Actor:
@@ -54,23 +75,24 @@ class Actor:
         self,
         agent: Body,
         command: Command,
-        to: str = "",
+        to: Person | None = None,
         *,
         event: str = "",
-        seen: int = 0,
+        basis: Basis = NO_BASIS,
         confided: bool = False,
     ) -> Act:
         """Execute a command, under the same rules as a player's.
 
         Args:
-            to: The addressee, by name; empty if there is none.
+            to: The addressee of words that name none; None if there is none.
             event: The ``event`` of a stock phrase; empty for the agent's own words.
-            seen: The newest memory in the prompt; 0 for all.
+            basis: What the answer rests on.
             confided: Whether it may hold whispered words. Then search words are not archived.
         """
         if command.verb == "wait":
             return Act(command)
         place = place_of(agent)
+        seen = basis.seen
         window = self._memory.memory.context().window if seen else ()
         what = self._what(agent, command, to)
         # The answer does not cover perceptions that came after its prompt was built.
@@ -79,6 +101,9 @@ class Actor:
         redact = command.words if hidden and command.verb == "recall" else ""
         if redact:
             what = Deed(actor=ME, verb=command.verb, shown=f"{command.verb} …")
+        # Nobody perceives a tool call, so one that rests on private words is private too.
+        private = self._memory.private.confidants_of(basis.rests_on)
+        witnesses = tuple(sorted(private)) if private and command.verb in PRIVATE else None
         # Archive the act before its execution, because its results are archived too.
         number = self._memory.remember(
             what,
@@ -86,9 +111,19 @@ class Actor:
             reason="" if hidden else command.reason,
             event=event,
             answers=seen if late else 0,
+            rests_on=basis.rests_on,
+            witnesses=witnesses,
         )
         if command.verb in PRIVATE:
-            result = self._tools.perform(command, place, act=number, redact=redact, seen=seen)
+            result = self._tools.perform(
+                command,
+                place,
+                act=number,
+                to=what.to[0] if isinstance(what, Deed) and what.to else None,
+                redact=redact,
+                seen=seen,
+                witnesses=witnesses,
+            )
             return Act(command, result=result, memory=number)
 
         def log_failure(result: Any) -> None:
@@ -101,21 +136,22 @@ class Actor:
         self.acting_memory = number
         return Act(command, result=agent.execute_cmd(line).addBoth(log_failure), memory=number)
 
-    def _what(self, agent: Body, command: Command, to: str) -> What:
+    def _what(self, agent: Body, command: Command, to: Person | None) -> What:
         """Return the act as a happening.
 
-        ``to``: The addressee of words that have none of their own; empty for nobody.
+        ``to``: The addressee of words that name none; None for nobody.
         """
-        name = command.to or to
-        met = [each for each in people_near(agent) if each.key == name]
-        # An ambiguous name has no identity.
-        person = Person(name, identity_of(met[0]) if len(met) == 1 else "")
-        people = (person,) if name else ()
+        met = [each for each in people_near(agent) if each.key == command.to]
+        person = to
+        if command.to and (to is None or to.name != command.to):
+            # An ambiguous name has no identity.
+            person = Person(command.to, identity_of(met[0]) if len(met) == 1 else "")
+        people = (person,) if person is not None else ()
         line = command.line
         match command.verb:
             case "whisper":
                 manner = Manner.WHISPER
-            case "say":
+            case "say" | "talk":
                 manner = Manner.SAY
             case "emote":
                 return Pose(actor=ME, gesture=command.words, to=people, shown=line)
@@ -142,18 +178,22 @@ class Actor:
         self,
         agent: Body,
         words: str,
-        partner: str,
+        partner: Person | None,
         *,
         whispered: bool = False,
         event: str = "",
         reason: str = "",
-        seen: int = 0,
+        basis: Basis = NO_BASIS,
     ) -> Act:
-        """Say words to somebody. The words are always speech, never parsed as a command."""
-        if whispered and all(each.key != partner for each in people_near(agent)):
-            return Act(None, f"{partner} has gone, and nobody else may hear it")
-        if whispered:
-            command = spoken_to(WHISPER, partner, words, reason)
+        """Say words to somebody. The words are always speech, never parsed as a command.
+
+        ``partner``: To whom; None for everybody here.
+        """
+        if whispered and partner is not None:
+            here = (Person(str(each.key), identity_of(each)) for each in people_near(agent))
+            if not any(partner.is_same(each) for each in here):
+                return Act(None, f"{partner.name} has gone, and nobody else may hear it")
+            command = spoken_to(WHISPER, partner.name, words, reason)
         else:
             command = Command("say", words, reason, words=words)
-        return self.do(agent, command, partner, event=event, seen=seen)
+        return self.do(agent, command, partner, event=event, basis=basis)

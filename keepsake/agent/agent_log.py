@@ -120,18 +120,27 @@ FAILED = ("refused", "no answer", TOO_LARGE, "broke off")
 """Outcomes without an act in the world; see :class:`keepsake.events.types.Thought`."""
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Sent:
-    """The request that was sent for a thought, and when."""
+    """The request that was sent for a thought, and when.
+
+    Attributes:
+        impulse: What the thought is about.
+        prompt: The prompt, with the section of each line.
+        costs: The tokens of each of its sections.
+        wait: Seconds in the model queue.
+        made_from: What the prompt was made from: fields of the event.
+        answer: The model's answer; None until it has come.
+    """
 
     time: datetime
-    impulse: Impulse  # what the thought was about
-    prompt: Rendered  # the prompt, with the section of each line
+    impulse: Impulse
+    prompt: Rendered
     request: GenerationRequest
-    costs: Costs  # tokens of each of its sections
-    wait: float  # seconds in the model queue
-    basis: Mapping[str, Any]  # what the prompt was made from: fields of the event
-    answer: Generation | None = None  # the model's answer; None until it has come
+    costs: Costs
+    wait: float
+    made_from: Mapping[str, Any]
+    answer: Generation | None = None
 
 
 class ThoughtLog:

@@ -84,6 +84,11 @@ class PrivateWords:
         shared = {self.shared[number] for number in numbers if number in self.shared}
         return all(UNKNOWN not in each and self._covers(each, audience) for each in shared)
 
+    def confidants_of(self, numbers: Iterable[int]) -> Audience | None:
+        """Return who knows all the private ones of those memories; None if none is private."""
+        shared = [self.shared[number] for number in numbers if number in self.shared]
+        return frozenset.intersection(*shared) if shared else None
+
     @staticmethod
     def _covers(confidants: Audience, audience: Audience) -> bool:
         """Return whether everybody who hears the answer knows the words, and somebody does."""

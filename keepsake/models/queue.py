@@ -28,8 +28,8 @@ from keepsake.errors import (
     PromptTooLong,
 )
 from keepsake.models.model import Model
-from keepsake.models.profiles import CHAT, EMBEDDED, ModelProfile, model_name
-from keepsake.ports import ChatMessage, Generation, GenerationRequest
+from keepsake.models.profiles import EMBEDDED, ModelProfile, model_name
+from keepsake.ports import ChatMessage, FormName, Generation, GenerationRequest
 
 log = logging.getLogger("keepsake.models")
 
@@ -193,7 +193,7 @@ class ModelServer:
                 messages = request.messages or (ChatMessage("user", request.prompt),)
                 request = replace(
                     profile.request(request),
-                    messages=messages if profile.form == CHAT else (),  # only chat takes messages
+                    messages=messages if FormName(profile.form).sends_messages else (),
                     tools=request.tools if profile.takes_tools else (),
                     is_cancelled=lambda: ticket.cancelled,
                 )

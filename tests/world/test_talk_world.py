@@ -149,10 +149,11 @@ class TestAnswers(TalkWorld):
         self.pass_time(12)
         assert self.acts() == ["say On its hook.", "say In the pot."]
         sent = self.fake.calls("/api/chat")[1].body["messages"]
-        assert [each["role"] for each in sent[-2:]] == ["assistant", "user"]
-        assert sent[-2]["content"] == "On its hook."
-        assert sent[-1]["content"].endswith('Tom says to you, "And the ladle?"')
-        assert "still waits" not in sent[-1]["content"]
+        assert [each["role"] for each in sent[-3:]] == ["user", "assistant", "user"]
+        before, own, last = (each["content"] for each in sent[-3:])
+        assert before.endswith('Tom says to you, "And the ladle?"'), "it came before the answer"
+        assert own == "On its hook."
+        assert last.endswith("[Tom still waits for your answer to: And the ladle?]")
 
     def test_a_note_names_who_spoke_in_its_prompt(self):
         gate = self.hold_answers()

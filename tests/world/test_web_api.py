@@ -11,6 +11,7 @@ from django.test import Client
 
 from keepsake.errors import ArchiveUnwritable
 from keepsake.paths import REPOSITORY
+from keepsake.tasks.forms.form import PromptLimits
 from keepsake.web.access import may_act, may_watch
 from tests.fakes.model_server import Reply
 from tests.world.agents_world import SMALL_WINDOWS
@@ -150,9 +151,9 @@ class TestLooking(WebWorld):
         assert 0 < mira["used"] <= mira["budget"]
         assert mira["memories"] == self.mind.memory.memory.tiers.last_number
         assert mira["next_due"] == 129
-        self.services.chat_tokens = 8000
+        self.services.limits = PromptLimits.of_conversation(8000)
         assert self.get(self.of_mira())["budget"] == 8000
-        self.services.chat_tokens = 0
+        self.services.limits = PromptLimits()
         assert mira["problem"] == found["log_problem"] == ""
         inn = next(each for each in self.get("/world") if each["name"] == "The Inn")
         assert inn["agents"] == [[ada.id, "Ada"], [self.mira.id, "Mira"]]

@@ -10,7 +10,7 @@ from keepsake.ports import ToolCall
 from keepsake.prompt.verbs import VERBS, Command, Options
 from keepsake.tasks.answer import AnswerPart, AnswerReader, PartKind
 from keepsake.tasks.deed import deed_of, read_deed, tools_of
-from keepsake.tasks.talk import Talk
+from keepsake.tasks.guard import SpeechGuard
 from tests.sentences import table
 
 
@@ -60,10 +60,7 @@ INSTRUCTIONS = (
 
 @pytest.mark.parametrize(("words", "own", "reason"), table("answers refused"))
 def test_which_answers_are_refused_and_why(words, own, reason):
-    talk = Talk(None, None, None, len)
-    talk._instructions = INSTRUCTIONS
-    talk._said_last = own
-    found = talk.fault(words)
+    found = SpeechGuard(INSTRUCTIONS, [own]).fault(words)
     assert reason in found
     assert bool(reason) == bool(found)
 
