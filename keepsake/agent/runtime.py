@@ -36,7 +36,7 @@ from keepsake.paths import SHIPPED_CONFIG, Places
 from keepsake.ports import Clock, Embedder, Generation, GenerationRequest, SystemClock, TargetModel
 from keepsake.prompt.tokens import Heuristic
 from keepsake.recall.service import IndexService
-from keepsake.tasks.forms import form_of
+from keepsake.tasks.forms.choice import form_of
 from keepsake.tasks.forms.form import BY_RULES, UNKNOWN, PromptForm, PromptLimits
 from keepsake.tasks.task import Ask
 from keepsake.tasks.task_prompts import task_prompts

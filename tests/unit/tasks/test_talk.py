@@ -15,7 +15,7 @@ from keepsake.memory.summary_text import SummarySource
 from keepsake.paths import REPOSITORY
 from keepsake.prompt.tokens import estimate_tokens
 from keepsake.tasks.conversation import turns_of
-from keepsake.tasks.forms import form_of
+from keepsake.tasks.forms.choice import form_of
 from keepsake.tasks.forms.form import LAST_LINES, Prompt
 from keepsake.tasks.guard import SpeechGuard
 from keepsake.tasks.scene import TALK_VARIABLES, Excerpt, Scene
@@ -144,7 +144,7 @@ def test_a_model_that_continues_text_gets_a_dialogue():
     prompt = prompt_of(replace(SCENE, told=told), Target(form="dialogue"))
     lines = prompt.request.prompt.splitlines()
     assert not prompt.request.messages
-    assert lines[0] == "You are Mira Fenn, keeper of the Kettle."
+    assert lines[0] == "You are Mira Fenn, keeper of the Kettle. You taste nothing."
     assert lines[-2:] == ["Anneke: I told my father. He hugged me.", "Mira:"]
     at = lines.index("Mira: Then it owes you two planks, Jonas.")
     assert lines[at - 1] == "Jonas: The tide took two of my planks."
