@@ -166,6 +166,10 @@ class ThoughtLog:
         self.name = name
         self._events = events
 
+    def begin(self, sent: Sent) -> None:
+        """Record the request that is sent for a thought."""
+        self.sent = sent
+
     def ended(self, event: Thought, refusals: Iterable[str]) -> None:
         """Record and log a thought that has ended, or one of its answers."""
         self._events.emit(event)

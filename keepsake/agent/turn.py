@@ -270,9 +270,8 @@ class Turn:
             return None
         request = profile.request(prompt.request)
         state.basis = Basis(seen=memory.newest, rests_on=prompt.rests_on)
-        state.sent = self._thoughts.sent = Sent(
-            now, wanted, prompt.rendered, request, costs, waited, built.made_from
-        )
+        state.sent = Sent(now, wanted, prompt.rendered, request, costs, waited, built.made_from)
+        self._thoughts.begin(state.sent)
         guard = SpeechGuard(prompt.instructions, prompt.said, may_repeat=form.may_repeat)
         reader = form.read(str(agent.key))
         self._reading = Reading(reader, self._answering(guard), state, self._thoughts)
