@@ -13,7 +13,7 @@ from tests.world.agents_world import AgentsWorld
 
 class World(AgentsWorld):
     def calls(self):
-        return self.fake.calls("/api/generate")
+        return self.fake.calls("/api/chat")
 
 
 class TestPerceiving(World):
@@ -36,7 +36,7 @@ class TestThinking(World):
 
     def test_an_answer_is_shown_to_the_speaker_without_its_reason(self):
         heard = self.capture(self.char1)
-        (prompt,) = self.ask("Good evening", "say Sit down, you look cold. | he shivers")
+        (prompt,) = self.ask("Good evening", "> say Sit down, you look cold. | he shivers")
         assert 'Mira says to you, "Sit down, you look cold."' in heard
         assert not any("shivers" in line for line in heard)
         told = 'Tom says to you, "Good evening"'
@@ -56,7 +56,7 @@ class TestThinking(World):
         assert self.calls() == []
         assert self.mind.thinker.state is AgentState.PAUSED
         heard = self.capture(self.char1)
-        self.replies = ["say Hello."]
+        self.replies = ["> say Hello."]
         self.mind.resume(self.mira)
         self.pass_time(4)
         assert 'Mira says to you, "Hello."' in heard, "the answer to what was said meanwhile"
@@ -74,7 +74,7 @@ class TestThinking(World):
     def test_a_pause_is_shown_and_a_deleted_or_paused_agent_drops_its_answer(self):
         gate = self.hold_answers()
         heard = self.capture(self.char1)
-        self.replies = ["say Too late."]
+        self.replies = ["> say Too late."]
         self.char1.execute_cmd("talk Mira hello")
         self.clock.advance(1.0)
         self.settle(lambda: len(self.calls()) == 1)
@@ -123,7 +123,7 @@ class TestNames(World):
         assert self.mind.memory.name == "Zora"
         self.char1.execute_cmd("talk Zora hello")
         self.pass_time(3)
-        assert self.fake.prompts()[-1].rstrip(" say").endswith("~Zora>")
+        assert self.prompts()[-1].rstrip(" say").endswith("~Zora>")
         assert self.add_agent("Mira").mind.memory.folder != before
         for name in ("Tom", "a/b", "|rRed"):
             self.mira.key = name
@@ -193,16 +193,16 @@ class TestAfterARestart(World):
         self.hold_answers()
         self.char1.execute_cmd("talk Mira What soup is there?")
         self.clock.advance(2)
-        self.settle(self.fake.prompts)
+        self.settle(self.prompts)
         self.stop_services()
         while not self.posted.empty():
             self.posted.get()
         self.services = self.start_services()
         self.addCleanup(runtime.stop, reload=True)
         runtime.open_agents(self.services)
-        for path in ("/api/generate", "/api/chat"):
+        for path in ("/api/chat", "/api/chat"):
             self.fake.always(path, Reply())
-        self.replies, heard = ["say The soup is leek.", "wait"], self.capture(self.char1)
+        self.replies, heard = ["> say The soup is leek.", "> wait"], self.capture(self.char1)
         self.settle()
         self.pass_time(4)
         assert strip_ansi("\n".join(heard)).count("The soup is leek.") == 1

@@ -261,7 +261,7 @@ class TestAnswers(DeedsVillage):
 
     def prompts_of(self, name: str) -> list[str]:
         """Return the prompts of that agent's answers, without those that only read ahead."""
-        asked = [call.body for call in self.fake.calls("/api/generate")]
+        asked = [call.body for call in self.fake.calls("/api/chat")]
         asked = [body for body in asked if body["options"]["num_predict"] > 1]
         return [body["prompt"] for body in asked if body["prompt"].endswith(f"{name}:")]
 

@@ -86,7 +86,7 @@ class ThoughtsTest(EventsWorld):
         }
         assert thought.items() >= expected.items()
         prompt = prompt_text(self.log.folder, thought["prompt"], thought["seq"])
-        assert prompt in self.fake.prompts()
+        assert prompt in self.prompts()
         assert thought["sections"]["who it is"] > 0
         assert thought["prompt_tokens"] > 0
 
@@ -97,7 +97,7 @@ class ThoughtsTest(EventsWorld):
         self.pass_time(20)
         assert self.logged("thought")
         refused = Reply(status=400, raw=f'{{"error": "no {_KEY}"}}'.encode())
-        self.fake.always("/api/generate", refused)
+        self.fake.always("/api/chat", refused)
         self.ask_and_wait("Good evening.")
         thought = self.logged("thought")[-1]
         assert (thought["outcome"], thought["answer"], thought["model"]) == ("no answer", "", "")

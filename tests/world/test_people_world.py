@@ -50,7 +50,7 @@ class TestKnowing(PeopleWorld):
     def test_what_somebody_said_is_in_the_prompt_after_it_has_left_the_window(self):
         self.say(*CHAT, "I work as a miller, Mira.")
         self.mind.read_edits()
-        shown = self.people_lines(self.ask("Here I am again!", "say Welcome!")[0])
+        shown = self.people_lines(self.ask("Here I am again!", "> say Welcome!")[0])
         assert "Tom" not in shown, "the window shows all"
         self.services.compaction = FixedConfig(
             CompactionConfig(immediate_window=2, recent_window=2, min_saving_tokens=0)

@@ -59,7 +59,7 @@ class TestRelated(RecallWorld):
 
     def test_recall_brings_back_what_left_the_window_and_repeats_nothing_visible(self):
         self.say(*FACTS, *CHATTER)
-        prompt = self.ask("Where is my brother Edwin?", "say In Ostrey.")[0]
+        prompt = self.ask("Where is my brother Edwin?", "> say In Ostrey.")[0]
         past = self.section(prompt, PAST)
         assert any("mends nets in Ostrey" in line and "(memory 2)" in line for line in past)
         assert any("The Inn]" in line for line in past)
@@ -79,10 +79,10 @@ class TestRelated(RecallWorld):
         self.addCleanup(gate.set)
         self.char1.execute_cmd("talk Mira Where is Edwin?")
         self.clock.advance(1.0)  # comes back, though the search does not
-        assert self.fake.prompts() == []
+        assert self.prompts() == []
         self.clock.advance(0.5)
         self.settle(lambda: not self.is_thinking())
-        assert PAST not in self.fake.prompts()[0]
+        assert PAST not in self.prompts()[0]
 
 
 class TestTools(RecallWorld):
@@ -96,26 +96,26 @@ class TestTools(RecallWorld):
         return [(m.kind.value, m.text) for m in self.mind.memory.context().window[-3:]]
 
     def test_notes_and_pins_are_in_prompts_and_shown_to_nobody(self):
-        self.ask("Remember my debt.", "note debts: Tom owes me six pence. | he may forget")
+        self.ask("Remember my debt.", "> note debts: Tom owes me six pence. | he may forget")
         note = self.mind.books.notes.find("debts")
         kept = "After Tom spoke (memory 2): Tom owes me six pence."
         assert (note.text, note.reason) == (kept, "he may forget")
         assert self.kinds()[-1] == ("result", "Kept as your note 'debts'")
-        self.ask("I am Tom.", "pin Tom keeps bees.")
+        self.ask("I am Tom.", "> pin Tom keeps bees.")
         self.say(*CHATTER, *CHATTER)
-        prompt = self.ask("Who has debts of six pence?", "unpin 1")[0]
+        prompt = self.ask("Who has debts of six pence?", "> unpin 1")[0]
         assert self.section(prompt, NOTES) == [f"- debts: {kept}"]
         assert prompt.index("\n---\n") < prompt.index(NOTES), "in the part that changes"
         pinned = r"## Always Remember\n- After Tom spoke \(memory \d+\): Tom keeps bees\.\n"
         assert re.search(pinned, prompt.partition("\n---\n")[0])
-        assert "## Always Remember" not in self.ask("Still?", "forget debts")[0]
+        assert "## Always Remember" not in self.ask("Still?", "> forget debts")[0]
         assert "six pence" in (self.mind.books.notes.folder / "forgotten" / "debts.md").read_text()
         assert self.mind.books.notes.find("debts") is None
         assert not any("bees" in line or "note" in line for line in self.heard)
 
     def test_the_result_of_recall_is_in_the_next_prompt(self):
         self.say(*FACTS, *CHATTER)
-        prompts = self.ask("You know that thing?", "recall brass key", "say At the old mill!")
+        prompts = self.ask("You know that thing?", "> recall brass key", "> say At the old mill!")
         assert len(prompts) == 2
         assert "~Mira> recall brass key\nYou recall: [" in prompts[1]
         assert "(memory 3)" in prompts[1].split("~Mira> recall")[1]
@@ -133,7 +133,7 @@ class TestPrivacy(RecallWorld):
         for line in ("@notes Mira", "notes", "recall xyzzy", "@recall Mira = xyzzy"):
             bram.execute_cmd(line)
             self.settle()
-        self.replies = ["recall xyzzy", "notes", "wait"]
+        self.replies = ["> recall xyzzy", "> notes", "> wait"]
         self.char1.execute_cmd("talk Bram hello")
         self.pass_time(4)
         assert not any(

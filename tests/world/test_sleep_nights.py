@@ -48,7 +48,7 @@ class NightWorld(SleepWorld):
 
     def asked(self):
         """Return the prompts that were sent at night."""
-        return [prompt for prompt in self.fake.prompts() if "~Mira>" not in prompt[-40:]]
+        return [prompt for prompt in self.prompts() if "~Mira>" not in prompt[-40:]]
 
     def sleep(self):
         """Run a night; return the steps that were done."""
@@ -88,7 +88,7 @@ class TestNights(NightWorld):
         assert self.through() > seen
 
     def test_a_failing_model_is_logged_and_the_night_goes_on(self):
-        self.fake.always("/api/generate", Reply(status=500))
+        self.fake.always("/api/chat", Reply(status=500))
         self.use_model()
         assert self.sleep() == ALL
         assert self.problems()
@@ -104,7 +104,7 @@ class TestNights(NightWorld):
         self.wait_for_night()  # although the model has not answered yet
         assert self.steps == ALL[: ALL.index(held)]
         gate.set()
-        self.fake.always("/api/generate", Reply())
+        self.fake.always("/api/chat", Reply())
         self.pass_time(3)
         assert self.sleep() == ALL
 

@@ -11,31 +11,22 @@ from keepsake.archive.records import MemoryKind
 from keepsake.contrib.evennia import lifecycle
 from tests.fakes.model_server import Reply, llm_page
 from tests.sentences import table
-from tests.world.agents_world import Building, next_of
+from tests.world.agents_world import Building
 from tests.world.test_hospitality import Inn
 from typeclasses.objects import Object
 
 PERSONA = "You are Mira Fenn, keeper of the Kettle. You are warm and quick."
-CHAT_TEMPLATE = "{{ range .Messages }}{{ .Role }}: {{ .Content }}{{ end }}"
 
 
 class TalkWorld(Inn):
     """Mira with a chat model, and Tom."""
-
-    FORM = "chat"
 
     def setUp(self) -> None:
         super().setUp()
         self.set_thinking(idle_interval=1e9, pause_notice=0)
         self.mira.db.profile = PERSONA
         self.pass_time(10)
-        self.replies = ["> wait"]
         self.heard = self.capture(self.char1)
-
-    def start_services(self) -> Any:
-        self.fake.template = CHAT_TEMPLATE
-        self.fake.script = lambda _: next_of(self.replies)
-        return super().start_services()
 
     def ask(self, words: str, *answers: str, seconds: float = 4.0) -> list[list[dict[str, Any]]]:
         """Let Tom talk to Mira, whose model gives these answers; return the messages sent."""

@@ -138,7 +138,7 @@ class TestLooking(WebWorld):
     def test_all_agents_at_a_glance(self):
         ada = self.add_agent("Ada")
         ada.db.paused = True
-        self.ask("Good evening.", "say Good evening, Tom.")
+        self.ask("Good evening.", "> say Good evening, Tom.")
         found = self.get("/agents")
         assert [each["name"] for each in found["agents"]] == ["Ada", "Mira"]
         mira = found["agents"][1]
@@ -159,7 +159,7 @@ class TestLooking(WebWorld):
         assert inn["agents"] == [[ada.id, "Ada"], [self.mira.id, "Mira"]]
         assert inn["players"] == ["Tom"]
         assert self.get(self.of_mira()) == mira
-        self.fake.always("/api/generate", Reply(status=500))
+        self.fake.always("/api/chat", Reply(status=500))
         self.ask("Good evening.", seconds=30)
         mira = self.get(self.of_mira())
         assert mira["failed"] >= 1
@@ -170,11 +170,11 @@ class TestLooking(WebWorld):
 
     def test_the_prompt_as_it_was_sent(self):
         assert self.get(self.of_mira("/prompt"))["at"] is None
-        self.replies = ["say Good evening, Tom.", "wait"]
+        self.replies = ["> say Good evening, Tom.", "> wait"]
         self.char1.execute_cmd("talk Mira Good evening.")
         self.pass_time(1.5)
         found = self.get(self.of_mira("/prompt"))
-        sent = self.fake.prompts()[-1]
+        sent = self.prompts()[-1]
         assert found["trigger"] == "addressed: Tom"
         assert found["answer"] == " say Good evening, Tom."
         assert sum(found["sections"].values()) == self.mind.thinker.log.sent.costs.used
@@ -209,7 +209,7 @@ class TestLooking(WebWorld):
 
     def test_why_it_did_what_it_did(self):
         assert "not done anything" in self.get(self.of_mira("/why"), 404)["error"]
-        self.ask("Good evening.", "say Good evening, Tom. | He is wet.")
+        self.ask("Good evening.", "> say Good evening, Tom. | He is wet.")
         why = self.get(self.of_mira("/why"), n=1)
         assert (why["command"], why["reason"]) == ("say Good evening, Tom.", "He is wet.")
         assert (why["trigger"], why["thought"]["source"]) == ("addressed", "Tom")
