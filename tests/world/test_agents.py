@@ -36,18 +36,21 @@ class TestThinking(World):
 
     def test_an_answer_is_shown_to_the_speaker_without_its_reason(self):
         heard = self.capture(self.char1)
-        (prompt,) = self.ask("Good evening", "> say Sit down, you look cold. | he shivers")
+        self.ask("Good evening", "> say Sit down, you look cold. | he shivers")
         assert 'Mira says to you, "Sit down, you look cold."' in heard
         assert not any("shivers" in line for line in heard)
         told = 'Tom says to you, "Good evening"'
         assert self.lines() == [told, "~say Sit down, you look cold."]
         assert self.mind.memory.context().window[-1].reason == "he shivers"
-        body = self.calls()[0].body
-        assert (body["raw"], body["options"]["stop"]) == (True, ["\n"])
+
+    def test_a_prompt_begins_with_the_persona_and_ends_with_what_is_answered(self):
+        (prompt,) = self.ask("Good evening", "Sit down.")
+        roles = [each["role"] for each in self.calls()[0].body["messages"]]
+        assert roles == ["system", "user"]
         assert prompt.startswith("You are Mira, an innkeeper.")
-        assert "BASIC COMMANDS:" in prompt
-        assert prompt.index(told) < prompt.index("Also here: Tom")
-        assert prompt.endswith("~Mira>")
+        assert "Deeds that you can always do: > look" in prompt
+        assert prompt.index("Here: Tom") < prompt.index("Good evening")
+        assert prompt.endswith('Tom says to you, "Good evening"')
 
     def test_paused_it_remembers_but_does_not_think(self):
         self.mira.db.paused = True
@@ -65,7 +68,7 @@ class TestThinking(World):
         self.char1.location = None
         bram = self.add_agent("Bram")
         numbers = iter(range(1000))
-        self.fake.script = lambda _: f" say Number {next(numbers)}."
+        self.fake.script = lambda _: f"Number {next(numbers)}."
         self.mira.execute_cmd("say Bram, are you there?")
         self.pass_time(120)
         spoken = [x for x in (*self.lines(bram), *self.lines()) if x.startswith("~say Number")]
@@ -123,7 +126,7 @@ class TestNames(World):
         assert self.mind.memory.name == "Zora"
         self.char1.execute_cmd("talk Zora hello")
         self.pass_time(3)
-        assert self.prompts()[-1].rstrip(" say").endswith("~Zora>")
+        assert "You are Zora. You live in this world" in self.prompts()[-1]
         assert self.add_agent("Mira").mind.memory.folder != before
         for name in ("Tom", "a/b", "|rRed"):
             self.mira.key = name

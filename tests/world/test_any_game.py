@@ -8,7 +8,9 @@ from evennia.objects.objects import DefaultCharacter, DefaultExit, DefaultRoom
 from evennia.utils import create
 
 from keepsake.agent.attention import EventKind, Impulse
+from keepsake.agent.surroundings import identity_of
 from keepsake.contrib.evennia.creation import find_agents
+from keepsake.happening import Person
 from keepsake.prompt.verbs import Command
 from tests.world.agents_world import AgentsWorld
 
@@ -48,7 +50,9 @@ class TestAnyGame(AgentsWorld):
         self.settle()
         heard = self.capture(self.visitor)
         actor = self.rook.mind.actor
-        actor.speak(self.rook, "Braces {are} $no() |rtrap.", "Ilse", whispered=False)
+        actor.speak(
+            self.rook, "Braces {are} $no() |rtrap.", Person("Ilse", identity_of(self.visitor))
+        )
         assert 'Rook says to you, "Braces {are} $no() ||rtrap."' in heard
         for command in (Command("examine", "Ilse"), Command("go", "north")):
             actor.do(self.rook, command)

@@ -257,11 +257,11 @@ class TestBuilders(DeedsVillage):
 class TestAnswers(DeedsVillage):
     """A step of a deed answers its listener's questions, so that no model is asked."""
 
-    FORM = "auto"
+    FORM = "dialogue"
 
     def prompts_of(self, name: str) -> list[str]:
         """Return the prompts of that agent's answers, without those that only read ahead."""
-        asked = [call.body for call in self.fake.calls("/api/chat")]
+        asked = [call.body for call in self.fake.calls("/api/generate")]
         asked = [body for body in asked if body["options"]["num_predict"] > 1]
         return [body["prompt"] for body in asked if body["prompt"].endswith(f"{name}:")]
 

@@ -74,7 +74,7 @@ class TestGreetings(Inn):
         bram = self.add_agent("Bram")
         bram.home = self.quay
         bram.db.talkativeness = 1.0
-        assert self.arrive("say Come in!", "say Come in, Tom!") == [
+        assert self.arrive("> say Come in!", "> say Come in, Tom!") == [
             'Mira says to you, "Come in!"'
         ], "she is at home here"
 
@@ -82,8 +82,8 @@ class TestGreetings(Inn):
         self.char1.move_to(self.quay)
         self.pass_time(20)
         assert self.calls() == 0
-        assert len(self.arrive("say Come in!")) == 1
-        assert self.arrive("say Come in again!") == []
+        assert len(self.arrive("> say Come in!")) == 1
+        assert self.arrive("> say Come in again!") == []
 
 
 class TestHosts(Inn):

@@ -38,7 +38,9 @@ def unavailable(_source):
 
 
 class LadderWorld(AgentsWorld):
-    """Mira with a budget that a test can set."""
+    """Mira with a budget that a test can set: the settings of the memory limit a script."""
+
+    FORM = "script"
 
     def setUp(self):
         super().setUp()

@@ -14,6 +14,8 @@ from tests.world.test_ladder_world import LadderWorld
 from tests.world.test_sleep_world import SleepWorld
 
 ALL = ["consolidate", "reflect", "profiles"]
+THINKS = "You live in this world"
+"""Part of the prompts of an agent that is awake."""
 READ_AGAIN = "What Tom and Mira said and did"
 
 
@@ -39,8 +41,8 @@ class NightWorld(SleepWorld):
             self.steps.append(event.step)
 
     def answer(self, prompt):
-        if "~Mira>" in prompt[-40:]:
-            return " wait"
+        if THINKS in prompt:
+            return "> wait"
         return " Tom is worried about his brother Ostrey." if READ_AGAIN in prompt else " none"
 
     def use_model(self, **values):
@@ -48,7 +50,7 @@ class NightWorld(SleepWorld):
 
     def asked(self):
         """Return the prompts that were sent at night."""
-        return [prompt for prompt in self.prompts() if "~Mira>" not in prompt[-40:]]
+        return [prompt for prompt in self.prompts() if THINKS not in prompt]
 
     def sleep(self):
         """Run a night; return the steps that were done."""

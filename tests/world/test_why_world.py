@@ -92,7 +92,7 @@ class TestWhy(WhyWorld):
         (cause,) = archive.read(thought["cause"], thought["cause"])
         assert "Good evening." in cause.text, "not the later pose"
         assert "Good evening." in self.why().split("Trigger")[1].split("Recalled")[0]
-        self.ask("And now?", "@destroy everything", "> say Two.")
+        self.ask("And now?", "> destroy everything", "> say Two.")
         assert "say Two." in self.why()
         assert "say One." in self.why("@why Mira 2")
         assert "Mira's act 2, counted back from the last" in self.why("@why 2")
