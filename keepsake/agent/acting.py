@@ -8,15 +8,17 @@ from typing import Any
 from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 
-from keepsake.agent.agent_log import log
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.memory.tools import MemoryTools
 from keepsake.agent.surroundings import Body, identity_of, people_near, place_of
 from keepsake.archive.privacy import WHISPER
 from keepsake.archive.records import MemoryKind
 from keepsake.happening import ME, Deed, Manner, Person, Pose, Speech, What
+from keepsake.logs import Subsystem, get_logger
 from keepsake.prompt.verbs import PRIVATE, Command
 from keepsake.tasks.deed import spoken_to
+
+log = get_logger(Subsystem.ACTING)
 
 TALK = "talk"
 """The verb of words to somebody else than the partner of a turn."""
@@ -129,7 +131,8 @@ class Actor:
         def log_failure(result: Any) -> None:
             self.acting = None
             if isinstance(result, Failure):
-                log(f"[Error] {agent.key}: {command.line!r} failed: {result.value!r}")
+                told = "A command failed"
+                log.error(told, agent=agent.key, command=command.line, exc_info=result.value)
 
         line = self._game_line(agent, command, what)
         self.acting = command

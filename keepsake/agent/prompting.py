@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,11 +16,14 @@ from keepsake.agent.surroundings import AgentRef, Body, place_of
 from keepsake.archive.records import Memory
 from keepsake.errors import KeepsakeError
 from keepsake.happening import ME, Person, Speech
+from keepsake.logs import Subsystem, get_logger
 from keepsake.models.profiles import ModelProfile
-from keepsake.models.queue import Priority
+from keepsake.models.queue import Outcome, Priority
 from keepsake.ports import GenerationRequest
 from keepsake.prompt.sections import Rendered
 from keepsake.tasks.forms.form import Prompt, PromptForm
+
+log = get_logger(Subsystem.WARM_UP)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +96,17 @@ def warm_up(ref: AgentRef, impulse: Impulse, tools: MemoryTools, services: Runti
         built = prompt_of(agent, turn, tools, services, form=form, extra=said)
         return replace(profile.request(built.prompt.request), cache_key=key, max_tokens=1)
 
-    with suppress(KeepsakeError):  # no model: the next answer reports it
-        services.gateway.submit(PROFILE, Priority.EVENT, key, request, lambda _: None)
+    def ended(outcome: Outcome | KeepsakeError) -> None:
+        if isinstance(outcome, KeepsakeError):
+            log.warning("The warm-up failed", agent=ref.name, exc_info=outcome)
+
+    try:
+        model, _ = services.gateway.model(PROFILE)
+        fast = not services.prompt_form(model.resolved()).reads_ahead
+        if not (fast and model.capabilities.known):
+            services.gateway.submit(PROFILE, Priority.EVENT, key, request, ended)
+    except KeepsakeError as error:
+        ended(error)
 
 
 def supposed(

@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
 from keepsake.agent.acting import Actor, Basis
-from keepsake.agent.agent_log import DROPPED, TOO_LARGE, Sent, ThoughtLog, log
+from keepsake.agent.agent_log import DROPPED, TOO_LARGE, Sent, ThoughtLog
 from keepsake.agent.answering import Answering
 from keepsake.agent.asking import ModelCall, Reading
 from keepsake.agent.attempt import Attempt, AttemptState, TurnDropped, thought_of
@@ -28,6 +28,7 @@ from keepsake.agent.runtime import Alarm, Runtime
 from keepsake.agent.scene import recall_for_turn
 from keepsake.agent.surroundings import AgentRef, Body, players_near, show_no_answer
 from keepsake.errors import KeepsakeError, ModelError, ModelUnavailable
+from keepsake.logs import Subsystem, get_logger
 from keepsake.models.profiles import ModelProfile
 from keepsake.models.queue import Priority
 from keepsake.ports import Generation, GenerationRequest
@@ -35,6 +36,8 @@ from keepsake.prompt.sections import costs_of
 from keepsake.tasks.answer import AnswerPart, PartKind
 from keepsake.tasks.guard import SpeechGuard
 from keepsake.tasks.task import TRIES
+
+log = get_logger(Subsystem.THOUGHTS)
 
 MOST_LOOKUPS = 3
 """How many times a look-up may return its result to the model within one turn."""
@@ -120,7 +123,8 @@ class Turn:
             if not self.dropped:
                 self._end(self._state.ended(), DROPPED)
         except Exception as error:
-            log(f"[Error] {self._agent.key}: The thought failed: {error!r}")
+            # A bug must not keep the agent from thinking again.
+            log.error("The thought failed", agent=self._agent.key, exc_info=error)
             self._end(self._state.ended(), "broke off", repr(error))
 
     async def _think(self) -> None:

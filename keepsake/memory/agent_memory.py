@@ -22,6 +22,7 @@ from keepsake.archive.records import Memory, MemoryFacts
 from keepsake.archive.tiers import load_tiers
 from keepsake.errors import CompactionError, CompactionRunning, KeepsakeError
 from keepsake.happening import What
+from keepsake.logs import Subsystem, get_logger
 from keepsake.memory.compactor import Compactor
 from keepsake.memory.plan import CompactionPlan, make_plan
 from keepsake.memory.summary_files import SummaryFolder, VaultCopies
@@ -34,6 +35,8 @@ from keepsake.memory.types import (
     UndoResult,
 )
 from keepsake.memory.window import MemoryHost, Triggers, Window
+
+log = get_logger(Subsystem.ARCHIVE)
 
 REPEAT_TIME = timedelta(minutes=10)
 """The longest time after which the same line is a repeat. Later it is news: it happened again."""
@@ -65,7 +68,7 @@ class AgentMemory:
         # Held during a whole compaction; no thread ever waits for it.
         self._busy = threading.Lock()
         for report in archive.reports:
-            host.log(f"[Memory] {agent}: {report}")
+            log.warning(report, agent=agent)
         self._triggers = Triggers(self.tiers, self.window, host)
         self._copies = VaultCopies(summaries, self.tiers, archive, self.lock, host)
         self.compactor = Compactor(archive, self.tiers, self.lock, self.window, self._copies, host)
@@ -226,7 +229,11 @@ class AgentMemory:
         with self._exclusively():
             try:
                 undone = self.compactor.undo(history.undoable(self.archive))
+            except CompactionError:  # there is nothing to undo
+                raise
             except KeepsakeError as error:
+                told = "The undo failed"
+                log.error(told, agent=self.agent, subsystem=Subsystem.COMPACTION, exc_info=error)
                 raise CompactionError(error.what, error.cure) from error
             with self.lock:  # what was known about the load is no longer valid
                 self.window.forget()

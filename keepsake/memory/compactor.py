@@ -8,7 +8,7 @@ line: the earlier summaries are read from the archive and are current again.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
 
@@ -17,12 +17,15 @@ from keepsake.archive.log import Archive
 from keepsake.archive.records import Tier
 from keepsake.archive.tiers import SummaryState, Tiers
 from keepsake.errors import ArchiveUnwritable, CompactionError, KeepsakeError
+from keepsake.logs import Subsystem, get_logger
 from keepsake.memory.ladder import Ladder
 from keepsake.memory.plan import CompactionPlan
 from keepsake.memory.summary_files import VaultCopies
 from keepsake.memory.summary_text import Summarizer, extractive
 from keepsake.memory.types import CompactionResult, CompactReason, Outcome, Rung, UndoResult
 from keepsake.memory.window import MemoryHost, Window
+
+log = get_logger(Subsystem.COMPACTION)
 
 RETRY_SECONDS = 30.0
 """Seconds to wait after the first failed compaction; doubled with each further one."""
@@ -56,9 +59,7 @@ class Compactor:
         self._window = window
         self._copies = copies
         self._host = host
-        agent = window.agent
-        log = host.log
-        self._log: Callable[[str], None] = lambda text: log(f"[Memory] {agent}: {text}")
+        self._agent = window.agent
 
     @property
     def backing_off(self) -> bool:
@@ -73,19 +74,21 @@ class Compactor:
         except CompactionError:  # nothing was tried
             raise
         except KeepsakeError as error:
-            self._failed(error)
+            self._failed(error, error)
             raise CompactionError(error.what, error.cure) from error
         except Exception as error:
             # A bug must back off like any other failure, not be retried each turn.
-            self._failed(CompactionError(f"unexpected {error!r}"))
-            raise
+            told = CompactionError(f"unexpected {error!r}")
+            self._failed(told, error)
+            raise told from error
 
-    def _failed(self, error: KeepsakeError) -> None:
+    def _failed(self, error: KeepsakeError, cause: Exception) -> None:
         self.failures += 1
         wait = min(RETRY_SECONDS * 2 ** (self.failures - 1), RETRY_LIMIT_SECONDS)
         self.retry_at = self._host.clock.now() + timedelta(seconds=wait)
         self.last_failure = str(error)
-        self._log(f"Compaction failed: {error} (nothing was changed; next try in {wait:.0f} s)")
+        told = "The compaction failed; nothing was changed"
+        log.error(told, agent=self._agent, next_try_in_seconds=wait, exc_info=cause)
 
     # -- making a compaction
 
@@ -100,13 +103,14 @@ class Compactor:
         host = self._host
         began = self._host.clock.now()
         warning = "Emergency: " if plan.reason is CompactReason.EMERGENCY else ""
-        self._log(
+        log.info(
             f"{warning}Starting compaction ({self._tiers.last_number} memories, "
-            f"{len(plan.staying)} immediate, {len(plan.leaving)} recent)"
+            f"{len(plan.staying)} immediate, {len(plan.leaving)} recent)",
+            agent=self._agent,
         )
         summarizer = self._summarizer(plan, again=again)
         held = tuple(host.constraints())
-        ladder = Ladder(plan, self._window, summarizer, self._log, host.clock.now(), held)
+        ladder = Ladder(plan, self._window, summarizer, host.clock.now(), held)
         if not ladder.climb():
             return None
         with self._copies.in_step:
@@ -141,10 +145,11 @@ class Compactor:
             self._archive.sync()
         for summary in new.values():
             name = "Long-term" if summary.tier is Tier.LONGTERM else "Short-term"
-            self._log(f"{name} summary updated ({len(summary.text)} chars)")
+            updated = f"{name} summary updated ({len(summary.text)} chars)"
+            log.info(updated, agent=self._agent)
         for tier in Tier:
             self._copies.write(tier, keep=True)
-        self._log(f"Compaction complete ({result.outcome})")
+        log.info(f"Compaction complete ({result.outcome})", agent=self._agent)
         return result
 
     # -- undoing a compaction
@@ -181,7 +186,7 @@ class Compactor:
         detail = "the earlier summaries are current again"
         if window:
             detail = f"memories {first}-{now} are in the window again"
-        self._log(f"Compaction {number} was undone: {detail}")
+        log.info(f"Compaction {number} was undone: {detail}", agent=self._agent)
         return UndoResult(number, detail, len(past) - 1)
 
 

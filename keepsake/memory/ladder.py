@@ -14,6 +14,7 @@ from functools import partial
 from keepsake.archive.records import STOCK, Memory, Summary, Tier
 from keepsake.errors import KeepsakeError
 from keepsake.language.perception import SENTENCE_GAP
+from keepsake.logs import Subsystem, get_logger
 from keepsake.memory.masking import mask
 from keepsake.memory.plan import LEAST_SUMMARY, CompactionPlan
 from keepsake.memory.summary_text import (
@@ -30,6 +31,8 @@ from keepsake.ports import Generation, GenerationRequest, TargetModel
 from keepsake.tasks.summarise import Contradictions, Summarise
 from keepsake.tasks.task import FALLBACK, Ask, RefusedAnswer, run
 from keepsake.tasks.task_prompts import Templates
+
+log = get_logger(Subsystem.COMPACTION)
 
 UNCHANGED = "unchanged"
 """The ``model`` of a long-term summary copied from the short-term one; no model was asked."""
@@ -48,7 +51,6 @@ class Ladder:
     plan: CompactionPlan
     window: Window
     summarizer: Summarizer
-    log: Callable[[str], None]
     now: datetime
     constraints: tuple[str, ...] = ()  # lines of pins and open promises
     summaries: dict[Tier, Summary] = field(default_factory=dict)
@@ -120,10 +122,11 @@ class Ladder:
             again = bool(source.limit_tokens) and not source.memories
             if self.plan.reason is not CompactReason.EMERGENCY and not again:
                 raise
-            self.log(f"{error.what}; a summary without a model is used")
+            told = f"{error.what}; a summary without a model is used"
+            log.warning(told, agent=self.window.agent, exc_info=error)
             return extractive(source)
         for refused in draft.refusals:
-            self.log(f"A summary was refused: {refused.reason}")
+            log.info("A summary was refused", agent=self.window.agent, reason=refused.reason)
         return draft
 
     def _merge(self) -> None:

@@ -23,7 +23,10 @@ from keepsake.archive.tiers import SummaryState, Tiers
 from keepsake.books.files import free_name, replace_file
 from keepsake.errors import ArchiveUnwritable
 from keepsake.events.types import MemoryChange
+from keepsake.logs import Subsystem, get_logger
 from keepsake.memory.window import MemoryHost
+
+log = get_logger(Subsystem.COMPACTION)
 
 _KINDS = {Tier.RECENT: "short-term summary", Tier.LONGTERM: "long-term summary"}
 
@@ -152,9 +155,10 @@ class VaultCopies:
             note = folder.write(tier, tiers.state, tiers.step, keep=keep)
         except OSError as error:
             note = ""
-            self._log(f"{folder.path(tier)} could not be written: {error}")
+            told = f"{folder.path(tier)} could not be written"
+            log.error(told, agent=folder.agent, exc_info=error)
         if note:
-            self._log(note)
+            log.info(note, agent=folder.agent)
             self._emit(tier, 0, note)
 
     def adopt_edits(self, *, mend: bool = False) -> list[str]:
@@ -180,7 +184,7 @@ class VaultCopies:
                     raise
                 note = f"{self._folder.path(tier).name} could not be mended: {error}"
             if note:
-                self._log(note)
+                log.info(note, agent=self._folder.agent)
                 notes.append(note)
         return notes
 
@@ -200,9 +204,6 @@ class VaultCopies:
                 self._emit(tier, len(file.text))
         self.write(tier)
         return note
-
-    def _log(self, text: str) -> None:
-        self._host.log(f"[Memory] {self._folder.agent}: {text}")
 
     def _emit(self, tier: Tier, size: int, problem: str = "") -> None:
         """Emit the event of an edit: its length in characters, or why it was not adopted."""

@@ -32,7 +32,6 @@ class MemoryHost:
     clock: Clock
     config: Callable[[], CompactionConfig] = CompactionConfig
     summarizer: Callable[[], Summarizer] = lambda: extractive
-    log: Callable[[str], None] = lambda _: None
     tokens: Tokens | None = None  # counts the tokens of lines in a prompt
     # pins and open promises, which are in every prompt word for word
     constraints: Callable[[], Sequence[str]] = tuple

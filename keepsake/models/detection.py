@@ -10,7 +10,6 @@ Example::
 
 from __future__ import annotations
 
-import logging
 import os
 import time
 from collections.abc import Callable, Mapping
@@ -23,6 +22,7 @@ import httpx
 import psutil
 
 from keepsake.errors import ConfigError, ModelMissing
+from keepsake.logs import Subsystem, get_logger
 from keepsake.markdown_config import ConfigFile
 from keepsake.models.catalogue import Catalogue, Families, index_of, load_catalogue
 from keepsake.models.embedded import require_gguf
@@ -31,7 +31,7 @@ from keepsake.models.openai import api_key
 from keepsake.models.profiles import EMBEDDED, NOTHING_FOUND, OLLAMA, OPENAI, FoundModel, Profiles
 from keepsake.paths import Places
 
-log = logging.getLogger("keepsake.models")
+log = get_logger(Subsystem.DETECTION)
 
 OPENAI_HOST = "KEEPSAKE_OPENAI_HOST"
 OPENAI_MODEL = "KEEPSAKE_OPENAI_MODEL"
@@ -138,7 +138,7 @@ def detected_profiles(here: Places, path: Path | None = None) -> Profiles:
 
 def _log_problem(problem: ConfigError) -> None:
     if problem.path.exists():
-        log.error("[Config] %s", problem)
+        log.error(str(problem), subsystem=Subsystem.CONFIG, exc_info=problem.__cause__)
 
 
 def _memory() -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import threading
 import time
@@ -22,6 +21,7 @@ from keepsake.errors import (
     ModelUnavailable,
 )
 from keepsake.events.types import Health
+from keepsake.logs import Subsystem, get_logger, logged
 from keepsake.models.detection import Detection
 from keepsake.models.embedded import Embedded
 from keepsake.models.model import Model
@@ -33,6 +33,7 @@ from keepsake.models.profiles import (
     NO_MODEL,
     OLLAMA,
     SCRIPTED,
+    FoundModel,
     ModelProfile,
     Profiles,
     model_name,
@@ -53,7 +54,7 @@ from keepsake.models.scripted import ScriptedModel
 from keepsake.paths import Places
 from keepsake.ports import Generation
 
-log = logging.getLogger("keepsake.models")
+log = get_logger(Subsystem.MODELS)
 
 CANCEL_CHECK_SECONDS = 0.2
 """Seconds between two checks whether the caller has cancelled its call."""
@@ -123,7 +124,7 @@ class Gateway:
                 try:
                     self.model(profile.name)
                 except ModelError as error:
-                    log.error("[Model] %s", error)
+                    log.error(str(error), profile=profile.name)
         threading.Thread(target=self._watch, name="model-watch", daemon=True).start()
 
     def submit(
@@ -260,16 +261,23 @@ class Gateway:
         while not self._stopping.is_set():
             try:
                 self.check_health(due=True)
-            except Exception:  # no error may end the health checks
-                log.exception("[Model] The health check of the model servers failed")
+            except Exception as error:  # no error may end the health checks
+                log.error("The health check of the model servers failed", exc_info=error)
             self._stopping.wait(WATCH_SECONDS)
 
     def _detect(self) -> None:
         """Detect the model for ``provider: auto``; blocks."""
         self._detect_at = time.monotonic() + RECHECK_SECONDS
-        if self.profiles.detects and (found := self._detection.find()) != self.profiles.found:
+        if not self.profiles.detects:
+            return
+        with logged(log, "The model could not be detected", subsystem=Subsystem.DETECTION):
+            self._use(self._detection.find())
+
+    def _use(self, found: FoundModel) -> None:
+        """Use the model that was detected, if it is another one than before."""
+        if found != self.profiles.found:
             self.profiles.use(found)
-            log.info("[Model] The agents' model is %s", found.line)
+            log.info("The agents' model was found", subsystem=Subsystem.DETECTION, model=found.line)
             if found.provider == NO_MODEL:  # agents that wait for a lost server now use rules
                 self._post(lambda: self.on_ready())  # noqa: PLW0108 - it may be set meanwhile
 
@@ -296,7 +304,7 @@ class Gateway:
             problem: KeepsakeError | None = own.refused if embedded else None
             problem = problem or (own.problem if embedded and not ready else server.check_health())
             if problem is not None and str(problem) != server.health and not embedded:
-                log.warning("[Model] %s", problem)
+                log.warning(str(problem), host=server.host)
             server.due = now + (PROBE_SECONDS if problem is None else RECHECK_SECONDS)
             server.set_health(str(problem or READY))
 

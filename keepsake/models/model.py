@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import logging
 import threading
 import time
 from abc import ABC, abstractmethod
@@ -25,6 +24,7 @@ from keepsake.errors import (
     ModelUnavailable,
 )
 from keepsake.language.perception import LAST_COMMA
+from keepsake.logs import Subsystem, get_logger
 from keepsake.models.capabilities import ROLES, TOOLS, WHOLE, Capabilities, alternating, size_of
 from keepsake.models.http import ServerTexts, named_errors
 from keepsake.models.profiles import AUTO, LLAMA_CPP, OLLAMA, YES, ModelProfile
@@ -33,7 +33,7 @@ from keepsake.models.thoughts import AnswerText
 from keepsake.ports import FormName, Generation, GenerationRequest, Tool, ToolCall
 from keepsake.prompt.tokens import CHARACTERS_PER_TOKEN
 
-log = logging.getLogger("keepsake.models")
+log = get_logger(Subsystem.MODELS)
 
 THOUGHT_TOKENS = 1024
 """Extra answer tokens for a model that thinks aloud."""
@@ -272,7 +272,7 @@ class ServerModel(ABC):
                 found = replace(found, evaluates=loaded)
         self.capabilities = found
         if new:
-            log.warning("[Model] %s", self.shortage)
+            log.warning(self.shortage)
 
     @property
     def shortage(self) -> str:

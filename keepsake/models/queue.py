@@ -7,7 +7,6 @@ world, and a call that is cancelled before that costs nothing.
 
 from __future__ import annotations
 
-import logging
 import threading
 import time
 from collections import Counter
@@ -27,11 +26,12 @@ from keepsake.errors import (
     ModelUnavailable,
     PromptTooLong,
 )
+from keepsake.logs import Subsystem, get_logger
 from keepsake.models.model import Model
 from keepsake.models.profiles import EMBEDDED, ModelProfile, model_name
 from keepsake.ports import ChatMessage, FormName, Generation, GenerationRequest
 
-log = logging.getLogger("keepsake.models")
+log = get_logger(Subsystem.MODELS)
 
 BuildFor = Callable[[ModelProfile], GenerationRequest | None]
 """Makes the request when its turn has come, for the current profile with all settings filled in.
@@ -199,7 +199,7 @@ class ModelServer:
                 )
                 future = self._executor.submit(ticket.model.generate, request)
         except Exception as error:  # an error in a builder must not stop the queue
-            log.exception("[Model] The prompt of %s could not be built", ticket.key)
+            log.error("A prompt could not be built", key=ticket.key, exc_info=error)
             self._finish(ticket, ModelFailed(f"The prompt could not be built ({error})", "See log"))
             return
         future.add_done_callback(lambda _: self._post(lambda: self._handle_result(ticket, future)))
@@ -212,7 +212,7 @@ class ModelServer:
         try:
             outcome = future.result()
         except PromptTooLong as error:
-            log.warning("[Model] %s", error)
+            log.warning(str(error), key=ticket.key)
             ticket.rebuilt += 1
             outcome = error if ticket.rebuilt > REBUILDS else None
         except ModelError as error:
@@ -220,7 +220,7 @@ class ModelServer:
         except CancelledError:
             outcome = ModelUnavailable("The world is shutting down")
         except Exception as error:
-            log.exception("[Model] The model client failed for %s", ticket.key)
+            log.error("The model client failed", key=ticket.key, exc_info=error)
             what = f"The model client failed ({error!r})"
             outcome = ModelFailed(what, "See the log; please report it")
         if outcome is None:
@@ -247,8 +247,8 @@ class ModelServer:
                 self.set_health(str(outcome))
         try:
             ticket.done(outcome)
-        except Exception:  # an error in a callback must not stop the queue
-            log.exception("[Model] The answer to %s could not be used", ticket.key)
+        except Exception as error:  # an error in a callback must not stop the queue
+            log.error("An answer could not be used", key=ticket.key, exc_info=error)
 
     # -- health
 

@@ -13,10 +13,6 @@ from types import SimpleNamespace
 
 from evennia.utils.ansi import strip_ansi
 
-from keepsake.agent import agent_log
-from keepsake.agent import turn as turn_module
-from keepsake.agent.memory import compacting as compacting_module
-from keepsake.agent.memory import memory as memory_module
 from keepsake.archive import history
 from keepsake.books.kept_lines import Commitment, CommitmentKind
 from keepsake.errors import ModelUnavailable
@@ -24,12 +20,12 @@ from keepsake.events.types import Guard
 from keepsake.memory.config import CompactionConfig
 from keepsake.memory.types import CompactReason
 from tests.fakes.model_server import tokens
+from tests.log_lines import LogLines
 from tests.sentences import table
 from tests.world.agents_world import AgentsWorld, Building, FixedConfig, next_of
 
 WHO, WHAT, WHERE = table("who brings what from where")
 TOLD = "## Told To You, And Promised\n"
-LOGGING = (agent_log, turn_module, memory_module, compacting_module)
 
 
 def unavailable(_source):
@@ -44,12 +40,7 @@ class LadderWorld(AgentsWorld):
 
     def setUp(self):
         super().setUp()
-        self.logged = []
-        for module in LOGGING:
-            for name in ("log", "warn"):
-                if (real := getattr(module, name, None)) is not None:
-                    setattr(module, name, self.logged.append)
-                    self.addCleanup(setattr, module, name, real)
+        self.logged = self.enterContext(LogLines())
 
     def budget(self, **values):
         """Change settings of ``memory_compaction.md``."""
@@ -107,7 +98,7 @@ class TestBudget(LadderWorld):
         self.budget(context_tokens=900)
         for line in ("Good day.", "Are you there?"):
             assert "Mira seems far away" in shown_after(line)
-        (told,) = (line for line in self.logged if "cannot think" in line)
+        (told,) = self.logged.having("WARNING thoughts Mira: The agent cannot think")
         assert "Its largest part is 'who it is'" in told
         self.mira.db.profile = "You are Mira."
         assert self.ask("And now?", "> say Here I am.")
@@ -117,7 +108,7 @@ class TestBudget(LadderWorld):
         self.fill(1.3, context_tokens=1600)
         assert self.ask("Well?") == [], "a prompt that is too large is not sent"
         assert self.compactions() == []
-        assert any("cannot think" in line for line in self.logged)
+        assert self.logged.having("cannot think")
         self.budget(context_tokens=1600, high=9.0)
         self.summarizer(lambda _: unavailable)
         prompts = self.ask("What did ship 3 bring?", "> say Casks.")
@@ -126,7 +117,7 @@ class TestBudget(LadderWorld):
         assert "## Recent Past (Summary)" in prompts[0]
         assert all(len(tokens(prompt)) <= 1600 - 256 for prompt in prompts)
         assert "~say Casks." in self.lines()
-        warned = next(line for line in self.logged if "compacting before the thought" in line)
+        warned = self.logged.having("WARNING compaction Mira: ", "compacting before the thought")[0]
         assert "of 1,344 tokens" in warned
 
 

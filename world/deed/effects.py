@@ -13,16 +13,18 @@ from evennia.utils import create
 from evennia.utils.dbserialize import deserialize
 from evennia.utils.utils import iter_to_str
 
-from keepsake.agent.agent_log import log
 from keepsake.agent.runtime import now
 from keepsake.agent.surroundings import identity_of, is_agent
 from keepsake.archive.records import DEED, KINDNESS, WRONG
 from keepsake.contrib.evennia.minds import mind_of
 from keepsake.happening import Person
+from keepsake.logs import Subsystem, get_logger
 from world.almanac import Almanac
 from world.deed.files import NOWHERE, YOU, DeedStep, WorldDeed
 from world.deed.progress import DEEDS, doers, forget_progress, progress, records, update_record
 from world.source import TAG_CATEGORY, find, id_of
+
+log = get_logger(Subsystem.WORLD)
 
 ONLOOKER_DISCOUNT = 2
 """How much less important a deed is to those who only saw it."""
@@ -152,7 +154,8 @@ def put(thing: Any, where: Any, *, gone: bool = False) -> None:
     if gone:
         thing.location = None
     elif where is None:
-        log(f"[Deed] {thing.key} stays where it is: the place where it belongs has been deleted")
+        told = f"{thing.key} stays where it is: the place where it belongs has been deleted"
+        log.warning(told)
     else:
         thing.move_to(where, quiet=True, move_type="deed")
     thing.attributes.remove("given_by")

@@ -7,14 +7,16 @@ from collections.abc import Callable
 from twisted.internet.defer import Deferred, DeferredLock, succeed
 from twisted.python.failure import Failure
 
-from keepsake.agent.agent_log import log, warn
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.runtime import Runtime
 from keepsake.agent.surroundings import AgentRef
 from keepsake.books.persona import open_lines
 from keepsake.errors import CompactionError, CompactionRunning, KeepsakeError
 from keepsake.events.types import Compaction, Guard, MemoryChange
+from keepsake.logs import Subsystem, get_logger
 from keepsake.memory.types import CompactionResult, CompactReason, UndoResult
+
+log = get_logger(Subsystem.COMPACTION)
 
 COMPACTION_TIMEOUT = 86_400.0
 """Seconds after which a compaction times out: one day."""
@@ -66,7 +68,7 @@ class Compactions:
             load = self._memory.memory.load()
             needs = f"{load.used:,} of {load.budget:,} tokens ({load.share:.0%})"
             told = f"The prompt needs {needs}; compacting before the thought"
-            warn(f"[Memory] {self._memory.name}: {told}")
+            log.warning(told, agent=self._memory.name)
         outcome = await self.compact(reason)
         self.no_room = outcome if isinstance(outcome, CompactionError) else None
 
@@ -130,7 +132,7 @@ class Compactions:
         def failed(failure: Failure) -> CompactionError:
             if isinstance(failure.value, CompactionError):
                 return failure.value
-            log(f"[Memory] {name}: The compaction failed: {failure.value!r}")
+            log.error("The compaction or its undo failed", agent=name, exc_info=failure.value)
             return CompactionError(f"the compaction failed ({failure.value!r})")
 
         ended = self._lock.run(services.in_thread, change, COMPACTION_TIMEOUT, services.compactions)

@@ -6,7 +6,6 @@ import threading
 from collections import deque
 from typing import Unpack
 
-from keepsake.agent.agent_log import log
 from keepsake.agent.memory.books import Books
 from keepsake.agent.runtime import Runtime
 from keepsake.agent.surroundings import AgentRef
@@ -15,14 +14,17 @@ from keepsake.archive.privacy import NOBODY, PrivateWords
 from keepsake.archive.records import Memory, MemoryFacts
 from keepsake.archive.spill import Line, not_yet_in
 from keepsake.errors import ArchiveError, KeepsakeError
-from keepsake.events.types import Fault, MemoryChange
+from keepsake.events.types import MemoryChange
 from keepsake.happening import What
+from keepsake.logs import Subsystem, get_logger
 from keepsake.memory.agent_memory import AgentMemory
 from keepsake.memory.ladder import ModelSummarizer
 from keepsake.memory.summary_files import SummaryFolder
 from keepsake.memory.summary_text import Summarizer, extractive
 from keepsake.memory.types import MemoryContext
 from keepsake.memory.window import MemoryHost
+
+log = get_logger(Subsystem.ARCHIVE)
 
 REOPEN_SECONDS = 10.0
 
@@ -80,7 +82,9 @@ class MemoryComponent:
         if self._services.spill.keep(self.folder.name, line):  # so that a stop does not lose it
             self._spilled = True
         else:
-            log(f"[Error] {self.name}: A memory is only in RAM: free disk space before a restart")
+            told = "A memory is only in RAM: free disk space before a restart"
+            error = self._services.spill.problem
+            log.error(told, agent=self.name, subsystem=Subsystem.WAITING, exc_info=error)
         return 0
 
     def save_backlog(self) -> bool:
@@ -113,7 +117,7 @@ class MemoryComponent:
             self._set_problem(error)
             return False
         if self.problem is not None:
-            log(f"[Memory] {self.name}: The archive can be written again; nothing was lost")
+            log.info("The archive can be written again; nothing was lost", agent=self.name)
             self.problem = None
         return True
 
@@ -150,13 +154,16 @@ class MemoryComponent:
         if self.waiting:
             spill = self._services.spill
             spill.sync()
-            log(f"[Memory] {self.name}: Memories wait in {spill.path}, not yet in the archive")
+            told = f"Memories wait in {spill.path}, not yet in the archive"
+            log.warning(
+                told, agent=self.name, subsystem=Subsystem.WAITING, waiting=len(self.waiting)
+            )
         if self._memory is not None:
             self._services.syncer.syncs.discard(self._memory.archive.sync)
             try:
                 self._memory.close()
             except ArchiveError as error:
-                log(f"[Memory] {self.name}: {error}")
+                log.error(str(error), agent=self.name, exc_info=error)
             self._memory = None
 
     def open(self) -> bool:
@@ -186,6 +193,7 @@ class MemoryComponent:
             archive.close()
             told = f"the archive in {self.folder} cannot be read ({error!r})"
             cure = "Fix its files; new memories are kept in KEEPSAKE_HOME until then"
+            log.error("The archive cannot be read", agent=self.name, exc_info=error)
             self._set_problem(ArchiveError(told, cure))
             return False
         self._services.syncer.syncs.add(archive.sync)
@@ -200,7 +208,6 @@ class MemoryComponent:
             clock=services.clock,
             config=lambda: services.compaction_config,
             summarizer=self._summarizer,
-            log=log,
             tokens=services.tokens,
             constraints=lambda: (
                 *self._books.pinned.shown,
@@ -221,7 +228,5 @@ class MemoryComponent:
 
     def _set_problem(self, error: KeepsakeError) -> None:
         if str(error) != str(self.problem):
-            log(f"[Memory] {self.name}: {error}")
-            fault = Fault(level="error", text=str(error), agent=self.name)
-            self._services.events.emit(fault)
+            log.error(str(error), agent=self.name, exc_info=error)
         self.problem = error

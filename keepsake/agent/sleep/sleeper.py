@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from keepsake.agent.agent_log import log
 from keepsake.agent.attention import EventKind, Impulse
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.runtime import Alarm, Runtime
@@ -31,6 +30,9 @@ from keepsake.agent.thinker import Thinker
 from keepsake.archive.records import RULED
 from keepsake.events.files import time_of
 from keepsake.happening import Result
+from keepsake.logs import Subsystem, get_logger
+
+log = get_logger(Subsystem.SLEEP)
 
 TICK_SECONDS = 60.0
 """Seconds between two checks whether an agent is tired or has slept enough."""
@@ -208,7 +210,7 @@ class Sleeper:
                 ways[0].at_traverse(agent, ways[0].destination)
         except Exception as error:
             # Hooks of a room or an exit may fail. The walk must end all the same.
-            log(f"[Error] {agent.key}: The walk failed: {error!r}")
+            log.error("The walk failed", agent=agent.key, exc_info=error)
         finally:
             agent.unannounced = False
         if self._walk is walk:  # else something behind the exit stopped the walk
@@ -238,7 +240,7 @@ class Sleeper:
         self._remember(agent, f"You lie down and fall asleep ({why}).")
         agent.db.asleep = self._services.clock.now().isoformat()
         show(agent, f"{agent.key} lies down and falls asleep.", "asleep")
-        log(f"[Sleep] {agent.key} falls asleep: {why}")
+        log.info("Falls asleep", agent=agent.key, why=why)
         self._store_awake_seconds(self.awake_seconds)
         self.nights.begin(why)
 
@@ -260,7 +262,7 @@ class Sleeper:
         cause = "you have slept enough" if by == ITS_HOUR else f"{by} woke you"
         self._remember(agent, f"You wake up after {told} of sleep: {cause}.")
         show(agent, f"{agent.key} wakes up.", "asleep")
-        log(f"[Sleep] {agent.key} wakes after {told}: {by}")
+        log.info(f"Wakes after {told}", agent=agent.key, by=by)
         self._last_spoken = self._services.seconds()
         self._thinker.schedule()
         self._thinker.notice(Impulse(EventKind.OTHER, from_player=False, source=""))

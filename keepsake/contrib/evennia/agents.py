@@ -8,7 +8,7 @@ from typing import Any
 
 from evennia.objects.objects import DefaultCharacter
 
-from keepsake.agent.agent_log import call_hook, log
+from keepsake.agent.agent_log import call_hook
 from keepsake.agent.attention import EventKind, Impulse
 from keepsake.agent.mind import Mind
 from keepsake.agent.runtime import runtime
@@ -21,9 +21,12 @@ from keepsake.contrib.evennia.minds import close_mind, mind_of
 from keepsake.errors import NameRefused
 from keepsake.happening import Result
 from keepsake.language import perception
+from keepsake.logs import Subsystem, get_logger
 from keepsake.names import check_agent_name, folder_name
 from keepsake.prompt.verbs import Verb, own_verbs
 from keepsake.tasks.answer import AnswerPart
+
+log = get_logger(Subsystem.AGENTS)
 
 MOVES = frozenset({"move", "traverse", "teleport"})
 """Evennia's types of messages about arrivals and departures."""
@@ -252,7 +255,7 @@ class AgentMixin(CharacterMixin):
         try:
             clean = check_agent_name(newname, creation.names_in_use(but=self))
         except NameRefused as error:
-            log(f"[Agent] {oldname}: Not renamed: {error}")
+            log.info(f"Not renamed: {error}", agent=oldname)
             clean = oldname
         if clean != newname:
             self.db_key = clean

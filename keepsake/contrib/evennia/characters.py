@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from twisted.python.failure import Failure
 
-from keepsake.agent.agent_log import log
 from keepsake.agent.attention import TALK_SECONDS
 from keepsake.agent.runtime import now, running, runtime
 from keepsake.agent.surroundings import identity_of, is_agent, players_near, talkativeness
@@ -15,11 +13,14 @@ from keepsake.contrib.evennia.minds import mind_of, open_minds
 from keepsake.contrib.evennia.news import Absentee, News, newest_news, news_of
 from keepsake.errors import KeepsakeError
 from keepsake.events.files import time_of
+from keepsake.logs import Subsystem, get_logger
 
 if TYPE_CHECKING:
     from evennia.objects.objects import DefaultCharacter as Base
 else:
     Base = object
+
+log = get_logger(Subsystem.NEWS)
 
 LEFT = "left"
 """The attribute with the time when a player left, in ISO format."""
@@ -74,12 +75,15 @@ def show_absence_news(character: Any) -> None:
     def work() -> list[News]:
         found: list[News] = []
         for mind, name, key in known:
-            with suppress(KeepsakeError, OSError):  # logged elsewhere
+            try:
                 found += news_of(mind.memory.memory.archive, name, key, who)
+            except (KeepsakeError, OSError) as error:  # the others' news is shown
+                log.error("An agent's news could not be read", agent=name, exc_info=error)
         return newest_news(found)
 
     def failed(failure: Failure) -> None:
-        log(f"[Error] {character.key}: The news of the absence failed: {failure.value!r}")
+        told = "The news of an absence failed"
+        log.error(told, player=character.key, exc_info=failure.value)
 
     def show(found: list[News]) -> None:
         if found and character.pk is not None:

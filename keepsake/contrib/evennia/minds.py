@@ -17,13 +17,15 @@ from evennia.objects.models import ObjectDB
 from evennia.objects.objects import DefaultCharacter, DefaultRoom
 from twisted.internet.task import LoopingCall
 
-from keepsake.agent.agent_log import logged
 from keepsake.agent.mind import Mind
 from keepsake.agent.runtime import running, runtime
 from keepsake.agent.sleep.sleeper import TICK_SECONDS
 from keepsake.agent.surroundings import AgentRef
 from keepsake.agent.thinker import AgentState
 from keepsake.contrib.evennia.creation import MEMORY_ID, all_agents, settle_memory
+from keepsake.logs import Subsystem, get_logger, logged
+
+log = get_logger(Subsystem.AGENTS)
 
 _GOING_HOME = "going home to sleep"
 STATES = (*(each.value for each in AgentState), _GOING_HOME)
@@ -82,7 +84,7 @@ def open_all() -> None:
     for agent in agents:  # before the first mind opens, which would take the others for players
         runtime().subscribers.agent_ids[agent.key] = agent.id
     for agent in agents:
-        with logged(f"{agent.key}: The mind could not be opened"):
+        with logged(log, "The mind could not be opened", agent=agent.key):
             if mind := mind_of(agent):
                 mind.thinker.schedule()
 
@@ -117,7 +119,9 @@ def _start_ticking() -> None:
 def _tick() -> None:
     minds = open_minds()
     for mind in minds:
-        with logged(f"{mind.memory.name}: Its tick failed"):
+        with logged(
+            log, "The tick failed", agent=mind.memory.name, subsystem=Subsystem.HOUSEKEEPING
+        ):
             mind.sleeper.tick()
             if (agent := mind.thinker.body()) is not None and not mind.closed:
                 agent.at_minute()

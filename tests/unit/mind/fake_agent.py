@@ -107,7 +107,6 @@ class FakeAgent:
     config: CompactionConfig = SMALL
     clock: ManualClock = field(default_factory=ManualClock)
     summarizer: ScriptedSummarizer = field(default_factory=ScriptedSummarizer)
-    log: list[str] = field(default_factory=list)
     constraints: tuple[str, ...] = ()
     asleep: bool = False
     tokens: Tokens = field(default_factory=WordTokens)
@@ -123,7 +122,6 @@ class FakeAgent:
                     config=lambda: self.config,
                     summarizer=lambda: self.summarizer,
                     clock=self.clock,
-                    log=self.log.append,
                     tokens=self.tokens,
                     constraints=lambda: self.constraints,
                     asleep=lambda: self.asleep,

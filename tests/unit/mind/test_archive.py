@@ -26,14 +26,14 @@ def segment(agent):
 
 
 @pytest.mark.parametrize("torn", [b'{"type":"mem', b"\x00\x00\x00", b'"half', b"12"])
-def test_a_torn_last_line_is_set_aside_and_its_number_reused(agent, torn):
+def test_a_torn_last_line_is_set_aside_and_its_number_reused(agent, torn, logged):
     memory = agent.open()
     add(memory, 3)
     memory.close()
     with segment(agent).open("ab") as file:
         file.write(torn)
     memory = agent.open()
-    assert any("torn" in line for line in agent.log)
+    assert logged.having("WARNING archive Mira: ", "torn")
     assert [p.read_bytes() for p in (agent.folder / "archive").glob("torn-*")] == [torn]
     add(memory, 1)
     assert covered(memory.context()) == [1, 2, 3, 4]

@@ -36,7 +36,7 @@ def edit(agent, name, body):
     return path
 
 
-def test_default_windows_compact_at_129_193_and_257_memories(agent):
+def test_default_windows_compact_at_129_193_and_257_memories(agent, logged):
     agent.config = CompactionConfig(immediate_window=64, recent_window=64, min_saving_tokens=0)
     memory = agent.open()
     due = []
@@ -50,7 +50,6 @@ def test_default_windows_compact_at_129_193_and_257_memories(agent):
     assert (context.longterm.first, context.longterm.last) == (1, 129)
     assert (context.recent.first, context.recent.last) == (130, 193)
     assert len(context.window) == 64
-    logged = "\n".join(line.removeprefix("[Memory] Mira: ") for line in agent.log)
     for line in (
         "Starting compaction (129 memories, 64 imm",
         "Compaction complete (first summary)",
@@ -58,7 +57,7 @@ def test_default_windows_compact_at_129_193_and_257_memories(agent):
         "Long-term summary updated (",
         "Compaction complete (waterfall)",
     ):
-        assert line in logged, logged
+        assert logged.having(f"INFO compaction Mira: {line}"), logged.lines
     memory.close()
 
 

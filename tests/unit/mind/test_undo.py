@@ -55,7 +55,7 @@ def test_undo_restores_the_last_state_with_one_line_of_the_archive(memory):
 
 
 @pytest.mark.parametrize("times", [2, 1])
-def test_an_edit_of_an_undone_summary_is_set_aside_and_not_adopted(agent, memory, times):
+def test_an_edit_of_an_undone_summary_is_set_aside_and_not_adopted(agent, memory, times, logged):
     states = compacted(memory, times)
     path = edit(agent, "recent.md", "Written by a person.")
     memory.undo()
@@ -63,7 +63,7 @@ def test_an_edit_of_an_undone_summary_is_set_aside_and_not_adopted(agent, memory
     assert state(memory) == states[-1]
     (aside,) = (agent.folder / "summaries").glob("recent-edited-*.md")
     assert "Written by a person." in aside.read_text()
-    assert any("edited meanwhile" in line for line in agent.log)
+    assert logged.having("compaction Mira: ", "edited meanwhile")
     assert check(memory.archive, memory.context(), memory.summaries).whole
 
 
