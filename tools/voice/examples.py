@@ -19,7 +19,7 @@ from typing import Any
 import httpx
 
 from keepsake.tasks.forms.form import LAST_LINES
-from keepsake.tasks.scene import Scene
+from keepsake.tasks.scene import Excerpt, Scene
 from keepsake.tasks.task import Prompts
 from keepsake.tasks.task_prompts import LOADERS
 
@@ -90,7 +90,9 @@ def examples(talk: Dialogue, prompts: Prompts) -> Iterator[tuple[str, str]]:
             continue
         shown = talk.lines[:at]
         shown = shown[max(len(shown) // LAST_LINES - 1, 0) * LAST_LINES :]
-        values: dict[str, Any] = replace(talk.scene, told=talk.told.get(at, ())).variables()
+        values: dict[str, Any] = replace(
+            talk.scene, told=tuple(Excerpt((), each) for each in talk.told.get(at, ()))
+        ).variables()
         values |= {"examples": [*talk.voice], "talk": shown, "refused": ""}
         yield prompts.render("dialogue", **values), line.removeprefix(own)
 
