@@ -123,7 +123,7 @@ def secrecy(agent: Body, turn: TurnContext, private: PrivateWords) -> tuple[bool
     The answer to a whisper is whispered. So is an answer that may hold whispered words, if others
     have come in since. Any answer to a prompt with whispered words may hold them.
     """
-    alone = len(turn.audience) == 1 and turn.audience in private.shared.values()
+    alone = len(turn.audience) == 1 and private.shares_with(turn.audience)
     confided = turn.whispered or alone
     if turn.whispered or not turn.partner:
         return turn.whispered, confided

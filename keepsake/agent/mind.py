@@ -52,6 +52,7 @@ class Mind:
         Called every minute in a worker thread; blocks, never raises.
         """
         name = self.memory.name
+        self.memory.read_private()
         with logged(log, "The edited files could not be read", agent=name):
             self.books.read_edits()
         told = "The pages of people could not be updated"

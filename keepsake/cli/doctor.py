@@ -17,7 +17,6 @@ from pathlib import Path
 
 from keepsake import database, vault_lock
 from keepsake.agent.settings import RecallConfig, SleepConfig, ThinkingConfig
-from keepsake.archive.integrity import check_lines
 from keepsake.archive.log import Archive
 from keepsake.archive.spill import Spill
 from keepsake.books.journal import Journal
@@ -31,6 +30,7 @@ from keepsake.events.files import newest_first, time_of
 from keepsake.events.types import Fault
 from keepsake.json_lines import Record
 from keepsake.memory.config import CompactionConfig
+from keepsake.memory.integrity import check_lines
 from keepsake.models import profiles as model_profiles
 from keepsake.models.catalogue import load_catalogue
 from keepsake.models.detection import detected_profiles

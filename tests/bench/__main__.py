@@ -22,6 +22,7 @@ BENCHES = (
     "first_sentence",
     "tokens",
     "prompts",
+    "open",
 )
 """The names of the benches: ``busy`` is in ``busy_bench.py``."""
 

@@ -146,7 +146,6 @@ class Recaller:
             # Summaries hold no private words, and notes are not memories.
             may=lambda document: (
                 audience is None
-                or not private.shared
                 or document.kind is not DocumentKind.MEMORY
                 or private.may_hear([document.first], audience)
             ),

@@ -9,10 +9,12 @@ from twisted.python.failure import Failure
 from keepsake.agent.attention import TALK_SECONDS
 from keepsake.agent.runtime import now, running, runtime
 from keepsake.agent.surroundings import identity_of, is_agent, players_near, talkativeness
+from keepsake.contrib.evennia.hearing import happens, person_of, persons_of
 from keepsake.contrib.evennia.minds import mind_of, open_minds
 from keepsake.contrib.evennia.news import Absentee, News, newest_news, news_of
 from keepsake.errors import KeepsakeError
 from keepsake.events.files import time_of
+from keepsake.happening import Manner, Speech
 from keepsake.logs import Subsystem, get_logger
 
 if TYPE_CHECKING:
@@ -28,7 +30,7 @@ TIMEOUT_SECONDS = 30.0
 """Seconds to wait for the news of an absence. Later news is not shown."""
 
 
-_AGENT_OPTIONS = frozenset({"importance", "chain", "about", "work"})
+_AGENT_OPTIONS = frozenset({"work"})
 """Options of a message that only agents get. They are not sent to a client."""
 
 
@@ -49,6 +51,35 @@ class CharacterMixin(Base):
             case (line, {**facts}) if not _AGENT_OPTIONS.isdisjoint(facts):
                 text = (line, {name: facts[name] for name in facts if name not in _AGENT_OPTIONS})
         super().msg(text=text, from_obj=from_obj, **kwargs)
+
+    def at_say(
+        self,
+        message: str,
+        msg_self: Any = None,
+        msg_location: Any = None,
+        receivers: Any = None,
+        msg_receivers: Any = None,
+        **kwargs: Any,
+    ) -> None:
+        """Speak as the game does, and tell agents the words, to whom, and whether it is a whisper.
+
+        The arguments are those of Evennia's ``at_say``, which shows the line.
+        """
+        speech = Speech(
+            speaker=person_of(self),
+            words=str(message),
+            to=persons_of(receivers),
+            manner=Manner.WHISPER if kwargs.get("whisper") else Manner.SAY,
+        )
+        with happens(speech):
+            super().at_say(
+                message,
+                msg_self=msg_self,
+                msg_location=msg_location,
+                receivers=receivers,
+                msg_receivers=msg_receivers,
+                **kwargs,
+            )
 
     def at_post_puppet(self, **kwargs: Any) -> None:
         """Show the news of the player's absence."""

@@ -52,6 +52,7 @@ def mind_of(agent: Any) -> Mind | None:
         shared.at_first_agent.pop(0)()
     shared.subscribers.agent_ids[agent.key] = number
     settle_memory(agent)
+    agent.ensure_commands()  # Evennia's ``type`` calls no hook
     if number not in _minds:  # it may be: settle_memory opens the mind of a copy
         # Evennia caches loaded objects: this asks the database only the first time.
         find = partial(ObjectDB.objects.get_id, number)
