@@ -15,6 +15,7 @@ from keepsake.agent.surroundings import (
     Body,
     find_person,
     identity_of,
+    name_of,
     people_near,
     place_of,
 )
