@@ -9,12 +9,40 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from enum import StrEnum
 from functools import partial
 from typing import Any, Protocol
 
 SYSTEM = "system"
 USER = "user"
 ASSISTANT = "assistant"
+
+
+class FormName(StrEnum):
+    """The name of a prompt form, as in ``llm.md``, and what a model client must know of it.
+
+    The classes of :mod:`keepsake.tasks.forms` do everything else that depends on the form.
+
+    Attributes:
+        sends_messages: Whether the request is a list of messages for a chat endpoint.
+        answer_tokens: The default limit of an answer: a chat model writes several lines, a model
+            that continues text writes one.
+    """
+
+    sends_messages: bool
+    answer_tokens: int
+
+    def __new__(cls, name: str, sends_messages: bool = False, answer_tokens: int = 0) -> FormName:
+        """Make a member, which is equal to its name."""
+        made = str.__new__(cls, name)
+        made._value_ = name
+        made.sends_messages = sends_messages
+        made.answer_tokens = answer_tokens
+        return made
+
+    CHAT = ("chat", True, 400)
+    DIALOGUE = ("dialogue", False, 60)
+    SCRIPT = ("script", False, 60)
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from twisted.internet.defer import Deferred, TimeoutError, maybeDeferred
 from twisted.python.failure import Failure
 
 from keepsake.agent.agent_log import known_secrets, report
-from keepsake.agent.settings import RECALL_SHARE, RecallConfig, SleepConfig, ThinkingConfig
+from keepsake.agent.settings import RecallConfig, SleepConfig, ThinkingConfig
 from keepsake.archive.log import Syncer
 from keepsake.archive.spill import Spill
 from keepsake.errors import ConfigError, KeepsakeError
@@ -32,7 +32,7 @@ from keepsake.memory.config import SUMMARY_SHARE, CompactionConfig
 from keepsake.models.detection import Detection
 from keepsake.models.embedders import CachedEmbedder, MiniLMEmbedder, load_embedder
 from keepsake.models.gateway import Gateway
-from keepsake.models.profiles import CHAT, DIALOGUE, NO_MODEL, ModelProfile, Profiles
+from keepsake.models.profiles import NO_MODEL, ModelProfile, Profiles
 from keepsake.models.queue import Priority
 from keepsake.paths import SHIPPED_CONFIG, Places
 from keepsake.ports import (
@@ -46,7 +46,8 @@ from keepsake.ports import (
 )
 from keepsake.prompt.tokens import Heuristic
 from keepsake.recall.service import IndexService
-from keepsake.tasks.talk import LAST_LINES
+from keepsake.tasks.forms.choice import form_of
+from keepsake.tasks.forms.form import BY_RULES, UNKNOWN, PromptForm, PromptLimits
 from keepsake.tasks.task import Ask
 from keepsake.tasks.task_prompts import task_prompts
 
@@ -87,9 +88,8 @@ class Runtime:
     subscribers: Subscribers = field(default_factory=Subscribers)
     indexes: IndexService | None = None  # the recall indexes; None for a world without recall
     embedder: Embedder | None = None  # None for recall by words alone
-    # token limit of a prompt of the agents' chat model; 0 if they have no chat model
-    chat_tokens: int = 0
-    shown_lines: int = 0  # how many newest memories a dialogue shows; 0 for the whole window
+    # what prompts of the agents' model can show; published by :meth:`update_limits`
+    limits: PromptLimits = UNKNOWN
     rest: float = 0.0  # seconds for which a settings file or a template is not checked again
     # called when the first mind is made, so that a game without agents starts no models or indexes
     at_first_agent: list[Callable[[], object]] = field(default_factory=list)
@@ -163,22 +163,42 @@ class Runtime:
 
         return ask
 
-    def chat_profile(self) -> ModelProfile | None:
-        """Return the profile of the agents' model; None if there is no model and rules answer.
-
-        Its prompt limit is stored, because the memory depends on it too.
+    @property
+    def agent_profile(self) -> ModelProfile | None:
+        """The profile of the agents' model; None if there is no model and rules answer.
 
         Raises:
             KeepsakeError: The profile cannot be used.
         """
         if self.gateway.profiles.get(PROFILE).provider == NO_MODEL:
-            self.chat_tokens = 0
-            self.shown_lines = LAST_LINES
             return None
-        profile = self.gateway.model(PROFILE)[0].resolved()
-        self.chat_tokens = profile.prompt_tokens if profile.form == CHAT else 0
-        self.shown_lines = LAST_LINES if profile.form == DIALOGUE else 0
-        return profile
+        return self.gateway.model(PROFILE)[0].resolved()
+
+    def prompt_form(self, target: TargetModel) -> PromptForm:
+        """Return the form in which a model is asked what an agent does next.
+
+        Raises:
+            ConfigError: A template cannot be used.
+        """
+        return form_of(
+            target,
+            self.prompts["talk"].current,
+            self.prompts["act"].current,
+            count=lambda texts: sum(self.tokens.each(texts)),
+            memory_tokens=self.compaction.current.budget,
+        )
+
+    def update_limits(self) -> None:
+        """Publish the limits of the agents' model, which the memory depends on.
+
+        Call it when the profile or the model may have changed: before a thought, and in the
+        housekeeping.
+
+        Raises:
+            KeepsakeError: The profile cannot be used.
+        """
+        profile = self.agent_profile
+        self.limits = BY_RULES if profile is None else self.prompt_form(profile).limits
 
     @property
     def event_log(self) -> EventLog | None:
@@ -199,7 +219,7 @@ class Runtime:
         If ``context_tokens`` is not set, it is the prompt limit of the chat model.
         """
         config = self.compaction.current
-        tokens = self.chat_tokens
+        tokens = self.limits.prompt_tokens
         if config.context_tokens or not tokens:
             return config
         return replace(
@@ -212,7 +232,7 @@ class Runtime:
     def recall_config(self) -> RecallConfig:
         """The recall settings, fitted to the agents' model; any thread."""
         config = self.recall.current
-        budget = self.chat_tokens // RECALL_SHARE
+        budget = self.limits.recall_tokens
         if not config.budget or budget <= config.budget:
             return config
         # Twice as many, because only the best memories are shown with their neighbours.

@@ -81,7 +81,9 @@ class TestEvenniasOwnCommands(AnyGame):
         self.settle()
         heard = self.capture(self.visitor)
         actor = self.rook.mind.actor
-        actor.speak(self.rook, "Braces {are} $no() |rtrap.", "Ilse", whispered=False)
+        actor.speak(
+            self.rook, "Braces {are} $no() |rtrap.", Person("Ilse", identity_of(self.visitor))
+        )
         assert 'Rook says to you, "Braces {are} $no() ||rtrap."' in heard
         for command in (Command("examine", "Ilse"), Command("go", "north")):
             actor.do(self.rook, command)
@@ -271,10 +273,12 @@ class TestShortDescriptions(AnyGame):
 
     def test_its_answer_arrives(self):
         heard = self.capture(self.boss)
-        self.vera.mind.actor.speak(self.vera, "Come in.", "a tall man")
+        self.vera.mind.actor.speak(self.vera, "Come in.", Person("a tall man"))
         assert any("Come in." in line for line in heard)
         assert not any("/Me" in line or "Vera" in line for line in heard)
-        whisper = self.vera.mind.actor.speak(self.vera, "Only you.", "a tall man", whispered=True)
+        whisper = self.vera.mind.actor.speak(
+            self.vera, "Only you.", Person("a tall man"), whispered=True
+        )
         assert whisper.command is not None
         assert any("Only you." in line and "/Me" not in line for line in heard)
         assert self.vera.mind.actor.unheard == 0
@@ -299,7 +303,7 @@ class TestConvertedCharacters(AnyGame):
     def test_it_can_speak(self):
         tom = self.convert()
         heard = self.capture(self.visitor)
-        tom.mind.actor.speak(tom, "I can speak.", "Ilse")
+        tom.mind.actor.speak(tom, "I can speak.", Person("Ilse"))
         assert any(line == 'Old Tom says to you, "I can speak."' for line in heard)
         assert not any(each == "page" for each in tom.cmdset.current)
 
@@ -321,7 +325,7 @@ class TestWordsThatDoNotArrive(AnyGame):
     def speak(self, kind: str, *, whispered: bool = False) -> tuple[Any, list[str]]:
         agent = create.create_object(f"tests.world.foreign_games.{kind}", "Pip", self.limbo)
         heard = self.capture(self.visitor)
-        agent.mind.actor.speak(agent, "Hello there.", "Ilse", whispered=whispered)
+        agent.mind.actor.speak(agent, "Hello there.", Person("Ilse"), whispered=whispered)
         return agent, heard
 
     def test_an_agent_without_commands_speaks_by_at_say(self):

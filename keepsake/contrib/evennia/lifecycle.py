@@ -93,7 +93,7 @@ def _do_housekeeping() -> None:
     """Do what no event starts: write again after a full disk, retry and start compactions."""
     minds = open_minds()
     with suppress(KeepsakeError):  # the next model call reports a profile that cannot be used
-        runtime.runtime().chat_profile()  # sets the prompt limit; else compactions start too early
+        runtime.runtime().update_limits()
     busy = sum(mind.compactions.compacting for mind in minds)
     for mind in minds:
         # A mind that compacts does all this itself, and would block this thread until it ends.
