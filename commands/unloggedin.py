@@ -13,7 +13,7 @@ from evennia.utils.utils import class_from_module
 
 from keepsake.errors import NameRefused
 from keepsake.language.perception import closed, one_line
-from keepsake.names import check_agent_name
+from keepsake.names import check_player_name
 from typeclasses.agents import Agent
 
 _TWO_WORDS = re.compile(r'(?:"([^"]+)"|([^"\s]+))\s+(?:"([^"]+)"|([^"\s]+))')
@@ -36,7 +36,7 @@ class PlayerNameValidator:
         agents = Agent.objects.all_family().values_list("db_key", flat=True)
         accounts = AccountDB.objects.values_list("username", flat=True)
         try:
-            kept = check_agent_name(name, taken=chain(agents, accounts))
+            kept = check_player_name(name, taken=chain(agents, accounts))
         except NameRefused as refusal:
             raise ValidationError(closed(str(refusal))) from refusal
         if kept != name:

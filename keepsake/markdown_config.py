@@ -26,8 +26,8 @@ from pathlib import Path
 from typing import Any, Self, cast
 from urllib.parse import urlsplit
 
-from keepsake.books.files import stamp
 from keepsake.errors import ConfigError
+from keepsake.files import stamp
 from keepsake.logs import Subsystem, get_logger
 
 log = get_logger(Subsystem.CONFIG)

@@ -9,11 +9,8 @@ none.
 from __future__ import annotations
 
 import errno
-import os
-import tempfile
 import threading
-from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import chain, count
@@ -24,9 +21,7 @@ import yaml
 
 from keepsake.errors import NoteRefused
 from keepsake.events.types import MemoryChange
-
-type Stamp = tuple[int, int, int]
-"""Modification time in nanoseconds, size in bytes, inode: together they show a changed file."""
+from keepsake.files import Stamp, stamp, written_aside
 
 type Parse[T] = Callable[[Path, str, datetime], T]
 """Parses a file's text, given the time of its last change; raises an error with the reason."""
@@ -34,15 +29,6 @@ _BROKEN = (ValueError, KeyError, TypeError, RecursionError, yaml.YAMLError)
 
 MOST_BYTES = 4_000_000  # of one file; longer files are not read
 _TRIES = 5
-
-
-def stamp(path: Path) -> Stamp | None:
-    """Return the stamp that shows later whether a file has changed; None if there is no file."""
-    try:
-        status = path.stat()
-    except OSError:
-        return None
-    return status.st_mtime_ns, status.st_size, status.st_ino
 
 
 def read(path: Path) -> str | None:
@@ -70,16 +56,6 @@ def unusable(path: Path, error: Exception) -> NoteRefused:
     )
 
 
-def replace_file(path: Path, text: str) -> None:
-    """Replace a file that only the game writes; a reader sees either the old or the new text.
-
-    Raises:
-        OSError: The file cannot be written; the old text stays.
-    """
-    with _written_aside(path, text) as temporary:
-        temporary.replace(path)
-
-
 def free_name(path: Path) -> Path:
     """Return the first of ``garden.md``, ``garden-2.md`` … that does not exist or is empty."""
     beside = (path.with_name(f"{path.stem}-{number}{path.suffix}") for number in count(2))
@@ -100,32 +76,6 @@ def pages(folder: Path) -> list[Path]:
     except OSError:
         return []
     return sorted(path for path in found if not path.name.startswith("."))
-
-
-def sync(path: Path) -> None:
-    """Write a file, or a folder's list of names, to the disk, so that it survives a power cut."""
-    fd = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(fd)
-    finally:
-        os.close(fd)
-
-
-@contextmanager
-def _written_aside(path: Path, text: str) -> Iterator[Path]:
-    """Provide a temporary file with that text, written to the disk in the folder of ``path``."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    fd, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem[:40]}-", suffix=".tmp")
-    temporary = Path(name)
-    try:
-        with os.fdopen(fd, "wb") as file:
-            file.write(text.encode("utf-8", "replace"))
-            file.flush()
-            os.fchmod(file.fileno(), 0o644)
-            os.fsync(file.fileno())
-        yield temporary
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def time_of(given: Any, default: datetime | None) -> datetime:
@@ -292,7 +242,7 @@ class RecordStore[T]:
                         old = self._take(path, None, text)
                     made = make(text, old)
                     new = self._parsed(path, made, datetime.now(UTC))
-                    with _written_aside(path, made) as temporary:
+                    with written_aside(path, made) as temporary:
                         if read(path) != source:  # an editor saved meanwhile: do not overwrite it
                             continue
                         written = stamp(temporary)

@@ -15,10 +15,9 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from keepsake.archive.forgetting import FORGOTTEN
 from keepsake.archive.old_lines import what_of
 from keepsake.archive.privacy import is_private, is_redacted
-from keepsake.archive.records import SHRUG, Memory, MemoryKind
+from keepsake.archive.records import FORGOTTEN, SHRUG, Memory, MemoryKind
 from keepsake.happening import ME, Manner, Person, Pose, Speech, addressees_of
 from keepsake.language.perception import for_prompt, shorten
 from keepsake.ports import ASSISTANT, USER

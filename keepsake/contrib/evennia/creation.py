@@ -18,10 +18,10 @@ from evennia.utils.utils import class_from_module
 
 from keepsake.agent.runtime import running, runtime
 from keepsake.agent.surroundings import identity_of, is_agent
-from keepsake.books.files import replace_file
 from keepsake.contrib.evennia.apps import setting
 from keepsake.errors import KeepsakeError
 from keepsake.events.types import MemoryChange
+from keepsake.files import replace_file
 from keepsake.language.perception import one_line
 from keepsake.logs import Subsystem, get_logger, logged
 from keepsake.names import check_agent_name, folder_name

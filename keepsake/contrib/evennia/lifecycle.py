@@ -17,6 +17,7 @@ from keepsake.agent.runtime import COMPACTING_AT_ONCE, Runtime
 from keepsake.agent.scheduler import ReactorScheduler
 from keepsake.contrib.evennia.agents import notice_login
 from keepsake.contrib.evennia.apps import places
+from keepsake.contrib.evennia.forgetting import continue_requests
 from keepsake.contrib.evennia.minds import close_all, open_all, open_minds
 from keepsake.contrib.otel import with_tracing
 from keepsake.errors import KeepsakeError
@@ -67,9 +68,10 @@ def start() -> None:
 
 
 def open_agents(shared: Runtime) -> None:
-    """Open every agent's memory, and start the housekeeping."""
+    """Open every agent's memory, continue interrupted requests, and start the housekeeping."""
     global _housekeeping  # noqa: PLW0603 - one per process, like the runtime
     shared.post(open_all)
+    shared.post(continue_requests)
     shared.gateway.on_ready = _model_is_back
     _housekeeping = shared.scheduler.every(HOUSEKEEPING_SECONDS, _do_housekeeping)
 

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keepsake.archive.forgetting import FORGOTTEN
-from keepsake.archive.records import Memory, MemoryKind, Tier
+from keepsake.archive.records import FORGOTTEN, Memory, MemoryKind, Tier
 from keepsake.errors import ConfigError
 from keepsake.memory.summary_text import SummarySource
 from keepsake.paths import REPOSITORY
