@@ -17,7 +17,6 @@ from keepsake.agent.acting import Actor
 from keepsake.agent.agent_log import ThoughtLog
 from keepsake.agent.attention import DIRECT, IDLE, Attention, EventKind, Impulse
 from keepsake.agent.memory.tools import MemoryTools
-from keepsake.agent.prompting import preview, warm_up
 from keepsake.agent.runtime import Runtime
 from keepsake.agent.scheduler import Alarm
 from keepsake.agent.surroundings import (
@@ -30,7 +29,8 @@ from keepsake.agent.surroundings import (
     show_players,
     talkativeness,
 )
-from keepsake.agent.turn import Turn
+from keepsake.agent.turns.prompting import preview, warm_up
+from keepsake.agent.turns.turn import Turn
 from keepsake.prompt.sections import Rendered
 
 

@@ -7,10 +7,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from keepsake.agent.attention import EventKind, Impulse
-from keepsake.agent.context import unanswered
 from keepsake.agent.memory.related import SearchResult, line_of, result_line, select
-from keepsake.agent.scene import excerpts_of, told_lines
 from keepsake.agent.settings import RecallConfig
+from keepsake.agent.turns.context import unanswered
+from keepsake.agent.turns.scene import excerpts_of, told_lines
 from keepsake.archive.records import MemoryKind
 from keepsake.memory.types import MemoryContext
 from keepsake.prompt.tokens import estimate_tokens

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keepsake.agent.attention import EventKind, Impulse
-from keepsake.agent.context import came_after, unanswered
+from keepsake.agent.turns.context import came_after, unanswered
 from keepsake.archive.records import Memory
 from keepsake.happening import ME, Deed, Manner, Person, Pose, Sight, Speech, What
 from keepsake.tasks.conversation import turns_of

@@ -9,14 +9,6 @@ from itertools import takewhile
 from typing import Any
 
 from keepsake.agent.agent_log import call_hook
-from keepsake.agent.context import (
-    NOTHING,
-    TurnContext,
-    Unanswered,
-    came_after,
-    secrecy,
-    unanswered,
-)
 from keepsake.agent.memory.related import SearchResult, line_of, scene_query
 from keepsake.agent.memory.tools import WRITES, MemoryTools
 from keepsake.agent.surroundings import (
@@ -29,6 +21,14 @@ from keepsake.agent.surroundings import (
     options_of,
     people_near,
     place_of,
+)
+from keepsake.agent.turns.context import (
+    NOTHING,
+    TurnContext,
+    Unanswered,
+    came_after,
+    secrecy,
+    unanswered,
 )
 from keepsake.archive.privacy import PrivateWords
 from keepsake.archive.records import Memory

@@ -6,10 +6,10 @@ from random import Random
 
 from keepsake.agent.acting import Basis
 from keepsake.agent.attention import EventKind, Impulse
-from keepsake.agent.context import TurnContext
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.memory.related import SearchResult
 from keepsake.agent.surroundings import Body
+from keepsake.agent.turns.context import TurnContext
 from keepsake.books.persona import open_lines
 from keepsake.happening import Person
 from keepsake.recall.documents import DocumentKind

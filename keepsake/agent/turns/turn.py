@@ -15,19 +15,19 @@ from dataclasses import replace
 
 from keepsake.agent.acting import Actor, Basis
 from keepsake.agent.agent_log import DROPPED, TOO_LARGE, Sent, ThoughtLog
-from keepsake.agent.answering import Answering
-from keepsake.agent.asking import ModelCall, Reading
-from keepsake.agent.attempt import Attempt, AttemptState, TurnDropped, thought_of
 from keepsake.agent.attention import Impulse
-from keepsake.agent.context import UNPROMPTED, context_of
 from keepsake.agent.memory.related import SearchResult
 from keepsake.agent.memory.tools import MemoryTools
-from keepsake.agent.prompting import prompt_of
-from keepsake.agent.rules import basis_of_rule, reply_by_rule
 from keepsake.agent.runtime import Runtime
-from keepsake.agent.scene import recall_for_turn
 from keepsake.agent.scheduler import Alarm
 from keepsake.agent.surroundings import AgentRef, Body, players_near, show_no_answer
+from keepsake.agent.turns.answering import Answering
+from keepsake.agent.turns.asking import ModelCall, Reading
+from keepsake.agent.turns.attempt import Attempt, AttemptState, TurnDropped, thought_of
+from keepsake.agent.turns.context import UNPROMPTED, context_of
+from keepsake.agent.turns.prompting import prompt_of
+from keepsake.agent.turns.rules import basis_of_rule, reply_by_rule
+from keepsake.agent.turns.scene import recall_for_turn
 from keepsake.errors import KeepsakeError, ModelError, ModelUnavailable
 from keepsake.logs import Subsystem, get_logger
 from keepsake.models.profiles import ModelProfile

@@ -8,9 +8,9 @@ from dataclasses import replace
 from twisted.internet.defer import Deferred, DeferredQueue
 
 from keepsake.agent.agent_log import ThoughtLog
-from keepsake.agent.answering import Answering, Wait
-from keepsake.agent.attempt import AttemptState
 from keepsake.agent.runtime import PROFILE, Runtime
+from keepsake.agent.turns.answering import Answering, Wait
+from keepsake.agent.turns.attempt import AttemptState
 from keepsake.models.profiles import ModelProfile
 from keepsake.models.queue import Outcome, Priority, Ticket
 from keepsake.ports import Generation, GenerationRequest

@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from keepsake.agent.attention import Impulse
-from keepsake.agent.context import TurnContext, context_of
 from keepsake.agent.memory.related import SearchResult
 from keepsake.agent.memory.tools import MemoryTools
 from keepsake.agent.runtime import PROFILE, Runtime
-from keepsake.agent.scene import recall_for_turn, scene_of
 from keepsake.agent.surroundings import AgentRef, Body, place_of
+from keepsake.agent.turns.context import TurnContext, context_of
+from keepsake.agent.turns.scene import recall_for_turn, scene_of
 from keepsake.archive.records import Memory
 from keepsake.errors import KeepsakeError
 from keepsake.happening import ME, Person, Speech

@@ -7,11 +7,11 @@ from typing import Any
 
 from keepsake.agent.acting import TALK, Act, Actor
 from keepsake.agent.agent_log import ThoughtLog, call_hook
-from keepsake.agent.attempt import AttemptState
-from keepsake.agent.context import TurnContext, secrecy
 from keepsake.agent.memory.tools import WRITES, MemoryTools
-from keepsake.agent.scene import available_verbs
 from keepsake.agent.surroundings import Body, people_near, place_of
+from keepsake.agent.turns.attempt import AttemptState
+from keepsake.agent.turns.context import TurnContext, secrecy
+from keepsake.agent.turns.scene import available_verbs
 from keepsake.archive.records import COURTESY
 from keepsake.happening import Result
 from keepsake.prompt.verbs import Command
@@ -20,7 +20,7 @@ from keepsake.tasks.deed import read_deed
 from keepsake.tasks.guard import SpeechGuard
 
 type Wait = Callable[[Awaitable[Any]], Awaitable[Any]]
-"""Waits for a result; raises :class:`keepsake.agent.attempt.TurnDropped` if the turn ends."""
+"""Waits for a result; raises :class:`keepsake.agent.turns.attempt.TurnDropped` if the turn ends."""
 
 
 class Answering:
