@@ -84,8 +84,8 @@ class ConfigSection:
             if near := difflib.get_close_matches(key, alike, 1, _SLIP):
                 cure = f"Did you mean {near[0]}?"
                 raise ConfigError(self.path, entry.line, f"nothing reads {key}", cure)
-            told = f"nothing reads {key}; the line does nothing and can be removed"
-            log.warning(f"{self.path}, line {entry.line}: {told}")
+            told = "Nothing reads a setting; its line does nothing and can be removed"
+            log.warning(told, path=self.path, line=entry.line, setting=key)
         return replace(self, entries={k: it for k, it in self.entries.items() if k in names})
 
     def into[C](self, config: type[C]) -> C:

@@ -81,6 +81,8 @@ def _act(why: Why, now: datetime) -> Iterator[str]:
     where = f" |x(memory {why.act.number}, {plain(why.act.place)})|n"
     yield f"  {one_line(why.command) or '(nothing)'}{where}"
     yield f"|wReason|n       {one_line(why.reason) or '(none given)'}"
+    for each in why.failed:
+        yield f"|rFailed|n       {one_line(each)}"
 
 
 def _cause(why: Why) -> Iterator[str]:
