@@ -186,6 +186,8 @@ def restore(
     out.print(f"Restored {done.files} files as of {done.made}. Start with `keepsake start`.")
     for folder in done.aside:
         out.print(f"The replaced files are in {folder}", markup=False)
+    for link in done.links:
+        out.print(f"Not restored, because it is a link: {link}", markup=False)
 
 
 # -- the event log
