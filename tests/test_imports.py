@@ -34,6 +34,7 @@ PURE = (
     "names",
     "ports",
     "happening",
+    "regular_files",
 )
 """The parts of the library that import no framework and no client."""
 

@@ -7,6 +7,7 @@ every file itself. It creates folders and regular files below one folder, and no
 
 from __future__ import annotations
 
+import errno
 import gzip
 import hashlib
 import os
@@ -158,7 +159,8 @@ def _files_below(folder: Path, above: tuple[str, ...]) -> Iterator[Path]:
         if path.name.startswith("."):
             continue
         if path.is_symlink() and not path.exists():
-            raise FileNotFoundError(2, f"{path} is a link to {path.readlink()}, which is missing")
+            reason = f"The link {path} leads to {path.readlink()}, which is missing"
+            raise FileNotFoundError(errno.ENOENT, reason)
         if path.is_dir():
             yield from _files_below(path, (*above, real))
         elif path.is_file():

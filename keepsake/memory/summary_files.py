@@ -20,6 +20,7 @@ import yaml
 from keepsake.archive.log import Archive
 from keepsake.archive.records import Tier
 from keepsake.archive.tiers import SummaryState, Tiers
+from keepsake import regular_files
 from keepsake.books.files import free_name, replace_file
 from keepsake.errors import ArchiveUnwritable
 from keepsake.events.types import MemoryChange
@@ -57,7 +58,7 @@ class SummaryFolder:
         """
         path = self.path(tier)
         try:
-            post = frontmatter.loads(path.read_text(encoding="utf-8-sig"))
+            post = frontmatter.loads(regular_files.read_text(path))
         except FileNotFoundError:
             return None
         except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:

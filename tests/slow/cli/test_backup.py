@@ -240,7 +240,7 @@ def test_a_backup_follows_links_as_the_game_does(tmp_path):
 def test_a_backup_names_a_link_that_leads_to_nothing(tmp_path):
     here = linked_world(tmp_path)
     (here.agents / "Bram").symlink_to(tmp_path / "unmounted")
-    with pytest.raises(KeepsakeError, match=r"Bram is a link to \S+unmounted, which is missing"):
+    with pytest.raises(KeepsakeError, match=r"Bram leads to \S+unmounted, which is missing"):
         backups.backup(here, tmp_path / "world.tar.gz")
     assert not list(tmp_path.glob("*.tar.gz")) + list(tmp_path.glob(".*.part"))
 
