@@ -33,7 +33,7 @@ def read_bytes(path: Path) -> bytes:
 
 
 def read_text(path: Path) -> str:
-    """Return the text of a regular file, without a byte order mark and with ``\\n`` line ends.
+    """Return the text of a regular file without a byte order mark; all line ends become LF.
 
     Raises:
         OSError: As :func:`read_bytes`.

@@ -19,7 +19,7 @@ from typing import Any
 
 from keepsake import vault_lock
 from keepsake.cli.world import ADMIN, CHECKED, STEP
-from keepsake.paths import REPOSITORY, Places, places, read_or_create
+from keepsake.paths import PRIVATE_UMASK, REPOSITORY, Places, places, read_or_create
 
 SETTINGS = "game.server.conf.settings"
 _GAME = REPOSITORY / "game"
@@ -30,6 +30,7 @@ _PORTAL_CHECKS = 600
 
 def main() -> None:
     """Run the operation that the command line names."""
+    os.umask(PRIVATE_UMASK)  # Portal and Server inherit it
     gc.disable()  # the process keeps everything that it loads, and is short
     here = places()
     # The folder of twistd.
@@ -118,17 +119,31 @@ def _launch(launcher: ModuleType, here: Places) -> None:
     from twisted.internet import reactor as twisted_reactor  # noqa: PLC0415 - after the settings
 
     reactor: Any = twisted_reactor
+    from game.server import private_line  # noqa: PLC0415 - imports the reactor
+
     portal, server = launcher._get_twistd_cmdline(False, False)
     with (here.logs / "portal.log").open("ab") as log:
         Popen(portal, env=launcher.getenv(), stdin=DEVNULL, stdout=log, stderr=STDOUT)
 
-    def ask(*_: object) -> None:
+    def connect(tries: int) -> None:
+        line = private_line.connect_launcher(launcher.AMPLauncherProtocol())
+        line.addCallbacks(ask, lambda failure: again(failure, tries))
+
+    def again(failure: Any, tries: int) -> None:
+        if tries:
+            reactor.callLater(_CHECK_SECONDS, connect, tries - 1)
+        else:
+            print(f"The Portal does not listen: {failure.getErrorMessage()}", flush=True)
+            end()
+
+    def ask(line: Any) -> None:
+        launcher.AMP_CONNECTION = line
         launcher.send_instruction(launcher.SSTART, server, end, end)
 
     def end(*_: object) -> None:
         reactor.stop()
 
-    launcher.wait_for_status(True, None, ask, end, rate=_CHECK_SECONDS, retries=_PORTAL_CHECKS)
+    reactor.callWhenRunning(connect, _PORTAL_CHECKS)
     reactor.run()
 
 

@@ -5,7 +5,7 @@ in. Evennia's protocols also let a client call any input function by name before
 of ours does, and each function breaks on some arguments.
 
 Every line is sent at once (TCP_NODELAY). By default the system holds a short line back for up to
-40 ms, twice on the way from the Server through the Portal to a player.
+40 ms. The line to the Server is a Unix socket (``private_line.py``), which holds nothing back.
 """
 
 from __future__ import annotations
@@ -182,11 +182,6 @@ class PortalAmpServer(AMPServerProtocol):
     """The Portal's end of its connection to the Server."""
 
     lost_at = 0.0
-
-    def connectionMade(self) -> None:  # noqa: N802 - Twisted's name
-        """Stop waiting for acknowledgements."""
-        self.transport.setTcpNoDelay(True)
-        super().connectionMade()
 
     def connectionLost(self, reason: Any = None) -> None:  # noqa: N802 - Twisted's name
         """Note when the Server went away, and tell the players if nobody had asked it to stop."""

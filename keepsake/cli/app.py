@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 from collections.abc import Callable
@@ -20,7 +21,7 @@ from keepsake.cli import world as worlds
 from keepsake.cli.output import err, out, print_json, say
 from keepsake.errors import KeepsakeError, not_installed
 from keepsake.models import fetching
-from keepsake.paths import REPOSITORY, Places, places
+from keepsake.paths import PRIVATE_UMASK, REPOSITORY, Places, places
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -54,6 +55,8 @@ def main(command: Callable[[], object] = app) -> None:
     global _game  # noqa: PLW0603 - one per process
     try:
         _game = own_game.adopt()
+        if _game is None:  # another game decides about its own files
+            os.umask(PRIVATE_UMASK)
         command()
     except KeepsakeError as error:
         _print_error(error)

@@ -27,7 +27,7 @@ from typing import Any
 from keepsake import database, vault_lock
 from keepsake.cli import processes, world_tar
 from keepsake.errors import KeepsakeError, refusing
-from keepsake.paths import DATABASE_URL, Places
+from keepsake.paths import DATABASE_URL, Places, protect
 
 MANIFEST = "manifest.json"
 """The last file in a backup, with its time and format version."""
@@ -244,5 +244,6 @@ def _put_in_place(here: Places, stage: Path, *, keep_tables: bool) -> tuple[Path
         place.mkdir(exist_ok=True)
         for new in sorted((stage / name).glob("*")):
             shutil.move(new, place)
+    protect(here)
     os.sync()
     return tuple(top / stamp for top in (here.home, here.vault) if (top / stamp).exists())

@@ -33,7 +33,7 @@ from keepsake.models.embedded import Embedded, require_embedded, require_gguf
 from keepsake.models.embedders import MiniLMEmbedder, load_embedder
 from keepsake.models.gateway import build
 from keepsake.models.profiles import EMBEDDED, NO_MODEL
-from keepsake.paths import Places
+from keepsake.paths import Places, exposed
 from keepsake.recall.agent_index import WORDS
 from keepsake.recall.chroma import Chroma
 from keepsake.recall.chroma_server import DATABASE, ChromaServer, broken_folder
@@ -81,7 +81,7 @@ def examine(asked: Places, game: Path | None = None) -> list[Finding]:
     cure = 'Set KEEPSAKE = {"port_base": …} in settings.py; the servers use port_base + 7 and + 8'
     children = processes.taken_ports(asked, "model server", "vector server")
     found += [Finding("Ports", False, obstacle, cure) for obstacle in children]
-    rest = (name for name in CHECKS if name != "Ports")
+    rest = (name for name in CHECKS if name not in ("Ports", "Privacy"))
     return [*found, *(each for name in rest for each in examine_subject(asked, name))]
 
 
@@ -118,6 +118,14 @@ def copy(here: Places, report: Report) -> str:
         cure = "Stop that copy, or set KEEPSAKE_VAULT to another folder"
         report(f"the vault {here.vault} is in use by {holder}", cure)
     return f"home {here.home}, vault {here.vault}, port base {here.ports.base}"
+
+
+def privacy(here: Places, report: Report) -> str:
+    """Check that no other user of this machine can read the home's secrets and the memories."""
+    for path, command in exposed(here):
+        cure = f"The next start mends it, or you: {command}"
+        report(f"other users of this machine can read {path}", cure)
+    return "no other user of this machine can read home and agents"
 
 
 def ports(here: Places, report: Report) -> str:
@@ -300,6 +308,7 @@ def _has_agents(here: Places) -> bool:
 
 CHECKS: Mapping[str, Callable[[Places, Report], str]] = {
     "Copy": copy,
+    "Privacy": privacy,
     "Ports": ports,
     "World": world,
     "Database": world_database,

@@ -165,7 +165,6 @@ def ports_of(here: Places) -> dict[str, tuple[str, int]]:
         "web": (here.listen, ports.web),
         "web socket": (here.listen, ports.websocket),
         "internal web": (LOOPBACK, ports.web_internal),
-        "internal": (LOOPBACK, ports.amp),
         "model server": (LOOPBACK, ports.model),
         "vector server": (LOOPBACK, ports.vectors),
     }

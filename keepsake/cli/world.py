@@ -19,7 +19,7 @@ from keepsake.cli.output import plain_table
 from keepsake.cli.processes import Component
 from keepsake.errors import KeepsakeError
 from keepsake.models import fetching
-from keepsake.paths import DATABASE_URL, REPOSITORY, Places, prepare
+from keepsake.paths import DATABASE_URL, REPOSITORY, Places, prepare, protect
 
 LAUNCHER = "game.server.launch"
 """The game's module that runs Evennia's launcher in a process of its own."""
@@ -53,6 +53,7 @@ def start(here: Places, say: Say) -> bool:
         KeepsakeError: The world could not be started. Processes started for it are ended again.
     """
     prepare(here)
+    protect(here)
     with processes.command_lock(here):
         if not processes.missing(here):
             say("Waiting for the world, which runs already")
@@ -205,6 +206,7 @@ def end_all(here: Places, say: Say = lambda _: None) -> None:
     for component in Component:  # a leftover pid file would prevent a start
         getattr(here, f"{component}_pid").unlink(missing_ok=True)
     here.control_socket.unlink(missing_ok=True)
+    here.portal_socket.unlink(missing_ok=True)
 
 
 # -- status

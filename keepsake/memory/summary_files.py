@@ -17,10 +17,10 @@ from typing import Any
 import frontmatter
 import yaml
 
+from keepsake import regular_files
 from keepsake.archive.log import Archive
 from keepsake.archive.records import Tier
 from keepsake.archive.tiers import SummaryState, Tiers
-from keepsake import regular_files
 from keepsake.books.files import free_name, replace_file
 from keepsake.errors import ArchiveUnwritable
 from keepsake.events.types import MemoryChange
