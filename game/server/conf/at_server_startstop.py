@@ -22,6 +22,7 @@ from keepsake.agent.runtime import runtime
 from keepsake.contrib.evennia import lifecycle as agents
 from keepsake.errors import KeepsakeError
 from keepsake.paths import places
+from typeclasses.absent import stow_absent
 from world.build import open_world
 from world.scenes import scenes
 
@@ -42,6 +43,7 @@ def at_server_start() -> None:
     reactor.addSystemEventTrigger("during", "shutdown", _exit)
     _on_stop.callback(control.listen(places().control_socket, _OPERATIONS).stopListening)
     deferToThread(call_command, "clearsessions")
+    reactor.callLater(0, stow_absent)  # the Portal's sessions are handed over in this call
     try:
         if places().database_url:
             LoopingCall(close_old_connections).start(_RECONNECT_SECONDS)

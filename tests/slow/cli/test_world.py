@@ -219,6 +219,24 @@ def test_a_start_in_the_foreground_fails_when_the_portal_dies(world):
     assert processes.running(world.here) == []
 
 
+def test_players_whose_world_was_killed_are_not_there_after_the_next_start(world):
+    assert world.keepsake("start").returncode == 0
+    Player.new(world, "Ghosty").see(r"Exits|exits")
+    stays = Player.new(world, "Bengt")
+    assert "Ghosty" in stays.type("look", r"Exits|exits", "Ghosty")
+    for component in (Component.SERVER, Component.PORTAL):
+        os.kill(pids(world)[component], signal.SIGKILL)
+    assert world.keepsake("start").returncode == 0
+    back = Player.back(world, "Bengt")
+    back.see(r"Exits|exits")
+    assert "Ghosty" not in back.type("look", r"Exits|exits")
+    ghost = Player.back(world, "Ghosty")
+    assert "The Kettle" in ghost.see(r"Exits|exits")  # where the player was
+    ghost.leave()
+    back.leave()
+    assert world.keepsake("stop").returncode == 0
+
+
 def test_a_start_in_the_foreground_survives_a_reload_and_ends_on_sigterm(world):
     command = [sys.executable, "-m", "keepsake", "start", "--foreground"]
     with subprocess.Popen(
