@@ -142,11 +142,11 @@ def _problem(name: str) -> str:
 
 
 _CORE = frozenset(["admin", "administrator", "superuser", "evennia", "keepsake", "root"])
+_SPEECH_VERBS = "say ask tell talk shout whisper pose think feel add answer mutter yell"
+_SPEECH_FORMS = "said told thought felt replies replied cries cried"
 _SPEECH = frozenset(
-    f"{verb}{end}"
-    for verb in "say ask tell talk shout whisper pose think feel add answer mutter yell".split()
-    for end in ("s", "es", "ing", "ed")
-) | frozenset("said told thought felt replies replied cries cried".split())
+    f"{verb}{end}" for verb in _SPEECH_VERBS.split() for end in ("s", "ing", "ed")
+) | frozenset(_SPEECH_FORMS.split())
 """Words that follow a name in what people read: a player "Mira says" would seem to be Mira."""
 
 
