@@ -8,6 +8,7 @@ current directory, keeps module-level state and ends with its process. It prints
 from __future__ import annotations
 
 import gc
+import json
 import os
 import sys
 import time
@@ -18,7 +19,8 @@ from types import ModuleType
 from typing import Any
 
 from keepsake import vault_lock
-from keepsake.cli.world import ADMIN, CHECKED, STEP
+from keepsake.cli.world import ADMIN, CHECKED, NEW_VAULT, REFUSED, STEP
+from keepsake.errors import KeepsakeError
 from keepsake.paths import PRIVATE_UMASK, REPOSITORY, Places, places, read_or_create
 
 SETTINGS = "game.server.conf.settings"
@@ -60,6 +62,7 @@ def main() -> None:
         _check(launcher)
         _create_admin(here)
         _build_world()
+        _check_memories(here, new_vault=NEW_VAULT in sys.argv)
     _say("Starting Evennia")
     _launch(launcher, here)
 
@@ -96,6 +99,30 @@ def _create_admin(here: Places) -> None:
         _say("Giving the admin a new password")
         admin.set_password(password)
         admin.save()
+
+
+def _check_memories(here: Places, *, new_vault: bool) -> None:
+    """Refuse a vault that has no memory of any agent that the world knows.
+
+    If only some are missing, the world starts, and those agents are not opened.
+
+    ``new_vault``: Whether to give agents whose memories are missing new ones instead.
+    """
+    from keepsake.contrib.evennia import creation  # noqa: PLC0415 - needs the settings
+
+    known = [agent for agent in creation.all_agents() if agent.attributes.get(creation.MEMORY_ID)]
+    missing = [agent for agent in known if creation.memory_is_missing(agent, here.agents)]
+    if new_vault:
+        for agent in missing:
+            _say(f"Giving {agent.key} a new memory")
+            creation.begin_anew(agent, here.agents)
+    elif missing and len(missing) == len(known):
+        names = ", ".join(agent.key for agent in missing)
+        raise KeepsakeError(
+            f"The vault {here.vault} has no memory of {names}, whom the world knows",
+            "Put the vault back (is its disk mounted?), set KEEPSAKE_VAULT to its folder, or start "
+            "with new memories: `keepsake start --new-vault`",
+        )
 
 
 def _build_world() -> None:
@@ -152,4 +179,8 @@ def _say(step: str) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except KeepsakeError as error:
+        print(f"{REFUSED}{json.dumps([error.what, error.cure])}", flush=True)
+        sys.exit(1)

@@ -102,6 +102,7 @@ class AgentIndex:
         self._counts = IndexCounts(0, 0, 0)
         self._problems: dict[str, KeepsakeError | None] = {}  # by part: "words", "vectors"
         self._loss = ""  # why the vectors must be rebuilt
+        self._rebuild_asked = False
         self._closed = False
 
     def _reset(self) -> None:
@@ -109,6 +110,10 @@ class AgentIndex:
         self._notes: dict[str, str] | None = None  # digests by key; None before they are read
         self._noted = -1  # the version of the notes that was read last
         self._collection: AgentVectors | None = None  # None until it is complete
+
+    def request_rebuild(self) -> None:
+        """Have the next refresh delete the index and make it again, vectors included."""
+        self._rebuild_asked = True
 
     @property
     def problem(self) -> KeepsakeError | None:
@@ -150,6 +155,9 @@ class AgentIndex:
             try:
                 if self.words.damage:
                     raise IndexDamaged(self.words.damage)
+                if self._rebuild_asked:
+                    self._rebuild_asked = False
+                    raise IndexDamaged("somebody asked for it")
                 self._read(pause)
             except (ArchiveChanged, IndexDamaged) as reason:
                 self._log(f"[Index] {self._agent}: {reason}; rebuilding the index")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
-from uuid import NAMESPACE_OID, uuid5
+from uuid import NAMESPACE_OID, uuid4, uuid5
 
 import evennia
 from evennia.accounts.models import AccountDB
@@ -126,6 +126,28 @@ def settle_memory(agent: Any, *, new: bool = False) -> None:
     with logged(f"{agent.key}: The id of its memory could not be written"):
         (agents / folder).mkdir(parents=True, exist_ok=True)
         replace_file(agents / folder / MEMORY_ID, f"{wanted}\n")
+
+
+def memory_is_missing(agent: Any, folders: Path) -> bool:
+    """Return whether the agent has had a memory that the vault no longer holds.
+
+    Its disk may not be mounted. A new memory in its place would begin at 1, and hide the old one.
+
+    ``folders``: The vault's folder of the agents.
+    """
+    wanted = str(agent.attributes.get(MEMORY_ID) or "").strip()
+    if not wanted or (folders / agent.memory_folder).is_dir():
+        return False
+    return not any(_id_in(path.parent) == wanted for path in folders.glob(f"*/{MEMORY_ID}"))
+
+
+def begin_anew(agent: Any, folders: Path) -> None:
+    """Give an agent whose memory is missing a new one, because somebody asks for it."""
+    fresh = str(uuid4())
+    folder = folders / agent.memory_folder
+    folder.mkdir(parents=True, exist_ok=True)
+    replace_file(folder / MEMORY_ID, f"{fresh}\n")
+    agent.attributes.add(MEMORY_ID, fresh)
 
 
 def _id_in(folder: Path) -> str:

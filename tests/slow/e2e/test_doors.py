@@ -216,13 +216,13 @@ def test_a_flood_of_telnet_options_ends_its_connection_alone(copy):
 )
 def test_only_the_games_own_pages_may_open_a_web_socket(copy, origin, welcome):
     address = f"ws://localhost:{copy.here.ports.websocket}/?&page&browser"
-    asked = connect(address, open_timeout=PATIENCE, ping_interval=None, origin=origin)
+    told = {"open_timeout": PATIENCE, "ping_interval": None, "origin": origin}
     if welcome:
-        with asked as line:
+        with connect(address, **told) as line:
             read_until(line, "create")
     else:
-        with pytest.raises(InvalidStatus, match="403"), asked:
-            pass
+        with pytest.raises(InvalidStatus, match="403"):
+            connect(address, **told)
 
 
 def test_a_form_from_another_site_is_refused(copy):
