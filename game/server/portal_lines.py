@@ -166,6 +166,10 @@ class LimitedWebSocket(InputLimits, WebSocketClient):
             raise ConnectionDeny(ConnectionDeny.FORBIDDEN, "The page is of another site")
         return super().onConnect(request)
 
+    def data_out(self, **message: Any) -> None:
+        """Send something to this client; Evennia's own method for web sockets does nothing."""
+        self.sessionhandler.data_out(self, **message)
+
     def get_client_session(self) -> Any:
         """Return the browser's session; the one that began at the log-in, if there is one."""
         found = super().get_client_session()

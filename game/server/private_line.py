@@ -18,6 +18,7 @@ from twisted.internet.defer import Deferred
 from twisted.internet.endpoints import UNIXClientEndpoint, connectProtocol
 from twisted.internet.protocol import Protocol
 
+from game.server.steady_time import use_steady_time
 from keepsake.errors import KeepsakeError
 from keepsake.paths import places
 
@@ -25,9 +26,13 @@ _CONNECT_SECONDS = 30
 
 
 def start_plugin_services(service: Any) -> None:
-    """Connect Portal or Server to the socket; Evennia calls this before it starts its services."""
+    """Connect Portal or Server to the socket; Evennia calls this before it starts its services.
+
+    Their reactors get a steady clock here, too, because nothing of Evennia runs before.
+    """
     from evennia.server.portal.service import EvenniaPortalService  # noqa: PLC0415 - needs settings
 
+    use_steady_time(reactor)
     path = places().portal_socket
     if isinstance(service, EvenniaPortalService):
         _listen(service, path)

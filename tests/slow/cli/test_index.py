@@ -43,12 +43,12 @@ def test_a_running_world_rebuilds_an_index_in_the_background(copy: Copy):
         return next((each["memories"] for each in found if each["agent"] == agent), 0)
 
     log = copy.here.logs / "agents.log"
-    until(lambda: (copy.here.index / "Mira" / WORDS).exists())
+    until((copy.here.index / "Mira" / WORDS).exists)
     told = copy.keepsake("index", "rebuild").stdout
     assert re.search(r"in the background: Bram, .*Mira, .*Wren", " ".join(told.split()))
     assert "now, in the background: Mira" in copy.keepsake("index", "rebuild", "Mira").stdout
     until(lambda: "rebuilding the index" in log.read_text())
-    until(lambda: (copy.here.index / "Mira" / WORDS).exists())
+    until((copy.here.index / "Mira" / WORDS).exists)
     assert indexed("Mira") >= 0
     refused = copy.keepsake("index", "rebuild", "Nobody")
     assert refused.returncode == 1

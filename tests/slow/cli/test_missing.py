@@ -58,7 +58,7 @@ def test_one_missing_folder_leaves_its_agent_unopened_until_it_is_back(stopped):
         assert "--new-vault" in found["cure"]
         admin = Player.admin(stopped)
         admin.see(r"Exits|exits")
-        assert "its memory is missing" in admin.type("@agent", "missing", "Ruan")
+        admin.type("@agent", "Wren .*no memory", "Ruan")
         admin.type("@agent/memories Wren", "Its memory is missing")
         admin.leave()
         assert not (here.agents / "Wren").exists()

@@ -231,7 +231,7 @@ def _all() -> str:
 def _row(agent: AgentMixin, mind: Mind | None) -> tuple[str, ...]:
     place = agent.location.key if agent.location else "nowhere"
     if mind is None:
-        state = "its memory is missing" if agent.key in missing_minds() else "opening"
+        state = "no memory" if agent.key in missing_minds() else "opening"
         return agent.key, place, "", "", "", state, ""
     try:
         memory = mind.memory.memory
