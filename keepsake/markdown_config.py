@@ -17,7 +17,6 @@ dataclass.
 from __future__ import annotations
 
 import difflib
-import logging
 import re
 import threading
 import time
@@ -30,8 +29,9 @@ from urllib.parse import urlsplit
 from keepsake import regular_files
 from keepsake.books.files import stamp
 from keepsake.errors import ConfigError
+from keepsake.logs import Subsystem, get_logger
 
-_log = logging.getLogger("keepsake.config")
+log = get_logger(Subsystem.CONFIG)
 
 _FENCE = ("```", "~~~")
 _MARK = re.compile(r"##? (?P<heading>.*)|\*\*(?P<key>[a-z_][a-z0-9_]*)\*\*\s*:(?P<value>.*)")
@@ -85,8 +85,8 @@ class ConfigSection:
             if near := difflib.get_close_matches(key, alike, 1, _SLIP):
                 cure = f"Did you mean {near[0]}?"
                 raise ConfigError(self.path, entry.line, f"nothing reads {key}", cure)
-            told = "nothing reads %s; the line does nothing and can be removed"
-            _log.warning(f"[Note] %s, line %d: {told}", self.path, entry.line, key)
+            told = f"nothing reads {key}; the line does nothing and can be removed"
+            log.warning(f"{self.path}, line {entry.line}: {told}")
         return replace(self, entries={k: it for k, it in self.entries.items() if k in names})
 
     def into[C](self, config: type[C]) -> C:

@@ -29,6 +29,7 @@ PURE = (
     "tasks",
     "errors",
     "json_lines",
+    "logs",
     "markdown_config",
     "memory",
     "names",
@@ -45,7 +46,7 @@ RULES = {
     # Which of our packages a module may import. The longest matching prefix of its name counts.
     **{part: _PURE for part in _PURE},
     "keepsake.paths": ["keepsake.errors"],
-    "keepsake.child": ["keepsake.errors", "keepsake.child", "keepsake.paths"],
+    "keepsake.child": ["keepsake.errors", "keepsake.child", "keepsake.logs", "keepsake.paths"],
     "keepsake.models": [*_PURE, "keepsake.models", "keepsake.child", "keepsake.paths"],
     "keepsake.recall": [*_PURE, "keepsake.recall", "keepsake.child", "keepsake.paths"],
     "keepsake.agent": _BELOW_WORLD,

@@ -6,7 +6,6 @@ wait in queues. So events depend only on the plan and the seed, not on the machi
 
 from __future__ import annotations
 
-import logging
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
@@ -17,11 +16,12 @@ from twisted.internet.task import Clock as Timer
 
 from keepsake.agent.runtime import Changed
 from keepsake.errors import ModelUnavailable
+from keepsake.logs import Subsystem, get_logger
 from keepsake.models.gateway import Gateway
 from keepsake.models.profiles import NO_MODEL, SCRIPTED, Profiles
 from keepsake.paths import Places
 
-_log = logging.getLogger("keepsake.lab")
+log = get_logger(Subsystem.SIMULATION)
 
 
 class Timeline:
@@ -113,7 +113,7 @@ def _guarded(function: Callable[[], object]) -> None:
         function()
     except Exception as error:
         # As on the reactor: an error in one call must not end the others.
-        _log.error("[Error] The simulation: a call failed: %r", error, exc_info=error)
+        log.error("A call failed", exc_info=error)
 
 
 class TimelineGateway(Gateway):

@@ -17,14 +17,16 @@ from typing import Any
 
 from twisted.internet.defer import Deferred, maybeDeferred
 
-from keepsake.agent.agent_log import FaultHandler, known_secrets, log, open_log, report
+from keepsake.agent.agent_log import known_secrets, report
 from keepsake.agent.settings import RECALL_SHARE, RecallConfig, SleepConfig, ThinkingConfig
 from keepsake.agent.slices import Slices
 from keepsake.archive.log import Syncer
 from keepsake.archive.spill import Spill
 from keepsake.errors import ConfigError, KeepsakeError
 from keepsake.events.log import EventLog, Subscribers
+from keepsake.events.log_file import FaultHandler, open_log
 from keepsake.events.types import Events, Health, World
+from keepsake.logs import Subsystem, get_logger
 from keepsake.markdown_config import ConfigFile, FileSettings
 from keepsake.memory.config import SUMMARY_SHARE, CompactionConfig
 from keepsake.models.detection import Detection
@@ -39,6 +41,8 @@ from keepsake.recall.service import IndexService
 from keepsake.tasks.talk import LAST_LINES
 from keepsake.tasks.task import Ask
 from keepsake.tasks.task_prompts import task_prompts
+
+log = get_logger(Subsystem.WAITING)
 
 WORKERS = 6
 COMPACTIONS = 4
@@ -286,14 +290,9 @@ def start(
     clock = clock or SystemClock()
     config = places.config
     post = post or Slices(timer)
-    events = EventLog(
-        places.events,
-        clock=clock,
-        secrets=known_secrets(places),
-        on_problem=lambda line: log(f"[Error] {line}"),
-        subscribers=subscribers,
-    )
-    open_log(places.logs / "agents.log", FaultHandler(events))
+    secrets = known_secrets(places)
+    events = EventLog(places.events, clock=clock, secrets=secrets, subscribers=subscribers)
+    open_log(places.agents_log, secrets, FaultHandler(events))
     events.emit(World(op="starts"))
     profiles = Profiles(config / "llm.md", report, rest=REST)
     profiles.use(Detection(places.models, config / "models.md").find())
@@ -314,11 +313,12 @@ def start(
         rest=REST,
         **given,
     )
-    new.indexes = IndexService(places, new.recall.current.chroma, embedder, log=log)
+    new.indexes = IndexService(places, new.recall.current.chroma, embedder)
     install(new)
     new.at_first_agent += [new.gateway.start, new.indexes.start]
     if not new.spill.reserve():
-        log(f"[Memory] Cannot reserve {places.spill}: free disk space, or memories may be lost")
+        told = f"Cannot reserve {places.spill}: free disk space, or memories may be lost"
+        log.error(told, exc_info=new.spill.problem)
     return new
 
 

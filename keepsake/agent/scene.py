@@ -16,9 +16,11 @@ from keepsake.agent.memory.related import SearchResult, line_of, scene_query
 from keepsake.agent.memory.tools import WRITES, MemoryTools
 from keepsake.agent.surroundings import (
     Body,
+    description_of,
     hosts_guests,
     identity_of,
-    keys_of,
+    name_of,
+    names_of,
     options_of,
     people_near,
     place_of,
@@ -107,7 +109,7 @@ def recall_for_turn(
 
     ``by``: Who asks, for the event log; empty for the agent itself.
     """
-    here = [person.key for person in people_near(agent)]
+    here = names_of(people_near(agent), agent)
     return tools.recaller.search(
         turn.words or scene_query(tools.memory.memory.context(), place_of(agent), here),
         scene=not (turn.words or by),
@@ -126,7 +128,7 @@ def secrecy(agent: Body, turn: TurnContext, private: PrivateWords) -> tuple[bool
     The answer to a whisper is whispered. So is an answer that may hold whispered words, if others
     have come in since. Any answer to a prompt with whispered words may hold them.
     """
-    alone = len(turn.audience) == 1 and turn.audience in private.shared.values()
+    alone = len(turn.audience) == 1 and private.shares_with(turn.audience)
     confided = turn.whispered or alone
     if turn.whispered or not turn.partner:
         return turn.whispered, confided
@@ -241,11 +243,16 @@ def _surroundings(
     usages = options.usages(deeds)
     own = {verb: f": {verb.help}" for verb in deeds if verb.takes is Takes.OWN}
     changing = NAMING | {Takes.OWN}
-    facts = [f"You follow {e.key}." for e in people_near(agent) if e.id == agent.mind.actor.leader]
+    facts = [
+        f"You follow {name_of(e, agent)}."
+        for e in people_near(agent)
+        if e.id == agent.mind.actor.leader
+    ]
     facts += call_hook(agent, "at_agent_prompt", list | tuple, ())
     things = place.contents_get(content_type="object") if place is not None else ()
     people = (
-        f"{each.key} (asleep)" if each.db.asleep else str(each.key) for each in people_near(agent)
+        f"{name_of(each, agent)}{' (asleep)' if each.db.asleep else ''}"
+        for each in people_near(agent)
     )
     return TalkScene(
         name=agent.key,
@@ -255,9 +262,9 @@ def _surroundings(
         deeds=tuple(f"> {v.usage} ({v.help})" for v in deeds if v.takes not in changing),
         now=f"{day_and_time(now)}, {now:%H:%M}",
         place=place_of(agent) or "nowhere",
-        description=str(place.get_display_desc(agent)) if place and place.db.desc else "",
+        description=description_of(agent),
         here=tuple(dict.fromkeys(people)),
-        things=keys_of(things),
+        things=names_of(things, agent),
         carried=options.carried,
         exits=tuple(options.ways),
         ways=tuple(options.ways.values()),

@@ -8,9 +8,10 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
-from keepsake.agent.agent_log import logged
+from keepsake.logs import Subsystem, get_logger, logged
 
 SLICE_SECONDS = 0.004
+log = get_logger(Subsystem.AGENTS)
 
 
 class Slices:
@@ -43,6 +44,6 @@ class Slices:
                 if not self._awake:
                     return
                 function = self._waiting.popleft()
-            with logged("A step of an agent failed"):
+            with logged(log, "A step of an agent failed"):
                 function()
         self._timer.callLater(0, self._run)

@@ -14,7 +14,7 @@ from typing import Any
 from twisted.internet.defer import DeferredQueue
 
 from keepsake.agent.acting import LOOKUPS, SPEECH, Act, Actor
-from keepsake.agent.agent_log import DROPPED, TOO_LARGE, Sent, ThoughtLog, call_hook, log
+from keepsake.agent.agent_log import DROPPED, TOO_LARGE, Sent, ThoughtLog, call_hook
 from keepsake.agent.attention import Impulse
 from keepsake.agent.memory.related import SearchResult
 from keepsake.agent.memory.tools import WRITES, MemoryTools
@@ -42,6 +42,7 @@ from keepsake.books.persona import open_lines
 from keepsake.errors import KeepsakeError, ModelError, ModelUnavailable
 from keepsake.events.types import Thought
 from keepsake.happening import ME, Person, Result, Speech
+from keepsake.logs import Subsystem, get_logger
 from keepsake.models.profiles import CHAT, DIALOGUE, SCRIPT, ModelProfile
 from keepsake.models.queue import Outcome, Priority, Ticket
 from keepsake.ports import Generation, GenerationRequest
@@ -51,6 +52,8 @@ from keepsake.tasks.answer import EMPTY, AnswerPart, PartKind
 from keepsake.tasks.deed import deed_of, read_deed
 from keepsake.tasks.talk import Talk, TalkPrompt
 from keepsake.tasks.task import TRIES
+
+log = get_logger(Subsystem.THOUGHTS)
 
 MOST_LOOKUPS = 3
 """How many times a look-up may return its result to the model within one turn."""
@@ -120,7 +123,8 @@ class Turn:
             if not self.dropped:
                 self.end(DROPPED)
         except Exception as error:
-            log(f"[Error] {self.agent.key}: The thought failed: {error!r}")
+            # A bug must not keep the agent from thinking again.
+            log.error("The thought failed", agent=self.agent.key, exc_info=error)
             self.end("broke off", repr(error))
 
     def drop(self) -> None:
@@ -397,8 +401,19 @@ class Turn:
             prompt, *_ = self._prompt(profile, None, self._supposed_memory("…"))
             return replace(profile.request(prompt.question), cache_key=key, max_tokens=1)
 
-        with suppress(KeepsakeError):  # no model: the next answer reports it
-            self.services.gateway.submit(PROFILE, Priority.EVENT, key, request, lambda _: None)
+        def ended(outcome: Outcome) -> None:
+            if isinstance(outcome, KeepsakeError):
+                failed(outcome)
+
+        def failed(error: KeepsakeError) -> None:
+            told = "The warm-up failed"
+            name = self.thoughts.name
+            log.warning(told, agent=name, subsystem=Subsystem.WARM_UP, exc_info=error)
+
+        try:
+            self.services.gateway.submit(PROFILE, Priority.EVENT, key, request, ended)
+        except KeepsakeError as error:
+            failed(error)
 
     async def preview(self, words: str) -> tuple[Rendered, int]:
         """Return the prompt as if the partner had just said ``words``, and its token budget."""

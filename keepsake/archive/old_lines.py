@@ -41,7 +41,6 @@ _OWN_SPEECH = {
     "say": Manner.SAY,
     "ask": Manner.SAY,
     "shout": Manner.SHOUT,
-    "whisper": Manner.WHISPER,
 }
 _RESULTS = {
     "You recall: ": "recall",
@@ -97,28 +96,30 @@ def about_of(record: Mapping[str, Any]) -> str:
 
 def _own_act(text: str, record: Mapping[str, Any]) -> What:
     verb, _, rest = text.partition(" ")
-    name = str(record.get("to", ""))
-    known = (Person(name, str(record.get("to_id", ""))),) if name or record.get("to_id") else ()
     spoken = text[:LONGEST].partition(" ")[2]
-    if verb == "whisper":
-        to, sign, words = spoken.partition(" = ")
-        if sign:
-            addressee = known or (Person(to.strip()),)
-            whisper = Manner.WHISPER
-            return Speech(speaker=ME, words=words, to=addressee, manner=whisper, shown=text)
-    elif verb in _OWN_SPEECH and spoken:
+    name, sign, words = spoken.partition(" = ")
+    if verb in ("whisper", "talk") and sign:
+        manner = Manner.WHISPER if verb == "whisper" else Manner.SAY
+        to = _addressees(record, name)
+        return Speech(speaker=ME, words=words, to=to, manner=manner, shown=text)
+    if verb in _OWN_SPEECH and spoken:
         manner = _OWN_SPEECH[verb]
-        return Speech(speaker=ME, words=spoken, to=known, manner=manner, shown=text)
-    elif verb == "talk" and " = " in spoken:
-        to, _, words = spoken.partition(" = ")
-        return Speech(speaker=ME, words=words, to=known or (Person(to.strip()),), shown=text)
+        return Speech(speaker=ME, words=spoken, to=_addressees(record), manner=manner, shown=text)
     if verb == "emote" and rest:
-        return Pose(actor=ME, gesture=rest, to=known, shown=text)
-    thing, sign, to = rest.rpartition(" to ")
+        return Pose(actor=ME, gesture=rest, to=_addressees(record), shown=text)
+    thing, sign, name = rest.rpartition(" to ")
     if verb == "give" and sign:
-        addressee = known or (Person(to.strip()),)
-        return Deed(actor=ME, verb=verb, objects=(thing,), to=addressee, shown=text)
-    return Deed(actor=ME, verb=verb, objects=(rest,) if rest else (), to=known, shown=text)
+        to = _addressees(record, name)
+        return Deed(actor=ME, verb=verb, objects=(thing,), to=to, shown=text)
+    things = (rest,) if rest else ()
+    return Deed(actor=ME, verb=verb, objects=things, to=_addressees(record), shown=text)
+
+
+def _addressees(record: Mapping[str, Any], named: str = "") -> tuple[Person, ...]:
+    """Return whom an own act is directed at; ``named``: The name in its command, if it has one."""
+    name = str(record.get("to", "")) or named.strip()
+    identity = str(record.get("to_id", ""))
+    return (Person(name, identity),) if name or identity else ()
 
 
 def _result(text: str, event: str) -> Result:

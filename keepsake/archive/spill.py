@@ -33,10 +33,14 @@ class Spill:
 
     Args:
         path: The file; created when it is first needed, or by :meth:`reserve`.
+
+    Attributes:
+        problem: The last error of the file; None if there was none.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self.problem: OSError | None = None
         self._waiting: dict[str, list[Line]] = {}
         self._end = 0
         self._dirty = False
@@ -60,7 +64,8 @@ class Spill:
                     os.posix_fallocate(fd, 0, ROOM_BYTES)
             finally:
                 os.close(fd)
-        except OSError:
+        except OSError as error:
+            self.problem = error
             return False
         return True
 
@@ -104,13 +109,16 @@ class Spill:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             fd = os.open(self.path, os.O_WRONLY | os.O_CREAT, 0o600)
-        except OSError:
+        except OSError as error:
+            self.problem = error
             return False
         try:
             written = 0
             while written < len(data):
                 written += os.pwrite(fd, data[written:], self._end + written)
-        except OSError:  # a partial line has a wrong checksum, and the next one overwrites it
+        except OSError as error:
+            # A partial line has a wrong checksum, and the next one overwrites it.
+            self.problem = error
             return False
         finally:
             os.close(fd)

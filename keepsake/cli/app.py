@@ -248,12 +248,16 @@ def logs(
     follow: Annotated[bool, typer.Option(help="Keep showing new lines.")] = True,
     agent: AgentNames = None,
     kind: Kinds = None,
+    level: Annotated[
+        event_logs.Level | None,
+        typer.Option(help="Only faults: warnings and errors, or errors alone."),
+    ] = None,
     lab: LabName = "",
     as_json: AsJson = False,
 ) -> None:
     """Show the event log (what agents think and do), and follow it."""
     here = simulate.places_of(lab)
-    wanted = event_logs.wanted_events(agent or (), kind or ())
+    wanted = event_logs.wanted_events(agent or (), kind or (), level)
     event_logs.show_events(here, wanted, lines, go_on=follow, as_json=as_json)
 
 

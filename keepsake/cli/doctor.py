@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from keepsake import database, vault_lock
 from keepsake.agent.settings import RecallConfig, SleepConfig, ThinkingConfig
-from keepsake.archive.integrity import check_lines
 from keepsake.archive.log import Archive
 from keepsake.archive.spill import Spill
 from keepsake.books.journal import Journal
@@ -25,7 +26,11 @@ from keepsake.books.people import PeopleBook
 from keepsake.cli import own_game, processes
 from keepsake.cli.processes import Component
 from keepsake.errors import ConfigError, KeepsakeError
+from keepsake.events.files import newest_first, time_of
+from keepsake.events.types import Fault
+from keepsake.json_lines import Record
 from keepsake.memory.config import CompactionConfig
+from keepsake.memory.integrity import check_lines
 from keepsake.models import profiles as model_profiles
 from keepsake.models.catalogue import load_catalogue
 from keepsake.models.detection import detected_profiles
@@ -52,6 +57,10 @@ LOADERS: Mapping[str, Callable[[Path], object]] = {
 """The function that reads each configuration file; it raises ConfigError if the file is wrong."""
 LEAST_FREE_MB = 500
 _SHOWN = 5
+FAULTS_SINCE = timedelta(days=1)
+"""How far back faults are counted: what failed before was seen, or works again."""
+_FAULT_BYTES = 64_000_000
+"""The most bytes of the event log to read for faults: a busy world's day, in about a second."""
 
 type Report = Callable[[str, str], None]
 """A function that records a problem and its cure."""
@@ -232,6 +241,40 @@ def files(here: Places, report: Report) -> str:
     return f"the files of {len(found)} agents can be read"
 
 
+def faults(here: Places, report: Report) -> str:
+    """Report the errors of the last day, counted by agent and subsystem, with the newest of each.
+
+    Warnings are only counted: what they are about works again, or in a simpler way.
+    """
+    since = datetime.now(UTC) - FAULTS_SINCE
+    newest = dict[tuple[str, str], Record]()
+    errors = Counter[tuple[str, str]]()
+    warnings = Counter[tuple[str, str]]()
+    kind = Fault.kind
+    day = f"{since:%Y-%m-%d}"
+    for record in newest_first(here.events, kind=kind, since=day, most=_FAULT_BYTES):
+        when = time_of(record.get("t"))
+        if when is None or when < since:
+            break
+        of = str(record.get("agent", "")), str(record.get("subsystem", ""))
+        if record.get("level") == "warning":
+            warnings[of] += 1
+        else:
+            errors[of] += 1
+            newest.setdefault(of, record)
+    for of, count in errors.most_common():
+        last = newest[of]
+        what = f"{_named(of)}: {count} since yesterday, the newest at {last['t']}"
+        report(f"{what}: {last.get('text')}", f"Look in {here.agents_log} for its traceback")
+    told = [f"{_named(of)} {count}" for of, count in warnings.most_common()]
+    return f"warnings since yesterday: {', '.join(told)}" if told else "none since yesterday"
+
+
+def _named(of: tuple[str, str]) -> str:
+    """Return the agent and the subsystem of faults, as far as they are known."""
+    return ", ".join(filter(None, of)) or "other"
+
+
 # -- models and the index
 
 
@@ -328,6 +371,7 @@ CHECKS: Mapping[str, Callable[[Places, Report], str]] = {
     "Memories": memories,
     "Archives": archives,
     "Files": files,
+    "Faults": faults,
     "Model servers": servers,
     "Embedder": embedding,
     "Vectors": vectors,

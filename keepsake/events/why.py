@@ -14,7 +14,6 @@ from itertools import islice, takewhile
 from pathlib import Path
 from typing import Any
 
-from keepsake.archive.history import PastCompaction, compactions, summaries_at
 from keepsake.archive.log import Archive
 from keepsake.archive.records import COURTESY, DEED, HEARSAY, SCENE, Memory, MemoryKind, memories_in
 from keepsake.archive.tiers import SummaryState
@@ -24,6 +23,7 @@ from keepsake.events.prompts import prompt_text
 from keepsake.events.types import Guard, Recalled, Thought
 from keepsake.json_lines import Record
 from keepsake.language.perception import sentences, telling
+from keepsake.memory.history import PastCompaction, compactions, summaries_at
 
 MOST_BYTES = 64_000_000
 """The most bytes of the log to read, from its end: four whole files, about a second."""

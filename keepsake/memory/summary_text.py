@@ -119,6 +119,11 @@ def lines_of(text: str) -> list[str]:
     return [" ".join(lines)] if lines else []
 
 
+def has_words(text: str) -> bool:
+    """Return whether a text has a letter of any script. A summary without one says nothing."""
+    return any(map(str.isalpha, text))
+
+
 # -- the source of a summary, and the result
 
 

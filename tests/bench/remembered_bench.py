@@ -50,7 +50,7 @@ def _figures() -> list[Figure]:  # noqa: C901 - defines a world
         def start_services(self) -> Any:
             new = super().start_services()
             embedder = MiniLMEmbedder()
-            new.indexes = IndexService(new.places, CHILD, embedder, lambda _: None)
+            new.indexes = IndexService(new.places, CHILD, embedder)
             new.indexes.start()
             new.embedder = embedder
             new.recall = FixedConfig(RecallConfig(patience=30.0))

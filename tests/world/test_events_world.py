@@ -9,11 +9,13 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from keepsake.agent import agent_log, runtime
+from keepsake.agent import runtime
 from keepsake.contrib.evennia.minds import close_all
 from keepsake.events.files import events
+from keepsake.events.log_file import FaultHandler
 from keepsake.events.prompts import prompt_text
 from keepsake.events.types import KINDS, World
+from keepsake.logs import Subsystem, get_logger
 from keepsake.memory.config import CompactionConfig
 from keepsake.memory.types import CompactReason
 from keepsake.models.gateway import Gateway
@@ -36,7 +38,7 @@ class EventsWorld(LoggedWorld):
     def start_services(self) -> runtime.Runtime:
         new = super().start_services()
         logger = logging.getLogger("keepsake")
-        handler = agent_log.FaultHandler(self.log)
+        handler = FaultHandler(self.log)
         logger.addHandler(handler)
         self.addCleanup(logger.removeHandler, handler)
         self.addCleanup(logger.setLevel, logger.level)
@@ -164,15 +166,16 @@ class ServersTest(EventsWorld):
         self.wait_for_compaction()
         self.mind.sleeper.fall_asleep("it was late")
         self.settle(lambda: not self.mind.sleeper.nights.working)
-        agent_log.warn("[Memory] Mira: The prompt needs 9 of 8 tokens")
-        agent_log.log("[Error] Something broke")
-        agent_log.log("[Memory] Mira: All is well")
-        logging.getLogger("keepsake.models").warning("[Model] %s", "gone")
+        log = get_logger(Subsystem.MODELS)
+        log.warning("The prompt needs 9 of 8 tokens", agent="Mira")
+        log.error("Something broke")
+        log.info("All is well", agent="Mira")
+        logging.getLogger("keepsake.other").warning("%s", "gone")
         found = self.logged("error", agent="") + self.logged("error")
-        assert [(each["level"], each["agent"]) for each in found] == [
-            ("error", ""),
-            ("warning", ""),
-            ("warning", "Mira"),
+        assert [(each["level"], each["subsystem"], each["agent"]) for each in found] == [
+            ("error", "models", ""),
+            ("warning", "other", ""),
+            ("warning", "models", "Mira"),
         ]
         # Here is no index and no guard; their events: test_why_world and test_ladder_world.
         assert {each["kind"] for each in self.logged()} == set(KINDS) - {"recall", "guard"}

@@ -8,6 +8,7 @@ from evennia.utils.ansi import strip_ansi
 
 from game.simulation.run import with_people
 from keepsake.books.persona import open_lines
+from keepsake.contrib.evennia import Deed, happens, person_of
 from keepsake.ports import FixedClock
 from keepsake.prompt.script import DAYTIMES
 from tests.sentences import table
@@ -137,8 +138,9 @@ class TestMeetings(Offstage):
         self.day(self.joss, ("9-12", self.quay, "mends a net"))
 
     def test_news_of_a_deed_is_told_aloud_with_a_chain_to_the_witness(self):
-        saw = ("Tom brought Mira her cup back.", {"type": "deed", "importance": 7})
-        self.mira.msg(saw, from_obj=self.char1)
+        deed = Deed(actor=person_of(self.char1), verb="deed")
+        with happens(deed, importance=7):
+            self.mira.msg(("Tom brought Mira her cup back.", {"type": "deed"}), from_obj=self.char1)
         seen = self.mind.memory.newest
         self.char1.location = self.quay
         heard = self.capture(self.char1)

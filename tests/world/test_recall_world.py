@@ -35,7 +35,7 @@ class RecallWorld(AgentsWorld):
         new = super().start_services()
         config = RecallConfig(chroma=self.chroma)
         new.recall = FixedConfig(config)
-        new.indexes = IndexService(new.places, self.chroma, MiniLMEmbedder(), lambda _: None)
+        new.indexes = IndexService(new.places, self.chroma, MiniLMEmbedder())
         new.indexes.start()
         return new
 

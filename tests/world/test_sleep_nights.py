@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import threading
 
-from keepsake.agent.sleep import night as nights_module
 from keepsake.agent.sleep.night_tasks import THROUGH
 from keepsake.events.types import Sleep
 from tests.fakes.model_server import Reply
+from tests.log_lines import LogLines
 from tests.world.agents_world import FixedConfig
 from tests.world.test_ladder_world import LadderWorld
 from tests.world.test_sleep_world import SleepWorld
@@ -22,10 +22,7 @@ class NightWorld(SleepWorld):
 
     def setUp(self):
         super().setUp()
-        self.logged = []
-        real = nights_module.log
-        nights_module.log = self.logged.append
-        self.addCleanup(setattr, nights_module, "log", real)
+        self.logged = self.enterContext(LogLines())
         self.steps = []
         self.services.events.emit = self.collect_step
         self.fake.script = self.answer
@@ -60,14 +57,14 @@ class NightWorld(SleepWorld):
         return json.loads((self.mind.memory.folder / THROUGH).read_text())["through"]
 
     def problems(self):
-        return [line for line in self.logged if "Mira's night, " in line]
+        return self.logged.having("ERROR night Mira: A task of the night failed step=")
 
 
 class TestNights(NightWorld):
     def test_without_a_model_all_steps_are_done_in_order(self):
         self.set_sleep(profile="nonesuch")
         assert self.sleep() == ALL
-        assert any("sleeps without a model" in line for line in self.logged)
+        assert self.logged.having("ERROR night Mira: The agent sleeps without a model")
         assert self.problems() == self.asked() == []
         [tom] = (p for p in self.mind.books.people.all() if p.name == "Tom")
         assert any("baker" in line.text for line in tom.lines)

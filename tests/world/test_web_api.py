@@ -306,6 +306,8 @@ class TestSite(WebWorld):
             assert ("Lotte" in text) is (other == "Ostrey")
             assert other not in text
             assert shown.headers["Cache-Control"] == "no-store"
+        self.mira.db.unlisted = True
+        assert "Mira" not in anna.get("/agents/mine/").content.decode()
         assert "next=/agents/mine/" in self.client_of().get("/agents/mine/").headers["Location"]
         self.stop_services()
         text = self.client_of(self.account).get("/agents/mine/").content.decode()

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
-from keepsake.archive.history import compactions
 from keepsake.contrib.evennia.audit import AUDIT, newest
 from keepsake.contrib.evennia.commands.compaction import compaction_result
+from keepsake.memory.history import compactions
 from keepsake.memory.types import Outcome
 from tests.world.web_world import WRITING, WebWorld
 

@@ -8,7 +8,6 @@ from itertools import islice
 
 from twisted.internet.defer import TimeoutError
 
-from keepsake.agent.agent_log import log
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.memory.related import SearchResult
 from keepsake.agent.runtime import Runtime
@@ -18,9 +17,12 @@ from keepsake.archive.records import Memory
 from keepsake.books.notes import NoteBook
 from keepsake.errors import IndexUnavailable
 from keepsake.events.types import MemoryChange, Recall
+from keepsake.logs import Subsystem, get_logger
 from keepsake.recall.agent_index import AgentIndex
 from keepsake.recall.documents import DocumentKind
 from keepsake.recall.search import MemorySearch
+
+log = get_logger(Subsystem.RECALL)
 
 VECTOR_SHARE = 0.7
 """Share of a search's time that the embedder and vectors may use. Word search needs less."""
@@ -45,7 +47,9 @@ class Recaller:
         self._index: AgentIndex | None = None
         self._memory_search: MemorySearch | None = None
         if services.indexes is not None:
-            self._index = services.indexes.open(ref.folder.name, ref.folder / "archive", notes)
+            self._index = services.indexes.open(
+                ref.folder.name, ref.folder / "archive", notes, name=ref.name
+            )
             change = partial(MemoryChange, agent=ref.name, op="reindex", n=0)
             self._index.on_rebuild = lambda reason: services.events.emit(
                 change(by="rules" if reason else "builder", problem=reason)
@@ -57,7 +61,7 @@ class Recaller:
                 names=lambda: self._names,
                 clock=services.clock,
                 agent=ref.name,
-                complain=lambda problem: log(f"[Recall] {ref.name}: {problem}"),
+                complain=lambda problem: log.info(str(problem), agent=ref.name),
             )
 
     def read_names(self) -> None:
@@ -88,9 +92,10 @@ class Recaller:
         try:
             return await self._services.in_thread(partial(find, seconds=wait), wait)
         except TimeoutError:
-            log(f"[Recall] {self._name}: The search took too long; the thought goes on without it")
+            log.info("The search took too long; the thought goes on without it", agent=self._name)
         except Exception as error:
-            log(f"[Error] {self._name}: The search failed: {error!r}")
+            # A bug or a broken store: the agent must still be able to think.
+            log.error("The search failed", agent=self._name, exc_info=error)
         return None
 
     def find(
@@ -140,7 +145,6 @@ class Recaller:
             # Summaries hold no private words, and notes are not memories.
             may=lambda document: (
                 audience is None
-                or not private.shared
                 or document.kind is not DocumentKind.MEMORY
                 or private.may_hear([document.first], audience)
             ),

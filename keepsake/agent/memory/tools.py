@@ -12,7 +12,6 @@ from dataclasses import replace
 from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 
-from keepsake.agent.agent_log import log
 from keepsake.agent.memory import related
 from keepsake.agent.memory.books import Books
 from keepsake.agent.memory.compacting import Compactions
@@ -26,9 +25,12 @@ from keepsake.books.kept_lines import PINNED_LIMIT, Commitment, CommitmentKind
 from keepsake.errors import KeepsakeError
 from keepsake.happening import Result
 from keepsake.language.perception import for_prompt, shorten
+from keepsake.logs import Subsystem, get_logger
 from keepsake.prompt import script
 from keepsake.prompt.verbs import PRIVATE, Command
 from keepsake.recall.documents import Hit
+
+log = get_logger(Subsystem.TOOLS)
 
 WRITES = frozenset({"note", "pin", "remember"})
 """Verbs whose result appears in prompts whose answers others hear. They are not offered if the
@@ -80,7 +82,9 @@ class MemoryTools:
             elif isinstance(result.value, KeepsakeError):
                 text = f"You tried to {command.line}: {result.value}"
             else:
-                log(f"[Error] {self.memory.name}: {command.line!r} failed: {result.value!r}")
+                told = "A tool call failed"
+                name = self.memory.name
+                log.error(told, agent=name, command=command.line, exc_info=result.value)
             text = text.replace(redact, "…") if redact else text
             line = shorten(" ".join(text.split()), related.LONGEST_RESULT)
             done = isinstance(result, str)

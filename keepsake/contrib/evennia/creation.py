@@ -13,7 +13,6 @@ from evennia.objects.models import ObjectDB
 from evennia.objects.objects import DefaultCharacter
 from evennia.utils import create
 
-from keepsake.agent.agent_log import log, logged
 from keepsake.agent.runtime import running, runtime
 from keepsake.agent.surroundings import identity_of, is_agent
 from keepsake.books.files import replace_file
@@ -21,7 +20,10 @@ from keepsake.contrib.evennia.apps import setting
 from keepsake.errors import KeepsakeError
 from keepsake.events.types import MemoryChange
 from keepsake.language.perception import one_line
+from keepsake.logs import Subsystem, get_logger, logged
 from keepsake.names import check_agent_name, folder_name
+
+log = get_logger(Subsystem.AGENTS)
 
 FOLDER = "memory_folder"
 """The attribute that every agent has: its folder below ``vault/agents``."""
@@ -114,7 +116,8 @@ def settle_memory(agent: Any, *, new: bool = False) -> None:
         held = (path.parent for path in sorted(agents.glob(f"*/{MEMORY_ID}")))
         lived = (each.name for each in held if each.name not in others and _id_in(each) == wanted)
         if name := {o.attributes.get(MEMORY_ID): o.key for o in others.values()}.get(wanted):
-            log(f"[Agent] {agent.key}: {name} has the memory {wanted}; it gets another one")
+            told = f"{name} has the memory {wanted}; this agent gets another one"
+            log.warning(told, agent=agent.key)
             wanted = ""
         elif new and kept:
             folder = next(lived, f"{folder}-{uuid5(NAMESPACE_OID, wanted).hex[:8]}")
@@ -123,7 +126,7 @@ def settle_memory(agent: Any, *, new: bool = False) -> None:
     # Not a random id, so that a simulation with the same seed gives the same files.
     wanted = wanted or kept or str(uuid5(NAMESPACE_OID, f"{identity_of(agent)} {folder}"))
     agent.attributes.batch_add((FOLDER, folder), (MEMORY_ID, wanted))
-    with logged(f"{agent.key}: The id of its memory could not be written"):
+    with logged(log, "The id of its memory could not be written", agent=agent.key):
         (agents / folder).mkdir(parents=True, exist_ok=True)
         replace_file(agents / folder / MEMORY_ID, f"{wanted}\n")
 

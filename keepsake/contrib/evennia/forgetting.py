@@ -10,12 +10,14 @@ from typing import Any
 from django.db.models import Q
 from evennia.comms.models import Msg
 
-from keepsake.agent.agent_log import log
 from keepsake.agent.runtime import runtime
 from keepsake.agent.surroundings import identity_of
 from keepsake.archive.forgetting import ForgottenPerson, Traces, forget, mask
 from keepsake.contrib.evennia.creation import all_agents
 from keepsake.contrib.evennia.minds import close_mind, mind_of
+from keepsake.logs import Subsystem, get_logger
+
+log = get_logger(Subsystem.ERASURE)
 
 
 def forget_everywhere(
@@ -43,7 +45,7 @@ def forget_everywhere(
                     found.append(traces)
             except (OSError, ValueError) as error:
                 problems.append(f"{agent.key}: {error}")
-                log(f"[Error] {agent.key}: forgetting failed: {error!r}")
+                log.error("Forgetting failed", agent=agent.key, exc_info=error)
             runtime().post(go_on)
             return
         _of_database(character)
@@ -88,4 +90,5 @@ def _of_logs(found: list[Traces], problems: list[str], ended: Callable[[], None]
                 mask(path, found)
             except OSError as error:
                 problems.append(f"{path.name}: {error}")
+                log.error("Forgetting in a log failed", path=path.name, exc_info=error)
     runtime().post(ended)

@@ -14,15 +14,17 @@ from twisted.internet.task import LoopingCall
 
 from keepsake import vault_lock
 from keepsake.agent import runtime
-from keepsake.agent.agent_log import logged
 from keepsake.agent.runtime import COMPACTING_AT_ONCE, Runtime
 from keepsake.contrib.evennia.agents import notice_login
 from keepsake.contrib.evennia.apps import places
 from keepsake.contrib.evennia.minds import close_all, open_all, open_minds
 from keepsake.contrib.otel import with_tracing
 from keepsake.errors import KeepsakeError
+from keepsake.logs import Subsystem, get_logger, logged
 from keepsake.paths import prepare
 from keepsake.web.watching import watching
+
+log = get_logger(Subsystem.HOUSEKEEPING)
 
 HOUSEKEEPING_SECONDS = 2.0
 _housekeeping: LoopingCall | None = None
@@ -98,7 +100,7 @@ def _do_housekeeping() -> None:
         # A mind that compacts does all this itself, and would block this thread until it ends.
         if mind.closed or mind.compactions.compacting:
             continue
-        with logged(f"{mind.memory.name}: Housekeeping failed"):
+        with logged(log, "Housekeeping failed", agent=mind.memory.name):
             if mind.memory.save_backlog() and busy < COMPACTING_AT_ONCE:
                 mind.compactions.compact_if_due(asleep=mind.sleeper.may_compact)
                 busy += mind.compactions.compacting

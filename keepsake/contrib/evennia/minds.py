@@ -17,7 +17,6 @@ from evennia.objects.models import ObjectDB
 from evennia.objects.objects import DefaultCharacter, DefaultRoom
 from twisted.internet.task import LoopingCall
 
-from keepsake.agent.agent_log import log, logged
 from keepsake.agent.mind import Mind
 from keepsake.agent.runtime import running, runtime
 from keepsake.agent.sleep.sleeper import TICK_SECONDS
@@ -30,6 +29,9 @@ from keepsake.contrib.evennia.creation import (
     settle_memory,
 )
 from keepsake.errors import KeepsakeError
+from keepsake.logs import Subsystem, get_logger, logged
+
+log = get_logger(Subsystem.AGENTS)
 
 _GOING_HOME = "going home to sleep"
 STATES = (*(each.value for each in AgentState), _GOING_HOME)
@@ -63,6 +65,7 @@ def mind_of(agent: Any) -> Mind | None:
         shared.at_first_agent.pop(0)()
     shared.subscribers.agent_ids[agent.key] = number
     settle_memory(agent)
+    agent.ensure_commands()  # Evennia's ``type`` calls no hook
     if number not in _minds:  # it may be: settle_memory opens the mind of a copy
         # Evennia caches loaded objects: this asks the database only the first time.
         find = partial(ObjectDB.objects.get_id, number)
@@ -78,7 +81,7 @@ def _report_missing(agent: Any) -> None:
     """Log once that the agent's memory is missing."""
     if agent.id not in _missing:
         _missing[agent.id] = agent.key
-        log(f"[Error] {agent.key}: {missing_memory(agent)}")
+        log.error("The memory is missing: %s", missing_memory(agent), agent=agent.key)
 
 
 def missing_memory(agent: Any) -> KeepsakeError:
@@ -117,7 +120,7 @@ def open_all() -> None:
     for agent in agents:  # before the first mind opens, which would take the others for players
         runtime().subscribers.agent_ids[agent.key] = agent.id
     for agent in agents:
-        with logged(f"{agent.key}: The mind could not be opened"):
+        with logged(log, "The mind could not be opened", agent=agent.key):
             if mind := mind_of(agent):
                 mind.thinker.schedule()
 
@@ -153,7 +156,9 @@ def _start_ticking() -> None:
 def _tick() -> None:
     minds = open_minds()
     for mind in minds:
-        with logged(f"{mind.memory.name}: Its tick failed"):
+        with logged(
+            log, "The tick failed", agent=mind.memory.name, subsystem=Subsystem.HOUSEKEEPING
+        ):
             mind.sleeper.tick()
             if (agent := mind.thinker.body()) is not None and not mind.closed:
                 agent.at_minute()

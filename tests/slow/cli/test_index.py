@@ -47,7 +47,7 @@ def test_a_running_world_rebuilds_an_index_in_the_background(copy: Copy):
     told = copy.keepsake("index", "rebuild").stdout
     assert re.search(r"in the background: Bram, .*Mira, .*Wren", " ".join(told.split()))
     assert "now, in the background: Mira" in copy.keepsake("index", "rebuild", "Mira").stdout
-    until(lambda: "rebuilding the index" in log.read_text())
+    until(lambda: "Rebuilding the index" in log.read_text())
     until((copy.here.index / "Mira" / WORDS).exists)
     assert indexed("Mira") >= 0
     refused = copy.keepsake("index", "rebuild", "Nobody")

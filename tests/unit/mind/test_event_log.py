@@ -105,22 +105,25 @@ class FullDisk:
         return written
 
 
-def test_a_full_disk_is_reported_once_and_lost_events_are_counted(tmp_path, logs, monkeypatch):
-    reported = []
+def test_a_full_disk_is_reported_once_and_lost_events_are_counted(
+    tmp_path, logs, logged, monkeypatch
+):
     disk = FullDisk(monkeypatch, room=700)
-    log = logs(tmp_path, on_problem=reported.append, buffer=20)
+    log = logs(tmp_path, buffer=20)
     for n in range(1, 11):
         log.emit(thought(f"prompt {n}"))
-    until(lambda: reported)
+    until(lambda: logged.lines)
     assert not log.flush(0.1)
     for n in range(11, 101):
         log.emit(thought(f"prompt {n}"))
-    assert len(reported) == 1
-    assert "No space left" in reported[0]
+    (reported,) = logged.lines
+    assert reported.startswith("ERROR events The event log in")
+    assert "No space left" in reported
+    assert "OSError" in reported.partition("\n")[2], "its traceback"
     assert log.problem
     disk.room = 10_000_000
     assert log.flush(60)
-    until(lambda: len(reported) == 2)
+    until(lambda: logged.having("INFO events ", "can be written again"))
     assert not log.problem
     found = list(events(tmp_path))
     assert [each["seq"] for each in found] == list(range(1, len(found) + 1))

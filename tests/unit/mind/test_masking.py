@@ -13,7 +13,7 @@ from keepsake.memory.masking import STEP, mask
 from keepsake.prompt.script import LISTED, script
 from keepsake.prompt.script import RECALLED as RECALLED_OPENING
 from keepsake.prompt.tokens import estimate_tokens
-from tests.memories import old_memory
+from tests.memories import old_memory, seen
 from tests.sentences import table
 from tests.unit.mind.fake_agent import EVENING, memories_of
 
@@ -130,3 +130,15 @@ def test_a_longer_window_begins_with_the_shorter_one(window, data):
     further = mask(window, through + STEP, matters)
     masked = tuple(m for m in shown if m.number <= through)
     assert further[: len(masked)] == masked
+
+
+@pytest.mark.parametrize(
+    ("other", "shown"), [({}, 1), ({"place": "The Quay"}, 2), ({"days": 1}, 2), ({"days": 7}, 2)]
+)
+def test_the_same_line_folds_on_one_day_in_one_place_only(other, shown):
+    place = other.get("place", "The Kettle")
+    later = timedelta(minutes=30) + timedelta(days=other.get("days", 0))
+    line = seen("The ferry from Harrow comes in, and its bell is heard.", "Tom", "5-1")
+    first = Memory(1, EVENING, line, place="The Kettle")
+    again = Memory(2, EVENING + later, line, place=place)
+    assert len(mask([first, again], 2)) == shown
