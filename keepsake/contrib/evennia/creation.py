@@ -81,6 +81,7 @@ def begin_memory(agent: Any) -> None:
     It reads them itself: Evennia sets a new object's attributes only after its first look around.
     """
     made = vars(agent).get("_createdict", {})
+    _put_into_room(agent, made)
     ours = (FOLDER, MEMORY_ID)
     given = made.get("attributes") or ()
     made["attributes"] = [each for each in given if each[0] not in ours]
@@ -91,6 +92,23 @@ def begin_memory(agent: Any) -> None:
     agent.attributes.batch_add((FOLDER, free), *ids)
     if running():
         settle_memory(agent, new=True)
+
+
+def _put_into_room(agent: Any, made: dict[str, Any]) -> None:
+    """Put an agent that is being created into the room of its maker, and make that its home.
+
+    Evennia's command `create` gives a new object into the hands of the builder, who would be the
+    first place that the agent remembers.
+
+    ``made``: What the new object is made from; Evennia applies it afterwards.
+    """
+    for key in ("location", "home"):
+        place = made.get(key)
+        while isinstance(place, DefaultCharacter):
+            place = place.location
+        if place is not None and place is not made[key]:
+            made[key] = place
+            setattr(agent, key, place)
 
 
 def settle_memory(agent: Any, *, new: bool = False) -> None:
