@@ -257,6 +257,12 @@ def test_a_session_that_was_planted_before_the_log_in_is_worth_nothing(copy):
             origin = {"Origin": f"http://localhost:{copy.here.ports.web}"}
             assert victim.post("/webclient/session", data=form, headers=origin).status_code == 204
             assert victim.get("/agents/mine/").status_code == 200
+            own = {each.value for each in victim.cookies.jar if each.name == "sessionid"} - {
+                planted
+            }
+            again_at = f"ws://localhost:{copy.here.ports.websocket}/?{own.pop()}&page&browser"
+            with connect(again_at, open_timeout=PATIENCE, ping_interval=None) as second:
+                read_until(second, "You become")
             line.send(json.dumps(["text", ["say {{x}}"], {}]))
             read_until(line, "{{x}}")
         foreign = {"Origin": "https://hostile.example"}
