@@ -9,6 +9,7 @@ from evennia.commands.default import comms
 from evennia.objects.models import ObjectDB
 
 from commands.base import PlayerCommand, find_character, whereabouts
+from keepsake.agent.surroundings import identity_of
 from keepsake.contrib.evennia.audit import REPORTS, append
 from keepsake.contrib.evennia.creation import notify_builders
 from keepsake.contrib.evennia.wording import CannotDo, counted, harmless, listed, quoted, spoken
@@ -79,7 +80,14 @@ class CmdReport(PlayerCommand):
             raise CannotDo(f"You have sent {REPORTS_AN_HOUR} reports in an hour. Try again later.")
         place = self.caller.location.key if self.caller.location else ""
         try:
-            append(REPORTS, by=self.caller.key, about=about[:80], place=place, text=text)
+            append(
+                REPORTS,
+                by=self.caller.key,
+                by_id=identity_of(self.caller),
+                about=about[:80],
+                place=place,
+                text=text,
+            )
         except OSError as error:
             raise CannotDo("The report could not be saved. Please try again later.") from error
         owner.attributes.add("reported", [*recent, now])

@@ -12,7 +12,7 @@ from evennia.utils.utils import class_from_module
 from keepsake.contrib.evennia.creation import names_in_use
 from keepsake.errors import NameRefused
 from keepsake.language.perception import closed, one_line
-from keepsake.names import check_agent_name, name_within, shown
+from keepsake.names import check_player_name, name_within, shown
 
 _TWO_WORDS = re.compile(r'(?:"([^"]+)"|([^"\s]+))\s+(?:"([^"]+)"|([^"\s]+))')
 CREATE_USAGE = (
@@ -34,7 +34,7 @@ class PlayerNameValidator:
         # Also the characters of deleted accounts: agents remember the player of each by its name.
         taken = list(names_in_use())
         try:
-            kept = check_agent_name(name, taken)
+            kept = check_player_name(name, taken)
         except NameRefused as refusal:
             raise ValidationError(closed(str(refusal))) from refusal
         if kept != name:

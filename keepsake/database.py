@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from psycopg import Connection
 
 DUMP = "database.dump"  # file name in a backup of a world on PostgreSQL, in place of SQLite's file
+_SCRUB_SECONDS = 20.0
+"""Seconds that :func:`scrub` waits for others who use the database."""
 _LOCK = 0x4B656570
 _PATIENCE = {
     "connect_timeout": 5,
@@ -42,7 +44,9 @@ def database_settings(here: Places) -> dict[str, Any]:
                 # Evennia applies SQLITE3_PRAGMAS only to its first connection, which it closes
                 # during its start. This setting applies to every connection of every thread.
                 "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;"
-                "PRAGMA cache_size=-40000; PRAGMA temp_store=MEMORY;",
+                "PRAGMA cache_size=-40000; PRAGMA temp_store=MEMORY;"
+                # Deleted rows are overwritten with zeros, so that `forget me` leaves nothing.
+                "PRAGMA secure_delete=ON;",
                 "transaction_mode": "IMMEDIATE",
                 "timeout": 20,
             },
@@ -120,6 +124,24 @@ def damage(path: Path) -> str:
     except sqlite3.Error as error:
         return str(error)
     return "" if found == "ok" else found
+
+
+def scrub(path: Path) -> None:
+    """Remove the remains of deleted rows from SQLite's file and its log; blocks.
+
+    SQLite keeps old versions of pages in the ``-wal`` file, and in unused parts of the database.
+
+    Raises:
+        OSError: Another process kept the database busy, or the disk is full. Try again later.
+    """
+    try:
+        with closing(sqlite3.connect(path, timeout=_SCRUB_SECONDS, isolation_level=None)) as file:
+            file.execute("VACUUM")
+            busy, *_ = file.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    except sqlite3.Error as error:
+        raise OSError(f"{path.name} could not be vacuumed ({error})") from error
+    if busy:
+        raise OSError(f"{path.name}-wal could not be emptied, because the database is in use")
 
 
 # -- PostgreSQL

@@ -27,8 +27,8 @@ from typing import Any, Self, cast
 from urllib.parse import urlsplit
 
 from keepsake import regular_files
-from keepsake.books.files import stamp
 from keepsake.errors import ConfigError
+from keepsake.files import stamp
 from keepsake.logs import Subsystem, get_logger
 
 log = get_logger(Subsystem.CONFIG)
@@ -85,8 +85,8 @@ class ConfigSection:
             if near := difflib.get_close_matches(key, alike, 1, _SLIP):
                 cure = f"Did you mean {near[0]}?"
                 raise ConfigError(self.path, entry.line, f"nothing reads {key}", cure)
-            told = f"nothing reads {key}; the line does nothing and can be removed"
-            log.warning(f"{self.path}, line {entry.line}: {told}")
+            told = "Nothing reads a setting; its line does nothing and can be removed"
+            log.warning(told, path=self.path, line=entry.line, setting=key)
         return replace(self, entries={k: it for k, it in self.entries.items() if k in names})
 
     def into[C](self, config: type[C]) -> C:

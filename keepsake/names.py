@@ -12,6 +12,7 @@ import unicodedata
 from collections.abc import Iterable
 
 from keepsake.errors import NameRefused
+from keepsake.language.everyday import is_everyday
 from keepsake.language.perception import COMMON_WORDS
 
 SHORTEST = 2
@@ -27,6 +28,16 @@ _RESERVED_WORDS = """
 """
 RESERVED = frozenset(_RESERVED_WORDS.split()) | COMMON_WORDS - {"may", "will"}
 """Words that commands, prompts or sentences read as something other than a name."""
+
+_GIVEN_NAMES = """
+    amber angel archer art august basil bill bud carter chip clay cliff crystal daisy dale dawn dean
+    don dot drew earl faith fletcher frank gale gene gill glen grace grant guy hazel heather herb
+    holly homer hope hunter iris ivy jade jasmine joy june lance laurel lea lily mark mason max may
+    miles norm olive pat pearl peg penny pierce piper ray rich rob robin rod rook rose rowan ruby
+    rusty sandy sterling sue troy victor violet wade warden woody wren
+"""
+GIVEN_NAMES = frozenset(_GIVEN_NAMES.split())
+"""Everyday words that people are called. A player may have one as a name."""
 
 _CURE = (
     f"Choose {SHORTEST} to {LONGEST} Latin letters; between them single spaces, hyphens or "
@@ -92,6 +103,25 @@ def name_within(name: str, taken: Iterable[str]) -> str:
         if any(words[start : start + len(theirs)] == theirs for start in starts):
             return other
     return ""
+
+
+def check_player_name(name: str, taken: Iterable[str] = ()) -> str:
+    """Return a player's name as it will be stored; see :func:`check_agent_name`.
+
+    A player has no name that is an everyday word, as Soup or Will: nobody could tell a line about
+    the player from a line about soup.
+
+    Raises:
+        NameRefused: An agent may not have it either, or it is one everyday word.
+    """
+    cleaned = check_agent_name(name, taken)
+    is_one_word = " " not in cleaned
+    if is_one_word and is_everyday(cleaned) and cleaned.casefold() not in GIVEN_NAMES:
+        raise NameRefused(
+            f"The name {shown(cleaned)} is an everyday word",
+            "Choose a name that means nothing else, or add one: Will Harrow, Old Tom",
+        )
+    return cleaned
 
 
 def skeleton(name: str) -> str:

@@ -105,6 +105,9 @@ class Places:
     # memories that wait for an archive that could not be written
     spill = _Path("home", "waiting-memories.jsonl")
 
+    # requests to be forgotten that are not done yet: one file for each
+    forgetting = _Path("home", "forgetting")
+
     @property
     def control_socket(self) -> Path:
         """The Unix socket on which the running world answers the ``keepsake`` command."""

@@ -74,7 +74,7 @@ class Character(CharacterMixin, ObjectParent, DefaultCharacter):
         """Show the room, announce the player, and check for steps of deeds."""
         super().at_post_puppet(**kwargs)
         with suppress(KeepsakeError):  # the agents do not run, or their model cannot be used
-            if runtime().chat_profile() is None:
+            if runtime().agent_profile is None:
                 self.msg(NO_MODEL_YET)
         check_deeds(self)
 

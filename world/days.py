@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 from keepsake.agent.runtime import runtime
@@ -156,13 +157,13 @@ def _meet(agent: Any, now: Almanac) -> None:
             continue
         pairs = ((agent, other), (other, agent))
         news = [(*pair, rumour) for pair in pairs if (rumour := news_for(*pair, now.moment))]
-        later = runtime().timer.callLater
+        later = runtime().scheduler.later
         played = _scene(agent, other, now)
         for n, line in enumerate(played):
             actor, whom = pairs[line.actor != agent.key]
-            later(LINE_SECONDS * n, _play, line, actor, whom)
+            later(LINE_SECONDS * n, partial(_play, line, actor, whom))
         for n, (teller, listener, rumour) in enumerate(news, len(played)):
-            later(LINE_SECONDS * n, _tell, rumour, teller, listener)
+            later(LINE_SECONDS * n, partial(_tell, rumour, teller, listener))
         if played or news:
             return
 

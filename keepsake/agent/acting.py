@@ -15,7 +15,7 @@ from keepsake.agent.surroundings import (
     Body,
     find_person,
     identity_of,
-    names_of,
+    name_of,
     people_near,
     place_of,
 )
@@ -40,9 +40,12 @@ from keepsake.tasks.deed import spoken_to
 
 log = get_logger(Subsystem.ACTING)
 
-SPEECH = frozenset({"say", "whisper"})
+TALK = "talk"
+"""The verb of words to somebody else than the partner of a turn."""
+SPEECH = frozenset({"say", "whisper", TALK})
+"""Verbs of words that others hear."""
 LOOKUPS = frozenset({"recall", "look", "examine"})
-"""Verbs that others hear; verbs whose result returns to the model in the same turn."""
+"""Verbs whose result returns to the model in the same turn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +57,24 @@ class Act:
     # fires when the act is done and its result is in the memory; None if nothing is done
     result: Deferred[Any] | None = None
     memory: int = 0  # number of its memory; 0 if it is not archived, or not yet
+
+
+@dataclass(frozen=True, slots=True)
+class Basis:
+    """What an answer rests on: the prompt that it answers.
+
+    Attributes:
+        seen: The newest memory in the prompt; 0 for all.
+        rests_on: The numbers of the memories that the prompt showed because they bear on the
+            answer: recalled ones, and those that are answered.
+    """
+
+    seen: int = 0
+    rests_on: tuple[int, ...] = ()
+
+
+NO_BASIS = Basis()
+"""The basis of an act without a prompt."""
 
 
 @dataclass(slots=True)
@@ -116,23 +137,24 @@ class Actor:
         self,
         agent: Body,
         command: Command,
-        to: str = "",
+        to: Person | None = None,
         *,
         event: str = "",
-        seen: int = 0,
+        basis: Basis = NO_BASIS,
         confided: bool = False,
     ) -> Act:
         """Execute a command, under the same rules as a player's.
 
         Args:
-            to: The addressee, by name; empty if there is none.
+            to: The addressee of words that name none; None if there is none.
             event: The ``event`` of a stock phrase; empty for the agent's own words.
-            seen: The newest memory in the prompt; 0 for all.
+            basis: What the answer rests on.
             confided: Whether it may hold whispered words. Then search words are not archived.
         """
         if command.verb == "wait":
             return Act(command)
         place = place_of(agent)
+        seen = basis.seen
         window = self._memory.memory.context().window if seen else ()
         what = self._what(agent, command, to)
         # The answer does not cover perceptions that came after its prompt was built.
@@ -141,6 +163,9 @@ class Actor:
         redact = command.words if hidden and command.verb == "recall" else ""
         if redact:
             what = Deed(actor=ME, verb=command.verb, shown=f"{command.verb} …")
+        # Nobody perceives a tool call, so one that rests on private words is private too.
+        private = self._memory.private.confidants_of(basis.rests_on)
+        witnesses = tuple(sorted(private)) if private and command.verb in PRIVATE else None
         happening = new_id()
         # Archive the act before its execution, because its results are archived too.
         number = self._memory.remember(
@@ -150,9 +175,19 @@ class Actor:
             reason="" if hidden else command.reason,
             event=event,
             answers=seen if late else 0,
+            rests_on=basis.rests_on,
+            witnesses=witnesses,
         )
         if command.verb in PRIVATE:
-            result = self._tools.perform(command, place, act=number, redact=redact, seen=seen)
+            result = self._tools.perform(
+                command,
+                place,
+                act=number,
+                to=what.to[0] if isinstance(what, Deed) and what.to else None,
+                redact=redact,
+                seen=seen,
+                witnesses=witnesses,
+            )
             return Act(command, result=result, memory=number)
         addressees = addressees_of(what)
         addressee = find_person(agent, addressees[0].name) if addressees else None
@@ -183,28 +218,31 @@ class Actor:
         if act.arrived:
             return
         self.unheard += 1
-        shown = "Nobody heard your words."
+        shown = "Your words did not reach anybody."
         verb = act.command.verb
         what = Result(verb=verb, act=act.memory, done=False, shown=shown)
         self._memory.remember(what, place=place_of(agent), happening=act.happening)
         told = f"The words of {agent.key} did not reach anybody: check its say, talk and at_say"
         log.error(told, agent=agent.key, place=place_of(agent))
 
-    def _what(self, agent: Body, command: Command, to: str) -> What:
+    def _what(self, agent: Body, command: Command, to: Person | None) -> What:
         """Return the act as a happening.
 
-        ``to``: The addressee of words that have none of their own; empty for nobody.
+        ``to``: The addressee of words that name none; None for nobody.
         """
-        name = command.to or to
-        met = find_person(agent, name)
-        # An ambiguous name has no identity.
-        person = Person(name, identity_of(met) if met is not None else "")
-        people = (person,) if name else ()
+        person = to
+        if command.to and (to is None or to.name != command.to):
+            person = Person(command.to)
+        if person is not None and not person.id:
+            met = find_person(agent, person.name)
+            # An ambiguous name has no identity.
+            person = Person(person.name, identity_of(met) if met is not None else "")
+        people = (person,) if person is not None and person.name else ()
         line = command.line
         match command.verb:
             case "whisper":
                 manner = Manner.WHISPER
-            case "say":
+            case "say" | "talk":
                 manner = Manner.SAY
             case "emote":
                 return Pose(actor=ME, gesture=command.words, to=people, shown=line)
@@ -232,21 +270,25 @@ class Actor:
         self,
         agent: Body,
         words: str,
-        partner: str,
+        partner: Person | None,
         *,
         whispered: bool = False,
         event: str = "",
         reason: str = "",
-        seen: int = 0,
+        basis: Basis = NO_BASIS,
     ) -> Act:
-        """Say words to somebody. The words are always speech, never parsed as a command."""
-        if whispered and partner not in names_of(people_near(agent), agent):
-            return Act(None, f"{partner} has gone, and nobody else may hear it")
-        if whispered:
-            command = spoken_to(WHISPER, partner, words, reason)
+        """Say words to somebody. The words are always speech, never parsed as a command.
+
+        ``partner``: To whom; None for everybody here.
+        """
+        if whispered and partner is not None:
+            here = (Person(name_of(each, agent), identity_of(each)) for each in people_near(agent))
+            if not any(partner.is_same(each) for each in here):
+                return Act(None, f"{partner.name} has gone, and nobody else may hear it")
+            command = spoken_to(WHISPER, partner.name, words, reason)
         else:
             command = Command("say", words, reason, words=words)
-        return self.do(agent, command, partner, event=event, seen=seen)
+        return self.do(agent, command, partner, event=event, basis=basis)
 
 
 def _has_command(agent: Body, name: str) -> bool:

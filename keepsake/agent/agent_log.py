@@ -57,18 +57,27 @@ FAILED = ("refused", "no answer", TOO_LARGE, "broke off")
 """Outcomes without an act in the world; see :class:`keepsake.events.types.Thought`."""
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Sent:
-    """The request that was sent for a thought, and when."""
+    """The request that was sent for a thought, and when.
+
+    Attributes:
+        impulse: What the thought is about.
+        prompt: The prompt, with the section of each line.
+        costs: The tokens of each of its sections.
+        wait: Seconds in the model queue.
+        made_from: What the prompt was made from: fields of the event.
+        answer: The model's answer; None until it has come.
+    """
 
     time: datetime
-    impulse: Impulse  # what the thought was about
-    prompt: Rendered  # the prompt, with the section of each line
+    impulse: Impulse
+    prompt: Rendered
     request: GenerationRequest
-    costs: Costs  # tokens of each of its sections
-    wait: float  # seconds in the model queue
-    basis: Mapping[str, Any]  # what the prompt was made from: fields of the event
-    answer: Generation | None = None  # the model's answer; None until it has come
+    costs: Costs
+    wait: float
+    made_from: Mapping[str, Any]
+    answer: Generation | None = None
 
 
 class ThoughtLog:
@@ -93,6 +102,10 @@ class ThoughtLog:
         self.sent: Sent | None = None
         self.name = name
         self._events = events
+
+    def begin(self, sent: Sent) -> None:
+        """Record the request that is sent for a thought."""
+        self.sent = sent
 
     def ended(self, event: Thought, refusals: Iterable[str]) -> None:
         """Record and log a thought that has ended, or one of its answers."""

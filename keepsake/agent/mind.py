@@ -83,7 +83,8 @@ class Mind:
         sleeper.go_to_bed(f"{who} said so")
         if sleeper.asleep:
             return True, f"{agent.key} sleeps"
-        return True, f"{agent.key} goes home to sleep, to {agent.home.key}"
+        where = f", to {agent.home.key}" if agent.home is not None else ""
+        return True, f"{agent.key} goes home to sleep{where}"
 
     def wake(self, agent: Body, who: str) -> ActionResult:
         """Wake the agent as rested as after a whole night, or stop it on its way to bed."""

@@ -11,16 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from keepsake.agent.attention import EventKind, Impulse
+from keepsake.agent.body import Body as Body  # noqa: PLC0414 - others import it from here
+from keepsake.agent.body import FindBody
 from keepsake.archive.records import BY_RULE, GIVE
 from keepsake.happening import ME, Deed, Manner, Pose, Sight, Speech, What
 from keepsake.language.perception import names, perceive
 from keepsake.prompt.verbs import Options
-
-type Body = Any
-"""The agent's object in the game: an ``AgentMixin``. Its attributes are listed in
-:mod:`keepsake.contrib.evennia.agents`."""
-type FindBody = Callable[[], Body | None]
-"""Returns the agent's object; None if it has been deleted."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -113,6 +113,11 @@ class PrivateWords:
         shared = {each for number in numbers if (each := self.confidants(number)) is not None}
         return all(_covers(each, audience) for each in shared)
 
+    def confidants_of(self, numbers: Iterable[int]) -> Audience | None:
+        """Return who knows all the private ones of those memories; None if none is private."""
+        shared = [each for number in numbers if (each := self.confidants(number)) is not None]
+        return frozenset.intersection(*shared) if shared else None
+
     def heard_by(self, memories: Iterable[Memory], audience: Audience) -> tuple[Memory, ...]:
         """Return the memories as the audience may hear them. Each says itself who knows it."""
         return tuple(each if _may_hear(each, audience) else redacted(each) for each in memories)

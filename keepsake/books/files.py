@@ -10,11 +10,8 @@ from __future__ import annotations
 
 import errno
 import os
-import stat
-import tempfile
 import threading
-from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import chain, count
@@ -26,9 +23,7 @@ import yaml
 from keepsake import regular_files
 from keepsake.errors import NoteRefused
 from keepsake.events.types import MemoryChange
-
-type Stamp = tuple[int, int, int]
-"""Modification time in nanoseconds, size in bytes, inode: together they show a changed file."""
+from keepsake.files import Stamp, stamp, written_aside
 
 type Parse[T] = Callable[[Path, str, datetime], T]
 """Parses a file's text, given the time of its last change; raises an error with the reason."""
@@ -38,15 +33,6 @@ MOST_BYTES = 4_000_000  # of one file; longer files are not read
 _TRIES = 5
 _MOST_REASON = 500
 """Characters of an error's reason that are shown; it may hold two paths."""
-
-
-def stamp(path: Path) -> Stamp | None:
-    """Return the stamp that shows later whether a file has changed; None if there is no file."""
-    try:
-        status = path.stat()
-    except OSError:
-        return None
-    return status.st_mtime_ns, status.st_size, status.st_ino
 
 
 def read(path: Path) -> str | None:
@@ -73,19 +59,6 @@ def unusable(path: Path, error: Exception) -> NoteRefused:
         "Save it as UTF-8, fix the lines between its `---`, free some disk space or fix the "
         "permissions",
     )
-
-
-def replace_file(path: Path, text: str) -> None:
-    """Replace a file that only the game writes; a reader sees either the old or the new text.
-
-    If the path is a link, the file that it leads to is replaced, and the link stays.
-
-    Raises:
-        OSError: The file cannot be written; the old text stays.
-    """
-    target = regular_files.target(path)
-    with _written_aside(target, text) as temporary:
-        temporary.replace(target)
 
 
 def free_name(path: Path) -> Path:
@@ -115,39 +88,6 @@ def pages(folder: Path) -> list[Path]:
     except OSError:
         return []
     return sorted(path for path in found if not path.name.startswith("."))
-
-
-def sync(path: Path) -> None:
-    """Write a file, or a folder's list of names, to the disk, so that it survives a power cut."""
-    fd = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(fd)
-    finally:
-        os.close(fd)
-
-
-@contextmanager
-def _written_aside(path: Path, text: str) -> Iterator[Path]:
-    """Provide a temporary file with that text, written to the disk in the folder of ``path``."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    fd, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem[:40]}-", suffix=".tmp")
-    temporary = Path(name)
-    try:
-        with os.fdopen(fd, "wb") as file:
-            file.write(text.encode("utf-8", "replace"))
-            file.flush()
-            os.fchmod(file.fileno(), _mode(path))
-            os.fsync(file.fileno())
-        yield temporary
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
-def _mode(path: Path) -> int:
-    """Return the permissions of the file; those of a new one if it does not exist."""
-    with suppress(OSError):
-        return stat.S_IMODE(path.stat().st_mode)
-    return 0o644
 
 
 def time_of(given: Any, default: datetime | None) -> datetime:
@@ -318,7 +258,7 @@ class RecordStore[T]:
                     made = make(text, old)
                     new = self._parsed(path, made, datetime.now(UTC))
                     target = regular_files.target(path)
-                    with _written_aside(target, made) as temporary:
+                    with written_aside(target, made) as temporary:
                         if read(path) != source:  # an editor saved meanwhile: do not overwrite it
                             continue
                         written = stamp(temporary)

@@ -141,8 +141,10 @@ class AgentMemory:
         Quick: only the compaction itself finds out whether it pays.
         """
         if self._busy.locked():
-            over = self.load().used > self.load().budget
-            return CompactReason.EMERGENCY if over and self.no_room() is None else None
+            # A prompt over its budget waits for the compaction that runs; others need not.
+            load = self.load()
+            waits = load.used > load.budget and not load.leaves_no_room
+            return CompactReason.EMERGENCY if waits and self.window.is_overhead_known else None
         return CompactReason.EMERGENCY if self._triggers.is_emergency() else None
 
     def next_due(self) -> int:

@@ -21,9 +21,10 @@ import yaml
 from keepsake import regular_files
 from keepsake.archive.records import Tier
 from keepsake.archive.tiers import SummaryState, Tiers, TierView
-from keepsake.books.files import free_name, replace_file
+from keepsake.books.files import free_name
 from keepsake.errors import ArchiveUnwritable
 from keepsake.events.types import MemoryChange
+from keepsake.files import replace_file
 from keepsake.json_lines import Record
 from keepsake.logs import Subsystem, get_logger
 from keepsake.memory.summary_text import has_words

@@ -21,8 +21,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
-from keepsake.archive.forgetting import FORGOTTEN
-from keepsake.archive.records import Memory, MemoryKind, Tier
+from keepsake.archive.records import FORGOTTEN, Memory, MemoryKind, Tier
 from keepsake.happening import ME, Pose, Speech
 from keepsake.language.perception import SENTENCE_GAP, for_prompt, short_day, shorten, words
 from keepsake.ports import Generation

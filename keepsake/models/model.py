@@ -25,12 +25,12 @@ from keepsake.language.perception import LAST_COMMA
 from keepsake.logs import Subsystem, get_logger
 from keepsake.models.capabilities import ROLES, TOOLS, WHOLE, Capabilities, alternating, size_of
 from keepsake.models.http import ServerTexts, named_errors
-from keepsake.models.profiles import AUTO, CHAT, LLAMA_CPP, OLLAMA, YES, ModelProfile
+from keepsake.models.profiles import AUTO, LLAMA_CPP, OLLAMA, YES, ModelProfile
 from keepsake.models.retries import retrying
 from keepsake.models.scripted import ScriptedModel
 from keepsake.models.thoughts import AnswerText
 from keepsake.models.transport import CallLimits, limited
-from keepsake.ports import Generation, GenerationRequest, Tool, ToolCall
+from keepsake.ports import FormName, Generation, GenerationRequest, Tool, ToolCall
 from keepsake.prompt.tokens import CHARACTERS_PER_TOKEN
 
 log = get_logger(Subsystem.MODELS)
@@ -140,7 +140,9 @@ class ServerModel(ABC):
             found,
             prompt_tokens=room,
             tail_tokens=tail if tail < room else 0,
-            takes_tools=offers and found.form == CHAT and TOOLS not in caps.refused,
+            takes_tools=offers
+            and FormName(found.form).sends_messages
+            and TOOLS not in caps.refused,
         )
 
     def learn(self) -> None:

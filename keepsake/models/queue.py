@@ -28,9 +28,9 @@ from keepsake.errors import (
 )
 from keepsake.logs import Subsystem, get_logger
 from keepsake.models.model import Model
-from keepsake.models.profiles import CHAT, EMBEDDED, ModelProfile, model_name
+from keepsake.models.profiles import EMBEDDED, ModelProfile, model_name
 from keepsake.models.transport import CallLimits, limited
-from keepsake.ports import ChatMessage, Generation, GenerationRequest
+from keepsake.ports import ChatMessage, FormName, Generation, GenerationRequest
 
 log = get_logger(Subsystem.MODELS)
 
@@ -247,7 +247,7 @@ class ModelServer:
                 messages = request.messages or (ChatMessage("user", request.prompt),)
                 request = replace(
                     profile.request(request),
-                    messages=messages if profile.form == CHAT else (),  # only chat takes messages
+                    messages=messages if FormName(profile.form).sends_messages else (),
                     tools=request.tools if profile.takes_tools else (),
                     is_cancelled=is_cancelled,
                     on_text=_passing(request.on_text, pending),

@@ -21,10 +21,10 @@ from ninja.errors import HttpError, ValidationError
 from pydantic import StringConstraints
 
 from keepsake.agent.runtime import runtime
+from keepsake.agent.why import PromptSource, Why, why_did
 from keepsake.archive.records import Memory
 from keepsake.contrib.evennia.commands.why import source_of
 from keepsake.errors import KeepsakeError
-from keepsake.events.why import PromptSource, Why, why_did
 from keepsake.memory import history as archived
 from keepsake.memory.history import PastCompaction
 from keepsake.web import access, actions, history, world

@@ -9,6 +9,7 @@ from typing import Any
 
 from evennia.objects.objects import DefaultCharacter, DefaultExit, DefaultRoom
 from evennia.utils import create
+from keepsake.events.why import why_did
 
 from keepsake.agent.attention import EventKind, Impulse
 from keepsake.agent.surroundings import description_of, identity_of, place_of
@@ -80,7 +81,9 @@ class TestEvenniasOwnCommands(AnyGame):
         self.settle()
         heard = self.capture(self.visitor)
         actor = self.rook.mind.actor
-        actor.speak(self.rook, "Braces {are} $no() |rtrap.", "Ilse", whispered=False)
+        actor.speak(
+            self.rook, "Braces {are} $no() |rtrap.", Person("Ilse", identity_of(self.visitor))
+        )
         assert 'Rook says to you, "Braces {are} $no() ||rtrap."' in heard
         for command in (Command("examine", "Ilse"), Command("go", "north")):
             actor.do(self.rook, command)
@@ -270,10 +273,12 @@ class TestShortDescriptions(AnyGame):
 
     def test_its_answer_arrives(self):
         heard = self.capture(self.boss)
-        self.vera.mind.actor.speak(self.vera, "Come in.", "a tall man")
+        self.vera.mind.actor.speak(self.vera, "Come in.", Person("a tall man"))
         assert any("Come in." in line for line in heard)
         assert not any("/Me" in line or "Vera" in line for line in heard)
-        whisper = self.vera.mind.actor.speak(self.vera, "Only you.", "a tall man", whispered=True)
+        whisper = self.vera.mind.actor.speak(
+            self.vera, "Only you.", Person("a tall man"), whispered=True
+        )
         assert whisper.command is not None
         assert any("Only you." in line and "/Me" not in line for line in heard)
         assert self.vera.mind.actor.unheard == 0
@@ -290,12 +295,25 @@ class TestConvertedCharacters(AnyGame):
         made.swap_typeclass(AGENT, run_start_hooks="at_object_creation")
         return made
 
+    def test_builders_find_it_before_it_has_a_memory(self):
+        tom = self.convert()
+        assert not tom.attributes.has("memory_folder")
+        assert find_agents("old tom") == [tom]
+
     def test_it_can_speak(self):
         tom = self.convert()
         heard = self.capture(self.visitor)
-        tom.mind.actor.speak(tom, "I can speak.", "Ilse")
+        tom.mind.actor.speak(tom, "I can speak.", Person("Ilse"))
         assert any(line == 'Old Tom says to you, "I can speak."' for line in heard)
         assert not any(each == "page" for each in tom.cmdset.current)
+
+    def test_the_command_type_makes_an_agent(self):
+        tom = create.create_object(DefaultCharacter, "Old Tom", self.limbo)
+        self.char1.location = self.limbo
+        self.char1.execute_cmd(f"@type Old Tom = {AGENT}")
+        heard = self.capture(self.char1)
+        self.char1.execute_cmd("@agent Old Tom = You are Old Tom, a ferryman.")
+        assert tom.db.profile == "You are Old Tom, a ferryman.", heard
 
     def test_the_commands_follow_the_class(self):
         self.rook.swap_typeclass("tests.world.foreign_games.MuteAgent", run_start_hooks=None)
@@ -307,7 +325,7 @@ class TestWordsThatDoNotArrive(AnyGame):
     def speak(self, kind: str, *, whispered: bool = False) -> tuple[Any, list[str]]:
         agent = create.create_object(f"tests.world.foreign_games.{kind}", "Pip", self.limbo)
         heard = self.capture(self.visitor)
-        agent.mind.actor.speak(agent, "Hello there.", "Ilse", whispered=whispered)
+        agent.mind.actor.speak(agent, "Hello there.", Person("Ilse"), whispered=whispered)
         return agent, heard
 
     def test_an_agent_without_commands_speaks_by_at_say(self):
@@ -334,6 +352,9 @@ class TestWordsThatDoNotArrive(AnyGame):
         result = self.newest(pip).what
         assert isinstance(result, Result)
         assert not result.done
+        archive = pip.mind.memory.memory.archive
+        why = why_did(self.services.places.events, archive, "Pip", pip.id)
+        assert why.failed == ("Your words did not reach anybody.",)
 
 
 class TestPlaces(AnyGame):

@@ -64,7 +64,7 @@ class TestAgentCommand(Building, AgentsWorld):
         self.char1.execute_cmd("say |rGood evening|n")
         shown = self.type("@agent/prompt Mira") + self.type("next")
         assert 'Tom says, "|rGood evening|n"' in shown
-        assert "BASIC COMMANDS:" in shown
+        assert "Deeds that you can always do" in shown
         model = self.services.gateway.model("agent")[0]
         model.capabilities = replace(model.capabilities, evaluates=1000)
         shown = self.type("@llm-status")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 from functools import partialmethod
 from typing import Any
 
@@ -69,7 +70,7 @@ class EventsWorld(LoggedWorld):
 
 class ThoughtsTest(EventsWorld):
     def test_each_try_has_its_prompt_its_tokens_and_its_act(self):
-        self.ask_and_wait("Well?", "@destroy everything", "say The leek soup. | Tom is hungry")
+        self.ask_and_wait("Well?", "> destroy everything", "> say The leek soup. | Tom is hungry")
         refused, thought = self.logged("thought")[:2]
         assert (refused["outcome"], refused["command"], refused["attempt"]) == ("refused", None, 1)
         assert refused["problem"]
@@ -79,16 +80,18 @@ class ThoughtsTest(EventsWorld):
             "priority": "player",
             "source": "Tom",
             "attempt": 2,
-            "answer": " say The leek soup. | Tom is hungry",
+            "answer": "> say The leek soup. | Tom is hungry",
             "command": "say The leek soup.",
             "reason": "Tom is hungry",
             "outcome": "acted",
             "model": "fake",
-            "budget": self.services.compaction.current.budget,
+            "budget": self.services.limits.prompt_tokens,
         }
         assert thought.items() >= expected.items()
         prompt = prompt_text(self.log.folder, thought["prompt"], thought["seq"])
-        assert prompt in self.fake.prompts()
+        sent = "".join(self.prompts()[1].split("\n"))
+        without_roles = re.sub(r"^\[(system|user|assistant)\]$", "", prompt, flags=re.MULTILINE)
+        assert "".join(without_roles.split("\n")) == sent
         assert thought["sections"]["who it is"] > 0
         assert thought["prompt_tokens"] > 0
 
@@ -99,7 +102,7 @@ class ThoughtsTest(EventsWorld):
         self.pass_time(20)
         assert self.logged("thought")
         refused = Reply(status=400, raw=f'{{"error": "no {_KEY}"}}'.encode())
-        self.fake.always("/api/generate", refused)
+        self.fake.always("/api/chat", refused)
         self.ask_and_wait("Good evening.")
         thought = self.logged("thought")[-1]
         assert (thought["outcome"], thought["answer"], thought["model"]) == ("no answer", "", "")

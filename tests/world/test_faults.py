@@ -7,9 +7,10 @@ from unittest.mock import patch
 
 from keepsake.archive.log import Archive
 from keepsake.books.people import PeopleBook
-from keepsake.contrib.evennia import characters, forgetting, lifecycle
+from keepsake.contrib.evennia import characters, lifecycle
 from keepsake.contrib.evennia.characters import show_absence_news
 from keepsake.contrib.evennia.forgetting import forget_everywhere
+from keepsake.erasure.folder import AgentCleaner
 from keepsake.errors import ArchiveUnwritable, ModelFailed, ModelUnavailable
 from keepsake.events.files import events
 from keepsake.events.log_file import FaultHandler
@@ -164,7 +165,7 @@ class TestFaults(FaultsWorld):
         assert "Housekeeping failed" in self.fault("housekeeping")
 
     def test_forget_me(self):
-        with patch.object(forgetting, "forget", full_disk):
+        with patch.object(AgentCleaner, "clean", full_disk):
             forget_everywhere(self.char1, lambda _: None)
             self.settle()
         assert "Forgetting failed" in self.fault("erasure", place="full_disk")

@@ -34,7 +34,9 @@ def unavailable(_source):
 
 
 class LadderWorld(AgentsWorld):
-    """Mira with a budget that a test can set."""
+    """Mira with a budget that a test can set: the settings of the memory limit a script."""
+
+    FORM = "script"
 
     def setUp(self):
         super().setUp()
@@ -99,7 +101,7 @@ class TestBudget(LadderWorld):
         (told,) = self.logged.having("WARNING thoughts Mira: The agent cannot think")
         assert "Its largest part is 'who it is'" in told
         self.mira.db.profile = "You are Mira."
-        assert self.ask("And now?", "say Here I am.")
+        assert self.ask("And now?", "> say Here I am.")
         assert "~say Here I am." in self.lines()
 
     def test_a_thought_makes_room_first_even_without_a_model(self):
@@ -110,7 +112,7 @@ class TestBudget(LadderWorld):
         assert self.compactions() == []
         self.budget(context_tokens=1600, high=9.0)
         self.summarizer(lambda _: unavailable)
-        prompts = self.ask("What did ship 3 bring?", "say Casks.")
+        prompts = self.ask("What did ship 3 bring?", "> say Casks.")
         assert [past.reason for past in self.compactions()] == ["emergency"]
         assert self.mind.memory.context().recent.model == "extractive"
         assert "## Recent Past (Summary)" in prompts[0]
@@ -163,10 +165,10 @@ class TestChanges(LadderWorld):
         self.chatter(40)
         self.mira.attributes.remove("paused")
         assert len(self.compactions()) >= 2
-        head = self.ask("Who are you?", "say Mira.")[0].split("\n---\n")[0]
+        head = self.ask("Who are you?", "> say Mira.")[0].split("\n---\n")[0]
         assert head.split(TOLD)[1].splitlines()[0] == f"- {promise.line}"
         book.close(lambda each: each == promise)
-        assert TOLD not in self.ask("And who am I?", "say Tom.")[0]
+        assert TOLD not in self.ask("And who am I?", "> say Tom.")[0]
 
 
 class TestBuilders(Building, LadderWorld):

@@ -112,7 +112,7 @@ class TestDays(Offstage):
         self.time.time += timedelta(days=1)
         self.pass_minutes(20)
         assert heard.count("Joss peels an onion.") == 1
-        assert not self.fake.calls("/api/generate"), "nobody thinks about it"
+        assert not self.fake.calls("/api/chat"), "nobody thinks about it"
 
     def test_a_host_stays_with_guests_and_says_when_she_steps_out(self):
         self.mira.home = self.room1

@@ -14,6 +14,8 @@ from tests.world.test_ladder_world import LadderWorld
 from tests.world.test_sleep_world import SleepWorld
 
 ALL = ["consolidate", "reflect", "profiles"]
+THINKS = "You live in this world"
+"""Part of the prompts of an agent that is awake."""
 READ_AGAIN = "What Tom and Mira said and did"
 
 
@@ -36,8 +38,8 @@ class NightWorld(SleepWorld):
             self.steps.append(event.step)
 
     def answer(self, prompt):
-        if "~Mira>" in prompt[-40:]:
-            return " wait"
+        if THINKS in prompt:
+            return "> wait"
         return " Tom is worried about his brother Ostrey." if READ_AGAIN in prompt else " none"
 
     def use_model(self, **values):
@@ -45,7 +47,7 @@ class NightWorld(SleepWorld):
 
     def asked(self):
         """Return the prompts that were sent at night."""
-        return [prompt for prompt in self.fake.prompts() if "~Mira>" not in prompt[-40:]]
+        return [prompt for prompt in self.prompts() if THINKS not in prompt]
 
     def sleep(self):
         """Run a night; return the steps that were done."""
@@ -85,7 +87,7 @@ class TestNights(NightWorld):
         assert self.through() > seen
 
     def test_a_failing_model_is_logged_and_the_night_goes_on(self):
-        self.fake.always("/api/generate", Reply(status=500))
+        self.fake.always("/api/chat", Reply(status=500))
         self.use_model()
         assert self.sleep() == ALL
         assert self.problems()
@@ -101,7 +103,7 @@ class TestNights(NightWorld):
         self.wait_for_night()  # although the model has not answered yet
         assert self.steps == ALL[: ALL.index(held)]
         gate.set()
-        self.fake.always("/api/generate", Reply())
+        self.fake.always("/api/chat", Reply())
         self.pass_time(3)
         assert self.sleep() == ALL
 

@@ -18,7 +18,7 @@ from keepsake.agent.surroundings import identity_of, is_agent
 from keepsake.archive.records import DEED, KINDNESS, WRONG
 from keepsake.contrib.evennia.hearing import happens, person_of
 from keepsake.contrib.evennia.minds import mind_of
-from keepsake.happening import Deed
+from keepsake.happening import Deed, Person
 from keepsake.logs import Subsystem, get_logger
 from world.almanac import Almanac
 from world.deed.files import NOWHERE, YOU, DeedStep, WorldDeed
@@ -108,10 +108,11 @@ def _remember(scene: DeedScene, step: DeedStep, _: WorldDeed) -> None:
 def _say(scene: DeedScene, step: DeedStep, _: WorldDeed) -> None:
     """Have agents say something, which they remember as their own words."""
     name = scene.player.key
+    to = Person(name, identity_of(scene.player))
     for person, words in step.says.items():
         agent = scene.people.get(person)
         if agent is not None and (mind := mind_of(agent)) is not None:
-            mind.actor.speak(agent, words.replace("{who}", name), name, event=DEED)
+            mind.actor.speak(agent, words.replace("{who}", name), to, event=DEED)
 
 
 def make(scene: DeedScene, step: DeedStep, deed: WorldDeed) -> None:

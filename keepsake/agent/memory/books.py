@@ -91,7 +91,7 @@ class Books:
         ``about``: The identity of the person who is answered; empty if nobody is.
         """
         services = self._services
-        budget = max(JOURNAL_BUDGET, services.chat_tokens // SHARE)
+        budget = max(JOURNAL_BUDGET, services.limits.prompt_tokens // SHARE)
 
         def may(entry: JournalEntry) -> bool:
             """Leave out entries that the window covers, and private entries."""
@@ -114,7 +114,7 @@ class Books:
         """Return a prompt's lines about the people who are with the agent, the partner first."""
         services = self._services
         hears = private.may_hear
-        budget = max(PEOPLE_BUDGET, services.chat_tokens // SHARE)
+        budget = max(PEOPLE_BUDGET, services.limits.prompt_tokens // SHARE)
         how = PromptContext(
             services.clock.now(),
             services.tokens,

@@ -17,6 +17,7 @@ from keepsake.archive.records import Memory
 from keepsake.books.notes import NoteBook
 from keepsake.errors import IndexUnavailable
 from keepsake.events.types import MemoryChange, Recall
+from keepsake.happening import Person
 from keepsake.logs import Subsystem, get_logger
 from keepsake.recall.agent_index import AgentIndex
 from keepsake.recall.documents import DocumentKind
@@ -75,7 +76,7 @@ class Recaller:
         by: str = "thought",
         scene: bool = False,
         audience: Audience = NOBODY,
-        asker: str = "",
+        asker: Person | None = None,
     ) -> SearchResult | None:
         """Run :meth:`find` in a worker thread, with the time limit of a thought.
 
@@ -107,7 +108,7 @@ class Recaller:
         limit: int = 0,
         scene: bool = False,
         audience: Audience | None = NOBODY,
-        asker: str = "",
+        asker: Person | None = None,
     ) -> SearchResult | None:
         """Find what is related to ``text`` outside the window; blocks.
 
@@ -116,7 +117,7 @@ class Recaller:
             limit: The maximum number of hits; 0 for what a prompt needs of each kind.
             scene: Whether recent memories count more.
             audience: Who may hear the results; None for a builder, who may see all.
-            asker: Who said ``text``; empty if nobody did.
+            asker: Who said ``text``; None if nobody did.
 
         Returns:
             The results; None if no index could be searched.
@@ -128,7 +129,7 @@ class Recaller:
             return None
         began = self._services.seconds()
         window = self._memory.memory.context().window
-        shown = window[-self._services.shown_lines :]  # the whole window if it is 0
+        shown = window[-self._services.limits.shown_lines :]  # the whole window if it is 0
         before = shown[0].number if shown else None
         private = self._memory.private
 
@@ -141,7 +142,7 @@ class Recaller:
             before=before,
             scene=scene,
             seconds=seconds * VECTOR_SHARE,
-            asker=asker,
+            asker=asker.name if asker else "",
             # Summaries hold no private words, and notes are not memories.
             may=lambda document: (
                 audience is None
@@ -164,7 +165,7 @@ class Recaller:
         if hits is None:
             return None
         around: tuple[Memory, ...] = ()
-        if self._services.chat_tokens and audience is not None:
+        if self._services.limits.shows_excerpts and audience is not None:
             near = [hit.document for hit in hits if hit.document.kind is DocumentKind.MEMORY]
             found = {document.first: document for document in near}
             best = islice(found, self._services.recall.current.memories)

@@ -20,8 +20,8 @@ from keepsake.archive.privacy import NOBODY, is_private, redacted
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.books.entries import EntryOrigin, Rater
 from keepsake.books.entries import line as entry_line
-from keepsake.books.files import replace_file
 from keepsake.books.person_page import PageLine, PersonPage
+from keepsake.files import replace_file
 from keepsake.prompt.script import about_memory
 from keepsake.tasks.night import journal_task, memory_line, people_task, reflect_task
 

@@ -13,7 +13,8 @@ from typing import Any
 
 from keepsake.agent.attention import EventKind, Impulse
 from keepsake.agent.memory.memory import MemoryComponent
-from keepsake.agent.runtime import Alarm, Runtime
+from keepsake.agent.runtime import Runtime
+from keepsake.agent.scheduler import Alarm
 from keepsake.agent.sleep.night import Nights
 from keepsake.agent.surroundings import (
     WAKE,
@@ -79,7 +80,7 @@ class Sleeper:
         agent = thinker.body()
         self.awake_seconds = float(agent.attributes.get("awake_seconds", 0.0) if agent else 0.0)
         self._walk: _Walk | None = None
-        self._next = Alarm(services.timer)
+        self._next = Alarm(services.scheduler)
         self._last_tick = self._last_spoken = services.seconds()
 
     @property

@@ -52,6 +52,12 @@ class CharacterMixin(Base):
                 text = (line, {name: facts[name] for name in facts if name not in _AGENT_OPTIONS})
         super().msg(text=text, from_obj=from_obj, **kwargs)
 
+    def at_forgotten(self) -> None:
+        """Called when the player's words are deleted: delete what your game stores about them.
+
+        It may be called again for the same request, after a crash.
+        """
+
     def at_say(
         self,
         message: str,

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 from uuid import NAMESPACE_OID, uuid4, uuid5
 
 import evennia
+from django.db.models import Q
 from evennia.accounts.models import AccountDB
 from evennia.objects.models import ObjectDB
 from evennia.objects.objects import DefaultCharacter
 from evennia.utils import create
+from evennia.utils.utils import class_from_module
 
 from keepsake.agent.runtime import running, runtime
 from keepsake.agent.surroundings import identity_of, is_agent
-from keepsake.books.files import replace_file
 from keepsake.contrib.evennia.apps import setting
 from keepsake.errors import KeepsakeError
 from keepsake.events.types import MemoryChange
+from keepsake.files import replace_file
 from keepsake.language.perception import one_line
 from keepsake.logs import Subsystem, get_logger, logged
 from keepsake.names import check_agent_name, folder_name
@@ -33,9 +36,26 @@ _BUILDER = "_:perm(Builder)"
 
 
 def all_agents() -> list[Any]:
-    """Return every agent in the world, sorted by name."""
-    found = ObjectDB.objects.filter(db_attributes__db_key=FOLDER).distinct()
+    """Return every agent in the world, sorted by name.
+
+    An object that Evennia's ``type`` has just made an agent is found by its class, because it has
+    no memory yet.
+    """
+    everything = ObjectDB.objects.order_by()
+    paths = everything.values_list("db_typeclass_path", flat=True).distinct()
+    ours = [path for path in paths if _is_agent_class(path)]
+    has_memory = ObjectDB.objects.filter(db_attributes__db_key=FOLDER).values("id")
+    found = ObjectDB.objects.filter(Q(db_typeclass_path__in=ours) | Q(id__in=has_memory))
     return sorted(filter(is_agent, found), key=lambda agent: str(agent.key).casefold())
+
+
+@cache
+def _is_agent_class(path: str) -> bool:
+    """Return whether a typeclass is one of agents; False if it cannot be imported."""
+    try:
+        return is_agent(class_from_module(path))
+    except ImportError:
+        return False
 
 
 def find_agents(name: str) -> list[Any]:

@@ -15,7 +15,6 @@ from typing import Any
 from django.db.models.signals import post_delete, post_save
 from evennia.objects.models import ObjectDB
 from evennia.objects.objects import DefaultCharacter, DefaultRoom
-from twisted.internet.task import LoopingCall
 
 from keepsake.agent.mind import Mind
 from keepsake.agent.runtime import running, runtime
@@ -30,6 +29,7 @@ from keepsake.contrib.evennia.creation import (
 )
 from keepsake.errors import KeepsakeError
 from keepsake.logs import Subsystem, get_logger, logged
+from keepsake.ports import Cancellable
 
 log = get_logger(Subsystem.AGENTS)
 
@@ -39,7 +39,7 @@ STATES = (*(each.value for each in AgentState), _GOING_HOME)
 _minds: dict[int, Mind] = {}
 _missing: dict[int, str] = {}
 """The names of the agents whose memory is missing in the vault, by database number."""
-_ticking: LoopingCall | None = None
+_ticking: Cancellable | None = None
 
 
 def mind_of(agent: Any) -> Mind | None:
@@ -136,7 +136,7 @@ def close_all() -> None:
     """Stop all thinking and write every memory to the disk."""
     global _ticking  # noqa: PLW0603 - one for all minds, like the table of minds
     if _ticking is not None:
-        _ticking.stop()
+        _ticking.cancel()
     _ticking = None
     for mind in open_minds():
         mind.close()
@@ -148,9 +148,7 @@ def _start_ticking() -> None:
     """Start the call that ticks all minds each minute, if it is not running."""
     global _ticking  # noqa: PLW0603 - as above
     if _ticking is None:
-        _ticking = LoopingCall(_tick)
-        _ticking.clock = runtime().timer
-        _ticking.start(TICK_SECONDS, now=False)
+        _ticking = runtime().scheduler.every(TICK_SECONDS, _tick)
 
 
 def _tick() -> None:

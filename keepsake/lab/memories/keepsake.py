@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from contextlib import suppress
 from itertools import chain
 
-from keepsake.archive.forgetting import FORGOTTEN
 from keepsake.archive.log import Archive
 from keepsake.archive.privacy import PrivateWords
-from keepsake.archive.records import SCENE, Memory
+from keepsake.archive.records import FORGOTTEN, SCENE, Memory
 from keepsake.books.kept_lines import Commitments
 from keepsake.errors import CompactionError, KeepsakeError
 from keepsake.lab.memories.plain import LineIndex, within_budget

@@ -14,14 +14,15 @@ from unittest.mock import Mock
 import psutil
 import pytest
 
-from keepsake.archive.forgetting import ForgottenPerson, forget
 from keepsake.cli import doctor
+from keepsake.erasure.person import ForgottenPerson
 from keepsake.errors import IndexUnavailable
 from keepsake.paths import Places
 from keepsake.recall.chroma import Chroma
 from keepsake.recall.chroma_server import ChromaServer, data_folder
 from keepsake.recall.service import IndexService
 from tests.fakes.embedder import BagOfWords
+from tests.forgetting import forget
 from tests.log_lines import LogLines
 from tests.unit.index.conftest import AgentFolder, by_words, finds_first
 from tests.unit.llm.conftest import places_in, until

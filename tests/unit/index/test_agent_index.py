@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from keepsake.archive.forgetting import ForgottenPerson, forget
 from keepsake.archive.records import MemoryKind, Summary, Tier
+from keepsake.erasure.person import ForgottenPerson
 from keepsake.errors import IndexUnavailable
 from keepsake.json_lines import parsed
 from keepsake.recall.agent_index import AgentIndex
@@ -17,6 +17,7 @@ from keepsake.recall.chroma_server import ChromaServer
 from keepsake.recall.documents import DocumentKind
 from keepsake.recall.words import WordIndex
 from tests.fakes.embedder import BagOfWords
+from tests.forgetting import forget
 from tests.log_lines import LogLines
 from tests.memories import old_memory
 from tests.unit.index.conftest import DAWN, AgentFolder, Opener, by_meaning, by_words, client, sync
@@ -216,7 +217,7 @@ def test_a_changed_archive_is_indexed_again(
         gone = "memory:12"
         word = "12"
     else:
-        assert forget(agent.folder, ForgottenPerson("12-1", "Tom"))
+        assert forget(agent.folder, ForgottenPerson("12-1", "Tom")).theirs
         gone = "memory:1"
         word = "marzipan"
     again = reopen()

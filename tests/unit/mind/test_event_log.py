@@ -8,7 +8,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from keepsake import json_lines
-from keepsake.archive.forgetting import ForgottenPerson, Traces, mask
+from keepsake.erasure.logs import mask
+from keepsake.erasure.person import ForgottenPerson
+from keepsake.erasure.traces import Traces
 from keepsake.events.files import events, files_of
 from keepsake.events.log import EventLog
 from keepsake.events.prompts import prompt_text
@@ -139,14 +141,14 @@ def test_a_full_disk_is_reported_once_and_lost_events_are_counted(
 
 def test_forgotten_words_are_masked_and_the_rest_can_be_read(tmp_path, logs):
     log = logs(tmp_path)
-    traces = Traces(ForgottenPerson("9-1", "Otto"), ())
-    traces.rare = frozenset({"füße", "日本語です", "keep", "prompt", "thought"})  # keys, too
+    traces = Traces(ForgottenPerson("9-1", "Otto"))
+    traces.rare = {"füsse", "日本語です", "keep", "prompt", "thought"}  # keys, too
     head = "Who she is. " * 9 + "Otto says:\nFüße 日本語です, and soup."
     for text in (head, f"{head} And now?"):
         log.emit(thought(text))
     assert log.flush()
     for path in tmp_path.glob("*.jsonl"):
-        mask(path, [traces])
+        mask(path, traces)
     first, second = (
         prompt_text(tmp_path, each["prompt"], each["seq"]) for each in events(tmp_path)
     )

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keepsake.errors import NameRefused
-from keepsake.names import LONGEST, check_agent_name, folder_name
+from keepsake.names import LONGEST, check_agent_name, check_player_name, folder_name
 from tests.sentences import table
 
 
@@ -30,6 +30,17 @@ def test_a_bad_name_is_refused_with_a_cure(typed):
 def test_a_name_that_looks_like_a_taken_one_is_refused(typed, other):
     with pytest.raises(NameRefused, match="looks like"):
         check_agent_name(typed, taken=["Zed", other])
+
+
+@pytest.mark.parametrize("name", ["Will", "will", "WILL", "Soup", "Kettle", "Mother"])
+def test_a_player_has_no_everyday_word_as_a_name(name):
+    with pytest.raises(NameRefused, match="everyday word"):
+        check_player_name(name)
+
+
+@pytest.mark.parametrize("name", ["Tom", "Mira", "Rose", "Wren", "May", "Will Harrow", "Old Tom"])
+def test_a_player_may_have_a_given_name_and_a_word_beside_a_name(name):
+    assert check_player_name(name) == name
 
 
 @given(st.text(max_size=200))

@@ -78,7 +78,7 @@ def test_a_collector_gets_spans_without_their_texts(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("missing", "message"),
     [
-        ("", f"[Warning] The collector in {ENDPOINT} does not accept spans: "),
+        ("", f"WARNING tracing The collector in {ENDPOINT} does not accept spans: "),
         ("opentelemetry.sdk.trace", 'pip install "evennia-keepsake[otel]"'),
     ],
 )

@@ -4,9 +4,9 @@ import shutil
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
+from keepsake.agent.why import why_did
 from keepsake.events.log import EventLog, Subscribers
 from keepsake.events.types import Thought
-from keepsake.events.why import why_did
 from keepsake.memory.summary_text import extractive
 from keepsake.memory.types import CompactReason
 from tests.memories import did, seen

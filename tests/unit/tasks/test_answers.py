@@ -16,7 +16,7 @@ from keepsake.tasks.answer import (
     PartKind,
 )
 from keepsake.tasks.deed import deed_of, read_deed, tools_of
-from keepsake.tasks.talk import Talk
+from keepsake.tasks.guard import SpeechGuard
 from tests.sentences import table
 
 
@@ -66,10 +66,7 @@ INSTRUCTIONS = (
 
 @pytest.mark.parametrize(("words", "own", "reason"), table("answers refused"))
 def test_which_answers_are_refused_and_why(words, own, reason):
-    talk = Talk(None, None, None, len)
-    talk._instructions = INSTRUCTIONS
-    talk._said_last = own
-    found = talk.fault(words)
+    found = SpeechGuard(INSTRUCTIONS, [own]).fault(words)
     assert reason in found
     assert bool(reason) == bool(found)
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import time
-from typing import Any
 
 from keepsake.contrib.evennia.audit import AuditedCommand
 from keepsake.contrib.evennia.creation import notify_builders
-from keepsake.contrib.evennia.forgetting import forget_everywhere
+from keepsake.contrib.evennia.forgetting import (
+    FORGOTTEN_AT,
+    forget_everywhere,
+    is_being_forgotten,
+)
 
 CONFIRM_SECONDS = 120.0
 FORGET_SECONDS = 3600.0
@@ -21,8 +24,9 @@ class CmdForgetMe(AuditedCommand):
       forget me
 
     You confirm it with your name. Agents forget what you said and did, what they
-    said to you, and what they thought of you. It cannot be undone. Older backups
-    still have your words. Your account stays.
+    said to you, and what they thought of you. It cannot be undone. If the world
+    stops meanwhile, it goes on at the next start. Older backups still have your
+    words. Your account stays.
     """
 
     key = "forget"
@@ -38,7 +42,9 @@ class CmdForgetMe(AuditedCommand):
         sure = f"me {caller.key}".casefold()
         if words not in ("me", sure):
             self._refuse("Forget what? `forget me` deletes your words from every memory.")
-        elif now - float(caller.attributes.get("forgotten") or 0) < FORGET_SECONDS:
+        elif is_being_forgotten(caller):
+            self._refuse("Your words are being deleted. You will read when it is done.")
+        elif now - float(caller.attributes.get(FORGOTTEN_AT) or 0) < FORGET_SECONDS:
             self._refuse("Your words were deleted within the last hour. Try again later.")
         elif words == "me" or now - float(caller.ndb.asked_to_forget or 0) > CONFIRM_SECONDS:
             caller.ndb.asked_to_forget = now
@@ -47,10 +53,9 @@ class CmdForgetMe(AuditedCommand):
                 f"forget me {caller.key}"
             )
         else:
-            caller.attributes.add("forgotten", now)
             caller.ndb.asked_to_forget = 0
             self.msg("Your words are being deleted.")
-            forget_everywhere(caller, self._report_result, also=_forget_in_game)
+            forget_everywhere(caller, self._report_result)
 
     def _refuse(self, why: str) -> None:
         self.caller.msg((why, {"type": "failure"}))
@@ -58,11 +63,9 @@ class CmdForgetMe(AuditedCommand):
     def _report_result(self, problems: list[str]) -> None:
         if problems:
             notify_builders(f"|r[Forget]|n {self.caller.key}: {'; '.join(problems)}")
-            self.msg("Not all could be deleted. The builders have been notified. Try again later.")
+            self.msg(
+                "Not all could be deleted yet. The builders have been notified. It goes on "
+                "when the world starts again, or when you type it again."
+            )
         else:
             self.msg("Your words have been deleted.")
-
-
-def _forget_in_game(character: Any) -> None:
-    """Delete the game's own data about a character, by its hook ``at_forgotten``."""
-    getattr(character, "at_forgotten", lambda: None)()

@@ -1,17 +1,14 @@
-"""The inputs of an agent's turn: its audience, its memories, and its surroundings."""
+"""The scene of an agent's turn: its memories, and its surroundings."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
-from itertools import compress, count, takewhile
-from random import Random
+from itertools import takewhile
 from typing import Any
 
 from keepsake.agent.agent_log import call_hook
-from keepsake.agent.attention import ANSWERED, IDLE, EventKind, Impulse
-from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.memory.related import SearchResult, line_of, scene_query
 from keepsake.agent.memory.tools import WRITES, MemoryTools
 from keepsake.agent.surroundings import (
@@ -25,81 +22,24 @@ from keepsake.agent.surroundings import (
     people_near,
     place_of,
 )
-from keepsake.archive.privacy import NOBODY, Audience, PrivateWords, is_private, is_redacted
-from keepsake.archive.records import DEED, Memory
-from keepsake.books.persona import open_lines
+from keepsake.agent.turns.context import (
+    NOTHING,
+    TurnContext,
+    Unanswered,
+    came_after,
+    secrecy,
+    unanswered,
+)
+from keepsake.archive.privacy import PrivateWords
+from keepsake.archive.records import Memory
 from keepsake.events.types import Recalled
-from keepsake.happening import Speech
+from keepsake.happening import Person
 from keepsake.prompt.script import day_and_time
 from keepsake.prompt.verbs import NAMING, VERBS, WORDS, Options, Takes, Verb
 from keepsake.recall.documents import SAME_SCENE, DocumentKind, Hit
 from keepsake.recall.fusion import BY_WORDS
-from keepsake.tasks.conversation import excerpt, in_order
-from keepsake.tasks.fallback import FallbackLine, answer
-from keepsake.tasks.talk import TalkScene
-
-
-@dataclass(frozen=True, slots=True)
-class TurnContext:
-    """The partner that a turn answers, and its audience."""
-
-    impulse: Impulse
-    partner: str = ""  # who is answered, by name; empty if nobody is
-    whispered: bool = False  # whether the partner whispered; then the answer is whispered
-    audience: Audience = NOBODY  # who hears the answer; others' private words are left out
-    words: str = ""  # the query for recall: the partner's words since the last answer
-    answered: bool = False  # whether an earlier answer covered the impulse
-    seen: int = 0  # the newest memory in the prompt; 0 before there is a prompt
-
-
-UNPROMPTED = TurnContext(IDLE)
-"""The context of an unprompted turn."""
-
-
-def context_of(agent: Body, impulse: Impulse, memory: MemoryComponent) -> TurnContext:
-    """Return the partner and the audience of a turn."""
-    if impulse.kind not in ANSWERED or not impulse.source:
-        return TurnContext(impulse)
-    said, words, known_of = unanswered(memory.memory.context().window, impulse)
-    whispered = any(map(is_private, said))
-    alone = frozenset({impulse.source_id} - {""})
-    audience = alone if whispered else frozenset(map(identity_of, people_near(agent)))
-    answered = 0 < impulse.memory <= known_of
-    return TurnContext(impulse, impulse.source, whispered, audience, words, answered)
-
-
-def unanswered(window: Sequence[Memory], impulse: Impulse) -> tuple[list[Memory], str, int]:
-    """Find what the source of an impulse did or said since the agent's last answer.
-
-    Returns:
-        Those memories, oldest first; the words in them; and the newest memory that the agent's
-        last words to the source took into account, 0 if the agent said nothing.
-    """
-    since = 0
-    for memory in reversed(window):
-        own = memory.said is not None
-        known = memory.to_id and memory.to_id == impulse.source_id
-        # A deed that replied to the words of this impulse has answered only a part of them.
-        left = memory.event == DEED and memory.number > impulse.memory
-        if own and not left and (known or memory.to == impulse.source):
-            since = memory.answers or memory.number
-            break
-    said = [
-        memory
-        for memory in window
-        if memory.number > since
-        and (
-            memory.number == impulse.memory
-            or (memory.source == impulse.source and _is_for_agent(memory.heard))
-        )
-    ]
-    words = (speech.words for memory in said if (speech := memory.heard) is not None)
-    return said, " ".join(words), since
-
-
-def _is_for_agent(said: Speech | None) -> bool:
-    """Whether it was said to the agent or to everybody."""
-    return said is not None and said.is_to_me_or_all
+from keepsake.tasks.conversation import excerpt
+from keepsake.tasks.scene import Excerpt, Scene
 
 
 def recall_for_turn(
@@ -115,25 +55,8 @@ def recall_for_turn(
         scene=not (turn.words or by),
         by=by or ("talk" if turn.words else "thought"),
         audience=turn.audience,
-        asker=turn.partner if turn.words else "",
+        asker=turn.partner if turn.words else None,
     )
-
-
-# -- who may hear what
-
-
-def secrecy(agent: Body, turn: TurnContext, private: PrivateWords) -> tuple[bool, bool]:
-    """Return whether an answer is whispered, and whether its prompt may hold whispered words.
-
-    The answer to a whisper is whispered. So is an answer that may hold whispered words, if others
-    have come in since. Any answer to a prompt with whispered words may hold them.
-    """
-    alone = len(turn.audience) == 1 and private.shares_with(turn.audience)
-    confided = turn.whispered or alone
-    if turn.whispered or not turn.partner:
-        return turn.whispered, confided
-    came_in = not turn.audience.issuperset(map(identity_of, people_near(agent)))
-    return came_in and confided, confided
 
 
 def available_verbs(
@@ -166,11 +89,13 @@ def scene_of(
     now: datetime,
     *,
     extra: Memory | None = None,
-) -> tuple[TalkScene, Mapping[str, Any]]:
+    refused: str = "",
+) -> tuple[Scene, Mapping[str, Any]]:
     """Collect the inputs of a turn's prompt, and their summary for the thought's event.
 
     Args:
-        extra: A memory to show as the newest one, for a builder's preview.
+        extra: A memory to show as the newest one, for a preview or a warm-up.
+        refused: Why the last answer was refused; empty at the first attempt.
 
     Raises:
         KeepsakeError: The memory cannot be read.
@@ -190,20 +115,20 @@ def scene_of(
         kind: tuple(line_of(hit.document) for hit in hits if hit.document.kind is kind)
         for kind in (DocumentKind.SUMMARY, DocumentKind.NOTE)
     }
-    # The partner's unanswered words, repeated if the agent has acted since.
-    waiting, words, _ = unanswered(window, turn.impulse) if turn.partner else ([], "", 0)
-    excerpts, told = excerpts_and_lines(hits, found, memory.name, words)
-    ordered = in_order(window)
-    own = [m.is_own and not is_redacted(m) for m in ordered]
-    last_act = max(compress(count(), own), default=-1)
+    waiting = unanswered(window, turn.impulse) if turn.partner else NOTHING
+    # What is answered, repeated if something else that is answered came after it.
+    late = turn.partner is not None and came_after(window, waiting, turn.partner)
+    known = people_known(agent)
+    excerpts = excerpts_of(hits, found, known)
+    told = told_lines(hits, waiting.words, known)
     scene = replace(
         _surroundings(agent, turn, now, *available_verbs(agent, turn, memory.private)),
         longterm=longterm.text if longterm else "",
         longterm_span=f"{longterm.first} to {longterm.last}" if longterm else "",
         recent=recent.text if recent else "",
         recent_span=f"{recent.first} to {recent.last}" if recent else "",
-        recalled=tuple(excerpts),
-        told=tuple(told),
+        recalled=excerpts,
+        told=told,
         experiences=lines[DocumentKind.SUMMARY],
         notes=lines[DocumentKind.NOTE],
         pinned=tuple(books.pinned.shown),
@@ -213,8 +138,11 @@ def scene_of(
         journal=books.journal_lines(memory.private, first, who),
         people=books.people_lines(agent, memory.private, first, audience, who),
         window=window,
-        words=words if waiting and ordered.index(waiting[-1]) <= last_act else "",
+        words=waiting.words if late else "",
+        earlier=waiting.memories[-1].line if late and waiting.memories else "",
+        answers=_answered(turn, waiting),
         whispered=turn.whispered,
+        refused=refused,
     )
     covered = recent.last if recent else 0
     used = []
@@ -233,9 +161,15 @@ def scene_of(
     }
 
 
+def _answered(turn: TurnContext, waiting: Unanswered) -> tuple[int, ...]:
+    """Return the numbers of the memories that a turn answers, or that are its reason."""
+    numbers = {each.number for each in waiting.memories} | {turn.impulse.memory}
+    return tuple(sorted(numbers - {0}))
+
+
 def _surroundings(
     agent: Body, turn: TurnContext, now: datetime, verbs: Sequence[Verb], options: Options
-) -> TalkScene:
+) -> Scene:
     """Return the agent's persona and surroundings as a scene."""
     now = now.astimezone()
     place = agent.location
@@ -254,7 +188,7 @@ def _surroundings(
         f"{name_of(each, agent)}{' (asleep)' if each.db.asleep else ''}"
         for each in people_near(agent)
     )
-    return TalkScene(
+    return Scene(
         name=agent.key,
         persona=str(agent.db.profile or f"You are {agent.key}."),
         # An example may have several lines.
@@ -270,39 +204,70 @@ def _surroundings(
         ways=tuple(options.ways.values()),
         options=tuple(f"{u}{own.get(v, '')}" for v, u in usages.items() if v.takes in changing),
         facts=tuple(map(str, facts)),
-        partner=turn.partner,
+        partner=turn.partner.name if turn.partner else "",
         trigger=turn.impulse.kind,
-        tools=usages,
+        tools=tuple(usages.items()),
         commands=tuple(f"{v.usage}: {v.help}" for v in verbs),
     )
 
 
-def excerpts_and_lines(
-    hits: Sequence[Hit], found: SearchResult | None, name: str, words: str
-) -> tuple[list[tuple[int, str]], list[str]]:
-    """Return excerpts around the memories that were found, best first, with their numbers.
+type KnownAs = Callable[[Person], str]
+"""Returns the name by which a prompt calls somebody from an old memory."""
 
-    Also return what others said in those memories, for the prompt of a small model.
+
+def people_known(agent: Body) -> KnownAs:
+    """Return how a prompt calls people from old memories, by those who are here.
+
+    Somebody who is here under another name gets that name. Somebody else with the name of a person
+    who is here is called ``another Tom``.
     """
+    here = {identity_of(each): name_of(each, agent) for each in people_near(agent)}
+    taken = set(here.values())
+
+    def known_as(person: Person) -> str:
+        now = here.get(person.id) if person.id else None
+        if now is not None:
+            return now if now == person.name else f"{now} (then {person.name})"
+        return f"another {person.name}" if person.id and person.name in taken else person.name
+
+    return known_as
+
+
+def excerpts_of(
+    hits: Sequence[Hit], found: SearchResult | None, known_as: KnownAs
+) -> tuple[Excerpt, ...]:
+    """Return excerpts around the memories that were found, best first."""
     around = found.around if found else ()
-    excerpts = list[tuple[int, str]]()
-    lines = list[str]()
-    told = set[int]()
+    excerpts = list[Excerpt]()
+    shown = set[int]()
     for hit in hits:
-        n = hit.document.first
-        if hit.document.kind is not DocumentKind.MEMORY:
+        if hit.document.kind is not DocumentKind.MEMORY or hit.document.first in shown:
             continue
         memory = hit.document.memory()
-        said = memory.heard
-        # A question uses all hits, other words only hits that share a word. Skip found questions.
+        talk = _same_talk(memory, (each for each in around if each.number not in shown))
+        numbers = tuple(each.number for each in talk)
+        shown.update(numbers)
+        excerpts.append(Excerpt(numbers, excerpt(talk, known_as)))
+    return tuple(excerpts)
+
+
+def told_lines(hits: Sequence[Hit], words: str, known_as: KnownAs) -> tuple[Excerpt, ...]:
+    """Return what others said in the memories that were found, for the prompt of a small model.
+
+    Args:
+        words: What the partner said. A question uses all hits, other words only hits that share a
+            word with them.
+    """
+    lines = list[Excerpt]()
+    for hit in hits:
+        if hit.document.kind is not DocumentKind.MEMORY:
+            continue
+        said = hit.document.memory().heard
         relevant = words.endswith("?") or any(each.startswith(BY_WORDS) for each in hit.reasons)
         if said and not said.words.endswith("?") and relevant:
-            lines.append(f'{said.speaker.name} said, "{said.words}"')
-        if n not in told:
-            talk = _same_talk(memory, (each for each in around if each.number not in told))
-            told.update(each.number for each in talk)
-            excerpts.append((n, excerpt(talk)))
-    return excerpts, lines
+            line = f'{known_as(said.speaker)} said, "{said.words}"'
+            lines.append(Excerpt((hit.document.first,), line))
+    return tuple(lines)
 
 
 def _same_talk(memory: Memory, around: Iterable[Memory]) -> list[Memory]:
@@ -311,29 +276,3 @@ def _same_talk(memory: Memory, around: Iterable[Memory]) -> list[Memory]:
     after = takewhile(talk.__contains__, range(memory.number + 1, memory.number + 4))
     before = takewhile(talk.__contains__, range(memory.number - 1, memory.number - 4, -1))
     return [*(talk[n] for n in sorted(before)), memory, *(talk[n] for n in after)]
-
-
-def reply_by_rule(
-    agent: Body, turn: TurnContext, found: SearchResult | None, memory: MemoryComponent
-) -> str:
-    """Return a reply by rule, for when there is no model."""
-    window = memory.private.heard_by(memory.memory.context().window, turn.audience)
-    hits = found.of(DocumentKind.MEMORY) if found else []
-    scores = {hit.document.first: hit.score for hit in hits}
-    lines = [FallbackLine(text) for text in open_lines(str(agent.db.profile or ""))]
-    for each in (*(hit.document.memory() for hit in hits), *window):
-        told = each.heard if each.number < turn.impulse.memory else None
-        if told is not None:
-            score = scores.get(each.number, 0.0)
-            lines.append(FallbackLine(told.words, told.speaker.name, each.number, score))
-    kind = turn.impulse.kind
-    return answer(
-        turn.words,
-        agent=agent.key,
-        partner=turn.partner,
-        said_before=[own.words for each in window if (own := each.said) is not None],
-        lines=lines,
-        rng=Random(memory.newest),
-        arrival=kind is EventKind.ARRIVAL and not turn.words,
-        given="something" if kind is EventKind.GIVEN and not turn.words else "",
-    )

@@ -1,0 +1,127 @@
+"""A scene: the plain data from which the prompt of a character's turn is made.
+
+A turn, a builder's preview and a warm-up build it by the same function
+(:func:`keepsake.agent.turns.scene.scene_of`). The prompt forms (:mod:`keepsake.tasks.forms`)
+render it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+from keepsake.archive.records import Memory
+from keepsake.language.perception import for_prompt
+from keepsake.prompt.verbs import Verb
+from keepsake.tasks.conversation import example_line
+
+LONGEST_LINE = 2000
+"""The most characters of one line of the scene, such as what the agent knows of a person."""
+LONGEST_TEXT = 20_000
+"""The most characters of a persona or a summary in a prompt."""
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """Recalled memories as one line of a prompt, and the numbers of these memories."""
+
+    numbers: tuple[int, ...]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """The data from which the prompt of a character's turn is made."""
+
+    name: str
+    persona: str = ""  # the whole persona
+    deeds: tuple[str, ...] = ()  # usages of the deeds that are always possible
+    longterm: str = ""  # the long-term summary
+    longterm_span: str = ""  # the numbers of its memories: ``1 to 214``
+    recent: str = ""  # the short-term summary
+    recent_span: str = ""
+    now: str = ""  # ``Thursday 26 November 2026, late evening``
+    place: str = ""
+    description: str = ""
+    here: tuple[str, ...] = ()  # people
+    things: tuple[str, ...] = ()
+    carried: tuple[str, ...] = ()
+    exits: tuple[str, ...] = ()
+    facts: tuple[str, ...] = ()  # other facts from the game
+    ways: tuple[str, ...] = ()  # the exits with their destinations: ``north to The Quay``
+    people: tuple[str, ...] = ()  # what the character knows of the people who are present
+    recalled: tuple[Excerpt, ...] = ()  # related memories, the best first
+    # related words that others said before, the best first: ``Tom said, "Hello."``
+    told: tuple[Excerpt, ...] = ()
+    experiences: tuple[str, ...] = ()  # related earlier summaries
+    notes: tuple[str, ...] = ()
+    journal: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()  # usages of the deeds that are possible now, with names
+    whispered: bool = False  # whether the character answers a whisper
+    partner: str = ""  # the person who is answered; empty for nobody
+    words: str = ""  # what the partner said, if something else that is answered came after it
+    earlier: str = ""  # in the same case, the line of what the partner did, if it was no speech
+    trigger: str = ""  # why the character thinks: ``addressed``, ``arrival``, ``idle`` …
+    examples: tuple[str, ...] = ()  # lines that show its voice: ``~Mira> say Sit down.``
+    pinned: tuple[str, ...] = ()  # pins, verbatim
+    noticed: tuple[str, ...] = ()  # requests to the character, and its promises
+    commands: tuple[str, ...] = ()  # usages for a transcript: ``say <words>: speak so that …``
+    refused: str = ""  # why the last answer was refused; empty at the first attempt
+    window: tuple[Memory, ...] = ()  # the memories that the audience may know, oldest first
+    # the deeds for a model that calls tools, each with its usage
+    tools: tuple[tuple[Verb, str], ...] = ()
+    answers: tuple[int, ...] = ()  # the numbers of the memories that are answered
+
+    def variables(self) -> dict[str, Any]:
+        """Return the variables of ``talk.md``, cleaned of text that could pass for another part."""
+        values = {name: self.variable(name) for name in _VARIABLES}
+        return values | {"always": values["pinned"] + values["noticed"]}
+
+    def variable(self, name: str) -> Any:
+        """Return one variable, made from the field of that name."""
+        value: Any = getattr(self, name)
+        if name == "recalled":  # a reader follows them best in order of time
+            value = tuple(each.text for each in sorted(value, key=lambda each: each.numbers))
+        elif name == "told":
+            value = tuple(each.text for each in value)
+        elif name == "examples":
+            value = tuple(example_line(each, self.name) for each in value)
+        if isinstance(value, str):
+            lines = value.splitlines() if name in _PARAGRAPHS else [value]
+            return "\n".join(for_prompt(x, limit=LONGEST_TEXT) for x in lines)
+        if isinstance(value, tuple) and name not in _WITH_MARKUP:
+            return [*filter(None, (for_prompt(each, limit=LONGEST_LINE) for each in value))]
+        return [*value] if isinstance(value, tuple) else value
+
+    def rests_on(self, *shown: str) -> tuple[int, ...]:
+        """Return the numbers of the memories that bear on the answer, in order.
+
+        Args:
+            shown: Which of ``recalled`` and ``told`` the prompt shows.
+        """
+        excerpts = [each for name in shown for each in getattr(self, name)]
+        found = {number for each in excerpts for number in each.numbers}
+        return tuple(sorted(found.union(self.answers)))
+
+
+_PARAGRAPHS = ("persona", "longterm", "recent")
+_WITH_MARKUP = ("deeds", "options", "commands")
+"""Not cleaned: ``<thing>`` is a placeholder."""
+_VARIABLES = tuple(
+    each.name for each in fields(Scene) if each.name not in ("window", "tools", "answers")
+)
+TALK_VARIABLES = frozenset({*_VARIABLES, "always", "talk", "window", "cursor"})
+"""The names that ``talk.md`` and ``act.md`` may use."""
+
+
+def shrinking(scene: Scene, names: Sequence[str]) -> Iterator[tuple[Scene, dict[str, Any]]]:
+    """Yield the scene and its variables, then again with one line less of ``names`` each time."""
+    values = scene.variables()
+    yield scene, values
+    for name in names:
+        while value := getattr(scene, name):
+            shorter: dict[str, Any] = {name: "" if isinstance(value, str) else value[:-1]}
+            scene = replace(scene, **shorter)
+            values = values | {name: scene.variable(name)}
+            yield scene, values
