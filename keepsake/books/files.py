@@ -188,7 +188,7 @@ class RecordStore[T]:
         now = stamp(path)
         file = self._files.get(path)
         unchanged = now == (file.stamp if file else None) and (now or not file)
-        if unchanged and (now or regular_files.dangling(path) is None):
+        if unchanged and (now or not path.is_symlink()):  # else it leads to nothing
             return
         try:
             source = read(path)
