@@ -9,10 +9,10 @@ from typing import Any
 
 from evennia.objects.objects import DefaultCharacter, DefaultExit, DefaultRoom
 from evennia.utils import create
-from keepsake.events.why import why_did
 
 from keepsake.agent.attention import EventKind, Impulse
 from keepsake.agent.surroundings import description_of, identity_of, place_of
+from keepsake.agent.why import why_did
 from keepsake.archive.records import Memory
 from keepsake.contrib.evennia import happens, hear, person_of
 from keepsake.contrib.evennia.creation import find_agents
