@@ -91,6 +91,31 @@ def check_world(here: Places) -> None:
         )
 
 
+def check_intact(here: Places) -> None:
+    """Refuse a SQLite database that is damaged, or that is empty although there was a world.
+
+    A start would end in a traceback, or would build a new world in silence.
+
+    Raises:
+        KeepsakeError: It cannot be used; with the cure.
+    """
+    if here.database_url:
+        return
+    empty = not here.database.exists() or here.database.stat().st_size == 0
+    if empty and here.admin_password.exists():  # it is made with the first world of a home
+        what = "is empty" if here.database.exists() else "is missing"
+        raise KeepsakeError(
+            f"The database {here.database} {what}, although this home has had a world",
+            "Restore a backup: `keepsake restore FILE --replace`; for a new world remove "
+            f"{here.admin_password}",
+        )
+    if not empty and (problem := damage(here.database)):
+        raise KeepsakeError(
+            f"The database {here.database} is damaged ({problem})",
+            "Restore a backup: `keepsake restore FILE --replace`",
+        )
+
+
 def damage(path: Path) -> str:
     """Return the damage that SQLite finds in a database; empty for none."""
     try:

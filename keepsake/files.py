@@ -6,10 +6,13 @@ Functions that write block, and raise OSError if the disk refuses.
 from __future__ import annotations
 
 import os
+import stat
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+
+from keepsake import regular_files
 
 type Stamp = tuple[int, int, int]
 """Modification time in nanoseconds, size in bytes, inode: together they show a changed file."""
@@ -36,11 +39,14 @@ def sync(path: Path) -> None:
 def replace_file(path: Path, text: str) -> None:
     """Replace a file that only the game writes.
 
+    If the path is a link, the file that it leads to is replaced, and the link stays.
+
     Raises:
         OSError: The file cannot be written; the old text stays.
     """
-    with written_aside(path, text) as temporary:
-        temporary.replace(path)
+    target = regular_files.target(path)
+    with written_aside(target, text) as temporary:
+        temporary.replace(target)
 
 
 @contextmanager
@@ -53,8 +59,15 @@ def written_aside(path: Path, text: str) -> Iterator[Path]:
         with os.fdopen(fd, "wb") as file:
             file.write(text.encode("utf-8", "replace"))
             file.flush()
-            os.fchmod(file.fileno(), 0o644)
+            os.fchmod(file.fileno(), _mode(path))
             os.fsync(file.fileno())
         yield temporary
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def _mode(path: Path) -> int:
+    """Return the permissions of the file; those of a new one if it does not exist."""
+    with suppress(OSError):
+        return stat.S_IMODE(path.stat().st_mode)
+    return 0o644

@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Any, Self, cast
 from urllib.parse import urlsplit
 
+from keepsake import regular_files
 from keepsake.errors import ConfigError
 from keepsake.files import stamp
 from keepsake.logs import Subsystem, get_logger
@@ -212,7 +213,7 @@ def parse(path: Path, *, whole: bool = False) -> list[ConfigSection]:
         ConfigError: The file cannot be read, is not UTF-8, or has a key twice in one section.
     """
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = regular_files.read_text(path)
     except OSError as error:
         reason = error.strerror or str(error)
         raise ConfigError(path, 0, f"cannot be read ({reason})", "Put it back") from error

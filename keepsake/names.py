@@ -91,6 +91,20 @@ def check_agent_name(name: str, taken: Iterable[str] = ()) -> str:
     return cleaned
 
 
+def name_within(name: str, taken: Iterable[str]) -> str:
+    """Return the name of somebody else that this name holds as words; empty if there is none.
+
+    Lines that others read begin with a name, so "Old Mira" would be taken for Mira.
+    """
+    words = [skeleton(word) for word in name.split()]
+    for other in taken:
+        theirs = [skeleton(word) for word in other.split()]
+        starts = range(len(words) - len(theirs) + 1) if theirs else ()
+        if any(words[start : start + len(theirs)] == theirs for start in starts):
+            return other
+    return ""
+
+
 def check_player_name(name: str, taken: Iterable[str] = ()) -> str:
     """Return a player's name as it will be stored; see :func:`check_agent_name`.
 
@@ -151,12 +165,19 @@ def _problem(name: str) -> str:
         return f"holds {shown(strange)} ({kind})"
     if not all(map(str.isalpha, name.translate(_JOINTS).split(" "))):
         return "has a space, hyphen or apostrophe at its edge or two in a row"
-    if name.casefold() in RESERVED or any(p.casefold() in _CORE for p in re.split("[ -]", name)):
+    parts = {part.casefold() for part in re.split("[ -]", name)}
+    if name.casefold() in RESERVED or parts & (_CORE | _SPEECH):
         return "holds a word that sentences or commands read as something else"
     return ""
 
 
 _CORE = frozenset(["admin", "administrator", "superuser", "evennia", "keepsake", "root"])
+_SPEECH_VERBS = "say ask tell talk shout whisper pose think feel add answer mutter yell"
+_SPEECH_FORMS = "said told thought felt replies replied cries cried"
+_SPEECH = frozenset(
+    f"{verb}{end}" for verb in _SPEECH_VERBS.split() for end in ("s", "ing", "ed")
+) | frozenset(_SPEECH_FORMS.split())
+"""Words that follow a name in what people read: a player "Mira says" would seem to be Mira."""
 
 
 def _is_latin(char: str) -> bool:

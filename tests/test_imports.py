@@ -37,6 +37,7 @@ PURE = (
     "names",
     "ports",
     "happening",
+    "regular_files",
 )
 """The parts of the library that import no framework and no client."""
 
@@ -92,7 +93,7 @@ RULES = {
 
 LAYERS = (
     *("happening", "errors", "language", "ports", "json_lines", "names", "paths", "logs"),
-    *("files", "markdown_config"),
+    *("regular_files", "files", "markdown_config"),
     # Types of events are emitted by all that is below; the log itself needs no archive.
     "events",
     *("archive", "books", "memory"),

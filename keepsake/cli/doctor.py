@@ -38,7 +38,7 @@ from keepsake.models.embedded import Embedded, require_embedded, require_gguf
 from keepsake.models.embedders import MiniLMEmbedder, load_embedder
 from keepsake.models.gateway import build
 from keepsake.models.profiles import EMBEDDED, NO_MODEL
-from keepsake.paths import Places
+from keepsake.paths import Places, exposed
 from keepsake.recall.agent_index import WORDS
 from keepsake.recall.chroma import Chroma
 from keepsake.recall.chroma_server import DATABASE, ChromaServer, broken_folder
@@ -90,7 +90,7 @@ def examine(asked: Places, game: Path | None = None) -> list[Finding]:
     cure = 'Set KEEPSAKE = {"port_base": …} in settings.py; the servers use port_base + 7 and + 8'
     children = processes.taken_ports(asked, "model server", "vector server")
     found += [Finding("Ports", False, obstacle, cure) for obstacle in children]
-    rest = (name for name in CHECKS if name != "Ports")
+    rest = (name for name in CHECKS if name not in ("Ports", "Privacy", "Memories"))
     return [*found, *(each for name in rest for each in examine_subject(asked, name))]
 
 
@@ -129,6 +129,14 @@ def copy(here: Places, report: Report) -> str:
     return f"home {here.home}, vault {here.vault}, port base {here.ports.base}"
 
 
+def privacy(here: Places, report: Report) -> str:
+    """Check that no other user of this machine can read the home's secrets and the memories."""
+    for path, command in exposed(here):
+        cure = f"The next start mends it, or you: {command}"
+        report(f"other users of this machine can read {path}", cure)
+    return "no other user of this machine can read home and agents"
+
+
 def ports(here: Places, report: Report) -> str:
     """Check that every port is free, or held by a process of this copy."""
     for obstacle in processes.taken_ports(here):
@@ -151,11 +159,9 @@ def world_database(here: Places, report: Report) -> str:
     if here.database_url:
         version = database.query(here, "SHOW server_version")
         return f"{database.address(here)}, PostgreSQL {version}"
+    database.check_intact(here)
     if not here.database.exists():
         return f"{here.database} (SQLite) is created at the first start"
-    if problem := database.damage(here.database):
-        cure = "Restore a backup: `keepsake restore FILE --replace`"
-        report(f"{here.database} is damaged ({problem})", cure)
     return f"{here.database}, SQLite, {here.database.stat().st_size / 1e6:,.0f} MB"
 
 
@@ -184,6 +190,19 @@ def waiting(here: Places, report: Report) -> str:
         cure = "Free space on the vault's disk, or fix its permissions; they are archived later"
         report(f"memories of {agent} that wait in {here.spill}: {len(lines)}", cure)
     return "none"
+
+
+def memories(here: Places, report: Report) -> str:
+    """Check that the vault has a folder for each agent of the running world."""
+    if not processes.newest(here, Component.SERVER):
+        return "checked by the running world, and by each start"
+    for agent in processes.ask(here, "missing_memories"):
+        cure = (
+            f"Put its folder back into {here.agents} (is its disk mounted?) and reload, or give it "
+            "a new memory: `keepsake stop`, `keepsake start --new-vault`"
+        )
+        report(f"the memory of {agent} is missing; it is not opened", cure)
+    return "every agent has its folder"
 
 
 def archives(here: Places, report: Report) -> str:
@@ -343,11 +362,13 @@ def _has_agents(here: Places) -> bool:
 
 CHECKS: Mapping[str, Callable[[Places, Report], str]] = {
     "Copy": copy,
+    "Privacy": privacy,
     "Ports": ports,
     "World": world,
     "Database": world_database,
     "Config": configuration,
     "Waiting memories": waiting,
+    "Memories": memories,
     "Archives": archives,
     "Files": files,
     "Faults": faults,

@@ -18,6 +18,7 @@ from typing import Any
 import frontmatter
 import yaml
 
+from keepsake import regular_files
 from keepsake.archive.records import Tier
 from keepsake.archive.tiers import SummaryState, Tiers, TierView
 from keepsake.books.files import free_name
@@ -66,7 +67,7 @@ class SummaryFolder:
         """
         path = self.path(tier)
         try:
-            source = path.read_text(encoding="utf-8-sig")
+            source = regular_files.read_text(path)
             if (unchanged := _as_written(path, source)) is not None:
                 return unchanged
             post = frontmatter.loads(source)

@@ -106,6 +106,7 @@ class AgentIndex:
         self._counts = IndexCounts(0, 0, 0)
         self._problems: dict[str, KeepsakeError | None] = {}  # by part: "words", "vectors"
         self._loss = ""  # why the vectors must be rebuilt
+        self._rebuild_asked = False
         self._closed = False
 
     def _reset(self) -> None:
@@ -113,6 +114,10 @@ class AgentIndex:
         self._notes: dict[str, str] | None = None  # digests by key; None before they are read
         self._noted = -1  # the version of the notes that was read last
         self._collection: AgentVectors | None = None  # None until it is complete
+
+    def request_rebuild(self) -> None:
+        """Have the next refresh delete the index and make it again, vectors included."""
+        self._rebuild_asked = True
 
     @property
     def problem(self) -> KeepsakeError | None:
@@ -154,6 +159,12 @@ class AgentIndex:
             try:
                 if self.words.damage:
                     raise IndexDamaged(self.words.damage)
+                if self._rebuild_asked:
+                    self._rebuild_asked = False
+                    log.info("Rebuilding the index on request", agent=self.name)
+                    self.words.delete()
+                    self._reset()
+                    self.on_rebuild("somebody asked for it")
                 self._read(pause)
             except (ArchiveChanged, IndexDamaged) as reason:
                 log.warning(f"{reason}; rebuilding the index", agent=self.name)

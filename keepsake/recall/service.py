@@ -17,6 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from keepsake.books.notes import NoteBook
+from keepsake.errors import KeepsakeError
 from keepsake.logs import Subsystem, get_logger
 from keepsake.paths import Places
 from keepsake.ports import Embedder
@@ -96,6 +97,21 @@ class IndexService:
     def follow(self) -> None:
         """Begin a round soon, because something new needs vectors."""
         self._wake.set()
+
+    def rebuild(self, agent: str = "") -> list[str]:
+        """Have the index of an agent, or of all, made again in the background; return their names.
+
+        Raises:
+            KeepsakeError: No open index has that name.
+        """
+        names = sorted(name for name in self._agents if agent.casefold() in ("", name.casefold()))
+        if agent and not names:
+            there = ", ".join(sorted(self._agents)) or "none"
+            raise KeepsakeError(f"No agent {agent!r} has an index", f"These have one: {there}")
+        for name in names:
+            self._agents[name].request_rebuild()
+        self._wake.set()
+        return names
 
     def forget(self, agent: str) -> None:
         """Close the index of an agent that is gone; its files stay, like its archive."""

@@ -24,6 +24,7 @@ import jinja2
 from jinja2 import meta, nodes
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
+from keepsake import regular_files
 from keepsake.errors import ConfigError, KeepsakeError, ModelError
 from keepsake.ports import Generation, GenerationRequest, TargetModel
 
@@ -149,7 +150,7 @@ def load_prompts(path: Path, parts: Collection[str], variables: Collection[str])
         ConfigError: The file cannot be read or parsed, lacks a part, or uses an unknown variable.
     """
     try:
-        source = path.read_text(encoding="utf-8-sig")
+        source = regular_files.read_text(path)
     except (OSError, UnicodeDecodeError) as error:
         cure = "Restore it from the committed vault, saved as UTF-8"
         raise ConfigError(path, 1, f"the template cannot be read ({error})", cure) from error

@@ -223,12 +223,15 @@ EFFECTS: dict[str, Callable[[DeedScene, DeedStep, WorldDeed], None]] = {
     "move": _move,
     "change": _change,
     "open": _open,
-    "says": _say,
     "you": _show_you,
     "others": _show_others,
     "memory": _remember,
+    "says": _say,
 }
-"""The effects by their names in the files, in the order in which they are applied."""
+"""The effects by their names in the files, in the order in which they are applied.
+
+What people see comes before what an agent says about it.
+"""
 
 
 # -- undoing

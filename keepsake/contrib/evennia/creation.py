@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
-from uuid import NAMESPACE_OID, uuid5
+from uuid import NAMESPACE_OID, uuid4, uuid5
 
 import evennia
 from django.db.models import Q
@@ -101,6 +101,7 @@ def begin_memory(agent: Any) -> None:
     It reads them itself: Evennia sets a new object's attributes only after its first look around.
     """
     made = vars(agent).get("_createdict", {})
+    _put_into_room(agent, made)
     ours = (FOLDER, MEMORY_ID)
     given = made.get("attributes") or ()
     made["attributes"] = [each for each in given if each[0] not in ours]
@@ -111,6 +112,23 @@ def begin_memory(agent: Any) -> None:
     agent.attributes.batch_add((FOLDER, free), *ids)
     if running():
         settle_memory(agent, new=True)
+
+
+def _put_into_room(agent: Any, made: dict[str, Any]) -> None:
+    """Put an agent that is being created into the room of its maker, and make that its home.
+
+    Evennia's command `create` gives a new object into the hands of the builder, who would be the
+    first place that the agent remembers.
+
+    ``made``: What the new object is made from; Evennia applies it afterwards.
+    """
+    for key in ("location", "home"):
+        place = made.get(key)
+        while isinstance(place, DefaultCharacter):
+            place = place.location
+        if place is not None and place is not made[key]:
+            made[key] = place
+            setattr(agent, key, place)
 
 
 def settle_memory(agent: Any, *, new: bool = False) -> None:
@@ -149,6 +167,28 @@ def settle_memory(agent: Any, *, new: bool = False) -> None:
     with logged(log, "The id of its memory could not be written", agent=agent.key):
         (agents / folder).mkdir(parents=True, exist_ok=True)
         replace_file(agents / folder / MEMORY_ID, f"{wanted}\n")
+
+
+def memory_is_missing(agent: Any, folders: Path) -> bool:
+    """Return whether the agent has had a memory that the vault no longer holds.
+
+    Its disk may not be mounted. A new memory in its place would begin at 1, and hide the old one.
+
+    ``folders``: The vault's folder of the agents.
+    """
+    wanted = str(agent.attributes.get(MEMORY_ID) or "").strip()
+    if not wanted or (folders / agent.memory_folder).is_dir():
+        return False
+    return not any(_id_in(path.parent) == wanted for path in folders.glob(f"*/{MEMORY_ID}"))
+
+
+def begin_anew(agent: Any, folders: Path) -> None:
+    """Give an agent whose memory is missing a new one, because somebody asks for it."""
+    fresh = str(uuid4())
+    folder = folders / agent.memory_folder
+    folder.mkdir(parents=True, exist_ok=True)
+    replace_file(folder / MEMORY_ID, f"{fresh}\n")
+    agent.attributes.add(MEMORY_ID, fresh)
 
 
 def _id_in(folder: Path) -> str:

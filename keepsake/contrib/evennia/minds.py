@@ -21,7 +21,13 @@ from keepsake.agent.runtime import running, runtime
 from keepsake.agent.sleep.sleeper import TICK_SECONDS
 from keepsake.agent.surroundings import AgentRef
 from keepsake.agent.thinker import AgentState
-from keepsake.contrib.evennia.creation import MEMORY_ID, all_agents, settle_memory
+from keepsake.contrib.evennia.creation import (
+    MEMORY_ID,
+    all_agents,
+    memory_is_missing,
+    settle_memory,
+)
+from keepsake.errors import KeepsakeError
 from keepsake.logs import Subsystem, get_logger, logged
 from keepsake.ports import Cancellable
 
@@ -31,6 +37,8 @@ _GOING_HOME = "going home to sleep"
 STATES = (*(each.value for each in AgentState), _GOING_HOME)
 """The states that an agent may be in."""
 _minds: dict[int, Mind] = {}
+_missing: dict[int, str] = {}
+"""The names of the agents whose memory is missing in the vault, by database number."""
 _ticking: Cancellable | None = None
 
 
@@ -38,7 +46,8 @@ def mind_of(agent: Any) -> Mind | None:
     """Return the mind of an agent; the first call opens it.
 
     None while the runtime is not running, and for an agent that is being deleted: messages that
-    it still gets must not open its archive again.
+    it still gets must not open its archive again. None also for an agent whose memory is missing
+    in the vault (:func:`missing_minds`).
     """
     number = agent.id
     if (mind := _minds.get(number)) is not None:
@@ -48,6 +57,10 @@ def mind_of(agent: Any) -> Mind | None:
     if not running() or number is None or agent.ndb.being_deleted:
         return None
     shared = runtime()
+    if memory_is_missing(agent, shared.places.agents):
+        _report_missing(agent)
+        return None
+    _missing.pop(number, None)
     while shared.at_first_agent:
         shared.at_first_agent.pop(0)()
     shared.subscribers.agent_ids[agent.key] = number
@@ -62,6 +75,28 @@ def mind_of(agent: Any) -> Mind | None:
         mind.begin()
         _start_ticking()
     return _minds[number]
+
+
+def _report_missing(agent: Any) -> None:
+    """Log once that the agent's memory is missing."""
+    if agent.id not in _missing:
+        _missing[agent.id] = agent.key
+        log.error("The memory is missing: %s", missing_memory(agent), agent=agent.key)
+
+
+def missing_memory(agent: Any) -> KeepsakeError:
+    """Return the error of an agent whose folder is missing in the vault."""
+    folder = runtime().places.agents / agent.memory_folder
+    return KeepsakeError(
+        f"Its memory is missing: there is no folder {folder}",
+        "Put the folder back (is its disk mounted?), or give it a new memory by "
+        "`keepsake start --new-vault`",
+    )
+
+
+def missing_minds() -> list[str]:
+    """Return the names of the agents that were not opened because their memory is missing."""
+    return sorted(_missing.values())
 
 
 def mind_by_number(agent_id: int) -> Mind | None:
@@ -106,6 +141,7 @@ def close_all() -> None:
     for mind in open_minds():
         mind.close()
     _minds.clear()
+    _missing.clear()
 
 
 def _start_ticking() -> None:

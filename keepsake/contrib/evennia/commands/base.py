@@ -21,12 +21,12 @@ from twisted.internet.defer import TimeoutError
 from twisted.python.failure import Failure
 
 from keepsake.agent.mind import Mind
-from keepsake.agent.runtime import runtime
+from keepsake.agent.runtime import running, runtime
 from keepsake.agent.surroundings import is_agent
 from keepsake.archive.records import EDITED
 from keepsake.contrib.evennia.agents import AgentMixin
-from keepsake.contrib.evennia.creation import all_agents, find_agents
-from keepsake.contrib.evennia.minds import mind_of
+from keepsake.contrib.evennia.creation import all_agents, find_agents, memory_is_missing
+from keepsake.contrib.evennia.minds import mind_of, missing_memory
 from keepsake.contrib.evennia.wording import listed, quoted
 from keepsake.errors import KeepsakeError
 from keepsake.logs import Subsystem, get_logger
@@ -185,6 +185,8 @@ class BuilderCommand(COMMAND):
         """
         if mind := mind_of(agent):
             return mind
+        if running() and memory_is_missing(agent, runtime().places.agents):
+            raise missing_memory(agent)
         raise KeepsakeError("The agents are not running", "`keepsake doctor` looks for the cause")
 
 
