@@ -13,6 +13,7 @@ from keepsake.contrib.evennia.creation import names_in_use
 from keepsake.errors import NameRefused
 from keepsake.language.perception import closed, one_line
 from keepsake.names import check_player_name, name_within, shown
+from world.vocabulary import world_words
 
 _TWO_WORDS = re.compile(r'(?:"([^"]+)"|([^"\s]+))\s+(?:"([^"]+)"|([^"\s]+))')
 CREATE_USAGE = (
@@ -34,7 +35,7 @@ class PlayerNameValidator:
         # Also the characters of deleted accounts: agents remember the player of each by its name.
         taken = list(names_in_use())
         try:
-            kept = check_player_name(name, taken)
+            kept = check_player_name(name, taken, world_words())
         except NameRefused as refusal:
             raise ValidationError(closed(str(refusal))) from refusal
         if kept != name:

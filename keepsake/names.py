@@ -9,10 +9,9 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 
 from keepsake.errors import NameRefused
-from keepsake.language.everyday import is_everyday
 from keepsake.language.perception import COMMON_WORDS
 
 SHORTEST = 2
@@ -28,16 +27,6 @@ _RESERVED_WORDS = """
 """
 RESERVED = frozenset(_RESERVED_WORDS.split()) | COMMON_WORDS - {"may", "will"}
 """Words that commands, prompts or sentences read as something other than a name."""
-
-_GIVEN_NAMES = """
-    amber angel archer art august basil bill bud carter chip clay cliff crystal daisy dale dawn dean
-    don dot drew earl faith fletcher frank gale gene gill glen grace grant guy hazel heather herb
-    holly homer hope hunter iris ivy jade jasmine joy june lance laurel lea lily mark mason max may
-    miles norm olive pat pearl peg penny pierce piper ray rich rob robin rod rook rose rowan ruby
-    rusty sandy sterling sue troy victor violet wade warden woody wren
-"""
-GIVEN_NAMES = frozenset(_GIVEN_NAMES.split())
-"""Everyday words that people are called. A player may have one as a name."""
 
 _CURE = (
     f"Choose {SHORTEST} to {LONGEST} Latin letters; between them single spaces, hyphens or "
@@ -105,20 +94,27 @@ def name_within(name: str, taken: Iterable[str]) -> str:
     return ""
 
 
-def check_player_name(name: str, taken: Iterable[str] = ()) -> str:
+def check_player_name(
+    name: str, taken: Iterable[str] = (), words: Container[str] = frozenset()
+) -> str:
     """Return a player's name as it will be stored; see :func:`check_agent_name`.
 
-    A player has no name that is an everyday word, as Soup or Will: nobody could tell a line about
-    the player from a line about soup.
+    A player has no name that is a word of the world, as Soup or Will: nobody could tell a line
+    about the player from a line about soup.
+
+    Args:
+        taken: The names of everybody else in the world.
+        words: The words of the world's own texts, in lower case.
 
     Raises:
-        NameRefused: An agent may not have it either, or it is one everyday word.
+        NameRefused: An agent may not have it either, or it is one of those words.
     """
     cleaned = check_agent_name(name, taken)
-    is_one_word = " " not in cleaned
-    if is_one_word and is_everyday(cleaned) and cleaned.casefold() not in GIVEN_NAMES:
+    word = cleaned.casefold()
+    is_name = word == "may"  # the one function word that many people are called
+    if not is_name and (word in COMMON_WORDS or word in words):
         raise NameRefused(
-            f"The name {shown(cleaned)} is an everyday word",
+            f"The name {shown(cleaned)} is a word that people here use",
             "Choose a name that means nothing else, or add one: Will Harrow, Old Tom",
         )
     return cleaned
