@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from unittest.mock import patch
 
+from keepsake.agent.attention import IDLE
 from keepsake.archive.log import Archive
 from keepsake.books.people import PeopleBook
 from keepsake.contrib.evennia import characters, lifecycle
@@ -156,7 +157,7 @@ class TestFaults(FaultsWorld):
             raise ModelUnavailable("no model answers", "Start it")
 
         with patch.object(Gateway, "submit", submit):
-            self.mind.thinker._new_turn(impulse=None, agent=self.mira).warm()
+            self.mind.thinker._warm_up(IDLE)
         assert "Start it" in self.fault("warm-up", place="submit")
 
     def test_housekeeping(self):

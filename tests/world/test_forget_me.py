@@ -99,7 +99,7 @@ class TestForgetMe(Building, PrivateWorld):
         """Return the keys of all vectors, and the data that Chroma stores with them."""
         chroma = Chroma(self.chroma, self.services.places)
         # The server has those of other tests, too.
-        home = str(self.services.places.home)
+        home = chroma._home
         rows = [
             each.get()
             for each in client(chroma).list_collections()
