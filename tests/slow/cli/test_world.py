@@ -221,11 +221,14 @@ def test_a_start_in_the_foreground_fails_when_the_portal_dies(world):
 
 def test_players_whose_world_was_killed_are_not_there_after_the_next_start(world):
     assert world.keepsake("start").returncode == 0
-    Player.new(world, "Ghosty").see(r"Exits|exits")
+    ghost = Player.new(world, "Ghosty")
+    ghost.see(r"Exits|exits")
     stays = Player.new(world, "Bengt")
     assert "Ghosty" in stays.type("look", r"Exits|exits", "Ghosty")
     for component in (Component.SERVER, Component.PORTAL):
         os.kill(pids(world)[component], signal.SIGKILL)
+    ghost.line.close()
+    stays.line.close()
     assert world.keepsake("start").returncode == 0
     back = Player.back(world, "Bengt")
     back.see(r"Exits|exits")
