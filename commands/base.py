@@ -10,7 +10,9 @@ from evennia.objects.models import ObjectDB
 from keepsake.agent.surroundings import people_near
 from keepsake.contrib.evennia.audit import AuditedCommand
 from keepsake.contrib.evennia.creation import find_agents
+from keepsake.contrib.evennia.hearing import happens
 from keepsake.contrib.evennia.wording import CannotDo, listed, quoted, sought
+from keepsake.happening import What
 from keepsake.language.perception import one_line
 from typeclasses.characters import Character
 from typeclasses.rooms import where
@@ -101,6 +103,7 @@ class PlayerCommand(AuditedCommand):
         self,
         kind: str,
         text: str,
+        what: What,
         *,
         target: ObjectDB | None = None,
         to_target: str = "",
@@ -114,21 +117,22 @@ class PlayerCommand(AuditedCommand):
         Args:
             kind: ``say``, ``talk``, ``pose``, ``get``, ``drop``, ``give``.
             text: The template for all readers.
-            target: The character that the act is directed at; its id is sent as ``to``.
+            what: What happens, for agents. Its actor is the caller.
+            target: The character that the act is directed at.
             to_target: Another template for the target; empty for the same one.
             **words: Other values of the templates.
         """
         caller = self.caller
-        facts = {"type": kind} | ({"to": target.id} if target else {})
-        if target is not None and to_target:
-            message = to_target.format(actor=caller.get_display_name(target), **words)
-            target.msg((message, dict(facts)), from_obj=caller)
-        caller.location.msg_contents(
-            (text, facts),
-            exclude=target if to_target else None,
-            from_obj=caller,
-            mapping={"actor": caller, "target": target, **words},
-        )
+        with happens(what):
+            if target is not None and to_target:
+                message = to_target.format(actor=caller.get_display_name(target), **words)
+                target.msg((message, {"type": kind}), from_obj=caller)
+            caller.location.msg_contents(
+                (text, {"type": kind}),
+                exclude=target if to_target else None,
+                from_obj=caller,
+                mapping={"actor": caller, "target": target, **words},
+            )
 
 
 def find_character(name: str) -> ObjectDB | None:

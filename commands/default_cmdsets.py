@@ -15,7 +15,6 @@ from keepsake.contrib.evennia.cmdset import CmdSetAgents
 
 PLAYER_COMMANDS = (
     *AGENT_COMMANDS,
-    manners.CmdForgetMe,
     manners.CmdIgnore,
     manners.CmdReport,
     moving.CmdMap,
@@ -61,9 +60,9 @@ class CharacterCmdSet(default_cmds.CharacterCmdSet):
         super().at_cmdset_creation()
         for command in _REMOVED:
             self.remove(command())
+        self.add(CmdSetAgents)
         for command in (*PLAYER_COMMANDS, *BUILDER_COMMANDS, moving.CmdNoMatch):
             self.add(command())
-        self.add(CmdSetAgents)
         for each in speech.social_commands():
             self.add(each)
 

@@ -1,4 +1,4 @@
-"""Commands between players: `page`, `ignore`, `report`; and `forget me`."""
+"""Commands between players: `page`, `ignore`, `report`."""
 
 from __future__ import annotations
 
@@ -9,19 +9,15 @@ from evennia.commands.default import comms
 from evennia.objects.models import ObjectDB
 
 from commands.base import PlayerCommand, find_character, whereabouts
+from keepsake.agent.surroundings import identity_of
 from keepsake.contrib.evennia.audit import REPORTS, append
 from keepsake.contrib.evennia.creation import notify_builders
-from keepsake.contrib.evennia.forgetting import forget_everywhere
 from keepsake.contrib.evennia.wording import CannotDo, counted, harmless, listed, quoted, spoken
 from keepsake.language.perception import one_line
 from typeclasses.accounts import Account
-from world.deed.effects import forget_player
 
 LONGEST_REPORT = 500  # characters
 REPORTS_AN_HOUR = 6
-CONFIRM_SECONDS = 120.0
-FORGET_SECONDS = 3600.0
-"""Seconds to confirm `forget me`, and the shortest time between two uses of it."""
 
 
 class CmdIgnore(PlayerCommand):
@@ -84,58 +80,19 @@ class CmdReport(PlayerCommand):
             raise CannotDo(f"You have sent {REPORTS_AN_HOUR} reports in an hour. Try again later.")
         place = self.caller.location.key if self.caller.location else ""
         try:
-            append(REPORTS, by=self.caller.key, about=about[:80], place=place, text=text)
+            append(
+                REPORTS,
+                by=self.caller.key,
+                by_id=identity_of(self.caller),
+                about=about[:80],
+                place=place,
+                text=text,
+            )
         except OSError as error:
             raise CannotDo("The report could not be saved. Please try again later.") from error
         owner.attributes.add("reported", [*recent, now])
         notify_builders(f"|y[Report]|n {self.caller.key}: see @reports")
         self.msg("Thank you. The builders will read it.")
-
-
-class CmdForgetMe(PlayerCommand):
-    """Delete your words from every memory, summary, log and index.
-
-    Usage:
-      forget me
-
-    You confirm it with your name. Agents forget what you said and did, what they
-    said to you, and what they thought of you. It cannot be undone. Older backups
-    still have your words. Your account stays.
-    """
-
-    key = "forget"
-    help_category = "The world"
-
-    def act(self) -> None:
-        """Ask for confirmation, then delete."""
-        caller = self.caller
-        now = time.time()
-        name = caller.key
-        asked = float(caller.ndb.asked_to_forget or 0)
-        words = self.args.casefold()
-        sure = f"me {name}".casefold()
-        if words not in ("me", sure):
-            raise CannotDo("Forget what? `forget me` deletes your words from every memory.")
-        if now - float(caller.attributes.get("forgotten") or 0) < FORGET_SECONDS:
-            raise CannotDo("Your words were deleted within the last hour. Try again later.")
-        if words == "me" or now - asked > CONFIRM_SECONDS:
-            caller.ndb.asked_to_forget = now
-            self.msg(
-                "Everything that you ever said here will be deleted. Type within two minutes: "
-                f"forget me {name}"
-            )
-        else:
-            caller.attributes.add("forgotten", now)
-            caller.ndb.asked_to_forget = 0
-            self.msg("Your words are being deleted.")
-            forget_everywhere(caller, self._report_result, also=forget_player)
-
-    def _report_result(self, problems: list[str]) -> None:
-        if problems:
-            notify_builders(f"|r[Forget]|n {self.caller.key}: {'; '.join(problems)}")
-            self.msg("Not all could be deleted. The builders have been notified. Try again later.")
-        else:
-            self.msg("Your words have been deleted.")
 
 
 def mute_message(caller: ObjectDB) -> str:

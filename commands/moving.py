@@ -9,9 +9,11 @@ from evennia.help.filehelp import FILE_HELP_ENTRIES
 from evennia.utils.verb_conjugation.conjugate import verb_conjugate
 
 from commands.base import PlayerCommand
-from keepsake.agent.surroundings import people_near
+from keepsake.agent.surroundings import WAKE, people_near
 from keepsake.contrib.evennia.audit import AuditedCommand
+from keepsake.contrib.evennia.hearing import person_of
 from keepsake.contrib.evennia.wording import CannotDo, harmless, listed, quoted, sought
+from keepsake.happening import Deed
 from keepsake.language.perception import one_line
 from keepsake.prompt.verbs import COMPASS
 from typeclasses.clients import map_of
@@ -91,7 +93,8 @@ class CmdWake(PlayerCommand):
         target = self.find_person(self.args.removeprefix("up "))
         if not target.db.asleep:
             raise CannotDo(f"{target.get_display_name(self.caller)} is awake.")
-        self.show("wake", "$You() $conj(shake) $you(target) by the shoulder.", target=target)
+        what = Deed(actor=person_of(self.caller), verb=WAKE, to=(person_of(target),))
+        self.show(WAKE, "$You() $conj(shake) $you(target) by the shoulder.", what, target=target)
         check_deeds(self.caller)
 
 

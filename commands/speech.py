@@ -14,11 +14,11 @@ from commands.manners import mute_message
 from keepsake.agent.surroundings import people_near
 from keepsake.archive.privacy import WHISPER
 from keepsake.archive.records import POSE
+from keepsake.contrib.evennia.hearing import POSE_MARK, happens, person_of
 from keepsake.contrib.evennia.wording import CannotDo, spoken
+from keepsake.happening import Manner, Pose, Speech
 from world.deed.happening import check_deeds
 
-POSE_MARK = "* "
-"""Begins a pose. All other lines that show a player's words begin with the player's name."""
 SOCIALS = Path(__file__).resolve().parents[1] / "world" / "socials.yaml"
 _AFTER_NAME = "=:, \t"
 
@@ -70,7 +70,8 @@ class CmdSay(SpeechCommand):
     def speak(self) -> None:
         """Say it."""
         speech = self.speech(self.args, "Say what? For instance: say Good evening.")
-        self.show("say", '$You() $conj(say), "{speech}"', speech=speech)
+        what = Speech(speaker=person_of(self.caller), words=speech)
+        self.show("say", '$You() $conj(say), "{speech}"', what, speech=speech)
         check_deeds(self.caller, speech)
 
 
@@ -94,16 +95,19 @@ class CmdShout(SpeechCommand):
     def speak(self) -> None:
         """Show it here and in the rooms one exit away."""
         missing = "Shout what? For instance: shout Mira! The soup boils over!"
-        words = {"speech": self.speech(self.args, missing)}
-        self.show("shout", '$You() $conj(shout), "{speech}"', **words)
+        speech = self.speech(self.args, missing)
+        what = Speech(speaker=person_of(self.caller), words=speech, manner=Manner.SHOUT)
         here = self.caller.location
-        for room in dict.fromkeys(way.destination for way in here.exits):
-            if room is not None and room is not here:
-                room.msg_contents(
-                    ('{actor} shouts from {place}, "{speech}"', {"type": "shout"}),
-                    from_obj=self.caller,
-                    mapping={"actor": self.caller, "place": here, **words},
-                )
+        rooms = dict.fromkeys(way.destination for way in here.exits)
+        with happens(what):
+            self.show("shout", '$You() $conj(shout), "{speech}"', what, speech=speech)
+            for room in rooms:
+                if room is not None and room is not here:
+                    room.msg_contents(
+                        ('{actor} shouts from {place}, "{speech}"', {"type": "shout"}),
+                        from_obj=self.caller,
+                        mapping={"actor": self.caller, "place": here, "speech": speech},
+                    )
 
 
 class AddressedCommand(SpeechCommand):
@@ -151,7 +155,8 @@ class CmdTalk(AddressedCommand):
         missing = f"What do you want to say to {target.get_display_name(self.caller)}?"
         speech = self.speech(words, missing, receivers=[target])
         text = '$You() $conj(say) to $you(target), "{speech}"'
-        self.show("talk", text, target=target, speech=speech)
+        what = Speech(speaker=person_of(self.caller), words=speech, to=(person_of(target),))
+        self.show("talk", text, what, target=target, speech=speech)
         check_deeds(self.caller, speech, to=target)
 
     def _is_for_an_agent(self) -> bool:
@@ -181,9 +186,16 @@ class CmdWhisper(AddressedCommand):
         you = target.get_display_name(self.caller)
         missing = f"What do you want to whisper to {you}?"
         speech = self.speech(words, missing, whisper=True, receivers=[target])
-        facts = {"type": "whisper", "to": target.id}
-        self.caller.msg((f'You whisper to {you}, "{speech}"', facts), from_obj=self.caller)
-        target.msg((f'{me} whispers to you, "{speech}"', dict(facts)), from_obj=self.caller)
+        kind = {"type": "whisper"}
+        what = Speech(
+            speaker=person_of(self.caller),
+            words=speech,
+            to=(person_of(target),),
+            manner=Manner.WHISPER,
+        )
+        with happens(what):
+            self.caller.msg((f'You whisper to {you}, "{speech}"', kind), from_obj=self.caller)
+            target.msg((f'{me} whispers to you, "{speech}"', dict(kind)), from_obj=self.caller)
         check_deeds(self.caller, speech, to=target, how=WHISPER)
 
 
@@ -214,7 +226,8 @@ class CmdEmote(SpeechCommand):
         if not (gesture := spoken(self.args)):
             raise CannotDo("Do what? For instance: emote warms his hands at the fire.")
         blank = "" if gesture.startswith(("'", "’", ",")) else " "
-        self.show("pose", POSE_MARK + "{actor}" + blank + "{gesture}", gesture=gesture)
+        what = Pose(actor=person_of(self.caller))
+        self.show("pose", POSE_MARK + "{actor}" + blank + "{gesture}", what, gesture=gesture)
         check_deeds(self.caller, gesture, how=POSE)
 
 
@@ -244,7 +257,9 @@ class CmdSocial(SpeechCommand):
             whom = " whom" if target is None else ""
             example = self.key + (" mira" if target is None else "")
             raise CannotDo(f"{self.key.capitalize()}{whom}? For instance: {example}.")
-        self.show("pose", f"{POSE_MARK}$You() {text}", target=target)
+        to = (person_of(target),) if target else ()
+        what = Pose(actor=person_of(self.caller), to=to)
+        self.show("pose", f"{POSE_MARK}$You() {text}", what, target=target)
 
 
 def social_commands() -> list[CmdSocial]:

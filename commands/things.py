@@ -10,6 +10,8 @@ from evennia.objects.models import ObjectDB
 
 from commands.base import EVERYTHING, PlayerCommand, find_character, whereabouts, with_article
 from keepsake.agent.surroundings import people_near
+from keepsake.archive.records import GIVE
+from keepsake.contrib.evennia.hearing import person_of
 from keepsake.contrib.evennia.wording import (
     LONGEST_SPEECH,
     CannotDo,
@@ -18,6 +20,7 @@ from keepsake.contrib.evennia.wording import (
     quoted,
     sought,
 )
+from keepsake.happening import Deed
 from keepsake.language.perception import one_line, sentences, stems, telling
 from world.deed.happening import check_deeds
 
@@ -33,7 +36,9 @@ class ThingCommand(PlayerCommand):
 
     def announce(self, kind: str, thing: ObjectDB, verb: str) -> None:
         """Show the room what was done with a thing; ``verb`` is such as ``$conj(put) down``."""
-        self.show(kind, f"$You() {verb} {{thing}}.", thing=with_article(thing, self.caller))
+        name = with_article(thing, self.caller)
+        what = Deed(actor=person_of(self.caller), verb=kind, objects=(name,))
+        self.show(kind, f"$You() {verb} {{thing}}.", what, thing=name)
 
 
 class CmdLook(PlayerCommand):
@@ -184,12 +189,15 @@ class CmdGive(ThingCommand):
                 continue
             if thing.move_to(receiver, quiet=True, move_type="give"):
                 thing.at_give(self.caller, receiver)
+                name = with_article(thing, self.caller)
+                me = person_of(self.caller)
                 self.show(
-                    "give",
+                    GIVE,
                     "$You() $conj(give) {thing} to $you(target).",
+                    Deed(actor=me, verb=GIVE, objects=(name,), to=(person_of(receiver),)),
                     target=receiver,
                     to_target="{actor} gives you {thing}.",
-                    thing=with_article(thing, self.caller),
+                    thing=name,
                 )
                 check_deeds(self.caller)
                 if not receiver.is_agent:

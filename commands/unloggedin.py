@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import re
-from itertools import chain
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
-from evennia.accounts.models import AccountDB
 from evennia.commands.default import unloggedin as default
 from evennia.utils.utils import class_from_module
 
+from keepsake.contrib.evennia.creation import names_in_use
 from keepsake.errors import NameRefused
 from keepsake.language.perception import closed, one_line
-from keepsake.names import check_agent_name
-from typeclasses.agents import Agent
+from keepsake.names import check_player_name, name_within, shown
+from world.vocabulary import world_words
 
 _TWO_WORDS = re.compile(r'(?:"([^"]+)"|([^"\s]+))\s+(?:"([^"]+)"|([^"\s]+))')
 CREATE_USAGE = (
@@ -25,7 +24,7 @@ CREATE_USAGE = (
 
 
 class PlayerNameValidator:
-    """Refuses names that are unsafe, taken, or look like the name of an agent or a player.
+    """Refuses names that are unsafe, taken, or look like or hold the name of somebody else.
 
     Evennia's ``Account.create`` runs it, and so do the login screen's ``create`` and the web
     site's registration. AUTH_USERNAME_VALIDATORS in the settings names it.
@@ -33,14 +32,17 @@ class PlayerNameValidator:
 
     def __call__(self, name: str) -> None:
         """Raise ``ValidationError`` with the reason and the cure if the name is refused."""
-        agents = Agent.objects.all_family().values_list("db_key", flat=True)
-        accounts = AccountDB.objects.values_list("username", flat=True)
+        # Also the characters of deleted accounts: agents remember the player of each by its name.
+        taken = list(names_in_use())
         try:
-            kept = check_agent_name(name, taken=chain(agents, accounts))
+            kept = check_player_name(name, taken, world_words())
         except NameRefused as refusal:
             raise ValidationError(closed(str(refusal))) from refusal
         if kept != name:
             raise ValidationError(f"Write the name as {kept!r}.")
+        if other := name_within(name, taken):
+            reason = f"The name {shown(name)} holds the name {shown(other)}. Choose another one."
+            raise ValidationError(reason)
 
 
 class CmdUnconnectedCreate(default.CmdUnconnectedCreate):

@@ -9,7 +9,6 @@ from __future__ import annotations
 import argparse
 import fcntl
 import http.client
-import logging
 import os
 import signal
 import socket
@@ -26,6 +25,7 @@ from typing import ClassVar, NoReturn
 import psutil
 
 from keepsake.errors import KeepsakeError
+from keepsake.logs import Log
 from keepsake.paths import REPOSITORY, Places
 
 LOOPBACK = "127.0.0.1"
@@ -121,8 +121,7 @@ class Supervisor(ABC):
 
     stem: ClassVar[str]  # name of its port in `keepsake.paths.Ports`, pid file and log
     name: ClassVar[str]  # in log lines and errors, after "the": ``embedded model``
-    tag: ClassVar[str]  # prefix of its log lines
-    logger: ClassVar[logging.Logger]
+    logger: ClassVar[Log]
     module: ClassVar[str]  # the Python module that the child runs
     health: ClassVar[str]  # URL path that returns status 200 while the child works
     off_cure: ClassVar[str]  # cure in the error after the child was stopped on purpose
@@ -171,7 +170,7 @@ class Supervisor(ABC):
             elif (pid := self.pid) is None or self._outdated(pid):
                 self._begin(pid)
             elif not self.ready.is_set() and self._is_healthy():
-                self._log(logging.INFO, f"The {self.name} answers at {self.address}")
+                self.logger.info(f"The {self.name} answers at {self.address}")
                 self.problem = None
                 self.ready.set()
             return self.ready.is_set()
@@ -197,7 +196,7 @@ class Supervisor(ABC):
     def _begin(self, outdated: int | None) -> None:
         """Start a child if its retry delay is over; replaces one that is outdated or has ended."""
         if outdated is not None:
-            self._log(logging.INFO, f"The {self.name} server restarts with new settings")
+            self.logger.info(f"The {self.name} server restarts with new settings")
             self._end()
             self._next_start = 0.0
         self.ready.clear()
@@ -233,7 +232,7 @@ class Supervisor(ABC):
             )
         self._started = time.monotonic()
         self.problem = self.unavailable(f"The {self.name} is being loaded", "Wait a little")
-        self._log(logging.INFO, f"Starting the {self.name} server on port {self._port}")
+        self.logger.info(f"Starting the {self.name} server on port {self._port}")
 
     def _handle_exit(self, status: int) -> None:
         """Handle a child that has ended by itself."""
@@ -248,7 +247,7 @@ class Supervisor(ABC):
         self._failures += 1
         self._next_start = time.monotonic() + wait
         if str(problem) != str(self.problem):  # log a repeated failure to start only once
-            self._log(logging.ERROR, f"{problem} (next try in {wait:g} s)")
+            self.logger.error(str(problem), next_try_in_seconds=wait, exc_info=problem.__cause__)
         self.problem = problem
 
     def _end(self, seconds: float = 5.0) -> None:
@@ -282,6 +281,3 @@ class Supervisor(ABC):
             lines = self.log_file.read_text(errors="replace").splitlines()
             return next((line.strip()[:200] for line in reversed(lines) if line.strip()), "nothing")
         return "no log"
-
-    def _log(self, level: int, text: str) -> None:
-        self.logger.log(level, "[%s] %s", self.tag, text)

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from psycopg import Connection
 
 DUMP = "database.dump"  # file name in a backup of a world on PostgreSQL, in place of SQLite's file
+_SCRUB_SECONDS = 20.0
+"""Seconds that :func:`scrub` waits for others who use the database."""
 _LOCK = 0x4B656570
 _PATIENCE = {
     "connect_timeout": 5,
@@ -42,7 +44,9 @@ def database_settings(here: Places) -> dict[str, Any]:
                 # Evennia applies SQLITE3_PRAGMAS only to its first connection, which it closes
                 # during its start. This setting applies to every connection of every thread.
                 "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;"
-                "PRAGMA cache_size=-40000; PRAGMA temp_store=MEMORY;",
+                "PRAGMA cache_size=-40000; PRAGMA temp_store=MEMORY;"
+                # Deleted rows are overwritten with zeros, so that `forget me` leaves nothing.
+                "PRAGMA secure_delete=ON;",
                 "transaction_mode": "IMMEDIATE",
                 "timeout": 20,
             },
@@ -87,6 +91,31 @@ def check_world(here: Places) -> None:
         )
 
 
+def check_intact(here: Places) -> None:
+    """Refuse a SQLite database that is damaged, or that is empty although there was a world.
+
+    A start would end in a traceback, or would build a new world in silence.
+
+    Raises:
+        KeepsakeError: It cannot be used; with the cure.
+    """
+    if here.database_url:
+        return
+    empty = not here.database.exists() or here.database.stat().st_size == 0
+    if empty and here.admin_password.exists():  # it is made with the first world of a home
+        what = "is empty" if here.database.exists() else "is missing"
+        raise KeepsakeError(
+            f"The database {here.database} {what}, although this home has had a world",
+            "Restore a backup: `keepsake restore FILE --replace`; for a new world remove "
+            f"{here.admin_password}",
+        )
+    if not empty and (problem := damage(here.database)):
+        raise KeepsakeError(
+            f"The database {here.database} is damaged ({problem})",
+            "Restore a backup: `keepsake restore FILE --replace`",
+        )
+
+
 def damage(path: Path) -> str:
     """Return the damage that SQLite finds in a database; empty for none."""
     try:
@@ -95,6 +124,24 @@ def damage(path: Path) -> str:
     except sqlite3.Error as error:
         return str(error)
     return "" if found == "ok" else found
+
+
+def scrub(path: Path) -> None:
+    """Remove the remains of deleted rows from SQLite's file and its log; blocks.
+
+    SQLite keeps old versions of pages in the ``-wal`` file, and in unused parts of the database.
+
+    Raises:
+        OSError: Another process kept the database busy, or the disk is full. Try again later.
+    """
+    try:
+        with closing(sqlite3.connect(path, timeout=_SCRUB_SECONDS, isolation_level=None)) as file:
+            file.execute("VACUUM")
+            busy, *_ = file.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    except sqlite3.Error as error:
+        raise OSError(f"{path.name} could not be vacuumed ({error})") from error
+    if busy:
+        raise OSError(f"{path.name}-wal could not be emptied, because the database is in use")
 
 
 # -- PostgreSQL

@@ -22,6 +22,7 @@
         │   └── PromptTooLong     the prompt has more tokens than the model's context window
         ├── ModelFailed           the server failed on the request (HTTP 5xx)
         └── BadAnswer             an answer that is empty or breaks the protocol
+            └── AnswerBrokenOff     it ended after a part was passed on, or was too large
 """
 
 from __future__ import annotations
@@ -118,7 +119,17 @@ class ArchiveInUse(ArchiveError):
 
 
 class CompactionError(KeepsakeError):
-    """A compaction that failed and changed nothing, with the reason."""
+    """A compaction that failed and changed nothing; the message says why.
+
+    Attributes:
+        trigger: Why the compaction was made: ``count``, ``manual`` …; empty if that is not known.
+    """
+
+    trigger: str = ""
+
+
+class NoRoom(CompactionError):
+    """The rest of a prompt alone needs its whole budget, so no compaction can help."""
 
 
 class CompactionRunning(CompactionError):
@@ -169,4 +180,8 @@ class ModelFailed(ModelError):
 
 
 class BadAnswer(ModelError):
-    """An answer that is empty, breaks off after a part was passed on, or breaks the protocol."""
+    """An answer that is empty or breaks the protocol."""
+
+
+class AnswerBrokenOff(BadAnswer):
+    """An answer that ended after a part was passed on, or was too large: it is not asked again."""

@@ -35,6 +35,13 @@ class Person:
         """The identity; ``name:Tom`` if it is not known."""
         return self.id or f"name:{self.name}"
 
+    def is_same(self, other: Person) -> bool:
+        """Whether this person, from a memory, is ``other``: by identity, if the memory has one.
+
+        Names count only for memories without identities, which early archives have.
+        """
+        return self.id == other.id if self.id else self.name == other.name
+
 
 ME = Person("you", "me")
 """The agent in whose archive the happening is."""

@@ -17,7 +17,6 @@ dataclass.
 from __future__ import annotations
 
 import difflib
-import logging
 import re
 import threading
 import time
@@ -27,10 +26,12 @@ from pathlib import Path
 from typing import Any, Self, cast
 from urllib.parse import urlsplit
 
-from keepsake.books.files import stamp
+from keepsake import regular_files
 from keepsake.errors import ConfigError
+from keepsake.files import stamp
+from keepsake.logs import Subsystem, get_logger
 
-_log = logging.getLogger("keepsake.config")
+log = get_logger(Subsystem.CONFIG)
 
 _FENCE = ("```", "~~~")
 _MARK = re.compile(r"##? (?P<heading>.*)|\*\*(?P<key>[a-z_][a-z0-9_]*)\*\*\s*:(?P<value>.*)")
@@ -84,8 +85,8 @@ class ConfigSection:
             if near := difflib.get_close_matches(key, alike, 1, _SLIP):
                 cure = f"Did you mean {near[0]}?"
                 raise ConfigError(self.path, entry.line, f"nothing reads {key}", cure)
-            told = "nothing reads %s; the line does nothing and can be removed"
-            _log.warning(f"[Note] %s, line %d: {told}", self.path, entry.line, key)
+            told = "Nothing reads a setting; its line does nothing and can be removed"
+            log.warning(told, path=self.path, line=entry.line, setting=key)
         return replace(self, entries={k: it for k, it in self.entries.items() if k in names})
 
     def into[C](self, config: type[C]) -> C:
@@ -212,7 +213,7 @@ def parse(path: Path, *, whole: bool = False) -> list[ConfigSection]:
         ConfigError: The file cannot be read, is not UTF-8, or has a key twice in one section.
     """
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = regular_files.read_text(path)
     except OSError as error:
         reason = error.strerror or str(error)
         raise ConfigError(path, 0, f"cannot be read ({reason})", "Put it back") from error

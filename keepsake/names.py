@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 
 from keepsake.errors import NameRefused
 from keepsake.language.perception import COMMON_WORDS
@@ -80,6 +80,46 @@ def check_agent_name(name: str, taken: Iterable[str] = ()) -> str:
     return cleaned
 
 
+def name_within(name: str, taken: Iterable[str]) -> str:
+    """Return the name of somebody else that this name holds as words; empty if there is none.
+
+    Lines that others read begin with a name, so "Old Mira" would be taken for Mira.
+    """
+    words = [skeleton(word) for word in name.split()]
+    for other in taken:
+        theirs = [skeleton(word) for word in other.split()]
+        starts = range(len(words) - len(theirs) + 1) if theirs else ()
+        if any(words[start : start + len(theirs)] == theirs for start in starts):
+            return other
+    return ""
+
+
+def check_player_name(
+    name: str, taken: Iterable[str] = (), words: Container[str] = frozenset()
+) -> str:
+    """Return a player's name as it will be stored; see :func:`check_agent_name`.
+
+    A player has no name that is a word of the world, as Soup or Will: nobody could tell a line
+    about the player from a line about soup.
+
+    Args:
+        taken: The names of everybody else in the world.
+        words: The words of the world's own texts, in lower case.
+
+    Raises:
+        NameRefused: An agent may not have it either, or it is one of those words.
+    """
+    cleaned = check_agent_name(name, taken)
+    word = cleaned.casefold()
+    is_name = word == "may"  # the one function word that many people are called
+    if not is_name and (word in COMMON_WORDS or word in words):
+        raise NameRefused(
+            f"The name {shown(cleaned)} is a word that people here use",
+            "Choose a name that means nothing else, or add one: Will Harrow, Old Tom",
+        )
+    return cleaned
+
+
 def skeleton(name: str) -> str:
     """Return the visual form of a name: names with the same skeleton look alike."""
     plain = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", name).casefold())
@@ -121,12 +161,19 @@ def _problem(name: str) -> str:
         return f"holds {shown(strange)} ({kind})"
     if not all(map(str.isalpha, name.translate(_JOINTS).split(" "))):
         return "has a space, hyphen or apostrophe at its edge or two in a row"
-    if name.casefold() in RESERVED or any(p.casefold() in _CORE for p in re.split("[ -]", name)):
+    parts = {part.casefold() for part in re.split("[ -]", name)}
+    if name.casefold() in RESERVED or parts & (_CORE | _SPEECH):
         return "holds a word that sentences or commands read as something else"
     return ""
 
 
 _CORE = frozenset(["admin", "administrator", "superuser", "evennia", "keepsake", "root"])
+_SPEECH_VERBS = "say ask tell talk shout whisper pose think feel add answer mutter yell"
+_SPEECH_FORMS = "said told thought felt replies replied cries cried"
+_SPEECH = frozenset(
+    f"{verb}{end}" for verb in _SPEECH_VERBS.split() for end in ("s", "ing", "ed")
+) | frozenset(_SPEECH_FORMS.split())
+"""Words that follow a name in what people read: a player "Mira says" would seem to be Mira."""
 
 
 def _is_latin(char: str) -> bool:

@@ -14,8 +14,10 @@ import os
 import re
 import secrets
 import shutil
+import stat
 import tempfile
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -55,7 +57,6 @@ class Ports:
     web = _Port(1)  # web site and web client
     websocket = _Port(2)  # the web client's socket
     web_internal = _Port(5)  # Portal to Server; loopback only, like all below
-    amp = _Port(6)  # the same
     model = _Port(7)  # the embedded model server
     vectors = _Port(8)  # Chroma's server
 
@@ -104,17 +105,27 @@ class Places:
     # memories that wait for an archive that could not be written
     spill = _Path("home", "waiting-memories.jsonl")
 
+    # requests to be forgotten that are not done yet: one file for each
+    forgetting = _Path("home", "forgetting")
+
     @property
     def control_socket(self) -> Path:
-        """The Unix socket on which the running world answers the ``keepsake`` command.
+        """The Unix socket on which the running world answers the ``keepsake`` command."""
+        return self._socket("control")
 
-        It is in the temporary folder if the home's path is too long for a Unix socket.
-        """
-        path = self.home / "control.sock"
+    @property
+    def portal_socket(self) -> Path:
+        """The Unix socket on which Evennia's Portal talks to its Server."""
+        return self._socket("portal")
+
+    def _socket(self, name: str) -> Path:
+        """Return a socket's path: in the temporary folder if the home's path is too long for it."""
+        path = self.home / f"{name}.sock"
         if len(os.fsencode(path)) <= _SOCKET_PATH_BYTES:
             return path
         digest = hashlib.sha256(os.fsencode(self.home)).hexdigest()[:16]
-        return Path(tempfile.gettempdir()) / f"keepsake-{digest}.sock"
+        end = "" if name == "control" else f"-{name}"
+        return Path(tempfile.gettempdir()) / f"keepsake-{digest}{end}.sock"
 
 
 def places(environ: Mapping[str, str] = os.environ) -> Places:
@@ -156,6 +167,46 @@ def prepare(here: Places) -> None:
                 draft = copy.with_name(f".{copy.name}.draft")  # so that no partial file stays
                 shutil.copyfile(shipped, draft)
                 draft.replace(copy)
+
+
+PRIVATE_UMASK = 0o077
+"""The umask of the village's processes: new files are for their owner alone."""
+_OTHERS = 0o077  # group and all others
+_STRANGERS = 0o007  # all others; a group may share the agents' files on purpose
+
+
+def protect(here: Places) -> None:
+    """Make the home its owner's alone, and close the agents' folder to users outside its group.
+
+    The database has password hashes and the keys of web sessions, and the archives have whispers.
+    Files that earlier versions created with other permissions are mended. Where this is not
+    possible (another owner, a file system without permissions), :func:`exposed` still reports it.
+    """
+    for path, forbidden in _private_paths(here):
+        with suppress(OSError):
+            if (mode := stat.S_IMODE(path.stat().st_mode)) & forbidden:
+                path.chmod(mode & ~forbidden)
+
+
+def exposed(here: Places) -> list[tuple[Path, str]]:
+    """Return each private path that other users may read, with the command that mends it."""
+    found = []
+    for path, forbidden in _private_paths(here):
+        with suppress(OSError):
+            if path.stat().st_mode & forbidden:
+                found.append((path, f"chmod {'go' if forbidden == _OTHERS else 'o'}-rwx {path}"))
+    return found
+
+
+def _private_paths(here: Places) -> list[tuple[Path, int]]:
+    """Return paths that others must not read, each with the permission bits that it must lack."""
+    ends = ("", "-wal", "-shm")
+    tables = [here.database.with_name(f"{here.database.name}{end}") for end in ends]
+    secrets = (here.secret_key, here.admin_password, here.spill)
+    return [
+        *((path, _OTHERS) for path in (here.home, *tables, *secrets)),
+        (here.agents, _STRANGERS),
+    ]
 
 
 def read_or_create(path: Path, *, nbytes: int) -> str:

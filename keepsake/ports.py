@@ -9,12 +9,40 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from enum import StrEnum
 from functools import partial
 from typing import Any, Protocol
 
 SYSTEM = "system"
 USER = "user"
 ASSISTANT = "assistant"
+
+
+class FormName(StrEnum):
+    """The name of a prompt form, as in ``llm.md``, and what a model client must know of it.
+
+    The classes of :mod:`keepsake.tasks.forms` do everything else that depends on the form.
+
+    Attributes:
+        sends_messages: Whether the request is a list of messages for a chat endpoint.
+        answer_tokens: The default limit of an answer: a chat model writes several lines, a model
+            that continues text writes one.
+    """
+
+    sends_messages: bool
+    answer_tokens: int
+
+    def __new__(cls, name: str, sends_messages: bool = False, answer_tokens: int = 0) -> FormName:
+        """Make a member, which is equal to its name."""
+        made = str.__new__(cls, name)
+        made._value_ = name
+        made.sends_messages = sends_messages
+        made.answer_tokens = answer_tokens
+        return made
+
+    CHAT = ("chat", True, 400)
+    DIALOGUE = ("dialogue", False, 60)
+    SCRIPT = ("script", False, 60)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +163,40 @@ class Tokens(Protocol):
 
     def each(self, texts: Sequence[str]) -> list[int]:
         """Return the tokens of each text, in order."""
+
+
+class Cancellable(Protocol):
+    """A call that is scheduled."""
+
+    def cancel(self) -> None:
+        """Cancel the call; does nothing if it has run or was cancelled."""
+
+
+class Scheduler(Protocol):
+    """Runs calls in the one thread that owns the game's objects: the reactor thread.
+
+    All waiting on that thread goes through it. A simulation's scheduler has its own time and no
+    other threads. Work that blocks belongs to a worker thread, which returns by :meth:`soon`;
+    :meth:`keepsake.agent.runtime.Runtime.in_thread` does both.
+    """
+
+    def seconds(self) -> float:
+        """Return the seconds of a monotonic clock; from any thread."""
+
+    def later(self, delay: float, call: Callable[[], object]) -> Cancellable:
+        """Call the function once after ``delay`` seconds; only on the scheduler's thread."""
+
+    def every(self, interval: float, call: Callable[[], object]) -> Cancellable:
+        """Call the function every ``interval`` seconds until it is cancelled.
+
+        An error is logged and does not end it. Only on the scheduler's thread.
+        """
+
+    def soon(self, call: Callable[[], object]) -> None:
+        """Call the function soon, in the order of these calls, never during this one.
+
+        The only method that other threads may use, besides :meth:`seconds`.
+        """
 
 
 class Clock(Protocol):

@@ -2,12 +2,14 @@
 
 import gc
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.empty_tables import empty_tables
+from tests.log_lines import LogLines
 
 # Tests never use the developer's own model: no Ollama listens on this port.
 os.environ |= {"OLLAMA_HOST": "127.0.0.1:9", "KEEPSAKE_MODEL": "none"}
@@ -41,6 +43,13 @@ def pytest_collection_finish() -> None:
     """Exclude loaded modules from garbage collection, which Evennia's test case runs each time."""
     gc.freeze()
     gc.set_threshold(50_000)  # one example of Hypothesis makes more than the default, 2000 objects
+
+
+@pytest.fixture
+def logged() -> Iterator[LogLines]:
+    """Return what the library logs during the test."""
+    with LogLines() as lines:
+        yield lines
 
 
 @pytest.fixture(scope="session")

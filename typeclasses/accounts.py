@@ -42,9 +42,27 @@ class Account(DefaultAccount):
 
     def at_post_login(self, session: Any = None, **kwargs: Any) -> None:
         """Enter the world, and store the address of the session."""
+        if refusal := self._give_character():
+            self.msg(refusal, session=session)
+            self.disconnect_session_from_account(session, refusal)
+            return
         super().at_post_login(session=session, **kwargs)
         if address := getattr(session, "address", ""):
             self.store_address(address)
+
+    def _give_character(self) -> str:
+        """Make a character for an account that has none; return why none could be made.
+
+        An account may have lost its character: a builder deleted it. Without one Evennia says "The
+        Character does not exist", and every command fails.
+        """
+        if self.played() or self.is_superuser:
+            return ""
+        character, errors = self.create_character()
+        if character is not None:
+            return ""
+        why = " ".join(str(error) for error in errors or ())
+        return f"Your account has no character, and none could be made ({why}). Ask an admin."
 
     def store_address(self, address: str) -> None:
         """Store an address that logged in, so that others' wrong passwords do not lock it out."""

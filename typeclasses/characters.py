@@ -14,7 +14,7 @@ from keepsake.contrib.evennia.characters import CharacterMixin
 from keepsake.errors import KeepsakeError
 from typeclasses.clients import SPOKEN, send, send_room
 from typeclasses.objects import ObjectParent
-from world.deed.effects import return_things
+from world.deed.effects import forget_player, return_things
 from world.deed.happening import check_deeds
 
 NO_MODEL_YET = "|x(There is no language model yet: simple rules answer for the villagers.)|n"
@@ -74,9 +74,13 @@ class Character(CharacterMixin, ObjectParent, DefaultCharacter):
         """Show the room, announce the player, and check for steps of deeds."""
         super().at_post_puppet(**kwargs)
         with suppress(KeepsakeError):  # the agents do not run, or their model cannot be used
-            if runtime().chat_profile() is None:
+            if runtime().agent_profile is None:
                 self.msg(NO_MODEL_YET)
         check_deeds(self)
+
+    def at_forgotten(self) -> None:
+        """Delete the player's progress in deeds, and their name from the world's records."""
+        forget_player(self)
 
     def at_post_move(self, source_location: Any, move_type: str = "move", **kwargs: Any) -> None:
         """Look around, and check whether the arrival takes a step of a deed."""

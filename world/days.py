@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 from keepsake.agent.runtime import runtime
@@ -19,12 +20,20 @@ from keepsake.agent.surroundings import (
     place_of,
     show,
 )
-from keepsake.archive.old_lines import what_of
 from keepsake.archive.privacy import is_private
-from keepsake.archive.records import BY_RULE, DEED, HEARSAY, SCENE, Memory, MemoryKind
+from keepsake.archive.records import (
+    BY_RULE,
+    DEED,
+    HEARSAY,
+    SCENE,
+    Memory,
+    MemoryFacts,
+    MemoryKind,
+)
+from keepsake.contrib.evennia.hearing import happens, person_of
 from keepsake.contrib.evennia.minds import open_minds
 from keepsake.errors import KeepsakeError
-from keepsake.happening import ME, Pose
+from keepsake.happening import ME, Person, Pose, Speech, What
 from keepsake.language.perception import for_prompt, shorten
 from world.almanac import Almanac, Hours
 from world.scenes import ANYBODY, SceneLine, scenes
@@ -109,7 +118,9 @@ def _follow_schedule(agent: Any, now: Almanac) -> None:
         _work(agent, hour["does"], now)
     elif goal is not None and not (agent.mind.thinker.must_stay or hosts_guests(agent)):
         if agent.db.keeps and agent.location is agent.home:
-            show(agent, f'{agent.key} says, "I\'m only stepping out to {goal.key}."', SCENE)
+            words = f"I'm only stepping out to {goal.key}."
+            with happens(Speech(speaker=person_of(agent), words=words)):
+                show(agent, f'{agent.key} says, "{words}"', SCENE)
         agent.mind.sleeper.walk(goal, lambda: None)
 
 
@@ -123,7 +134,8 @@ def _work(agent: Any, does: Sequence[str], now: Almanac) -> None:
     if not _remembers(agent, act := f"emote {work}"):
         gesture = Pose(actor=ME, gesture=work, shown=act)
         agent.mind.memory.remember(gesture, place=place_of(agent), event=SCENE)
-    show(agent, f"{agent.key} {work}", SCENE, work=True)
+    with happens(Pose(actor=person_of(agent))):
+        show(agent, f"{agent.key} {work}", SCENE, work=True)
 
 
 def _remembers(agent: Any, *texts: str) -> bool:
@@ -145,13 +157,13 @@ def _meet(agent: Any, now: Almanac) -> None:
             continue
         pairs = ((agent, other), (other, agent))
         news = [(*pair, rumour) for pair in pairs if (rumour := news_for(*pair, now.moment))]
-        later = runtime().timer.callLater
+        later = runtime().scheduler.later
         played = _scene(agent, other, now)
         for n, line in enumerate(played):
-            actor, whom = pairs[line[0] != agent.key]
-            later(LINE_SECONDS * n, _play, line, actor, whom)
+            actor, whom = pairs[line.actor != agent.key]
+            later(LINE_SECONDS * n, partial(_play, line, actor, whom))
         for n, (teller, listener, rumour) in enumerate(news, len(played)):
-            later(LINE_SECONDS * n, _tell, rumour, teller, listener)
+            later(LINE_SECONDS * n, partial(_tell, rumour, teller, listener))
         if played or news:
             return
 
@@ -178,27 +190,32 @@ def _scene(one: Any, other: Any, now: Almanac) -> Sequence[SceneLine]:
         scenes(), key=lambda each: (each.who == ANYBODY, runtime().random.random())
     ):
         lines = [*scene.played_by(names)] if scene.fits(names, place, now) else []
-        if lines and not any(_remembers(each, *line) for each in (one, other) for line in lines):
+        if lines and not any(
+            _remembers(each, line.seen, line.act) for each in (one, other) for line in lines
+        ):
             return lines
     return ()
 
 
 def _play(line: SceneLine, actor: Any, whom: Any) -> None:
-    if _together(actor, whom):
-        _, seen, act = line
-        _remember(actor, act, whom, SCENE)
-        show(actor, seen, SCENE)
+    if not _together(actor, whom):
+        return
+    to = (Person(whom.key, identity_of(whom)),)
+    place = place_of(actor)
+    if line.words:
+        own: What = Speech(speaker=ME, words=line.words, to=to, shown=line.act)
+        shown: What = Speech(speaker=person_of(actor), words=line.words)
+    else:
+        own = Pose(actor=ME, gesture=line.gesture, to=to, shown=line.act)
+        shown = Pose(actor=person_of(actor))
+    with happens(shown) as happening:
+        actor.mind.memory.remember(own, place=place, event=SCENE, happening=happening)
+        show(actor, line.seen, SCENE)
 
 
 def _together(one: Any, other: Any) -> bool:
     """Return whether both are still in one place, and still free."""
     return is_free(one) and is_free(other) and one.location is other.location
-
-
-def _remember(actor: Any, act: str, whom: Any, event: str, *, links: str = "") -> None:
-    given = {"kind": MemoryKind.ACT, "text": act, "to": whom.key, "to_id": identity_of(whom)}
-    place = place_of(actor)
-    actor.mind.memory.remember(what_of(given), place=place, event=event, chain=links)
 
 
 # -- news: deeds that they saw or heard of, with the chain of memories back to a witness
@@ -253,14 +270,19 @@ def _tell(rumour: Rumour, teller: Any, listener: Any) -> None:
     memory, text, links = rumour
     first = len(links) == 1
     words = f"{'I saw it myself' if first else f'{links[-2].rpartition(" ")[0]} tells me'}: {text}"
-    facts = {
-        "importance": memory.importance - 1,  # each retelling makes it less important
-        "chain": "; ".join(links),
-        "about": _about(memory),
-    }
-    _remember(teller, f"say {words}", listener, HEARSAY, links=facts["chain"])
-    words = words.replace("|", "||")
-    to_them = f'{teller.key} says to you, "{words}"'
-    listener.msg((to_them, {"type": HEARSAY, **facts}), from_obj=teller)
-    to_others = f'{teller.key} says to {listener.key}, "{words}"'
-    show(teller, to_others, HEARSAY, hidden_from=(listener,), **facts)
+    facts = MemoryFacts(
+        importance=memory.importance - 1,  # each retelling makes it less important
+        chain="; ".join(links),
+        about=_about(memory),
+    )
+    to = (person_of(listener),)
+    own = Speech(speaker=ME, words=words, to=to, shown=f"say {words}")
+    with happens(Speech(speaker=person_of(teller), words=words, to=to), **facts) as happening:
+        teller.mind.memory.remember(
+            own, place=place_of(teller), event=HEARSAY, chain=facts["chain"], happening=happening
+        )
+        safe = words.replace("|", "||")
+        to_them = f'{teller.key} says to you, "{safe}"'
+        listener.msg((to_them, {"type": HEARSAY}), from_obj=teller)
+        to_others = f'{teller.key} says to {listener.key}, "{safe}"'
+        show(teller, to_others, HEARSAY, hidden_from=(listener,))

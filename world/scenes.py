@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Annotated
 
@@ -12,8 +13,34 @@ from world.almanac import Almanac, Hours
 from world.atlas import FOLDER, Atlas, HoursText, States, read_atlas
 from world.source import DataFile, Entry, ids, known, refused
 
-type SceneLine = tuple[str, str, str]
-"""A line of a scene: its actor, how it is seen, and the actor's own act."""
+
+@dataclass(frozen=True, slots=True)
+class SceneLine:
+    """A line of a scene.
+
+    Attributes:
+        actor: The name of the agent who speaks or acts.
+        words: What it says; empty if it does something.
+        gesture: What it does, without its name; empty if it speaks.
+    """
+
+    actor: str
+    words: str = ""
+    gesture: str = ""
+
+    @property
+    def seen(self) -> str:
+        """The line as others see it."""
+        return (
+            f'{self.actor} says, "{self.words}"' if self.words else f"{self.actor} {self.gesture}"
+        )
+
+    @property
+    def act(self) -> str:
+        """The line as the actor's own act."""
+        return f"say {self.words}" if self.words else f"emote {self.gesture}"
+
+
 ANYBODY = ("A", "B")
 """The roles of a scene that any two agents may play."""
 
@@ -52,9 +79,9 @@ class Scene(Entry):
         cast = dict(zip(self.who, names if self.who == ANYBODY else self.who, strict=True))
         for role, mark, text in self._parts():
             if mark == ":":
-                yield cast[role], f'{cast[role]} says, "{text}"', f"say {text}"
+                yield SceneLine(cast[role], words=text)
             else:
-                yield cast[role], f"{cast[role]} {text}", f"emote {text}"
+                yield SceneLine(cast[role], gesture=text)
 
 
 class _Scenes(Entry):

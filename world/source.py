@@ -18,6 +18,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
+from keepsake import regular_files
 from keepsake.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -96,7 +97,7 @@ class DataFile:
         self.path = path
         self.body = ""
         try:
-            self._yaml = path.read_text(encoding="utf-8")
+            self._yaml = regular_files.read_text(path)
             if path.suffix == ".md":
                 self._yaml, self.body = YAMLHandler().split(self._yaml)
             self.data = yaml.load(self._yaml, _LOADER)

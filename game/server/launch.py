@@ -8,6 +8,7 @@ current directory, keeps module-level state and ends with its process. It prints
 from __future__ import annotations
 
 import gc
+import json
 import os
 import sys
 import time
@@ -18,8 +19,9 @@ from types import ModuleType
 from typing import Any
 
 from keepsake import vault_lock
-from keepsake.cli.world import ADMIN, CHECKED, STEP
-from keepsake.paths import REPOSITORY, Places, places, read_or_create
+from keepsake.cli.world import ADMIN, CHECKED, NEW_VAULT, REFUSED, STEP
+from keepsake.errors import KeepsakeError
+from keepsake.paths import PRIVATE_UMASK, REPOSITORY, Places, places, read_or_create
 
 SETTINGS = "game.server.conf.settings"
 _GAME = REPOSITORY / "game"
@@ -30,6 +32,7 @@ _PORTAL_CHECKS = 600
 
 def main() -> None:
     """Run the operation that the command line names."""
+    os.umask(PRIVATE_UMASK)  # Portal and Server inherit it
     gc.disable()  # the process keeps everything that it loads, and is short
     here = places()
     # The folder of twistd.
@@ -59,6 +62,7 @@ def main() -> None:
         _check(launcher)
         _create_admin(here)
         _build_world()
+        _check_memories(here, new_vault=NEW_VAULT in sys.argv)
     _say("Starting Evennia")
     _launch(launcher, here)
 
@@ -97,6 +101,30 @@ def _create_admin(here: Places) -> None:
         admin.save()
 
 
+def _check_memories(here: Places, *, new_vault: bool) -> None:
+    """Refuse a vault that has no memory of any agent that the world knows.
+
+    If only some are missing, the world starts, and those agents are not opened.
+
+    ``new_vault``: Whether to give agents whose memories are missing new ones instead.
+    """
+    from keepsake.contrib.evennia import creation  # noqa: PLC0415 - needs the settings
+
+    known = [agent for agent in creation.all_agents() if agent.attributes.get(creation.MEMORY_ID)]
+    missing = [agent for agent in known if creation.memory_is_missing(agent, here.agents)]
+    if new_vault:
+        for agent in missing:
+            _say(f"Giving {agent.key} a new memory")
+            creation.begin_anew(agent, here.agents)
+    elif missing and len(missing) == len(known):
+        names = ", ".join(agent.key for agent in missing)
+        raise KeepsakeError(
+            f"The vault {here.vault} has no memory of {names}, whom the world knows",
+            "Put the vault back (is its disk mounted?), set KEEPSAKE_VAULT to its folder, or start "
+            "with new memories: `keepsake start --new-vault`",
+        )
+
+
 def _build_world() -> None:
     """Build the world in this process, which has already loaded Evennia."""
     from django.db import transaction  # noqa: PLC0415 - needs the settings
@@ -118,17 +146,31 @@ def _launch(launcher: ModuleType, here: Places) -> None:
     from twisted.internet import reactor as twisted_reactor  # noqa: PLC0415 - after the settings
 
     reactor: Any = twisted_reactor
+    from game.server import private_line  # noqa: PLC0415 - imports the reactor
+
     portal, server = launcher._get_twistd_cmdline(False, False)
     with (here.logs / "portal.log").open("ab") as log:
         Popen(portal, env=launcher.getenv(), stdin=DEVNULL, stdout=log, stderr=STDOUT)
 
-    def ask(*_: object) -> None:
+    def connect(tries: int) -> None:
+        line = private_line.connect_launcher(launcher.AMPLauncherProtocol())
+        line.addCallbacks(ask, lambda failure: again(failure, tries))
+
+    def again(failure: Any, tries: int) -> None:
+        if tries:
+            reactor.callLater(_CHECK_SECONDS, connect, tries - 1)
+        else:
+            print(f"The Portal does not listen: {failure.getErrorMessage()}", flush=True)
+            end()
+
+    def ask(line: Any) -> None:
+        launcher.AMP_CONNECTION = line
         launcher.send_instruction(launcher.SSTART, server, end, end)
 
     def end(*_: object) -> None:
         reactor.stop()
 
-    launcher.wait_for_status(True, None, ask, end, rate=_CHECK_SECONDS, retries=_PORTAL_CHECKS)
+    reactor.callWhenRunning(connect, _PORTAL_CHECKS)
     reactor.run()
 
 
@@ -137,4 +179,8 @@ def _say(step: str) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except KeepsakeError as error:
+        print(f"{REFUSED}{json.dumps([error.what, error.cure])}", flush=True)
+        sys.exit(1)

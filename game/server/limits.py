@@ -47,6 +47,9 @@ class Allowance:
 BYTES_PER_LINE = 400
 """A line with more bytes counts as several lines."""
 CONNECTION = Allowance(80, 80)
+OPTIONS = Allowance(300, 20)
+"""Telnet commands and options of a connection, which are no lines. A client sends some twenty when
+it connects, and one for each new size of its window."""
 PLAYER = Allowance(40, 4)
 ADDRESS = Allowance(400, 40)
 """As much as ten players, for a school class or a family behind one address."""

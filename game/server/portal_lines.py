@@ -5,17 +5,22 @@ in. Evennia's protocols also let a client call any input function by name before
 of ours does, and each function breaks on some arguments.
 
 Every line is sent at once (TCP_NODELAY). By default the system holds a short line back for up to
-40 ms, twice on the way from the Server through the Portal to a player.
+40 ms. The line to the Server is a Unix socket (``private_line.py``), which holds nothing back.
 """
 
 from __future__ import annotations
 
 import re
 import time
+from importlib import import_module
 from typing import Any
+from urllib.parse import urlsplit
 
 import evennia
 import psutil
+from autobahn.websocket.types import ConnectionDeny
+from django.conf import settings
+from django.http.request import validate_host
 from evennia.server.portal.amp_server import AMPServerProtocol
 from evennia.server.portal.mxp import MXP
 from evennia.server.portal.telnet import TelnetProtocol
@@ -34,10 +39,12 @@ from game.server.limits import (
     LONGEST_LINE,
     LONGEST_MESSAGE,
     NO_LOGIN,
+    OPTIONS,
     TOO_FAST,
     TOO_LONG,
     Bucket,
 )
+from game.web.requests import ACCOUNT_IN_SESSION
 
 STOPPED = 4012
 """The close code of a web socket when the world stops: the client tries to connect again."""
@@ -49,6 +56,26 @@ _END_CHECKS = 50
 _CHECK_SECONDS = 0.2
 """How often the Portal checks whether the old Server has ended, and the seconds between checks."""
 _reactor: Any = reactor
+SessionStore: Any = import_module(settings.SESSION_ENGINE).SessionStore
+
+
+def is_own_page(origin: str, host: str, allowed: list[str]) -> bool:
+    """Return whether a page of that origin is one of the game's.
+
+    Args:
+        origin: The page's origin as the browser sends it: ``https://world.example``, or ``null``.
+        host: The host and port to which the browser connects.
+        allowed: The game's host names, as in Django's ALLOWED_HOSTS. With ``*`` the page must come
+            from the host that the browser connects to.
+    """
+    try:
+        page = urlsplit(origin).hostname or ""
+        asked = urlsplit(f"//{host}").hostname
+    except ValueError:
+        return False
+    if validate_host(page, [name for name in allowed if name != "*"]):
+        return True
+    return "*" in allowed and bool(page) and page == asked
 
 
 def line_of(message: object) -> str | bytes | None:
@@ -66,7 +93,9 @@ class InputLimits:
     """A mixin with the limits of a connection; it goes before Evennia's protocol class."""
 
     timer: IReactorTime = _reactor
+    flooded = False  # whether the client was disconnected for its options
     _bucket: Bucket | None = None
+    _options: Bucket | None = None
     _closing: IDelayedCall | None = None
 
     def init_session(self, *args: Any) -> None:
@@ -98,6 +127,18 @@ class InputLimits:
         elif bucket.should_warn():
             self.data_out(text=((TOO_LONG if fits else TOO_FAST,), {}))  # type: ignore[attr-defined]
 
+    def takes_option(self) -> bool:
+        """Return whether an option may be handled now; disconnect a client that sends too many."""
+        now = self.timer.seconds()
+        if self._options is None:
+            self._options = Bucket(OPTIONS, now)
+        if self._options.has(now):
+            self._options.take(1)
+            return True
+        self.flooded = True
+        self.transport.abortConnection()  # type: ignore[attr-defined]
+        return False
+
     def _leave_unless_logged_in(self) -> None:
         if not self.logged_in:  # type: ignore[attr-defined]
             self.disconnect(NO_LOGIN)  # type: ignore[attr-defined]
@@ -112,6 +153,45 @@ class LimitedWebSocket(InputLimits, WebSocketClient):
     maxFramePayloadSize = maxMessagePayloadSize = LONGEST_MESSAGE  # noqa: N815 - Autobahn's
     openHandshakeTimeout = 30  # noqa: N815 - 5 s are too few for a busy machine
     handshake_bytes = 0
+    _session_key = ""  # of the session that began at the log-in on this socket
+
+    def onConnect(self, request: Any) -> Any:  # noqa: N802 - Autobahn's name
+        """Accept a connection from the game's own pages, and from programs that are no browser.
+
+        A browser tells which page opens the socket. Any page that somebody visits could else play
+        in a world that listens on that person's machine alone.
+        """
+        origin = request.headers.get("origin")
+        if origin is not None and not is_own_page(origin, request.host, settings.ALLOWED_HOSTS):
+            raise ConnectionDeny(ConnectionDeny.FORBIDDEN, "The page is of another site")
+        return super().onConnect(request)
+
+    def data_out(self, **message: Any) -> None:
+        """Send something to this client; Evennia's own method for web sockets does nothing."""
+        self.sessionhandler.data_out(self, **message)
+
+    def get_client_session(self) -> Any:
+        """Return the browser's session; the one that began at the log-in, if there is one."""
+        found = super().get_client_session()
+        if not self._session_key:
+            return found
+        self.csessid = self._session_key
+        return SessionStore(session_key=self._session_key)
+
+    def at_login(self) -> None:
+        """Begin a new session for the account, and tell its key to this client alone.
+
+        The key in the socket's address is that of the page before the log-in. Somebody else may
+        know it, who planted it in the browser, and would be logged in by it, too.
+        """
+        known = self.get_client_session()
+        if known is None or known.get(ACCOUNT_IN_SESSION) == self.uid:
+            return  # no browser, or the session of somebody who has logged in already
+        fresh = SessionStore()
+        fresh[ACCOUNT_IN_SESSION] = self.uid
+        fresh.create()
+        self._session_key = self.csessid = fresh.session_key
+        self.data_out(session_key=((self._session_key,), {}))
 
     def dataReceived(self, data: bytes) -> None:  # noqa: N802 - Twisted's name
         """Take bytes. Autobahn itself would buffer any number of them during the handshake."""
@@ -133,7 +213,7 @@ class LimitedWebSocket(InputLimits, WebSocketClient):
             case {"websocket_close": _}:
                 self.disconnect()
             case {"client_options": [_, {"screenwidth": int(width)}]} if 20 <= width <= 200:
-                if self.protocol_flags.get("SCREENWIDTH") != {0: width}:
+                if self.protocol_flags.get("SCREENWIDTH") != {0: width} and self.takes_option():
                     self.protocol_flags["SCREENWIDTH"] = {0: width}
                     self.sessionhandler.sync(self)
             case {"text": text}:
@@ -158,6 +238,8 @@ class LimitedTelnet(InputLimits, TelnetProtocol):
     def dataReceived(self, data: bytes) -> None:  # noqa: N802 - Twisted's name
         """Take bytes. Only the beginning of a too long line is kept, enough to refuse it."""
         for part in filter(None, _PART.split(data)):
+            if self.flooded:
+                return
             text = b""
             if self.state == "escaped" and part[:1] != EOR and part[:1] < NOP:
                 text = IAC
@@ -171,6 +253,16 @@ class LimitedTelnet(InputLimits, TelnetProtocol):
         if len(getattr(self, "commands", ())) > LONGEST_LINE:  # options that never end
             self.transport.abortConnection()
 
+    def commandReceived(self, command: bytes, argument: bytes | None) -> None:  # noqa: N802
+        """Handle a telnet command, such as DO or DONT, unless there are too many."""
+        if self.takes_option():
+            super().commandReceived(command, argument)
+
+    def negotiate(self, data: list[bytes]) -> None:
+        """Handle the data of an option, such as a window's size, unless there are too many."""
+        if self.takes_option():
+            super().negotiate(data)
+
     def requestNegotiation(self, about: bytes, data: bytes) -> None:  # noqa: N802 - Twisted's name
         """Negotiate an option. A client with MXP treats only the game's own links as tags."""
         super().requestNegotiation(about, data)
@@ -182,11 +274,6 @@ class PortalAmpServer(AMPServerProtocol):
     """The Portal's end of its connection to the Server."""
 
     lost_at = 0.0
-
-    def connectionMade(self) -> None:  # noqa: N802 - Twisted's name
-        """Stop waiting for acknowledgements."""
-        self.transport.setTcpNoDelay(True)
-        super().connectionMade()
 
     def connectionLost(self, reason: Any = None) -> None:  # noqa: N802 - Twisted's name
         """Note when the Server went away, and tell the players if nobody had asked it to stop."""

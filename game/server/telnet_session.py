@@ -21,6 +21,8 @@ WIDEST = 100
 NARROWEST = 20
 _WORDS = re.compile(r"(\s*)((?:\|lc.*?\|le|\S)+)")
 """A word or a link with the blanks before it, so that columns keep their places."""
+_BRACES = re.compile(r"\{{2,}")
+"""Braces of which Evennia's parser of colour codes shows only every other one."""
 
 BUILDER = "Builder"
 """The permission that lifts the limits of player and address."""
@@ -41,17 +43,21 @@ class WrappingSession(ServerSession):
             self.msg(TOO_FAST)
 
     def data_out(self, **kwargs: Any) -> None:
-        """Wrap the text on its way out."""
-        if "telnet" in str(self.protocol_key) and not (kwargs.get("options") or {}).get("raw"):
-            # A client that has not sent its width counts as 78 columns wide.
-            said = (self.protocol_flags or {}).get("SCREENWIDTH", {}).get(0) or DEFAULT_WIDTH
-            width = min(max(int(said), NARROWEST), WIDEST)
+        """Wrap the text on its way out, and keep its braces."""
+        if not (kwargs.get("options") or {}).get("raw"):
             match kwargs.get("text"):
                 case str() as text:
-                    kwargs["text"] = wrap(text, width)
+                    kwargs["text"] = self._shown(text)
                 case [str() as text, *rest]:
-                    kwargs["text"] = (wrap(text, width), *rest)
+                    kwargs["text"] = (self._shown(text), *rest)
         super().data_out(**kwargs)
+
+    def _shown(self, text: str) -> str:
+        if "telnet" in str(self.protocol_key):
+            # A client that has not sent its width counts as 78 columns wide.
+            said = (self.protocol_flags or {}).get("SCREENWIDTH", {}).get(0) or DEFAULT_WIDTH
+            text = wrap(text, min(max(int(said), NARROWEST), WIDEST))
+        return _BRACES.sub(lambda braces: braces[0] * 2, text)
 
 
 def wrap(text: str, width: int) -> str:

@@ -19,11 +19,11 @@ from pydantic import BaseModel
 
 from game.simulation.config import write_config
 from keepsake.archive.log import Archive
-from keepsake.books.files import replace_file
 from keepsake.child import LOOPBACK, in_use
 from keepsake.cli.simulate import FOLDER, folder_of, places_in
 from keepsake.errors import KeepsakeError, refusing
 from keepsake.events.files import Filter, last, time_of
+from keepsake.files import replace_file
 from keepsake.models.profiles import SCRIPTED
 from keepsake.paths import DATABASE_URL, REPOSITORY, Places, Ports, prepare
 

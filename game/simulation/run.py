@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from random import Random
 from typing import cast
 from unittest.mock import patch
@@ -103,8 +104,7 @@ class Simulation:
         subscribers.on_event.append(self._count)
         shared = start(
             places(),
-            timeline.timer,
-            timeline.post,
+            timeline,
             subscribers,
             clock=timeline,
             gateway=lambda *what: TimelineGateway(timeline, *what),
@@ -131,18 +131,19 @@ class Simulation:
         return self._report(done)
 
     def _seconds_done(self) -> float:
-        return self._since + float(self._timeline.timer.seconds())
+        return self._since + self._timeline.seconds()
 
     def _plan_visits(self) -> None:
         """Schedule all visits that are still to come."""
         agents = sorted(all_agents(), key=lambda agent: agent.id)
-        timer = self._timeline.timer
+        timeline = self._timeline
         for number in range(self._plan.visitors):
-            visitor = Visitor(number, timer)
+            visitor = Visitor(number, timeline)
             rng = Random(f"{self._plan.seed} {number}")
             for begins, host, lines in visits(rng, len(agents), self._plan.seconds):
                 if begins >= self._since:
-                    timer.callLater(begins - self._since, visitor.come, agents[host], lines)
+                    come = partial(visitor.come, agents[host], lines)
+                    timeline.later(begins - self._since, come)
 
     def _after_moment(self) -> bool:
         """Flush the log and print progress at intervals; return whether to continue."""

@@ -6,7 +6,6 @@ wait in queues. So events depend only on the plan and the seed, not on the machi
 
 from __future__ import annotations
 
-import logging
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
@@ -16,38 +15,41 @@ from typing import Any, override
 from twisted.internet.task import Clock as Timer
 
 from keepsake.agent.runtime import Changed
+from keepsake.agent.scheduler import ClockScheduler
 from keepsake.errors import ModelUnavailable
+from keepsake.logs import Subsystem, get_logger
 from keepsake.models.gateway import Gateway
 from keepsake.models.profiles import NO_MODEL, SCRIPTED, Profiles
 from keepsake.paths import Places
 
-_log = logging.getLogger("keepsake.lab")
+log = get_logger(Subsystem.SIMULATION)
 
 
-class Timeline:
-    """The clock and the queues of a simulation.
+class Timeline(ClockScheduler):
+    """The :class:`keepsake.ports.Scheduler` of a simulation: its clock and its queues.
 
     Args:
         start: The first moment, with time zone.
 
     Attributes:
-        timer: Seconds since the start; has ``callLater`` like the reactor.
         workers: An executor for all other blocking calls.
         models: An executor for calls to models, which run when ``workers`` has none left.
     """
 
     def __init__(self, start: datetime) -> None:
-        self.timer: Any = Timer()
+        super().__init__(Timer())
         self.workers = WorkQueue()
         self.models = WorkQueue()
         self._start = start
         self._posts = deque[Callable[[], object]]()
-        self.post = self._posts.append
-        """Queue a function; may be called from any thread."""
 
     def now(self) -> datetime:
         """Return the simulated time."""
-        return self._start + timedelta(seconds=self.timer.seconds())
+        return self._start + timedelta(seconds=self.seconds())
+
+    @override
+    def soon(self, call: Callable[[], object]) -> None:
+        self._posts.append(call)
 
     def run_until(self, seconds: float, after_moment: Callable[[], bool]) -> None:
         """Run everything that is scheduled up to a second of the timer.
@@ -56,14 +58,14 @@ class Timeline:
             after_moment: Called after each moment; the run ends if it returns False.
         """
         self.settle()
-        while (ahead := self.timer.getDelayedCalls()) and (due := ahead[0].getTime()) <= seconds:
+        while (ahead := self.clock.getDelayedCalls()) and (due := ahead[0].getTime()) <= seconds:
             # Set, not added: calls due at one moment must all see exactly that time.
-            self.timer.rightNow = max(due, self.timer.rightNow)
-            _guarded(lambda: self.timer.advance(0))
+            self.clock.rightNow = max(due, self.clock.rightNow)
+            _guarded(lambda: self.clock.advance(0))
             self.settle()
             if not after_moment():
                 return
-        self.timer.rightNow = max(seconds, self.timer.rightNow)
+        self.clock.rightNow = max(seconds, self.clock.rightNow)
 
     def settle(self) -> None:
         """Run all queued calls; no simulated time passes."""
@@ -113,7 +115,7 @@ def _guarded(function: Callable[[], object]) -> None:
         function()
     except Exception as error:
         # As on the reactor: an error in one call must not end the others.
-        _log.error("[Error] The simulation: a call failed: %r", error, exc_info=error)
+        log.error("A call failed", exc_info=error)
 
 
 class TimelineGateway(Gateway):
@@ -122,8 +124,8 @@ class TimelineGateway(Gateway):
     def __init__(
         self, timeline: Timeline, profiles: Profiles, places: Places, changed: Changed
     ) -> None:
-        post = timeline.post
-        clock = timeline.timer.seconds
+        post = timeline.soon
+        clock = timeline.seconds
         super().__init__(
             profiles, places, post, changed=changed, executor=timeline.models, clock=clock
         )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -19,6 +20,7 @@ from evennia.utils import create
 
 from game.simulation.plan import HOUR
 from keepsake.contrib.evennia.agents import AgentMixin
+from keepsake.ports import Scheduler
 from typeclasses.accounts import Account
 from typeclasses.characters import Character
 
@@ -100,13 +102,13 @@ class Visitor:
 
     Args:
         number: The index of its name in :data:`NAMES`.
-        timer: Has ``callLater``, like the reactor.
+        scheduler: Runs its visits.
     """
 
-    def __init__(self, number: int, timer: Any) -> None:
+    def __init__(self, number: int, scheduler: Scheduler) -> None:
         self._name = NAMES[number]
         self._session = _FIRST_SESSION + number
-        self._timer = timer
+        self._scheduler = scheduler
         evennia.SESSION_HANDLER.data_out = lambda *_, **_kw: None  # there is no client to send to
 
     def come(self, host: AgentMixin, lines: Sequence[tuple[float, str]]) -> None:
@@ -118,7 +120,7 @@ class Visitor:
             character.db.prelogout_location = host.location or host.home
             account.puppet_object(connect(account, self._session), character)
         for at, words in lines:
-            self._timer.callLater(at, self._act, character, host, words)
+            self._scheduler.later(at, partial(self._act, character, host, words))
 
     def _act(self, character: Any, host: AgentMixin, words: str) -> None:
         """Say the words where the host is now, who may have moved; without words log out."""

@@ -13,7 +13,14 @@ from django.contrib import messages
 from django.contrib.auth import SESSION_KEY
 from django.core.exceptions import ValidationError
 from django.forms import Form
-from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
+from django.http import (
+    HttpRequest,
+    HttpResponse,
+    HttpResponseBadRequest,
+    HttpResponseBase,
+    HttpResponseNotAllowed,
+    HttpResponseRedirect,
+)
 from evennia.utils import logger
 from evennia.web.utils.backends import CaseInsensitiveModelBackend
 from evennia.web.utils.middleware import SharedLoginMiddleware
@@ -23,6 +30,7 @@ from twisted.web.pages import forbidden
 from twisted.web.resource import IResource
 from twisted.web.static import File
 
+from game.web.requests import ACCOUNT_IN_SESSION
 from keepsake.web.access import HEADERS, SITE_HEADERS, address_of, with_headers
 from keepsake.web.world import on_reactor
 from typeclasses import throttle
@@ -61,6 +69,23 @@ class SharedLogin(SharedLoginMiddleware):
         shares = anybody or request.path_info.startswith(_CLIENT)
         answer: HttpResponseBase = (super().__call__ if shares else self.get_response)(request)
         return answer
+
+
+def adopt_session(request: HttpRequest) -> HttpResponse:
+    """Give the browser the session that began when its web client logged in.
+
+    The web socket cannot set a cookie. It tells the new session's key to the page, which posts it
+    here. The session before the log-in is deleted: somebody else may know its key.
+    """
+    if request.method != "POST":
+        return HttpResponseNotAllowed(["POST"])
+    fresh = type(request.session)(session_key=request.POST.get("key", ""))
+    if not fresh.get(ACCOUNT_IN_SESSION):
+        return HttpResponseBadRequest("There is no such session.")
+    request.session.delete()
+    fresh.modified = True  # so that the answer sets the cookie
+    request.session = fresh
+    return HttpResponse(status=204)
 
 
 class StaticFiles(File):

@@ -2,25 +2,50 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
-from twisted.internet.defer import Deferred
+from twisted.internet.defer import Deferred, succeed
 from twisted.python.failure import Failure
 
-from keepsake.agent.agent_log import log
+from keepsake.agent.happening_ids import new_id
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.memory.tools import MemoryTools
-from keepsake.agent.surroundings import Body, identity_of, people_near, place_of
+from keepsake.agent.surroundings import (
+    Body,
+    find_person,
+    identity_of,
+    name_of,
+    people_near,
+    place_of,
+)
 from keepsake.archive.privacy import WHISPER
 from keepsake.archive.records import MemoryKind
-from keepsake.happening import ME, Deed, Manner, Person, Pose, Speech, What
+from keepsake.happening import (
+    ME,
+    Deed,
+    Manner,
+    Person,
+    PersonId,
+    Pose,
+    Result,
+    Speech,
+    What,
+    addressees_of,
+)
+from keepsake.language.perception import one_line
+from keepsake.logs import Subsystem, get_logger, logged
 from keepsake.prompt.verbs import PRIVATE, Command
 from keepsake.tasks.deed import spoken_to
 
-SPEECH = frozenset({"say", "whisper"})
+log = get_logger(Subsystem.ACTING)
+
+TALK = "talk"
+"""The verb of words to somebody else than the partner of a turn."""
+SPEECH = frozenset({"say", "whisper", TALK})
+"""Verbs of words that others hear."""
 LOOKUPS = frozenset({"recall", "look", "examine"})
-"""Verbs that others hear; verbs whose result returns to the model in the same turn."""
+"""Verbs whose result returns to the model in the same turn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,43 +59,102 @@ class Act:
     memory: int = 0  # number of its memory; 0 if it is not archived, or not yet
 
 
+@dataclass(frozen=True, slots=True)
+class Basis:
+    """What an answer rests on: the prompt that it answers.
+
+    Attributes:
+        seen: The newest memory in the prompt; 0 for all.
+        rests_on: The numbers of the memories that the prompt showed because they bear on the
+            answer: recalled ones, and those that are answered.
+    """
+
+    seen: int = 0
+    rests_on: tuple[int, ...] = ()
+
+
+NO_BASIS = Basis()
+"""The basis of an act without a prompt."""
+
+
+@dataclass(slots=True)
+class CurrentAct:
+    """An act that the game carries out now.
+
+    Attributes:
+        what: The act, as the agent archived it.
+        memory: The number of its memory.
+        happening: Its id, in all archives.
+        addressee: The character that it is directed at; None for nobody, or nobody here.
+        reached: The identities of the characters who were shown it.
+        perceived: The database numbers of the agents that archived it.
+        echoed: Whether the agent itself was shown its words, as others are.
+        failed: Whether the command reported a failure.
+    """
+
+    command: Command
+    what: What
+    memory: int
+    happening: str
+    addressee: Any = None
+    reached: set[PersonId] = field(default_factory=set)
+    perceived: set[int] = field(default_factory=set)
+    echoed: bool = False
+    failed: bool = False
+
+    def has_words(self, line: str) -> bool:
+        """Return whether a line has the words that the agent speaks."""
+        words = one_line(self.what.words) if isinstance(self.what, Speech) else ""
+        return bool(words) and words in line
+
+    @property
+    def arrived(self) -> bool:
+        """Whether the words reached whom they are for; True for an act without words."""
+        if not isinstance(self.what, Speech):
+            return True
+        if self.addressee is not None and self.reached:
+            return identity_of(self.addressee) in self.reached
+        return bool(self.reached - {""}) or self.echoed
+
+
 class Actor:
     """Executes the commands of one agent.
 
     Attributes:
         leader: The database number of the character that it follows; None if it follows nobody.
-        acting: The command that the game is executing now; None if there is none.
-        acting_memory: The number of its memory.
+        current: What the game carries out now; None if that is nothing.
+        unheard: How many spoken acts did not reach anybody since the server started.
     """
 
     def __init__(self, memory: MemoryComponent, tools: MemoryTools) -> None:
         self.leader: int | None = None
         self._memory = memory
         self._tools = tools
-        self.acting: Command | None = None
-        self.acting_memory = 0
+        self.current: CurrentAct | None = None
+        self.unheard = 0
 
     def do(
         self,
         agent: Body,
         command: Command,
-        to: str = "",
+        to: Person | None = None,
         *,
         event: str = "",
-        seen: int = 0,
+        basis: Basis = NO_BASIS,
         confided: bool = False,
     ) -> Act:
         """Execute a command, under the same rules as a player's.
 
         Args:
-            to: The addressee, by name; empty if there is none.
+            to: The addressee of words that name none; None if there is none.
             event: The ``event`` of a stock phrase; empty for the agent's own words.
-            seen: The newest memory in the prompt; 0 for all.
+            basis: What the answer rests on.
             confided: Whether it may hold whispered words. Then search words are not archived.
         """
         if command.verb == "wait":
             return Act(command)
         place = place_of(agent)
+        seen = basis.seen
         window = self._memory.memory.context().window if seen else ()
         what = self._what(agent, command, to)
         # The answer does not cover perceptions that came after its prompt was built.
@@ -79,43 +163,86 @@ class Actor:
         redact = command.words if hidden and command.verb == "recall" else ""
         if redact:
             what = Deed(actor=ME, verb=command.verb, shown=f"{command.verb} …")
+        # Nobody perceives a tool call, so one that rests on private words is private too.
+        private = self._memory.private.confidants_of(basis.rests_on)
+        witnesses = tuple(sorted(private)) if private and command.verb in PRIVATE else None
+        happening = new_id()
         # Archive the act before its execution, because its results are archived too.
         number = self._memory.remember(
             what,
             place=place,
+            happening=happening,
             reason="" if hidden else command.reason,
             event=event,
             answers=seen if late else 0,
+            rests_on=basis.rests_on,
+            witnesses=witnesses,
         )
         if command.verb in PRIVATE:
-            result = self._tools.perform(command, place, act=number, redact=redact, seen=seen)
+            result = self._tools.perform(
+                command,
+                place,
+                act=number,
+                to=what.to[0] if isinstance(what, Deed) and what.to else None,
+                redact=redact,
+                seen=seen,
+                witnesses=witnesses,
+            )
             return Act(command, result=result, memory=number)
-
-        def log_failure(result: Any) -> None:
-            self.acting = None
-            if isinstance(result, Failure):
-                log(f"[Error] {agent.key}: {command.line!r} failed: {result.value!r}")
-
+        addressees = addressees_of(what)
+        addressee = find_person(agent, addressees[0].name) if addressees else None
+        act = CurrentAct(command, what, number, happening, addressee)
         line = self._game_line(agent, command, what)
-        self.acting = command
-        self.acting_memory = number
-        return Act(command, result=agent.execute_cmd(line).addBoth(log_failure), memory=number)
+        self.current = act
+        known = not isinstance(what, Speech) or _has_command(agent, line.partition(" ")[0])
+        done = agent.execute_cmd(line) if known else succeed(None)
+        return Act(command, result=done.addBoth(self._end, agent, act), memory=number)
 
-    def _what(self, agent: Body, command: Command, to: str) -> What:
+    def _end(self, result: Any, agent: Body, act: CurrentAct) -> None:
+        """End an act. Words that did not arrive are said again in the game's own way."""
+        if isinstance(result, Failure):
+            told = "A command failed"
+            log.error(told, agent=agent.key, command=act.command.line, exc_info=result.value)
+        try:
+            if not act.arrived and people_near(agent):
+                self._say_again(agent, act)
+        finally:
+            self.current = None
+
+    def _say_again(self, agent: Body, act: CurrentAct) -> None:
+        assert isinstance(act.what, Speech)
+        whisper = act.what.manner is Manner.WHISPER
+        if not (whisper and act.addressee is None):  # nobody else may hear a whisper
+            with logged(log, "Words could not be said by at_say", agent=agent.key):
+                agent.say_by_hook(act.what.words, act.addressee, whisper=whisper)
+        if act.arrived:
+            return
+        self.unheard += 1
+        shown = "Your words did not reach anybody."
+        verb = act.command.verb
+        what = Result(verb=verb, act=act.memory, done=False, shown=shown)
+        self._memory.remember(what, place=place_of(agent), happening=act.happening)
+        told = f"The words of {agent.key} did not reach anybody: check its say, talk and at_say"
+        log.error(told, agent=agent.key, place=place_of(agent))
+
+    def _what(self, agent: Body, command: Command, to: Person | None) -> What:
         """Return the act as a happening.
 
-        ``to``: The addressee of words that have none of their own; empty for nobody.
+        ``to``: The addressee of words that name none; None for nobody.
         """
-        name = command.to or to
-        met = [each for each in people_near(agent) if each.key == name]
-        # An ambiguous name has no identity.
-        person = Person(name, identity_of(met[0]) if len(met) == 1 else "")
-        people = (person,) if name else ()
+        person = to
+        if command.to and (to is None or to.name != command.to):
+            person = Person(command.to)
+        if person is not None and not person.id:
+            met = find_person(agent, person.name)
+            # An ambiguous name has no identity.
+            person = Person(person.name, identity_of(met) if met is not None else "")
+        people = (person,) if person is not None and person.name else ()
         line = command.line
         match command.verb:
             case "whisper":
                 manner = Manner.WHISPER
-            case "say":
+            case "say" | "talk":
                 manner = Manner.SAY
             case "emote":
                 return Pose(actor=ME, gesture=command.words, to=people, shown=line)
@@ -126,13 +253,14 @@ class Actor:
 
     def _game_line(self, agent: Body, command: Command, what: What) -> str:
         """Return the line of the game's command that carries out an act."""
+        to = addressees_of(what)
         match command.verb:
-            case "say" if isinstance(what, Speech) and what.to and what.to[0].id:
-                return f"talk {what.to_name} = {command.words}"
+            case "say" if to and to[0].id and _has_command(agent, "talk"):
+                return f"talk {to[0].name} = {command.words}"
             case "follow":
-                leader = next(each for each in people_near(agent) if each.key == command.to)
-                self.leader = int(leader.id)
-                return f"emote goes with {leader.key} from now on."
+                if (leader := find_person(agent, command.to)) is not None:
+                    self.leader = int(leader.id)
+                return f"emote goes with {command.to} from now on."
             case "stay":
                 self.leader = None
                 return "emote stays here."
@@ -142,18 +270,27 @@ class Actor:
         self,
         agent: Body,
         words: str,
-        partner: str,
+        partner: Person | None,
         *,
         whispered: bool = False,
         event: str = "",
         reason: str = "",
-        seen: int = 0,
+        basis: Basis = NO_BASIS,
     ) -> Act:
-        """Say words to somebody. The words are always speech, never parsed as a command."""
-        if whispered and all(each.key != partner for each in people_near(agent)):
-            return Act(None, f"{partner} has gone, and nobody else may hear it")
-        if whispered:
-            command = spoken_to(WHISPER, partner, words, reason)
+        """Say words to somebody. The words are always speech, never parsed as a command.
+
+        ``partner``: To whom; None for everybody here.
+        """
+        if whispered and partner is not None:
+            here = (Person(name_of(each, agent), identity_of(each)) for each in people_near(agent))
+            if not any(partner.is_same(each) for each in here):
+                return Act(None, f"{partner.name} has gone, and nobody else may hear it")
+            command = spoken_to(WHISPER, partner.name, words, reason)
         else:
             command = Command("say", words, reason, words=words)
-        return self.do(agent, command, partner, event=event, seen=seen)
+        return self.do(agent, command, partner, event=event, basis=basis)
+
+
+def _has_command(agent: Body, name: str) -> bool:
+    """Return whether the agent's command set has a command."""
+    return any(each == name for each in agent.cmdset.current or ())

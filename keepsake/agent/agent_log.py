@@ -1,50 +1,25 @@
-"""The agents' log: lines for the operator, and the record of each thought."""
+"""The record of each thought, and the agents' own kinds of log lines."""
 
 from __future__ import annotations
 
-import logging
-import logging.handlers
 import os
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
 from typing import Any
 
 from keepsake.agent.attention import ANSWERED, Impulse
 from keepsake.errors import ConfigError, KeepsakeError
 from keepsake.events.secrets import secrets_in
-from keepsake.events.types import Events, Fault, Guard, Thought
+from keepsake.events.types import Events, Guard, Thought
+from keepsake.logs import Subsystem, get_logger
 from keepsake.paths import Places
 from keepsake.ports import Generation, GenerationRequest
 from keepsake.prompt.sections import Costs, Rendered
 
-AGENTS_LOG_BYTES = 5_000_000
-_logger = logging.getLogger("keepsake.agents")
-_everything = logging.getLogger("keepsake")  # the model clients' own lines too
-
-
-log = _logger.info
-"""Writes one line to the agents' log; may be called from any thread."""
-
-
-def warn(line: str) -> None:
-    """Write a warning, for a problem that the operator should look at."""
-    _logger.warning(f"[Warning] {line}")
-
-
-@contextmanager
-def logged(what: str) -> Iterator[None]:
-    """Log an exception from the block, and suppress it: ``Mira: Housekeeping failed``.
-
-    For threads whose futures are not checked, and for steps whose failure must not stop others.
-    """
-    try:
-        yield
-    except Exception as error:
-        log(f"[Error] {what}: {error!r}")
+log = get_logger(Subsystem.THOUGHTS)
 
 
 def call_hook(agent: Any, hook: str, expected: Any, default: Any, *args: Any) -> Any:
@@ -52,55 +27,17 @@ def call_hook(agent: Any, hook: str, expected: Any, default: Any, *args: Any) ->
     try:
         if not isinstance(found := getattr(agent, hook)(*args), expected):
             raise TypeError(f"it returned {found!r}")
-    except Exception:
-        _logger.exception(f"[Error] {agent.key}: {hook} of {type(agent).__name__} failed")
+    except Exception as error:  # a hook is the game's code; the agent goes on without it
+        told = f"{hook} of {type(agent).__name__} failed"
+        log.error(told, agent=agent.key, subsystem=Subsystem.HOOKS, exc_info=error)
         return default
     return found
 
 
 def report(problem: KeepsakeError) -> None:
     """Log a problem, and how to solve it."""
-    kind = "Config" if isinstance(problem, ConfigError) else "Error"
-    log(f"[{kind}] {problem}")
-
-
-def open_log(path: Path, *beside: logging.Handler) -> None:
-    """Log to this file from now on, and also to the handlers ``beside``."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handler = logging.handlers.RotatingFileHandler(
-        path, maxBytes=AGENTS_LOG_BYTES, backupCount=5, encoding="utf-8", errors="replace"
-    )
-    handler.setFormatter(logging.Formatter("%(asctime)s %(message)s", "%Y-%m-%d %H:%M:%S"))
-    for old in list(_everything.handlers):
-        _everything.removeHandler(old)
-        old.close()
-    for each in (handler, *beside):
-        _everything.addHandler(each)
-    _everything.setLevel(logging.INFO)
-    # The agents have a log file of their own, so that Evennia's log stays readable.
-    _everything.propagate = False
-
-
-_LEVELS = {"[Config]": "config", "[Error]": "error"}
-"""Prefixes of lines that report a fault, with its level. They are logged at level INFO."""
-
-
-class FaultHandler(logging.Handler):
-    """Emits an event for every warning or error in the agents' log."""
-
-    def __init__(self, events: Events) -> None:
-        super().__init__()
-        self._events = events
-
-    def emit(self, record: logging.LogRecord) -> None:
-        """Emit an event for a warning, an error, or a problem in a configuration file."""
-        text = record.getMessage()
-        level = _LEVELS.get(text.partition(" ")[0])
-        if level is None and record.levelno >= logging.WARNING:
-            level = "error" if record.levelno >= logging.ERROR else "warning"
-        if level is not None:
-            fault = f"{text} ({record.exc_info[1]!r})" if record.exc_info else text
-            self._events.emit(Fault(level=level, text=fault))
+    of = Subsystem.CONFIG if isinstance(problem, ConfigError) else Subsystem.WORLD
+    log.error(str(problem), subsystem=of, exc_info=problem.__cause__)
 
 
 def known_secrets(places: Places) -> list[str]:
@@ -120,18 +57,27 @@ FAILED = ("refused", "no answer", TOO_LARGE, "broke off")
 """Outcomes without an act in the world; see :class:`keepsake.events.types.Thought`."""
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Sent:
-    """The request that was sent for a thought, and when."""
+    """The request that was sent for a thought, and when.
+
+    Attributes:
+        impulse: What the thought is about.
+        prompt: The prompt, with the section of each line.
+        costs: The tokens of each of its sections.
+        wait: Seconds in the model queue.
+        made_from: What the prompt was made from: fields of the event.
+        answer: The model's answer; None until it has come.
+    """
 
     time: datetime
-    impulse: Impulse  # what the thought was about
-    prompt: Rendered  # the prompt, with the section of each line
+    impulse: Impulse
+    prompt: Rendered
     request: GenerationRequest
-    costs: Costs  # tokens of each of its sections
-    wait: float  # seconds in the model queue
-    basis: Mapping[str, Any]  # what the prompt was made from: fields of the event
-    answer: Generation | None = None  # the model's answer; None until it has come
+    costs: Costs
+    wait: float
+    made_from: Mapping[str, Any]
+    answer: Generation | None = None
 
 
 class ThoughtLog:
@@ -157,6 +103,10 @@ class ThoughtLog:
         self.name = name
         self._events = events
 
+    def begin(self, sent: Sent) -> None:
+        """Record the request that is sent for a thought."""
+        self.sent = sent
+
     def ended(self, event: Thought, refusals: Iterable[str]) -> None:
         """Record and log a thought that has ended, or one of its answers."""
         self._events.emit(event)
@@ -168,10 +118,11 @@ class ThoughtLog:
         wrong = event.outcome in FAILED[1:]  # a refused command is normal, and no problem to report
         self.problem = (event.problem or event.outcome) if wrong else ""
         if event.outcome == TOO_LARGE and not again:
-            warn(f"[Thinker] {self.name} cannot think. {self.problem}")
+            log.warning("The agent cannot think", agent=self.name, problem=self.problem)
         done = filter(None, [event.command, *(f"(refused: {each})" for each in refusals)])
         told = "; ".join(done) or event.outcome
-        log(f"[Thinker] {self.name}: {event.trigger} -> {told} ({event.latency:.2f} s)")
+        said = f"{event.trigger} -> {told}"
+        log.info(said, agent=self.name, seconds=round(event.latency, 2))
 
     def guard(self, impulse: Impulse, op: str, before: str, reason: str) -> None:
         """Log that an answer was altered, refused or dropped instead of being spoken as written."""
@@ -181,4 +132,4 @@ class ThoughtLog:
         cause = impulse.memory
         event = Guard(agent=name, task=task, op=op, before=before, reason=reason, cause=cause)
         self._events.emit(event)
-        log(f"[Thinker] {name}: An answer was {op}: {reason}")
+        log.info(f"An answer was {op}", agent=name, reason=reason)

@@ -18,6 +18,7 @@ from enum import StrEnum
 from typing import Literal
 
 from keepsake.agent.settings import ThinkingConfig
+from keepsake.happening import Person
 
 type Priority = Literal["player", "event", "idle"]
 
@@ -77,6 +78,11 @@ class Impulse:
         other = "idle" if self.kind is EventKind.IDLE else "event"
         key = who if self.kind in ANSWERED else SHARED_SLOT
         self.__dict__.update(who=who, priority="player" if player else other, key=key)
+
+    @property
+    def person(self) -> Person:
+        """Who caused it; without a name for the world itself."""
+        return Person(self.source, self.source_id)
 
 
 IDLE = Impulse(EventKind.IDLE, from_player=False, source="")

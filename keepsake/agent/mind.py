@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from keepsake.agent.acting import Actor
-from keepsake.agent.agent_log import logged
 from keepsake.agent.memory.books import Books
 from keepsake.agent.memory.compacting import Compactions
 from keepsake.agent.memory.memory import MemoryComponent
@@ -15,6 +14,9 @@ from keepsake.agent.sleep.night_tasks import NightWork
 from keepsake.agent.sleep.sleeper import Sleeper
 from keepsake.agent.surroundings import AgentRef, Body
 from keepsake.agent.thinker import Thinker
+from keepsake.logs import Subsystem, get_logger, logged
+
+log = get_logger(Subsystem.BOOKS)
 
 type ActionResult = tuple[bool, str]
 """Whether the command changed anything, and a message for the builder."""
@@ -49,8 +51,12 @@ class Mind:
 
         Called every minute in a worker thread; blocks, never raises.
         """
-        with logged(f"{self.memory.name}: Its edited files could not be read"):
+        name = self.memory.name
+        self.memory.read_private()
+        with logged(log, "The edited files could not be read", agent=name):
             self.books.read_edits()
+        told = "The pages of people could not be updated"
+        with logged(log, told, agent=name, subsystem=Subsystem.PEOPLE):
             self.books.update_people(self.memory.memory.archive)
 
     def pause(self, agent: Body) -> ActionResult:
@@ -77,7 +83,8 @@ class Mind:
         sleeper.go_to_bed(f"{who} said so")
         if sleeper.asleep:
             return True, f"{agent.key} sleeps"
-        return True, f"{agent.key} goes home to sleep, to {agent.home.key}"
+        where = f", to {agent.home.key}" if agent.home is not None else ""
+        return True, f"{agent.key} goes home to sleep{where}"
 
     def wake(self, agent: Body, who: str) -> ActionResult:
         """Wake the agent as rested as after a whole night, or stop it on its way to bed."""

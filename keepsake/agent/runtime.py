@@ -15,30 +15,43 @@ from functools import cached_property, partial
 from random import Random
 from typing import Any
 
-from twisted.internet.defer import Deferred, maybeDeferred
+from twisted.internet.defer import Deferred, TimeoutError, maybeDeferred
+from twisted.python.failure import Failure
 
-from keepsake.agent.agent_log import FaultHandler, known_secrets, log, open_log, report
-from keepsake.agent.settings import RECALL_SHARE, RecallConfig, SleepConfig, ThinkingConfig
-from keepsake.agent.slices import Slices
+from keepsake.agent.agent_log import known_secrets, report
+from keepsake.agent.settings import RecallConfig, SleepConfig, ThinkingConfig
 from keepsake.archive.log import Syncer
 from keepsake.archive.spill import Spill
 from keepsake.errors import ConfigError, KeepsakeError
 from keepsake.events.log import EventLog, Subscribers
+from keepsake.events.log_file import FaultHandler, open_log
 from keepsake.events.types import Events, Health, World
+from keepsake.logs import Subsystem, get_logger
 from keepsake.markdown_config import ConfigFile, FileSettings
 from keepsake.memory.config import SUMMARY_SHARE, CompactionConfig
 from keepsake.models.detection import Detection
 from keepsake.models.embedders import CachedEmbedder, MiniLMEmbedder, load_embedder
 from keepsake.models.gateway import Gateway
-from keepsake.models.profiles import CHAT, DIALOGUE, NO_MODEL, ModelProfile, Profiles
+from keepsake.models.profiles import NO_MODEL, ModelProfile, Profiles
 from keepsake.models.queue import Priority
 from keepsake.paths import SHIPPED_CONFIG, Places
-from keepsake.ports import Clock, Embedder, Generation, GenerationRequest, SystemClock, TargetModel
+from keepsake.ports import (
+    Clock,
+    Embedder,
+    Generation,
+    GenerationRequest,
+    Scheduler,
+    SystemClock,
+    TargetModel,
+)
 from keepsake.prompt.tokens import Heuristic
 from keepsake.recall.service import IndexService
-from keepsake.tasks.talk import LAST_LINES
+from keepsake.tasks.forms.choice import form_of
+from keepsake.tasks.forms.form import BY_RULES, UNKNOWN, PromptForm, PromptLimits
 from keepsake.tasks.task import Ask
 from keepsake.tasks.task_prompts import task_prompts
+
+log = get_logger(Subsystem.WAITING)
 
 WORKERS = 6
 COMPACTIONS = 4
@@ -62,8 +75,7 @@ class Runtime:
 
     places: Places
     gateway: Gateway
-    timer: Any  # Twisted's reactor, or a simulated clock
-    post: Post  # runs a function on the reactor thread, from any thread
+    scheduler: Scheduler  # all waiting on the reactor thread
     workers: Executor = field(default_factory=partial(ThreadPoolExecutor, WORKERS, "worker"))
     compactions: Executor = field(
         default_factory=partial(ThreadPoolExecutor, COMPACTIONS, "compaction")
@@ -76,17 +88,17 @@ class Runtime:
     subscribers: Subscribers = field(default_factory=Subscribers)
     indexes: IndexService | None = None  # the recall indexes; None for a world without recall
     embedder: Embedder | None = None  # None for recall by words alone
-    # token limit of a prompt of the agents' chat model; 0 if they have no chat model
-    chat_tokens: int = 0
-    shown_lines: int = 0  # how many newest memories a dialogue shows; 0 for the whole window
+    # what prompts of the agents' model can show; published by :meth:`update_limits`
+    limits: PromptLimits = UNKNOWN
     rest: float = 0.0  # seconds for which a settings file or a template is not checked again
     # called when the first mind is made, so that a game without agents starts no models or indexes
     at_first_agent: list[Callable[[], object]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         config = self.places.config
-        # Seconds of a monotonic clock; callable from any thread.
-        self.seconds: Callable[[], float] = self.timer.seconds
+        # The two that any thread may call.
+        self.seconds = self.scheduler.seconds
+        self.post: Post = self.scheduler.soon
         self.compaction = self._config_file("memory_compaction.md", CompactionConfig)
         self.thinking = self._config_file("thinking.md", ThinkingConfig)
         self.recall = self._config_file("recall.md", RecallConfig)
@@ -118,10 +130,19 @@ class Runtime:
         def cancel(_: Deferred[T]) -> None:
             future.cancel()
 
+        def expire() -> None:
+            future.cancel()
+            result.errback(TimeoutError(seconds))
+
+        def ended_in_time(outcome: T | Failure) -> T | Failure:
+            timeout.cancel()
+            return outcome
+
         future = (pool or self.workers).submit(work)
         result = Deferred[T](cancel)
         future.add_done_callback(lambda ended: None if ended.cancelled() else self.post(deliver))
-        return result.addTimeout(seconds, self.timer)
+        timeout = self.scheduler.later(seconds, expire)
+        return result.addBoth(ended_in_time)
 
     def asker(
         self,
@@ -142,22 +163,42 @@ class Runtime:
 
         return ask
 
-    def chat_profile(self) -> ModelProfile | None:
-        """Return the profile of the agents' model; None if there is no model and rules answer.
-
-        Its prompt limit is stored, because the memory depends on it too.
+    @property
+    def agent_profile(self) -> ModelProfile | None:
+        """The profile of the agents' model; None if there is no model and rules answer.
 
         Raises:
             KeepsakeError: The profile cannot be used.
         """
         if self.gateway.profiles.get(PROFILE).provider == NO_MODEL:
-            self.chat_tokens = 0
-            self.shown_lines = LAST_LINES
             return None
-        profile = self.gateway.model(PROFILE)[0].resolved()
-        self.chat_tokens = profile.prompt_tokens if profile.form == CHAT else 0
-        self.shown_lines = LAST_LINES if profile.form == DIALOGUE else 0
-        return profile
+        return self.gateway.model(PROFILE)[0].resolved()
+
+    def prompt_form(self, target: TargetModel) -> PromptForm:
+        """Return the form in which a model is asked what an agent does next.
+
+        Raises:
+            ConfigError: A template cannot be used.
+        """
+        return form_of(
+            target,
+            self.prompts["talk"].current,
+            self.prompts["act"].current,
+            count=lambda texts: sum(self.tokens.each(texts)),
+            memory_tokens=self.compaction.current.budget,
+        )
+
+    def update_limits(self) -> None:
+        """Publish the limits of the agents' model, which the memory depends on.
+
+        Call it when the profile or the model may have changed: before a thought, and in the
+        housekeeping.
+
+        Raises:
+            KeepsakeError: The profile cannot be used.
+        """
+        profile = self.agent_profile
+        self.limits = BY_RULES if profile is None else self.prompt_form(profile).limits
 
     @property
     def event_log(self) -> EventLog | None:
@@ -178,7 +219,7 @@ class Runtime:
         If ``context_tokens`` is not set, it is the prompt limit of the chat model.
         """
         config = self.compaction.current
-        tokens = self.chat_tokens
+        tokens = self.limits.prompt_tokens
         if config.context_tokens or not tokens:
             return config
         return replace(
@@ -191,7 +232,7 @@ class Runtime:
     def recall_config(self) -> RecallConfig:
         """The recall settings, fitted to the agents' model; any thread."""
         config = self.recall.current
-        budget = self.chat_tokens // RECALL_SHARE
+        budget = self.limits.recall_tokens
         if not config.budget or budget <= config.budget:
             return config
         # Twice as many, because only the best memories are shown with their neighbours.
@@ -208,25 +249,6 @@ class Runtime:
         self.syncer.stop()
         self.events.emit(World(op="reloads" if reload else "stops"))
         self.events.close()
-
-
-class Alarm:
-    """At most one delayed call; ``clock`` is Twisted's reactor or a simulated clock."""
-
-    def __init__(self, clock: Any) -> None:
-        self._clock = clock
-        self._call: Any = None
-
-    def set(self, seconds: float, call: Callable[..., object], *args: object) -> None:
-        """Call the function after ``seconds``, instead of the call that was set before."""
-        self.cancel()
-        self._call = self._clock.callLater(seconds, call, *args)
-
-    def cancel(self) -> None:
-        """Cancel the call, if there is one."""
-        if self._call is not None and self._call.active():
-            self._call.cancel()
-        self._call = None
 
 
 _current: Runtime | None = None
@@ -261,8 +283,7 @@ def install(new: Runtime | None) -> None:
 
 def start(
     places: Places,
-    timer: Any,
-    post: Post | None = None,
+    scheduler: Scheduler,
     subscribers: Subscribers | None = None,
     *,
     clock: Clock | None = None,
@@ -275,8 +296,7 @@ def start(
     server that does not answer is no error here.
 
     Args:
-        timer: Twisted's reactor, or a simulated clock.
-        post: Runs a function on the reactor thread; a :class:`Slices` if None.
+        scheduler: Runs the agents' calls; on Twisted's reactor, or in simulated time.
         subscribers: Listeners to events and log lines.
         clock: The clock; the machine's if None.
         gateway: Makes the gateway to the models; None for the real one.
@@ -285,28 +305,21 @@ def start(
     subscribers = subscribers or Subscribers()
     clock = clock or SystemClock()
     config = places.config
-    post = post or Slices(timer)
-    events = EventLog(
-        places.events,
-        clock=clock,
-        secrets=known_secrets(places),
-        on_problem=lambda line: log(f"[Error] {line}"),
-        subscribers=subscribers,
-    )
-    open_log(places.logs / "agents.log", FaultHandler(events))
+    secrets = known_secrets(places)
+    events = EventLog(places.events, clock=clock, secrets=secrets, subscribers=subscribers)
+    open_log(places.agents_log, secrets, FaultHandler(events))
     events.emit(World(op="starts"))
     profiles = Profiles(config / "llm.md", report, rest=REST)
     profiles.use(Detection(places.models, config / "models.md").find())
     embedder = _embedder(profiles)
     if gateway is None:
-        asked = Gateway(profiles, places, post, changed=events.emit)
+        asked = Gateway(profiles, places, scheduler.soon, changed=events.emit)
     else:
         asked = gateway(profiles, places, events.emit)
     new = Runtime(
         places,
         asked,
-        timer,
-        post,
+        scheduler,
         clock=clock,
         events=events,
         subscribers=subscribers,
@@ -314,11 +327,12 @@ def start(
         rest=REST,
         **given,
     )
-    new.indexes = IndexService(places, new.recall.current.chroma, embedder, log=log)
+    new.indexes = IndexService(places, new.recall.current.chroma, embedder)
     install(new)
     new.at_first_agent += [new.gateway.start, new.indexes.start]
     if not new.spill.reserve():
-        log(f"[Memory] Cannot reserve {places.spill}: free disk space, or memories may be lost")
+        told = f"Cannot reserve {places.spill}: free disk space, or memories may be lost"
+        log.error(told, exc_info=new.spill.problem)
     return new
 
 

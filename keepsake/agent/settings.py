@@ -11,8 +11,6 @@ from datetime import datetime, time, timedelta
 from keepsake.markdown_config import ConfigSection, FileSettings, between, fixed
 from keepsake.recall.service import CHILD, NONE
 
-RECALL_SHARE = 4
-"""Recall may use one part in this many of a chat model's prompt: a quarter."""
 LEAST_SLEEP = timedelta(hours=1)
 """The shortest sleep, also for an agent that falls asleep just before its hour to wake."""
 BY_DAY = 0.75

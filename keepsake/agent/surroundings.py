@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -11,14 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from keepsake.agent.attention import EventKind, Impulse
-from keepsake.language.perception import names
+from keepsake.agent.body import Body as Body  # noqa: PLC0414 - others import it from here
+from keepsake.agent.body import FindBody
+from keepsake.archive.records import BY_RULE, GIVE
+from keepsake.happening import ME, Deed, Manner, Pose, Sight, Speech, What
+from keepsake.language.perception import names, perceive
 from keepsake.prompt.verbs import Options
-
-type Body = Any
-"""The agent's object in the game: an ``AgentMixin``. Its attributes are listed in
-:mod:`keepsake.contrib.evennia.agents`."""
-type FindBody = Callable[[], Body | None]
-"""Returns the agent's object; None if it has been deleted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +30,9 @@ class AgentRef:
     names: Callable[[], frozenset[str]]  # of all people and places; fast, for the reactor thread
 
 
-_SPEECH = frozenset({"say", "talk", "whisper", "pose", "shout"})
-_ALOUD = ("say", "shout")
+WAKE = "wake"
+"""The verb of shaking a sleeper awake."""
+_ALOUD = (Manner.SAY, Manner.SHOUT)
 
 
 def is_agent(somebody: Any) -> bool:
@@ -61,26 +60,64 @@ def options_of(agent: Body, *, stays: bool) -> Options:
     things = place.contents_get(content_type="object") if place is not None else ()
     details = dict(place.db.details or {}) if place is not None else {}
     first_names = {text: name for name, text in reversed(details.items())}.values()
-    leads = ((str(way.key), getattr(way.destination, "key", "")) for way in ways)
+    leads = ((str(way.key), _name_of_place(way.destination)) for way in ways)
     return Options(
         exits=keys_of(way for way in ways if way.access(agent, "traverse")),
-        people=keys_of(people_near(agent)),
-        things=(*keys_of(things), *map(str, reversed(first_names)), *map(str, details)),
-        lying=keys_of(thing for thing in things if thing.access(agent, "get")),
-        carried=keys_of(agent.contents),
+        people=names_of(people_near(agent), agent),
+        things=(*names_of(things, agent), *map(str, reversed(first_names)), *map(str, details)),
+        lying=names_of((thing for thing in things if thing.access(agent, "get")), agent),
+        carried=names_of(agent.contents, agent),
         ways={way: f"{way} to {there}" if there else way for way, there in leads},
         stays=stays,
     )
 
 
 def keys_of(objects: Iterable[Any]) -> tuple[str, ...]:
-    """Return the names of people or things, without duplicates."""
+    """Return the keys of exits, which are commands, without duplicates."""
     return tuple(dict.fromkeys(str(each.key) for each in objects))
 
 
+def names_of(objects: Iterable[Any], agent: Body) -> tuple[str, ...]:
+    """Return the names by which the agent knows people or things, without duplicates."""
+    return tuple(dict.fromkeys(name_of(each, agent) for each in objects))
+
+
+def name_of(somebody: Any, agent: Body) -> str:
+    """Return the name by which the agent knows somebody, or a thing, without colour codes.
+
+    It is the name that a player in the agent's place would see and type: ``Tom``, or ``a tall man``
+    in a game with short descriptions. It may change; see :func:`identity_of`.
+    """
+    return _plain(str(somebody.get_display_name(looker=agent))) or _plain(str(somebody.key))
+
+
+def find_person(agent: Body, name: str) -> Any | None:
+    """Return the character here whom the agent knows by that name; None for none or several."""
+    met = [each for each in people_near(agent) if name_of(each, agent) == name]
+    return met[0] if len(met) == 1 else None
+
+
 def place_of(character: Any) -> str:
-    """Return the name of the character's room; empty if it is in none."""
-    return str(character.location.key) if character.location else ""
+    """Return the name of the character's room, without colour codes; empty if it is in none."""
+    return _name_of_place(character.location)
+
+
+def description_of(agent: Body) -> str:
+    """Return the description of the agent's room as it sees it; empty if nobody has written one."""
+    place = agent.location
+    if place is None:
+        return ""
+    shown = perceive(str(place.get_display_desc(agent) or ""))
+    return "" if shown == perceive(str(place.default_description)) else shown
+
+
+def _name_of_place(place: Any) -> str:
+    return _plain(str(place.key)) if place is not None else ""
+
+
+@lru_cache(maxsize=4096)  # called for everybody near, many times per thought
+def _plain(name: str) -> str:
+    return perceive(name)
 
 
 def show(
@@ -105,8 +142,8 @@ def show_players(agent: Body, text: str) -> None:
 
 def show_no_answer(agent: Body, impulse: Impulse) -> None:
     """Tell a waiting player who is still here that no answer will come."""
-    here = [person.key for person in people_near(agent)]
-    if impulse.priority == "player" and impulse.source in here:
+    here = [identity_of(person) for person in people_near(agent)]
+    if impulse.priority == "player" and impulse.who in here:
         show_players(agent, f"{agent.key} seems far away, and does not answer.")
 
 
@@ -148,35 +185,70 @@ def _identity(number: int, made: datetime) -> str:
 # -- who is addressed
 
 
-def event_of(agent: Any, speaker: Any, line: str, facts: Mapping[str, Any]) -> Impulse | None:
-    """Return the impulse that a speaker's line gives the agent; None if there is none.
+def event_of(
+    agent: Any, speaker: Any, what: What, *, event: str = "", private: bool = False
+) -> Impulse | None:
+    """Return the impulse that something gives the agent; None if it gives none.
 
-    ``facts``: The message's ``type`` and, for directed speech, ``to``: a database number.
+    Args:
+        speaker: The character that spoke or acted.
+        what: What happened, as the agent perceived it.
+        event: The type of the message; what happens by rule gives no impulse.
+        private: Whether the line was sent to this agent alone.
     """
-    kind = str(facts.get("type", ""))
-    to = facts.get("to")
     player = bool(getattr(speaker, "has_account", False))
-    aside = False
-    if to == agent.id and kind in ("give", "wake"):
-        meant = EventKind.GIVEN if kind == "give" else EventKind.ADDRESSED
-    elif kind not in _SPEECH:
+    if event in BY_RULE or event in _UNANSWERED:
         return None
-    elif to == agent.id or (kind == "whisper" and to is None):
-        meant = EventKind.ADDRESSED
-    elif to is not None:
-        if not player:
-            return None  # agents do not join in when an agent talks to somebody else
-        meant = EventKind.HEARD
-        aside = True
-    elif names(line, agent.key):
-        meant = EventKind.ADDRESSED if kind in _ALOUD else EventKind.NAMED
-    elif (others := people_near(agent)) == [speaker] and kind in _ALOUD:
-        meant = EventKind.ADDRESSED  # alone in a room: each line is for the other one
-    else:
-        meant = EventKind.HEARD
-        said = line.partition('"')[2].removesuffix('"') or line
-        aside = any(names(said, each.key) for each in others if each is not speaker)
-    return Impulse(meant, player, speaker.key, source_id=identity_of(speaker), aside=aside)
+    aside = False
+    match what:
+        case Deed(verb=verb, to=to):
+            if ME not in to or verb not in (GIVE, WAKE):
+                return None
+            meant = EventKind.GIVEN if verb == GIVE else EventKind.ADDRESSED
+        case Speech() | Pose():
+            found = _attention_to(agent, speaker, what, player=player)
+            if found is None:
+                return None
+            meant, aside = found
+        case Sight():
+            if not player:
+                return None  # an agent's line that nobody marked as speech starts no talk
+            alone = people_near(agent) == [speaker]
+            meant = EventKind.ADDRESSED if private or alone else EventKind.HEARD
+        case _:
+            return None
+    who = identity_of(speaker)
+    return Impulse(meant, player, name_of(speaker, agent), source_id=who, aside=aside)
+
+
+def _attention_to(
+    agent: Any, speaker: Any, what: Speech | Pose, *, player: bool
+) -> tuple[EventKind, bool] | None:
+    """Return how much speech or a pose is meant for the agent, and whether for somebody else."""
+    if ME in what.to:
+        return EventKind.ADDRESSED, False
+    if what.to:  # agents do not join in when an agent talks to somebody else
+        return (EventKind.HEARD, True) if player else None
+    words = what.words if isinstance(what, Speech) else what.shown
+    aloud = isinstance(what, Speech) and what.manner in _ALOUD
+    mine = {agent.key, _plain(str(agent.get_display_name(looker=speaker)))}
+    if any(names(words, each) for each in mine):
+        return (EventKind.ADDRESSED if aloud else EventKind.NAMED), False
+    if isinstance(what, Speech) and what.manner is Manner.CHANNEL:
+        return None  # it is for all who listen, wherever they are
+    others = people_near(agent)
+    if others == [speaker] and aloud:
+        return EventKind.ADDRESSED, False  # alone in a room: each line is for the other one
+    aside = any(names(words, name_of(each, agent)) for each in others if each is not speaker)
+    return EventKind.HEARD, aside
+
+
+LOGIN = "login"
+"""The type of the line that a player enters or leaves the game."""
+_UNANSWERED = frozenset(
+    {"move", "traverse", "teleport", "look", "asleep", "thinking", "failure", LOGIN}
+)
+"""Types of messages that are no reason to think: what they show is noticed in another way."""
 
 
 MOST_ROOMS = 200

@@ -17,7 +17,8 @@ from keepsake.agent.acting import Actor
 from keepsake.agent.agent_log import ThoughtLog
 from keepsake.agent.attention import DIRECT, IDLE, Attention, EventKind, Impulse
 from keepsake.agent.memory.tools import MemoryTools
-from keepsake.agent.runtime import Alarm, Runtime
+from keepsake.agent.runtime import Runtime
+from keepsake.agent.scheduler import Alarm
 from keepsake.agent.surroundings import (
     AgentRef,
     Body,
@@ -28,7 +29,8 @@ from keepsake.agent.surroundings import (
     show_players,
     talkativeness,
 )
-from keepsake.agent.turn import Turn
+from keepsake.agent.turns.prompting import preview, warm_up
+from keepsake.agent.turns.turn import Turn
 from keepsake.prompt.sections import Rendered
 
 
@@ -67,12 +69,14 @@ class Thinker:
         self.log = ThoughtLog(ref.name, services.events)
         self.turn: Turn | None = None
         self.body = ref.body
+        self._ref = ref
+        self._tools = tools
         self._memory = tools.memory
         self._services = services
         self._seconds = services.seconds
         self._walking = walking
-        self._pause = Alarm(services.timer)
-        self._next_thought = Alarm(services.timer)
+        self._pause = Alarm(services.scheduler)
+        self._next_thought = Alarm(services.scheduler)
         settings = services.thinking.current
         self._attention = Attention(settings, services.random, self._seconds())
         self._new_turn = partial(
@@ -123,7 +127,8 @@ class Thinker:
         if partner is not None:
             who = identity_of(partner)
             impulse = Impulse(EventKind.ADDRESSED, True, partner.key, source_id=who)
-        return Deferred.fromCoroutine(self._new_turn(impulse=impulse, agent=agent).preview(words))
+        tools = self._tools
+        return Deferred.fromCoroutine(preview(agent, impulse, words, tools, self._services))
 
     # -- events
 
@@ -145,8 +150,8 @@ class Thinker:
         """
         if self._attention.answered(who, self._seconds(), words=words):
             self.cancel_thought()
-        if self.turn is None and (agent := self._update_present()) is not None:
-            self._new_turn(impulse=IDLE, agent=agent).warm()  # the person will speak next
+        if self.turn is None and self._update_present() is not None:
+            self._warm_up(IDLE)  # the person will speak next
 
     def answer_waiting(self) -> None:
         """Answer the last words of players who are still here: it could not think before."""
@@ -238,6 +243,9 @@ class Thinker:
             self._unanswered[impulse.key] = impulse
         self._finish(None)
 
+    def _warm_up(self, impulse: Impulse) -> None:
+        warm_up(self._ref, impulse, self._tools, self._services)
+
     def cancel_thought(self) -> None:
         """Cancel the current thought. If an answer still arrives, it is dropped."""
         if self.turn is not None:
@@ -250,12 +258,12 @@ class Thinker:
             return
         if turn is not None and not turn.dropped:
             self._unanswered.pop(turn.impulse.key, None)
-            if turn.unanswered or (self.state is AgentState.PAUSED and not turn.did):
+            if turn.is_unanswered or (self.state is AgentState.PAUSED and not turn.did):
                 self._unanswered[turn.impulse.key] = turn.impulse
         self._pause.cancel()
         self.turn = None
         spoke = turn is not None and turn.spoke and not turn.dropped
-        if turn and spoke and turn.sent is not None and not turn.sent.request.messages:
-            turn.warm()  # the person will speak again
+        if turn is not None and spoke:
+            self._warm_up(turn.impulse)  # the person will speak again
         self._attention.ended(self._seconds(), spoke=spoke)
         self.schedule()

@@ -243,6 +243,31 @@ class Archive:
             if memories or not line.startswith(_MEMORY_LINES):
                 yield f"{segment}:{index}", parsed(line) or None
 
+    def segments(self) -> list[Path]:
+        """Return the paths of the segments, oldest first."""
+        return self._segments()
+
+    def lines_after(self, segment: str = "", offset: int = 0) -> Iterator[tuple[str, int, bytes]]:
+        """Yield every complete line after a position, unparsed and oldest first.
+
+        Args:
+            segment: The name of a segment; empty for the beginning of the archive.
+            offset: The bytes of that segment that were read before.
+
+        Yields:
+            The name of the segment, the offset after the line, and the line without its end.
+        """
+        for path in self._segments():
+            if path.name < segment:
+                continue
+            at = offset if path.name == segment else 0
+            with path.open("rb") as file:
+                file.seek(at)
+                data = file.read()
+            for line in ended_lines(data):
+                at += len(line) + 1
+                yield path.name, at, line
+
     def read(self, first: int, last: int) -> list[Memory]:
         """Return the memories ``first`` … ``last``, both included, with their repeats counted."""
         found: dict[int, Memory] = {}
@@ -254,7 +279,9 @@ class Archive:
 
     def size(self) -> int:
         """Return the size on disk in bytes."""
-        return sum(path.stat().st_size for path in self._segments())
+        folder = str(self.folder)
+        # Joined as text, because building paths would take most of the time.
+        return sum(os.stat(f"{folder}/{name}").st_size for name in self._names())  # noqa: PTH116
 
 
 def _take(found: dict[int, Memory], record: Record, first: int, last: int) -> bool:

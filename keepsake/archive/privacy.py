@@ -10,7 +10,7 @@ results) are checked against the archive with :class:`PrivateWords`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import lru_cache
 
@@ -57,42 +57,81 @@ def redacted(memory: Memory) -> Memory:
 
 
 class PrivateWords:
-    """The private memories of one agent, and with whom each is shared.
+    """The private memories of one agent, and with whom each is shared; for any thread.
 
-    Attributes:
-        shared: The identities of the others who know it, by the number of the memory.
+    Reading them takes time in proportion to the archive. Until they are read, every memory that the
+    archive had before counts as private, and nobody may hear a text that rests on one.
+
+    Args:
+        unread: The number of the newest memory that is not read yet; 0 if there is none.
     """
 
-    def __init__(self) -> None:
-        self.shared: dict[int, Audience] = {}
+    def __init__(self, unread: int = 0) -> None:
+        self._unread = unread
+        self._read: Mapping[int, Audience] = {}  # from the archive
+        self._added: dict[int, Audience] = {}  # archived since
+        # all different sets of people who share something with the agent: some dozens
+        self._groups: frozenset[Audience] = frozenset()
 
     @classmethod
     def of(cls, archive: Archive) -> PrivateWords:
-        """Load from the archive; blocks."""
+        """Load from the whole archive; blocks."""
         found = cls()
         for memory in memories_in(map(parsed, archive.lines_back())):
             found.add(memory)
         return found
 
+    @property
+    def is_known(self) -> bool:
+        """Whether the private memories of the archive were read."""
+        return not self._unread
+
+    def learn(self, read: Mapping[int, Audience]) -> None:
+        """Take over what was read from the archive: by number, who else knows a private memory."""
+        self._read = read
+        self._groups |= frozenset(read.values())
+        self._unread = 0  # last, because another thread may be looking something up
+
     def add(self, memory: Memory) -> None:
         """Register a newly archived memory."""
         if (confidants := memory.confidants) is not None:
-            self.shared[memory.number] = confidants
+            self._added[memory.number] = confidants
+            self._groups |= {confidants}
+
+    def confidants(self, number: int) -> Audience | None:
+        """Return the identities of those who know a memory; None if anybody may."""
+        if 1 <= number <= self._unread:
+            return _NOBODY_KNOWN
+        return self._added.get(number) or self._read.get(number)
+
+    def shares_with(self, audience: Audience) -> bool:
+        """Return whether a prompt for that audience may hold private words."""
+        return not self.is_known or any(_covers(each, audience) for each in self._groups)
 
     def may_hear(self, numbers: Iterable[int], audience: Audience) -> bool:
         """Return whether all of the audience may hear a text that rests on all those memories."""
-        shared = {self.shared[number] for number in numbers if number in self.shared}
-        return all(UNKNOWN not in each and self._covers(each, audience) for each in shared)
+        shared = {each for number in numbers if (each := self.confidants(number)) is not None}
+        return all(_covers(each, audience) for each in shared)
 
-    @staticmethod
-    def _covers(confidants: Audience, audience: Audience) -> bool:
-        """Return whether everybody who hears the answer knows the words, and somebody does."""
-        return bool(audience) and audience <= confidants
+    def confidants_of(self, numbers: Iterable[int]) -> Audience | None:
+        """Return who knows all the private ones of those memories; None if none is private."""
+        shared = [each for number in numbers if (each := self.confidants(number)) is not None]
+        return frozenset.intersection(*shared) if shared else None
 
     def heard_by(self, memories: Iterable[Memory], audience: Audience) -> tuple[Memory, ...]:
-        """Return the memories as the audience may hear them."""
-        if not self.shared:  # quick for most agents, since a thought checks hundreds of memories
-            return tuple(memories)
-        return tuple(
-            each if self.may_hear([each.number], audience) else redacted(each) for each in memories
-        )
+        """Return the memories as the audience may hear them. Each says itself who knows it."""
+        return tuple(each if _may_hear(each, audience) else redacted(each) for each in memories)
+
+
+_NOBODY_KNOWN: Audience = frozenset({UNKNOWN})
+"""The confidants of a memory about which nothing is known yet."""
+
+
+def _may_hear(memory: Memory, audience: Audience) -> bool:
+    confidants = memory.confidants
+    return confidants is None or _covers(confidants, audience)
+
+
+def _covers(confidants: Audience, audience: Audience) -> bool:
+    """Return whether everybody who hears the answer knows the words, and somebody does."""
+    return UNKNOWN not in confidants and bool(audience) and audience <= confidants

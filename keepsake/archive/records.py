@@ -56,6 +56,9 @@ WRONG = "wrong"
 RULED = frozenset({DEED, KINDNESS, WRONG})
 """The ``event`` of a deed by the world's rules: seen by the agent, or done to it."""
 
+FORGOTTEN = "(forgotten)"
+"""Text and ``event`` of a memory that its person had deleted: a tombstone."""
+
 EDITED = "edited by hand"  # ``model`` of a summary that a person changed in the vault
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import zlib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -33,10 +33,14 @@ class Spill:
 
     Args:
         path: The file; created when it is first needed, or by :meth:`reserve`.
+
+    Attributes:
+        problem: The last error of the file; None if there was none.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self.problem: OSError | None = None
         self._waiting: dict[str, list[Line]] = {}
         self._end = 0
         self._dirty = False
@@ -60,7 +64,8 @@ class Spill:
                     os.posix_fallocate(fd, 0, ROOM_BYTES)
             finally:
                 os.close(fd)
-        except OSError:
+        except OSError as error:
+            self.problem = error
             return False
         return True
 
@@ -82,6 +87,42 @@ class Spill:
             self._empty()
         self._waiting.pop(agent)
 
+    def drop(self, unwanted: Callable[[str, Line], bool]) -> None:
+        """Delete waiting memories, and the bytes of all lines that no longer wait.
+
+        ``unwanted``: Called with an agent and a line of it; returns whether it is deleted.
+
+        Raises:
+            OSError: The file cannot be replaced; it is unchanged.
+        """
+        left = {
+            agent: [line for line in lines if not unwanted(agent, line)]
+            for agent, lines in self._waiting.items()
+        }
+        if not self.path.exists():
+            return
+        data = b"".join(
+            _checksummed({"agent": agent, "line": dict(line)})
+            for agent, lines in left.items()
+            for line in lines
+        )
+        new = self.path.with_suffix(".new")
+        try:
+            fd = os.open(new, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600)
+            try:
+                os.posix_fallocate(fd, 0, max(ROOM_BYTES, len(data)))
+                written = 0
+                while written < len(data):
+                    written += os.pwrite(fd, data[written:], written)
+                os.fsync(fd)
+            finally:
+                os.close(fd)
+            new.replace(self.path)
+        finally:
+            new.unlink(missing_ok=True)
+        self._waiting = left
+        self._end = len(data)
+
     def sync(self) -> None:
         """Write new lines to the disk; cheap if there are none; callable from any thread."""
         if not self._dirty:
@@ -99,18 +140,20 @@ class Spill:
             os.close(fd)
 
     def _write(self, record: Line) -> bool:
-        line = line_of(record)
-        data = b"%08x %s" % (zlib.crc32(line[:-1]), line)
+        data = _checksummed(record)
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             fd = os.open(self.path, os.O_WRONLY | os.O_CREAT, 0o600)
-        except OSError:
+        except OSError as error:
+            self.problem = error
             return False
         try:
             written = 0
             while written < len(data):
                 written += os.pwrite(fd, data[written:], self._end + written)
-        except OSError:  # a partial line has a wrong checksum, and the next one overwrites it
+        except OSError as error:
+            # A partial line has a wrong checksum, and the next one overwrites it.
+            self.problem = error
             return False
         finally:
             os.close(fd)
@@ -167,6 +210,11 @@ def _newest(archive: Archive) -> Iterator[tuple[str, str]]:
             for time in (str(record.get("t", "")), *repeats):
                 yield time, str(record.get("text", ""))
             repeats = []
+
+
+def _checksummed(record: Line) -> bytes:
+    line = line_of(record)
+    return b"%08x %s" % (zlib.crc32(line[:-1]), line)
 
 
 def _checked(line: bytes) -> Record:

@@ -7,13 +7,18 @@ from before.
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from keepsake.archive.log import Archive
 from keepsake.archive.records import EDITED, Memory, Summary, Tier
 from keepsake.json_lines import Record
+
+REPEAT_TIME = timedelta(minutes=10)
+"""The longest time after which the same line is a repeat. Later it is news: it happened again."""
 
 _MOVES = ("compaction", "undo", "clear")  # line types that move memories out of the window or back
 
@@ -119,12 +124,12 @@ class SummaryState:
         )
 
 
-@dataclass(slots=True)
-class Tiers:
-    """The three tiers of one agent."""
+@dataclass(frozen=True, slots=True)
+class TierView:
+    """The three tiers at one moment."""
 
     state: SummaryState = field(default_factory=SummaryState)
-    window: list[Memory] = field(default_factory=list)
+    window: tuple[Memory, ...] = ()  # the memories S+1 … N, oldest first
     last_number: int = 0  # N
     compactions: int = 0  # number of compactions ever made, undone ones included
     # rises with every compaction and every undo, so that a summary file can name the step after
@@ -133,32 +138,155 @@ class Tiers:
     # N at the last undo; None if there was none, or a compaction followed
     undone_at: int | None = None
 
-    def repeat_last(self, times: int) -> Memory:
-        """Set how many times the newest memory has happened, and return it."""
-        self.window[-1] = self.window[-1].repeated(times)
-        return self.window[-1]
 
-    def apply(self, record: Record) -> None:
-        """Apply one archive line; lines of unknown types change nothing.
+class Tiers:
+    """The three tiers of one agent; safe to use from several threads.
+
+    Every change is one line of the archive, which is written first. If that fails, nothing has
+    changed. :meth:`view` returns all tiers as they were at one moment.
+    """
+
+    def __init__(self, archive: Archive) -> None:
+        self._archive = archive
+        self._lock = threading.Lock()
+        self._window: list[Memory] = []
+        self._last_number = 0
+        # everything else; :meth:`view` fills in the two above
+        self._rest = TierView()
+
+    def view(self) -> TierView:
+        """Return the tiers as they are now; quick."""
+        with self._lock:
+            return self._view()
+
+    @property
+    def window(self) -> tuple[Memory, ...]:
+        """The memories of the window, oldest first."""
+        return self.view().window
+
+    @property
+    def state(self) -> SummaryState:
+        """Both summaries."""
+        return self._rest.state
+
+    @property
+    def last_number(self) -> int:
+        """The number of the newest memory; 0 if there is none."""
+        return self._last_number
+
+    @property
+    def compactions(self) -> int:
+        """The number of compactions ever made, undone ones included."""
+        return self._rest.compactions
+
+    @property
+    def step(self) -> int:
+        """The number of compactions and undos."""
+        return self._rest.step
+
+    def remember(self, memory: Memory) -> Memory:
+        """Archive a memory under the next number, or as one more repeat of the newest.
+
+        If the same happens again at the same place within :data:`REPEAT_TIME`, it is one memory
+        with a count, unless it is the agent's own act.
+
+        Returns:
+            The memory as it is archived.
 
         Raises:
-            KeyError, ValueError: A field of the line is missing or wrong.
+            ArchiveUnwritable: Nothing was remembered.
         """
+        with self._lock:
+            memory = replace(memory, number=self._last_number + 1)
+            last = self._window[-1] if self._window else None
+            if last and not memory.is_own and _is_repeat(last, memory):
+                when = memory.time.isoformat()
+                times = last.repeats + 1
+                self._archive.append(
+                    {"type": "repeat", "n": last.number, "t": when, "times": times}
+                )
+                self._window[-1] = last.repeated(times)
+                return self._window[-1]
+            self._archive.append(memory.to_record())
+            self._add(memory)
+            return memory
+
+    def write(
+        self, make: Callable[[TierView], Record | None], restored: Sequence[Memory] = ()
+    ) -> TierView:
+        """Write the line that ``make`` returns for the current tiers, and apply it.
+
+        Args:
+            make: Returns the line, or None to change nothing. It is called under the lock, so it
+                must be quick.
+            restored: The memories that the line brings back into the window, oldest first.
+
+        Returns:
+            The tiers afterwards.
+
+        Raises:
+            ArchiveUnwritable: Nothing was changed.
+        """
+        with self._lock:
+            line = make(self._view())
+            if line is not None:
+                self._archive.append(line)
+                self._window = [*restored, *self._window]
+                self._apply(line)
+            return self._view()
+
+    def replay(self, record: Record) -> None:
+        """Apply a line that the archive already has; lines of unknown types change nothing.
+
+        Raises:
+            KeyError, ValueError, TypeError: A field of the line is missing or wrong.
+        """
+        with self._lock:
+            self._apply(record)
+
+    def replayed_to(self, number: int) -> None:
+        """Set the number of the newest memory, which may be in none of the replayed lines."""
+        with self._lock:
+            self._last_number = number
+
+    def _view(self) -> TierView:
+        return replace(self._rest, window=tuple(self._window), last_number=self._last_number)
+
+    def _add(self, memory: Memory) -> None:
+        self._window.append(memory)
+        self._last_number = memory.number
+
+    def _apply(self, record: Record) -> None:
         match record.get("type"):
             case "memory":
-                self.window.append(Memory.from_record(record))
-                self.last_number = self.window[-1].number
-            case "repeat" if self.window and self.window[-1].number == int(record["n"]):
-                self.repeat_last(int(record["times"]))
+                self._add(Memory.from_record(record))
+            case "repeat" if self._window and self._window[-1].number == int(record["n"]):
+                self._window[-1] = self._window[-1].repeated(int(record["times"]))
             case kind:
-                state = self.state.after(record)
-                total = record.get("total")
+                state = self._rest.state.after(record)
+                changes: dict[str, Any] = {"state": state}
                 if kind in _MOVES:
-                    self.compactions = int(record.get("compactions", state.standing))
-                    self.step = int(record.get("step") or self.compactions)
-                    self.undone_at = total if kind == "undo" else None
-                    self.window = [each for each in self.window if each.number > state.summarised]
-                self.state = state
+                    compactions = int(record.get("compactions", state.standing))
+                    changes |= {
+                        "compactions": compactions,
+                        "step": int(record.get("step") or compactions),
+                        "undone_at": record.get("total") if kind == "undo" else None,
+                    }
+                    self._window = [m for m in self._window if m.number > state.summarised]
+                self._rest = replace(self._rest, **changes)
+
+
+def _is_repeat(last: Memory, memory: Memory) -> bool:
+    """Whether the same happened again: in the same place, a moment after it was last archived."""
+    # A deed does not repeat a pose with the same text, nor does a person repeat another one.
+    # Words that everybody hears do not repeat the same words to one person, which are private.
+    same = (
+        last.what == memory.what
+        and last.place == memory.place
+        and last.event == memory.event
+        and last.witnesses == memory.witnesses
+    )
+    return same and abs(memory.time - last.time) <= REPEAT_TIME
 
 
 def load_tiers(archive: Archive) -> Tiers:
@@ -181,11 +309,11 @@ def load_tiers(archive: Archive) -> Tiers:
             tail.append(record)
         if boundary is None and kind in _MOVES:
             boundary = SummaryState().after(record).summarised
-    tiers = Tiers()
+    tiers = Tiers(archive)
     for record in reversed(tail):
         try:
-            tiers.apply(record)
+            tiers.replay(record)
         except (KeyError, ValueError, TypeError) as error:
             archive.reports.append(f"a line was skipped ({error!r}): {str(record)[:80]}")
-    tiers.last_number = archive.last_number
+    tiers.replayed_to(archive.last_number)
     return tiers

@@ -3,17 +3,15 @@
 Each kind of book has a function that parses a file's text. :class:`RecordStore` parses a file again
 only when it has changed, and never overwrites text that it has not read. For a file that cannot be
 read, it keeps the last good state and reports a problem with its cure. An empty file counts as
-none.
+none. A file may be a link: the game then reads and writes what the link leads to.
 """
 
 from __future__ import annotations
 
 import errno
 import os
-import tempfile
 import threading
-from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import chain, count
@@ -22,11 +20,10 @@ from typing import Any
 
 import yaml
 
+from keepsake import regular_files
 from keepsake.errors import NoteRefused
 from keepsake.events.types import MemoryChange
-
-type Stamp = tuple[int, int, int]
-"""Modification time in nanoseconds, size in bytes, inode: together they show a changed file."""
+from keepsake.files import Stamp, stamp, written_aside
 
 type Parse[T] = Callable[[Path, str, datetime], T]
 """Parses a file's text, given the time of its last change; raises an error with the reason."""
@@ -34,25 +31,19 @@ _BROKEN = (ValueError, KeyError, TypeError, RecursionError, yaml.YAMLError)
 
 MOST_BYTES = 4_000_000  # of one file; longer files are not read
 _TRIES = 5
-
-
-def stamp(path: Path) -> Stamp | None:
-    """Return the stamp that shows later whether a file has changed; None if there is no file."""
-    try:
-        status = path.stat()
-    except OSError:
-        return None
-    return status.st_mtime_ns, status.st_size, status.st_ino
+_MOST_REASON = 500
+"""Characters of an error's reason that are shown; it may hold two paths."""
 
 
 def read(path: Path) -> str | None:
     """Return the text with its original line ends; None if there is no file.
 
     Raises:
-        OSError, UnicodeDecodeError: The file exists but cannot be read, or is too long.
+        OSError, UnicodeDecodeError: The file exists but cannot be read, or is too long; or it is a
+            link that leads to nothing.
     """
     try:
-        data = path.read_bytes()
+        data = regular_files.read_bytes(path)
     except FileNotFoundError:
         return None
     if len(data) > MOST_BYTES:
@@ -62,22 +53,12 @@ def read(path: Path) -> str | None:
 
 def unusable(path: Path, error: Exception) -> NoteRefused:
     """Return the error for a file that cannot be read or written."""
-    reason = " ".join(str(getattr(error, "strerror", None) or error).split())[:200]
+    reason = " ".join(str(getattr(error, "strerror", None) or error).split())[:_MOST_REASON]
     return NoteRefused(
         f"{path} cannot be read or written ({reason})",
         "Save it as UTF-8, fix the lines between its `---`, free some disk space or fix the "
         "permissions",
     )
-
-
-def replace_file(path: Path, text: str) -> None:
-    """Replace a file that only the game writes; a reader sees either the old or the new text.
-
-    Raises:
-        OSError: The file cannot be written; the old text stays.
-    """
-    with _written_aside(path, text) as temporary:
-        temporary.replace(path)
 
 
 def free_name(path: Path) -> Path:
@@ -90,42 +71,23 @@ def _is_free(path: Path) -> bool:
     try:
         return not (read(path) or "").strip()
     except (OSError, UnicodeDecodeError):
-        return False
+        return not os.path.lexists(path)  # its folder may lead to nothing: the write says so
 
 
 def pages(folder: Path) -> list[Path]:
-    """Return a folder's markdown files, sorted by name; none if the folder cannot be listed."""
+    """Return a folder's markdown files, sorted by name; none if the folder cannot be listed.
+
+    Links are among them, also those that lead to nothing: reading one reports the problem.
+    """
     try:
-        found = [path for path in folder.iterdir() if path.suffix == ".md" and path.is_file()]
+        found = [
+            path
+            for path in folder.iterdir()
+            if path.suffix == ".md" and (path.is_file() or path.is_symlink())
+        ]
     except OSError:
         return []
     return sorted(path for path in found if not path.name.startswith("."))
-
-
-def sync(path: Path) -> None:
-    """Write a file, or a folder's list of names, to the disk, so that it survives a power cut."""
-    fd = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(fd)
-    finally:
-        os.close(fd)
-
-
-@contextmanager
-def _written_aside(path: Path, text: str) -> Iterator[Path]:
-    """Provide a temporary file with that text, written to the disk in the folder of ``path``."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    fd, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem[:40]}-", suffix=".tmp")
-    temporary = Path(name)
-    try:
-        with os.fdopen(fd, "wb") as file:
-            file.write(text.encode("utf-8", "replace"))
-            file.flush()
-            os.fchmod(file.fileno(), 0o644)
-            os.fsync(file.fileno())
-        yield temporary
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def time_of(given: Any, default: datetime | None) -> datetime:
@@ -225,7 +187,8 @@ class RecordStore[T]:
     def _refresh_file(self, path: Path) -> None:
         now = stamp(path)
         file = self._files.get(path)
-        if now == (file.stamp if file else None) and (now or not file):
+        unchanged = now == (file.stamp if file else None) and (now or not file)
+        if unchanged and (now or not path.is_symlink()):  # else it leads to nothing
             return
         try:
             source = read(path)
@@ -270,6 +233,8 @@ class RecordStore[T]:
     def change(self, path: Path, make: Callable[[str | None, T | None], str]) -> tuple[T | None, T]:
         """Rewrite a file from its content; a reader sees either the old or the new text.
 
+        If the path is a link, the file that it leads to is rewritten, and the link stays.
+
         ``make``: Returns the new text, given the text and the record; both are None for a missing
         or empty file. It is called again if somebody else saved the file meanwhile.
 
@@ -292,11 +257,12 @@ class RecordStore[T]:
                         old = self._take(path, None, text)
                     made = make(text, old)
                     new = self._parsed(path, made, datetime.now(UTC))
-                    with _written_aside(path, made) as temporary:
+                    target = regular_files.target(path)
+                    with written_aside(target, made) as temporary:
                         if read(path) != source:  # an editor saved meanwhile: do not overwrite it
                             continue
                         written = stamp(temporary)
-                        temporary.replace(path)
+                        temporary.replace(target)
                     self._files[path] = _File(written, new)
                     self.version += 1
                     if not made.strip():
@@ -315,7 +281,12 @@ class RecordStore[T]:
         with self.lock:
             try:
                 folder.mkdir(parents=True, exist_ok=True)
-                aside = path.rename(free_name(folder / path.name))
+                aside = free_name(folder / path.name)
+                if path.is_symlink():  # a relative link would lead elsewhere from there
+                    aside.symlink_to(regular_files.target(path))
+                    path.unlink()
+                else:
+                    path.rename(aside)
             except OSError as error:
                 raise unusable(path, error) from error
             self._gone(path)

@@ -18,17 +18,9 @@ from datetime import datetime
 from pathlib import Path
 
 from keepsake.archive.records import Memory, MemoryKind
-from keepsake.books.files import (
-    NO_OWNER,
-    Owner,
-    RecordStore,
-    free_name,
-    pages,
-    read,
-    replace_file,
-    unusable,
-)
+from keepsake.books.files import NO_OWNER, Owner, RecordStore, free_name, pages, read, unusable
 from keepsake.books.person_page import PersonPage, format_page, parse_page, with_memories
+from keepsake.files import replace_file
 from keepsake.json_lines import in_json, parsed
 from keepsake.language.perception import MONTHS, fit_name, for_prompt, quoted
 from keepsake.names import folder_name

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 from collections.abc import Callable
 from dataclasses import asdict
+from importlib.metadata import version as package_version
 from pathlib import Path
 from typing import Annotated
 
@@ -14,13 +16,14 @@ from rich.markup import escape
 
 from keepsake.cli import backup as backups
 from keepsake.cli import export as exports
+from keepsake.cli import index as indexes
 from keepsake.cli import lab, models, own_game, processes, simulate
 from keepsake.cli import logs as event_logs
 from keepsake.cli import world as worlds
 from keepsake.cli.output import err, out, print_json, say
 from keepsake.errors import KeepsakeError, not_installed
 from keepsake.models import fetching
-from keepsake.paths import REPOSITORY, Places, places
+from keepsake.paths import PRIVATE_UMASK, REPOSITORY, Places, places
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -29,6 +32,8 @@ app = typer.Typer(
     help="Keepsake: a text world whose inhabitants are language-model agents that remember.",
 )
 app.add_typer(models.app, name="model")
+index_app = typer.Typer(no_args_is_help=True, help="The recall index, made from the archives.")
+app.add_typer(index_app, name="index")
 app.command("eval")(lab.evaluate)
 app.command("simulate", context_settings=simulate.OPTIONS)(simulate.simulate)
 app.command("sweep")(lab.sweep_command)
@@ -49,11 +54,32 @@ _game: Path | None = None
 """The directory of another Evennia game in which the command runs; None for the village."""
 
 
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        out.print(f"Keepsake {package_version('evennia-keepsake')}", highlight=False)
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    *,
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", is_eager=True, callback=_show_version, help="Show the version and exit."
+        ),
+    ] = False,
+) -> None:
+    """Keepsake: a text world whose inhabitants are language-model agents that remember."""
+
+
 def main(command: Callable[[], object] = app) -> None:
     """Run the command; print an error as one sentence with its cure."""
     global _game  # noqa: PLW0603 - one per process
     try:
         _game = own_game.adopt()
+        if _game is None:  # another game decides about its own files
+            os.umask(PRIVATE_UMASK)
         command()
     except KeepsakeError as error:
         _print_error(error)
@@ -92,13 +118,17 @@ def start(
             help="The model to fetch if no chat model is found: a name in models.md, or none.",
         ),
     ] = "",
+    new_vault: Annotated[
+        bool,
+        typer.Option("--new-vault", help="Give agents whose memories are missing new ones."),
+    ] = False,
 ) -> None:
     """Start the world in the background and wait until a login works."""
     here = _village("start")
     fetches = models.before_start(here, model)
     if foreground:
         signal.signal(signal.SIGTERM, signal.default_int_handler)
-    new = worlds.start(here, say)
+    new = worlds.start(here, say, new_vault=new_vault)
     out.print("Keepsake runs." if new else "Keepsake already runs.")
     if fetches:
         fetching.begin(here, model)
@@ -186,6 +216,24 @@ def restore(
     out.print(f"Restored {done.files} files as of {done.made}. Start with `keepsake start`.")
     for folder in done.aside:
         out.print(f"The replaced files are in {folder}", markup=False)
+    for link in done.links:
+        out.print(f"Not restored, because it is a link: {link}", markup=False)
+
+
+@index_app.callback()
+def index_commands() -> None:
+    """Keep ``rebuild`` a command of its own, although it is the only one."""
+
+
+@index_app.command("rebuild")
+def rebuild_index(
+    agent: Annotated[str, typer.Argument(help="Only this agent; by default all.")] = "",
+) -> None:
+    """Make the recall index of one or all agents again; the world may run."""
+    names, running = indexes.rebuild(places(), agent)
+    when = "now, in the background" if running else "at the next start"
+    shown = ", ".join(names) or "none"
+    out.print(f"The index is rebuilt {when}: {shown}", markup=False)
 
 
 # -- the event log
@@ -200,12 +248,16 @@ def logs(
     follow: Annotated[bool, typer.Option(help="Keep showing new lines.")] = True,
     agent: AgentNames = None,
     kind: Kinds = None,
+    level: Annotated[
+        event_logs.Level | None,
+        typer.Option(help="Only faults: warnings and errors, or errors alone."),
+    ] = None,
     lab: LabName = "",
     as_json: AsJson = False,
 ) -> None:
     """Show the event log (what agents think and do), and follow it."""
     here = simulate.places_of(lab)
-    wanted = event_logs.wanted_events(agent or (), kind or ())
+    wanted = event_logs.wanted_events(agent or (), kind or (), level)
     event_logs.show_events(here, wanted, lines, go_on=follow, as_json=as_json)
 
 

@@ -2,7 +2,8 @@
 
 The world may run during a backup. The database is written first, as of one moment, then the other
 files, then the archives. So no file mentions a memory that is missing in its archive. Files that
-are a little older than the archive catch up at the next start, as after a crash.
+are a little older than the archive catch up at the next start, as after a crash. Links are
+followed, as the game follows them. A backup is unpacked and compared before it gets its name.
 
 A restore unpacks the backup into a temporary folder and checks it before it changes anything. The
 existing files are moved aside, not removed.
@@ -10,14 +11,12 @@ existing files are moved aside, not removed.
 
 from __future__ import annotations
 
-import gzip
 import json
 import os
 import shutil
 import sqlite3
 import tarfile
 import tempfile
-import zlib
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -26,9 +25,9 @@ from pathlib import Path
 from typing import Any
 
 from keepsake import database, vault_lock
-from keepsake.cli import processes
+from keepsake.cli import processes, world_tar
 from keepsake.errors import KeepsakeError, refusing
-from keepsake.paths import DATABASE_URL, Places
+from keepsake.paths import DATABASE_URL, Places, protect
 
 MANIFEST = "manifest.json"
 """The last file in a backup, with its time and format version."""
@@ -46,6 +45,7 @@ class Backup:
     files: int  # number of files in it
     made: str  # when it was made
     aside: tuple[Path, ...] = ()  # folders with the files that a restore replaced
+    links: tuple[str, ...] = ()  # links in the file of an earlier version, which were not restored
 
 
 # -- backup
@@ -86,34 +86,56 @@ def backup(here: Places, target: Path) -> Backup:
 
 
 def _write(here: Places, path: Path, made: str) -> dict[str, Any]:
-    """Write the backup file; return its manifest."""
-    files = 0
-    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)  # it holds secrets
-    with os.fdopen(fd, "wb") as file, tempfile.TemporaryDirectory(dir=here.home) as scratch:
-        with tarfile.open(fileobj=file, mode="w:gz", compresslevel=3) as tar:
-            database.copy_into(here, Path(scratch))
-            for source, name in _sources(here, Path(scratch)):
-                with suppress(FileNotFoundError):  # removed since it was listed
-                    tar.add(source, name)
-                    files += 1
-            manifest = {"form": FORMAT, "made": made, "files": files}
-            (last := Path(scratch) / MANIFEST).write_text(json.dumps(manifest), encoding="utf-8")
-            tar.add(last, MANIFEST)
-        file.flush()
-        os.fsync(file.fileno())
+    """Write the backup file, and read it back; return its manifest.
+
+    Raises:
+        KeepsakeError: The file does not hold what was written into it.
+    """
+    with tempfile.TemporaryDirectory(dir=here.home) as folder:
+        scratch = Path(folder)
+        (copied := scratch / "database").mkdir()
+        database.copy_into(here, copied)
+        # Some files are optional, and others may have been removed meanwhile.
+        sources = [each for each in _sources(here, copied) if each[0].exists()]
+        manifest = {"form": FORMAT, "made": made, "files": len(sources)}
+        last = scratch / MANIFEST
+        last.write_text(json.dumps(manifest), encoding="utf-8")
+        written = world_tar.write(path, [*sources, (last, MANIFEST)])
+        _read_back(here, path, scratch / "read-back", written)
     return manifest
 
 
-def _sources(here: Places, scratch: Path) -> Iterator[tuple[Path, str]]:
-    """Yield each file and its name in the backup, without drafts and locks (dot files)."""
-    for path in (*sorted(scratch.iterdir()), here.secret_key, here.admin_password, here.spill):
+def _read_back(here: Places, path: Path, folder: Path, written: dict[str, str]) -> None:
+    """Unpack a new backup and compare it with what was written.
+
+    Raises:
+        KeepsakeError: They differ, or the database in it is damaged.
+    """
+    cure = "Check the disk on which the backup is written, and try again"
+    try:
+        found = world_tar.unpack(path, folder)
+    except world_tar.DAMAGED as error:
+        raise KeepsakeError(f"The backup cannot be read back ({error})", cure) from error
+    if wrong := [name for name, digest in written.items() if found.digests.get(name) != digest]:
+        raise KeepsakeError(f"The backup does not hold {wrong[0]} as it was written", cure)
+    _check_database(here, folder / "home")
+
+
+def _sources(here: Places, copied: Path) -> Iterator[tuple[Path, str]]:
+    """Yield each file and its name in the backup, without drafts and locks (dot files).
+
+    ``copied``: The folder with the snapshot of the database.
+    """
+    for path in (*sorted(copied.iterdir()), here.secret_key, here.admin_password, here.spill):
         yield path, f"home/{path.name}"
-    found = [path for top in (here.config, here.agents) for path in sorted(top.rglob("*"))]
-    found.sort(key=lambda path: path.parent.name == "archive")
-    for path in filter(Path.is_file, found):
-        name = path.relative_to(here.vault)
-        if not any(part.startswith(".") for part in name.parts):
-            yield path, f"vault/{name.as_posix()}"
+    found = [
+        (path, f"vault/{top.name}/{path.relative_to(top).as_posix()}")
+        for top in (here.config, here.agents)
+        if top.exists()
+        for path in world_tar.files_below(top)
+    ]
+    found.sort(key=lambda each: each[0].parent.name == "archive")
+    yield from found
 
 
 # -- restore
@@ -145,12 +167,13 @@ def restore(here: Places, source: Path, *, replace: bool = False) -> Backup:
                             "Set KEEPSAKE_HOME and KEEPSAKE_VAULT to empty folders, or let it be "
                             "moved aside: `keepsake restore FILE --replace`",
                         )
-                    manifest = _unpack(source, stage)
+                    shutil.rmtree(stage, ignore_errors=True)  # of a restore that was killed
+                    manifest, links = _unpack(source, stage)
                     _check_database(here, stage / "home")
                     aside = _put_in_place(here, stage, keep_tables=has_world)
             finally:
                 shutil.rmtree(stage, ignore_errors=True)
-    return Backup(source, manifest["files"], manifest["made"], aside)
+    return Backup(source, manifest["files"], manifest["made"], aside, links)
 
 
 def _has_world(here: Places) -> bool:
@@ -159,23 +182,20 @@ def _has_world(here: Places) -> bool:
     return here.database.exists() or bool(here.database_url and database.query(here, asked))
 
 
-def _unpack(source: Path, stage: Path) -> dict[str, Any]:
-    """Unpack a backup; return its manifest."""
+def _unpack(source: Path, stage: Path) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Unpack a backup; return its manifest, and the links in it, which are not restored."""
     try:
-        with gzip.open(source) as packed, tarfile.open(fileobj=packed, mode="r|") as tar:
-            tar.extractall(stage, filter="data")
-            while packed.read(1 << 20):  # gzip's checksum comes after the end of the tar data
-                pass
+        found = world_tar.unpack(source, stage)
         if not (stage / MANIFEST).exists():
             raise ValueError("the end of the file is missing")
         manifest: dict[str, Any] = json.loads((stage / MANIFEST).read_text(encoding="utf-8"))
-    except (tarfile.TarError, gzip.BadGzipFile, EOFError, zlib.error, ValueError) as error:
+    except world_tar.DAMAGED as error:
         what = f"{source} is damaged, and nothing was changed: {error}"
         raise KeepsakeError(what, "Use another backup") from error
     if (form := manifest.get("form")) != FORMAT:
         what = f"{source} has backup format {form}; this Keepsake reads format {FORMAT}"
         raise KeepsakeError(what, "Restore it with the version of Keepsake that made it")
-    return manifest
+    return manifest, found.links
 
 
 def _check_database(here: Places, stage: Path) -> None:
@@ -207,11 +227,15 @@ def _put_in_place(here: Places, stage: Path, *, keep_tables: bool) -> tuple[Path
     old += [here.elsewhere, here.secret_key, here.admin_password, here.spill, here.index]
     # The agents' folder itself stays, because it holds the lock.
     agents = [each for each in here.agents.iterdir() if not each.name.startswith(".in-use")]
-    for path in filter(Path.exists, [*old, here.config, *agents]):
+    for path in filter(os.path.lexists, [*old, here.config, *agents]):
         top = here.home if path in old else here.vault
         aside = top / stamp / path.relative_to(top)
         aside.parent.mkdir(parents=True, exist_ok=True)
-        path.rename(aside)
+        if path.is_symlink():  # a relative link would lead elsewhere from there
+            aside.symlink_to(path.parent.resolve() / path.readlink())
+            path.unlink()
+        else:
+            shutil.move(path, aside)
     for place, name in (
         (here.home, "home"),
         (here.config, "vault/config"),
@@ -220,5 +244,6 @@ def _put_in_place(here: Places, stage: Path, *, keep_tables: bool) -> tuple[Path
         place.mkdir(exist_ok=True)
         for new in sorted((stage / name).glob("*")):
             shutil.move(new, place)
+    protect(here)
     os.sync()
     return tuple(top / stamp for top in (here.home, here.vault) if (top / stamp).exists())

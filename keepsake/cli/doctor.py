@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from keepsake import database, vault_lock
 from keepsake.agent.settings import RecallConfig, SleepConfig, ThinkingConfig
-from keepsake.archive.integrity import check_lines
 from keepsake.archive.log import Archive
 from keepsake.archive.spill import Spill
 from keepsake.books.journal import Journal
@@ -25,7 +26,11 @@ from keepsake.books.people import PeopleBook
 from keepsake.cli import own_game, processes
 from keepsake.cli.processes import Component
 from keepsake.errors import ConfigError, KeepsakeError
+from keepsake.events.files import newest_first, time_of
+from keepsake.events.types import Fault
+from keepsake.json_lines import Record
 from keepsake.memory.config import CompactionConfig
+from keepsake.memory.integrity import check_lines
 from keepsake.models import profiles as model_profiles
 from keepsake.models.catalogue import load_catalogue
 from keepsake.models.detection import detected_profiles
@@ -33,7 +38,7 @@ from keepsake.models.embedded import Embedded, require_embedded, require_gguf
 from keepsake.models.embedders import MiniLMEmbedder, load_embedder
 from keepsake.models.gateway import build
 from keepsake.models.profiles import EMBEDDED, NO_MODEL
-from keepsake.paths import Places
+from keepsake.paths import Places, exposed
 from keepsake.recall.agent_index import WORDS
 from keepsake.recall.chroma import Chroma
 from keepsake.recall.chroma_server import DATABASE, ChromaServer, broken_folder
@@ -52,6 +57,10 @@ LOADERS: Mapping[str, Callable[[Path], object]] = {
 """The function that reads each configuration file; it raises ConfigError if the file is wrong."""
 LEAST_FREE_MB = 500
 _SHOWN = 5
+FAULTS_SINCE = timedelta(days=1)
+"""How far back faults are counted: what failed before was seen, or works again."""
+_FAULT_BYTES = 64_000_000
+"""The most bytes of the event log to read for faults: a busy world's day, in about a second."""
 
 type Report = Callable[[str, str], None]
 """A function that records a problem and its cure."""
@@ -81,7 +90,7 @@ def examine(asked: Places, game: Path | None = None) -> list[Finding]:
     cure = 'Set KEEPSAKE = {"port_base": …} in settings.py; the servers use port_base + 7 and + 8'
     children = processes.taken_ports(asked, "model server", "vector server")
     found += [Finding("Ports", False, obstacle, cure) for obstacle in children]
-    rest = (name for name in CHECKS if name != "Ports")
+    rest = (name for name in CHECKS if name not in ("Ports", "Privacy", "Memories"))
     return [*found, *(each for name in rest for each in examine_subject(asked, name))]
 
 
@@ -120,6 +129,14 @@ def copy(here: Places, report: Report) -> str:
     return f"home {here.home}, vault {here.vault}, port base {here.ports.base}"
 
 
+def privacy(here: Places, report: Report) -> str:
+    """Check that no other user of this machine can read the home's secrets and the memories."""
+    for path, command in exposed(here):
+        cure = f"The next start mends it, or you: {command}"
+        report(f"other users of this machine can read {path}", cure)
+    return "no other user of this machine can read home and agents"
+
+
 def ports(here: Places, report: Report) -> str:
     """Check that every port is free, or held by a process of this copy."""
     for obstacle in processes.taken_ports(here):
@@ -142,11 +159,9 @@ def world_database(here: Places, report: Report) -> str:
     if here.database_url:
         version = database.query(here, "SHOW server_version")
         return f"{database.address(here)}, PostgreSQL {version}"
+    database.check_intact(here)
     if not here.database.exists():
         return f"{here.database} (SQLite) is created at the first start"
-    if problem := database.damage(here.database):
-        cure = "Restore a backup: `keepsake restore FILE --replace`"
-        report(f"{here.database} is damaged ({problem})", cure)
     return f"{here.database}, SQLite, {here.database.stat().st_size / 1e6:,.0f} MB"
 
 
@@ -175,6 +190,19 @@ def waiting(here: Places, report: Report) -> str:
         cure = "Free space on the vault's disk, or fix its permissions; they are archived later"
         report(f"memories of {agent} that wait in {here.spill}: {len(lines)}", cure)
     return "none"
+
+
+def memories(here: Places, report: Report) -> str:
+    """Check that the vault has a folder for each agent of the running world."""
+    if not processes.newest(here, Component.SERVER):
+        return "checked by the running world, and by each start"
+    for agent in processes.ask(here, "missing_memories"):
+        cure = (
+            f"Put its folder back into {here.agents} (is its disk mounted?) and reload, or give it "
+            "a new memory: `keepsake stop`, `keepsake start --new-vault`"
+        )
+        report(f"the memory of {agent} is missing; it is not opened", cure)
+    return "every agent has its folder"
 
 
 def archives(here: Places, report: Report) -> str:
@@ -211,6 +239,40 @@ def files(here: Places, report: Report) -> str:
         for aside in agent.glob("summaries/*-edited-before-*.md"):
             report(f"{aside} has edits that were not used", "Copy what you need, then delete it")
     return f"the files of {len(found)} agents can be read"
+
+
+def faults(here: Places, report: Report) -> str:
+    """Report the errors of the last day, counted by agent and subsystem, with the newest of each.
+
+    Warnings are only counted: what they are about works again, or in a simpler way.
+    """
+    since = datetime.now(UTC) - FAULTS_SINCE
+    newest = dict[tuple[str, str], Record]()
+    errors = Counter[tuple[str, str]]()
+    warnings = Counter[tuple[str, str]]()
+    kind = Fault.kind
+    day = f"{since:%Y-%m-%d}"
+    for record in newest_first(here.events, kind=kind, since=day, most=_FAULT_BYTES):
+        when = time_of(record.get("t"))
+        if when is None or when < since:
+            break
+        of = str(record.get("agent", "")), str(record.get("subsystem", ""))
+        if record.get("level") == "warning":
+            warnings[of] += 1
+        else:
+            errors[of] += 1
+            newest.setdefault(of, record)
+    for of, count in errors.most_common():
+        last = newest[of]
+        what = f"{_named(of)}: {count} since yesterday, the newest at {last['t']}"
+        report(f"{what}: {last.get('text')}", f"Look in {here.agents_log} for its traceback")
+    told = [f"{_named(of)} {count}" for of, count in warnings.most_common()]
+    return f"warnings since yesterday: {', '.join(told)}" if told else "none since yesterday"
+
+
+def _named(of: tuple[str, str]) -> str:
+    """Return the agent and the subsystem of faults, as far as they are known."""
+    return ", ".join(filter(None, of)) or "other"
 
 
 # -- models and the index
@@ -300,13 +362,16 @@ def _has_agents(here: Places) -> bool:
 
 CHECKS: Mapping[str, Callable[[Places, Report], str]] = {
     "Copy": copy,
+    "Privacy": privacy,
     "Ports": ports,
     "World": world,
     "Database": world_database,
     "Config": configuration,
     "Waiting memories": waiting,
+    "Memories": memories,
     "Archives": archives,
     "Files": files,
+    "Faults": faults,
     "Model servers": servers,
     "Embedder": embedding,
     "Vectors": vectors,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Mapping
 from datetime import datetime
+from enum import StrEnum
 from typing import Any
 
 from rich.text import Text
@@ -17,16 +18,33 @@ from keepsake.paths import Places
 
 LONGEST = 500
 """The most characters of a text that a line shows; ``--json`` shows the whole text."""
+
+
+class Level(StrEnum):
+    """How bad a fault is."""
+
+    WARNING = "warning"
+    ERROR = "error"
+
+    @property
+    def and_worse(self) -> tuple[str, ...]:
+        """The levels of faults that are at least as bad; ``config`` is an error in older logs."""
+        errors = (Level.ERROR, "config")
+        return (self, *errors) if self is Level.WARNING else errors
+
+
 _COLOURS = {"thought": "cyan", "memory": "blue", "compaction": "magenta", "error": "red"}
 _HEAD = ("v", "seq", "t", "kind", "agent", "agent_id", "problem")
 
 
-def wanted_events(agents: Collection[str], kinds: Collection[str]) -> Filter:
+def wanted_events(
+    agents: Collection[str], kinds: Collection[str], level: Level | None = None
+) -> Filter:
     """Return a filter for the wanted events; raise KeepsakeError for an unknown kind."""
     if unknown := [each for each in kinds if each not in KINDS]:
         what = f"There are no events of the kind {unknown[0]!r}"
         raise KeepsakeError(what, f"Known kinds: {', '.join(KINDS)}")
-    return Filter(agents, kinds)
+    return Filter(agents, kinds, () if level is None else level.and_worse)
 
 
 def show_events(here: Places, wanted: Filter, lines: int, *, go_on: bool, as_json: bool) -> None:

@@ -45,7 +45,8 @@ def ask(here: Places, operation: str, *, seconds: float = 10.0) -> Any:
     """Ask the running world, and return the ``result`` of its answer.
 
     Args:
-        operation: The name of an operation in ``game/server/control.py``.
+        operation: The name of an operation in ``game/server/control.py``; its argument, if any,
+            after a blank.
         seconds: The timeout for each part of the answer.
 
     Raises:
@@ -66,7 +67,7 @@ def ask(here: Places, operation: str, *, seconds: float = 10.0) -> Any:
     except (OSError, ValueError) as error:
         raise KeepsakeError("Keepsake is not running here", "Start it with `make run`") from error
     if "error" in answer:
-        raise KeepsakeError(answer["error"])
+        raise KeepsakeError(answer["error"], answer.get("cure", ""))
     return answer["result"]
 
 
@@ -165,7 +166,6 @@ def ports_of(here: Places) -> dict[str, tuple[str, int]]:
         "web": (here.listen, ports.web),
         "web socket": (here.listen, ports.websocket),
         "internal web": (LOOPBACK, ports.web_internal),
-        "internal": (LOOPBACK, ports.amp),
         "model server": (LOOPBACK, ports.model),
         "vector server": (LOOPBACK, ports.vectors),
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -19,12 +20,16 @@ from keepsake.cli.output import plain_table
 from keepsake.cli.processes import Component
 from keepsake.errors import KeepsakeError
 from keepsake.models import fetching
-from keepsake.paths import DATABASE_URL, REPOSITORY, Places, prepare
+from keepsake.paths import DATABASE_URL, REPOSITORY, Places, prepare, protect
 
 LAUNCHER = "game.server.launch"
 """The game's module that runs Evennia's launcher in a process of its own."""
 STEP = "step: "
 """The prefix of the launcher's output lines that name its current step."""
+REFUSED = "refused: "
+"""The prefix of the line with the error for which nothing was started: what and cure, as JSON."""
+NEW_VAULT = "--new-vault"
+"""The launcher's option that gives agents whose memories are missing new ones."""
 CHECKED = "The code can be loaded"
 """The output line that proves success: Evennia's launcher also exits with 0 when it fails."""
 ADMIN = "admin"
@@ -46,13 +51,16 @@ type Say = Callable[[str], None]
 # -- start and reload
 
 
-def start(here: Places, say: Say) -> bool:
+def start(here: Places, say: Say, *, new_vault: bool = False) -> bool:
     """Start the world, also after a crash; return False if it already runs.
+
+    ``new_vault``: Whether agents whose memories are missing in the vault get new ones.
 
     Raises:
         KeepsakeError: The world could not be started. Processes started for it are ended again.
     """
     prepare(here)
+    protect(here)
     with processes.command_lock(here):
         if not processes.missing(here):
             say("Waiting for the world, which runs already")
@@ -63,9 +71,10 @@ def start(here: Places, say: Say) -> bool:
         if taken := processes.taken_ports(here):
             raise KeepsakeError(taken[0], processes.ports_cure(here.ports))
         database.check_world(here)
+        database.check_intact(here)
         vault_lock.take(here).close()
         try:
-            launch(here, "start", say)
+            launch(here, "start", say, *([NEW_VAULT] if new_vault else []))
             say("Waiting for the world")
             _wait_until_ready(here)
         except BaseException:  # also on Ctrl-C, nothing half-started stays behind
@@ -98,7 +107,7 @@ def reload(here: Places, say: Say) -> None:
         _wait_until_ready(here, not_pid=before)
 
 
-def launch(here: Places, operation: str, say: Say) -> None:
+def launch(here: Places, operation: str, say: Say, *options: str) -> None:
     """Run the launcher's ``start`` or ``check`` to its end; raise KeepsakeError if it failed."""
     # Containers often disable Python's byte code files. Then each process of a world compiles two
     # thousand modules again, which takes more than half of the start time.
@@ -107,7 +116,7 @@ def launch(here: Places, operation: str, say: Say) -> None:
     environ |= {DATABASE_URL: here.database_url, "PYTHONUNBUFFERED": "1"}
     lines: list[str] = []
     with subprocess.Popen(
-        [sys.executable, "-m", LAUNCHER, operation],
+        [sys.executable, "-m", LAUNCHER, operation, *options],
         cwd=REPOSITORY,
         env=environ,
         stdin=subprocess.DEVNULL,
@@ -124,6 +133,8 @@ def launch(here: Places, operation: str, say: Say) -> None:
                     say(line.removeprefix(STEP).strip())
         finally:
             process.kill()  # does nothing if it has ended
+    if refused := next((line for line in lines if line.startswith(REFUSED)), ""):
+        raise KeepsakeError(*json.loads(refused.removeprefix(REFUSED)))
     if process.returncode or CHECKED not in lines:
         raise KeepsakeError("Evennia did not start:\n" + "\n".join(lines[-_TAIL_LINES:]))
 
@@ -205,6 +216,7 @@ def end_all(here: Places, say: Say = lambda _: None) -> None:
     for component in Component:  # a leftover pid file would prevent a start
         getattr(here, f"{component}_pid").unlink(missing_ok=True)
     here.control_socket.unlink(missing_ok=True)
+    here.portal_socket.unlink(missing_ok=True)
 
 
 # -- status

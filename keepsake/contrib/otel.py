@@ -13,9 +13,12 @@ from typing import Any
 
 import httpx
 
-from keepsake.agent.agent_log import FAILED, log, warn
+from keepsake.agent.agent_log import FAILED
 from keepsake.events.log import Subscribers
 from keepsake.events.types import Compaction, Event, Thought, World
+from keepsake.logs import Subsystem, get_logger
+
+log = get_logger(Subsystem.TRACING)
 
 ENDPOINT = "OTEL_EXPORTER_OTLP_ENDPOINT"
 HEADERS = "OTEL_EXPORTER_OTLP_HEADERS"
@@ -43,7 +46,8 @@ class Spans:
             try:
                 self._start()
             except ImportError as error:
-                log(f'[Error] {ENDPOINT} is set, but {error}: pip install "evennia-keepsake[otel]"')
+                told = f'{ENDPOINT} is set, but {error}: pip install "evennia-keepsake[otel]"'
+                log.error(told)
         elif self._provider and isinstance(event, World) and event.op in ("stops", "reloads"):
             self._provider.shutdown()
         elif self._provider and isinstance(event, Thought | Compaction):
@@ -95,5 +99,5 @@ class Spans:
         except httpx.HTTPError as error:
             problem = str(error) or repr(error)
         if problem and not self._problem:
-            warn(f"The collector in {ENDPOINT} does not accept spans: {problem}")
+            log.warning(f"The collector in {ENDPOINT} does not accept spans: {problem}")
         self._problem = problem

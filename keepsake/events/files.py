@@ -120,16 +120,18 @@ class LineWriter:
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """Selects events by agent and kind."""
+    """Selects events by agent, kind and level."""
 
     agents: Collection[str] = ()  # names, in any case; empty for all agents
     kinds: Collection[str] = ()  # empty for all kinds
+    levels: Collection[str] = ()  # of faults; empty for all, and for events without a level
 
     def __call__(self, record: Record) -> bool:
         """Whether the record is selected."""
         named = str(record.get("agent", "")).casefold()
         of_them = not self.agents or named in (each.casefold() for each in self.agents)
-        return of_them and (not self.kinds or record.get("kind") in self.kinds)
+        of_kind = not self.kinds or record.get("kind") in self.kinds
+        return of_them and of_kind and (not self.levels or record.get("level") in self.levels)
 
 
 def events(folder: Path, after: int = 0) -> Iterator[Record]:

@@ -9,7 +9,6 @@ An event wakes only a thread that sleeps: to wake a thread costs more than all t
 from __future__ import annotations
 
 import json
-import logging
 import threading
 import time
 from collections import deque
@@ -25,9 +24,10 @@ from keepsake.events.prompts import PromptWriter
 from keepsake.events.secrets import SHORTEST, Scrubber
 from keepsake.events.types import Event, Events, Fault, Thought, World, to_record
 from keepsake.json_lines import Record
+from keepsake.logs import Subsystem, get_logger
 from keepsake.ports import Clock, SystemClock
 
-_log = logging.getLogger("keepsake.events")
+log = get_logger(Subsystem.EVENTS)
 
 FILE_BYTES = 16_000_000
 BUFFER = 10_000
@@ -66,7 +66,7 @@ def _notify(listeners: list[Callable[[Any], None]], what: object) -> None:
             listener(what)
         except Exception as error:  # of any kind: game and log continue without the listener
             listeners.remove(listener)  # first, because logging may emit an event again
-            _log.error("[Error] An event listener failed: %r", error)
+            log.error("An event listener failed and is removed", exc_info=error)
 
 
 class EventLog(Events):
@@ -74,8 +74,6 @@ class EventLog(Events):
 
     Args:
         secrets: Values that must never be in the log.
-        on_problem: Called in the log's thread with a message, once when the log cannot be written
-            and once when it can be written again.
         retry: Seconds until the next try to write after the disk refused.
         subscribers: The listeners, and the agents' ids by their present names.
 
@@ -90,7 +88,6 @@ class EventLog(Events):
         *,
         clock: Clock | None = None,
         secrets: Iterable[str] = (),
-        on_problem: Callable[[str], None] = lambda _: None,
         file_bytes: int = FILE_BYTES,
         buffer: int = BUFFER,
         retry: float = RETRY_SECONDS,
@@ -101,7 +98,6 @@ class EventLog(Events):
         self.problem = ""
         self.lost = 0
         self._clock = clock or SystemClock()
-        self._on_problem = on_problem
         self._limit = file_bytes
         self._buffer = buffer
         self._retry = retry
@@ -173,15 +169,16 @@ class EventLog(Events):
         except Exception as error:
             # Mostly the disk. After any other error, too, the thread must live and try again.
             if not self.problem:
-                self._on_problem(
+                told = (
                     f"The event log in {self.folder} cannot be written ({error}). Free some "
                     f"disk space or fix the permissions; {self._buffer:,} events can wait"
                 )
+                log.error(told, exc_info=error)
             self.problem = str(error) or repr(error)
         else:
             if self.problem:
                 self.problem = ""
-                self._on_problem(f"The event log in {self.folder} can be written again")
+                log.info(f"The event log in {self.folder} can be written again")
 
     @property
     def _writers(self) -> tuple[LineWriter, ...]:
@@ -219,7 +216,8 @@ class EventLog(Events):
             line = _json(record)
         except (TypeError, ValueError, AttributeError) as error:
             # A malformed event must not keep all the others out of the log.
-            fault = Fault(level="error", text=f"An event could not be logged: {error!r}")
+            text = f"An event could not be logged: {error!r}"
+            fault = Fault(level="error", subsystem=Subsystem.EVENTS, text=text)
             line = _json(to_record(fault, moment, number))
         lines.write(line.encode("utf-8", "replace") + b"\n", moment.date(), number)
         self._number = number
@@ -229,10 +227,7 @@ class EventLog(Events):
         for name, value in record.items():
             if name not in _OWN_FIELDS and name != "prompt":
                 record[name] = self._clean(value)
-        if isinstance(event, Fault) and not event.agent:
-            record["agent"] = self._agent_in(event.text)
-            record["agent_id"] = self.subscribers.agent_ids.get(record["agent"], 0)
-        elif record.get("agent"):
+        if record.get("agent"):
             record["agent_id"] = record["agent_id"] or agent_id
 
     def _clean(self, value: Any) -> Any:
@@ -246,14 +241,6 @@ class EventLog(Events):
         if isinstance(value, dict):
             return {name: self._clean(each) for name, each in value.items()}
         return [*map(self._clean, value)] if isinstance(value, list | tuple) else value
-
-    def _agent_in(self, text: str) -> str:
-        """Return the agent named at the beginning of a fault's text, after labels like [Error]."""
-        while text.startswith("[") and "] " in text:
-            text = text.partition("] ")[2]
-        names = tuple(self.subscribers.agent_ids)
-        found = (each for each in names if text.startswith((f"{each}:", f"{each} ")))
-        return max(found, key=len, default="")
 
 
 _json = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode

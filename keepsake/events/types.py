@@ -189,8 +189,10 @@ class Fault:
     """An error or a warning, for a person to look at."""
 
     kind: ClassVar[str] = "error"
-    level: str  #: ``warning``, ``error`` or ``config`` (a file in ``vault/config``).
+    level: str  #: ``warning`` or ``error``; in older logs also ``config`` (a file of settings).
     text: str  #: What is wrong, and the cure.
+    #: The part of the library that failed (:class:`keepsake.logs.Subsystem`); empty in older logs.
+    subsystem: str = ""
     agent: str = ""  #: The name of the agent that it concerns; empty for none.
     #: That agent's number in the database, which stays after a renaming; 0 if it is not known.
     agent_id: int = 0

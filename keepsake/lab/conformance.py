@@ -17,8 +17,11 @@ from keepsake.archive.records import Memory
 from keepsake.happening import ME, Manner, Person, Speech
 from keepsake.lab.benchmarks import Trial, TrialQuestion
 from keepsake.lab.evaluate import Evaluation, run_trial
+from keepsake.logs import Subsystem, get_logger
 from keepsake.memory.protocol import MemoryArguments, MemoryFactory, MemorySystem, RecalledLine
 from keepsake.ports import Embedder
+
+log = get_logger(Subsystem.LAB)
 
 START = datetime(2026, 5, 1, 9, 0, tzinfo=UTC)
 LONG = 400
@@ -73,6 +76,7 @@ def check_memory(make: MemoryFactory, embedder: Embedder | None = None) -> Itera
         except DoesNotConformError as wrong:
             yield CheckResult(name, str(wrong))
         except Exception as error:  # a third-party memory may raise anything; other checks go on
+            log.error("A check failed", check=name, exc_info=error)
             place = traceback.extract_tb(error.__traceback__)[-1]
             yield CheckResult(name, f"{error!r} ({place.filename}, line {place.lineno})")
         else:

@@ -29,9 +29,12 @@ from keepsake.lab.benchmarks import VAULT, Trial, read_trials
 from keepsake.lab.conversation import first_error
 from keepsake.lab.evaluate import MOST_RECALLED, Evaluation, Row, evaluate, limit_questions
 from keepsake.lab.probes import LOADS, probe_trials
+from keepsake.logs import Subsystem, get_logger
 from keepsake.models.embedders import named_embedder
 from keepsake.models.profiles import EMBEDDED
 from keepsake.paths import Places
+
+log = get_logger(Subsystem.LAB)
 
 NONE = "none"
 """The profile of a cell in which no model answers: only the memory's retrieval is measured."""
@@ -315,6 +318,7 @@ def run_cell(
     except KeepsakeError as error:
         problem = str(error)
     except Exception as error:  # a third-party memory may raise anything; other cells still count
+        log.error("A cell failed", memory=cell.memory, exc_info=error)
         place = traceback.extract_tb(error.__traceback__)[-1]
         problem = f"The cell failed: {error!r} ({place.filename}, line {place.lineno})"
     return CellRecord(cell, problem, round(time.perf_counter() - began, 3), rows)

@@ -12,20 +12,23 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Unpack
 
-from keepsake.archive import history, integrity
-from keepsake.archive.integrity import IntegrityReport
 from keepsake.archive.log import Archive
 from keepsake.archive.records import Memory, MemoryFacts
 from keepsake.archive.tiers import load_tiers
-from keepsake.errors import CompactionError, CompactionRunning, KeepsakeError
+from keepsake.errors import CompactionError, CompactionRunning, KeepsakeError, NoRoom
 from keepsake.happening import What
+from keepsake.logs import Subsystem, get_logger
+from keepsake.memory import history, integrity
 from keepsake.memory.compactor import Compactor
+from keepsake.memory.config import LARGEST_CONTEXT
+from keepsake.memory.integrity import IntegrityReport
 from keepsake.memory.plan import CompactionPlan, make_plan
 from keepsake.memory.summary_files import SummaryFolder, VaultCopies
 from keepsake.memory.types import (
+    CompactionRequest,
     CompactionResult,
     CompactReason,
     Load,
@@ -35,8 +38,7 @@ from keepsake.memory.types import (
 )
 from keepsake.memory.window import MemoryHost, Triggers, Window
 
-REPEAT_TIME = timedelta(minutes=10)
-"""The longest time after which the same line is a repeat. Later it is news: it happened again."""
+log = get_logger(Subsystem.ARCHIVE)
 
 
 class AgentMemory:
@@ -47,8 +49,8 @@ class AgentMemory:
 
     Attributes:
         archive: Stores everything.
-        lock: Guards the tiers; held only briefly.
         tiers: Which memory is in which tier.
+        window: What a prompt shows of them, and what it costs.
         compactor: Makes compactions; knows how many failed, and why.
     """
 
@@ -60,15 +62,14 @@ class AgentMemory:
         self.summaries = summaries
         self.host = host
         self.tiers = load_tiers(archive)
-        self.lock = threading.Lock()
         self.window = Window(agent, self.tiers, host)
         # Held during a whole compaction; no thread ever waits for it.
         self._busy = threading.Lock()
         for report in archive.reports:
-            host.log(f"[Memory] {agent}: {report}")
+            log.warning(report, agent=agent)
         self._triggers = Triggers(self.tiers, self.window, host)
-        self._copies = VaultCopies(summaries, self.tiers, archive, self.lock, host)
-        self.compactor = Compactor(archive, self.tiers, self.lock, self.window, self._copies, host)
+        self._copies = VaultCopies(summaries, self.tiers, host)
+        self.compactor = Compactor(archive, self.tiers, self.window, self._copies, host)
         self._copies.adopt_edits(mend=True)
 
     def append(
@@ -84,138 +85,175 @@ class AgentMemory:
         return self.add(Memory(0, time or self.host.clock.now(), what, **facts))
 
     def add(self, memory: Memory) -> Memory:
-        """Archive a memory under the next number; see :meth:`append`.
-
-        If the same happens again at the same place within :data:`REPEAT_TIME`, it is one memory
-        with a count, unless it is the agent's own act.
-
-        Returns:
-            The memory as it is archived.
-        """
-        with self.lock:
-            memory = replace(memory, number=self.tiers.last_number + 1)
-            last = self.tiers.window[-1] if self.tiers.window else None
-            if last and not memory.is_own and _is_repeat(last, memory):
-                when = memory.time.isoformat()
-                times = last.repeats + 1
-                record = {"type": "repeat", "n": last.number, "t": when, "times": times}
-                self.archive.append(record)
-                return self.tiers.repeat_last(times)
-            self.archive.append(memory.to_record())
-            self.tiers.window.append(memory)
-            self.tiers.last_number = memory.number
-            return memory
+        """Archive a memory under the next number; see :meth:`Tiers.remember`."""
+        return self.tiers.remember(memory)
 
     # -- what is in the prompt, and what it costs
 
     def context(self) -> MemoryContext:
         """Return what is in the prompt now."""
-        with self.lock:
-            return self.window.context()
+        return self.window.context()
 
     def report_prompt(self, prompt: int) -> None:
         """Report the tokens of the last prompt: its other parts leave less room for memories.
 
-        Until the first report the other parts count as 0 tokens. A memory without reports
-        compacts later than it should.
+        Until the first report, compactions are by count alone, because nobody knows how much of
+        the budget the other parts take.
         """
-        with self.lock:
-            load = self.window.load()
-            self.window.overhead = max(prompt - load.summaries - load.window, 0)
+        self.window.report_prompt(prompt)
 
     def load(self) -> Load:
         """Return what the prompt costs now; quick."""
-        with self.lock:
-            return self.window.load()
+        return self.window.load()
+
+    def no_room(self) -> NoRoom | None:
+        """Return the problem if the rest of the prompt alone needs the whole budget; quick.
+
+        Then no compaction can help, so none is made: a budget that is too small by mistake, for
+        however short a time, must not cost the agent its memory.
+        """
+        load = self.load()
+        if not (self.window.is_overhead_known and load.leaves_no_room):
+            return None
+        return NoRoom(
+            f"{self.agent}'s prompt has no room for memories: the persona, the commands and the "
+            f"scene alone need {load.overhead:,} tokens, and a prompt may have {load.budget:,}. "
+            "Nothing is compacted until that changes",
+            "Raise prompt_tokens of the profile in llm.md, or context_tokens in "
+            "memory_compaction.md, if the model allows more; or shorten the persona, the pinned "
+            "lines or the template in prompts/talk.md",
+        )
 
     # -- whether a compaction is due
 
-    def may_be_due(self) -> CompactReason | None:
-        """Return a reason for a compaction, even if it would not pay. Quick: it makes no plan."""
-        return next(iter(self._reasons()), None)
+    def may_be_due(self, *, asleep: bool = False) -> CompactReason | None:
+        """Return a reason for a compaction, even if it would not pay. Quick: it makes no plan.
 
-    def next_turn(self) -> CompactReason | None:
-        """Return why a compaction is due (count, high, sleep). Makes a plan: for worker threads.
-
-        None while a compaction runs, after a recent failure, or if none would pay.
+        None while a compaction runs, and after a recent failure.
         """
-        return next(filter(self._pays, self._reasons()), None)
+        if self._busy.locked():
+            return None
+        return next(iter(self._reasons(asleep=asleep)), None)
 
     def before_thought(self) -> CompactReason | None:
-        """Return EMERGENCY if a compaction must come before the prompt that is built next.
+        """Return EMERGENCY if the prompt that is built next should wait for a compaction.
 
-        That is always so over the budget, because such a prompt cannot be sent.
+        Quick: only the compaction itself finds out whether it pays.
         """
-        emergency = CompactReason.EMERGENCY
-        with self.lock:
-            load = self.window.load()
-            if load.used < self.host.config().emergency * load.budget:
-                return None
-            if load.used > load.budget:
-                return emergency
-            if self._busy.locked() or self._triggers.declines(emergency, load):
-                return None
-        return emergency if self._pays(emergency) else None
+        if self._busy.locked():
+            # A prompt over its budget waits for the compaction that runs; others need not.
+            load = self.load()
+            waits = load.used > load.budget and not load.leaves_no_room
+            return CompactReason.EMERGENCY if waits and self.window.is_overhead_known else None
+        return CompactReason.EMERGENCY if self._triggers.is_emergency() else None
 
-    def _reasons(self) -> list[CompactReason]:
-        if self._busy.locked() or self.compactor.backing_off:
+    def next_due(self) -> int:
+        """Return the memory number at which the next compaction is due by count."""
+        return self._triggers.next_due()
+
+    def _reasons(self, *, asleep: bool) -> list[CompactReason]:
+        if self.compactor.backing_off:
             return []
-        with self.lock:
-            return self._triggers.reasons()
-
-    def _pays(self, reason: CompactReason) -> bool:
-        plan = self._plan(reason)  # slow, so without the lock: appends need not wait
-        with self.lock:
-            return self._triggers.due(reason, plan)
-
-    def _plan(self, reason: CompactReason) -> CompactionPlan | None:
-        """Plan a compaction; None if there is nothing to do. Call it without the lock."""
-        snapshot = self.window.snapshot(self.context())
-        return make_plan(reason, self.host.config(), snapshot)
+        return self._triggers.reasons(asleep=asleep)
 
     # -- compaction and undo
 
-    def compact(self, reason: CompactReason) -> CompactionResult:
-        """Make room in the prompt now: climb the ladder once.
+    def plan(self, request: CompactionRequest) -> CompactionPlan | None:
+        """Plan the compaction that a request asks for; slow, because it counts the whole window.
+
+        Returns:
+            None if nothing is due, if it would not pay, or if nothing is left to do.
+        """
+        asked = request.reason
+        reasons = self._reasons(asleep=request.asleep) if asked is None else [asked]
+        if not reasons:
+            return None
+        limits = request.limits
+        if not self.window.is_overhead_known:
+            # The budget says nothing yet, so only the number of memories counts.
+            limits = replace(limits, context_tokens=LARGEST_CONTEXT)
+        snapshot = self.window.snapshot()
+        for reason in reasons:
+            plan = make_plan(reason, limits, snapshot)
+            must_pay = asked in (None, CompactReason.EMERGENCY)
+            if plan is not None and (not must_pay or self._triggers.due(plan)):
+                return plan
+            if must_pay:
+                self._triggers.decline(reason)
+        return None
+
+    def compact(self, request: CompactionRequest) -> CompactionResult:
+        """Make room in the prompt: plan once, then climb the ladder once.
+
+        Returns:
+            What was done; its outcome is NOTHING if nothing was due or left to do.
 
         Raises:
-            CompactionError: Nothing was changed. It says why, or that nothing is left to do.
+            CompactionError: Nothing was changed. It says why.
         """
-        emergency = reason is CompactReason.EMERGENCY
-        with self._exclusively(), self.compactor.failing_safely():
+        with self._exclusively(), self.compactor.failing_safely(request.reason):
+            if request.reason is not None and (problem := self.no_room()):
+                raise problem
             self.archive.sync()  # memories must be on disk before they are compacted
             self._copies.adopt_edits()
-            with self.lock:
-                self.window.mask_all_allowed()
-                blocked = self._triggers.blocked()
-                load = self.window.load()
-            plan = self._plan(reason)
-            hopeless = blocked and (plan is None or plan.least > load.budget)
+            plan = self.plan(request)
             made = None
-            if plan and not (emergency and hopeless and load.used > load.budget):
-                made = self.compactor.make(plan, again=blocked)
-                load = self.load()
-                # Memories that came meanwhile say nothing about what this compaction achieved.
-                left = made.tokens_after if made else load.summaries + load.window
-                rest = Load(load.overhead + left, 0, left, load.budget)
-                with self.lock:
-                    self._triggers.compacted(reason, rest)
-            if made is None and emergency and load.used > load.budget:
-                raise CompactionError(
-                    f"{self.agent}'s prompt needs {load.used} tokens and may have {load.budget}, "
-                    f"and nothing is left to compact; {load.overhead} of them are not memories",
-                    "Raise context_tokens in memory_compaction.md if the model allows more; "
-                    "or shorten the profile, the pinned lines or the template in prompts/talk.md",
-                )
-            kept = len(self.tiers.window)
+            if plan is not None:
+                made = self._carry_out(plan, request)
+            load = self.load()
+            if made is None and request.reason is CompactReason.EMERGENCY:
+                self._check_that_it_fits(load)
+            return made or self._nothing_done(plan, request)
+
+    def _carry_out(
+        self, plan: CompactionPlan, request: CompactionRequest
+    ) -> CompactionResult | None:
+        """Carry out a plan; return None if masking was all that there was to do."""
+        in_vain = self._triggers.blocked()
+        self.window.mask_all_allowed()
+        made = self.compactor.make(plan, request, again=in_vain)
+        load = self.load()
+        # Memories that came meanwhile say nothing about what this compaction achieved.
+        left = made.tokens_after if made else load.summaries + load.window
+        rest = Load(load.overhead + left, 0, left, load.budget)
+        self._triggers.compacted(plan.reason, rest)
+        return made
+
+    def _check_that_it_fits(self, load: Load) -> None:
+        """Raise if the prompt is over its budget even with the newest memory alone."""
+        shown = self.context().shown
+        least = load.overhead + load.summaries + self.window.count(*shown)
+        if least > load.budget:
+            raise CompactionError(
+                f"{self.agent}'s prompt needs {least:,} tokens and may have {load.budget:,}, "
+                f"and nothing is left to compact; {load.overhead:,} of them are not memories",
+                "Raise context_tokens in memory_compaction.md if the model allows more; "
+                "or shorten the profile, the pinned lines or the template in prompts/talk.md",
+            )
+
+    def _nothing_done(
+        self, plan: CompactionPlan | None, request: CompactionRequest
+    ) -> CompactionResult:
+        tiers = self.tiers.view()
+        kept = len(tiers.window)
+        least = request.limits.immediate_window
+        if kept == least + 1 and request.reason is not None:
+            why = (
+                f"only memory {tiers.window[0].number} is old enough, and a summary of a single "
+                "memory would be no shorter"
+            )
+        else:
             why = (
                 f"the {kept} memories since the last summary stay in the window, as the newest "
-                f"{self.host.config().immediate_window} and an unfinished talk always do; the next "
-                f"compaction is due at memory {self.next_due()}, now at {self.tiers.last_number}"
+                f"{least} and an unfinished talk always do"
             )
-            return made or CompactionResult(
-                reason=reason, outcome=Outcome.NOTHING, detail=why, kept=kept
-            )
+        due = f"the next compaction is due at memory {self.next_due()}, now at {tiers.last_number}"
+        return CompactionResult(
+            reason=plan.reason if plan else request.reason,
+            outcome=Outcome.NOTHING,
+            detail=f"{why}; {due}",
+            kept=kept,
+        )
 
     def undo(self) -> UndoResult:
         """Undo the newest compaction; may be repeated until none is left.
@@ -226,11 +264,14 @@ class AgentMemory:
         with self._exclusively():
             try:
                 undone = self.compactor.undo(history.undoable(self.archive))
+            except CompactionError:  # there is nothing to undo
+                raise
             except KeepsakeError as error:
+                told = "The undo failed"
+                log.error(told, agent=self.agent, subsystem=Subsystem.COMPACTION, exc_info=error)
                 raise CompactionError(error.what, error.cure) from error
-            with self.lock:  # what was known about the load is no longer valid
-                self.window.forget()
-                self._triggers.forget()
+            self.window.forget()  # what was known about the load is no longer valid
+            self._triggers.forget()
             return undone
 
     @contextmanager
@@ -272,18 +313,6 @@ class AgentMemory:
         with self._copies.in_step:  # just after a commit the files still hold the old summaries
             return integrity.check(self.archive, self.context(), self.summaries)
 
-    def next_due(self) -> int:
-        """Return the memory number at which the next compaction is due by count."""
-        with self.lock:
-            return self._triggers.next_due()
-
     def close(self) -> None:
         """Write everything to disk and close the files."""
         self.archive.close()
-
-
-def _is_repeat(last: Memory, memory: Memory) -> bool:
-    """Whether the same happened again: in the same place, a moment after it was last archived."""
-    # A deed does not repeat a pose with the same text, nor does a person repeat another one.
-    same = (last.what, last.place, last.event) == (memory.what, memory.place, memory.event)
-    return same and abs(memory.time - last.time) <= REPEAT_TIME

@@ -7,22 +7,32 @@ line: the earlier summaries are read from the archive and are current again.
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
 
-from keepsake.archive.history import PastCompaction
 from keepsake.archive.log import Archive
 from keepsake.archive.records import Tier
-from keepsake.archive.tiers import SummaryState, Tiers
+from keepsake.archive.tiers import SummaryState, Tiers, TierView
 from keepsake.errors import ArchiveUnwritable, CompactionError, KeepsakeError
+from keepsake.json_lines import Record
+from keepsake.logs import Subsystem, get_logger
+from keepsake.memory.history import PastCompaction
 from keepsake.memory.ladder import Ladder
 from keepsake.memory.plan import CompactionPlan
 from keepsake.memory.summary_files import VaultCopies
 from keepsake.memory.summary_text import Summarizer, extractive
-from keepsake.memory.types import CompactionResult, CompactReason, Outcome, Rung, UndoResult
+from keepsake.memory.types import (
+    CompactionRequest,
+    CompactionResult,
+    CompactReason,
+    Outcome,
+    Rung,
+    UndoResult,
+)
 from keepsake.memory.window import MemoryHost, Window
+
+log = get_logger(Subsystem.COMPACTION)
 
 RETRY_SECONDS = 30.0
 """Seconds to wait after the first failed compaction; doubled with each further one."""
@@ -38,27 +48,19 @@ class Compactor:
         last_failure: Why the last one failed; empty if it succeeded.
     """
 
-    def __init__(  # noqa: PLR0917 - six different collaborators, all of them needed
-        self,
-        archive: Archive,
-        tiers: Tiers,
-        lock: threading.Lock,
-        window: Window,
-        copies: VaultCopies,
-        host: MemoryHost,
+    def __init__(
+        self, archive: Archive, tiers: Tiers, window: Window, copies: VaultCopies, host: MemoryHost
     ) -> None:
         self.failures = 0
         self.retry_at: datetime | None = None
         self.last_failure = ""
         self._archive = archive
         self._tiers = tiers
-        self._lock = lock
         self._window = window
         self._copies = copies
         self._host = host
-        agent = window.agent
-        log = host.log
-        self._log: Callable[[str], None] = lambda text: log(f"[Memory] {agent}: {text}")
+        self._trigger = ""  # why the last compaction was made
+        self._agent = window.agent
 
     @property
     def backing_off(self) -> bool:
@@ -66,31 +68,40 @@ class Compactor:
         return self.retry_at is not None and self._host.clock.now() < self.retry_at
 
     @contextmanager
-    def failing_safely(self) -> Iterator[None]:
-        """Count and log a failure inside the block, and raise it as :class:`CompactionError`."""
+    def failing_safely(self, reason: CompactReason | None) -> Iterator[None]:
+        """Count and log a failure inside the block, and raise it as :class:`CompactionError`.
+
+        ``reason``: Why the compaction is made; None for whatever was due.
+        """
         try:
             yield
         except CompactionError:  # nothing was tried
             raise
         except KeepsakeError as error:
-            self._failed(error)
-            raise CompactionError(error.what, error.cure) from error
+            self._failed(error, error)
+            failure = CompactionError(error.what, error.cure)
+            failure.trigger = reason.value if reason else self._trigger
+            raise failure from error
         except Exception as error:
             # A bug must back off like any other failure, not be retried each turn.
-            self._failed(CompactionError(f"unexpected {error!r}"))
-            raise
+            told = CompactionError(f"unexpected {error!r}")
+            self._failed(told, error)
+            raise told from error
 
-    def _failed(self, error: KeepsakeError) -> None:
+    def _failed(self, error: KeepsakeError, cause: Exception) -> None:
         self.failures += 1
         wait = min(RETRY_SECONDS * 2 ** (self.failures - 1), RETRY_LIMIT_SECONDS)
         self.retry_at = self._host.clock.now() + timedelta(seconds=wait)
         self.last_failure = str(error)
-        self._log(f"Compaction failed: {error} (nothing was changed; next try in {wait:.0f} s)")
+        told = "The compaction failed; nothing was changed"
+        log.error(told, agent=self._agent, next_try_in_seconds=wait, exc_info=cause)
 
     # -- making a compaction
 
-    def make(self, plan: CompactionPlan, *, again: bool) -> CompactionResult | None:
-        """Carry out ``plan``; None if it would change nothing.
+    def make(
+        self, plan: CompactionPlan, request: CompactionRequest, *, again: bool
+    ) -> CompactionResult | None:
+        """Carry out ``plan``; None if it would change no summary.
 
         ``again``: Whether the last compaction was in vain; then no model is asked.
 
@@ -99,40 +110,46 @@ class Compactor:
         """
         host = self._host
         began = self._host.clock.now()
+        self._trigger = plan.reason.value
+        if not (plan.leaving or plan.shrinks):
+            return None  # masking is enough
         warning = "Emergency: " if plan.reason is CompactReason.EMERGENCY else ""
-        self._log(
+        log.info(
             f"{warning}Starting compaction ({self._tiers.last_number} memories, "
-            f"{len(plan.staying)} immediate, {len(plan.leaving)} recent)"
+            f"{len(plan.staying)} immediate, {len(plan.leaving)} recent)",
+            agent=self._agent,
         )
-        summarizer = self._summarizer(plan, again=again)
+        summarizer = self._summarizer(plan, request, again=again)
         held = tuple(host.constraints())
-        ladder = Ladder(plan, self._window, summarizer, self._log, host.clock.now(), held)
+        ladder = Ladder(plan, self._window, summarizer, host.clock.now(), held)
         if not ladder.climb():
             return None
         with self._copies.in_step:
             return self._committed(ladder, began)
 
-    def _summarizer(self, plan: CompactionPlan, *, again: bool) -> Summarizer:
+    def _summarizer(
+        self, plan: CompactionPlan, request: CompactionRequest, *, again: bool
+    ) -> Summarizer:
         """Return the configured summarizer, or the one without a model if time is short."""
         failed = plan.reason is CompactReason.EMERGENCY and self.backing_off
         haste = again or failed or plan.leaving_tokens > plan.config.budget
         if haste and not plan.reason.asked:
             return extractive
-        return self._host.summarizer()
+        return self._host.summarizer(request)
 
     def _committed(self, ladder: Ladder, began: datetime) -> CompactionResult:
-        tiers = self._tiers
         new = ladder.summaries
         now = self._host.clock.now()
         recent = new[Tier.RECENT]
-        with self._lock:
-            number = tiers.compactions + 1
-            made = SummaryState(new.get(Tier.LONGTERM), recent, recent.last, number, now)
-            result = _result(ladder, number, (now - began).total_seconds())
-            told = {"reason": result.reason.value, **result.to_record()}
-            line = made.compaction_line(tiers.step + 1, total=tiers.last_number, **told)
-            self._archive.append(line)
-            tiers.apply(line)
+        number = self._tiers.compactions + 1
+        made = SummaryState(new.get(Tier.LONGTERM), recent, recent.last, number, now)
+        result = _result(ladder, number, (now - began).total_seconds())
+        told = {"reason": ladder.plan.reason.value, **result.to_record()}
+
+        def line(tiers: TierView) -> Record:
+            return made.compaction_line(tiers.step + 1, total=tiers.last_number, **told)
+
+        self._tiers.write(line)
         self.failures = 0
         self.retry_at = None
         self.last_failure = ""
@@ -141,10 +158,11 @@ class Compactor:
             self._archive.sync()
         for summary in new.values():
             name = "Long-term" if summary.tier is Tier.LONGTERM else "Short-term"
-            self._log(f"{name} summary updated ({len(summary.text)} chars)")
+            updated = f"{name} summary updated ({len(summary.text)} chars)"
+            log.info(updated, agent=self._agent)
         for tier in Tier:
             self._copies.write(tier, keep=True)
-        self._log(f"Compaction complete ({result.outcome})")
+        log.info(f"Compaction complete ({result.outcome})", agent=self._agent)
         return result
 
     # -- undoing a compaction
@@ -156,24 +174,26 @@ class Compactor:
             CompactionError: There is none.
             ArchiveUnwritable: The undo could not be archived; nothing was changed.
         """
-        tiers = self._tiers
         if not past:
             raise CompactionError("there is no compaction to undo")
         number = past[-1].number
         before = past[-1].before
-        now = tiers.state.summarised
+        now = self._tiers.state.summarised
         first = before.summarised + 1
         window = self._archive.read(first, now) if first <= now else []
+        time = self._host.clock.now()
+
+        def line(tiers: TierView) -> Record:
+            return before.undo_line(
+                number,
+                tiers.step + 1,
+                compactions=tiers.compactions,
+                total=tiers.last_number,
+                time=time,
+            )
+
         with self._copies.in_step:
-            with self._lock:
-                step = tiers.step + 1
-                total = tiers.last_number
-                made = tiers.compactions
-                time = self._host.clock.now()
-                line = before.undo_line(number, step, compactions=made, total=total, time=time)
-                self._archive.append(line)
-                tiers.window = [*window, *tiers.window]
-                tiers.apply(line)
+            self._tiers.write(line, restored=window)
             with suppress(ArchiveUnwritable):
                 self._archive.sync()
             for tier in Tier:
@@ -181,7 +201,7 @@ class Compactor:
         detail = "the earlier summaries are current again"
         if window:
             detail = f"memories {first}-{now} are in the window again"
-        self._log(f"Compaction {number} was undone: {detail}")
+        log.info(f"Compaction {number} was undone: {detail}", agent=self._agent)
         return UndoResult(number, detail, len(past) - 1)
 
 

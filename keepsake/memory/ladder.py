@@ -13,7 +13,8 @@ from functools import partial
 
 from keepsake.archive.records import STOCK, Memory, Summary, Tier
 from keepsake.errors import KeepsakeError
-from keepsake.language.perception import SENTENCE_GAP
+from keepsake.language.perception import SENTENCE_GAP, shorten
+from keepsake.logs import Subsystem, get_logger
 from keepsake.memory.masking import mask
 from keepsake.memory.plan import LEAST_SUMMARY, CompactionPlan
 from keepsake.memory.summary_text import (
@@ -23,13 +24,17 @@ from keepsake.memory.summary_text import (
     Summarizer,
     SummarySource,
     extractive,
+    has_words,
 )
 from keepsake.memory.types import CompactReason, Rung, RungStep
 from keepsake.memory.window import Window
 from keepsake.ports import Generation, GenerationRequest, TargetModel
+from keepsake.prompt.tokens import CHARACTERS_PER_TOKEN
 from keepsake.tasks.summarise import Contradictions, Summarise
 from keepsake.tasks.task import FALLBACK, Ask, RefusedAnswer, run
 from keepsake.tasks.task_prompts import Templates
+
+log = get_logger(Subsystem.COMPACTION)
 
 UNCHANGED = "unchanged"
 """The ``model`` of a long-term summary copied from the short-term one; no model was asked."""
@@ -48,7 +53,6 @@ class Ladder:
     plan: CompactionPlan
     window: Window
     summarizer: Summarizer
-    log: Callable[[str], None]
     now: datetime
     constraints: tuple[str, ...] = ()  # lines of pins and open promises
     summaries: dict[Tier, Summary] = field(default_factory=dict)
@@ -68,8 +72,8 @@ class Ladder:
         self.summaries = {summary.tier: summary for summary in there if summary is not None}
         self._window = sum(before.weights)
         old = dict(self.summaries)
-        full = before.tokens - self._window + before.plain
-        self.steps = [RungStep(Rung.MASK, full, before.tokens)]
+        full = before.summaries + before.plain
+        self.steps = [RungStep(Rung.MASK, full, before.masked)]
         if self.plan.leaving:
             self._summarise()
         self._merge()
@@ -95,7 +99,8 @@ class Ladder:
         # Do not pay a model for folded lines and stock phrases, which say nothing.
         leaving = mask(plan.leaving, plan.leaving[-1].number, self.window.matters) or plan.leaving
         memories = tuple(memory for memory in leaving if memory.event not in STOCK) or leaving
-        older = tuple(each.text.strip() for each in self.summaries.values())
+        texts = (each.text.strip() for each in self.summaries.values())
+        older = tuple(text for text in texts if has_words(text))
         first = plan.leaving[0].number
         last = plan.leaving[-1].number
         oldest = next((each.first for each in self.summaries.values()), first)
@@ -105,7 +110,8 @@ class Ladder:
         drafts = [self._write(source) for source, _ in sources]
         self.summaries = {}
         self._window = plan.staying_tokens
-        for (source, span), draft in zip(sources, drafts, strict=True):
+        for (source, span), written in zip(sources, drafts, strict=True):
+            draft = _with_words(written, source, span)
             made_of = count(*source.older, *source.memories)
             costs = made_of, count(draft.text)
             summary = Summary(source.tier, *span, draft.text, draft.model, self.now, *costs)
@@ -120,10 +126,11 @@ class Ladder:
             again = bool(source.limit_tokens) and not source.memories
             if self.plan.reason is not CompactReason.EMERGENCY and not again:
                 raise
-            self.log(f"{error.what}; a summary without a model is used")
+            told = f"{error.what}; a summary without a model is used"
+            log.warning(told, agent=self.window.agent, exc_info=error)
             return extractive(source)
         for refused in draft.refusals:
-            self.log(f"A summary was refused: {refused.reason}")
+            log.info("A summary was refused", agent=self.window.agent, reason=refused.reason)
         return draft
 
     def _merge(self) -> None:
@@ -154,7 +161,7 @@ class Ladder:
         self._step(Rung.RESUMMARISE, before)
 
     def _truncate(self, target: int) -> None:
-        """Cut the oldest summary, then the other; the archive has both."""
+        """Cut the oldest summary, then the other, down to a sentence; the archive has both."""
         before = self.tokens
         overhead = self.plan.before.overhead
         count = self.window.count
@@ -190,11 +197,11 @@ class Ladder:
         self._shorten(tier, extractive(source))
 
     def _shorten(self, tier: Tier, draft: Draft) -> None:
-        """Replace the text of a summary if the draft is shorter and not empty."""
+        """Replace the text of a summary if the draft is shorter and has words."""
         summary = self.summaries[tier]
         count = self.window.count
         tokens = count(draft.text)
-        if draft.text and tokens < count(summary.text):
+        if has_words(draft.text) and tokens < count(summary.text):
             self.summaries[tier] = replace(
                 summary, text=draft.text, model=draft.model, time=self.now, tokens_after=tokens
             )
@@ -206,8 +213,28 @@ class Ladder:
         self.written += written
 
 
+def _with_words(draft: Draft, source: SummarySource, span: tuple[int, int]) -> Draft:
+    """Return a draft that says something, whatever its writer returned.
+
+    The rules replace a draft without words. If the source has no words either, as after a talk in
+    signs, the summary says that.
+    """
+    if has_words(draft.text):
+        return draft
+    by_rules = extractive(source)
+    text = by_rules.text
+    if not has_words(text):
+        first, last = span
+        text = f"Memories {first} to {last} hold no words."
+    return replace(draft, text=text, model=by_rules.model)
+
+
 def _end_of(text: str, limit: int, count: Callable[[str], int]) -> str:
-    """Return the end of ``text`` that fits into ``limit`` tokens: whole lines, or sentences."""
+    """Return the end of ``text`` that fits into ``limit`` tokens: whole lines, or sentences.
+
+    If no sentence fits, the beginning of the last one that has words is returned, in at most
+    :data:`LEAST_SUMMARY` tokens by the usual length of a token.
+    """
     parts = list[str]()
     end = list[str]()
     listed = False
@@ -219,7 +246,12 @@ def _end_of(text: str, limit: int, count: Callable[[str], int]) -> str:
         if (limit := limit - count(part)) < 0:
             break
         end.insert(0, part)
-    return ("\n" if listed else " ").join(end) or "…"
+    fitting = ("\n" if listed else " ").join(end)
+    if has_words(fitting):
+        return fitting
+    sentences = [sentence for part in parts for sentence in SENTENCE_GAP.split(part)]
+    last = next((each for each in reversed(sentences) if has_words(each)), "")
+    return shorten(last, LEAST_SUMMARY * CHARACTERS_PER_TOKEN)
 
 
 # -- summaries by a model

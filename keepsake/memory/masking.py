@@ -15,6 +15,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.happening import Result
@@ -69,8 +70,9 @@ class _View:
     # how many lines of each person stay unchanged because they matter
     exempt: Counter[str] = field(default_factory=Counter)
     verb: str = ""  # the verb of the agent's last act
-    # the last line of each subject: a person, a place, or the first words of the line
-    latest: dict[str, str] = field(default_factory=dict)
+    # the last line of each subject, with its place and day; a subject is a person, a place, or the
+    # first words of the line
+    latest: dict[str, tuple[str, str, date]] = field(default_factory=dict)
 
     def take(self, memory: Memory) -> Memory | None:
         """Return ``memory`` as it is shown; None if it is folded."""
@@ -93,26 +95,30 @@ class _View:
         if memory.heard is not None:
             return memory
         if seen and memory.source:
-            return None if self._is_repeat(memory.source, head) else memory
+            return None if self._is_repeat(memory, memory.source, head) else memory
         if _is_look(memory):
             title = shorten(text[: 2 * _HEAD].partition(". ")[0].rstrip("."), _HEAD)
             # After a walk a look says where the agent is now, even if nothing there has changed.
-            if self._is_repeat(f"look {title}", text) and self.verb != "go":
+            if self._is_repeat(memory, f"look {title}", text) and self.verb != "go":
                 return None
             parts = (each.rstrip(".") for each in tail.split(". ") if each.startswith(_LABELS))
             lists = (f"{shorten(each, _LIST)}." for each in parts)
             return _shortened(memory, " ".join([f"{title}.", *lists]))
         first, *rest = head.casefold().split(" ", 2)[:2]  # ``the door``, ``oswin``
         nobodys = f"{first} {''.join(rest)}" if first in _ARTICLES else first
-        if seen and self._is_repeat(nobodys, head):
+        if seen and self._is_repeat(memory, nobodys, head):
             return None
         return _shortened(memory, shorten(text[: 2 * _HEAD], 2 * _HEAD - 1))
 
-    def _is_repeat(self, subject: str, text: str) -> bool:
-        """Whether ``text`` repeats the last line of its subject, and is long enough to fold."""
+    def _is_repeat(self, memory: Memory, subject: str, text: str) -> bool:
+        """Whether ``text`` repeats the last line of its subject, and is long enough to fold.
+
+        On another day, or in another place, the same is news.
+        """
         # Arriving, leaving and arriving again is no repetition: all three lines are needed.
-        known = self.latest.get(subject) == text
-        self.latest[subject] = text
+        line = (text, memory.place, memory.time.date())
+        known = self.latest.get(subject) == line
+        self.latest[subject] = line
         return known and len(text) >= SHORTEST_FOLDED
 
 

@@ -20,7 +20,11 @@ EXPECTED_RECENT = 300
 LEAST_SUMMARY = 60
 """Tokens below which a summary is not squeezed while there is another way."""
 LEAST_VERBATIM = 4
-"""The number of newest memories that stay if they fit at all, even if there is little room."""
+"""The number of newest memories that always stay, even if ``preserve_memories`` is lower: without
+the last lines of a talk nobody can answer."""
+LEAST_COVERED = 2
+"""The fewest memories that a compaction by count, or on request, summarises. A summary of a single
+memory is no shorter than the memory, and loses its words."""
 FARTHEST = 24
 """The number of newest memories in which an open exchange is looked for."""
 _ANSWERS = frozenset({"say", "whisper", "give"})
@@ -31,20 +35,39 @@ _WAYS = frozenset({"traverse", "move"})
 
 @dataclass(frozen=True, slots=True)
 class MemorySnapshot:
-    """A memory at one moment, with its costs in tokens."""
+    """A memory at one moment, with its costs in tokens.
+
+    A compaction begins with masking. So the weights are of the window with all lines masked that
+    may be.
+    """
 
     longterm: Summary | None
     recent: Summary | None
     window: tuple[Memory, ...]
-    # tokens of each memory of the window as it is shown, masked; 0 if it is folded away
+    # tokens of each memory of the window, masked; 0 if it is folded away
     weights: tuple[int, ...]
     plain: int  # tokens of the window without masking
     longterm_tokens: int
     recent_tokens: int
-    overhead: int
+    overhead: int  # tokens of the prompt besides summaries and window
     # number of the oldest memory of the open exchange; None if there is none
-    open_from: int | None = None
-    tokens: int = 0  # tokens of summaries and window as they are shown
+    open_from: int | None
+    shown_now: int  # tokens of the window as it is shown before the compaction
+
+    @property
+    def summaries(self) -> int:
+        """Tokens of both summaries."""
+        return self.longterm_tokens + self.recent_tokens
+
+    @property
+    def tokens(self) -> int:
+        """Tokens of summaries and window before the compaction."""
+        return self.summaries + self.shown_now
+
+    @property
+    def masked(self) -> int:
+        """Tokens of summaries and window after masking."""
+        return self.summaries + sum(self.weights)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +77,12 @@ class CompactionPlan:
     reason: CompactReason
     config: CompactionConfig
     before: MemorySnapshot
-    # the memories to summarise, oldest first; empty if only the summaries are shortened
+    # the memories to summarise, oldest first; empty if lines are masked or summaries shortened only
     leaving: tuple[Memory, ...]
     staying: tuple[Memory, ...]
-    leaving_tokens: int  # tokens of the leaving memories as they are shown
+    leaving_tokens: int  # tokens of the leaving memories, masked
     staying_tokens: int
+    shrinks: bool  # whether the summaries are too long
     saving: int  # tokens that each later prompt is expected to save
     least: int  # the fewest tokens that the prompt can have afterwards, with squeezed summaries
 
@@ -82,17 +106,27 @@ def make_plan(
 ) -> CompactionPlan | None:
     """Plan a compaction; None if there is nothing to do.
 
-    ``reason``: A compaction by count keeps the immediate window, unless that leaves the prompt
-    over the high mark. A manual one keeps it unless that leaves the prompt over the low mark. All
-    others go down to the low mark.
+    The newest ``preserve_memories`` and the open exchange stay, whatever the budget is. If the rest
+    of the prompt alone is over the budget, no compaction can help, so there is no plan.
+
+    Args:
+        reason: A compaction by count keeps the immediate window, unless that leaves the prompt
+            over the high mark. A manual one keeps it unless that leaves the prompt over the low
+            mark. All others go down to the low mark.
     """
+    if now.overhead >= config.budget:
+        return None
     room = _Room(config, now)
     leave = _leave(reason, room)
+    if leave < LEAST_COVERED and reason in (CompactReason.COUNT, CompactReason.MANUAL):
+        leave = 0
     shrinks = now.recent is not None and (
         now.longterm_tokens > config.longterm_tokens
-        or now.overhead + now.tokens > config.of_budget(config.high)
+        or now.overhead + now.masked > config.of_budget(config.high)
     )
-    if not leave and not shrinks:
+    # A compaction by count is about the number of memories, which masking does not change.
+    masks = now.masked < now.tokens and reason is not CompactReason.COUNT
+    if not (leave or shrinks or masks):
         return None
     return CompactionPlan(
         reason=reason,
@@ -102,6 +136,7 @@ def make_plan(
         staying=now.window[leave:],
         leaving_tokens=sum(now.weights[:leave]),
         staying_tokens=room.staying[leave],
+        shrinks=shrinks,
         saving=now.overhead + now.tokens - room.used[leave],
         least=room.tight[leave],
     )
@@ -133,39 +168,32 @@ class _Room:
 
 
 def _leave(reason: CompactReason, room: _Room) -> int:
-    """Return how many memories leave."""
+    """Return how many memories leave: the oldest ones, never one that must stay."""
     config = room.config
-    window = room.now.window
-    open_from = room.now.open_from
-    going_on = room.count
-    if open_from is not None:
-        going_on = next((i for i, m in enumerate(window) if m.number >= open_from), room.count)
-    opened = _fitting(going_on, room)
     target = config.of_budget(config.low)
-    # The newest memories always stay.
-    preserved = max(room.count - config.preserve_memories, 0)
-    by_load = min(room.least_leave(room.used, target), _fitting(preserved, room), opened)
+    newest = max(config.preserve_memories, LEAST_VERBATIM)
+    open_at = _index_of_open(room)
+    may_leave = min(max(room.count - newest, 0), open_at)
+    by_load = min(room.least_leave(room.used, target), may_leave)
     if reason is not CompactReason.COUNT and not reason.asked:
         return by_load
     due = max(room.count - config.immediate_window, 0)
-    by_count = min(due, going_on)
+    by_count = min(due, open_at)
     if reason is CompactReason.COUNT and by_count * 2 < due:
         by_count = 0  # most of it is an open exchange: wait, do not compact a little each turn
     bearable = target if reason.asked else config.of_budget(config.high)
-    if by_count <= opened and room.used[by_count] <= bearable:
+    if room.used[by_count] <= bearable:
         return by_count
-    return max(by_load, min(by_count, opened))
+    return max(by_load, by_count)
 
 
-def _fitting(start: int, room: _Room) -> int:
-    """Return ``start``, or a later index if the memories from ``start`` on exceed the budget."""
-    limit = room.config.of_budget(room.config.emergency)
-    if room.tight[start] <= limit:
-        return start
-    # Go down to the low mark. Otherwise every further memory would start the next compaction.
-    fits = room.least_leave(room.used, room.config.of_budget(room.config.low))
-    barely = room.least_leave(room.tight, limit)
-    return max(start, min(fits, max(barely, room.count - LEAST_VERBATIM)))
+def _index_of_open(room: _Room) -> int:
+    """Return the index of the oldest memory of the open exchange; the end if there is none."""
+    open_from = room.now.open_from
+    if open_from is None:
+        return room.count
+    window = room.now.window
+    return next((i for i, each in enumerate(window) if each.number >= open_from), room.count)
 
 
 # -- the open exchange, which no compaction summarises

@@ -9,6 +9,7 @@ person changed the body.
 from __future__ import annotations
 
 import hashlib
+import re
 import threading
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,14 +18,23 @@ from typing import Any
 import frontmatter
 import yaml
 
-from keepsake.archive.log import Archive
+from keepsake import regular_files
 from keepsake.archive.records import Tier
-from keepsake.archive.tiers import SummaryState, Tiers
-from keepsake.books.files import free_name, replace_file
+from keepsake.archive.tiers import SummaryState, Tiers, TierView
+from keepsake.books.files import free_name
 from keepsake.errors import ArchiveUnwritable
 from keepsake.events.types import MemoryChange
+from keepsake.files import replace_file
+from keepsake.json_lines import Record
+from keepsake.logs import Subsystem, get_logger
+from keepsake.memory.summary_text import has_words
 from keepsake.memory.window import MemoryHost
 
+log = get_logger(Subsystem.COMPACTION)
+
+_STEP = re.compile(r"^step: (\d+)$", re.M)
+_DIGEST = re.compile(r"^digest: '?([0-9a-f]{16})'?$", re.M)
+"""The lines of the front matter that say whether a file is as it was written."""
 _KINDS = {Tier.RECENT: "short-term summary", Tier.LONGTERM: "long-term summary"}
 
 
@@ -57,7 +67,10 @@ class SummaryFolder:
         """
         path = self.path(tier)
         try:
-            post = frontmatter.loads(path.read_text(encoding="utf-8-sig"))
+            source = regular_files.read_text(path)
+            if (unchanged := _as_written(path, source)) is not None:
+                return unchanged
+            post = frontmatter.loads(source)
         except FileNotFoundError:
             return None
         except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
@@ -117,6 +130,22 @@ class SummaryFolder:
         return note
 
 
+def _as_written(path: Path, source: str) -> SummaryFile | None:
+    """Return the file if nobody has changed it since it was written; quick.
+
+    It does without parsing the front matter, which would be most of the cost of opening an agent.
+    """
+    front, fence, body = source.partition("\n---\n")
+    step = _STEP.search(front)
+    digest = _DIGEST.search(front)
+    if not (fence and step and digest):
+        return None
+    text = body.strip()
+    if digest[1] != _digest(text):
+        return None
+    return SummaryFile(path, text, int(step[1]), edited=False)
+
+
 def _digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
 
@@ -128,18 +157,9 @@ class VaultCopies:
     people are missing; the next start writes them.
     """
 
-    def __init__(
-        self,
-        folder: SummaryFolder,
-        tiers: Tiers,
-        archive: Archive,
-        lock: threading.Lock,
-        host: MemoryHost,
-    ) -> None:
+    def __init__(self, folder: SummaryFolder, tiers: Tiers, host: MemoryHost) -> None:
         self._folder = folder
         self._tiers = tiers
-        self._archive = archive
-        self._lock = lock
         self._host = host
         self.in_step = threading.Lock()
         """Held from a commit until the files are written."""
@@ -152,9 +172,10 @@ class VaultCopies:
             note = folder.write(tier, tiers.state, tiers.step, keep=keep)
         except OSError as error:
             note = ""
-            self._log(f"{folder.path(tier)} could not be written: {error}")
+            told = f"{folder.path(tier)} could not be written"
+            log.error(told, agent=folder.agent, exc_info=error)
         if note:
-            self._log(note)
+            log.info(note, agent=folder.agent)
             self._emit(tier, 0, note)
 
     def adopt_edits(self, *, mend: bool = False) -> list[str]:
@@ -180,29 +201,29 @@ class VaultCopies:
                     raise
                 note = f"{self._folder.path(tier).name} could not be mended: {error}"
             if note:
-                self._log(note)
+                log.info(note, agent=self._folder.agent)
                 notes.append(note)
         return notes
 
     def _adopt_edit(self, tier: Tier, file: SummaryFile) -> str:
-        with self._lock:
-            tiers = self._tiers
-            summary = self._tiers.state.summary(tier)
-            if summary is None or file.text == summary.text.strip():
-                return ""
-            note = f"{file.path} was edited, but is empty or belongs to another compaction"
-            if file.step == tiers.step and file.text:
-                now = self._host.clock.now().isoformat()
-                line = {"type": "edit", "tier": tier.value, "text": file.text, "t": now}
-                self._archive.append(line)
-                tiers.apply(line)
-                note = f"{file.path.name} was edited by hand and adopted ({len(file.text)} chars)"
-                self._emit(tier, len(file.text))
-        self.write(tier)
-        return note
+        summary = self._tiers.state.summary(tier)
+        if summary is None or file.text == summary.text.strip():
+            return ""
+        now = self._host.clock.now().isoformat()
 
-    def _log(self, text: str) -> None:
-        self._host.log(f"[Memory] {self._folder.agent}: {text}")
+        def line(tiers: TierView) -> Record | None:
+            if file.step != tiers.step or not has_words(file.text):
+                return None
+            return {"type": "edit", "tier": tier.value, "text": file.text, "t": now}
+
+        after = self._tiers.write(line).state.summary(tier)
+        adopted = after is not None and after.text == file.text
+        # A version of the edit stays beside the file: the next compaction replaces the file.
+        self.write(tier, keep=adopted)
+        if not adopted:
+            return f"{file.path} was edited, but is empty or belongs to another compaction"
+        self._emit(tier, len(file.text))
+        return f"{file.path.name} was edited by hand and adopted ({len(file.text)} chars)"
 
     def _emit(self, tier: Tier, size: int, problem: str = "") -> None:
         """Emit the event of an edit: its length in characters, or why it was not adopted."""

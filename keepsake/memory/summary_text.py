@@ -21,8 +21,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
-from keepsake.archive.forgetting import FORGOTTEN
-from keepsake.archive.records import Memory, MemoryKind, Tier
+from keepsake.archive.records import FORGOTTEN, Memory, MemoryKind, Tier
 from keepsake.happening import ME, Pose, Speech
 from keepsake.language.perception import SENTENCE_GAP, for_prompt, short_day, shorten, words
 from keepsake.ports import Generation
@@ -117,6 +116,11 @@ def lines_of(text: str) -> list[str]:
     if any(line.startswith((*_ITEMS, MARK)) for line in lines):
         return lines
     return [" ".join(lines)] if lines else []
+
+
+def has_words(text: str) -> bool:
+    """Return whether a text has a letter of any script. A summary without one says nothing."""
+    return any(map(str.isalpha, text))
 
 
 # -- the source of a summary, and the result

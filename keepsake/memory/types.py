@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import astuple, dataclass
 from enum import StrEnum
 from typing import Any
 
 from keepsake.archive.records import Memory, Summary
+from keepsake.memory.config import CompactionConfig
 
 
 class CompactReason(StrEnum):
@@ -47,6 +49,27 @@ class Outcome(StrEnum):
     NOTHING = "nothing to compact"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompactionRequest:
+    """What is asked of a memory, with all that the compaction needs from the agent's world.
+
+    It is made on the reactor thread, and read in a worker thread.
+
+    Attributes:
+        reason: Why it is asked for; None for whatever is due in the background, if anything is.
+        limits: The settings, fitted to the agents' model. They hold for the whole compaction.
+        asleep: Whether the agent sleeps; then a compaction is due earlier.
+        names: The names of the people and places that the game knows, for summaries.
+        persona: Who the agent is, a paragraph; for summaries.
+    """
+
+    reason: CompactReason | None = None
+    limits: CompactionConfig
+    asleep: bool = False
+    names: frozenset[str] = frozenset()
+    persona: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class Load:
     """What the prompt costs, as far as it is known without building it."""
@@ -64,7 +87,12 @@ class Load:
     @property
     def share(self) -> float:
         """The used share of the budget; 1.0 is full."""
-        return self.used / self.budget
+        return self.used / self.budget if self.budget > 0 else math.inf
+
+    @property
+    def leaves_no_room(self) -> bool:
+        """Whether the rest of the prompt alone needs the whole budget. No compaction can help."""
+        return self.overhead >= self.budget
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +112,8 @@ class MemoryContext:
     longterm: Summary | None
     recent: Summary | None  # summary of the memories L+1 … S; None before the first compaction
     window: tuple[Memory, ...]  # the memories S+1 … N verbatim, oldest first
-    # the window as a prompt shows it: old tool results shortened, repeats folded
+    # the window as a prompt shows it: old tool results shortened, repeats folded; without its
+    # oldest lines if the budget has no room for them
     shown: tuple[Memory, ...] = ()
     compaction: int = 0  # number of the compaction that made the summaries; 0 for none
 
@@ -129,7 +158,7 @@ class CompactionFigures:
 class CompactionResult(CompactionFigures):
     """What a compaction did, with its reason and a description."""
 
-    reason: CompactReason
+    reason: CompactReason | None  # None if none was due in the background
     detail: str
     model: str = ""
     # refused answers of a model: the task, the answer, and why it was refused

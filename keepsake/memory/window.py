@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from keepsake.archive.privacy import redacted
 from keepsake.archive.records import Memory
 from keepsake.archive.tiers import Tiers
 from keepsake.books.journal import importance
 from keepsake.events.types import MemoryChange
+from keepsake.language.perception import shorten
 from keepsake.memory import masking
 from keepsake.memory.config import CompactionConfig
 from keepsake.memory.plan import CompactionPlan, MemorySnapshot, open_exchange
 from keepsake.memory.summary_text import Summarizer, extractive
-from keepsake.memory.types import CompactReason, Load, MemoryContext
+from keepsake.memory.types import CompactionRequest, CompactReason, Load, MemoryContext
 from keepsake.ports import Clock, Tokens
 from keepsake.prompt.script import script_line
 from keepsake.prompt.tokens import Heuristic
 
 ASK_AGAIN_AFTER = 4
 """Memories after which a compaction that did not pay is considered again."""
+_SHORTEST_LINE = 40
+"""Characters to which a line that alone exceeds the budget is cut at most: a few words."""
 _MARKED = (CompactReason.HIGH, CompactReason.SLEEP, CompactReason.EMERGENCY)
 """The reasons that depend on the load. The setting of the same name is the mark."""
 
@@ -30,46 +34,179 @@ class MemoryHost:
     """What a memory needs from its agent. The functions return current values."""
 
     clock: Clock
+    # the settings, fitted to the agents' model
     config: Callable[[], CompactionConfig] = CompactionConfig
-    summarizer: Callable[[], Summarizer] = lambda: extractive
-    log: Callable[[str], None] = lambda _: None
+    # returns what writes the summaries of a compaction; called in a worker thread
+    summarizer: Callable[[CompactionRequest], Summarizer] = lambda _: extractive
     tokens: Tokens | None = None  # counts the tokens of lines in a prompt
     # pins and open promises, which are in every prompt word for word
     constraints: Callable[[], Sequence[str]] = tuple
-    asleep: Callable[[], bool] = lambda: False
     # how much a memory matters, 1 to 10; important ones stay longer. None to use rules alone
     importance: Callable[[Memory], int] | None = None
     # takes the event of an edit of a summary; quick, called from any thread
     emit: Callable[[MemoryChange], None] = lambda _: None
 
 
+@dataclass(frozen=True, slots=True)
+class _Counted:
+    """Memories whose lines were counted, so that the next count takes only new ones."""
+
+    memories: tuple[Memory, ...] = ()
+    lines: tuple[str, ...] = ()
+    tokens: int = 0
+    factor: float = 0.0  # of the estimate, see :class:`Tokens`
+
+
 class Window:
-    """The tiers as a prompt shows them. Callers hold the lock of the tiers.
+    """The tiers as a prompt shows them, and what they cost; safe to use from several threads.
 
     Attributes:
-        overhead: Tokens of the prompt besides summaries and window, as last reported.
+        overhead: Tokens of the prompt besides summaries and window, as last reported; None before
+            the first report.
         importance: How much a memory matters, 1 to 10.
     """
 
     def __init__(self, agent: str, tiers: Tiers, host: MemoryHost) -> None:
-        self.overhead = 0
+        self.overhead: int | None = None
         self.agent = agent
         self.tokens = host.tokens or Heuristic()
         self.importance = host.importance or (lambda memory: importance(memory, agent))
         self._tiers = tiers
         self._host = host
-        self._through = self._looked = 0
-        # the memories up to the boundary, and their masked versions
+        # guards the attributes below
+        self._lock = threading.RLock()
+        # the mask ends at this memory; the newest memory when that was last checked
+        self._through = 0
+        self._looked = 0
+        # the memories up to the end of the mask, and their masked versions
         self._masked: tuple[tuple[Memory, ...], tuple[Memory, ...]] = ((), ())
         # the last context, and the state that it was made from
         self._made_of: tuple[object, ...] = ()
         self._context = MemoryContext(None, None, (), ())
-        # the memories that were counted last, their lines and tokens, the factor of the estimate
-        self._counted: tuple[tuple[Memory, ...], list[str], int, float] = ((), [], 0, 0.0)
+        self._counted = _Counted()
+
+    # -- what a prompt shows
+
+    def context(self) -> MemoryContext:
+        """Return what is in the prompt now.
+
+        If the budget has no room for the whole window, the oldest lines are not shown. They stay
+        in the window, and are shown again when there is room.
+        """
+        with self._lock:
+            context = self._whole()
+            load = self._load(context)
+            if load.used <= load.budget or load.leaves_no_room:
+                return context
+            room = load.budget - load.overhead - load.summaries
+            return replace(context, shown=self._newest_in(context.shown, room))
+
+    def mask_all_allowed(self) -> None:
+        """Mask as many memories as allowed; for moments when the prompt changes anyway."""
+        with self._lock:
+            self._through = self._most_masked(self._tiers.last_number)
+
+    def forget(self) -> None:
+        """Unmask everything, after memories came back or all were removed."""
+        with self._lock:
+            self._through = 0
+            self._looked = 0
+
+    def matters(self, memory: Memory) -> bool:
+        """Whether the mask leaves a memory unchanged."""
+        return self.importance(memory) >= masking.UNSHORTENED
+
+    def _whole(self) -> MemoryContext:
+        """Return the context with the whole window, masked."""
+        tiers = self._tiers.view()
+        last = tiers.last_number
+        if last != self._looked:
+            self._looked = last
+            kept = self._host.config().preserve_memories
+            if last - kept >= self._through + masking.STEP:  # the mask moves on
+                # It never moves back: masked lines stay masked, so the prompt keeps its head.
+                self._through = max(self._through, (last - kept) // masking.STEP * masking.STEP)
+        made_of = (tiers.window, self._through, tiers.state)
+        if made_of != self._made_of:  # mostly the same objects, so the comparison is quick
+            head = tuple(memory for memory in tiers.window if memory.number <= self._through)
+            if head != self._masked[0]:
+                self._masked = head, masking.mask(head, self._through, self.matters)
+            shown = (*self._masked[1], *tiers.window[len(head) :])
+            self._made_of = made_of
+            state = tiers.state
+            self._context = MemoryContext(
+                state.longterm, state.recent, tiers.window, shown, state.standing
+            )
+        return self._context
+
+    def _most_masked(self, last: int) -> int:
+        """Return the number of the last memory that may be masked, if ``last`` is the newest."""
+        return max(self._through, last - self._host.config().preserve_memories)
+
+    def _newest_in(self, shown: Sequence[Memory], room: int) -> tuple[Memory, ...]:
+        """Return the newest memories that fit into ``room`` tokens; at least a part of the last."""
+        kept: list[Memory] = []
+        for memory in reversed(shown):
+            room -= self.count(memory)
+            if room < 0 and kept:
+                break
+            kept.insert(0, memory if room >= 0 else self._cut(memory, room + self.count(memory)))
+        return tuple(kept)
+
+    def _cut(self, memory: Memory, room: int) -> Memory:
+        """Return a memory whose line fits into ``room`` tokens, if a few of its words can."""
+        size = len(memory.text)
+        while size > _SHORTEST_LINE and self.count(memory) > room:
+            size //= 2
+            memory = memory.shown_as(shorten(memory.text, size))
+        return memory
+
+    # -- what it costs
+
+    @property
+    def is_overhead_known(self) -> bool:
+        """Whether a prompt was reported since the start. Until then its other parts count as 0."""
+        return self.overhead is not None
+
+    def report_prompt(self, prompt: int) -> None:
+        """Take note of the tokens of a prompt that was built from :meth:`context`."""
+        with self._lock:
+            context = self.context()
+            of_memory = self._summaries(context) + self._shown(context.shown)
+            self.overhead = max(prompt - of_memory, 0)
+
+    def load(self) -> Load:
+        """Return what the prompt costs with the whole window."""
+        with self._lock:
+            return self._load(self._whole())
 
     def count(self, *parts: Memory | str) -> int:
         """Count the tokens of memories, as lines of a prompt, and of the lines of texts."""
         return sum(self.tokens.each(self._lines(parts)))
+
+    def _load(self, context: MemoryContext) -> Load:
+        overhead = self.overhead or 0
+        summaries = self._summaries(context)
+        window = self._shown(context.shown)
+        budget = self._host.config().budget
+        return Load(overhead + summaries + window, summaries, window, budget)
+
+    def _summaries(self, context: MemoryContext) -> int:
+        return self.count(*(each.text for each in context.summaries))
+
+    def _shown(self, memories: tuple[Memory, ...]) -> int:
+        """Count the tokens of the window, without counting memories of the last call again."""
+        known = self._counted
+        if memories[: len(known.memories)] != known.memories:
+            known = _Counted()
+        tokens = known.tokens
+        factor = self.tokens.factor
+        if factor != known.factor:  # it changes a little when a server reports prompt tokens
+            tokens = sum(self.tokens.each(known.lines))
+        more = self._lines(memories[len(known.memories) :])
+        tokens += sum(self.tokens.each(more))
+        self._counted = _Counted(memories, (*known.lines, *more), tokens, factor)
+        return tokens
 
     def _lines(self, parts: Iterable[Memory | str]) -> list[str]:
         lines: list[str] = []
@@ -78,71 +215,20 @@ class Window:
             lines += [line for line in own if line.strip()]
         return lines
 
-    def matters(self, memory: Memory) -> bool:
-        """Whether the mask leaves a memory unchanged."""
-        return self.importance(memory) >= masking.UNSHORTENED
+    # -- for a plan
 
-    def context(self) -> MemoryContext:
-        """Return what is in the prompt now."""
-        window = tuple(self._tiers.window)
-        state = self._tiers.state
-        last = self._tiers.last_number
-        if last != self._looked:
-            self._looked = last
-            config = self._host.config()
-            if last - config.preserve_memories >= self._through + masking.STEP:  # the mask moves on
-                kept = config.preserve_memories
-                # It never moves back: masked lines stay masked, so the prompt keeps its head.
-                self._through = max(self._through, (last - kept) // masking.STEP * masking.STEP)
-        made_of = (window, self._through, state)
-        if made_of != self._made_of:  # mostly the same objects, so the comparison is quick
-            head = tuple(memory for memory in window if memory.number <= self._through)
-            if head != self._masked[0]:
-                self._masked = head, masking.mask(head, self._through, self.matters)
-            shown = (*self._masked[1], *window[len(head) :])
-            self._made_of = made_of
-            summaries = (state.longterm, state.recent)
-            self._context = MemoryContext(*summaries, window, shown, state.standing)
-        return self._context
+    def snapshot(self) -> MemorySnapshot:
+        """Weigh the context memory by memory, as a compaction would find it; slow.
 
-    def mask_all_allowed(self) -> None:
-        """Mask as many memories as allowed; for moments when the prompt changes anyway."""
-        kept = self._host.config().preserve_memories
-        self._through = max(self._through, self._tiers.last_number - kept)
-
-    def forget(self) -> None:
-        """Unmask everything, after memories came back or all were removed."""
-        self._through = self._looked = 0
-
-    def load(self) -> Load:
-        """Return what the prompt costs."""
-        context = self.context()
-        budget = self._host.config().budget
-        summaries = self.count(*(e.text for e in (context.longterm, context.recent) if e))
-        window = self._shown(context.shown)
-        return Load(self.overhead + summaries + window, summaries, window, budget)
-
-    def _shown(self, memories: tuple[Memory, ...]) -> int:
-        """Count the tokens of the window, without counting memories of the last call again."""
-        known, lines, cost, factor = self._counted
-        if memories[: len(known)] != known:
-            known = ()
-            lines = []
-            cost = 0
-        if factor != self.tokens.factor:  # it changes a little when a server reports prompt tokens
-            factor = self.tokens.factor
-            cost = sum(self.tokens.each(lines))
-        more = self._lines(memories[len(known) :])
-        cost += sum(self.tokens.each(more))
-        self._counted = memories, lines + more, cost, factor
-        return cost
-
-    def snapshot(self, context: MemoryContext) -> MemorySnapshot:
-        """Weigh a context memory by memory, for a plan. Slow; needs no lock."""
-        shown = {memory.number: self.count(memory) for memory in context.shown}
+        A compaction masks all memories that may be masked, so the weights are of masked lines.
+        """
+        with self._lock:
+            context = self._whole()
+            load = self._load(context)
+            through = self._most_masked(self._tiers.last_number)
+        masked = masking.mask(context.window, through, self.matters)
+        shown = {memory.number: self.count(memory) for memory in masked}
         weights = tuple(shown.get(memory.number, 0) for memory in context.window)
-        longterm = self.count(context.longterm.text) if context.longterm else 0
-        recent = self.count(context.recent.text) if context.recent else 0
         return MemorySnapshot(
             longterm=context.longterm,
             recent=context.recent,
@@ -150,16 +236,16 @@ class Window:
             window=tuple(map(redacted, context.window)),
             weights=weights,
             plain=self.count(*context.window),
-            longterm_tokens=longterm,
-            recent_tokens=recent,
-            overhead=self.overhead,
+            longterm_tokens=self.count(context.longterm.text) if context.longterm else 0,
+            recent_tokens=self.count(context.recent.text) if context.recent else 0,
+            overhead=load.overhead,
             open_from=open_exchange(context.window, self.agent),
-            tokens=longterm + recent + sum(weights),
+            shown_now=load.window,
         )
 
 
 class Triggers:
-    """Decides whether a compaction is due. Callers hold the lock of the tiers.
+    """Decides whether a compaction is due.
 
     One ladder has several triggers: the count, the high mark, the sleep mark and the emergency
     mark. The hysteresis is the gap between the mark that starts a compaction and the low mark, at
@@ -167,39 +253,54 @@ class Triggers:
     prompt over the mark that started it, it was in vain: the next one waits until that many
     tokens more can be saved. None of these rules holds for a prompt that is over its budget and
     can be brought under it, because such a prompt cannot be sent.
+
+    A mark counts only after a prompt was reported: before that, nobody knows how much of the budget
+    the rest of the prompt takes. If the rest alone takes all of it, nothing is due.
     """
 
     def __init__(self, tiers: Tiers, window: Window, host: MemoryHost) -> None:
         self._tiers = tiers
         self._window = window
         self._host = host
+        # the load after the last compaction, if that was in vain; else None
         self._left: Load | None = None
-        """The load after the last compaction, if that was in vain; else None."""
+        # the number of the memory at which a declined reason is considered again
         self._declined: dict[CompactReason, int] = {}
 
-    def reasons(self) -> list[CompactReason]:
+    def reasons(self, *, asleep: bool) -> list[CompactReason]:
         """Return the reasons for a background compaction; quick: no plan tells if it would pay."""
         config = self._host.config()
         load = self._window.load()
-        asleep = load.share >= config.sleep and self._host.asleep()
+        known = self._window.is_overhead_known
+        if known and load.leaves_no_room:
+            return []
         holds = {
-            CompactReason.HIGH: load.share >= config.high,
-            CompactReason.SLEEP: asleep,
+            CompactReason.HIGH: known and load.share >= config.high,
+            CompactReason.SLEEP: known and asleep and load.share >= config.sleep,
             CompactReason.COUNT: self._tiers.last_number >= self.next_due(),
         }
         return [reason for reason, now in holds.items() if now and not self.declines(reason, load)]
 
-    def due(self, reason: CompactReason, plan: CompactionPlan | None) -> bool:
+    def is_emergency(self) -> bool:
+        """Whether a thought should wait for a compaction; quick: no plan tells if it would pay."""
+        load = self._window.load()
+        if not self._window.is_overhead_known or load.leaves_no_room:
+            return False
+        marked = load.share >= self._host.config().emergency
+        return marked and not self.declines(CompactReason.EMERGENCY, load)
+
+    def due(self, plan: CompactionPlan) -> bool:
         """Whether ``plan`` brings the prompt under its budget, or saves enough."""
         load = self._window.load()
-        if self.declines(reason, load):
+        if self.declines(plan.reason, load):
             return False
-        if plan is not None:
-            pays = not self.blocked() and plan.pays
-            if pays or (load.used > load.budget and plan.least <= load.budget):
-                return True
+        pays = plan.pays and not self.blocked()
+        fits = load.used > load.budget and plan.least <= load.budget
+        return pays or fits
+
+    def decline(self, reason: CompactReason) -> None:
+        """Do not consider that reason again before a few more memories."""
         self._declined[reason] = self._tiers.last_number + ASK_AGAIN_AFTER
-        return False
 
     def blocked(self) -> bool:
         """Whether the last compaction was in vain, and there is nothing new to save.
@@ -218,7 +319,7 @@ class Triggers:
     def next_due(self) -> int:
         """Return the memory number at which the window is full."""
         config = self._host.config()
-        tiers = self._tiers
+        tiers = self._tiers.view()
         due = tiers.state.summarised + config.immediate_window + config.recent_window
         due += not tiers.state.recent
         return due if tiers.undone_at is None else max(due, tiers.undone_at + config.recent_window)
@@ -238,11 +339,12 @@ class Triggers:
     def declines(self, reason: CompactReason, load: Load) -> bool:
         """Whether an earlier refusal still holds, or a compaction was undone a short while ago.
 
-        A refusal is reconsidered only every few memories, unless the prompt is over its budget.
+        A refusal is reconsidered only every few memories. If the prompt is over its budget, an undo
+        does not count, nor that the last compaction was in vain.
         """
-        if load.used > load.budget:
-            return False
         last = self._tiers.last_number
-        since = self._tiers.undone_at
+        if load.used > load.budget:
+            return last < self._declined.get(reason, 0)
+        since = self._tiers.view().undone_at
         undone = since is not None and last < since + self._host.config().recent_window
         return undone or last < self._declined.get(reason, 0) or self.blocked()

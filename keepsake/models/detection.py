@@ -10,7 +10,6 @@ Example::
 
 from __future__ import annotations
 
-import logging
 import os
 import time
 from collections.abc import Callable, Mapping
@@ -22,21 +21,24 @@ from typing import Any
 import httpx
 import psutil
 
-from keepsake.errors import ConfigError, ModelMissing
+from keepsake.errors import ConfigError, ModelError, ModelMissing
+from keepsake.logs import Subsystem, get_logger
 from keepsake.markdown_config import ConfigFile
 from keepsake.models.catalogue import Catalogue, Families, index_of, load_catalogue
 from keepsake.models.embedded import require_gguf
+from keepsake.models.http import client_settings
 from keepsake.models.ollama import ollama_host
 from keepsake.models.openai import api_key
 from keepsake.models.profiles import EMBEDDED, NOTHING_FOUND, OLLAMA, OPENAI, FoundModel, Profiles
+from keepsake.models.transport import limited, within
 from keepsake.paths import Places
 
-log = logging.getLogger("keepsake.models")
+log = get_logger(Subsystem.DETECTION)
 
 OPENAI_HOST = "KEEPSAKE_OPENAI_HOST"
 OPENAI_MODEL = "KEEPSAKE_OPENAI_MODEL"
 QUERY_SECONDS = 1.5
-"""Seconds that a server may take to list its models."""
+"""Seconds that a server may take to list its models, from the first byte to the last."""
 KEEP_SECONDS = 60.0
 """Seconds that a found server may be unreachable before the next best model replaces it."""
 MEMORY_SHARE = 0.7
@@ -138,7 +140,7 @@ def detected_profiles(here: Places, path: Path | None = None) -> Profiles:
 
 def _log_problem(problem: ConfigError) -> None:
     if problem.path.exists():
-        log.error("[Config] %s", problem)
+        log.error(str(problem), subsystem=Subsystem.CONFIG, exc_info=problem.__cause__)
 
 
 def _memory() -> int:
@@ -154,9 +156,14 @@ def _best(sizes: Mapping[str, int], families: Families) -> str:
 
 def _fetch_list(url: str, field: str, headers: Mapping[str, str] = {}) -> list[Mapping[str, Any]]:
     """Return a server's list; empty if nothing answers there, or something else does."""
+    refused = httpx.HTTPError, httpx.InvalidURL, ModelError, ValueError, RecursionError
     try:
-        said = httpx.get(url, timeout=QUERY_SECONDS, headers=headers, trust_env=False).json()
-    except (httpx.HTTPError, httpx.InvalidURL, ValueError, UnicodeError, RecursionError):
+        with (
+            limited(within(QUERY_SECONDS)),
+            httpx.Client(**client_settings(QUERY_SECONDS, url)) as client,
+        ):
+            said = client.get(url, headers=headers).json()
+    except refused:
         return []
     rows = said.get(field) if isinstance(said, dict) else ()
     return [each for each in rows if isinstance(each, dict)] if isinstance(rows, list) else []

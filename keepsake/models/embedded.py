@@ -8,7 +8,6 @@ runs the child process. Its warm caches survive a reload of the game.
 from __future__ import annotations
 
 import argparse
-import logging
 import os
 import sys
 from importlib.util import find_spec
@@ -17,8 +16,9 @@ from typing import Any
 
 from keepsake import child
 from keepsake.errors import ModelError, ModelMissing, ModelUnavailable
+from keepsake.logs import Subsystem, get_logger
 
-log = logging.getLogger("keepsake.models")
+log = get_logger(Subsystem.MODELS)
 
 CONTEXT = 8192
 """The default context window of one prompt with its answer, in tokens."""
@@ -46,7 +46,6 @@ class Embedded(child.Supervisor):
 
     stem = "model"
     name = "embedded model"
-    tag = "Model"
     logger = log
     module = "keepsake.models.embedded"
     health = "/health"
@@ -69,7 +68,7 @@ class Embedded(child.Supervisor):
             weight = require_gguf(path)
         except ModelError as error:
             if str(error) != str(self.refused):
-                log.error("[Model] %s", error)
+                log.error(str(error), exc_info=error)
             self.refused = error
             return
         self.refused = None
@@ -140,7 +139,7 @@ def _start(settings: argparse.Namespace) -> str:
         given = _parameters(settings, xllamacpp.CommonParams(), xllamacpp.CommonAdapterLoraInfo)
         _server = xllamacpp.Server(given)
     except Exception as error:  # the binding raises bare C++ errors of several types
-        sys.exit(f"llama.cpp could not load the model: {error}")
+        raise SystemExit(f"llama.cpp could not load the model: {error}") from error
     return f"listening on {_server.listening_address}"
 
 

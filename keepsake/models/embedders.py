@@ -19,6 +19,8 @@ from itertools import batched
 from pathlib import Path
 from typing import Any
 
+from cachetools import LRUCache
+
 from keepsake.errors import BadAnswer, ModelError, ModelFailed, ModelMissing
 from keepsake.language.perception import writable
 from keepsake.markdown_config import parse
@@ -253,9 +255,8 @@ class CachedEmbedder:
     def __init__(self, embedder: Embedder, most: int = MOST_KEPT) -> None:
         self.model_name = embedder.model_name
         self._embed = embedder.embed
-        self._most = most
         self._lock = threading.Lock()
-        self._kept: dict[str, Sequence[float]] = {}  # most recently used last
+        self._kept: LRUCache[str, Sequence[float]] = LRUCache(most)
 
     def embed(self, texts: Sequence[str]) -> list[Sequence[float]]:
         """Return one vector for each text, cached or new; blocks.
@@ -268,11 +269,10 @@ class CachedEmbedder:
         found: dict[str, Sequence[float]] = {}
         for batch in batched(dict.fromkeys(texts), _BATCH):
             with self._lock:  # another thread with the same text then finds it in the cache
-                if missing := [text for text in batch if text not in self._kept]:
+                found |= {text: self._kept[text] for text in batch if text in self._kept}
+                if missing := [text for text in batch if text not in found]:
                     vectors = (array("f", vector) for vector in self._embed(missing))
-                    self._kept.update(zip(missing, vectors, strict=True))
-                found |= (asked := {text: self._kept.pop(text) for text in batch})
-                self._kept |= asked
-                while len(self._kept) > self._most:
-                    del self._kept[next(iter(self._kept))]
+                    new = dict(zip(missing, vectors, strict=True))
+                    self._kept.update(new)
+                    found |= new
         return [found[text] for text in texts]

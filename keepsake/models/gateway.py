@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Executor, Future, wait
+from contextlib import suppress
 from typing import Any
 
 import httpx
@@ -22,6 +22,7 @@ from keepsake.errors import (
     ModelUnavailable,
 )
 from keepsake.events.types import Health
+from keepsake.logs import Subsystem, get_logger, logged
 from keepsake.models.detection import Detection
 from keepsake.models.embedded import Embedded
 from keepsake.models.model import Model
@@ -33,6 +34,7 @@ from keepsake.models.profiles import (
     NO_MODEL,
     OLLAMA,
     SCRIPTED,
+    FoundModel,
     ModelProfile,
     Profiles,
     model_name,
@@ -48,12 +50,14 @@ from keepsake.models.queue import (
     Post,
     Priority,
     Ticket,
+    deliver,
 )
 from keepsake.models.scripted import ScriptedModel
+from keepsake.models.transport import wait_for
 from keepsake.paths import Places
 from keepsake.ports import Generation
 
-log = logging.getLogger("keepsake.models")
+log = get_logger(Subsystem.MODELS)
 
 CANCEL_CHECK_SECONDS = 0.2
 """Seconds between two checks whether the caller has cancelled its call."""
@@ -105,6 +109,7 @@ class Gateway:
         # By provider and address; replaced, never changed in place, because any thread reads it.
         self.servers: dict[tuple[str, str], ModelServer] = {}
         self._models: dict[str, tuple[Model, ModelServer]] = {}
+        self._seen = profiles.current  # the profiles at the last check, in the watcher's thread
         self._closed: ModelError | None = None
         self._stopping = threading.Event()
         config = profiles.path.with_name("models.md")
@@ -123,7 +128,7 @@ class Gateway:
                 try:
                     self.model(profile.name)
                 except ModelError as error:
-                    log.error("[Model] %s", error)
+                    log.error(str(error), profile=profile.name)
         threading.Thread(target=self._watch, name="model-watch", daemon=True).start()
 
     def submit(
@@ -224,27 +229,35 @@ class Gateway:
     def model(self, name: str) -> tuple[Model, ModelServer]:
         """Return the model of a profile and its server; rebuild it if the profile has changed.
 
+        Calls of the previous model are then asked of the new one: those that wait, and if it is
+        another model or server, also those in flight whose answer has not begun.
+
         Raises:
             ConfigError: There is no such profile.
-            ModelUnavailable: The profile uses no model.
+            ModelUnavailable: The profile uses no model. Waiting calls get this error.
         """
         profile = self.profiles.get(name)
         known = self._models.get(name)
         if known is not None and known[0].profile == profile:
             return known
-        if profile.provider == NO_MODEL:
-            cure = "Fetch one (keepsake model list), or name a server in llm.md"
-            raise ModelUnavailable(f"The profile {name!r} uses no model", cure)
-        model = build(profile, self.embedded)
-        if profile.provider == EMBEDDED:
-            self.embedded.use(profile.model_file, profile.context_tokens)
-        model.family = self._detection.catalogue.current.form_of(model_name(profile))
-        if known is not None:
-            known[1].models = {n: each for n, each in known[1].models.items() if n != name}
+        try:
+            model = self._built(profile)
+        except ModelUnavailable as error:
+            if known is not None:
+                for ticket in self._retire(name, in_flight=True):
+                    deliver(ticket, error)
+            raise
+        moves = known is not None and _target(known[0]) != _target(model)
+        left = self._retire(name, in_flight=moves) if known is not None else []
         key = (profile.provider, model.host)
         if key not in self.servers:
             made = ModelServer(
-                *key, self._executor, self._post, clock=self._clock, changed=self._health_changed
+                *key,
+                self._executor,
+                self._post,
+                clock=self._clock,
+                changed=self._health_changed,
+                renew=self._renew,
             )
             self.servers = {**self.servers, key: made}
         server = self.servers[key]
@@ -252,7 +265,35 @@ class Gateway:
         server.places = max(each.profile.in_flight for each in server.models.values())
         server.due = 0.0
         self._models[name] = model, server
+        for ticket in left:
+            server.take(ticket, model)
         return model, server
+
+    def _built(self, profile: ModelProfile) -> Model:
+        """Create the model of a profile; raise ModelUnavailable if it uses none."""
+        if profile.provider == NO_MODEL:
+            cure = "Fetch one (keepsake model list), or name a server in llm.md"
+            raise ModelUnavailable(f"The profile {profile.name!r} uses no model", cure)
+        model = build(profile, self.embedded)
+        if profile.provider == EMBEDDED:
+            self.embedded.use(profile.model_file, profile.context_tokens)
+        model.family = self._detection.catalogue.current.form_of(model_name(profile))
+        return model
+
+    def _retire(self, name: str, *, in_flight: bool) -> list[Ticket]:
+        """Take the model of a profile from its server, and return its calls."""
+        model, server = self._models.pop(name)
+        server.models = {n: each for n, each in server.models.items() if n != name}
+        return server.release(model, in_flight=in_flight)
+
+    def _renew(self, name: str) -> None:
+        """Rebuild the model of a profile if the profile has changed; owner's thread only."""
+        with suppress(ModelError, ConfigError):  # the calls have got it, or keep their model
+            self.model(name)
+
+    def _renew_all(self) -> None:
+        for name in list(self._models):
+            self._renew(name)
 
     # -- health checks, in a separate thread
 
@@ -260,16 +301,23 @@ class Gateway:
         while not self._stopping.is_set():
             try:
                 self.check_health(due=True)
-            except Exception:  # no error may end the health checks
-                log.exception("[Model] The health check of the model servers failed")
+            except Exception as error:  # no error may end the health checks
+                log.error("The health check of the model servers failed", exc_info=error)
             self._stopping.wait(WATCH_SECONDS)
 
     def _detect(self) -> None:
         """Detect the model for ``provider: auto``; blocks."""
         self._detect_at = time.monotonic() + RECHECK_SECONDS
-        if self.profiles.detects and (found := self._detection.find()) != self.profiles.found:
+        if not self.profiles.detects:
+            return
+        with logged(log, "The model could not be detected", subsystem=Subsystem.DETECTION):
+            self._use(self._detection.find())
+
+    def _use(self, found: FoundModel) -> None:
+        """Use the model that was detected, if it is another one than before."""
+        if found != self.profiles.found:
             self.profiles.use(found)
-            log.info("[Model] The agents' model is %s", found.line)
+            log.info("The agents' model was found", subsystem=Subsystem.DETECTION, model=found.line)
             if found.provider == NO_MODEL:  # agents that wait for a lost server now use rules
                 self._post(lambda: self.on_ready())  # noqa: PLW0108 - it may be set meanwhile
 
@@ -280,6 +328,9 @@ class Gateway:
         """
         if not due or time.monotonic() >= self._detect_at:
             self._detect()
+        if (current := self.profiles.current) != self._seen:
+            self._seen = current
+            self._post(self._renew_all)  # calls that wait for a replaced model are asked anew
         own = self.embedded
         was_ready = self.embedded.ready.is_set()
         wanted = [p for p in self.profiles.current.values() if p.provider == EMBEDDED]
@@ -296,7 +347,7 @@ class Gateway:
             problem: KeepsakeError | None = own.refused if embedded else None
             problem = problem or (own.problem if embedded and not ready else server.check_health())
             if problem is not None and str(problem) != server.health and not embedded:
-                log.warning("[Model] %s", problem)
+                log.warning(str(problem), host=server.host)
             server.due = now + (PROBE_SECONDS if problem is None else RECHECK_SECONDS)
             server.set_health(str(problem or READY))
 
@@ -306,6 +357,14 @@ class Gateway:
         self._changed(Health(**where, ready=ready, problem="" if ready else server.health))
         if ready:
             self._post(lambda: self.on_ready())  # noqa: PLW0108 - it may be set meanwhile
+
+
+def _target(model: Model) -> tuple[object, ...]:
+    """Return what a call of a model reaches; equal if only settings of calls differ."""
+    profile = model.profile
+    # Another context restarts the embedded server.
+    context = profile.context_tokens if profile.provider == EMBEDDED else None
+    return profile.provider, model.host, profile.model, profile.model_file, context
 
 
 def build(profile: ModelProfile, embedded: Embedded) -> Model:
@@ -320,11 +379,17 @@ def build(profile: ModelProfile, embedded: Embedded) -> Model:
 
         def ready() -> None:
             missing = isinstance(embedded.problem, ModelMissing)
-            if missing or not embedded.ready.wait(min(_READY_SECONDS, profile.time_limit)):
+            if missing or not wait_for(embedded.ready, min(_READY_SECONDS, profile.time_limit)):
                 raise embedded.problem or ModelUnavailable("The embedded model is not ready")
 
-        cure = "It restarts automatically; if it does not, see model.log"
-        return OpenAIModel(profile, embedded.address, kind=LLAMA_CPP, cure_absent=cure, ready=ready)
+        return OpenAIModel(
+            profile,
+            embedded.address,
+            kind=LLAMA_CPP,
+            cure_absent="It restarts automatically; if it does not, see model.log",
+            ready=ready,
+            lost=embedded.ready.clear,  # the next check finds out whether it answers
+        )
     try:
         if profile.provider == OLLAMA:
             return OllamaModel(profile)

@@ -1,25 +1,25 @@
-"""HTTP to model servers: one timeout for a whole answer, and named errors without API keys.
+"""HTTP to model servers: JSON objects, whole or streamed, and named errors without API keys.
 
-httpx limits only each read, so a server that sends a byte now and then could hold a call for ever.
-Therefore the reader of a stream checks the time after each piece. A timeout closes the connection,
-and both llama.cpp and Ollama then stop generating.
+The limits of a call are in :mod:`keepsake.models.transport`.
 """
 
 from __future__ import annotations
 
-import functools
 import json
 import logging
-import ssl
 import time
 import weakref
 from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from typing import Any
 from urllib.parse import urlsplit
 
+import httpcore
 import httpx
+from httpx_sse import EventSource, ServerSentEvent
 
 from keepsake.errors import (
     BadAnswer,
@@ -33,11 +33,21 @@ from keepsake.errors import (
     PromptTooLong,
 )
 from keepsake.language.perception import one_line
+from keepsake.logs import Subsystem, get_logger
+from keepsake.models.transport import ModelTransport, limited, tls, within
 
+log = get_logger(Subsystem.MODELS)
 logging.getLogger("httpx").setLevel(logging.WARNING)  # at INFO it logs every call
 
 CONNECT_SECONDS = 5.0
+LONGEST_RETRY_AFTER = 60.0
+"""The most seconds of a Retry-After that are observed. Rate limits are counted by the minute, and a
+mistaken header must not silence an agent for days."""
+DRAIN_SECONDS = 0.2
+"""Seconds that the end of a connection's answer may take after ``[DONE]``. It is read so that the
+connection can be used again; a server that leaves it open loses only the connection."""
 HIDDEN = "[secret]"
+_DONE = "[DONE]"
 _UNREADABLE = (
     httpx.HTTPError,
     httpx.InvalidURL,
@@ -82,11 +92,11 @@ def redacted(host: str) -> str:
     return host.replace(f"{login}@", f"{HIDDEN}@", 1) if sign else host
 
 
-def client_settings(seconds: float) -> dict[str, Any]:
-    """Return the settings of an httpx client: a timeout for each read, and no proxy."""
+def client_settings(seconds: float, server: str) -> dict[str, Any]:
+    """Return the settings of an httpx client for a server: limits of each call, and no proxy."""
     return {
-        "verify": _tls(),
-        "limits": httpx.Limits(max_connections=64, max_keepalive_connections=64),
+        "transport": ModelTransport(server),
+        "verify": tls(),  # not used, but httpx would read the certificates for its own transport
         "trust_env": False,  # a proxy from the environment never gets prompts
         "timeout": _timeout(seconds),
     }
@@ -94,12 +104,6 @@ def client_settings(seconds: float) -> dict[str, Any]:
 
 def _timeout(seconds: float) -> httpx.Timeout:
     return httpx.Timeout(seconds, connect=min(seconds, CONNECT_SECONDS))
-
-
-@functools.cache
-def _tls() -> ssl.SSLContext:
-    """Shared by all clients, because reading the certificates is most of a client's set-up time."""
-    return httpx.create_ssl_context(trust_env=False)
 
 
 # -- one server
@@ -120,7 +124,7 @@ class JsonServer:
         self._http = httpx.Client(
             base_url=host.rstrip("/").removesuffix("/v1"),
             headers={"Authorization": f"Bearer {texts.key}"} if texts.key else {},
-            **client_settings(time_limit),
+            **client_settings(time_limit, texts.name),
         )
         # Closes the client of a replaced model after its last call.
         weakref.finalize(self, self._http.close).atexit = False
@@ -138,25 +142,24 @@ class JsonServer:
             ModelError: There was no answer, or it cannot be used.
         """
         seconds = seconds or self._time_limit
-        with named_errors(self.texts, seconds):
+        with named_errors(self.texts, seconds), limited(within(seconds)):
             response = self._http.request(method, path, json=body, timeout=_timeout(seconds))
             if not response.is_success:
                 raise error_from_response(response, self.texts)
             return self._object(response.text)
 
     def stream(
-        self, path: str, body: Mapping[str, Any], until: float, headers: Mapping[str, str]
+        self, path: str, body: Mapping[str, Any], headers: Mapping[str, str]
     ) -> Iterator[dict[str, Any]]:
-        """Yield the objects of a streamed answer as they arrive; use inside :func:`named_errors`.
+        """Yield the objects of a streamed answer as they arrive.
 
-        The last object is ``{"done": True}``. A server that does not stream sends one object.
-        ``until``: The deadline of the whole answer, in monotonic seconds.
+        Use it inside :func:`named_errors` and :func:`keepsake.models.transport.limited`. The last
+        object is ``{"done": True}``. A server that does not stream sends one object.
 
         Raises:
             ModelError: The server refused the request, or its answer cannot be used.
         """
-        limit = _timeout(max(until - time.monotonic(), 0.01))
-        request = self._http.build_request("POST", path, json=body, headers=headers, timeout=limit)
+        request = self._http.build_request("POST", path, json=body, headers=headers)
         try:
             response = self._http.send(request, stream=True)
         except httpx.RemoteProtocolError:  # llama.cpp closes a kept connection after a stream
@@ -166,22 +169,20 @@ class JsonServer:
                 response.read()
                 raise error_from_response(response, self.texts)
             if "event-stream" not in response.headers.get("Content-Type", ""):
-                whole = bytearray()
-                for piece in response.iter_bytes():
-                    if time.monotonic() > until:
-                        raise httpx.ReadTimeout("the answer came too slowly")
-                    whole += piece
-                yield self._object(whole.decode("utf-8")) | {"done": True}
+                yield self._object(response.read().decode("utf-8")) | {"done": True}
                 return
-            for line in response.iter_lines():  # read to the end, so that the connection is reused
-                name, _, data = line.partition(":")
-                if name not in ("data", "error") or not (data := data.strip()):
-                    continue
-                if data == "[DONE]":
-                    yield {"done": True}
-                else:
+            events = EventSource(_EventText(response)).iter_sse()  # type: ignore[arg-type]
+            for event in events:
+                for data in _texts_in(event):
+                    if data == _DONE:
+                        yield {"done": True}
+                        # Read to the end, so that the connection is reused.
+                        with suppress(httpx.TransportError), limited(within(DRAIN_SECONDS)):
+                            for _ in events:
+                                pass
+                        return
                     found = self._object(data)
-                    found = found if name == "data" else {"error": found}  # llama.cpp of 2025
+                    found = {"error": found} if event.event == "error" else found
                     if (error := found.get("error")) is not None:
                         code = error.get("code") if isinstance(error, dict) else None
                         status = code if isinstance(code, int) and code >= 400 else 500
@@ -201,6 +202,38 @@ class JsonServer:
         return found
 
 
+def _texts_in(event: ServerSentEvent) -> list[str]:
+    """Return the texts in an event: none if it only keeps the connection open, mostly one.
+
+    Some servers leave out the empty lines between events. Then one event has several texts, one a
+    line, while the lines of an event as it should be are one text together.
+    """
+    lines = [line for line in event.data.split("\n") if line.strip()]
+    several = all(line == _DONE or (line[0] == "{" and line[-1] == "}") for line in lines)
+    return lines if several else [event.data.strip()]
+
+
+class _EventText:
+    """The text of a response for httpx-sse, with what some servers leave out of it.
+
+    llama.cpp of 2025 sends ``error:`` in place of an event with that name, and some servers close
+    the connection without an empty line after the last event.
+    """
+
+    def __init__(self, response: httpx.Response) -> None:
+        self.headers = response.headers
+        self._response = response
+
+    def iter_text(self) -> Iterator[str]:
+        """Yield the text as it arrives."""
+        for text in self._response.iter_text():
+            if text.startswith("error:"):  # sent at once, so it begins a piece
+                yield f"event: error\ndata:{text.removeprefix('error:')}"
+            else:
+                yield text
+        yield "\n\n"
+
+
 # -- named errors
 
 
@@ -218,7 +251,7 @@ def named_errors(server: ServerTexts, seconds: float) -> Iterator[None]:
         yield
     except (httpx.ConnectError, httpx.ConnectTimeout, ConnectionError) as error:
         raise ModelUnavailable(f"{server.name} does not answer", server.cure_absent) from error
-    except httpx.TimeoutException as error:
+    except (httpx.TimeoutException, httpcore.TimeoutException) as error:
         raise ModelTimeout(
             f"{server.name} gave no answer within {seconds:g} s",
             "Raise time_limit in llm.md, or use a smaller model",
@@ -237,9 +270,24 @@ def named_errors(server: ServerTexts, seconds: float) -> Iterator[None]:
 def error_from_response(response: httpx.Response, server: ServerTexts) -> ModelError:
     """Return the named error for a failed response; its ``until`` is set from Retry-After."""
     error = error_from_status(response.status_code, response.text, server)
-    if (wait := response.headers.get("Retry-After", "")).isdecimal():  # in seconds
-        error.until = time.monotonic() + int(wait)
+    asked = retry_after(response.headers.get("Retry-After", ""))
+    wait = min(asked, LONGEST_RETRY_AFTER)
+    if asked > wait:
+        what = f"{server.name} asks for a pause of {asked:,.0f} s"
+        log.warning(f"{what}; it is asked again in {wait:.0f} s")
+    if wait:
+        error.until = time.monotonic() + wait
     return error
+
+
+def retry_after(header: str) -> float:
+    """Return the seconds that a Retry-After asks for, as a number or as a date; 0 if neither."""
+    with suppress(ValueError, OverflowError):
+        if header.isdecimal():
+            return float(header)
+        if header:
+            return max((parsedate_to_datetime(header) - datetime.now(UTC)).total_seconds(), 0.0)
+    return 0.0
 
 
 def error_from_status(status: int, body: str, server: ServerTexts) -> ModelError:

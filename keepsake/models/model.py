@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import logging
 import threading
 import time
 from abc import ABC, abstractmethod
@@ -12,28 +11,29 @@ from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from httpx import ReadTimeout
-
 from keepsake.errors import (
+    AnswerBrokenOff,
     BadAnswer,
     CallCancelled,
     ModelBusy,
     ModelError,
-    ModelFailed,
     ModelMissing,
     ModelTimeout,
     ModelUnavailable,
 )
 from keepsake.language.perception import LAST_COMMA
+from keepsake.logs import Subsystem, get_logger
 from keepsake.models.capabilities import ROLES, TOOLS, WHOLE, Capabilities, alternating, size_of
 from keepsake.models.http import ServerTexts, named_errors
-from keepsake.models.profiles import AUTO, CHAT, LLAMA_CPP, OLLAMA, YES, ModelProfile
+from keepsake.models.profiles import AUTO, LLAMA_CPP, OLLAMA, YES, ModelProfile
+from keepsake.models.retries import retrying
 from keepsake.models.scripted import ScriptedModel
 from keepsake.models.thoughts import AnswerText
-from keepsake.ports import Generation, GenerationRequest, Tool, ToolCall
+from keepsake.models.transport import CallLimits, limited
+from keepsake.ports import FormName, Generation, GenerationRequest, Tool, ToolCall
 from keepsake.prompt.tokens import CHARACTERS_PER_TOKEN
 
-log = logging.getLogger("keepsake.models")
+log = get_logger(Subsystem.MODELS)
 
 THOUGHT_TOKENS = 1024
 """Extra answer tokens for a model that thinks aloud."""
@@ -42,14 +42,21 @@ QUERY_SECONDS = 10.0
 EVALUATE_SECONDS = 2.0
 """Seconds that the server may take to evaluate the new part of a prompt."""
 LEAST_TAIL = 256
-LEAST_PROMPT = 1024
-"""Lower limits, for slow servers, of the new tokens in a prompt and of all tokens of a prompt."""
-_ATTEMPTS = 2
-"""The most calls for one request if the error may be temporary."""
-_FIRST_PAUSE = 0.25
-_LONGEST_PAUSE = 5.0
-_CANCEL_CHECK_SECONDS = 0.1
-"""Seconds between two checks whether a waiting call was cancelled."""
+"""The lower limit, for slow servers, of the new tokens in a prompt."""
+LEAST_PROMPT = 2048
+"""The lower limit, for slow servers, of all tokens of a prompt. What never gives way in the prompt
+of a small model (profile, examples, summary, the line that is answered) was 1,050 tokens in the
+village, and an agent whose prompt does not fit says nothing at all. A slow server has most of it
+in its cache; if it has not, one late answer is better than none for minutes."""
+CHARACTERS_A_TOKEN = 8
+SPARE_CHARACTERS = 2000
+"""The cap of an answer's text: more than any language has a token (English 4, code 3), and room for
+short answers. A server that ignores ``max_tokens`` is cut off there."""
+BYTES_A_TOKEN = 2048
+SPARE_BYTES = 1024 * 1024
+"""The cap of an answer's body: servers send one event a token, of 200 to 600 bytes."""
+MOST_CALLS = 16
+"""The most tool calls of one answer; a turn makes one or two."""
 
 
 @dataclass(slots=True)
@@ -65,21 +72,29 @@ class SentAnswer:
     model: str = ""
     calls: dict[int, dict[str, Any]] = field(default_factory=dict)  # tool calls: name and arguments
 
+    def add_call(self, at: int) -> dict[str, Any]:
+        """Return the tool call with this number, new if there is none.
+
+        Raises:
+            AnswerBrokenOff: There are too many.
+        """
+        if at not in self.calls and len(self.calls) >= MOST_CALLS:
+            what = f"The model made more than {MOST_CALLS} tool calls in one answer"
+            raise AnswerBrokenOff(what, "Ask again, or write tools: no in llm.md")
+        return self.calls.setdefault(at, {"name": "", "arguments": ""})
+
 
 class ServerModel(ABC):
     """A model on a server, which continues text and answers chats. Safe in any thread.
 
-    A call is retried once after a temporary error (no connection, or the server failed). If the
-    server is busy (it loads its model, or is rate-limited), the call waits with growing pauses, at
-    least as long as Retry-After says, until the time limit. An empty answer is retried too, unless
-    a fixed seed would repeat it. There is no retry after a timeout, which has used up the time, or
-    after a part of the answer was passed on.
+    Failed calls are made again as :mod:`keepsake.models.retries` says.
 
     Args:
         profile: The model to ask, and its settings.
         server: The texts about the server for error messages.
         kind: The kind of server, as far as it is known.
         ready: Waits until the model's process answers; raises ModelUnavailable.
+        lost: Called when the server did not answer, before ``ready`` is called again.
 
     Attributes:
         capabilities: What the model accepts, as far as that is known.
@@ -94,7 +109,9 @@ class ServerModel(ABC):
         host: str,
         server: ServerTexts,
         kind: str,
+        *,
         ready: Callable[[], None] = lambda: None,
+        lost: Callable[[], None] = lambda: None,
     ) -> None:
         self.profile = profile
         self.host = host
@@ -103,6 +120,7 @@ class ServerModel(ABC):
         self.down: ModelError | None = None
         self.family = ""
         self._ready = ready
+        self._lost = lost
         self._learning = threading.Lock()
         self._asked: dict[str | None, str] = {}  # the last prompt of each agent
 
@@ -122,7 +140,9 @@ class ServerModel(ABC):
             found,
             prompt_tokens=room,
             tail_tokens=tail if tail < room else 0,
-            takes_tools=offers and found.form == CHAT and TOOLS not in caps.refused,
+            takes_tools=offers
+            and FormName(found.form).sends_messages
+            and TOOLS not in caps.refused,
         )
 
     def learn(self) -> None:
@@ -168,43 +188,48 @@ class ServerModel(ABC):
         Raises:
             ModelError: The last error; its message says what to do.
         """
-        may_pass = (ModelUnavailable, ModelFailed, *((BadAnswer,) if request.seed is None else ()))
         until = time.monotonic() + self.profile.time_limit
-        pause = _FIRST_PAUSE
-        left = _ATTEMPTS
-        if self.down is not None:
-            raise self.down
-        self._ready()
+        with limited(CallLimits(until, is_cancelled=request.is_cancelled)):
+            if self.down is not None:
+                raise self.down
+            self._ready()
+            again = retrying(until, seeded=request.seed is not None, before=self._revive)
+            return again(self._attempt, request, until)
+
+    def _attempt(self, request: GenerationRequest, until: float) -> Generation:
+        """Call the server once, or again at once without a part of the request that it refuses."""
         while True:
             caps = self.capabilities
             reply = AnswerText(request.on_text)
             began = time.monotonic()
             try:
-                return self._call(request, caps, reply, until)
-            except (ModelTimeout, CallCancelled) as error:
+                return self._call(request, caps, reply)
+            except CallCancelled:
+                raise
+            except ModelTimeout:
                 # The prompt was not evaluated in time: lower the rate. Only for servers that report
                 # evaluation times, because only such a report can raise the rate again.
-                timed = caps.kind in (OLLAMA, LLAMA_CPP)
-                if timed and isinstance(error, ModelTimeout) and not reply.text:
+                if caps.kind in (OLLAMA, LLAMA_CPP) and not reply.text:
                     self.capabilities = caps.with_rate(size_of(request), time.monotonic() - began)
                 raise
             except ModelError as error:
                 if reply.passed:
                     what = f"The answer was cut off: {error.what}"
-                    raise BadAnswer(what, error.cure) from error
+                    raise AnswerBrokenOff(what, error.cure) from error
                 self.capabilities = self.capabilities.updated_by(error, request)
-                if self.capabilities.refused != caps.refused:
-                    continue
-                self.down = error if error.until >= until else self.down
-                left -= not isinstance(error, ModelBusy)
-                again = max(time.monotonic() + pause, error.until)
-                if again >= until or not left or not isinstance(error, may_pass):
+                if self.capabilities.refused == caps.refused:
+                    if error.until >= until:
+                        self.down = error
                     raise
-            _wait(again, request.is_cancelled)
-            pause = min(2 * pause, _LONGEST_PAUSE)
+
+    def _revive(self, error: BaseException) -> None:
+        """Wait for the server's process if it did not answer: it may have ended."""
+        if isinstance(error, ModelUnavailable) and not isinstance(error, ModelBusy):
+            self._lost()
+            self._ready()
 
     def _call(
-        self, request: GenerationRequest, caps: Capabilities, reply: AnswerText, until: float
+        self, request: GenerationRequest, caps: Capabilities, reply: AnswerText
     ) -> Generation:
         """Send a request in the form that the server accepts, and read its answer as a stream."""
         began = time.monotonic()
@@ -217,18 +242,23 @@ class ServerModel(ABC):
             shaped = replace(shaped, stop=(), max_tokens=request.max_tokens + THOUGHT_TOKENS)
             reply.stop = request.stop
             reply.hold = True
+        room = shaped.max_tokens * CHARACTERS_A_TOKEN + SPARE_CHARACTERS
+        limits = CallLimits(most_bytes=shaped.max_tokens * BYTES_A_TOKEN + SPARE_BYTES)
         with (
             named_errors(self.server, self.profile.time_limit),
-            closing(self._stream(shaped, caps, sent, until)) as pieces,  # type: ignore[type-var]
+            limited(limits) as limits,
+            closing(self._stream(shaped, caps, sent)) as pieces,  # type: ignore[type-var]
         ):
             for piece in pieces:
-                if time.monotonic() > until:
-                    raise ReadTimeout("the answer came too slowly")
-                reply.feed(piece)
-                if reply.ended:
+                limits.seconds_left()  # many pieces may come in one read
+                reply.feed(piece[:room])
+                room -= len(piece)
+                if room < 0:
+                    what = f"{self.server.name} sent more text than {shaped.max_tokens} tokens"
+                    log.warning(f"{what}; its answer is cut off there")
+                    sent.finish = "length"
+                if reply.ended or room < 0:
                     break
-                if request.is_cancelled is not None and request.is_cancelled():
-                    raise CallCancelled("The caller cancelled the call", "Nothing is wrong")
         if not (sent.finish or reply.ended):
             what = f"{self.server.name} closed the connection during its answer"
             raise ModelUnavailable(what, self.server.cure_absent)
@@ -270,7 +300,7 @@ class ServerModel(ABC):
                 found = replace(found, evaluates=loaded)
         self.capabilities = found
         if new:
-            log.warning("[Model] %s", self.shortage)
+            log.warning(self.shortage)
 
     @property
     def shortage(self) -> str:
@@ -315,16 +345,9 @@ class ServerModel(ABC):
 
     @abstractmethod
     def _stream(
-        self, request: GenerationRequest, caps: Capabilities, sent: SentAnswer, until: float
+        self, request: GenerationRequest, caps: Capabilities, sent: SentAnswer
     ) -> Iterator[str]:
         """Yield the text of the answer as it is written; put everything else into ``sent``."""
-
-
-def _wait(until: float, is_cancelled: Callable[[], bool] | None) -> None:
-    while time.monotonic() < until:
-        if is_cancelled is not None and is_cancelled():
-            raise CallCancelled("The caller cancelled the call", "Nothing is wrong")
-        time.sleep(_CANCEL_CHECK_SECONDS)
 
 
 def tools_as_sent(tools: Sequence[Tool]) -> list[dict[str, Any]]:

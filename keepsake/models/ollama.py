@@ -31,6 +31,7 @@ from keepsake.models.http import (
 )
 from keepsake.models.model import QUERY_SECONDS, SentAnswer, ServerModel, tools_as_sent
 from keepsake.models.profiles import CHAT, DIALOGUE, LARGEST_PROMPT, OLLAMA, ModelProfile
+from keepsake.models.transport import limited, within
 from keepsake.ports import GenerationRequest
 
 KEEP_ALIVE = "30m"
@@ -66,8 +67,9 @@ class OllamaModel(ServerModel):
         import ollama  # noqa: PLC0415 - a tenth of the start-up imports, and rarely used
 
         self._error_type = ollama.ResponseError
-        self._client = ollama.Client(host, **client_settings(profile.time_limit))
-        self._info_client = ollama.Client(host, **client_settings(QUERY_SECONDS))
+        name = self.server.name
+        self._client = ollama.Client(host, **client_settings(profile.time_limit, name))
+        self._info_client = ollama.Client(host, **client_settings(QUERY_SECONDS, name))
         for client in (self._client, self._info_client):  # closed after the model's last call
             weakref.finalize(self, client.close).atexit = False
         # A quarter is left for the answer. Rounded up: Ollama reloads the model for each new size.
@@ -82,7 +84,7 @@ class OllamaModel(ServerModel):
         return error_from_status(500, str(getattr(error, "error", error)), self.server)
 
     def _list_models(self) -> list[Mapping[str, Any]]:
-        with named_errors(self.server, QUERY_SECONDS):
+        with named_errors(self.server, QUERY_SECONDS), limited(within(QUERY_SECONDS)):
             try:
                 return [{"id": each.model} for each in self._info_client.list().models]
             except self._error_type as error:
@@ -92,7 +94,7 @@ class OllamaModel(ServerModel):
         return self.profile.model in names or f"{self.profile.model}:latest" in names
 
     def _read_capabilities(self, rows: Sequence[Mapping[str, Any]]) -> Capabilities:
-        with named_errors(self.server, QUERY_SECONDS):
+        with named_errors(self.server, QUERY_SECONDS), limited(within(QUERY_SECONDS)):
             try:
                 said = self._info_client.show(self.profile.model)
             except self._error_type as error:
@@ -123,7 +125,7 @@ class OllamaModel(ServerModel):
 
     def _loaded_context(self) -> int:
         try:
-            with named_errors(self.server, QUERY_SECONDS):
+            with named_errors(self.server, QUERY_SECONDS), limited(within(QUERY_SECONDS)):
                 sizes = {each.model: each.context_length for each in self._info_client.ps().models}
                 return (
                     sizes.get(self.profile.model) or sizes.get(f"{self.profile.model}:latest") or 0
@@ -132,7 +134,7 @@ class OllamaModel(ServerModel):
             return 0
 
     def _stream(
-        self, request: GenerationRequest, caps: Capabilities, sent: SentAnswer, until: float
+        self, request: GenerationRequest, caps: Capabilities, sent: SentAnswer
     ) -> Iterator[str]:
         chat = bool(request.messages)
         options = {
@@ -165,7 +167,7 @@ class OllamaModel(ServerModel):
                 if message is not None:
                     sent.thought |= bool(message.thinking)
                     for call in message.tool_calls or ():
-                        sent.calls[len(sent.calls)] = call.function.model_dump()
+                        sent.add_call(len(sent.calls)).update(call.function.model_dump())
                 sent.finish = each.done_reason or ("stop" if each.done else "")
                 sent.model = each.model or sent.model
                 # Ollama counts all tokens of the prompt and does not report cached ones.

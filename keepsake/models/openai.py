@@ -43,6 +43,7 @@ class OpenAIModel(ServerModel):
         kind: The kind of server; ``other`` to find out.
         cure_absent: What to do when the server does not answer.
         ready: Waits until the server's process answers; raises ModelUnavailable.
+        lost: Called when the server did not answer, before ``ready`` is called again.
     """
 
     def __init__(
@@ -54,12 +55,13 @@ class OpenAIModel(ServerModel):
         kind: str = OTHER,
         cure_absent: str = "Start the server, or correct host in llm.md",
         ready: Callable[[], None] = lambda: None,
+        lost: Callable[[], None] = lambda: None,
     ) -> None:
         cure_missing = f"Load {profile.model!r} there, or correct model, host and form in llm.md"
         host = host or profile.host
         name = f"The model server at {redacted(host)}"
         server = ServerTexts(name, cure_absent, cure_missing, key)
-        super().__init__(profile, host, server, kind, ready)
+        super().__init__(profile, host, server, kind, ready=ready, lost=lost)
         self._http = JsonServer(host, server, profile.time_limit)
 
     def _list_models(self) -> list[Mapping[str, Any]]:
@@ -102,7 +104,7 @@ class OpenAIModel(ServerModel):
         )
 
     def _stream(
-        self, request: GenerationRequest, caps: Capabilities, sent: SentAnswer, until: float
+        self, request: GenerationRequest, caps: Capabilities, sent: SentAnswer
     ) -> Iterator[str]:
         refused = caps.refused
         chat = bool(request.messages)
@@ -125,7 +127,7 @@ class OpenAIModel(ServerModel):
         path = "/v1/chat/completions" if chat else "/v1/completions"
         # A gateway can use this to route an agent to the server that has its prompts cached.
         session = {"X-Session-ID": f"keepsake-{key}"} if (key := request.cache_key) else {}
-        for number, each in enumerate(self._http.stream(path, body, until, session)):
+        for number, each in enumerate(self._http.stream(path, body, session)):
             choices = each.get("choices")
             if not number and not isinstance(choices, list):
                 said = self.server.quoted(json.dumps(each, ensure_ascii=False))
@@ -135,7 +137,7 @@ class OpenAIModel(ServerModel):
             message = choice.get("delta") or choice.get("message") or {}
             sent.thought |= bool(message.get("reasoning_content") or message.get("reasoning"))
             for call in message.get("tool_calls") or ():
-                _add_call(sent.calls, call)
+                _add_call(sent, call)
             sent.finish = choice.get("finish_reason") or sent.finish
             sent.finish = sent.finish or ("stop" if each.get("done") else "")
             usage = each.get("usage") or {}
@@ -147,7 +149,21 @@ class OpenAIModel(ServerModel):
             sent.completion_tokens = int(usage.get("completion_tokens") or sent.completion_tokens)
             sent.evaluation_seconds = timings.get("prompt_ms", 0) / 1000 or sent.evaluation_seconds
             sent.model = each.get("model") or sent.model
-            yield (message.get("content") if chat else choice.get("text")) or ""
+            yield _text_of(message.get("content") if chat else choice.get("text"))
+
+
+def _text_of(content: Any) -> str:
+    """Return the text of an answer's content: a text, or a list of parts that have one.
+
+    Raises:
+        TypeError: It is neither.
+    """
+    if content is None or isinstance(content, str):
+        return content or ""
+    if not isinstance(content, list):
+        raise TypeError(f"the content is a {type(content).__name__}")
+    texts = (each.get("text") if isinstance(each, dict) else each for each in content)
+    return "".join(text for text in texts if isinstance(text, str))  # others are no speech
 
 
 def _extras(request: GenerationRequest, kind: str) -> dict[str, Any]:
@@ -169,11 +185,11 @@ def _extras(request: GenerationRequest, kind: str) -> dict[str, Any]:
     return found
 
 
-def _add_call(calls: dict[int, dict[str, Any]], piece: Mapping[str, Any]) -> None:
+def _add_call(sent: SentAnswer, piece: Mapping[str, Any]) -> None:
     """Add a tool call, or the next piece of its arguments."""
     at = piece.get("index")
     function = piece.get("function") or {}
-    call = calls.setdefault(len(calls) if at is None else at, {"name": "", "arguments": ""})
+    call = sent.add_call(len(sent.calls) if at is None else at)
     call["name"] = function.get("name") or call["name"]
     arguments = function.get("arguments") or ""
     whole = not isinstance(arguments, str)

@@ -13,7 +13,7 @@ from typing import Any
 
 from keepsake.errors import ConfigError
 from keepsake.markdown_config import ConfigFile, ConfigSection, between, one_of, parse
-from keepsake.ports import GenerationRequest
+from keepsake.ports import FormName, GenerationRequest
 
 EMBEDDED = "embedded"
 OLLAMA = "ollama"
@@ -30,9 +30,9 @@ VLLM = "vllm"
 OTHER = "other"
 """Kinds of servers behind the provider ``openai``; the client finds out which."""
 AUTO = "auto"
-DIALOGUE = "dialogue"
-SCRIPT = "script"
-CHAT = "chat"
+DIALOGUE = FormName.DIALOGUE.value
+SCRIPT = FormName.SCRIPT.value
+CHAT = FormName.CHAT.value
 FORMS = (AUTO, CHAT, DIALOGUE, SCRIPT)
 """The forms of a prompt: messages of a chat, a dialogue as raw text to continue, or the transcript
 of ``talk.md``, which asks for one command. ``auto`` is the form that ``models.md`` names for the
@@ -46,9 +46,8 @@ LARGEST_PROMPT = 8000
 """The default limit of a prompt in tokens. A profile's ``prompt_tokens`` may set a higher one."""
 AGENT = "agent"
 """The profile that plays the agents."""
-CHAT_ANSWER = 400
-LINE_ANSWER = 60
-"""Default limits of an answer in tokens: in a chat, and of a model that continues text."""
+CHAT_ANSWER = FormName.CHAT.answer_tokens
+"""The default limit of an answer of a chat model, in tokens."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +124,7 @@ class ModelProfile:
             self,
             form=form,
             prompt_tokens=self.prompt_tokens or min(share, LARGEST_PROMPT),
-            max_tokens=self.max_tokens or (CHAT_ANSWER if form == CHAT else LINE_ANSWER),
+            max_tokens=self.max_tokens or FormName(form).answer_tokens,
         )
 
     def request(self, asked: GenerationRequest) -> GenerationRequest:

@@ -7,13 +7,12 @@ world, and a call that is cancelled before that costs nothing.
 
 from __future__ import annotations
 
-import logging
 import threading
 import time
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import CancelledError, Executor, Future
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from queue import SimpleQueue
 from typing import Any
@@ -27,11 +26,13 @@ from keepsake.errors import (
     ModelUnavailable,
     PromptTooLong,
 )
+from keepsake.logs import Subsystem, get_logger
 from keepsake.models.model import Model
-from keepsake.models.profiles import CHAT, EMBEDDED, ModelProfile, model_name
-from keepsake.ports import ChatMessage, Generation, GenerationRequest
+from keepsake.models.profiles import EMBEDDED, ModelProfile, model_name
+from keepsake.models.transport import CallLimits, limited
+from keepsake.ports import ChatMessage, FormName, Generation, GenerationRequest
 
-log = logging.getLogger("keepsake.models")
+log = get_logger(Subsystem.MODELS)
 
 BuildFor = Callable[[ModelProfile], GenerationRequest | None]
 """Makes the request when its turn has come, for the current profile with all settings filled in.
@@ -66,6 +67,27 @@ RECHECK_SECONDS = 5.0
 """Seconds until the next health check of a server that failed a call or a check."""
 
 
+class PendingRequest:
+    """One request for a call. It may be given up until its answer begins. Safe in any thread."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._begun = False
+        self.given_up = False
+
+    def begin(self) -> bool:
+        """Note that a part of the answer is passed on; return False if it may not be."""
+        with self._lock:
+            self._begun = not self.given_up
+            return self._begun
+
+    def give_up(self) -> bool:
+        """Give it up, unless a part of its answer was passed on; return whether it is."""
+        with self._lock:
+            self.given_up = not self._begun
+            return self.given_up
+
+
 @dataclass(eq=False, slots=True)
 class Ticket:
     """A place in the queue."""
@@ -79,6 +101,7 @@ class Ticket:
     # set it to cancel the call: ``done`` is not called then; harmless after the end of the call
     cancelled: bool = False
     rebuilt: int = 0  # how often its prompt was rebuilt
+    pending: PendingRequest = field(default_factory=PendingRequest)  # the newest request
 
 
 class ModelServer:
@@ -92,6 +115,8 @@ class ModelServer:
         post: Runs a function in the owner's thread.
         clock: Monotonic seconds.
         changed: Called when the server's health has changed, in any thread.
+        renew: Called with the name of a profile whose server did not answer, in the owner's thread.
+            It may move the profile's calls to another server.
 
     Attributes:
         places: How many calls may be in flight; cancelled ones may be as many again.
@@ -110,6 +135,7 @@ class ModelServer:
         *,
         clock: Callable[[], float] = time.monotonic,
         changed: Callable[[ModelServer], None] = lambda _: None,
+        renew: Callable[[str], object] = lambda _: None,
     ) -> None:
         self.provider = provider
         self.host = host
@@ -122,6 +148,7 @@ class ModelServer:
         self._post = post
         self._clock = clock
         self._changed = changed
+        self._renew = renew
         self._waiting: list[Ticket] = []
         self.calls = self.failures = self._prompt_tokens = self._cached_tokens = 0
         self.last_error = ""
@@ -138,6 +165,28 @@ class ModelServer:
         self._waiting.append(ticket)
         self._post(self._pump)
         return ticket
+
+    def release(self, model: Model, *, in_flight: bool) -> list[Ticket]:
+        """Remove and return the calls of a model that is replaced; owner's thread only.
+
+        Args:
+            in_flight: Also the calls in flight, because their server is not used any more. A call
+                whose answer was begun stays.
+        """
+        waiting = [ticket for ticket in self._waiting if ticket.model is model]
+        self._waiting = [ticket for ticket in self._waiting if ticket.model is not model]
+        asked = [t for t in self.running if in_flight and t.model is model and not t.cancelled]
+        given_up = [ticket for ticket in asked if ticket.pending.give_up()]
+        for ticket in given_up:
+            self.running.remove(ticket)
+        self._post(self._pump)
+        return [*given_up, *waiting]
+
+    def take(self, ticket: Ticket, model: Model) -> None:
+        """Queue a call that another server or model has released; owner's thread only."""
+        ticket.model = model
+        self._waiting.append(ticket)
+        self._post(self._pump)
 
     def close(self, reason: ModelError) -> None:
         """End all calls with the error ``reason``, and refuse new ones; owner's thread only.
@@ -181,9 +230,14 @@ class ModelServer:
 
     def _ask(self, ticket: Ticket, *, known: bool) -> None:
         """Ask the model in a thread; unless its capabilities are ``known``, learn them first."""
+        pending = ticket.pending = PendingRequest()
+
+        def is_cancelled() -> bool:
+            return ticket.cancelled or pending.given_up
+
         try:
             if not known:
-                future: Future[Any] = self._executor.submit(ticket.model.learn)
+                future: Future[Any] = self._executor.submit(_learn, ticket.model, is_cancelled)
             else:
                 profile = ticket.model.resolved()
                 request = None if ticket.cancelled else ticket.build(profile)
@@ -193,26 +247,31 @@ class ModelServer:
                 messages = request.messages or (ChatMessage("user", request.prompt),)
                 request = replace(
                     profile.request(request),
-                    messages=messages if profile.form == CHAT else (),  # only chat takes messages
+                    messages=messages if FormName(profile.form).sends_messages else (),
                     tools=request.tools if profile.takes_tools else (),
-                    is_cancelled=lambda: ticket.cancelled,
+                    is_cancelled=is_cancelled,
+                    on_text=_passing(request.on_text, pending),
                 )
                 future = self._executor.submit(ticket.model.generate, request)
         except Exception as error:  # an error in a builder must not stop the queue
-            log.exception("[Model] The prompt of %s could not be built", ticket.key)
+            log.error("A prompt could not be built", key=ticket.key, exc_info=error)
             self._finish(ticket, ModelFailed(f"The prompt could not be built ({error})", "See log"))
             return
-        future.add_done_callback(lambda _: self._post(lambda: self._handle_result(ticket, future)))
 
-    def _handle_result(self, ticket: Ticket, future: Future[Any]) -> None:
+        def ended(_: Future[Any]) -> None:
+            self._post(lambda: self._handle_result(ticket, pending, future))
+
+        future.add_done_callback(ended)
+
+    def _handle_result(self, ticket: Ticket, pending: PendingRequest, future: Future[Any]) -> None:
         """Handle the end of a thread's work: capabilities learned, an answer, or an error."""
-        if ticket not in self.running:
-            return  # the queue was closed
+        if ticket not in self.running or ticket.pending is not pending:
+            return  # the queue was closed, or another server is asked
         outcome: Outcome = None  # None: build the prompt next, perhaps again
         try:
             outcome = future.result()
         except PromptTooLong as error:
-            log.warning("[Model] %s", error)
+            log.warning(str(error), key=ticket.key)
             ticket.rebuilt += 1
             outcome = error if ticket.rebuilt > REBUILDS else None
         except ModelError as error:
@@ -220,9 +279,14 @@ class ModelServer:
         except CancelledError:
             outcome = ModelUnavailable("The world is shutting down")
         except Exception as error:
-            log.exception("[Model] The model client failed for %s", ticket.key)
+            log.error("The model client failed", key=ticket.key, exc_info=error)
             what = f"The model client failed ({error!r})"
             outcome = ModelFailed(what, "See the log; please report it")
+        if isinstance(outcome, ModelUnavailable) and not ticket.cancelled:
+            # Its server may have been stopped because the profile names another one now.
+            self._renew(ticket.model.profile.name)
+            if ticket not in self.running or ticket.pending is not pending:
+                return
         if outcome is None:
             self._ask(ticket, known=True)
         else:
@@ -245,12 +309,14 @@ class ModelServer:
             if isinstance(outcome, (ModelUnavailable, ModelFailed, ModelMissing, ModelTimeout)):
                 self.due = max(time.monotonic() + RECHECK_SECONDS, outcome.until)
                 self.set_health(str(outcome))
-        try:
-            ticket.done(outcome)
-        except Exception:  # an error in a callback must not stop the queue
-            log.exception("[Model] The answer to %s could not be used", ticket.key)
+        deliver(ticket, outcome)
 
     # -- health
+
+    @property
+    def live(self) -> int:
+        """The number of calls in flight, without cancelled ones, which are about to end."""
+        return sum(not ticket.cancelled for ticket in self.running)
 
     def check_health(self) -> ModelError | None:
         """Check the server's models and return the first problem; None if there is none. Blocks.
@@ -308,6 +374,33 @@ class ModelServer:
     def shortage(self) -> str:
         """A warning that the server evaluates only a part of long prompts; empty if it does not."""
         return next(filter(None, (each.shortage for each in self.models.values())), "")
+
+
+def deliver(ticket: Ticket, outcome: Outcome) -> None:
+    """Deliver the outcome of a call; an error in its callback is logged."""
+    try:
+        ticket.done(outcome)
+    except Exception as error:  # an error in a callback must not stop the queue
+        log.error("An answer could not be used", key=ticket.key, exc_info=error)
+
+
+def _learn(model: Model, is_cancelled: Callable[[], bool]) -> None:
+    with limited(CallLimits(is_cancelled=is_cancelled)):
+        model.learn()
+
+
+def _passing(
+    on_text: Callable[[str], None] | None, pending: PendingRequest
+) -> Callable[[str], None] | None:
+    """Return the function that passes on pieces of this request, until it is given up."""
+    if on_text is None:
+        return None
+
+    def passed(piece: str) -> None:
+        if pending.begin():
+            on_text(piece)
+
+    return passed
 
 
 class DaemonThreads(Executor):

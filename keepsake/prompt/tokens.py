@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Collection, Sequence
 from functools import lru_cache
+from statistics import median
 
 CHARACTERS_PER_TOKEN = 4
 """English prose has about four characters per token with current tokenizers."""
@@ -24,10 +26,25 @@ _TOKENS_PER_PIECE = 1.05
 _LEAST = 0.9 * _TOKENS_PER_PIECE
 _MOST = 4.0
 """Limits of the factor. A server's count lowers it by a tenth at most, because the server may have
-counted only a part of the prompt, or left out cached tokens."""
+counted only a part of the prompt, or left out cached tokens. A tokenizer that splits two letters of
+another alphabet into bytes has four tokens per piece."""
 _PIECES_THAT_CONVINCE = 2000
+"""Pieces of a prompt from which its count has the full weight."""
 _TRUST = 0.5
+"""The full weight of one count: how far the factor moves towards what the last counts say."""
 _STEP = 0.01
+"""The smallest change of the factor, as a share: each change makes earlier estimates invalid."""
+_KEPT_COUNTS = 16
+"""The number of last counts that are compared."""
+_LEAST_COUNTS = 3
+"""The fewest counts that are believed: one may be of another prompt, or of a part of it."""
+_LEAST_VARIETY = 1.05
+"""How much longer the longest of these prompts must be than the shortest. From prompts of one
+length nobody can tell whether a server counts at all."""
+_MOST_SPREAD = 2.0
+"""The highest ratio of the most to the least tokens per piece. In one tokenizer, an English prompt
+and one in another alphabet differ by less; numbers that have nothing to do with the prompts differ
+by more."""
 
 
 def estimate_tokens(text: str) -> int:
@@ -48,7 +65,9 @@ def pieces(text: str) -> int:
 class Heuristic:
     """Estimates tokens as pieces of text times a factor, which a server's counts correct.
 
-    Safe in any thread.
+    A server's counts are believed only if they behave like counts: they differ for prompts of
+    different lengths, and are in proportion to them. All agents share the factor, so a server that
+    reports one number for everything must not move it. Safe in any thread.
 
     Attributes:
         factor: Tokens per piece, learned from the server's counts. It changes in steps; while it
@@ -58,6 +77,8 @@ class Heuristic:
     def __init__(self) -> None:
         self.factor = self._exact = _TOKENS_PER_PIECE
         self._lock = threading.Lock()
+        # pieces and tokens of the last prompts that a server counted
+        self._counts: deque[tuple[float, int]] = deque(maxlen=_KEPT_COUNTS)
 
     def of(self, text: str) -> int:
         """Return the estimated tokens of ``text`` as a line; 0 for an empty text."""
@@ -80,8 +101,26 @@ class Heuristic:
             return
         with self._lock:
             number = estimated / self.factor
-            seen = min(max(tokens / number, _LEAST), _MOST)
+            self._counts.append((number, tokens))
+            if not _are_counts(self._counts):
+                return
+            seen = median(tokens / number for number, tokens in self._counts)
             weight = _TRUST * min(1.0, number / _PIECES_THAT_CONVINCE)
-            self._exact += weight * (seen - self._exact)
+            self._exact += weight * (min(max(seen, _LEAST), _MOST) - self._exact)
             if abs(self._exact - self.factor) > _STEP * self.factor:
                 self.factor = self._exact
+
+
+def _are_counts(counts: Collection[tuple[float, int]]) -> bool:
+    """Return whether a server's numbers behave like token counts of prompts of these lengths."""
+    if len(counts) < _LEAST_COUNTS:
+        return False
+    pieces_of = [number for number, _ in counts]
+    if max(pieces_of) < _LEAST_VARIETY * min(pieces_of):
+        return False
+    if len({tokens for _, tokens in counts}) == 1:
+        return False
+    # Without the extremes: one prompt may have been counted in part, or together with another.
+    ratios = sorted(tokens / number for number, tokens in counts)
+    inner = ratios[1:-1] if len(ratios) > _LEAST_COUNTS + 1 else ratios
+    return inner[-1] <= _MOST_SPREAD * inner[0]

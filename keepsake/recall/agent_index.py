@@ -15,6 +15,7 @@ from pathlib import Path
 
 from keepsake.books.notes import NoteBook
 from keepsake.errors import IndexUnavailable, KeepsakeError, ModelError
+from keepsake.logs import Subsystem, get_logger
 from keepsake.ports import Embedder
 from keepsake.recall.chroma import AgentVectors, Chroma, VectorsUnusable
 from keepsake.recall.documents import (
@@ -27,6 +28,8 @@ from keepsake.recall.documents import (
     text_of,
 )
 from keepsake.recall.words import IndexCounts, IndexDamaged, WordIndex
+
+log = get_logger(Subsystem.INDEX)
 
 WORDS = "words.db"
 WORDS_BATCH = 256
@@ -70,9 +73,10 @@ class AgentIndex:
         notes: The agent's notes; None if it keeps none.
         chroma: Stores the vectors; None for no vectors.
         embedder: Makes the vectors.
-        log: Takes lines for people.
+        name: The agent's name, for the log; the folder's if empty.
 
     Attributes:
+        name: The agent's name, for the log.
         words: Searches by words.
         vectors: Searches by meaning; None if there is no ``chroma``.
         on_rebuild: Called from any thread when the index is rebuilt, with the reason.
@@ -86,7 +90,7 @@ class AgentIndex:
         *,
         chroma: Chroma | None,
         embedder: Embedder,
-        log: Callable[[str], None],
+        name: str = "",
     ) -> None:
         self.on_rebuild: Callable[[str], None] = lambda _: None
         self.words = WordIndex(folder / WORDS)
@@ -94,7 +98,7 @@ class AgentIndex:
         self._agent = folder.name
         self._archive = archive
         self._book = notes
-        self._log = log
+        self.name = name or folder.name
         self._chroma = chroma
         self._embedder = embedder
         self._reading = threading.Lock()
@@ -102,6 +106,7 @@ class AgentIndex:
         self._counts = IndexCounts(0, 0, 0)
         self._problems: dict[str, KeepsakeError | None] = {}  # by part: "words", "vectors"
         self._loss = ""  # why the vectors must be rebuilt
+        self._rebuild_asked = False
         self._closed = False
 
     def _reset(self) -> None:
@@ -109,6 +114,10 @@ class AgentIndex:
         self._notes: dict[str, str] | None = None  # digests by key; None before they are read
         self._noted = -1  # the version of the notes that was read last
         self._collection: AgentVectors | None = None  # None until it is complete
+
+    def request_rebuild(self) -> None:
+        """Have the next refresh delete the index and make it again, vectors included."""
+        self._rebuild_asked = True
 
     @property
     def problem(self) -> KeepsakeError | None:
@@ -150,9 +159,15 @@ class AgentIndex:
             try:
                 if self.words.damage:
                     raise IndexDamaged(self.words.damage)
+                if self._rebuild_asked:
+                    self._rebuild_asked = False
+                    log.info("Rebuilding the index on request", agent=self.name)
+                    self.words.delete()
+                    self._reset()
+                    self.on_rebuild("somebody asked for it")
                 self._read(pause)
             except (ArchiveChanged, IndexDamaged) as reason:
-                self._log(f"[Index] {self._agent}: {reason}; rebuilding the index")
+                log.warning(f"{reason}; rebuilding the index", agent=self.name)
                 self.words.delete()
                 self._reset()
                 self.on_rebuild(str(reason))
@@ -274,7 +289,7 @@ class AgentIndex:
         except VectorsUnusable as problem:
             reason = problem.what
         if name:
-            self._log(f"[Index] {self._agent}: rebuilding the vectors: {reason}")
+            log.info(f"rebuilding the vectors: {reason}", agent=self.name)
         try:
             vectors = chroma.create(self._agent, model, name)
         except VectorsUnusable as problem:
@@ -306,4 +321,5 @@ class AgentIndex:
         before = self._problems.get(part)
         self._problems[part] = problem
         if problem is not None and str(problem) != str(before):
-            self._log(f"[Index] {self._agent}: {problem}")
+            subsystem = Subsystem.INDEX if part == "words" else Subsystem.EMBEDDING
+            log.warning(str(problem), agent=self.name, subsystem=subsystem, exc_info=problem)

@@ -10,13 +10,13 @@ is off unless configured.
 from __future__ import annotations
 
 import json
-import logging
 import os
 import shutil
 import signal
 import sqlite3
 import sys
 import threading
+import traceback
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -25,6 +25,7 @@ from typing import ClassVar
 from keepsake import child
 from keepsake.child import Supervisor
 from keepsake.errors import IndexUnavailable
+from keepsake.logs import Subsystem, get_logger
 from keepsake.paths import Places
 
 DATABASE = "chroma.sqlite3"
@@ -41,7 +42,7 @@ _CACHED = {
 }
 """Keeps the descriptions of collections in the server's memory: a lookup takes a third of a query.
 Source: rust/frontend/src/get_collection_with_segments_provider.rs"""
-log = logging.getLogger("keepsake.recall")
+log = get_logger(Subsystem.EMBEDDING)
 
 
 class ChromaServer(Supervisor):
@@ -53,7 +54,6 @@ class ChromaServer(Supervisor):
 
     stem = "vectors"
     name = "vector index"
-    tag = "Index"
     logger = log
     module = "keepsake.recall.chroma_server"
     health = "/api/v2/heartbeat"
@@ -76,7 +76,7 @@ class ChromaServer(Supervisor):
             shutil.rmtree(broken, ignore_errors=True)
             folder.rename(broken)
         told = f"{folder} is damaged ({reason}) and set aside as {broken.name}; all vectors are"
-        self._log(logging.ERROR, f"{told} rebuilt, and recall uses words alone until then")
+        log.error(f"{told} rebuilt, and recall uses words alone until then")
 
     def _handle_exit(self, status: int) -> None:
         words = self._last_log_line()
@@ -160,6 +160,7 @@ def _run(words: list[str]) -> None:
     try:
         chromadb_rust_bindings.cli(words)
     except BaseException as error:  # a panic of the Rust code is not an Exception
+        traceback.print_exc()  # this process's output is vectors.log
         child.give_up(f"Chroma's server has ended: {error}")
     child.give_up("Chroma's server has ended")
 

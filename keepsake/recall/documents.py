@@ -11,8 +11,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import NamedTuple
 
-from keepsake.archive.forgetting import FORGOTTEN
-from keepsake.archive.records import SCENE, Memory, Summary, Tier
+from keepsake.archive.records import FORGOTTEN, SCENE, Memory, Summary, Tier
 from keepsake.books.notes import Note
 from keepsake.happening import Pose
 from keepsake.json_lines import Record, in_json, parsed

@@ -17,12 +17,16 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from keepsake.books.notes import NoteBook
+from keepsake.errors import KeepsakeError
+from keepsake.logs import Subsystem, get_logger
 from keepsake.paths import Places
 from keepsake.ports import Embedder
 from keepsake.recall.agent_index import WORDS, AgentIndex, IndexStatus, StoreDamaged
 from keepsake.recall.chroma import Chroma
 from keepsake.recall.chroma_server import ChromaServer
 from keepsake.recall.words import WordIndex
+
+log = get_logger(Subsystem.INDEX)
 
 CHILD = "child"
 NONE = "none"
@@ -43,20 +47,17 @@ class IndexService:
         places: Folders and ports.
         chroma: Where the vectors are stored: :data:`CHILD`, :data:`NONE` or a server's address.
         embedder: Makes the vectors.
-        log: Takes lines for people; called from any thread.
     """
 
-    def __init__(
-        self, places: Places, chroma: str, embedder: Embedder, log: Callable[[str], None]
-    ) -> None:
+    def __init__(self, places: Places, chroma: str, embedder: Embedder) -> None:
         self._places = places
         self._embedder = embedder
-        self._log = log
         self.server = ChromaServer(places) if chroma == CHILD else None
         self._request_vacuum = self.server.request_vacuum if self.server else lambda: None
         address = self.server.address if self.server else chroma
         self._chroma = None if address == NONE else Chroma(address, places, self._request_vacuum)
         self._agents: dict[str, AgentIndex] = {}
+        self._failures: dict[tuple[str, Subsystem], str] = {}  # of the indexing thread
         self._wake = threading.Event()
         self._ending = threading.Event()
         self._paused = 0.0  # when the indexing thread last paused, in seconds
@@ -74,8 +75,13 @@ class IndexService:
         for thread in self._threads:
             thread.start()
 
-    def open(self, agent: str, archive: Path, notes: NoteBook | None = None) -> AgentIndex:
-        """Return the index of that agent; the indexing thread opens or creates its files."""
+    def open(
+        self, agent: str, archive: Path, notes: NoteBook | None = None, *, name: str = ""
+    ) -> AgentIndex:
+        """Return the index of that agent; the indexing thread opens or creates its files.
+
+        ``agent``: Its folder in the vault. ``name``: Its name, for the log; the folder's if empty.
+        """
         if agent not in self._agents:
             self._agents[agent] = AgentIndex(
                 self._places.index / agent,
@@ -83,7 +89,7 @@ class IndexService:
                 notes,
                 chroma=self._chroma,
                 embedder=self._embedder,
-                log=self._log,
+                name=name,
             )
             self._wake.set()
         return self._agents[agent]
@@ -91,6 +97,21 @@ class IndexService:
     def follow(self) -> None:
         """Begin a round soon, because something new needs vectors."""
         self._wake.set()
+
+    def rebuild(self, agent: str = "") -> list[str]:
+        """Have the index of an agent, or of all, made again in the background; return their names.
+
+        Raises:
+            KeepsakeError: No open index has that name.
+        """
+        names = sorted(name for name in self._agents if agent.casefold() in ("", name.casefold()))
+        if agent and not names:
+            there = ", ".join(sorted(self._agents)) or "none"
+            raise KeepsakeError(f"No agent {agent!r} has an index", f"These have one: {there}")
+        for name in names:
+            self._agents[name].request_rebuild()
+        self._wake.set()
+        return names
 
     def forget(self, agent: str) -> None:
         """Close the index of an agent that is gone; its files stay, like its archive."""
@@ -145,7 +166,7 @@ class IndexService:
             except _Stopping:
                 return
             except Exception as error:  # a bug must not end the thread
-                self._log(f"[Index] Indexing failed: {error!r}")
+                log.error("Indexing failed", exc_info=error)
             self._wake.wait(ROUND_SECONDS)
 
     def _run_round(self) -> None:
@@ -154,14 +175,31 @@ class IndexService:
         indexes = list(self._agents.values())
         self._paused = time.monotonic()
         for index in indexes:
-            index.refresh(self._pause)
+            self._step(index, index.refresh, Subsystem.INDEX)
         ready = self._chroma is not None and (self.server is None or self.server.ready.is_set())
         for index in indexes if ready else ():
-            index.embed(self._pause)
+            self._step(index, index.embed, Subsystem.EMBEDDING)
             if isinstance(index.problem, StoreDamaged) and self.server is not None:
                 self.server.set_aside(index.problem.what)
                 return  # the next rounds rebuild everything when the server is ready
             self._vacuum()
+
+    def _step(
+        self, index: AgentIndex, step: Callable[[Callable[[], object]], None], subsystem: Subsystem
+    ) -> None:
+        """Do a step of one agent's index. Its first failure in a row is logged."""
+        key = (index.name, subsystem)
+        try:
+            step(self._pause)
+        except _Stopping:
+            raise
+        except Exception as error:  # a bug in one agent's index must not stop the others
+            if repr(error) != self._failures.get(key):
+                told = "A step of the index failed"
+                log.error(told, agent=index.name, subsystem=subsystem, exc_info=error)
+            self._failures[key] = repr(error)
+        else:
+            self._failures.pop(key, None)
 
     def _pause(self) -> None:
         """Pause between two batches as long as the last one took, or stop if the game ends."""
@@ -176,20 +214,23 @@ class IndexService:
         try:
             server.vacuum()
         except (sqlite3.Error, OSError) as error:
-            self._log(f"[Index] Chroma's file could not be vacuumed, and will be: {error}")
+            log.warning("Chroma's file could not be vacuumed, and will be", exc_info=error)
 
     # -- the thread that watches
 
     def _watch(self) -> None:
         ready = False
+        failure = ""
         while self.server is not None and not self._ending.is_set():
             was_ready = ready
             try:
                 ready = self.server.watch()
             except Exception as error:  # a bug must not end the thread that monitors the server
                 ready = False
-                if was_ready:
-                    self._log(f"[Index] Monitoring Chroma's server failed: {error!r}")
+                if str(error) != failure:  # a repeated failure is logged once
+                    failure = str(error)
+                    told = "Monitoring Chroma's server failed"
+                    log.error(told, subsystem=Subsystem.EMBEDDING, exc_info=error)
             if ready and not was_ready:
                 self._wake.set()
             self._ending.wait(WATCH_SECONDS if ready else WATCH_SECONDS / 4)

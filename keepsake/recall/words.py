@@ -22,8 +22,8 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from keepsake.books.files import sync
 from keepsake.errors import IndexUnavailable
+from keepsake.files import sync
 from keepsake.language.perception import UNSPACED, writable
 from keepsake.recall.documents import SAME_SCENE, Document, DocumentKind
 from keepsake.recall.query import Span

@@ -16,12 +16,18 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from keepsake.language.perception import LAST_COMMA, one_line, pattern
+from keepsake.logs import Subsystem, get_logger
 from keepsake.ports import ToolCall
 from keepsake.tasks.deed import deed_of
+
+log = get_logger(Subsystem.THOUGHTS)
 
 LONGEST_PART = 1000
 """The most characters of one spoken line, which is the limit of the game's ``say``."""
 
+MOST_PARTS = 32
+"""The most parts of one answer: a long one has ten. A model that repeats itself writes hundreds,
+and each would be spoken before everybody, archived and remembered."""
 SHORTEST_AHEAD = 20
 """The least characters of a sentence that is spoken before its line ends: "Well?" waits."""
 EMPTY = "The answer was empty. Say something, or write > wait"
@@ -68,13 +74,18 @@ class AnswerReader:
         name: The character's name. It is removed as a label before a line: ``Mira: Good day.``
         script: Whether the answer is a command of a transcript, one line without ``>``.
         heard: Whether any text has arrived.
-        altered: Lines from which a label, a fence or quotes were removed, for the event log.
+        altered: Lines from which a label, a fence or quotes were removed, and a note if the answer
+            was cut; for the event log.
+        full: Whether the answer has had :data:`MOST_PARTS`. What follows is left out, so the call
+            may be cancelled.
     """
 
     name: str
     script: bool = False
     altered: list[str] = field(default_factory=list)
     heard: bool = False
+    full: bool = False
+    _count: int = 0  # parts returned so far
     _rest: str = ""
     _json: str = ""  # incomplete JSON
     _has_begun: bool = False  # whether a sentence of the line in ``_rest`` was returned already
@@ -103,7 +114,17 @@ class AnswerReader:
             parts += of_line
         if not (self._spoken or self.script) and (ahead := self._sentence()):
             parts.append(ahead)
-        return parts
+        return self._capped(parts)
+
+    def _capped(self, parts: list[AnswerPart]) -> list[AnswerPart]:
+        """Return the parts up to the cap of the whole answer, and note what is left out."""
+        kept = parts[: MOST_PARTS - self._count]
+        self._count += len(kept)
+        if len(kept) < len(parts) and not self.full:
+            self.full = True
+            self.altered.append(f"(cut: it had more than {MOST_PARTS} parts)")
+            log.warning(f"An answer had more than {MOST_PARTS} parts", agent=self.name)
+        return kept
 
     def _tool_calls(self) -> list[AnswerPart]:
         """Return the deeds in the JSON so far: ``{"tool_call": {"name": …, "arguments": {…}}}``."""
@@ -207,11 +228,16 @@ def _is_emphasis(line: str, found: re.Match[str]) -> bool:
 
 
 def _speech(text: str) -> Iterator[AnswerPart]:
+    """Yield the words, in parts of :data:`LONGEST_PART` characters that end between words."""
     words = _clean(text)
-    while words:
-        head = words if len(words) <= LONGEST_PART else words[:LONGEST_PART].rsplit(" ", 1)[0]
-        yield AnswerPart(PartKind.SPEECH, head)
-        words = words[len(head) :].strip()
+    at = 0
+    while at < len(words):
+        end = at + LONGEST_PART
+        if end < len(words):
+            space = words.rfind(" ", at, end)
+            end = space if space > at else end
+        yield AnswerPart(PartKind.SPEECH, words[at:end].strip())
+        at = end
 
 
 def _clean(text: str) -> str:

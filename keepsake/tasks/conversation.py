@@ -2,26 +2,29 @@
 
 Everything that a character perceives between two of its own acts is one user message. What it says
 and does is an assistant message, in the form in which a model is asked to answer. A message depends
-only on its own memories and the one before them. So a longer window begins with the same messages
+only on its own memories and those before them. So a longer window begins with the same messages
 as a shorter one, and the model server's prefix cache works.
+
+The order is that of the archive. An answer that others interrupted comes after the interruption,
+as everybody heard it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from keepsake.archive.forgetting import FORGOTTEN
 from keepsake.archive.old_lines import what_of
 from keepsake.archive.privacy import is_private, is_redacted
-from keepsake.archive.records import SHRUG, Memory, MemoryKind
-from keepsake.happening import Manner, Pose, Speech
+from keepsake.archive.records import FORGOTTEN, SHRUG, Memory, MemoryKind
+from keepsake.happening import ME, Manner, Person, Pose, Speech, addressees_of
 from keepsake.language.perception import for_prompt, shorten
 from keepsake.ports import ASSISTANT, USER
 from keepsake.prompt.script import heading
 
 _LONGEST_OF_EXCERPT = 300
+"""The most characters of one line in an excerpt."""
 
 
 class ChatTurn(NamedTuple):
@@ -43,7 +46,8 @@ def turns_of(window: Iterable[Memory]) -> list[ChatTurn]:
     turns: list[ChatTurn] = []
     shown = ""
     before = None
-    for memory in in_order(window):
+    asker: Person | None = None
+    for memory in window:
         hidden = _hidden_whisper(memory)
         own = memory.kind is MemoryKind.ACT and not hidden
         when = heading(memory)
@@ -57,8 +61,10 @@ def turns_of(window: Iterable[Memory]) -> list[ChatTurn]:
         if own and turns[-1].role != ASSISTANT:
             turns.append(ChatTurn(ASSISTANT, []))
         lines = turns[-1].lines
-        line = own_line(memory) if own else hidden or for_prompt(memory.line)
-        if own and lines and before is not None and _continues(memory, before):
+        if asks(memory):
+            asker = memory.actor
+        line = own_line(memory, asker) if own else hidden or for_prompt(memory.line)
+        if own and lines and before is not None and _continues(memory, before, asker):
             lines[-1] = f"{lines[-1]} {line}"  # the first sentence was spoken ahead
         elif not (hidden and lines[-1:] == [hidden]):
             lines.append(line)
@@ -72,35 +78,54 @@ def _hidden_whisper(memory: Memory) -> str:
     return for_prompt(memory.text) if memory.is_own and is_redacted(memory) else ""
 
 
-def in_order(window: Iterable[Memory]) -> list[Memory]:
-    """Move each answer behind what it answers: others may speak while an answer is written."""
-    ordered: list[Memory] = []
-    for memory in window:
-        at = len(ordered)
-        if memory.answers:
-            while at and ordered[at - 1].kind is not MemoryKind.ACT:
-                if ordered[at - 1].number <= memory.answers:
-                    break
-                at -= 1
-        ordered.insert(at, memory)
-    return ordered
+def asks(memory: Memory) -> bool:
+    """Whether somebody turns to the agent, by words to it or to everybody, or by a deed.
+
+    Plain lines of an answer are for the person who did so last.
+    """
+    if memory.is_own or memory.actor is None:
+        return False
+    if (said := memory.heard) is not None:
+        return said.is_to_me_or_all
+    return ME in addressees_of(memory.what)
 
 
-def own_line(act: Memory) -> str:
-    """Format an own act like an answer: ``Good day!``, ``*nods*``, ``> give cup to Tom``."""
+def own_line(act: Memory, asker: Person | None = None) -> str:
+    """Format an own act like an answer: ``Good day!``, ``*nods*``, ``> give cup to Tom``.
+
+    Args:
+        asker: Who turned to the agent last, to whom plain words are spoken. Words to somebody else
+            are shown as the deed ``> talk Bram = Good day!``.
+    """
     match act.what:
-        case Speech(manner=Manner.SAY, words=words):
-            return for_prompt(words)
+        case Speech(manner=Manner.SAY) as speech:
+            words = for_prompt(speech.words)
+            return (
+                words
+                if _is_plain(speech, asker)
+                else f"> talk {for_prompt(speech.to_name)} = {words}"
+            )
         case Pose(gesture=gesture):
             return f"*{for_prompt(gesture).strip('*')}*"
     return f"> {for_prompt(act.text)}"
 
 
-def excerpt(memories: Sequence[Memory]) -> str:
+def _is_plain(speech: Speech, asker: Person | None) -> bool:
+    """Whether words are spoken to everybody, or to who turned to the agent last."""
+    to = speech.listener
+    return asker is None or to is None or to.is_same(asker)
+
+
+def _own_name(person: Person) -> str:
+    return person.name
+
+
+def excerpt(memories: Sequence[Memory], known_as: Callable[[Person], str] = _own_name) -> str:
     """Return memories as one line: ``[18 November 2026, 18:28, The Kettle] Jonas: Elske. / …``.
 
     Args:
         memories: One or more consecutive memories, oldest first.
+        known_as: Returns the name by which the prompt calls a speaker.
     """
     first = memories[0]
     last = memories[-1]
@@ -121,16 +146,18 @@ def excerpt(memories: Sequence[Memory]) -> str:
         else:
             to = "" if said.is_to_me_or_all else f" (to {said.to_name})"
             how = " (whispering)" if is_private(memory) else ""
-            line = f'{said.speaker.name}{to}{how}: "{for_prompt(said.words)}"'
+            line = f'{known_as(said.speaker)}{to}{how}: "{for_prompt(said.words)}"'
         lines.append(shorten(line, _LONGEST_OF_EXCERPT))
     return f"[{', '.join(head)}] {' / '.join(lines)} ({numbers})"
 
 
-def _continues(memory: Memory, before: Memory) -> bool:
-    """Whether two consecutive memories are the agent's words to the same person."""
-    both = (before, memory)
-    aloud = all(m.said is not None and m.said.manner is Manner.SAY for m in both)
-    return aloud and (memory.to, memory.to_id) == (before.to, before.to_id)
+def _continues(memory: Memory, before: Memory, asker: Person | None) -> bool:
+    """Whether two consecutive memories are the agent's plain words to the same person."""
+    both = (before.said, memory.said)
+    aloud = all(said is not None and said.manner is Manner.SAY for said in both)
+    if memory.said is None or not aloud:
+        return False
+    return _is_plain(memory.said, asker) and memory.addressee == before.addressee
 
 
 def dialogue_line(memory: Memory, name: str) -> str:

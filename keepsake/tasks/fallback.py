@@ -3,7 +3,7 @@
 The answer to a question is the best matching sentence: one that the asker said before, as a quote,
 or a sentence of the agent's persona that is not secret, in the first person. Without a match the
 agent says that it does not know. Anything but a question gets a stock line of ``fallback.yaml``.
-Sentences of other people are never used.
+The caller passes no sentences of other people.
 """
 
 from __future__ import annotations
@@ -45,9 +45,15 @@ class FallbackLine:
     """A line of one or more sentences that the fallback may answer with."""
 
     text: str  # the words, without the speaker's name
-    speaker: str = ""  # empty for the agent's persona, which is written like "You mend …"
-    number: int = 0  # the memory's number; 0 for the persona
+    # the number of the memory in which the partner said it; 0 for the agent's persona, which is
+    # written like "You mend …"
+    number: int = 0
     score: float = 0.0  # recall's score for the question; 0 if recall did not return the line
+
+    @property
+    def is_told(self) -> bool:
+        """Whether the partner said it; else it is from the agent's persona."""
+        return self.number > 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +83,7 @@ def answer(
     Args:
         said: The words of ``partner``; empty if they only arrived or gave something.
         said_before: Recent lines of the agent, the newest last.
-        lines: Candidate answers. Only lines of ``partner`` and of the persona are used.
+        lines: Candidate answers: what ``partner`` said before, and the persona.
         rng: Chooses among stock lines.
         arrival: Whether ``partner`` only arrived.
         given: The thing that ``partner`` gave; empty for nothing.
@@ -144,9 +150,8 @@ def _best_answer(question: _Question, partner: str, lines: Sequence[FallbackLine
     """Return the best sentence, phrased for the agent; empty if none answers the question."""
     if _matches("of_asker", question):
         return str(question.stock["asker"]).format(who=partner)
-    usable = [line for line in lines if line.speaker.casefold() in ("", partner.casefold())]
-    found = [(each, line) for line in usable for each in _sentences(line, question.stock)]
-    own = [text for text, line in found if not line.speaker]
+    found = [(each, line) for line in lines for each in _sentences(line, question.stock)]
+    own = [text for text, line in found if not line.is_told]
     if own and _matches("of_agent", question):
         return in_first_person(own[0])
     worth = _scores(question, found)
@@ -155,7 +160,7 @@ def _best_answer(question: _Question, partner: str, lines: Sequence[FallbackLine
     if not found or worth[best] < LEAST_SCORE:
         return ""
     text, line = found[best]
-    if line.speaker:
+    if line.is_told:
         more = (each for each, of in found[best + 1 : best + 2] if of is line)
         text = " ".join([text, *(each for each in more if len(text + each) < _LONGEST_PAIR)])
         return str(question.stock["quoted"]).format(told=text)
@@ -191,7 +196,7 @@ def _scores(question: _Question, found: Sequence[tuple[str, FallbackLine]]) -> l
         near = stems(line.text) - there
         shared = sum(wanted[w] * (w in there or _NEIGHBOUR * (w in near)) for w in wanted)
         recalled = _RECALLED * max(line.score, 0.0) + _LEAD * max(line.score - second, 0.0)
-        whose = (question.of_asker - question.of_agent) * (1 if line.speaker else -1)
+        whose = (question.of_asker - question.of_agent) * (1 if line.is_told else -1)
         worth.append(shared / whole + recalled / best + _PERSON * whose)
     return worth
 

@@ -1,135 +1,127 @@
-"""A short talk of two agents who meet: one call for both, each line checked against its speaker.
+"""A scene: the plain data from which the prompt of a character's turn is made.
 
-Each speaker's lines may rest only on what that speaker knows and everybody may hear. The lines are
-played one after another, and each of the two remembers them as speech.
+A turn, a builder's preview and a warm-up build it by the same function
+(:func:`keepsake.agent.turns.scene.scene_of`). The prompt forms (:mod:`keepsake.tasks.forms`)
+render it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
+from keepsake.archive.records import Memory
 from keepsake.language.perception import for_prompt
-from keepsake.ports import SYSTEM, USER, ChatMessage, GenerationRequest, TargetModel
-from keepsake.tasks.night import parse_objects
-from keepsake.tasks.task import AnswerRefused, Prompts
+from keepsake.prompt.verbs import Verb
+from keepsake.tasks.conversation import example_line
 
-MOST_LINES = 6
-LONGEST_LINE = 240
-"""The most lines of a scene, and characters of one: a talk that bystanders will read to its end."""
-_ANSWER_TOKENS = 500
-_TEMPERATURE = 0.8
-_LINE = {
-    "type": "object",
-    "properties": {
-        "by": {"type": "string"},
-        "says": {"type": "string"},
-        "does": {"type": "string"},
-        "memories": {"type": "array", "items": {"type": "integer"}},
-    },
-    "required": ["by"],
-}
-_SCHEMA: Mapping[str, Any] = {
-    "type": "object",
-    "properties": {"lines": {"type": "array", "maxItems": MOST_LINES, "items": _LINE}},
-    "required": ["lines"],
-}
+LONGEST_LINE = 2000
+"""The most characters of one line of the scene, such as what the agent knows of a person."""
+LONGEST_TEXT = 20_000
+"""The most characters of a persona or a summary in a prompt."""
 
 
 @dataclass(frozen=True, slots=True)
-class Speaker:
-    """One of the two, and what it may say.
+class Excerpt:
+    """Recalled memories as one line of a prompt, and the numbers of these memories."""
 
-    Attributes:
-        knows: What it may tell, a line each, by the number of its memory.
-        plans: What it means to do, a line each.
-    """
+    numbers: tuple[int, ...]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """The data from which the prompt of a character's turn is made."""
 
     name: str
-    persona: str
-    knows: Mapping[int, str] = field(default_factory=dict)
-    plans: Sequence[str] = ()
+    persona: str = ""  # the whole persona
+    deeds: tuple[str, ...] = ()  # usages of the deeds that are always possible
+    longterm: str = ""  # the long-term summary
+    longterm_span: str = ""  # the numbers of its memories: ``1 to 214``
+    recent: str = ""  # the short-term summary
+    recent_span: str = ""
+    now: str = ""  # ``Thursday 26 November 2026, late evening``
+    place: str = ""
+    description: str = ""
+    here: tuple[str, ...] = ()  # people
+    things: tuple[str, ...] = ()
+    carried: tuple[str, ...] = ()
+    exits: tuple[str, ...] = ()
+    facts: tuple[str, ...] = ()  # other facts from the game
+    ways: tuple[str, ...] = ()  # the exits with their destinations: ``north to The Quay``
+    people: tuple[str, ...] = ()  # what the character knows of the people who are present
+    recalled: tuple[Excerpt, ...] = ()  # related memories, the best first
+    # related words that others said before, the best first: ``Tom said, "Hello."``
+    told: tuple[Excerpt, ...] = ()
+    experiences: tuple[str, ...] = ()  # related earlier summaries
+    notes: tuple[str, ...] = ()
+    journal: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()  # usages of the deeds that are possible now, with names
+    whispered: bool = False  # whether the character answers a whisper
+    partner: str = ""  # the person who is answered; empty for nobody
+    words: str = ""  # what the partner said, if something else that is answered came after it
+    earlier: str = ""  # in the same case, the line of what the partner did, if it was no speech
+    trigger: str = ""  # why the character thinks: ``addressed``, ``arrival``, ``idle`` …
+    examples: tuple[str, ...] = ()  # lines that show its voice: ``~Mira> say Sit down.``
+    pinned: tuple[str, ...] = ()  # pins, verbatim
+    noticed: tuple[str, ...] = ()  # requests to the character, and its promises
+    commands: tuple[str, ...] = ()  # usages for a transcript: ``say <words>: speak so that …``
+    refused: str = ""  # why the last answer was refused; empty at the first attempt
+    window: tuple[Memory, ...] = ()  # the memories that the audience may know, oldest first
+    # the deeds for a model that calls tools, each with its usage
+    tools: tuple[tuple[Verb, str], ...] = ()
+    answers: tuple[int, ...] = ()  # the numbers of the memories that are answered
 
     def variables(self) -> dict[str, Any]:
-        """Return the variables of the template."""
-        told = [f"{number}. {for_prompt(line)}" for number, line in self.knows.items()]
-        return {"name": self.name, "persona": self.persona, "knows": told, "plans": self.plans}
+        """Return the variables of ``talk.md``, cleaned of text that could pass for another part."""
+        values = {name: self.variable(name) for name in _VARIABLES}
+        return values | {"always": values["pinned"] + values["noticed"]}
 
+    def variable(self, name: str) -> Any:
+        """Return one variable, made from the field of that name."""
+        value: Any = getattr(self, name)
+        if name == "recalled":  # a reader follows them best in order of time
+            value = tuple(each.text for each in sorted(value, key=lambda each: each.numbers))
+        elif name == "told":
+            value = tuple(each.text for each in value)
+        elif name == "examples":
+            value = tuple(example_line(each, self.name) for each in value)
+        if isinstance(value, str):
+            lines = value.splitlines() if name in _PARAGRAPHS else [value]
+            return "\n".join(for_prompt(x, limit=LONGEST_TEXT) for x in lines)
+        if isinstance(value, tuple) and name not in _WITH_MARKUP:
+            return [*filter(None, (for_prompt(each, limit=LONGEST_LINE) for each in value))]
+        return [*value] if isinstance(value, tuple) else value
 
-@dataclass(frozen=True, slots=True)
-class Beat:
-    """One line of the talk: words, or something small that a speaker does."""
+    def rests_on(self, *shown: str) -> tuple[int, ...]:
+        """Return the numbers of the memories that bear on the answer, in order.
 
-    by: str
-    says: str = ""
-    does: str = ""
-    rests_on: tuple[int, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class SceneTask:
-    """The task that asks for a talk of two agents."""
-
-    prompts: Prompts
-    one: Speaker
-    other: Speaker
-    place: str
-    now: str
-    present: Sequence[str] = ()
-    name: str = "scene"
-
-    def ask(self, target: TargetModel, refused: str) -> GenerationRequest:
-        """Return the two parts as messages."""
-        values = {
-            "one": self.one.variables(),
-            "other": self.other.variables(),
-            "place": self.place,
-            "now": self.now,
-            "present": self.present,
-            "most": MOST_LINES,
-            "longest": LONGEST_LINE,
-            "refused": refused,
-        }
-        system, turn = (self.prompts.render(part, **values) for part in ("system", "turn"))
-        return GenerationRequest(
-            messages=(ChatMessage(SYSTEM, system), ChatMessage(USER, turn)),
-            max_tokens=_ANSWER_TOKENS,
-            temperature=_TEMPERATURE,
-            json_schema=_SCHEMA,
-        )
-
-    def read(self, answer: str) -> tuple[Beat, ...]:
-        """Return the lines of an answer.
-
-        Raises:
-            AnswerRefused: A line is by somebody else, too long, empty, or rests on what its speaker
-                does not know.
+        Args:
+            shown: Which of ``recalled`` and ``told`` the prompt shows.
         """
-        speakers = {each.name.casefold(): each for each in (self.one, self.other)}
-        return tuple(_beat(each, speakers) for each in parse_objects(answer, "lines")[:MOST_LINES])
-
-    def fallback(self) -> tuple[Beat, ...]:
-        """Return no lines: without a model there is no talk."""
-        return ()
+        excerpts = [each for name in shown for each in getattr(self, name)]
+        found = {number for each in excerpts for number in each.numbers}
+        return tuple(sorted(found.union(self.answers)))
 
 
-def _beat(found: Mapping[str, Any], speakers: Mapping[str, Speaker]) -> Beat:
-    speaker = speakers.get(str(found.get("by", "")).strip().casefold())
-    if speaker is None:
-        names = " or ".join(each.name for each in speakers.values())
-        raise AnswerRefused(f"Each line is by {names}")
-    says = _clean(found.get("says"))
-    does = _clean(found.get("does")).strip("*")
-    if not says and not does:
-        raise AnswerRefused('Each line has words in "says", or a gesture in "does"')
-    if max(len(says), len(does)) > LONGEST_LINE:
-        raise AnswerRefused(f"A line has more than {LONGEST_LINE} characters")
-    numbers = tuple(n for n in found.get("memories") or () if isinstance(n, int))
-    if unknown := [number for number in numbers if number not in speaker.knows]:
-        raise AnswerRefused(f"{speaker.name} has no memory {unknown[0]} in the list")
-    return Beat(speaker.name, says, "" if says else does, numbers)
+_PARAGRAPHS = ("persona", "longterm", "recent")
+_WITH_MARKUP = ("deeds", "options", "commands")
+"""Not cleaned: ``<thing>`` is a placeholder."""
+_VARIABLES = tuple(
+    each.name for each in fields(Scene) if each.name not in ("window", "tools", "answers")
+)
+TALK_VARIABLES = frozenset({*_VARIABLES, "always", "talk", "window", "cursor"})
+"""The names that ``talk.md`` and ``act.md`` may use."""
 
 
-def _clean(text: Any) -> str:
-    return for_prompt(str(text or "").replace('"', "'")).strip() if text else ""
+def shrinking(scene: Scene, names: Sequence[str]) -> Iterator[tuple[Scene, dict[str, Any]]]:
+    """Yield the scene and its variables, then again with one line less of ``names`` each time."""
+    values = scene.variables()
+    yield scene, values
+    for name in names:
+        while value := getattr(scene, name):
+            shorter: dict[str, Any] = {name: "" if isinstance(value, str) else value[:-1]}
+            scene = replace(scene, **shorter)
+            values = values | {name: scene.variable(name)}
+            yield scene, values

@@ -24,6 +24,7 @@ import jinja2
 from jinja2 import meta, nodes
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
+from keepsake import regular_files
 from keepsake.errors import ConfigError, KeepsakeError, ModelError
 from keepsake.ports import Generation, GenerationRequest, TargetModel
 
@@ -126,13 +127,13 @@ class Prompts:
     parts: Mapping[str, jinja2.Template]
 
     def render(self, part: str, **values: Any) -> str:
-        """Render one part with values, without white space at both ends.
+        """Render one part with values, without white space at both ends; empty if it is missing.
 
         Raises:
             ConfigError: The template fails on these values.
         """
         try:
-            return self.parts[part].render(values).strip()
+            return self.parts[part].render(values).strip() if part in self.parts else ""
         except Exception as error:  # expressions in a template can raise anything
             raise _template_error(self.path, error) from error
 
@@ -141,17 +142,20 @@ def load_prompts(path: Path, parts: Collection[str], variables: Collection[str])
     """Read and check a template.
 
     Args:
-        parts: The parts that it must have; others are refused.
+        parts: The parts that it must have, and with a question mark those that it may have; others
+            are refused.
         variables: The variables that it may use.
 
     Raises:
         ConfigError: The file cannot be read or parsed, lacks a part, or uses an unknown variable.
     """
     try:
-        source = path.read_text(encoding="utf-8-sig")
+        source = regular_files.read_text(path)
     except (OSError, UnicodeDecodeError) as error:
         cure = "Restore it from the committed vault, saved as UTF-8"
         raise ConfigError(path, 1, f"the template cannot be read ({error})", cure) from error
+    needed = [part for part in parts if not part.endswith("?")]
+    parts = [part.removesuffix("?") for part in parts]
     found: dict[str, jinja2.Template] = {}
     for fence in _FENCE.finditer(source):
         part = fence["part"]
@@ -169,7 +173,7 @@ def load_prompts(path: Path, parts: Collection[str], variables: Collection[str])
             if name not in variables:
                 cure = f"A template can use: {', '.join(sorted(variables))}"
                 raise ConfigError(path, at, f"there is no variable {name!r}", cure)
-    if missing := [part for part in parts if part not in found]:
+    if missing := [part for part in needed if part not in found]:
         cure = f"Write it between ```{missing[0]} and ```"
         raise ConfigError(path, 1, f"the part {missing[0]!r} is missing", cure)
     return Prompts(path, found)

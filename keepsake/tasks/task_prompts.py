@@ -8,25 +8,26 @@ from pathlib import Path
 
 from keepsake.errors import ConfigError
 from keepsake.markdown_config import ConfigFile
-from keepsake.tasks.talk import TALK_VARIABLES
+from keepsake.tasks.scene import TALK_VARIABLES
 from keepsake.tasks.task import Prompts, load_prompts
 
 _NIGHT = "name lines longest refused"
 _SUMMARY = "agent persona words refused"
 _TALK = " ".join(TALK_VARIABLES)
 _TEMPLATES = {
-    "talk": ("system turn dialogue transcript", _TALK),
+    "talk": ("system turn close? dialogue transcript", _TALK),
     "act": ("turn", _TALK),
     "journal": ("system turn", f"{_NIGHT} most"),
     "people": ("system turn", f"{_NIGHT} who portrait"),
     "intentions": ("system turn", f"{_NIGHT} persona today known usual places most"),
     "reflect": ("system turn", f"{_NIGHT} most known"),
-    "scene": ("system turn", "one other place now present most longest refused"),
+    "meeting": ("system turn", "one other place now present most longest refused"),
     "summarise": ("system memories", f"{_SUMMARY} memories older"),
     "merge": ("system summaries", f"{_SUMMARY} summaries"),
     "contradictions": ("question", "lines text"),
 }
-"""The parts of each task's template, and the variables that they may use."""
+"""The parts of each task's template, and the variables that they may use. A part with a question
+mark may be missing, as in files that were edited in an earlier version."""
 LOADERS: Mapping[str, Callable[[Path], Prompts]] = {
     f"prompts/{name}.md": partial(load_prompts, parts=parts.split(), variables=names.split())
     for name, (parts, names) in _TEMPLATES.items()

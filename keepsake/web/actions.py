@@ -11,7 +11,6 @@ from django.http import HttpRequest
 from ninja import Router
 from pydantic import BaseModel, ConfigDict, StrictStr
 
-from keepsake.agent.agent_log import log
 from keepsake.agent.mind import ActionResult, Mind
 from keepsake.agent.runtime import now
 from keepsake.contrib.evennia.agents import AgentMixin
@@ -19,10 +18,13 @@ from keepsake.contrib.evennia.audit import AUDIT, LONGEST, append
 from keepsake.contrib.evennia.commands.agents import ACTIONS
 from keepsake.contrib.evennia.commands.compaction import compaction_result, undo_result
 from keepsake.errors import KeepsakeError
+from keepsake.logs import Subsystem, get_logger
 from keepsake.memory.types import CompactReason
 from keepsake.web.access import BUILDER, NotAllowed, address_of, may_act
 from keepsake.web.shapes import Done, Refused
 from keepsake.web.world import agent_with, mind_of_agent, mind_with, on_reactor
+
+log = get_logger(Subsystem.WEB)
 
 OUTCOME_SECONDS = 1.0
 """Seconds to wait for the end of a compaction. After that the answer says that it has begun."""
@@ -170,4 +172,4 @@ def _audit(request: HttpRequest, who: str, what: str, problem: str) -> None:
     try:
         append(AUDIT, who=who, account=who, address=address_of(request), line=line)
     except OSError as error:
-        log(f"[Dashboard] The audit log could not be written: {error.strerror}")
+        log.error("The audit log could not be written", exc_info=error)

@@ -21,12 +21,12 @@ from ninja.errors import HttpError, ValidationError
 from pydantic import StringConstraints
 
 from keepsake.agent.runtime import runtime
-from keepsake.archive import history as archived
-from keepsake.archive.history import PastCompaction
+from keepsake.agent.why import PromptSource, Why, why_did
 from keepsake.archive.records import Memory
 from keepsake.contrib.evennia.commands.why import source_of
 from keepsake.errors import KeepsakeError
-from keepsake.events.why import PromptSource, Why, why_did
+from keepsake.memory import history as archived
+from keepsake.memory.history import PastCompaction
 from keepsake.web import access, actions, history, world
 from keepsake.web.access import UNKNOWN_ADDRESS, BadRequest, NotFound, may_act, refused
 from keepsake.web.actions import AGENT_PATH

@@ -36,7 +36,9 @@ class Metrics(Collector):
         self._thoughts = self._counter("thoughts", "Thoughts, by how they ended", "outcome")
         self._guards = self._counter("guards", "Altered, refused or dropped answers", "op")
         self._tokens = self._counter("tokens", "Tokens of prompts and answers; cached ones", "of")
-        self._faults = self._counter("faults", "Warnings and errors in the agents' log", "level")
+        self._faults = self._counter(
+            "faults", "Warnings and errors in the agents' log", "level", "subsystem"
+        )
         self._latency = Histogram(
             "keepsake_thought_latency_seconds",
             "From prompt to answer",
@@ -49,8 +51,8 @@ class Metrics(Collector):
         ProcessCollector(registry=self._registry)
         self._registry.register(self)
 
-    def _counter(self, name: str, words: str, label: str) -> Counter:
-        return Counter(f"keepsake_{name}", words, [label], registry=self._registry)
+    def _counter(self, name: str, words: str, *labels: str) -> Counter:
+        return Counter(f"keepsake_{name}", words, labels, registry=self._registry)
 
     def collect(self) -> Iterable[Metric]:
         """Return the current gauges."""
@@ -73,7 +75,7 @@ class Metrics(Collector):
             case Guard():
                 self._guards.labels(event.op).inc()
             case Fault():
-                self._faults.labels(event.level).inc()
+                self._faults.labels(event.level, event.subsystem).inc()
 
 
 def gauge(name: str, words: str, values: Mapping[Any, float], *labels: str) -> Metric:

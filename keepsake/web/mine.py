@@ -23,11 +23,11 @@ from keepsake.web.world import on_reactor
 
 @on_reactor
 def _agents(account: Any) -> list[dict[str, Any]]:
-    """Return every agent; first those that have met this account's characters most often."""
+    """Return every listed agent; first those that this account's characters met most often."""
     runtime()  # raises an error with the cure if the agents are not running
     keys = [identity_of(each) for each in account.characters.all()]
     found = []
-    for agent in all_agents():
+    for agent in filter(lambda each: each.is_listed, all_agents()):
         known = mind.books.people.known if (mind := mind_of(agent)) is not None else {}
         place = agent.location.key if agent.location else "away"
         pages = tuple(known[key] for key in keys if key in known)

@@ -12,9 +12,9 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
+from keepsake.agent.why import PromptSource, SummaryBasis
 from keepsake.archive.records import MemoryKind, Summary
 from keepsake.events.types import Guard, Thought
-from keepsake.events.why import PromptSource, SummaryBasis
 
 
 class Shape(BaseModel):

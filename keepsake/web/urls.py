@@ -68,6 +68,7 @@ def _template(name: str) -> View:
 urlpatterns = [
     path("", _template("agents"), name="agents"),
     path("mine/", mine, name="mine"),
+    path("metrics", metrics, name="metrics"),
     path("search/", _template("search"), name="search"),
     path("world/", _template("world"), name="world"),
     path("<int:number>/", agent, name="agent"),

@@ -131,7 +131,11 @@ def _figures(mind: Mind) -> tuple[int, int | None, str, str, Memory | None]:
     try:
         memory = mind.memory.memory
         # This takes a while, and is pointless during a compaction.
-        due = None if mind.compactions.compacting else memory.may_be_due()
+        due = (
+            None
+            if mind.compactions.compacting
+            else memory.may_be_due(asleep=mind.sleeper.may_compact)
+        )
     except KeepsakeError:  # its archive cannot be opened, which the component reports itself
         return 0, None, "", "", None
     failure = memory.compactor.last_failure
@@ -153,7 +157,7 @@ def _servers() -> Iterator[ServerRow]:
             models=each.profiles,
             health=each.health,
             waiting={name.name.lower(): count for name, count in each.waiting.items()},
-            running=len(each.running),
+            running=each.live,
             in_flight=each.places,
             cached=each.cached,
         )

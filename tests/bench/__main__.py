@@ -21,6 +21,8 @@ BENCHES = (
     "peers",
     "first_sentence",
     "tokens",
+    "prompts",
+    "open",
 )
 """The names of the benches: ``busy`` is in ``busy_bench.py``."""
 

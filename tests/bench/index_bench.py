@@ -60,7 +60,7 @@ def measure() -> Iterator[Figure]:
                 stack.enter_context(patch.object(owner, name, timed))
         for size in SIZES:
             here = places_in(Path(stack.enter_context(tempfile.TemporaryDirectory())))
-            service = IndexService(here, CHILD, MiniLMEmbedder(), print)
+            service = IndexService(here, CHILD, MiniLMEmbedder())
             stack.callback(service.close, stop_server=True)
             assert service.server is not None
             until(service.server.watch)

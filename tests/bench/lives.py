@@ -12,7 +12,7 @@ from keepsake.archive.old_lines import what_of
 from keepsake.archive.records import MemoryKind
 from keepsake.memory.agent_memory import AgentMemory
 from keepsake.memory.summary_files import SummaryFolder
-from keepsake.memory.types import CompactReason
+from keepsake.memory.types import CompactionRequest, CompactReason
 from keepsake.memory.window import MemoryHost
 from tests.bench.talk import PEOPLE, Line
 
@@ -45,5 +45,6 @@ def lived(folder: Path, name: str, lines: Sequence[Line], **host: Any) -> AgentM
         given = {"text": line.text, "kind": line.kind, "source": source}
         memory.append(what_of(given), place="The Kettle", event="say")
         if memory.tiers.last_number >= memory.next_due():
-            memory.compact(CompactReason.COUNT)
+            limits = memory.host.config()
+            memory.compact(CompactionRequest(reason=CompactReason.COUNT, limits=limits))
     return memory

@@ -117,7 +117,7 @@ def mem0(folder: Path, embedder: Shipped) -> Iterator[Store]:
 def keepsake(folder: Path, embedder: Shipped) -> Iterator[Store]:
     """Keepsake's archive and index service: words, and vectors in a Chroma process."""
     places = Places(home=folder / "home", vault=folder / "vault", ports=Ports(free_base()))
-    service = IndexService(places, CHILD, embedder, print)
+    service = IndexService(places, CHILD, embedder)
     memory = opened(places.agents / "Mira")
     index = service.open("Mira", memory.archive.folder)
     parts = (index.words, index.vectors, embedder)

@@ -51,7 +51,7 @@ def _figures() -> list[Figure]:  # noqa: C901 - defines a world
             new = super().start_services()
             places = replace(new.places, ports=Ports(free_base()))
             new.embedder = CachedEmbedder(MiniLMEmbedder())
-            new.indexes = IndexService(places, CHILD, new.embedder, print)
+            new.indexes = IndexService(places, CHILD, new.embedder)
             new.indexes.start()
             self.addCleanup(new.indexes.close, stop_server=True)
             return new

@@ -50,7 +50,7 @@ def _figures() -> list[Figure]:  # noqa: C901 - defines a world
         def start_services(self) -> Any:
             new = super().start_services()
             embedder = MiniLMEmbedder()
-            new.indexes = IndexService(new.places, CHILD, embedder, lambda _: None)
+            new.indexes = IndexService(new.places, CHILD, embedder)
             new.indexes.start()
             new.embedder = embedder
             new.recall = FixedConfig(RecallConfig(patience=30.0))
@@ -58,7 +58,7 @@ def _figures() -> list[Figure]:  # noqa: C901 - defines a world
             return new
 
         def measure(self) -> None:
-            self.services.chat_profile()  # sets the prompt limit, as at the start of a game
+            self.services.update_limits()  # as the housekeeping of a game does
             self.mira.db.profile = frontmatter.loads(PERSONA.read_text("utf-8")).content
             self.room1.key = "The Kettle"
             guests = {name: self.add_player(10 + n, name) for n, name in enumerate(told["people"])}

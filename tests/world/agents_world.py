@@ -27,6 +27,7 @@ from twisted.internet.task import Clock
 from game.simulation.visits import connect, make_player
 from keepsake.agent import runtime
 from keepsake.agent.mind import Mind
+from keepsake.agent.scheduler import ClockScheduler
 from keepsake.agent.thinker import AgentState
 from keepsake.contrib.evennia.creation import create_agent
 from keepsake.contrib.evennia.minds import close_all, open_minds
@@ -35,15 +36,28 @@ from keepsake.models.gateway import Gateway
 from keepsake.models.profiles import Profiles
 from keepsake.paths import REPOSITORY, Places, Ports
 from keepsake.ports import FixedClock
-from tests.fakes.model_server import FakeModelServer, Reply, llm_page
+from tests.fakes.model_server import Call, FakeModelServer, Reply, llm_page
 from tests.world.built_world import PeopleWorld
 from typeclasses.agents import Agent
 from typeclasses.exits import Exit
 from typeclasses.rooms import Room
 from world import days
 
+CHAT_TEMPLATE = "{{ range .Messages }}{{ .Role }}: {{ .Content }}{{ end }}"
+"""The template by which the fake Ollama says that its model is a chat model."""
 SMALL_WINDOWS = "**immediate_window**: 4\n**recent_window**: 4\n**min_saving_tokens**: 0\n"
 """A ``memory_compaction.md`` with windows of four memories."""
+
+
+class ByHand(ClockScheduler):
+    """A scheduler whose clock a test moves, and whose queue of calls it runs."""
+
+    def __init__(self, clock: Clock, posted: queue.Queue[Callable[[], object]]) -> None:
+        super().__init__(clock)
+        self._posted = posted
+
+    def soon(self, call: Callable[[], object]) -> None:
+        self._posted.put(call)
 
 
 class CountedPool(ThreadPoolExecutor):
@@ -84,6 +98,17 @@ def next_of(replies: list[str]) -> str:
     return replies.pop(0) if len(replies) > 1 else replies[0]
 
 
+def prompt_text(body: dict[str, Any]) -> str:
+    """Return the prompt of a request as one text."""
+    if "messages" in body:
+        return "\n\n".join(str(each["content"]) for each in body["messages"])
+    return str(body["prompt"])
+
+
+def _is_prompt(call: Call) -> bool:
+    return "prompt" in call.body or "messages" in call.body
+
+
 class AgentsWorld(PeopleWorld):
     """The agent Mira in the inn, the player Tom, and a scripted model.
 
@@ -91,8 +116,8 @@ class AgentsWorld(PeopleWorld):
         replies: The model's next answers; the last one is repeated.
     """
 
-    FORM = "script"
-    """The form of the agents' prompts. In this one an answer is a command."""
+    FORM = "chat"
+    """The form of the agents' prompts; that of most models."""
     COMPACTION = ""
     """The text of ``memory_compaction.md``; empty for the shipped file."""
     START: ClassVar[datetime | None] = None
@@ -109,8 +134,9 @@ class AgentsWorld(PeopleWorld):
         self.clock = Clock()
         self.fake = FakeModelServer(models=["fake"])
         self.addCleanup(self.fake.close)
-        self.replies = ["wait"]
-        self.fake.script = lambda _: f" {next_of(self.replies)}"
+        self.fake.template = CHAT_TEMPLATE
+        self.replies = ["> wait"]
+        self.fake.script = lambda _: next_of(self.replies)
         if self.START is not None:
             self.time = FixedClock(self.START)
         self.services = self.start_services()
@@ -148,8 +174,7 @@ class AgentsWorld(PeopleWorld):
             workers=workers,
             compactions=compactions,
             nights=nights,
-            post=self.posted.put,
-            timer=self.clock,
+            scheduler=ByHand(self.clock, self.posted),
             random=Random(7),
         )
         new.thinking = FixedConfig(new.thinking.current)
@@ -196,13 +221,17 @@ class AgentsWorld(PeopleWorld):
         self.mind.compactions.compact_if_due()  # as the housekeeping does
         self.settle(lambda: not self.mind.compactions.compacting)
 
+    def prompts(self) -> list[str]:
+        """Return the agents' prompts as text, in order: those of a chat without the roles."""
+        return [prompt_text(call.body) for call in self.fake.calls() if _is_prompt(call)]
+
     def ask(self, line: str, *answers: str, seconds: float = 4.0, who: Any = None) -> Any:
         """Let Tom talk to Mira, whose model gives these answers; return her thoughts' prompts."""
-        before = len(self.fake.prompts())
-        self.replies = [*answers, "wait"] if answers else self.replies
+        before = len(self.prompts())
+        self.replies = [*answers, "> wait"] if answers else self.replies
         (who or self.char1).execute_cmd(f"talk Mira {line}")
         self.pass_time(seconds)
-        return self.fake.prompts()[before:]
+        return self.prompts()[before:]
 
     def say(self, *lines: str, who: Any = None) -> None:
         """Let Tom say lines while Mira is paused and only listens."""

@@ -13,7 +13,7 @@ from tests.world.agents_world import AgentsWorld
 
 class World(AgentsWorld):
     def calls(self):
-        return self.fake.calls("/api/generate")
+        return self.fake.calls("/api/chat")
 
 
 class TestPerceiving(World):
@@ -36,18 +36,21 @@ class TestThinking(World):
 
     def test_an_answer_is_shown_to_the_speaker_without_its_reason(self):
         heard = self.capture(self.char1)
-        (prompt,) = self.ask("Good evening", "say Sit down, you look cold. | he shivers")
+        self.ask("Good evening", "> say Sit down, you look cold. | he shivers")
         assert 'Mira says to you, "Sit down, you look cold."' in heard
         assert not any("shivers" in line for line in heard)
         told = 'Tom says to you, "Good evening"'
         assert self.lines() == [told, "~say Sit down, you look cold."]
         assert self.mind.memory.context().window[-1].reason == "he shivers"
-        body = self.calls()[0].body
-        assert (body["raw"], body["options"]["stop"]) == (True, ["\n"])
+
+    def test_a_prompt_begins_with_the_persona_and_ends_with_what_is_answered(self):
+        (prompt,) = self.ask("Good evening", "Sit down.")
+        roles = [each["role"] for each in self.calls()[0].body["messages"]]
+        assert roles == ["system", "user"]
         assert prompt.startswith("You are Mira, an innkeeper.")
-        assert "BASIC COMMANDS:" in prompt
-        assert prompt.index(told) < prompt.index("Also here: Tom")
-        assert prompt.endswith("~Mira>")
+        assert "Deeds that you can always do: > look" in prompt
+        assert prompt.index("Here: Tom") < prompt.index("Good evening")
+        assert prompt.endswith('Tom says to you, "Good evening"')
 
     def test_paused_it_remembers_but_does_not_think(self):
         self.mira.db.paused = True
@@ -56,7 +59,7 @@ class TestThinking(World):
         assert self.calls() == []
         assert self.mind.thinker.state is AgentState.PAUSED
         heard = self.capture(self.char1)
-        self.replies = ["say Hello."]
+        self.replies = ["> say Hello."]
         self.mind.resume(self.mira)
         self.pass_time(4)
         assert 'Mira says to you, "Hello."' in heard, "the answer to what was said meanwhile"
@@ -65,7 +68,7 @@ class TestThinking(World):
         self.char1.location = None
         bram = self.add_agent("Bram")
         numbers = iter(range(1000))
-        self.fake.script = lambda _: f" say Number {next(numbers)}."
+        self.fake.script = lambda _: f"Number {next(numbers)}."
         self.mira.execute_cmd("say Bram, are you there?")
         self.pass_time(120)
         spoken = [x for x in (*self.lines(bram), *self.lines()) if x.startswith("~say Number")]
@@ -74,7 +77,7 @@ class TestThinking(World):
     def test_a_pause_is_shown_and_a_deleted_or_paused_agent_drops_its_answer(self):
         gate = self.hold_answers()
         heard = self.capture(self.char1)
-        self.replies = ["say Too late."]
+        self.replies = ["> say Too late."]
         self.char1.execute_cmd("talk Mira hello")
         self.clock.advance(1.0)
         self.settle(lambda: len(self.calls()) == 1)
@@ -123,7 +126,7 @@ class TestNames(World):
         assert self.mind.memory.name == "Zora"
         self.char1.execute_cmd("talk Zora hello")
         self.pass_time(3)
-        assert self.fake.prompts()[-1].rstrip(" say").endswith("~Zora>")
+        assert "You are Zora. You live in this world" in self.prompts()[-1]
         assert self.add_agent("Mira").mind.memory.folder != before
         for name in ("Tom", "a/b", "|rRed"):
             self.mira.key = name
@@ -193,16 +196,16 @@ class TestAfterARestart(World):
         self.hold_answers()
         self.char1.execute_cmd("talk Mira What soup is there?")
         self.clock.advance(2)
-        self.settle(self.fake.prompts)
+        self.settle(self.prompts)
         self.stop_services()
         while not self.posted.empty():
             self.posted.get()
         self.services = self.start_services()
         self.addCleanup(runtime.stop, reload=True)
         runtime.open_agents(self.services)
-        for path in ("/api/generate", "/api/chat"):
+        for path in ("/api/chat", "/api/chat"):
             self.fake.always(path, Reply())
-        self.replies, heard = ["say The soup is leek.", "wait"], self.capture(self.char1)
+        self.replies, heard = ["> say The soup is leek.", "> wait"], self.capture(self.char1)
         self.settle()
         self.pass_time(4)
         assert strip_ansi("\n".join(heard)).count("The soup is leek.") == 1

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 from evennia.utils.ansi import strip_ansi
+from evennia.utils.create import create_object
 
 from commands.default_cmdsets import BUILDER_COMMANDS
 from keepsake.contrib.evennia.commands.agents import VIEWS
@@ -32,6 +34,17 @@ class TestAgentCommand(Building, AgentsWorld):
         again = find_agents("Mira")[0]
         assert 'Tom says, "Welcome, Ada."' in self.lines(again)
 
+    def test_an_agent_made_in_a_builders_hands_lives_in_the_builders_room(self):
+        """Evennia's own command `create` makes it so."""
+        kind = "typeclasses.agents.Agent"
+        ada = create_object(kind, key="Ada", location=self.char1, home=self.char1)
+        assert (ada.location, ada.home) == (self.room1, self.room1)
+        assert ada not in self.char1.contents
+        assert ada in self.room1.contents
+        memories = ada.mind.memory.memory.archive.folder.glob("*.jsonl")
+        first = json.loads(next(memories).read_text().splitlines()[0])
+        assert first["place"] == self.room1.key
+
     def test_bad_names_are_refused_with_a_reason(self):
         for name in ("../../etc", "|rRed", "M\u0456ra", "x" * 10_000, "", "Tom"):
             shown = self.type(f"@agent/create {name} = You are somebody.")
@@ -51,7 +64,7 @@ class TestAgentCommand(Building, AgentsWorld):
         self.char1.execute_cmd("say |rGood evening|n")
         shown = self.type("@agent/prompt Mira") + self.type("next")
         assert 'Tom says, "|rGood evening|n"' in shown
-        assert "BASIC COMMANDS:" in shown
+        assert "Deeds that you can always do" in shown
         model = self.services.gateway.model("agent")[0]
         model.capabilities = replace(model.capabilities, evaluates=1000)
         shown = self.type("@llm-status")

@@ -257,7 +257,7 @@ class TestBuilders(DeedsVillage):
 class TestAnswers(DeedsVillage):
     """A step of a deed answers its listener's questions, so that no model is asked."""
 
-    FORM = "auto"
+    FORM = "dialogue"
 
     def prompts_of(self, name: str) -> list[str]:
         """Return the prompts of that agent's answers, without those that only read ahead."""

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 from functools import partialmethod
 from typing import Any
 
 from pydantic import TypeAdapter
 
-from keepsake.agent import agent_log, runtime
+from keepsake.agent import runtime
 from keepsake.contrib.evennia.minds import close_all
 from keepsake.events.files import events
+from keepsake.events.log_file import FaultHandler
 from keepsake.events.prompts import prompt_text
 from keepsake.events.types import KINDS, World
+from keepsake.logs import Subsystem, get_logger
 from keepsake.memory.config import CompactionConfig
 from keepsake.memory.types import CompactReason
 from keepsake.models.gateway import Gateway
@@ -36,7 +39,7 @@ class EventsWorld(LoggedWorld):
     def start_services(self) -> runtime.Runtime:
         new = super().start_services()
         logger = logging.getLogger("keepsake")
-        handler = agent_log.FaultHandler(self.log)
+        handler = FaultHandler(self.log)
         logger.addHandler(handler)
         self.addCleanup(logger.removeHandler, handler)
         self.addCleanup(logger.setLevel, logger.level)
@@ -67,7 +70,7 @@ class EventsWorld(LoggedWorld):
 
 class ThoughtsTest(EventsWorld):
     def test_each_try_has_its_prompt_its_tokens_and_its_act(self):
-        self.ask_and_wait("Well?", "@destroy everything", "say The leek soup. | Tom is hungry")
+        self.ask_and_wait("Well?", "> destroy everything", "> say The leek soup. | Tom is hungry")
         refused, thought = self.logged("thought")[:2]
         assert (refused["outcome"], refused["command"], refused["attempt"]) == ("refused", None, 1)
         assert refused["problem"]
@@ -77,16 +80,18 @@ class ThoughtsTest(EventsWorld):
             "priority": "player",
             "source": "Tom",
             "attempt": 2,
-            "answer": " say The leek soup. | Tom is hungry",
+            "answer": "> say The leek soup. | Tom is hungry",
             "command": "say The leek soup.",
             "reason": "Tom is hungry",
             "outcome": "acted",
             "model": "fake",
-            "budget": self.services.compaction.current.budget,
+            "budget": self.services.limits.prompt_tokens,
         }
         assert thought.items() >= expected.items()
         prompt = prompt_text(self.log.folder, thought["prompt"], thought["seq"])
-        assert prompt in self.fake.prompts()
+        sent = "".join(self.prompts()[1].split("\n"))
+        without_roles = re.sub(r"^\[(system|user|assistant)\]$", "", prompt, flags=re.MULTILINE)
+        assert "".join(without_roles.split("\n")) == sent
         assert thought["sections"]["who it is"] > 0
         assert thought["prompt_tokens"] > 0
 
@@ -97,7 +102,7 @@ class ThoughtsTest(EventsWorld):
         self.pass_time(20)
         assert self.logged("thought")
         refused = Reply(status=400, raw=f'{{"error": "no {_KEY}"}}'.encode())
-        self.fake.always("/api/generate", refused)
+        self.fake.always("/api/chat", refused)
         self.ask_and_wait("Good evening.")
         thought = self.logged("thought")[-1]
         assert (thought["outcome"], thought["answer"], thought["model"]) == ("no answer", "", "")
@@ -164,15 +169,16 @@ class ServersTest(EventsWorld):
         self.wait_for_compaction()
         self.mind.sleeper.fall_asleep("it was late")
         self.settle(lambda: not self.mind.sleeper.nights.working)
-        agent_log.warn("[Memory] Mira: The prompt needs 9 of 8 tokens")
-        agent_log.log("[Error] Something broke")
-        agent_log.log("[Memory] Mira: All is well")
-        logging.getLogger("keepsake.models").warning("[Model] %s", "gone")
+        log = get_logger(Subsystem.MODELS)
+        log.warning("The prompt needs 9 of 8 tokens", agent="Mira")
+        log.error("Something broke")
+        log.info("All is well", agent="Mira")
+        logging.getLogger("keepsake.other").warning("%s", "gone")
         found = self.logged("error", agent="") + self.logged("error")
-        assert [(each["level"], each["agent"]) for each in found] == [
-            ("error", ""),
-            ("warning", ""),
-            ("warning", "Mira"),
+        assert [(each["level"], each["subsystem"], each["agent"]) for each in found] == [
+            ("error", "models", ""),
+            ("warning", "other", ""),
+            ("warning", "models", "Mira"),
         ]
         # Here is no index and no guard; their events: test_why_world and test_ladder_world.
         assert {each["kind"] for each in self.logged()} == set(KINDS) - {"recall", "guard"}

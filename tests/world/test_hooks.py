@@ -12,6 +12,7 @@ from evennia.utils import create
 from keepsake.contrib.evennia.creation import all_agents, find_agents
 from keepsake.paths import REPOSITORY
 from tests.fakes.model_server import Reply
+from tests.log_lines import LogLines
 from tests.world.agents_world import AgentsWorld, Building
 from tests.world.test_talk_world import TalkWorld
 
@@ -84,11 +85,11 @@ class TestHooks(TalkWorld):
         kind = type(self.npc("Guard"))
         broken = {f"at_agent_{name}": lambda *_: 1 / 0 for name in ("heard", "prompt", "answer")}
         wrong = patch.multiple(kind, agent_verbs={"attack <foe>": "strike"}, **broken)
-        with wrong, self.assertLogs("keepsake.agents") as logged:
+        with wrong, LogLines() as logged:
             self.told("Hello.", "Good day.")
         assert "~say Good day." in self.lines()
-        assert "\n".join(logged.output).count("ZeroDivisionError") >= 3
-        assert "'attack <foe>' is no usage" in "\n".join(logged.output)
+        assert "\n".join(logged.lines).count("ZeroDivisionError") >= 3
+        assert "'attack <foe>' is no usage" in "\n".join(logged.lines)
 
 
 class TestMemoryId(Building, AgentsWorld):
@@ -128,11 +129,11 @@ class TestMemoryId(Building, AgentsWorld):
     def test_agents_never_share_an_id_and_an_older_agent_gets_one(self):
         bram = self.add_agent("Bram")
         mine = self.mira.db.memory_id
-        with self.assertLogs("keepsake.agents") as logged:
+        with LogLines() as logged:
             bram.db.memory_id = mine
             self.char1.execute_cmd("say Hello.")
             self.spawned("Bram", memory_id=mine, memory_folder="Mira")
-        assert "Mira has the memory" in logged.output[0]
+        assert "Mira has the memory" in logged.lines[0]
         self.type("copy Mira = Third")
         self.char1.execute_cmd("say Hello.")
         agents = (*all_agents(), self.mira.copy(new_key="Twin"))

@@ -17,7 +17,7 @@ class Inn(AgentsWorld):
         self.add_exits(self.room1, "north", "south", self.quay)
 
     def calls(self) -> int:
-        return len(self.fake.calls("/api/generate"))
+        return len(self.fake.calls("/api/chat"))
 
 
 class TestFromAfar(Inn):
@@ -63,7 +63,7 @@ class TestGreetings(Inn):
     def arrive(self, *says: str) -> list[str]:
         """Let Tom arrive; return what is said then by a model that answers this."""
         self.pass_time(20)
-        self.replies = [*says, "wait"]
+        self.replies = [*says, "> wait"]
         self.char1.move_to(self.quay, quiet=True)
         heard = self.capture(self.char1)
         self.char1.move_to(self.room1)
@@ -74,7 +74,7 @@ class TestGreetings(Inn):
         bram = self.add_agent("Bram")
         bram.home = self.quay
         bram.db.talkativeness = 1.0
-        assert self.arrive("say Come in!", "say Come in, Tom!") == [
+        assert self.arrive("> say Come in!", "> say Come in, Tom!") == [
             'Mira says to you, "Come in!"'
         ], "she is at home here"
 
@@ -82,8 +82,8 @@ class TestGreetings(Inn):
         self.char1.move_to(self.quay)
         self.pass_time(20)
         assert self.calls() == 0
-        assert len(self.arrive("say Come in!")) == 1
-        assert self.arrive("say Come in again!") == []
+        assert len(self.arrive("> say Come in!")) == 1
+        assert self.arrive("> say Come in again!") == []
 
 
 class TestHosts(Inn):
@@ -99,7 +99,7 @@ class TestHosts(Inn):
         self.add_exits(self.room1, "down", "up", cellar)
         self.mira.move_to(cellar, quiet=True)
         heard = self.capture(self.char1)
-        self.replies = ["say Come in!", "wait"]
+        self.replies = ["> say Come in!", "> wait"]
         self.char1.move_to(self.room1)
         assert "who keeps" not in "\n".join(heard), "she is on her way"
         self.pass_time(6)

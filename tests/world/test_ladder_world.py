@@ -13,23 +13,19 @@ from types import SimpleNamespace
 
 from evennia.utils.ansi import strip_ansi
 
-from keepsake.agent import agent_log
-from keepsake.agent import turn as turn_module
-from keepsake.agent.memory import compacting as compacting_module
-from keepsake.agent.memory import memory as memory_module
-from keepsake.archive import history
 from keepsake.books.kept_lines import Commitment, CommitmentKind
 from keepsake.errors import ModelUnavailable
 from keepsake.events.types import Guard
+from keepsake.memory import history
 from keepsake.memory.config import CompactionConfig
 from keepsake.memory.types import CompactReason
 from tests.fakes.model_server import tokens
+from tests.log_lines import LogLines
 from tests.sentences import table
 from tests.world.agents_world import AgentsWorld, Building, FixedConfig, next_of
 
 WHO, WHAT, WHERE = table("who brings what from where")
 TOLD = "## Told To You, And Promised\n"
-LOGGING = (agent_log, turn_module, memory_module, compacting_module)
 
 
 def unavailable(_source):
@@ -38,16 +34,13 @@ def unavailable(_source):
 
 
 class LadderWorld(AgentsWorld):
-    """Mira with a budget that a test can set."""
+    """Mira with a budget that a test can set: the settings of the memory limit a script."""
+
+    FORM = "script"
 
     def setUp(self):
         super().setUp()
-        self.logged = []
-        for module in LOGGING:
-            for name in ("log", "warn"):
-                if (real := getattr(module, name, None)) is not None:
-                    setattr(module, name, self.logged.append)
-                    self.addCleanup(setattr, module, name, real)
+        self.logged = self.enterContext(LogLines())
 
     def budget(self, **values):
         """Change settings of ``memory_compaction.md``."""
@@ -71,7 +64,7 @@ class LadderWorld(AgentsWorld):
         """Let ``make``, called in a worker thread, return the summarizer."""
         compacting = self.mind.memory.memory.compactor
         real = compacting._host.summarizer
-        compacting._host = replace(compacting._host, summarizer=lambda: make(real))
+        compacting._host = replace(compacting._host, summarizer=lambda _: make(real))
 
     def chatter(self, count):
         """Let Tom and Char2 say different lines about other people."""
@@ -105,27 +98,58 @@ class TestBudget(LadderWorld):
         self.budget(context_tokens=900)
         for line in ("Good day.", "Are you there?"):
             assert "Mira seems far away" in shown_after(line)
-        (told,) = (line for line in self.logged if "cannot think" in line)
+        (told,) = self.logged.having("WARNING thoughts Mira: The agent cannot think")
         assert "Its largest part is 'who it is'" in told
         self.mira.db.profile = "You are Mira."
-        assert self.ask("And now?", "say Here I am.")
+        assert self.ask("And now?", "> say Here I am.")
         assert "~say Here I am." in self.lines()
 
     def test_a_thought_makes_room_first_even_without_a_model(self):
         self.fill(1.3, context_tokens=1600)
-        assert self.ask("Well?") == [], "a prompt that is too large is not sent"
+        (prompt,) = self.ask("Well?", "say Well what?")
+        assert len(tokens(prompt)) <= 1600 - 256, "the oldest lines are left out"
+        assert 'Tom says to you, "Well?"' in prompt
         assert self.compactions() == []
-        assert any("cannot think" in line for line in self.logged)
         self.budget(context_tokens=1600, high=9.0)
         self.summarizer(lambda _: unavailable)
-        prompts = self.ask("What did ship 3 bring?", "say Casks.")
+        prompts = self.ask("What did ship 3 bring?", "> say Casks.")
         assert [past.reason for past in self.compactions()] == ["emergency"]
         assert self.mind.memory.context().recent.model == "extractive"
         assert "## Recent Past (Summary)" in prompts[0]
         assert all(len(tokens(prompt)) <= 1600 - 256 for prompt in prompts)
         assert "~say Casks." in self.lines()
-        warned = next(line for line in self.logged if "compacting before the thought" in line)
+        warned = self.logged.having("WARNING compaction Mira: ", "compacting before the thought")[0]
         assert "of 1,344 tokens" in warned
+
+
+class TestNoRoom(Building, LadderWorld):
+    """The rest of the prompt alone is over the budget, for a while or by mistake."""
+
+    def test_nothing_is_compacted_and_builders_read_what_to_raise(self):
+        self.budget(immediate_window=4, recent_window=4, preserve_memories=4)
+        self.mira.db.paused = True
+        self.chatter(6)
+        self.mira.attributes.remove("paused")
+        self.ask("Good day.", "say Good day.")
+        before = self.mind.memory.context()
+        self.budget(immediate_window=4, recent_window=4, preserve_memories=4, context_tokens=300)
+        assert self.ask("Are you there?") == [], "the prompt is not sent"
+        self.chatter(12)
+        now = self.mind.memory.context()
+        assert (now.longterm, now.recent) == (before.longterm, before.recent)
+        assert now.window[: len(before.window)] == before.window
+        told = "Raise prompt_tokens of the profile in llm.md, or context_tokens"
+        shown = " ".join(self.type("@memory-status Mira", "Integrity").split())
+        assert "No room" in shown
+        assert "and a prompt may have 44" in shown
+        assert told in shown
+        assert len(self.logged.having("compaction Mira", "no room for memories")) == 1, "once"
+        shown = " ".join(self.type("@compact-memories Mira", "failed").split())
+        assert told in shown
+        self.budget()
+        assert self.ask("And now?", "say Here I am.")
+        assert "No room" not in self.type("@memory-status Mira", "Integrity")
+        assert self.logged.having("has room for memories again")
 
 
 class TestChanges(LadderWorld):
@@ -141,10 +165,10 @@ class TestChanges(LadderWorld):
         self.chatter(40)
         self.mira.attributes.remove("paused")
         assert len(self.compactions()) >= 2
-        head = self.ask("Who are you?", "say Mira.")[0].split("\n---\n")[0]
+        head = self.ask("Who are you?", "> say Mira.")[0].split("\n---\n")[0]
         assert head.split(TOLD)[1].splitlines()[0] == f"- {promise.line}"
         book.close(lambda each: each == promise)
-        assert TOLD not in self.ask("And who am I?", "say Tom.")[0]
+        assert TOLD not in self.ask("And who am I?", "> say Tom.")[0]
 
 
 class TestBuilders(Building, LadderWorld):

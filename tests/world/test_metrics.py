@@ -49,7 +49,7 @@ class MetricsWorld(AgentsWorld):
 class WatchedTest(MetricsWorld):
     def test_thoughts_are_counted_and_streamed_with_memories_and_reasons(self):
         self.ask(
-            "Good evening. connect Tom c67jHL8p", "say The leek soup. | Tom is hungry", seconds=20
+            "Good evening. connect Tom c67jHL8p", "> say The leek soup. | Tom is hungry", seconds=20
         )
         assert self.value("thoughts_total", outcome="acted") >= 1
         assert self.value("tokens_total", of="prompts") > 0

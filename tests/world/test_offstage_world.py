@@ -8,6 +8,7 @@ from evennia.utils.ansi import strip_ansi
 
 from game.simulation.run import with_people
 from keepsake.books.persona import open_lines
+from keepsake.contrib.evennia import Deed, happens, person_of
 from keepsake.ports import FixedClock
 from keepsake.prompt.script import DAYTIMES
 from tests.sentences import table
@@ -111,7 +112,7 @@ class TestDays(Offstage):
         self.time.time += timedelta(days=1)
         self.pass_minutes(20)
         assert heard.count("Joss peels an onion.") == 1
-        assert not self.fake.calls("/api/generate"), "nobody thinks about it"
+        assert not self.fake.calls("/api/chat"), "nobody thinks about it"
 
     def test_a_host_stays_with_guests_and_says_when_she_steps_out(self):
         self.mira.home = self.room1
@@ -137,8 +138,9 @@ class TestMeetings(Offstage):
         self.day(self.joss, ("9-12", self.quay, "mends a net"))
 
     def test_news_of_a_deed_is_told_aloud_with_a_chain_to_the_witness(self):
-        saw = ("Tom brought Mira her cup back.", {"type": "deed", "importance": 7})
-        self.mira.msg(saw, from_obj=self.char1)
+        deed = Deed(actor=person_of(self.char1), verb="deed")
+        with happens(deed, importance=7):
+            self.mira.msg(("Tom brought Mira her cup back.", {"type": "deed"}), from_obj=self.char1)
         seen = self.mind.memory.newest
         self.char1.location = self.quay
         heard = self.capture(self.char1)

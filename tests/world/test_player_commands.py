@@ -11,6 +11,7 @@ from evennia.accounts.models import AccountDB
 from evennia.objects.models import ObjectDB
 from evennia.server.serversession import ServerSession
 from evennia.utils.ansi import strip_ansi
+from evennia.utils.create import create_object
 
 from tests.sentences import table
 from tests.world.built_world import BuiltWorld, PeopleWorld
@@ -90,6 +91,30 @@ class TestCreate(BuiltWorld, PeopleWorld):
         assert page.status_code == 200
         assert "is taken" in html.unescape(page.content.decode())
         assert not AccountDB.objects.filter(username="Mira").exists()
+
+    def test_the_name_of_a_character_whose_account_was_deleted_stays_taken(self):
+        """Agents remember that player by the name and the id: no stranger may take it over."""
+        account, _ = Account.create(username="Piet", password="tide-and-time")
+        account.delete()
+        assert ObjectDB.objects.filter(db_key="Piet").exists()
+        assert "is taken" in self.type("create Piet tide-and-time")
+        assert not AccountDB.objects.filter(username="Piet").exists()
+        assert not self.newcomer.logged_in
+
+    def test_an_account_without_a_character_gets_one_or_a_reason(self):
+        account, _ = Account.create(username="Piet", password="tide-and-time")
+        account.characters.all()[0].delete()
+        assert "The Kettle" in self.type("connect Piet tide-and-time")
+        assert self.newcomer.puppet.key == "Piet"
+        assert self.newcomer.puppet.location == self.start
+
+    def test_an_account_that_can_have_no_character_is_told_so(self):
+        account, _ = Account.create(username="Piet", password="tide-and-time")
+        account.characters.all()[0].delete()
+        create_object("typeclasses.characters.Character", key="Piet")  # somebody else's
+        text = self.type("connect Piet tide-and-time")
+        assert "Your account has no character" in text
+        assert "does not exist" not in text
 
     def test_the_web_site_gives_a_playable_character_and_cannot_change_it(self):
         assert self.register("Piet").status_code == 302

@@ -21,8 +21,8 @@ FACTS = (
     "Bram owes me six pence for the barley.",
 )
 CHATTER = ("It rains.", "The soup is hot.", "Nice fire.", "Long day.", "The dog sleeps.", "Hm.")
-NOTES = "POTENTIALLY RELATED PRIVATE NOTES:"
-PAST = "RELATED PAST EXPERIENCES:"
+NOTES = "[Your notes:"
+PAST = "[You recall, oldest first:"
 
 
 class RecallWorld(AgentsWorld):
@@ -35,7 +35,7 @@ class RecallWorld(AgentsWorld):
         new = super().start_services()
         config = RecallConfig(chroma=self.chroma)
         new.recall = FixedConfig(config)
-        new.indexes = IndexService(new.places, self.chroma, MiniLMEmbedder(), lambda _: None)
+        new.indexes = IndexService(new.places, self.chroma, MiniLMEmbedder())
         new.indexes.start()
         return new
 
@@ -51,7 +51,7 @@ class RecallWorld(AgentsWorld):
     def section(self, prompt, heading):
         """Return the lines under a heading of a prompt."""
         assert heading in prompt, prompt
-        return prompt.split(f"{heading}\n")[1].split("\n\n")[0].splitlines()
+        return prompt.split(f"{heading}\n")[1].split("\n]\n")[0].splitlines()
 
 
 class TestRelated(RecallWorld):
@@ -59,16 +59,12 @@ class TestRelated(RecallWorld):
 
     def test_recall_brings_back_what_left_the_window_and_repeats_nothing_visible(self):
         self.say(*FACTS, *CHATTER)
-        prompt = self.ask("Where is my brother Edwin?", "say In Ostrey.")[0]
+        prompt = self.ask("Where is my brother Edwin?", "> say In Ostrey.")[0]
         past = self.section(prompt, PAST)
-        assert any("mends nets in Ostrey" in line and "(memory 2)" in line for line in past)
+        assert any("mends nets in Ostrey" in line and "(memor" in line for line in past)
         assert any("The Inn]" in line for line in past)
-        summaries = [line for line in past if "(memories " in line]
-        assert len(summaries) <= 2
-        window = prompt.split("\n---\n")[1]
-        for line in past:
-            said = line.partition('says, "')[2].partition('"')[0]
-            assert not said or said not in window
+        window = [m for m in self.mind.memory.context().window if m.number < len(FACTS)]
+        assert not any(m.words in line for m in window for line in past if m.words)
         recent = self.mind.memory.context().recent
         assert f"(memories {recent.first}-{recent.last})" not in prompt
 
@@ -79,10 +75,10 @@ class TestRelated(RecallWorld):
         self.addCleanup(gate.set)
         self.char1.execute_cmd("talk Mira Where is Edwin?")
         self.clock.advance(1.0)  # comes back, though the search does not
-        assert self.fake.prompts() == []
+        assert self.prompts() == []
         self.clock.advance(0.5)
         self.settle(lambda: not self.is_thinking())
-        assert PAST not in self.fake.prompts()[0]
+        assert PAST not in self.prompts()[0]
 
 
 class TestTools(RecallWorld):
@@ -96,30 +92,32 @@ class TestTools(RecallWorld):
         return [(m.kind.value, m.text) for m in self.mind.memory.context().window[-3:]]
 
     def test_notes_and_pins_are_in_prompts_and_shown_to_nobody(self):
-        self.ask("Remember my debt.", "note debts: Tom owes me six pence. | he may forget")
+        self.ask("Remember my debt.", "> note debts: Tom owes me six pence. | he may forget")
         note = self.mind.books.notes.find("debts")
         kept = "After Tom spoke (memory 2): Tom owes me six pence."
         assert (note.text, note.reason) == (kept, "he may forget")
         assert self.kinds()[-1] == ("result", "Kept as your note 'debts'")
-        self.ask("I am Tom.", "pin Tom keeps bees.")
+        self.ask("I am Tom.", "> pin Tom keeps bees.")
         self.say(*CHATTER, *CHATTER)
-        prompt = self.ask("Who has debts of six pence?", "unpin 1")[0]
+        prompt = self.ask("Who has debts of six pence?", "> unpin 1")[0]
         assert self.section(prompt, NOTES) == [f"- debts: {kept}"]
-        assert prompt.index("\n---\n") < prompt.index(NOTES), "in the part that changes"
-        pinned = r"## Always Remember\n- After Tom spoke \(memory \d+\): Tom keeps bees\.\n"
-        assert re.search(pinned, prompt.partition("\n---\n")[0])
-        assert "## Always Remember" not in self.ask("Still?", "forget debts")[0]
+        assert prompt.index("You are in The Inn") < prompt.index(NOTES), "in the part that changes"
+        pinned = r"## Always remember\n- After Tom spoke \(memory \d+\): Tom keeps bees\.\n"
+        assert re.search(pinned, prompt.partition("You are in The Inn")[0])
+        assert "## Always remember" not in self.ask("Still?", "> forget debts")[0]
         assert "six pence" in (self.mind.books.notes.folder / "forgotten" / "debts.md").read_text()
         assert self.mind.books.notes.find("debts") is None
         assert not any("bees" in line or "note" in line for line in self.heard)
 
     def test_the_result_of_recall_is_in_the_next_prompt(self):
         self.say(*FACTS, *CHATTER)
-        prompts = self.ask("You know that thing?", "recall brass key", "say At the old mill!")
+        prompts = self.ask("You know that thing?", "> recall brass key", "> say At the old mill!")
         assert len(prompts) == 2
-        assert "~Mira> recall brass key\nYou recall: [" in prompts[1]
-        assert "(memory 3)" in prompts[1].split("~Mira> recall")[1]
-        assert "I lost a brass key at the old mill." in prompts[1].split("~Mira> recall")[1]
+        act, result = prompts[1].split("> recall brass key\n")
+        assert act.endswith('Tom says to you, "You know that thing?"\n\n')
+        assert "\nYou recall: [" in result
+        assert "(memory 3)" in result
+        assert "I lost a brass key at the old mill." in result
         assert "~say At the old mill!" in self.lines()
         assert not any("recall" in line for line in self.heard)
 
@@ -133,7 +131,7 @@ class TestPrivacy(RecallWorld):
         for line in ("@notes Mira", "notes", "recall xyzzy", "@recall Mira = xyzzy"):
             bram.execute_cmd(line)
             self.settle()
-        self.replies = ["recall xyzzy", "notes", "wait"]
+        self.replies = ["> recall xyzzy", "> notes", "> wait"]
         self.char1.execute_cmd("talk Bram hello")
         self.pass_time(4)
         assert not any(

@@ -5,15 +5,17 @@ from __future__ import annotations
 import json
 import threading
 
-from keepsake.agent.sleep import night as nights_module
 from keepsake.agent.sleep.night_tasks import THROUGH
 from keepsake.events.types import Sleep
 from tests.fakes.model_server import Reply
+from tests.log_lines import LogLines
 from tests.world.agents_world import FixedConfig
 from tests.world.test_ladder_world import LadderWorld
 from tests.world.test_sleep_world import SleepWorld
 
 ALL = ["consolidate", "reflect", "profiles"]
+THINKS = "You live in this world"
+"""Part of the prompts of an agent that is awake."""
 READ_AGAIN = "What Tom and Mira said and did"
 
 
@@ -22,10 +24,7 @@ class NightWorld(SleepWorld):
 
     def setUp(self):
         super().setUp()
-        self.logged = []
-        real = nights_module.log
-        nights_module.log = self.logged.append
-        self.addCleanup(setattr, nights_module, "log", real)
+        self.logged = self.enterContext(LogLines())
         self.steps = []
         self.services.events.emit = self.collect_step
         self.fake.script = self.answer
@@ -39,8 +38,8 @@ class NightWorld(SleepWorld):
             self.steps.append(event.step)
 
     def answer(self, prompt):
-        if "~Mira>" in prompt[-40:]:
-            return " wait"
+        if THINKS in prompt:
+            return "> wait"
         return " Tom is worried about his brother Ostrey." if READ_AGAIN in prompt else " none"
 
     def use_model(self, **values):
@@ -48,7 +47,7 @@ class NightWorld(SleepWorld):
 
     def asked(self):
         """Return the prompts that were sent at night."""
-        return [prompt for prompt in self.fake.prompts() if "~Mira>" not in prompt[-40:]]
+        return [prompt for prompt in self.prompts() if THINKS not in prompt]
 
     def sleep(self):
         """Run a night; return the steps that were done."""
@@ -60,14 +59,14 @@ class NightWorld(SleepWorld):
         return json.loads((self.mind.memory.folder / THROUGH).read_text())["through"]
 
     def problems(self):
-        return [line for line in self.logged if "Mira's night, " in line]
+        return self.logged.having("ERROR night Mira: A task of the night failed step=")
 
 
 class TestNights(NightWorld):
     def test_without_a_model_all_steps_are_done_in_order(self):
         self.set_sleep(profile="nonesuch")
         assert self.sleep() == ALL
-        assert any("sleeps without a model" in line for line in self.logged)
+        assert self.logged.having("ERROR night Mira: The agent sleeps without a model")
         assert self.problems() == self.asked() == []
         [tom] = (p for p in self.mind.books.people.all() if p.name == "Tom")
         assert any("baker" in line.text for line in tom.lines)
@@ -88,7 +87,7 @@ class TestNights(NightWorld):
         assert self.through() > seen
 
     def test_a_failing_model_is_logged_and_the_night_goes_on(self):
-        self.fake.always("/api/generate", Reply(status=500))
+        self.fake.always("/api/chat", Reply(status=500))
         self.use_model()
         assert self.sleep() == ALL
         assert self.problems()
@@ -104,7 +103,7 @@ class TestNights(NightWorld):
         self.wait_for_night()  # although the model has not answered yet
         assert self.steps == ALL[: ALL.index(held)]
         gate.set()
-        self.fake.always("/api/generate", Reply())
+        self.fake.always("/api/chat", Reply())
         self.pass_time(3)
         assert self.sleep() == ALL
 

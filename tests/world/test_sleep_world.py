@@ -144,10 +144,10 @@ class TestAsleep(SleepWorld):
         self.pass_time(5)
         assert self.remembered() == before
         assert self.mind.thinker.state is AgentState.ASLEEP
-        assert not any(prompt.startswith("You are Mira") for prompt in self.fake.prompts())
+        assert not any(prompt.startswith("You are Mira") for prompt in self.prompts())
 
     def test_shouting_and_shaking_wake_it_and_it_thinks_about_the_person(self):
-        self.replies = ["say What is it?"]
+        self.replies = ["> say What is it?"]
         self.type("shout Wake up, Mira!")
         assert not self.mira.db.asleep
         assert any("Mira wakes up" in line for line in self.heard)

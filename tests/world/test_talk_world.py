@@ -11,31 +11,22 @@ from keepsake.archive.records import MemoryKind
 from keepsake.contrib.evennia import lifecycle
 from tests.fakes.model_server import Reply, llm_page
 from tests.sentences import table
-from tests.world.agents_world import Building, next_of
+from tests.world.agents_world import Building
 from tests.world.test_hospitality import Inn
 from typeclasses.objects import Object
 
 PERSONA = "You are Mira Fenn, keeper of the Kettle. You are warm and quick."
-CHAT_TEMPLATE = "{{ range .Messages }}{{ .Role }}: {{ .Content }}{{ end }}"
 
 
 class TalkWorld(Inn):
     """Mira with a chat model, and Tom."""
-
-    FORM = "chat"
 
     def setUp(self) -> None:
         super().setUp()
         self.set_thinking(idle_interval=1e9, pause_notice=0)
         self.mira.db.profile = PERSONA
         self.pass_time(10)
-        self.replies = ["> wait"]
         self.heard = self.capture(self.char1)
-
-    def start_services(self) -> Any:
-        self.fake.template = CHAT_TEMPLATE
-        self.fake.script = lambda _: next_of(self.replies)
-        return super().start_services()
 
     def ask(self, words: str, *answers: str, seconds: float = 4.0) -> list[list[dict[str, Any]]]:
         """Let Tom talk to Mira, whose model gives these answers; return the messages sent."""
@@ -149,10 +140,11 @@ class TestAnswers(TalkWorld):
         self.pass_time(12)
         assert self.acts() == ["say On its hook.", "say In the pot."]
         sent = self.fake.calls("/api/chat")[1].body["messages"]
-        assert [each["role"] for each in sent[-2:]] == ["assistant", "user"]
-        assert sent[-2]["content"] == "On its hook."
-        assert sent[-1]["content"].endswith('Tom says to you, "And the ladle?"')
-        assert "still waits" not in sent[-1]["content"]
+        assert [each["role"] for each in sent[-3:]] == ["user", "assistant", "user"]
+        before, own, last = (each["content"] for each in sent[-3:])
+        assert before.endswith('Tom says to you, "And the ladle?"'), "it came before the answer"
+        assert own == "On its hook."
+        assert last.endswith("[Tom still waits for your answer to: And the ladle?]")
 
     def test_a_note_names_who_spoke_in_its_prompt(self):
         gate = self.hold_answers()

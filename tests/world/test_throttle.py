@@ -190,7 +190,7 @@ class TestRegistration(Doors):
                 account, _ = Account.create(username=name, password=PASSWORD, ip="10.0.0.4")
                 made += account is not None
         assert made == throttle.CREATION_LIMIT
-        assert "Too many accounts" in html.unescape(self.register("Later", "10.0.0.4").text)
-        assert self.register("Elsewhere", "10.0.0.5").status_code == 302
+        assert "Too many accounts" in html.unescape(self.register("Latrice", "10.0.0.4").text)
+        assert self.register("Elsbeth", "10.0.0.5").status_code == 302
         self.now += throttle.CREATION_SECONDS + 1
-        assert self.register("Later", "10.0.0.4").status_code == 302
+        assert self.register("Latrice", "10.0.0.4").status_code == 302

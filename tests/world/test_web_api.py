@@ -11,6 +11,7 @@ from django.test import Client
 
 from keepsake.errors import ArchiveUnwritable
 from keepsake.paths import REPOSITORY
+from keepsake.tasks.forms.form import PromptLimits
 from keepsake.web.access import may_act, may_watch
 from tests.fakes.model_server import Reply
 from tests.world.agents_world import SMALL_WINDOWS
@@ -137,7 +138,7 @@ class TestLooking(WebWorld):
     def test_all_agents_at_a_glance(self):
         ada = self.add_agent("Ada")
         ada.db.paused = True
-        self.ask("Good evening.", "say Good evening, Tom.")
+        self.ask("Good evening.", "> say Good evening, Tom.")
         found = self.get("/agents")
         assert [each["name"] for each in found["agents"]] == ["Ada", "Mira"]
         mira = found["agents"][1]
@@ -150,15 +151,16 @@ class TestLooking(WebWorld):
         assert 0 < mira["used"] <= mira["budget"]
         assert mira["memories"] == self.mind.memory.memory.tiers.last_number
         assert mira["next_due"] == 129
-        self.services.chat_tokens = 8000
-        assert self.get(self.of_mira())["budget"] == 8000
-        self.services.chat_tokens = 0
+        limits = self.services.limits
+        self.services.limits = PromptLimits.of_conversation(7000)
+        assert self.get(self.of_mira())["budget"] == 7000
+        self.services.limits = limits
         assert mira["problem"] == found["log_problem"] == ""
         inn = next(each for each in self.get("/world") if each["name"] == "The Inn")
         assert inn["agents"] == [[ada.id, "Ada"], [self.mira.id, "Mira"]]
         assert inn["players"] == ["Tom"]
         assert self.get(self.of_mira()) == mira
-        self.fake.always("/api/generate", Reply(status=500))
+        self.fake.always("/api/chat", Reply(status=500))
         self.ask("Good evening.", seconds=30)
         mira = self.get(self.of_mira())
         assert mira["failed"] >= 1
@@ -169,15 +171,16 @@ class TestLooking(WebWorld):
 
     def test_the_prompt_as_it_was_sent(self):
         assert self.get(self.of_mira("/prompt"))["at"] is None
-        self.replies = ["say Good evening, Tom.", "wait"]
+        self.replies = ["> say Good evening, Tom.", "> wait"]
         self.char1.execute_cmd("talk Mira Good evening.")
         self.pass_time(1.5)
         found = self.get(self.of_mira("/prompt"))
-        sent = self.fake.prompts()[-1]
+        sent = self.prompts()[-1]
         assert found["trigger"] == "addressed: Tom"
-        assert found["answer"] == " say Good evening, Tom."
+        assert found["answer"] == "> say Good evening, Tom."
         assert sum(found["sections"].values()) == self.mind.thinker.log.sent.costs.used
-        assert "\n".join(each["text"] for each in found["sent"]).strip() == sent.strip()
+        shown = "\n".join(each["text"] for each in found["sent"])
+        assert [*filter(None, shown.split("\n"))] == [*filter(None, sent.split("\n"))]
         assert "who it is" in {each["name"] for each in found["sent"]} & {*found["sections"]}
 
     def test_every_memory_is_in_one_tier_and_was_summarised_once(self):
@@ -208,7 +211,7 @@ class TestLooking(WebWorld):
 
     def test_why_it_did_what_it_did(self):
         assert "not done anything" in self.get(self.of_mira("/why"), 404)["error"]
-        self.ask("Good evening.", "say Good evening, Tom. | He is wet.")
+        self.ask("Good evening.", "> say Good evening, Tom. | He is wet.")
         why = self.get(self.of_mira("/why"), n=1)
         assert (why["command"], why["reason"]) == ("say Good evening, Tom.", "He is wet.")
         assert (why["trigger"], why["thought"]["source"]) == ("addressed", "Tom")
@@ -306,6 +309,8 @@ class TestSite(WebWorld):
             assert ("Lotte" in text) is (other == "Ostrey")
             assert other not in text
             assert shown.headers["Cache-Control"] == "no-store"
+        self.mira.db.unlisted = True
+        assert "Mira" not in anna.get("/agents/mine/").content.decode()
         assert "next=/agents/mine/" in self.client_of().get("/agents/mine/").headers["Location"]
         self.stop_services()
         text = self.client_of(self.account).get("/agents/mine/").content.decode()

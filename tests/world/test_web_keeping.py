@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
-from keepsake.archive.history import compactions
 from keepsake.contrib.evennia.audit import AUDIT, newest
 from keepsake.contrib.evennia.commands.compaction import compaction_result
+from keepsake.memory.history import compactions
 from keepsake.memory.types import Outcome
 from tests.world.web_world import WRITING, WebWorld
 
@@ -27,7 +27,7 @@ class TestKept(WebWorld):
         assert self.get("/search", q="perception")["hits"] == []
 
     def test_notes_pins_and_people_are_shown(self):
-        self.ask("I am a baker by trade.", "say Good evening, Tom.")
+        self.ask("I am a baker by trade.", "> say Good evening, Tom.")
         self.post(self.of_mira("/note"), body=WRITING["/note"])
         self.post(self.of_mira("/pin"), body=WRITING["/pin"])
         (note,) = self.get(self.of_mira("/book"), of="notes")
@@ -41,7 +41,7 @@ class TestKept(WebWorld):
 
     def test_earlier_prompts_are_still_there(self):
         for number in range(3):
-            self.ask(f"Good evening {number}.", f"say Good evening for the {number}. time.")
+            self.ask(f"Good evening {number}.", f"> say Good evening for the {number}. time.")
         told = self.get("/events", agent=self.mira.id)["events"]
         first = next(each for each in told if each["kind"] == "thought" and each["prompt"])
         shown = self.get(self.of_mira("/prompt"), seq=first["seq"])

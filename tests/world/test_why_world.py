@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+from keepsake.agent.why import PromptSource, SummaryBasis, Why
 from keepsake.archive.records import MemoryKind
 from keepsake.contrib.evennia.commands.why import explanation
 from keepsake.events.types import Thought
-from keepsake.events.why import PromptSource, SummaryBasis, Why
 from tests.memories import old_memory
 from tests.sentences import table
 from tests.world.agents_world import Building
@@ -51,7 +51,7 @@ class TestWhy(WhyWorld):
 
     def test_what_led_to_an_act_down_to_the_raw_memories(self):
         self.say(*FACTS, *CHATTER)
-        self.ask("Where does my brother Edwin mend nets?", "say In Ostrey, he mends nets. | kind")
+        self.ask("Where does my brother Edwin mend nets?", "> say In Ostrey, he mends nets. | kind")
         shown = self.why()
         for part in table("what led to an act"):
             assert part in shown
@@ -68,7 +68,7 @@ class TestWhy(WhyWorld):
         assert 0 < thought["recent"] < thought["total"] == act.number - 1
         assert 2 in [each["n"] for each in thought["recalled"] if each["kind"] == "memory"]
         # Every search is an event, with who asked for it.
-        self.ask("Who was it?", "recall the brass key", "say You lost it.")
+        self.ask("Who was it?", "> recall the brass key", "> say You lost it.")
         self.type("@recall Mira = Edwin")
         found = {each["by"]: each for each in self.logged("recall")}
         assert {"talk", "agent", "builder"} <= set(found)
@@ -84,7 +84,7 @@ class TestWhy(WhyWorld):
             shown = self.why(line)
             assert "did not work" in shown, line
             assert cure in shown, (line, shown)
-        self.replies = ["say One. | first"]
+        self.replies = ["> say One. | first"]
         self.char1.execute_cmd("talk Mira Good evening.")
         self.char1.execute_cmd("pose hums.")
         self.pass_time(4)
@@ -92,7 +92,7 @@ class TestWhy(WhyWorld):
         (cause,) = archive.read(thought["cause"], thought["cause"])
         assert "Good evening." in cause.text, "not the later pose"
         assert "Good evening." in self.why().split("Trigger")[1].split("Recalled")[0]
-        self.ask("And now?", "@destroy everything", "say Two.")
+        self.ask("And now?", "> destroy everything", "> say Two.")
         assert "say Two." in self.why()
         assert "say One." in self.why("@why Mira 2")
         assert "Mira's act 2, counted back from the last" in self.why("@why 2")

@@ -16,12 +16,14 @@ from commands.things import find_detail
 from game.simulation.run import with_people
 from keepsake.errors import ConfigError
 from keepsake.names import check_agent_name
+from keepsake.paths import REPOSITORY
 from tests.sentences import table
 from tests.world.built_world import BuiltWorld, empty_caches, shipped_world
 from typeclasses.characters import Character
 from typeclasses.clients import map_of
 from world.atlas import FOLDER, OPPOSITE, read_atlas
 from world.build import at_initial_setup, build_world, find
+from world.deed.effects import EFFECTS
 from world.deed.files import read_deeds
 
 ATLAS, _ = shipped_world()
@@ -63,6 +65,25 @@ def test_wrong_data_is_refused_with_file_line_and_reason(world, wrong):
     assert refusal.value.path.parent in (world, world / "agents", world / "deeds")
     wrong = refusal.value.path.read_text(encoding="utf-8").splitlines()[refusal.value.line - 1]
     assert line in wrong
+
+
+def test_the_deeds_in_the_documentation_can_be_read(world):
+    page = (REPOSITORY / "docs" / "build.md").read_text(encoding="utf-8")
+    examples = re.findall(r"```yaml\n(name: .*?)```", page, re.S)
+    assert len(examples) >= 2
+    for number, example in enumerate(examples):
+        (world / "deeds" / f"example_{number}.yaml").write_text(example, encoding="utf-8")
+    deeds = read_deeds(read_atlas(world), world / "deeds")
+    assert all(f"example_{number}" in deeds for number in range(len(examples)))
+
+
+def test_people_see_a_step_before_an_agent_speaks_about_it():
+    """An agent's words may answer what `you` tells; they would make no sense before it."""
+    assert [name for name in EFFECTS if name in ("you", "others", "says")] == [
+        "you",
+        "others",
+        "says",
+    ]
 
 
 class TestBuilding(EvenniaTestCase):

@@ -18,7 +18,8 @@ from typing import Any
 
 import httpx
 
-from keepsake.tasks.talk import LAST_LINES, TalkScene
+from keepsake.tasks.forms.form import LAST_LINES
+from keepsake.tasks.scene import Excerpt, Scene
 from keepsake.tasks.task import Prompts
 from keepsake.tasks.task_prompts import LOADERS
 
@@ -32,7 +33,7 @@ KEPT_ASIDE = 10
 class Dialogue:
     """A dialogue with a character."""
 
-    scene: TalkScene
+    scene: Scene
     voice: tuple[str, ...]  # example lines that show how the character speaks
     lines: tuple[str, ...]  # the dialogue's lines, as the prompt shows them
     told: dict[int, tuple[str, ...]] = field(default_factory=dict)  # recalled facts, by line index
@@ -68,7 +69,7 @@ def _dialogue(block: str, file: str) -> Dialogue:
             head[key] = value.strip()
     if not lines or "persona" not in head:
         raise ValueError(f"{file}: {name}: a persona and a talk are needed")
-    scene = TalkScene(
+    scene = Scene(
         name,
         persona=head["persona"],
         recent=head.get("recent", ""),
@@ -89,7 +90,9 @@ def examples(talk: Dialogue, prompts: Prompts) -> Iterator[tuple[str, str]]:
             continue
         shown = talk.lines[:at]
         shown = shown[max(len(shown) // LAST_LINES - 1, 0) * LAST_LINES :]
-        values: dict[str, Any] = replace(talk.scene, told=talk.told.get(at, ())).variables()
+        values: dict[str, Any] = replace(
+            talk.scene, told=tuple(Excerpt((), each) for each in talk.told.get(at, ()))
+        ).variables()
         values |= {"examples": [*talk.voice], "talk": shown, "refused": ""}
         yield prompts.render("dialogue", **values), line.removeprefix(own)
 

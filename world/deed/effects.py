@@ -13,15 +13,19 @@ from evennia.utils import create
 from evennia.utils.dbserialize import deserialize
 from evennia.utils.utils import iter_to_str
 
-from keepsake.agent.agent_log import log
 from keepsake.agent.runtime import now
 from keepsake.agent.surroundings import identity_of, is_agent
 from keepsake.archive.records import DEED, KINDNESS, WRONG
+from keepsake.contrib.evennia.hearing import happens, person_of
 from keepsake.contrib.evennia.minds import mind_of
+from keepsake.happening import Deed, Person
+from keepsake.logs import Subsystem, get_logger
 from world.almanac import Almanac
 from world.deed.files import NOWHERE, YOU, DeedStep, WorldDeed
 from world.deed.progress import DEEDS, doers, forget_progress, progress, records, update_record
 from world.source import TAG_CATEGORY, find, id_of
+
+log = get_logger(Subsystem.WORLD)
 
 ONLOOKER_DISCOUNT = 2
 """How much less important a deed is to those who only saw it."""
@@ -75,11 +79,13 @@ def _show_you(scene: DeedScene, step: DeedStep, _: WorldDeed) -> None:
 
 def _show_others(scene: DeedScene, step: DeedStep, _: WorldDeed) -> None:
     """Show it to the bystanders, except agents to whom the step gives a memory of their own."""
-    facts = {"type": DEED, "importance": max(step.importance - ONLOOKER_DISCOUNT, 1)}
+    importance = max(step.importance - ONLOOKER_DISCOUNT, 1)
     own = [find("agent", each) for each in step.memory]
-    for reader in scene.player.location.contents_get(content_type="character"):
-        if reader not in scene.party and reader not in own:
-            reader.msg((scene.named(step.others), dict(facts)), from_obj=scene.player)
+    with happens(Deed(actor=person_of(scene.player), verb=DEED), importance=importance):
+        for reader in scene.player.location.contents_get(content_type="character"):
+            if reader not in scene.party and reader not in own:
+                line = scene.named(step.others)
+                reader.msg((line, {"type": DEED}), from_obj=scene.player)
 
 
 def _remember(scene: DeedScene, step: DeedStep, _: WorldDeed) -> None:
@@ -91,20 +97,22 @@ def _remember(scene: DeedScene, step: DeedStep, _: WorldDeed) -> None:
         kind = KINDNESS if weight > 0 else WRONG if weight < 0 else DEED
         # It addresses the agent as "you", so nobody else gets it.
         about = identity_of(agent)
-        facts = {"type": kind, "importance": step.importance, "to": agent.id, "about": about}
         for player in scene.party:
             others = scene.beside(player)
             name = f"{player.key}, together with {others}," if others else player.key
-            agent.msg((text.replace("{who}", name), facts), from_obj=player)
+            deed = Deed(actor=person_of(player), verb=kind, to=(person_of(agent),))
+            with happens(deed, importance=step.importance, about=about):
+                agent.msg((text.replace("{who}", name), {"type": kind}), from_obj=player)
 
 
 def _say(scene: DeedScene, step: DeedStep, _: WorldDeed) -> None:
     """Have agents say something, which they remember as their own words."""
     name = scene.player.key
+    to = Person(name, identity_of(scene.player))
     for person, words in step.says.items():
         agent = scene.people.get(person)
         if agent is not None and (mind := mind_of(agent)) is not None:
-            mind.actor.speak(agent, words.replace("{who}", name), name, event=DEED)
+            mind.actor.speak(agent, words.replace("{who}", name), to, event=DEED)
 
 
 def make(scene: DeedScene, step: DeedStep, deed: WorldDeed) -> None:
@@ -150,7 +158,8 @@ def put(thing: Any, where: Any, *, gone: bool = False) -> None:
     if gone:
         thing.location = None
     elif where is None:
-        log(f"[Deed] {thing.key} stays where it is: the place where it belongs has been deleted")
+        told = f"{thing.key} stays where it is: the place where it belongs has been deleted"
+        log.warning(told)
     else:
         thing.move_to(where, quiet=True, move_type="deed")
     thing.attributes.remove("given_by")
@@ -214,12 +223,15 @@ EFFECTS: dict[str, Callable[[DeedScene, DeedStep, WorldDeed], None]] = {
     "move": _move,
     "change": _change,
     "open": _open,
-    "says": _say,
     "you": _show_you,
     "others": _show_others,
     "memory": _remember,
+    "says": _say,
 }
-"""The effects by their names in the files, in the order in which they are applied."""
+"""The effects by their names in the files, in the order in which they are applied.
+
+What people see comes before what an agent says about it.
+"""
 
 
 # -- undoing

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from keepsake.agent.agent_log import logged
 from keepsake.agent.runtime import now
 from keepsake.agent.surroundings import identity_of, people_near, place_of
 from keepsake.archive.privacy import WHISPER
@@ -14,6 +13,7 @@ from keepsake.archive.records import DEED, POSE
 from keepsake.contrib.evennia.minds import mind_of
 from keepsake.happening import ME, Manner, Person, Speech
 from keepsake.language.perception import sentences
+from keepsake.logs import Subsystem, get_logger, logged
 from world.almanac import almanac
 from world.deed.effects import EFFECTS, DeedScene, carried, make, tell
 from world.deed.files import DeedStep, WorldDeed
@@ -29,6 +29,8 @@ from world.deed.progress import (
     update_record,
 )
 from world.source import find, id_of
+
+log = get_logger(Subsystem.WORLD)
 
 _DAILY = ("take", "move", "others")
 """Effects that a step of several days has on each day, not only on the last."""
@@ -52,7 +54,7 @@ def check_deeds(player: Any, said: str = "", *, to: Any = None, how: str = "say"
         return
     if not player.has_account or player.location is None or player.ndb.in_deed:
         return  # the effects of a deed set off no other deeds
-    with logged(f"{player.key}: A deed failed"):
+    with logged(log, "A deed failed", player=player.key):
         mine = progress(player)
         world = records()
         begun = ((each, mine.get(each.id, {}), world.get(each.id, {})) for each in DEEDS.values())

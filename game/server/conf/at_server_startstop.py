@@ -20,8 +20,10 @@ from game.server import control
 from keepsake.agent.agent_log import report
 from keepsake.agent.runtime import runtime
 from keepsake.contrib.evennia import lifecycle as agents
+from keepsake.contrib.evennia.minds import missing_minds
 from keepsake.errors import KeepsakeError
 from keepsake.paths import places
+from typeclasses.absent import stow_absent
 from world.build import open_world
 from world.scenes import scenes
 
@@ -42,6 +44,7 @@ def at_server_start() -> None:
     reactor.addSystemEventTrigger("during", "shutdown", _exit)
     _on_stop.callback(control.listen(places().control_socket, _OPERATIONS).stopListening)
     deferToThread(call_command, "clearsessions")
+    reactor.callLater(0, stow_absent)  # the Portal's sessions are handed over in this call
     try:
         if places().database_url:
             LoopingCall(close_old_connections).start(_RECONNECT_SECONDS)
@@ -121,10 +124,19 @@ def _index_status() -> dict[str, Any]:
     return {"agents": [asdict(each) for each in indexes.status().values()] if indexes else []}
 
 
+def _rebuild_index(agent: str = "") -> list[str]:
+    indexes = runtime().indexes
+    if indexes is None:
+        raise KeepsakeError("There is no index yet", "It begins with the first agent of the world")
+    return indexes.rebuild(agent)
+
+
 _OPERATIONS = {
     "ready": _ready,
     "reload": _reload,
     "stop": _stop,
     "index_status": _index_status,
+    "index_rebuild": _rebuild_index,
+    "missing_memories": missing_minds,
     "shortages": lambda: [e.shortage for e in runtime().gateway.used_servers() if e.shortage],
 }

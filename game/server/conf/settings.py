@@ -72,7 +72,8 @@ WEBSERVER_PORTS = [(_HERE.ports.web, _HERE.ports.web_internal)]
 WEBSERVER_INTERFACES = [_HERE.listen]
 WEBSOCKET_CLIENT_PORT = _HERE.ports.websocket
 WEBSOCKET_CLIENT_INTERFACE = _HERE.listen
-AMP_PORT = _HERE.ports.amp
+# No port: Portal and Server talk over a Unix socket; see private_line.py.
+AMP_PORT = 0
 AMP_HOST = _LOOPBACK
 AMP_INTERFACE = _LOOPBACK
 ALLOWED_HOSTS = ["*"] if _PUBLIC else ["localhost", _LOOPBACK]
@@ -130,8 +131,8 @@ AT_SERVER_STARTSTOP_MODULE = "game.server.conf.at_server_startstop"
 # Evennia's template lists the game's own modules here. Keepsake has none.
 LOCK_FUNC_MODULES = ("evennia.locks.lockfuncs",)
 INPUT_FUNC_MODULES = ["evennia.server.inputfuncs", "evennia.server.is_typing"]
-SERVER_SERVICES_PLUGIN_MODULES: list[str] = []
-PORTAL_SERVICES_PLUGIN_MODULES: list[str] = []
+SERVER_SERVICES_PLUGIN_MODULES = ["game.server.private_line"]
+PORTAL_SERVICES_PLUGIN_MODULES = ["game.server.private_line"]
 FUNCPARSER_OUTGOING_MESSAGES_MODULES = ["evennia.utils.funcparser"]
 FUNCPARSER_PROTOTYPE_PARSING_MODULES = ["evennia.prototypes.protfuncs"]
 MSSP_META_MODULE = ""

@@ -15,6 +15,7 @@ def at_webserver_root_creation(web_root: Any) -> Any:
 
     from game.web.middleware import StaticFiles  # noqa: PLC0415 - needs the settings
 
+    _limit_requests()
     web_root.putChild(b"static", StaticFiles(settings.STATIC_ROOT))
     return web_root
 
@@ -27,6 +28,7 @@ def at_webproxy_root_creation(web_root: Any) -> Any:
 
     from game.web.portal import ClientFactory  # noqa: PLC0415 - only the Portal uses it
 
+    _limit_requests()
     # Evennia's channel uses the address in a connection's first request for all later ones.
     Website.protocol = HTTPChannel
     EvenniaReverseProxyResource.proxyClientFactoryClass = ClientFactory
@@ -34,3 +36,12 @@ def at_webproxy_root_creation(web_root: Any) -> Any:
     # on unexpected input, and stores forever what nobody fetches.
     web_root.putChild(b"webclientdata", errorPage(410, "Gone", "The game needs a web socket."))
     return web_root
+
+
+def _limit_requests() -> None:
+    """Refuse large bodies and impossible paths, in the server of this process."""
+    from evennia.server.webserver import Website  # noqa: PLC0415 - heavy
+
+    from game.web.requests import LimitedRequest  # noqa: PLC0415 - needs the settings
+
+    Website.requestFactory = LimitedRequest

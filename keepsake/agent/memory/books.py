@@ -10,7 +10,6 @@ from __future__ import annotations
 import threading
 from functools import partial
 
-from keepsake.agent.agent_log import log
 from keepsake.agent.runtime import Runtime
 from keepsake.agent.surroundings import AgentRef, Body, identity_of, is_agent, people_near
 from keepsake.archive.log import Archive
@@ -25,6 +24,9 @@ from keepsake.books.notes import NoteBook
 from keepsake.books.people import BUDGET as PEOPLE_BUDGET
 from keepsake.books.people import PeopleBook, PromptContext
 from keepsake.books.people import lines as people_lines
+from keepsake.logs import Subsystem, get_logger
+
+log = get_logger(Subsystem.BOOKS)
 
 CHUNK = 2000
 """How many memories are read from the archive at a time."""
@@ -42,14 +44,15 @@ class Books:
         folder = ref.folder
         emit = services.events.emit
 
-        def owner(of: str) -> Owner:
-            return Owner(name, lambda problem: log(f"[{of}] {name}: {problem}"), emit)
+        def owner(subsystem: Subsystem = Subsystem.BOOKS) -> Owner:
+            report = partial(log.warning, agent=name, subsystem=subsystem)
+            return Owner(name, report, emit)
 
-        self.notes = NoteBook(folder / "notes", owner("Notes"))
-        self.pinned = Pinned(folder / "pinned.md", owner("Notes"))
-        self.commitments = Commitments(folder / "noticed.md", owner("Notes"))
-        self.journal = Journal(folder / "journal", owner("Journal"))
-        self.people = PeopleBook(folder, owner("People"))
+        self.notes = NoteBook(folder / "notes", owner())
+        self.pinned = Pinned(folder / "pinned.md", owner())
+        self.commitments = Commitments(folder / "noticed.md", owner())
+        self.journal = Journal(folder / "journal", owner())
+        self.people = PeopleBook(folder, owner(Subsystem.PEOPLE))
         self.closed = False
         self._name = name
         self._services = services
@@ -88,7 +91,7 @@ class Books:
         ``about``: The identity of the person who is answered; empty if nobody is.
         """
         services = self._services
-        budget = max(JOURNAL_BUDGET, services.chat_tokens // SHARE)
+        budget = max(JOURNAL_BUDGET, services.limits.prompt_tokens // SHARE)
 
         def may(entry: JournalEntry) -> bool:
             """Leave out entries that the window covers, and private entries."""
@@ -111,7 +114,7 @@ class Books:
         """Return a prompt's lines about the people who are with the agent, the partner first."""
         services = self._services
         hears = private.may_hear
-        budget = max(PEOPLE_BUDGET, services.chat_tokens // SHARE)
+        budget = max(PEOPLE_BUDGET, services.limits.prompt_tokens // SHARE)
         how = PromptContext(
             services.clock.now(),
             services.tokens,

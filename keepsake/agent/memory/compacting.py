@@ -7,14 +7,21 @@ from collections.abc import Callable
 from twisted.internet.defer import Deferred, DeferredLock, succeed
 from twisted.python.failure import Failure
 
-from keepsake.agent.agent_log import log, warn
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.runtime import Runtime
 from keepsake.agent.surroundings import AgentRef
 from keepsake.books.persona import open_lines
-from keepsake.errors import CompactionError, CompactionRunning, KeepsakeError
+from keepsake.errors import CompactionError, CompactionRunning, KeepsakeError, NoRoom
 from keepsake.events.types import Compaction, Guard, MemoryChange
-from keepsake.memory.types import CompactionResult, CompactReason, UndoResult
+from keepsake.logs import Subsystem, get_logger
+from keepsake.memory.types import (
+    CompactionRequest,
+    CompactionResult,
+    CompactReason,
+    UndoResult,
+)
+
+log = get_logger(Subsystem.COMPACTION)
 
 COMPACTION_TIMEOUT = 86_400.0
 """Seconds after which a compaction times out: one day."""
@@ -27,7 +34,8 @@ class Compactions:
     """Runs the compactions of one memory; on the reactor thread.
 
     Attributes:
-        no_room: Why the last emergency compaction made no room; None if it did.
+        no_room: Why the prompt has no room for memories, or the last emergency compaction made
+            none; None if all is well.
     """
 
     def __init__(self, ref: AgentRef, memory: MemoryComponent, services: Runtime) -> None:
@@ -44,10 +52,14 @@ class Compactions:
 
     def compact_if_due(self, *, asleep: bool = False) -> None:
         """Start a compaction in the background if one is due; when asleep, it is due earlier."""
-        if not self.compacting:
-            self._memory.asleep = asleep
-            if self._memory.memory.may_be_due():
-                self.compact(None)
+        if self.compacting:
+            return
+        memory = self._memory.memory
+        no_room = memory.no_room()
+        if no_room is not None or isinstance(self.no_room, NoRoom):
+            self._set_no_room(no_room)
+        if memory.may_be_due(asleep=asleep):
+            self.compact(None, asleep=asleep)
 
     async def make_room(self) -> None:
         """Wait for an emergency compaction, if a thought needs one before it can begin.
@@ -55,22 +67,35 @@ class Compactions:
         Whether the prompt fits afterwards is checked when it is built.
         """
         try:
-            while (reason := self._memory.memory.before_thought()) is not None and self.compacting:
+            memory = self._memory.memory
+            while (reason := memory.before_thought()) is not None and self.compacting:
                 await self._lock.run(lambda: None)  # wait until the running one has ended
         except KeepsakeError:  # the archive cannot be opened; the thought reports it
             return
         if reason is None:
-            self.no_room = None
+            self._set_no_room(memory.no_room())
             return
         if self.no_room is None:  # log it only once
-            load = self._memory.memory.load()
+            load = memory.load()
             needs = f"{load.used:,} of {load.budget:,} tokens ({load.share:.0%})"
             told = f"The prompt needs {needs}; compacting before the thought"
-            warn(f"[Memory] {self._memory.name}: {told}")
+            log.warning(told, agent=self._memory.name)
         outcome = await self.compact(reason)
-        self.no_room = outcome if isinstance(outcome, CompactionError) else None
+        self._set_no_room(outcome if isinstance(outcome, CompactionError) else None)
 
-    def compact(self, reason: CompactReason | None) -> Deferred[CompactionOutcome]:
+    def _set_no_room(self, problem: CompactionError | None) -> None:
+        """Take note of a problem, and report it to builders when it begins and when it ends."""
+        name = self._memory.name
+        before = self.no_room
+        self.no_room = problem
+        if problem is not None and before is None:
+            log.error(str(problem), agent=name)  # makes a Fault event, too
+        elif problem is None and before is not None:
+            log.info("The prompt has room for memories again; nothing was lost", agent=name)
+
+    def compact(
+        self, reason: CompactReason | None, *, asleep: bool = False
+    ) -> Deferred[CompactionOutcome]:
         """Compact the memory. If ``reason`` is None, only if a compaction is due and pays.
 
         Returns:
@@ -80,29 +105,41 @@ class Compactions:
             KeepsakeError: The memory cannot be opened.
         """
         memory = self._memory.memory
+        request = self._request(reason, asleep=asleep)
         emit = self._services.events.emit
         name = self._memory.name
-        # Read the game's objects here, because worker threads must not.
-        body = self._ref.body()
-        page = str(body.db.profile or "") if body is not None else ""
-        persona = " ".join(open_lines(page.strip().partition("\n\n")[0]))
-        self._memory.known = self._ref.names(), persona
-        why = reason
-
-        def change() -> CompactionOutcome:
-            nonlocal why
-            why = reason or memory.next_turn()  # slow, because it makes a plan
-            return memory.compact(why) if why else CompactionError("no compaction is due")
 
         def emit_events(outcome: CompactionOutcome) -> CompactionOutcome:
-            if why is not None and not isinstance(outcome, CompactionRunning):  # logged elsewhere
-                emit(_event_of(name, why, outcome))
+            if not isinstance(outcome, CompactionRunning):  # the running one has its own events
+                emit_event_of(outcome)
             if isinstance(outcome, CompactionResult):
                 for task, answer, why_not in outcome.refused:
                     emit(Guard(agent=name, task=task, op="refused", before=answer, reason=why_not))
             return outcome
 
-        return self._in_thread(change).addCallback(emit_events)
+        def emit_event_of(outcome: CompactionOutcome) -> None:
+            trigger = outcome.trigger if isinstance(outcome, CompactionError) else outcome.reason
+            trigger = trigger or reason
+            if trigger:  # else nothing was due
+                emit(_event_of(name, trigger, outcome))
+
+        return self._in_thread(lambda: memory.compact(request)).addCallback(emit_events)
+
+    def _request(self, reason: CompactReason | None, *, asleep: bool) -> CompactionRequest:
+        """Return a request with all that a compaction needs of the game.
+
+        It reads the game's objects here, on the reactor thread, because worker threads must not.
+        """
+        body = self._ref.body()
+        page = str(body.db.profile or "") if body is not None else ""
+        paragraph = page.strip().partition("\n\n")[0]
+        return CompactionRequest(
+            reason=reason,
+            limits=self._services.compaction_config,
+            asleep=asleep,
+            names=self._ref.names(),
+            persona=" ".join(open_lines(paragraph)),
+        )
 
     def undo(self) -> Deferred[UndoResult | CompactionError]:
         """Undo the last compaction; see :meth:`compact`."""
@@ -130,21 +167,21 @@ class Compactions:
         def failed(failure: Failure) -> CompactionError:
             if isinstance(failure.value, CompactionError):
                 return failure.value
-            log(f"[Memory] {name}: The compaction failed: {failure.value!r}")
+            log.error("The compaction or its undo failed", agent=name, exc_info=failure.value)
             return CompactionError(f"the compaction failed ({failure.value!r})")
 
         ended = self._lock.run(services.in_thread, change, COMPACTION_TIMEOUT, services.compactions)
         return ended.addErrback(failed)
 
 
-def _event_of(name: str, reason: CompactReason, outcome: CompactionOutcome) -> Compaction:
+def _event_of(name: str, trigger: str, outcome: CompactionOutcome) -> Compaction:
     """Return the event of a compaction, successful or not."""
     if isinstance(outcome, CompactionError):
-        return Compaction(agent=name, reason=reason.value, outcome="failed", problem=str(outcome))
+        return Compaction(agent=name, reason=trigger, outcome="failed", problem=str(outcome))
     first, last = outcome.covered or (0, 0)
     return Compaction(
         agent=name,
-        reason=outcome.reason.value,
+        reason=trigger,
         outcome=outcome.outcome.value,
         number=outcome.number,
         first=first,

@@ -4,27 +4,36 @@ from __future__ import annotations
 
 import threading
 from collections import deque
+from collections.abc import Callable
+from concurrent.futures import Executor
+from contextlib import suppress
 from typing import Unpack
 
-from keepsake.agent.agent_log import log
 from keepsake.agent.memory.books import Books
 from keepsake.agent.runtime import Runtime
 from keepsake.agent.surroundings import AgentRef
 from keepsake.archive.log import Archive
 from keepsake.archive.privacy import NOBODY, PrivateWords
+from keepsake.archive.privacy_cache import AT_ONCE_BYTES, PrivacyCache
 from keepsake.archive.records import Memory, MemoryFacts
 from keepsake.archive.spill import Line, not_yet_in
 from keepsake.errors import ArchiveError, KeepsakeError
-from keepsake.events.types import Fault, MemoryChange
+from keepsake.events.types import MemoryChange
 from keepsake.happening import What
+from keepsake.logs import Subsystem, get_logger, logged
 from keepsake.memory.agent_memory import AgentMemory
 from keepsake.memory.ladder import ModelSummarizer
 from keepsake.memory.summary_files import SummaryFolder
 from keepsake.memory.summary_text import Summarizer, extractive
-from keepsake.memory.types import MemoryContext
+from keepsake.memory.types import CompactionRequest, MemoryContext
 from keepsake.memory.window import MemoryHost
 
+log = get_logger(Subsystem.ARCHIVE)
+
 REOPEN_SECONDS = 10.0
+"""Seconds after a failure to open the archive in which it is not tried again."""
+PRIVATE = "private.json"
+"""The file in an agent's index folder that keeps which of its memories are private."""
 
 
 class MemoryComponent:
@@ -41,8 +50,6 @@ class MemoryComponent:
         private: Which memories are private, and with whom they are shared.
         commitments: Its promises, and the rules that it follows.
         waiting: The memories that wait for the disk, in order.
-        asleep: Whether it may be compacted earlier because the agent sleeps.
-        known: Names of people and places, and the agent's persona, for summaries.
     """
 
     def __init__(self, ref: AgentRef, books: Books, services: Runtime) -> None:
@@ -54,12 +61,11 @@ class MemoryComponent:
         self.private = PrivateWords()
         self.commitments = books.commitments
         self.waiting: deque[Line] = deque(services.spill.of(ref.folder.name))
-        self.asleep = False
-        self.known = (frozenset[str](), "")
         self._books = books
         self._services = services
         self._spilled = bool(self.waiting)
         self._memory: AgentMemory | None = None
+        self._private_cache: PrivacyCache | None = None  # None before the archive is opened
         self._opening = threading.RLock()
         self._closed = False
         self._try_again_at = 0.0
@@ -80,7 +86,9 @@ class MemoryComponent:
         if self._services.spill.keep(self.folder.name, line):  # so that a stop does not lose it
             self._spilled = True
         else:
-            log(f"[Error] {self.name}: A memory is only in RAM: free disk space before a restart")
+            told = "A memory is only in RAM: free disk space before a restart"
+            error = self._services.spill.problem
+            log.error(told, agent=self.name, subsystem=Subsystem.WAITING, exc_info=error)
         return 0
 
     def save_backlog(self) -> bool:
@@ -113,7 +121,7 @@ class MemoryComponent:
             self._set_problem(error)
             return False
         if self.problem is not None:
-            log(f"[Memory] {self.name}: The archive can be written again; nothing was lost")
+            log.info("The archive can be written again; nothing was lost", agent=self.name)
             self.problem = None
         return True
 
@@ -150,20 +158,23 @@ class MemoryComponent:
         if self.waiting:
             spill = self._services.spill
             spill.sync()
-            log(f"[Memory] {self.name}: Memories wait in {spill.path}, not yet in the archive")
+            told = f"Memories wait in {spill.path}, not yet in the archive"
+            log.warning(
+                told, agent=self.name, subsystem=Subsystem.WAITING, waiting=len(self.waiting)
+            )
         if self._memory is not None:
             self._services.syncer.syncs.discard(self._memory.archive.sync)
             try:
                 self._memory.close()
             except ArchiveError as error:
-                log(f"[Memory] {self.name}: {error}")
+                log.error(str(error), agent=self.name, exc_info=error)
             self._memory = None
 
     def open(self) -> bool:
         """Open the archive, unless that failed a moment ago. Return whether it is open.
 
-        May be called from any thread. It reads only what is in the prompt; worker threads do the
-        rest.
+        May be called from any thread. Its time does not grow with the archive: it reads what is in
+        the prompt, and worker threads read the rest.
         """
         with self._opening:
             return self._memory is not None or self._open()
@@ -179,20 +190,46 @@ class MemoryComponent:
             self._set_problem(error)
             return False
         try:
-            self.private = PrivateWords.of(archive)
             memory = AgentMemory(self.name, archive, self.summaries, self._host())
         except Exception as error:
             # The error must not reach others in the same room, whose line is being delivered.
             archive.close()
             told = f"the archive in {self.folder} cannot be read ({error!r})"
             cure = "Fix its files; new memories are kept in KEEPSAKE_HOME until then"
+            log.error("The archive cannot be read", agent=self.name, exc_info=error)
             self._set_problem(ArchiveError(told, cure))
             return False
         self._services.syncer.syncs.add(archive.sync)
+        self._begin_private(archive)
         # An earlier process may have archived some of the memories that waited.
         self.waiting = deque(not_yet_in(archive, list(self.waiting)))
         self._memory = memory  # last, because from now on any thread may use it
         return True
+
+    def _begin_private(self, archive: Archive) -> None:
+        """Find out which memories are private: at once in a small archive, else in a thread."""
+        path = self._services.places.index / self.folder.name / PRIVATE
+        self._private_cache = PrivacyCache(archive, path)
+        self.private = PrivateWords(unread=archive.last_number)
+        if archive.size() <= AT_ONCE_BYTES:
+            self.read_private()
+        else:
+            # Not before this call returns: two busy threads would slow each other down.
+            workers = self._services.workers
+            self._services.post(lambda: _submit(workers, self.read_private))
+
+    def read_private(self) -> None:
+        """Read which memories are private, unless that is known; blocks, and never raises.
+
+        Until it succeeds, all memories of the archive count as private. It is called again every
+        minute.
+        """
+        private = self.private
+        cache = self._private_cache
+        if private.is_known or cache is None:
+            return
+        with logged(log, "The private memories could not be read", agent=self.name):
+            private.learn(cache.read())
 
     def _host(self) -> MemoryHost:
         services = self._services
@@ -200,7 +237,6 @@ class MemoryComponent:
             clock=services.clock,
             config=lambda: services.compaction_config,
             summarizer=self._summarizer,
-            log=log,
             tokens=services.tokens,
             constraints=lambda: (
                 *self._books.pinned.shown,
@@ -208,20 +244,24 @@ class MemoryComponent:
                     None, lambda number: self.private.may_hear([number], NOBODY)
                 ),
             ),
-            asleep=lambda: self.asleep,
             importance=self._books.importance_of,
             emit=services.events.emit,
         )
 
-    def _summarizer(self) -> Summarizer:
-        """Return the summarizer that the configuration names; called in a worker thread."""
-        if (ask := self._services.asker(self._services.compaction_config.profile)) is None:
+    def _summarizer(self, request: CompactionRequest) -> Summarizer:
+        """Return the summarizer that the settings name; called in a worker thread."""
+        ask = self._services.asker(request.limits.profile)
+        if ask is None:
             return extractive
-        return ModelSummarizer(ask, self._services.prompts, *self.known)
+        return ModelSummarizer(ask, self._services.prompts, request.names, request.persona)
 
     def _set_problem(self, error: KeepsakeError) -> None:
         if str(error) != str(self.problem):
-            log(f"[Memory] {self.name}: {error}")
-            fault = Fault(level="error", text=str(error), agent=self.name)
-            self._services.events.emit(fault)
+            log.error(str(error), agent=self.name, exc_info=error)
         self.problem = error
+
+
+def _submit(workers: Executor, work: Callable[[], object]) -> None:
+    """Run work in a worker thread, unless the runtime has ended meanwhile."""
+    with suppress(RuntimeError):
+        workers.submit(work)

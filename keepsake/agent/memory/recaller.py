@@ -8,7 +8,6 @@ from itertools import islice
 
 from twisted.internet.defer import TimeoutError
 
-from keepsake.agent.agent_log import log
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.memory.related import SearchResult
 from keepsake.agent.runtime import Runtime
@@ -18,9 +17,13 @@ from keepsake.archive.records import Memory
 from keepsake.books.notes import NoteBook
 from keepsake.errors import IndexUnavailable
 from keepsake.events.types import MemoryChange, Recall
+from keepsake.happening import Person
+from keepsake.logs import Subsystem, get_logger
 from keepsake.recall.agent_index import AgentIndex
 from keepsake.recall.documents import DocumentKind
 from keepsake.recall.search import MemorySearch
+
+log = get_logger(Subsystem.RECALL)
 
 VECTOR_SHARE = 0.7
 """Share of a search's time that the embedder and vectors may use. Word search needs less."""
@@ -45,7 +48,9 @@ class Recaller:
         self._index: AgentIndex | None = None
         self._memory_search: MemorySearch | None = None
         if services.indexes is not None:
-            self._index = services.indexes.open(ref.folder.name, ref.folder / "archive", notes)
+            self._index = services.indexes.open(
+                ref.folder.name, ref.folder / "archive", notes, name=ref.name
+            )
             change = partial(MemoryChange, agent=ref.name, op="reindex", n=0)
             self._index.on_rebuild = lambda reason: services.events.emit(
                 change(by="rules" if reason else "builder", problem=reason)
@@ -57,7 +62,7 @@ class Recaller:
                 names=lambda: self._names,
                 clock=services.clock,
                 agent=ref.name,
-                complain=lambda problem: log(f"[Recall] {ref.name}: {problem}"),
+                complain=lambda problem: log.info(str(problem), agent=ref.name),
             )
 
     def read_names(self) -> None:
@@ -71,7 +76,7 @@ class Recaller:
         by: str = "thought",
         scene: bool = False,
         audience: Audience = NOBODY,
-        asker: str = "",
+        asker: Person | None = None,
     ) -> SearchResult | None:
         """Run :meth:`find` in a worker thread, with the time limit of a thought.
 
@@ -88,9 +93,10 @@ class Recaller:
         try:
             return await self._services.in_thread(partial(find, seconds=wait), wait)
         except TimeoutError:
-            log(f"[Recall] {self._name}: The search took too long; the thought goes on without it")
+            log.info("The search took too long; the thought goes on without it", agent=self._name)
         except Exception as error:
-            log(f"[Error] {self._name}: The search failed: {error!r}")
+            # A bug or a broken store: the agent must still be able to think.
+            log.error("The search failed", agent=self._name, exc_info=error)
         return None
 
     def find(
@@ -102,7 +108,7 @@ class Recaller:
         limit: int = 0,
         scene: bool = False,
         audience: Audience | None = NOBODY,
-        asker: str = "",
+        asker: Person | None = None,
     ) -> SearchResult | None:
         """Find what is related to ``text`` outside the window; blocks.
 
@@ -111,7 +117,7 @@ class Recaller:
             limit: The maximum number of hits; 0 for what a prompt needs of each kind.
             scene: Whether recent memories count more.
             audience: Who may hear the results; None for a builder, who may see all.
-            asker: Who said ``text``; empty if nobody did.
+            asker: Who said ``text``; None if nobody did.
 
         Returns:
             The results; None if no index could be searched.
@@ -123,7 +129,7 @@ class Recaller:
             return None
         began = self._services.seconds()
         window = self._memory.memory.context().window
-        shown = window[-self._services.shown_lines :]  # the whole window if it is 0
+        shown = window[-self._services.limits.shown_lines :]  # the whole window if it is 0
         before = shown[0].number if shown else None
         private = self._memory.private
 
@@ -136,11 +142,10 @@ class Recaller:
             before=before,
             scene=scene,
             seconds=seconds * VECTOR_SHARE,
-            asker=asker,
+            asker=asker.name if asker else "",
             # Summaries hold no private words, and notes are not memories.
             may=lambda document: (
                 audience is None
-                or not private.shared
                 or document.kind is not DocumentKind.MEMORY
                 or private.may_hear([document.first], audience)
             ),
@@ -160,7 +165,7 @@ class Recaller:
         if hits is None:
             return None
         around: tuple[Memory, ...] = ()
-        if self._services.chat_tokens and audience is not None:
+        if self._services.limits.shows_excerpts and audience is not None:
             near = [hit.document for hit in hits if hit.document.kind is DocumentKind.MEMORY]
             found = {document.first: document for document in near}
             best = islice(found, self._services.recall.current.memories)

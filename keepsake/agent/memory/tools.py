@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 
-from keepsake.agent.agent_log import log
 from keepsake.agent.memory import related
 from keepsake.agent.memory.books import Books
 from keepsake.agent.memory.compacting import Compactions
@@ -24,11 +24,14 @@ from keepsake.archive.privacy import is_private
 from keepsake.archive.records import Memory
 from keepsake.books.kept_lines import PINNED_LIMIT, Commitment, CommitmentKind
 from keepsake.errors import KeepsakeError
-from keepsake.happening import Result
+from keepsake.happening import Person, PersonId, Result
 from keepsake.language.perception import for_prompt, shorten
+from keepsake.logs import Subsystem, get_logger
 from keepsake.prompt import script
 from keepsake.prompt.verbs import PRIVATE, Command
 from keepsake.recall.documents import Hit
+
+log = get_logger(Subsystem.TOOLS)
 
 WRITES = frozenset({"note", "pin", "remember"})
 """Verbs whose result appears in prompts whose answers others hear. They are not offered if the
@@ -36,6 +39,8 @@ prompt holds words that were confided to the agent."""
 _TEXT_LIMIT = 20_000
 """Characters of a note or a pin that are passed on. Its book has a limit of its own."""
 _MOST_WORDS_OF_A_NAME = 3
+PROMISE = "promise"
+"""The verb of a promise to somebody."""
 TOOL_SECONDS = 10.0
 """Seconds that a tool call may take."""
 
@@ -62,12 +67,24 @@ class MemoryTools:
         self._services = services
 
     def perform(
-        self, command: Command, place: str, *, act: int = 0, redact: str = "", seen: int = 0
+        self,
+        command: Command,
+        place: str,
+        *,
+        act: int = 0,
+        to: Person | None = None,
+        redact: str = "",
+        seen: int = 0,
+        witnesses: tuple[PersonId, ...] | None = None,
     ) -> Deferred[None]:
         """Execute a command with a private verb in a worker thread.
 
-        ``act``: The number of the memory of this act.
-        ``redact``: Private words to cut from the result. ``seen``: The newest memory of the prompt.
+        Args:
+            act: The number of the memory of this act.
+            to: The person whom it concerns; None for nobody.
+            redact: Private words to cut from the result.
+            seen: The newest memory of the prompt.
+            witnesses: Who else may know the act and its result; None for everybody.
 
         Returns:
             A Deferred that fires on the reactor thread when the result is in the memory.
@@ -80,14 +97,19 @@ class MemoryTools:
             elif isinstance(result.value, KeepsakeError):
                 text = f"You tried to {command.line}: {result.value}"
             else:
-                log(f"[Error] {self.memory.name}: {command.line!r} failed: {result.value!r}")
+                told = "A tool call failed"
+                name = self.memory.name
+                log.error(told, agent=name, command=command.line, exc_info=result.value)
             text = text.replace(redact, "…") if redact else text
             line = shorten(" ".join(text.split()), related.LONGEST_RESULT)
             done = isinstance(result, str)
             what = Result(verb=command.verb, act=act, done=done, shown=line)
-            self.memory.remember(what, place=place)
+            rests_on = (act,) if act else ()
+            self.memory.remember(what, place=place, rests_on=rests_on, witnesses=witnesses)
 
         tool: Callable[[Command, str], str] = getattr(self, f"_{command.verb}")
+        if command.verb == PROMISE:
+            tool = partial(self._promise, to=to)
         given = self._with_source(command, seen) if command.verb in WRITES else command
         return self._services.in_thread(lambda: tool(given, place), TOOL_SECONDS).addBoth(archive)
 
@@ -96,12 +118,13 @@ class MemoryTools:
         known = [m for m in self.memory.memory.context().window if not seen or m.number <= seen]
         since = next((m.answers or m.number for m in reversed(known) if m.said), 0)
         said = ((m.heard, m.number) for m in known if not is_private(m))
-        spoke = [(words.speaker.name, number) for words, number in said if words is not None]
+        spoke = [(words.speaker, number) for words, number in said if words is not None]
         last = {who: n for who, n in spoke if n > since} or dict(spoke[-1:])
         text = for_prompt(command.words, limit=_TEXT_LIMIT)
         if last:
+            names = " and ".join(who.name for who in last)
             numbers = ", ".join(f"memory {n}" for n in last.values())
-            text = f"After {' and '.join(last)} spoke ({numbers}): {text}"
+            text = f"After {names} spoke ({numbers}): {text}"
         return replace(command, words=text)
 
     # -- the tools: each method is named after its verb: ``_note``
@@ -136,24 +159,28 @@ class MemoryTools:
         title = f"Remembered on {now.day} {now:%B %Y}"
         return self._note(replace(command, thing=title), place)
 
-    def _promise(self, command: Command, _place: str) -> str:
+    def _promise(self, command: Command, _place: str, *, to: Person | None = None) -> str:
         who = command.to.removeprefix("to ")
         what = command.words.strip()
         if len(who.split()) > _MOST_WORDS_OF_A_NAME:  # no name: ``a bowl of soup``
             who = ""
             what = command.argument.strip()
-        made = self._basis_of_promise(who)
-        key = "" if made is None else made.source_id or made.to_id
+        person = to if who and to is not None else Person(who)
+        made = self._basis_of_promise(person)
+        key = person.id or ("" if made is None else made.source_id or made.to_id)
         number = self.memory.memory.archive.last_number if made is None else made.number
         promise = Commitment(CommitmentKind.PROMISE, who, what, number, key)
         return f"{script.PROMISED}{self.books.commitments.add(promise).line}"
 
-    def _basis_of_promise(self, who: str) -> Memory | None:
+    def _basis_of_promise(self, person: Person) -> Memory | None:
         """Return the newest memory of that person and the agent, on which a promise is based."""
+        if not person.name:
+            return None
         for memory in reversed(self.memory.memory.context().window):
-            private = memory.is_own and memory.verb in PRIVATE
-            if not private and who.casefold() in (memory.source.casefold(), memory.to.casefold()):
-                return memory if who else None
+            if memory.is_own and memory.verb in PRIVATE:
+                continue
+            if any(_is(each, person) for each in (memory.actor, memory.addressee)):
+                return memory
         return None
 
     def _kept(self, command: Command, _place: str) -> str:
@@ -167,8 +194,17 @@ class MemoryTools:
             return ()
         config = self._services.recall_config
         context = self.memory.memory.context()
-        if self._services.chat_tokens:
-            # A chat prompt shows the memories behind a summary instead of old summaries.
+        limits = self._services.limits
+        if limits.shows_excerpts:  # they show the memories behind a summary instead
             config = replace(config, summaries=0)
-        shown = replace(context, window=context.window[-self._services.shown_lines :])
+        shown = replace(context, window=context.window[-limits.shown_lines :])
         return related.select(found, shown, config)
+
+
+def _is(known: Person | None, person: Person) -> bool:
+    """Whether somebody in a memory is that person, whose identity may be unknown."""
+    if known is None:
+        return False
+    if person.id:
+        return known.is_same(person)
+    return known.name.casefold() == person.name.casefold()

@@ -12,13 +12,15 @@ from functools import partial
 
 from twisted.internet.defer import DeferredLock
 
-from keepsake.agent.agent_log import log
 from keepsake.agent.runtime import Runtime
 from keepsake.errors import ConfigError, KeepsakeError, ModelError, ModelMissing, ModelUnavailable
 from keepsake.events.types import Guard, Sleep
+from keepsake.logs import Subsystem, get_logger
 from keepsake.models.queue import Priority
 from keepsake.ports import Generation, GenerationRequest, TargetModel
 from keepsake.tasks.task import TRIES, Ask, RefusedAnswer, Task, run
+
+log = get_logger(Subsystem.NIGHT)
 
 _NIGHT_TIMEOUT = 86_400.0
 """Seconds after which a night's work times out: one day."""
@@ -130,10 +132,12 @@ class Nights:
         try:
             ask = services.asker(config.profile, Priority.SLEEP, woken)
         except ConfigError as error:
-            log(f"[Sleep] {name} sleeps without a model: {error}")
+            log.error("The agent sleeps without a model", agent=name, exc_info=error)
         work = partial(self._run_tasks, NightAsk(ask, config.calls, woken))
         night = self._lock.run(services.in_thread, work, _NIGHT_TIMEOUT, services.nights)
-        night.addErrback(lambda e: log(f"[Error] {name}: The night's work failed: {e.value!r}"))
+        night.addErrback(
+            lambda failure: log.error("The night's work failed", agent=name, exc_info=failure.value)
+        )
 
     def end(self, by: str) -> None:
         """End the night, because ``by`` woke the agent. Work stops before its next piece."""
@@ -165,14 +169,15 @@ class Nights:
                     ask.check()  # an error because the night is over is not reported
                     known = isinstance(error, KeepsakeError)
                     problem = str(error) if known else f"an unexpected error ({error!r})"
-                    log(f"[Sleep] {name}'s night, {self.step}: {problem}")
+                    told = "A task of the night failed"
+                    log.error(told, agent=name, step=self.step, exc_info=error)
                 event = partial(Sleep, agent=name, op="step", step=self.step, problem=problem)
                 took = round(seconds() - began, 6)
                 calls = ask.calls - calls
                 emit(event(seconds=took, calls=calls, figures=dict(figures)))
-            log(f"[Sleep] {name}'s night is done ({ask.calls} model calls)")
+            log.info("The night's work is done", agent=name, calls=ask.calls)
         except NightOver:
-            log(f"[Sleep] {name} woke before its night's work was done; the next night goes on")
+            log.info("Woke before the night's work was done; the next night goes on", agent=name)
         finally:
             self.step = ""
             for each in ask.refused:

@@ -6,31 +6,36 @@ thread.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from keepsake.agent.agent_log import log
 from keepsake.agent.attention import EventKind, Impulse
 from keepsake.agent.memory.memory import MemoryComponent
-from keepsake.agent.runtime import Alarm, Runtime
+from keepsake.agent.runtime import Runtime
+from keepsake.agent.scheduler import Alarm
 from keepsake.agent.sleep.night import Nights
 from keepsake.agent.surroundings import (
+    WAKE,
     Body,
     event_of,
     hosts_guests,
     identity_of,
     is_agent,
+    name_of,
     place_of,
     players_near,
     route_to,
     show,
 )
 from keepsake.agent.thinker import Thinker
-from keepsake.archive.records import RULED
+from keepsake.archive.records import GIVE, RULED
 from keepsake.events.files import time_of
-from keepsake.happening import Result
+from keepsake.happening import ME, Deed, Manner, Result, Speech, What
+from keepsake.logs import Subsystem, get_logger
+
+log = get_logger(Subsystem.SLEEP)
 
 TICK_SECONDS = 60.0
 """Seconds between two checks whether an agent is tired or has slept enough."""
@@ -75,7 +80,7 @@ class Sleeper:
         agent = thinker.body()
         self.awake_seconds = float(agent.attributes.get("awake_seconds", 0.0) if agent else 0.0)
         self._walk: _Walk | None = None
-        self._next = Alarm(services.timer)
+        self._next = Alarm(services.scheduler)
         self._last_tick = self._last_spoken = services.seconds()
 
     @property
@@ -208,7 +213,7 @@ class Sleeper:
                 ways[0].at_traverse(agent, ways[0].destination)
         except Exception as error:
             # Hooks of a room or an exit may fail. The walk must end all the same.
-            log(f"[Error] {agent.key}: The walk failed: {error!r}")
+            log.error("The walk failed", agent=agent.key, exc_info=error)
         finally:
             agent.unannounced = False
         if self._walk is walk:  # else something behind the exit stopped the walk
@@ -238,7 +243,7 @@ class Sleeper:
         self._remember(agent, f"You lie down and fall asleep ({why}).")
         agent.db.asleep = self._services.clock.now().isoformat()
         show(agent, f"{agent.key} lies down and falls asleep.", "asleep")
-        log(f"[Sleep] {agent.key} falls asleep: {why}")
+        log.info("Falls asleep", agent=agent.key, why=why)
         self._store_awake_seconds(self.awake_seconds)
         self.nights.begin(why)
 
@@ -260,7 +265,7 @@ class Sleeper:
         cause = "you have slept enough" if by == ITS_HOUR else f"{by} woke you"
         self._remember(agent, f"You wake up after {told} of sleep: {cause}.")
         show(agent, f"{agent.key} wakes up.", "asleep")
-        log(f"[Sleep] {agent.key} wakes after {told}: {by}")
+        log.info(f"Wakes after {told}", agent=agent.key, by=by)
         self._last_spoken = self._services.seconds()
         self._thinker.schedule()
         self._thinker.notice(Impulse(EventKind.OTHER, from_player=False, source=""))
@@ -276,28 +281,32 @@ class Sleeper:
 
     # -- events around a sleeping agent
 
-    def perceives(self, speaker: Any, line: str, facts: Mapping[str, Any]) -> bool:
-        """Return whether the sleeping agent perceives an event; a shout at it wakes it.
+    def perceives(self, speaker: Any, what: What, event: str) -> bool:
+        """Return whether the sleeping agent perceives something; a shout at it wakes it.
 
-        ``facts``: The message's ``type`` and, for directed messages, ``to``: a database number.
+        Args:
+            speaker: The character that spoke or acted; None if nobody is known.
+            what: What happened, as the agent would perceive it.
+            event: The type of the message.
         """
         agent = self._body()
         if agent is None or speaker is None or speaker is agent:
             return False
-        kind = str(facts.get("type", ""))
-        for_me = facts.get("to") == agent.id
-        if kind in RULED and for_me:
+        deed = what if isinstance(what, Deed) and ME in what.to else None
+        if deed is not None and event in RULED:
             return True
-        if kind == "give" and for_me:
-            _answer(agent, speaker, f"{agent.key} takes it without waking.")
+        name = name_of(agent, speaker)
+        if deed is not None and deed.verb == GIVE:
+            _answer(agent, speaker, f"{name} takes it without waking.")
             return True
-        event = event_of(agent, speaker, line, facts)
-        meant = event is not None and event.kind in _ADDRESSED
-        if (meant and kind == "shout") or (kind == "wake" and for_me):
+        impulse = event_of(agent, speaker, what, event=event)
+        meant = impulse is not None and impulse.kind in _ADDRESSED
+        shouted = isinstance(what, Speech) and what.manner is Manner.SHOUT
+        if (meant and shouted) or (deed is not None and deed.verb == WAKE):
             return self.wake(speaker.key)
         if meant:
-            how = "" if is_agent(speaker) else f" Shout, or type |wwake {agent.key.lower()}|n."
-            _answer(agent, speaker, f"{agent.key} is asleep, and does not hear you.{how}")
+            how = "" if is_agent(speaker) else f" Shout, or type |wwake {name.lower()}|n."
+            _answer(agent, speaker, f"{name} is asleep, and does not hear you.{how}")
         return False
 
 

@@ -6,16 +6,28 @@ Evennia's classes cannot be imported before Django is ready.
 
 from importlib import import_module
 
+_HERE = "keepsake.contrib.evennia"
+_HAPPENING = "keepsake.happening"
 _WHERE = {
-    "AgentMixin": "agents",
-    "AgentNPC": "agents",
-    "CharacterMixin": "characters",
-    "CmdSetAgents": "cmdset",
-    "NPCCmdSet": "cmdset",
+    "AgentMixin": f"{_HERE}.agents",
+    "AgentNPC": f"{_HERE}.agents",
+    "CharacterMixin": f"{_HERE}.characters",
+    "CmdSetAgents": f"{_HERE}.cmdset",
+    "NPCCmdSet": f"{_HERE}.cmdset",
+    "happens": f"{_HERE}.hearing",
+    "hear": f"{_HERE}.hearing",
+    "person_of": f"{_HERE}.hearing",
+    "persons_of": f"{_HERE}.hearing",
+    "Deed": _HAPPENING,
+    "Manner": _HAPPENING,
+    "Pose": _HAPPENING,
+    "Sight": _HAPPENING,
+    "Speech": _HAPPENING,
 }
+"""The module of each name."""
 
 
 def __getattr__(name: str) -> object:
     if name not in _WHERE:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_WHERE[name]}"), name)
+    return getattr(import_module(_WHERE[name]), name)

@@ -6,28 +6,33 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from evennia.objects.objects import DefaultCharacter
+from evennia.objects.objects import DefaultCharacter, DefaultObject
 
-from keepsake.agent.agent_log import call_hook, log
+from keepsake.agent.acting import CurrentAct
+from keepsake.agent.agent_log import call_hook
 from keepsake.agent.attention import EventKind, Impulse
 from keepsake.agent.mind import Mind
 from keepsake.agent.runtime import runtime
-from keepsake.agent.surroundings import event_of, identity_of, is_agent
-from keepsake.archive.old_lines import what_of
-from keepsake.archive.records import POSE, SCENE
-from keepsake.contrib.evennia import creation
+from keepsake.agent.surroundings import event_of, identity_of, is_agent, name_of, place_of
+from keepsake.archive.records import GIVE, SCENE, MemoryFacts
+from keepsake.contrib.evennia import creation, hearing
 from keepsake.contrib.evennia.characters import CharacterMixin, answers_room, greeter
+from keepsake.contrib.evennia.hearing import MOVES
 from keepsake.contrib.evennia.minds import close_mind, mind_of
 from keepsake.errors import NameRefused
-from keepsake.happening import Result
+from keepsake.happening import ME, Manner, Result, Speech, What, actor_of, addressees_of
 from keepsake.language import perception
+from keepsake.logs import Subsystem, get_logger
 from keepsake.names import check_agent_name, folder_name
 from keepsake.prompt.verbs import Verb, own_verbs
 from keepsake.tasks.answer import AnswerPart
 
-MOVES = frozenset({"move", "traverse", "teleport"})
-"""Evennia's types of messages about arrivals and departures."""
-_ECHOES = frozenset({"say", "talk", "whisper", "pose"})
+log = get_logger(Subsystem.AGENTS)
+
+FAILURE = "failure"
+"""The type of a message that a command was refused."""
+_ECHOES = frozenset({"say", "talk", "whisper", "pose", "shout", "channel"})
+"""Types of messages that only repeat the agent's own act, which it remembers already."""
 AGENT_LOCKS = "puppet:perm(Developer);get:false();call:false();delete:perm(Builder)"
 
 
@@ -50,16 +55,40 @@ class AgentMixin(CharacterMixin):
         memory_folder: Its folder below ``vault/agents``; it stays when the agent is renamed.
     """
 
-    agent_cmdset = "keepsake.contrib.evennia.cmdset.NPCCmdSet"
+    agent_cmdset: Any = "keepsake.contrib.evennia.cmdset.NPCCmdSet"
     """The commands that it has instead of the players' commands: a command set, or its path."""
+
+    private_lines = True
+    """Whether a plain line that is sent to this agent alone is private: ``agent.msg("…")``.
+
+    The agent tells it only to the character that sent it, or to nobody if no character did. Set it
+    to False if your game sends lines that everybody may know to each character by itself, such as
+    the weather.
+    """
 
     def basetype_setup(self) -> None:
         """Give it the agents' commands, and its own memory."""
         super().basetype_setup()
-        self.cmdset.add_default(self.agent_cmdset, persistent=True)
-        self.locks.add(AGENT_LOCKS)
+        self.ensure_commands()
         if not self.attributes.has(creation.FOLDER):
             creation.begin_memory(self)
+
+    def at_init(self) -> None:
+        """Give it the agents' commands when it is loaded, if its class has changed."""
+        super().at_init()
+        self.ensure_commands()
+
+    def ensure_commands(self) -> None:
+        """Give it the commands of :attr:`agent_cmdset`, and the locks of agents.
+
+        Evennia's ``type`` makes an agent of a character without ``basetype_setup``, and a class may
+        get another command set.
+        """
+        wanted = self.agent_cmdset
+        path = wanted if isinstance(wanted, str) else f"{wanted.__module__}.{wanted.__qualname__}"
+        if [*(self.cmdset_storage or ())][:1] != [path]:
+            self.cmdset.add_default(self.agent_cmdset, persistent=True)
+            self.locks.add(AGENT_LOCKS)
 
     def at_object_post_creation(self) -> None:
         """Log that the agent begins, so that earlier events of the same name are not its own."""
@@ -67,6 +96,14 @@ class AgentMixin(CharacterMixin):
         creation.report(self, "begins")
 
     is_agent = True
+
+    @property
+    def is_listed(self) -> bool:
+        """Whether players find it on ``/agents/mine/``. A game may override it.
+
+        Builders hide an agent with ``set NAME/unlisted = 1``.
+        """
+        return not self.attributes.get("unlisted")
 
     @property
     def mind(self) -> Mind | None:
@@ -128,75 +165,120 @@ class AgentMixin(CharacterMixin):
     ) -> None:
         """Send a text to the agent's session, if it has one, and let the agent perceive it."""
         super().msg(text=text, from_obj=from_obj, session=session, options=options, **kwargs)
-        if text and (mind := mind_of(self)):
-            raw, *_, facts = text if isinstance(text, tuple | list) else (text, {})
-            number = self._perceive(mind, str(raw), facts or {}, from_obj)
-            if (facts or {}).get("type") in MOVES and _is_seen(from_obj, self):
-                line = perception.perceive(str(raw), own_name=self.key)
-                runtime().post(lambda: self.notice_move(from_obj, memory=number, line=line))
+        if not text or (mind := mind_of(self)) is None:
+            return
+        direct = isinstance(text, str)
+        raw, *_, facts = text if isinstance(text, tuple | list) else (text, {})
+        sender = _sender_in(from_obj)
+        self._perceive(mind, str(raw), facts or {}, sender, direct=direct)
 
-    def _perceive(self, mind: Mind, raw: str, facts: dict[str, Any], from_obj: Any) -> int:
-        """Remember a line and react to it; return the memory's number, 0 for none."""
+    def _perceive(
+        self, mind: Mind, raw: str, options: Mapping[str, Any], sender: Any, *, direct: bool
+    ) -> None:
+        """Remember a line and react to it."""
         line = perception.perceive(raw, own_name=self.key)
-        if not line or (self.db.asleep and not mind.sleeper.perceives(from_obj, line, facts)):
-            return 0
+        if not line:
+            return
+        own = sender in (None, self)
+        if own and (act := mind.actor.current) is not None:
+            self._perceive_result(mind, act, line, options, direct=direct)
+            return
+        heard = hearing.perceived(self, line, sender, options, direct=direct)
+        if heard.again or (own and mind.actor.current is not None):
+            return
+        what = heard.what
+        kind = heard.kind
+        everyday = kind == SCENE and self.is_everyday(line, options, sender)
+        sleeps = self.db.asleep and not mind.sleeper.perceives(sender, what, kind)
+        if sleeps or everyday or getattr(sender, "unannounced", False):
+            return
+        facts: MemoryFacts = {**heard.facts, "place": place_of(self), "event": kind}
+        number = mind.memory.remember(what, **facts)
+        if kind in MOVES and _is_seen(sender, self):
+            runtime().post(lambda: self.notice_move(sender, memory=number, line=line))
+        self._react(mind, heard, line, number)
+
+    def _react(self, mind: Mind, heard: hearing.Heard, line: str, number: int) -> None:
+        """Let the agent think about what it perceived, if that is worth a thought."""
+        source = actor_of(heard.what)
+        speaker = hearing.object_of(source.id) if source is not None else None
+        if speaker is None or speaker is self:
+            return
+        event = event_of(self, speaker, heard.what, event=heard.kind, private=heard.private)
+        if event is None:
+            return
+        if event.from_player:
+            event = self._with_addressee(event, speaker, heard.what)
+        if self._may_react(line, speaker, heard.kind, event.kind):
+            mind.thinker.notice(replace(event, memory=number))
+        mind.sleeper.notice(event)
+
+    def _perceive_result(
+        self, mind: Mind, act: CurrentAct, line: str, facts: Mapping[str, Any], *, direct: bool
+    ) -> None:
+        """Remember what the agent's own act shows it, unless that only repeats the act."""
         kind = str(facts.get("type", ""))
-        everyday = kind == SCENE and self.is_everyday(line, facts, from_obj)
-        if everyday or getattr(from_obj, "unannounced", False):
-            return 0
-        if kind == POSE:  # the memory's event says so
-            line = line.removeprefix("* ")
-        place = self.location.key if self.location else ""
-        if (act := mind.actor.acting) is not None and from_obj in (None, self):
-            if kind == "failure":
-                line = f"{f'You tried to {act.verb} {act.argument}'.rstrip()}: {line}"
-            if kind not in _ECHOES:  # these only repeat the act, which is already remembered
-                what = Result(
-                    verb=act.verb,
-                    act=mind.actor.acting_memory,
-                    done=kind != "failure",
-                    shown=line,
-                )
-                mind.memory.remember(what, place=place, event=kind)
-            return 0
-        source = from_obj.key if from_obj is not None and from_obj is not self else ""
-        who = identity_of(from_obj) if source else ""
-        read = {"text": line, "source": source, "source_id": who, "event": kind}
-        number = mind.memory.remember(
-            what_of(read),
-            place=place,
-            event=kind,
-            importance=int(facts.get("importance", 0)),
-            chain=str(facts.get("chain", "")),
-            about=str(facts.get("about", "")),
-        )
-        if source and (event := event_of(self, from_obj, line, facts)):
-            if event.from_player:
-                event = self._with_addressee(event, from_obj, facts)
-            if self._may_react(line, from_obj, kind, event.kind):
-                mind.thinker.notice(replace(event, memory=number))
-            mind.sleeper.notice(event)
-        return number
+        act.echoed = act.echoed or (not direct and kind != FAILURE and act.has_words(line))
+        if kind in _ECHOES:
+            return
+        command = act.command
+        if kind == FAILURE:
+            act.failed = True
+            line = f"{f'You tried to {command.verb} {command.argument}'.rstrip()}: {line}"
+        what = Result(verb=command.verb, act=act.memory, done=kind != FAILURE, shown=line)
+        happening = act.happening
+        mind.memory.remember(what, place=place_of(self), event=kind, happening=happening)
 
     def _may_react(self, line: str, speaker: Any, kind: str, event: EventKind) -> bool:
         """Whether the game's hook allows a thought about what the agent heard."""
         heard = (line, speaker, kind, event in (EventKind.ADDRESSED, EventKind.GIVEN))
         return call_hook(self, "at_agent_heard", bool | None, True, *heard) is not False
 
-    def _with_addressee(self, event: Impulse, player: Any, facts: dict[str, Any]) -> Impulse:
+    def _with_addressee(self, event: Impulse, player: Any, what: What) -> Impulse:
         """Return the event, as addressed if the player's words to the room are for this agent."""
         now = runtime().seconds()
-        to = facts.get("to")
-        to_room = event.kind is EventKind.HEARD and facts.get("type") == "say" and not event.aside
+        to = addressees_of(what)
+        said = isinstance(what, Speech) and what.manner is Manner.SAY and not to
+        to_room = event.kind is EventKind.HEARD and said and not event.aside
         if to_room and answers_room(self, player, now):
             event = replace(event, kind=EventKind.ADDRESSED)
         if event.kind is EventKind.ADDRESSED:
             player.ndb.spoken_to = (self, now)
-        elif to not in (None, self.id) and (player.ndb.spoken_to or [None])[0] is self:
+        elif to and ME not in to and (player.ndb.spoken_to or [None])[0] is self:
             player.ndb.spoken_to = None
         return event
 
-    def is_everyday(self, line: str, facts: dict[str, Any], from_obj: Any) -> bool:
+    def at_object_receive(
+        self, moved_obj: Any, source_location: Any, move_type: str = "move", **kwargs: Any
+    ) -> None:
+        """Expect the line about a gift, in any game."""
+        super().at_object_receive(moved_obj, source_location, move_type=move_type, **kwargs)
+        if move_type == GIVE and identity_of(source_location):
+            hearing.expect_gift(self, source_location, moved_obj)
+
+    # -- speaking
+
+    def at_msg_send(self, text: Any = None, to_obj: Any = None, **kwargs: Any) -> None:
+        """Note who gets what the agent says."""
+        super().at_msg_send(text=text, to_obj=to_obj, **kwargs)
+        mind = mind_of(self)
+        if mind is not None and (act := mind.actor.current) is not None and to_obj is not self:
+            act.reached.add(identity_of(to_obj))
+
+    def say_by_hook(self, words: str, to: Any = None, *, whisper: bool = False) -> None:
+        """Speak in the game's own way, by Evennia's ``at_say``, without a command."""
+        receivers = [to] if to is not None else None
+        speech = Speech(
+            speaker=hearing.person_of(self),
+            words=words,
+            to=hearing.persons_of(receivers),
+            manner=Manner.WHISPER if whisper else Manner.SAY,
+        )
+        # Evennia shows receivers of a plain ``say`` the bare words, so they hear it with the room.
+        with hearing.happens(speech):
+            self.at_say(words, receivers=receivers if whisper else None, whisper=whisper)
+
+    def is_everyday(self, line: str, facts: Mapping[str, Any], from_obj: Any) -> bool:
         """Whether a scene is not remembered. A game may override it for its daily scenes."""
         return False
 
@@ -218,7 +300,8 @@ class AgentMixin(CharacterMixin):
             who = identity_of(mover)
             arrival = EventKind.ARRIVAL
             if self._may_react(line, mover, arrival.value, arrival):
-                mind.thinker.notice(Impulse(arrival, is_player, mover.key, memory, who))
+                name = name_of(mover, self)
+                mind.thinker.notice(Impulse(arrival, is_player, name, memory, who))
         else:
             mind.thinker.schedule()
 
@@ -252,7 +335,7 @@ class AgentMixin(CharacterMixin):
         try:
             clean = check_agent_name(newname, creation.names_in_use(but=self))
         except NameRefused as error:
-            log(f"[Agent] {oldname}: Not renamed: {error}")
+            log.info(f"Not renamed: {error}", agent=oldname)
             clean = oldname
         if clean != newname:
             self.db_key = clean
@@ -269,6 +352,12 @@ class AgentMixin(CharacterMixin):
         self.ndb.being_deleted = True
         close_mind(self.id)
         return bool(super().at_object_delete())
+
+
+def _sender_in(from_obj: Any) -> Any:
+    """Return the object that a message is from: the first of several; None if it is a session."""
+    several = from_obj if isinstance(from_obj, list | tuple) else (from_obj,)
+    return next((each for each in several if isinstance(each, DefaultObject)), None)
 
 
 def _is_seen(mover: Any, agent: Any) -> bool:

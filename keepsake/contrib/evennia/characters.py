@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from twisted.python.failure import Failure
 
-from keepsake.agent.agent_log import log
 from keepsake.agent.attention import TALK_SECONDS
 from keepsake.agent.runtime import now, running, runtime
 from keepsake.agent.surroundings import identity_of, is_agent, players_near, talkativeness
+from keepsake.contrib.evennia.hearing import happens, person_of, persons_of
 from keepsake.contrib.evennia.minds import mind_of, open_minds
 from keepsake.contrib.evennia.news import Absentee, News, newest_news, news_of
 from keepsake.errors import KeepsakeError
 from keepsake.events.files import time_of
+from keepsake.happening import Manner, Speech
+from keepsake.logs import Subsystem, get_logger
 
 if TYPE_CHECKING:
     from evennia.objects.objects import DefaultCharacter as Base
 else:
     Base = object
+
+log = get_logger(Subsystem.NEWS)
 
 LEFT = "left"
 """The attribute with the time when a player left, in ISO format."""
@@ -27,7 +30,7 @@ TIMEOUT_SECONDS = 30.0
 """Seconds to wait for the news of an absence. Later news is not shown."""
 
 
-_AGENT_OPTIONS = frozenset({"importance", "chain", "about", "work"})
+_AGENT_OPTIONS = frozenset({"work"})
 """Options of a message that only agents get. They are not sent to a client."""
 
 
@@ -48,6 +51,41 @@ class CharacterMixin(Base):
             case (line, {**facts}) if not _AGENT_OPTIONS.isdisjoint(facts):
                 text = (line, {name: facts[name] for name in facts if name not in _AGENT_OPTIONS})
         super().msg(text=text, from_obj=from_obj, **kwargs)
+
+    def at_forgotten(self) -> None:
+        """Called when the player's words are deleted: delete what your game stores about them.
+
+        It may be called again for the same request, after a crash.
+        """
+
+    def at_say(
+        self,
+        message: str,
+        msg_self: Any = None,
+        msg_location: Any = None,
+        receivers: Any = None,
+        msg_receivers: Any = None,
+        **kwargs: Any,
+    ) -> None:
+        """Speak as the game does, and tell agents the words, to whom, and whether it is a whisper.
+
+        The arguments are those of Evennia's ``at_say``, which shows the line.
+        """
+        speech = Speech(
+            speaker=person_of(self),
+            words=str(message),
+            to=persons_of(receivers),
+            manner=Manner.WHISPER if kwargs.get("whisper") else Manner.SAY,
+        )
+        with happens(speech):
+            super().at_say(
+                message,
+                msg_self=msg_self,
+                msg_location=msg_location,
+                receivers=receivers,
+                msg_receivers=msg_receivers,
+                **kwargs,
+            )
 
     def at_post_puppet(self, **kwargs: Any) -> None:
         """Show the news of the player's absence."""
@@ -74,12 +112,15 @@ def show_absence_news(character: Any) -> None:
     def work() -> list[News]:
         found: list[News] = []
         for mind, name, key in known:
-            with suppress(KeepsakeError, OSError):  # logged elsewhere
+            try:
                 found += news_of(mind.memory.memory.archive, name, key, who)
+            except (KeepsakeError, OSError) as error:  # the others' news is shown
+                log.error("An agent's news could not be read", agent=name, exc_info=error)
         return newest_news(found)
 
     def failed(failure: Failure) -> None:
-        log(f"[Error] {character.key}: The news of the absence failed: {failure.value!r}")
+        told = "The news of an absence failed"
+        log.error(told, player=character.key, exc_info=failure.value)
 
     def show(found: list[News]) -> None:
         if found and character.pk is not None:

@@ -2,24 +2,33 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from evennia import CmdSet, Command
 from evennia.commands.default import general
 
+from keepsake.agent.surroundings import find_person
 from keepsake.contrib.evennia.commands.agents import CmdAgent
 from keepsake.contrib.evennia.commands.compaction import CmdCompactMemories
+from keepsake.contrib.evennia.commands.forget import CmdForgetMe
 from keepsake.contrib.evennia.commands.memory import CmdLlmStatus, CmdMemoryStatus
+from keepsake.contrib.evennia.hearing import happens, person_of
 from keepsake.contrib.evennia.wording import harmless
+from keepsake.happening import Speech
 from keepsake.prompt.verbs import find_exit
 
 
 class CmdSetAgents(CmdSet):
-    """The builders' commands for agents: add it to the game's own character command set."""
+    """The builders' commands for agents, and `forget me` for players.
+
+    Add it to the game's own character command set.
+    """
 
     key = "CmdSetAgents"
 
     def at_cmdset_creation(self) -> None:
         """Add the commands."""
-        for command in (CmdAgent, CmdCompactMemories, CmdMemoryStatus, CmdLlmStatus):
+        for command in (CmdAgent, CmdCompactMemories, CmdMemoryStatus, CmdLlmStatus, CmdForgetMe):
             self.add(command())
 
 
@@ -33,18 +42,46 @@ class CmdAnswer(Command):
         """Say it to the target; the others in the room hear it with the target's name."""
         name, _, words = self.args.partition("=")
         agent = self.caller
-        target = self.caller.search(name.strip())
-        if target is None or not (said := agent.at_pre_say(harmless(words.strip()))):
+        target = find_person(agent, name.strip()) or agent.search(name.strip())
+        if target is None or not (said := words_said(agent, words, receivers=[target])):
             return
-        facts = {"type": "talk", "to": target.id}
-        names = {"agent": agent, "target": target}
-        place = agent.location
-        line = '{agent} says to {target}, "{said}"'
-        place.msg_contents(
-            (line, facts), exclude=target, from_obj=agent, mapping=names | {"said": said}
-        )
-        name = agent.get_display_name(target)
-        target.msg((f'{name} says to you, "{said}"', facts), from_obj=agent)
+        speech = Speech(speaker=person_of(agent), words=words.strip(), to=(person_of(target),))
+        names = {"agent": agent, "target": target, "said": said}
+        with happens(speech):
+            line = '{agent} says to {target}, "{said}"'
+            agent.location.msg_contents(
+                (line, {"type": "talk"}), exclude=target, from_obj=agent, mapping=names
+            )
+            name = agent.get_display_name(target)
+            target.msg((f'{name} says to you, "{said}"', {"type": "talk"}), from_obj=agent)
+
+
+class CmdWhisperTo(Command):
+    """Speak to one person so that nobody else hears it: ``whisper <name> = <words>``."""
+
+    key = "whisper"
+    arg_regex = r"\s"
+
+    def func(self) -> None:
+        """Whisper it, by the game's ``at_say``."""
+        name, _, words = self.args.partition("=")
+        agent = self.caller
+        target = find_person(agent, name.strip()) or agent.search(name.strip())
+        if target is None:
+            return
+        if said := words_said(agent, words, whisper=True, receivers=[target]):
+            agent.at_say(said, msg_self=True, receivers=[target], whisper=True)
+
+
+def words_said(agent: Any, words: str, **kwargs: Any) -> str:
+    """Return what an agent says as ``at_pre_say`` leaves it; empty if it may not say it.
+
+    RPSystem's hook makes an emote of the words, ``/Me says, "…"``, for its own command. Words that
+    are only framed so are used without the frame.
+    """
+    plain = harmless(words.strip())
+    changed = str(agent.at_pre_say(plain, **kwargs) or "")
+    return plain if plain in changed else changed
 
 
 class CmdGoThrough(Command):
@@ -77,7 +114,7 @@ class NPCCmdSet(CmdSet):
             CmdGoThrough,
             CmdLookClosely,
             general.CmdSay,
-            general.CmdWhisper,
+            CmdWhisperTo,
             general.CmdPose,
             general.CmdGet,
             general.CmdDrop,

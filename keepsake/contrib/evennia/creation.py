@@ -3,25 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
-from uuid import NAMESPACE_OID, uuid5
+from uuid import NAMESPACE_OID, uuid4, uuid5
 
 import evennia
+from django.db.models import Q
 from evennia.accounts.models import AccountDB
 from evennia.objects.models import ObjectDB
 from evennia.objects.objects import DefaultCharacter
 from evennia.utils import create
+from evennia.utils.utils import class_from_module
 
-from keepsake.agent.agent_log import log, logged
 from keepsake.agent.runtime import running, runtime
 from keepsake.agent.surroundings import identity_of, is_agent
-from keepsake.books.files import replace_file
 from keepsake.contrib.evennia.apps import setting
 from keepsake.errors import KeepsakeError
 from keepsake.events.types import MemoryChange
+from keepsake.files import replace_file
 from keepsake.language.perception import one_line
+from keepsake.logs import Subsystem, get_logger, logged
 from keepsake.names import check_agent_name, folder_name
+
+log = get_logger(Subsystem.AGENTS)
 
 FOLDER = "memory_folder"
 """The attribute that every agent has: its folder below ``vault/agents``."""
@@ -31,9 +36,26 @@ _BUILDER = "_:perm(Builder)"
 
 
 def all_agents() -> list[Any]:
-    """Return every agent in the world, sorted by name."""
-    found = ObjectDB.objects.filter(db_attributes__db_key=FOLDER).distinct()
+    """Return every agent in the world, sorted by name.
+
+    An object that Evennia's ``type`` has just made an agent is found by its class, because it has
+    no memory yet.
+    """
+    everything = ObjectDB.objects.order_by()
+    paths = everything.values_list("db_typeclass_path", flat=True).distinct()
+    ours = [path for path in paths if _is_agent_class(path)]
+    has_memory = ObjectDB.objects.filter(db_attributes__db_key=FOLDER).values("id")
+    found = ObjectDB.objects.filter(Q(db_typeclass_path__in=ours) | Q(id__in=has_memory))
     return sorted(filter(is_agent, found), key=lambda agent: str(agent.key).casefold())
+
+
+@cache
+def _is_agent_class(path: str) -> bool:
+    """Return whether a typeclass is one of agents; False if it cannot be imported."""
+    try:
+        return is_agent(class_from_module(path))
+    except ImportError:
+        return False
 
 
 def find_agents(name: str) -> list[Any]:
@@ -79,6 +101,7 @@ def begin_memory(agent: Any) -> None:
     It reads them itself: Evennia sets a new object's attributes only after its first look around.
     """
     made = vars(agent).get("_createdict", {})
+    _put_into_room(agent, made)
     ours = (FOLDER, MEMORY_ID)
     given = made.get("attributes") or ()
     made["attributes"] = [each for each in given if each[0] not in ours]
@@ -89,6 +112,23 @@ def begin_memory(agent: Any) -> None:
     agent.attributes.batch_add((FOLDER, free), *ids)
     if running():
         settle_memory(agent, new=True)
+
+
+def _put_into_room(agent: Any, made: dict[str, Any]) -> None:
+    """Put an agent that is being created into the room of its maker, and make that its home.
+
+    Evennia's command `create` gives a new object into the hands of the builder, who would be the
+    first place that the agent remembers.
+
+    ``made``: What the new object is made from; Evennia applies it afterwards.
+    """
+    for key in ("location", "home"):
+        place = made.get(key)
+        while isinstance(place, DefaultCharacter):
+            place = place.location
+        if place is not None and place is not made[key]:
+            made[key] = place
+            setattr(agent, key, place)
 
 
 def settle_memory(agent: Any, *, new: bool = False) -> None:
@@ -114,7 +154,8 @@ def settle_memory(agent: Any, *, new: bool = False) -> None:
         held = (path.parent for path in sorted(agents.glob(f"*/{MEMORY_ID}")))
         lived = (each.name for each in held if each.name not in others and _id_in(each) == wanted)
         if name := {o.attributes.get(MEMORY_ID): o.key for o in others.values()}.get(wanted):
-            log(f"[Agent] {agent.key}: {name} has the memory {wanted}; it gets another one")
+            told = f"{name} has the memory {wanted}; this agent gets another one"
+            log.warning(told, agent=agent.key)
             wanted = ""
         elif new and kept:
             folder = next(lived, f"{folder}-{uuid5(NAMESPACE_OID, wanted).hex[:8]}")
@@ -123,9 +164,31 @@ def settle_memory(agent: Any, *, new: bool = False) -> None:
     # Not a random id, so that a simulation with the same seed gives the same files.
     wanted = wanted or kept or str(uuid5(NAMESPACE_OID, f"{identity_of(agent)} {folder}"))
     agent.attributes.batch_add((FOLDER, folder), (MEMORY_ID, wanted))
-    with logged(f"{agent.key}: The id of its memory could not be written"):
+    with logged(log, "The id of its memory could not be written", agent=agent.key):
         (agents / folder).mkdir(parents=True, exist_ok=True)
         replace_file(agents / folder / MEMORY_ID, f"{wanted}\n")
+
+
+def memory_is_missing(agent: Any, folders: Path) -> bool:
+    """Return whether the agent has had a memory that the vault no longer holds.
+
+    Its disk may not be mounted. A new memory in its place would begin at 1, and hide the old one.
+
+    ``folders``: The vault's folder of the agents.
+    """
+    wanted = str(agent.attributes.get(MEMORY_ID) or "").strip()
+    if not wanted or (folders / agent.memory_folder).is_dir():
+        return False
+    return not any(_id_in(path.parent) == wanted for path in folders.glob(f"*/{MEMORY_ID}"))
+
+
+def begin_anew(agent: Any, folders: Path) -> None:
+    """Give an agent whose memory is missing a new one, because somebody asks for it."""
+    fresh = str(uuid4())
+    folder = folders / agent.memory_folder
+    folder.mkdir(parents=True, exist_ok=True)
+    replace_file(folder / MEMORY_ID, f"{fresh}\n")
+    agent.attributes.add(MEMORY_ID, fresh)
 
 
 def _id_in(folder: Path) -> str:

@@ -1,91 +1,218 @@
-"""`forget me`: erases a player's words from every agent, every log and the database."""
+"""`forget me`: erases a player's words from every agent, every log and the database.
+
+:mod:`keepsake.erasure` deletes; this module names the stores of an Evennia game, and chooses the
+threads. Agents' folders and the database belong to the reactor thread, all else to a worker thread.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from django.db.models import Q
 from evennia.comms.models import Msg
+from evennia.objects.models import ObjectDB
+from twisted.python.failure import Failure
 
-from keepsake.agent.agent_log import log
-from keepsake.agent.runtime import runtime
+from keepsake.agent.agent_log import call_hook
+from keepsake.agent.runtime import running, runtime
 from keepsake.agent.surroundings import identity_of
-from keepsake.archive.forgetting import ForgottenPerson, Traces, forget, mask
+from keepsake.contrib.evennia.audit import AUDIT, REPORTS
 from keepsake.contrib.evennia.creation import all_agents
 from keepsake.contrib.evennia.minds import close_mind, mind_of
+from keepsake.database import scrub
+from keepsake.erasure.archives import memories_of
+from keepsake.erasure.cleaner import Cleaner
+from keepsake.erasure.erasure import Erasure
+from keepsake.erasure.folder import AgentCleaner
+from keepsake.erasure.logs import LogCleaner, ReportCleaner
+from keepsake.erasure.person import ForgottenPerson
+from keepsake.erasure.request import ErasureRequest, request_for, requests_in
+from keepsake.erasure.traces import AgentMemories, Traces
+from keepsake.erasure.waiting import SpillCleaner
+from keepsake.happening import PersonId
+from keepsake.logs import Subsystem, get_logger
+from keepsake.paths import Places
+
+log = get_logger(Subsystem.ERASURE)
+
+FORGOTTEN_AT = "forgotten"
+"""The attribute of a character with the time when its words were deleted, in seconds."""
+TIMEOUT_SECONDS = 3600.0
+"""Seconds for one step in a worker thread. Logs take some seconds for each ten megabytes."""
+_running: set[PersonId] = set()
 
 
-def forget_everywhere(
-    character: Any, done: Callable[[list[str]], None], also: Callable[[Any], None] = lambda _: None
-) -> None:
+def is_being_forgotten(character: Any) -> bool:
+    """Return whether the words of the character are being deleted now."""
+    return identity_of(character) in _running
+
+
+def forget_everywhere(character: Any, done: Callable[[list[str]], None]) -> None:
     """Erase a character's words from every store, one agent per turn of the reactor.
 
-    Each agent's mind is closed meanwhile, for some milliseconds per thousand memories.
+    Each agent's mind is closed meanwhile, for some milliseconds per thousand memories. The request
+    is on the disk until all is done: :func:`continue_requests` continues it after the next start.
 
     Args:
         done: Called at the end with the problems, in words; with an empty list if there are none.
-        also: Called to erase the game's own data about the character.
     """
     agents = frozenset(map(identity_of, all_agents()))
     person = ForgottenPerson(identity_of(character), character.key, agents)
-    waiting = all_agents()
-    found = list[Traces]()
-    problems = list[str]()
+    _Forgetting(request_for(runtime().places.forgetting, person), done).begin()
 
-    def go_on() -> None:
-        if waiting:
-            agent = waiting.pop(0)
-            try:
-                if traces := _of_agent(agent, person):
-                    found.append(traces)
-            except (OSError, ValueError) as error:
-                problems.append(f"{agent.key}: {error}")
-                log(f"[Error] {agent.key}: forgetting failed: {error!r}")
-            runtime().post(go_on)
+
+def continue_requests() -> None:
+    """Continue what was interrupted by the end of the world, or by a full disk."""
+    if not running():
+        return
+    for request in requests_in(runtime().places.forgetting):
+        person = request.traces.person
+        if person.key not in _running:
+            log.info("An interrupted deletion is continued", person=person.key)
+            _Forgetting(request, partial(_log_result, person)).begin()
+
+
+def _log_result(person: ForgottenPerson, problems: list[str]) -> None:
+    # Without the name, which has just been deleted from the logs.
+    if problems:
+        log.error("Not all words could be deleted", person=person.key, problems=problems)
+    else:
+        log.info("The words have been deleted")
+
+
+class _Forgetting:
+    """One request under way."""
+
+    def __init__(self, request: ErasureRequest, done: Callable[[list[str]], None]) -> None:
+        self._erasure = Erasure(request)
+        self._person = request.traces.person
+        self._done = done
+        self._agents = list(all_agents())
+
+    def begin(self) -> None:
+        """Start; returns at once."""
+        _running.add(self._person.key)
+        places = runtime().places
+        archives = [_archive_of(agent, places) for agent in self._agents]
+
+        def work() -> None:
+            self._erasure.begin(archives)
+            # Before the archives: their deletion may be interrupted, and logs never end.
+            self._erasure.run(_log_cleaners(places))
+
+        self._in_thread(work, self._clean_next_agent)
+
+    def _in_thread(self, work: Callable[[], None], then: Callable[[], None]) -> None:
+        def failed(failure: Failure) -> None:
+            problem = str(failure.value) or repr(failure.value)
+            log.error("Forgetting failed", person=self._person.key, exc_info=failure.value)
+            if self._person.key in _running:  # else the end itself has failed
+                self._erasure.problems.append(problem)
+                self._end()
+
+        waiting = runtime().in_thread(work, TIMEOUT_SECONDS)
+        waiting.addCallback(lambda _: then()).addErrback(failed)
+
+    def _clean_next_agent(self) -> None:
+        if not self._agents:
+            self._clean_database()
             return
-        _of_database(character)
-        also(character)
-        runtime().workers.submit(partial(_of_logs, found, problems, ended))
-
-    def ended() -> None:
-        if (indexes := runtime().indexes) is not None:
-            indexes.follow()
-        done(problems)
-
-    go_on()
-
-
-def _of_agent(agent: Any, person: ForgottenPerson) -> Traces | None:
-    folder = runtime().places.agents / agent.memory_folder
-    indexes = runtime().indexes
-    erased = partial(indexes.erase, agent.memory_folder) if indexes is not None else lambda: None
-    close_mind(agent.id)
-    try:
-        return forget(folder, person, str(agent.db.profile or ""), erased)
-    finally:
-        mind_of(agent)
-
-
-def _of_database(character: Any) -> None:
-    """Erase what the player wrote in Evennia's database: messages, nicks and the description."""
-    account = character.account or character.db._last_account
-    theirs = Q(db_sender_objects=character) | Q(db_receivers_objects=character)
-    if account is not None:
-        theirs |= Q(db_sender_accounts=account) | Q(db_receivers_accounts=account)
-        account.nicks.clear()
-    Msg.objects.filter(theirs).distinct().delete()
-    character.nicks.clear()
-    character.attributes.remove("desc")
-
-
-def _of_logs(found: list[Traces], problems: list[str], ended: Callable[[], None]) -> None:
-    for path in sorted(Path(runtime().places.logs).rglob("*")):
-        if path.is_file() and path.suffix != ".db":
+        agent = self._agents.pop(0)
+        if agent.pk is not None:
+            close_mind(agent.id)
             try:
-                mask(path, found)
-            except OSError as error:
-                problems.append(f"{path.name}: {error}")
-    runtime().post(ended)
+                self._erasure.run(_agent_cleaners(agent), agent.key)
+            finally:
+                mind_of(agent)
+        runtime().post(self._clean_next_agent)
+
+    def _clean_database(self) -> None:
+        self._erasure.run([RowCleaner()])
+        places = runtime().places
+        # Logs again, for what was written since, such as thoughts that the closed minds gave up.
+        last: list[Cleaner] = [*_log_cleaners(places), DatabaseFileCleaner(places)]
+        self._in_thread(lambda: self._erasure.run(last), self._end)
+
+    def _end(self) -> None:
+        _running.discard(self._person.key)
+        if running() and (indexes := runtime().indexes) is not None:
+            indexes.follow()
+        character = character_of(self._person.key)
+        if not self._erasure.problems and character is not None:
+            character.attributes.add(FORGOTTEN_AT, runtime().clock.now().timestamp())
+        self._erasure.end()
+        self._done(self._erasure.problems)
+
+
+def _archive_of(agent: Any, places: Places) -> AgentMemories:
+    folder = places.agents / agent.memory_folder
+    return memories_of(folder, agent.key, str(agent.db.profile or ""))
+
+
+def _agent_cleaners(agent: Any) -> list[Cleaner]:
+    shared = runtime()
+    folder = agent.memory_folder
+    indexes = shared.indexes
+    begin = partial(indexes.erase, folder) if indexes is not None else lambda: None
+    cleaner = AgentCleaner(shared.places.agents / folder, agent.key, begin)
+    return [SpillCleaner(shared.spill, folder), cleaner]
+
+
+def _log_cleaners(places: Places) -> list[Cleaner]:
+    return [
+        ReportCleaner(places.logs / f"{REPORTS}.jsonl"),
+        LogCleaner(places.logs, _flush_events, named=[f"{AUDIT}.jsonl"]),
+    ]
+
+
+def _flush_events() -> None:
+    if (events := runtime().event_log) is not None:
+        events.flush()
+
+
+def character_of(key: PersonId) -> Any | None:
+    """Return the character with that identity; None if there is none."""
+    number = key.partition("-")[0]
+    found = ObjectDB.objects.filter(id=int(number)).first() if number.isdecimal() else None
+    return found if found is not None and identity_of(found) == key else None
+
+
+class RowCleaner:
+    """Deletes what a player wrote in Evennia's database: messages, nicks and the description.
+
+    The game's own data is deleted by the character's method ``at_forgotten``, if it has one.
+    """
+
+    name = "database"
+
+    def clean(self, traces: Traces) -> None:
+        """Delete the rows; nothing if the character has been deleted."""
+        character = character_of(traces.person.key)
+        if character is None:
+            return
+        account = character.account or character.db._last_account
+        theirs = Q(db_sender_objects=character) | Q(db_receivers_objects=character)
+        if account is not None:
+            theirs |= Q(db_sender_accounts=account) | Q(db_receivers_accounts=account)
+            account.nicks.clear()
+        Msg.objects.filter(theirs).distinct().delete()
+        character.nicks.clear()
+        character.attributes.remove("desc")
+        if hasattr(character, "at_forgotten"):
+            call_hook(character, "at_forgotten", type(None), None)
+
+
+class DatabaseFileCleaner:
+    """Removes the remains of deleted rows from SQLite's file and its log."""
+
+    name = "database file"
+
+    def __init__(self, places: Places) -> None:
+        self._places = places
+
+    def clean(self, _: Traces) -> None:
+        """Vacuum the database, and empty its log. PostgreSQL does both by itself."""
+        if not self._places.database_url and self._places.database.exists():
+            scrub(self._places.database)

@@ -10,22 +10,26 @@ from contextlib import ExitStack, suppress
 from evennia.server.signals import SIGNAL_OBJECT_POST_PUPPET, SIGNAL_OBJECT_POST_UNPUPPET
 from evennia.utils import logger
 from twisted.internet import reactor
-from twisted.internet.task import LoopingCall
 
 from keepsake import vault_lock
 from keepsake.agent import runtime
-from keepsake.agent.agent_log import logged
 from keepsake.agent.runtime import COMPACTING_AT_ONCE, Runtime
+from keepsake.agent.scheduler import ReactorScheduler
 from keepsake.contrib.evennia.agents import notice_login
 from keepsake.contrib.evennia.apps import places
+from keepsake.contrib.evennia.forgetting import continue_requests
 from keepsake.contrib.evennia.minds import close_all, open_all, open_minds
 from keepsake.contrib.otel import with_tracing
 from keepsake.errors import KeepsakeError
+from keepsake.logs import Subsystem, get_logger, logged
 from keepsake.paths import prepare
+from keepsake.ports import Cancellable
 from keepsake.web.watching import watching
 
+log = get_logger(Subsystem.HOUSEKEEPING)
+
 HOUSEKEEPING_SECONDS = 2.0
-_housekeeping: LoopingCall | None = None
+_housekeeping: Cancellable | None = None
 _at_stop = ExitStack()
 """Releases the lock of the vault at a stop."""
 
@@ -57,20 +61,19 @@ def start() -> None:
     here = places()
     prepare(here)
     _at_stop.enter_context(vault_lock.take(here))
-    shared = runtime.start(here, reactor, subscribers=with_tracing(watching().subscribers))
+    shared = runtime.start(here, ReactorScheduler(reactor), with_tracing(watching().subscribers))
     for moment in (SIGNAL_OBJECT_POST_PUPPET, SIGNAL_OBJECT_POST_UNPUPPET):
         moment.connect(notice_login)
     open_agents(shared)
 
 
 def open_agents(shared: Runtime) -> None:
-    """Open every agent's memory, and start the housekeeping."""
+    """Open every agent's memory, continue interrupted requests, and start the housekeeping."""
     global _housekeeping  # noqa: PLW0603 - one per process, like the runtime
     shared.post(open_all)
+    shared.post(continue_requests)
     shared.gateway.on_ready = _model_is_back
-    _housekeeping = LoopingCall(_do_housekeeping)
-    _housekeeping.clock = shared.timer
-    _housekeeping.start(HOUSEKEEPING_SECONDS, now=False)
+    _housekeeping = shared.scheduler.every(HOUSEKEEPING_SECONDS, _do_housekeeping)
 
 
 def _model_is_back() -> None:
@@ -81,8 +84,8 @@ def _model_is_back() -> None:
 
 def stop(*, reload: bool) -> None:
     """Close every memory and stop the runtime; a reload leaves the model server running."""
-    if _housekeeping is not None and _housekeeping.running:
-        _housekeeping.stop()
+    if _housekeeping is not None:
+        _housekeeping.cancel()
     close_all()
     runtime.stop(reload=reload)
     _at_stop.close()
@@ -92,13 +95,13 @@ def _do_housekeeping() -> None:
     """Do what no event starts: write again after a full disk, retry and start compactions."""
     minds = open_minds()
     with suppress(KeepsakeError):  # the next model call reports a profile that cannot be used
-        runtime.runtime().chat_profile()  # sets the prompt limit; else compactions start too early
+        runtime.runtime().update_limits()
     busy = sum(mind.compactions.compacting for mind in minds)
     for mind in minds:
         # A mind that compacts does all this itself, and would block this thread until it ends.
         if mind.closed or mind.compactions.compacting:
             continue
-        with logged(f"{mind.memory.name}: Housekeeping failed"):
+        with logged(log, "Housekeeping failed", agent=mind.memory.name):
             if mind.memory.save_backlog() and busy < COMPACTING_AT_ONCE:
                 mind.compactions.compact_if_due(asleep=mind.sleeper.may_compact)
                 busy += mind.compactions.compacting

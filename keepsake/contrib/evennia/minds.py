@@ -15,28 +15,39 @@ from typing import Any
 from django.db.models.signals import post_delete, post_save
 from evennia.objects.models import ObjectDB
 from evennia.objects.objects import DefaultCharacter, DefaultRoom
-from twisted.internet.task import LoopingCall
 
-from keepsake.agent.agent_log import logged
 from keepsake.agent.mind import Mind
 from keepsake.agent.runtime import running, runtime
 from keepsake.agent.sleep.sleeper import TICK_SECONDS
 from keepsake.agent.surroundings import AgentRef
 from keepsake.agent.thinker import AgentState
-from keepsake.contrib.evennia.creation import MEMORY_ID, all_agents, settle_memory
+from keepsake.contrib.evennia.creation import (
+    MEMORY_ID,
+    all_agents,
+    memory_is_missing,
+    settle_memory,
+)
+from keepsake.errors import KeepsakeError
+from keepsake.logs import Subsystem, get_logger, logged
+from keepsake.ports import Cancellable
+
+log = get_logger(Subsystem.AGENTS)
 
 _GOING_HOME = "going home to sleep"
 STATES = (*(each.value for each in AgentState), _GOING_HOME)
 """The states that an agent may be in."""
 _minds: dict[int, Mind] = {}
-_ticking: LoopingCall | None = None
+_missing: dict[int, str] = {}
+"""The names of the agents whose memory is missing in the vault, by database number."""
+_ticking: Cancellable | None = None
 
 
 def mind_of(agent: Any) -> Mind | None:
     """Return the mind of an agent; the first call opens it.
 
     None while the runtime is not running, and for an agent that is being deleted: messages that
-    it still gets must not open its archive again.
+    it still gets must not open its archive again. None also for an agent whose memory is missing
+    in the vault (:func:`missing_minds`).
     """
     number = agent.id
     if (mind := _minds.get(number)) is not None:
@@ -46,10 +57,15 @@ def mind_of(agent: Any) -> Mind | None:
     if not running() or number is None or agent.ndb.being_deleted:
         return None
     shared = runtime()
+    if memory_is_missing(agent, shared.places.agents):
+        _report_missing(agent)
+        return None
+    _missing.pop(number, None)
     while shared.at_first_agent:
         shared.at_first_agent.pop(0)()
     shared.subscribers.agent_ids[agent.key] = number
     settle_memory(agent)
+    agent.ensure_commands()  # Evennia's ``type`` calls no hook
     if number not in _minds:  # it may be: settle_memory opens the mind of a copy
         # Evennia caches loaded objects: this asks the database only the first time.
         find = partial(ObjectDB.objects.get_id, number)
@@ -59,6 +75,28 @@ def mind_of(agent: Any) -> Mind | None:
         mind.begin()
         _start_ticking()
     return _minds[number]
+
+
+def _report_missing(agent: Any) -> None:
+    """Log once that the agent's memory is missing."""
+    if agent.id not in _missing:
+        _missing[agent.id] = agent.key
+        log.error("The memory is missing: %s", missing_memory(agent), agent=agent.key)
+
+
+def missing_memory(agent: Any) -> KeepsakeError:
+    """Return the error of an agent whose folder is missing in the vault."""
+    folder = runtime().places.agents / agent.memory_folder
+    return KeepsakeError(
+        f"Its memory is missing: there is no folder {folder}",
+        "Put the folder back (is its disk mounted?), or give it a new memory by "
+        "`keepsake start --new-vault`",
+    )
+
+
+def missing_minds() -> list[str]:
+    """Return the names of the agents that were not opened because their memory is missing."""
+    return sorted(_missing.values())
 
 
 def mind_by_number(agent_id: int) -> Mind | None:
@@ -82,7 +120,7 @@ def open_all() -> None:
     for agent in agents:  # before the first mind opens, which would take the others for players
         runtime().subscribers.agent_ids[agent.key] = agent.id
     for agent in agents:
-        with logged(f"{agent.key}: The mind could not be opened"):
+        with logged(log, "The mind could not be opened", agent=agent.key):
             if mind := mind_of(agent):
                 mind.thinker.schedule()
 
@@ -98,26 +136,27 @@ def close_all() -> None:
     """Stop all thinking and write every memory to the disk."""
     global _ticking  # noqa: PLW0603 - one for all minds, like the table of minds
     if _ticking is not None:
-        _ticking.stop()
+        _ticking.cancel()
     _ticking = None
     for mind in open_minds():
         mind.close()
     _minds.clear()
+    _missing.clear()
 
 
 def _start_ticking() -> None:
     """Start the call that ticks all minds each minute, if it is not running."""
     global _ticking  # noqa: PLW0603 - as above
     if _ticking is None:
-        _ticking = LoopingCall(_tick)
-        _ticking.clock = runtime().timer
-        _ticking.start(TICK_SECONDS, now=False)
+        _ticking = runtime().scheduler.every(TICK_SECONDS, _tick)
 
 
 def _tick() -> None:
     minds = open_minds()
     for mind in minds:
-        with logged(f"{mind.memory.name}: Its tick failed"):
+        with logged(
+            log, "The tick failed", agent=mind.memory.name, subsystem=Subsystem.HOUSEKEEPING
+        ):
             mind.sleeper.tick()
             if (agent := mind.thinker.body()) is not None and not mind.closed:
                 agent.at_minute()

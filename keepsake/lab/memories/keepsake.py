@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from contextlib import suppress
 from itertools import chain
 
-from keepsake.archive.forgetting import FORGOTTEN
 from keepsake.archive.log import Archive
 from keepsake.archive.privacy import PrivateWords
-from keepsake.archive.records import SCENE, Memory
+from keepsake.archive.records import FORGOTTEN, SCENE, Memory
 from keepsake.books.kept_lines import Commitments
 from keepsake.errors import CompactionError, KeepsakeError
 from keepsake.lab.memories.plain import LineIndex, within_budget
@@ -20,7 +19,7 @@ from keepsake.memory.ladder import ModelSummarizer
 from keepsake.memory.protocol import MemoryArguments, RecalledLine, dated
 from keepsake.memory.summary_files import SummaryFolder
 from keepsake.memory.summary_text import Summarizer, extractive
-from keepsake.memory.types import CompactReason
+from keepsake.memory.types import CompactionRequest, CompactReason
 from keepsake.memory.window import MemoryHost
 from keepsake.models.profiles import ModelProfile
 from keepsake.paths import SHIPPED_CONFIG
@@ -32,20 +31,6 @@ from keepsake.tasks.task_prompts import task_prompts
 
 _SUMMARY_TOKENS = 300
 """The most tokens that a model may write in one call."""
-
-
-class ReplayedMemory(AgentMemory):
-    """An :class:`AgentMemory` that takes finished memories instead of making them from text."""
-
-    def store(self, memory: Memory) -> None:
-        """Store a memory under its own number.
-
-        Raises:
-            ArchiveUnwritable: Nothing was stored.
-        """
-        with self.lock:
-            self.archive.append(memory.to_record())
-            self.tiers.apply(memory.to_record())
 
 
 class KeepsakeMemory:
@@ -60,20 +45,19 @@ class KeepsakeMemory:
         self._given = given
         self._asleep = False
         self._private = PrivateWords()
-        config = _config(given)
+        self._config = config = _config(given)
         summarizer = _summarizer(given)
         self._commitments = Commitments(given.folder / "noticed.md")
-        self._memory = ReplayedMemory(
+        self._memory = AgentMemory(
             given.agent,
             Archive(given.folder / "archive"),
             SummaryFolder(given.folder / "summaries", given.agent),
             MemoryHost(
                 clock=given.clock,
                 config=lambda: config,
-                summarizer=lambda: summarizer,
+                summarizer=lambda _: summarizer,
                 tokens=given.tokens,
                 constraints=self._commitments.lines,
-                asleep=lambda: self._asleep,
             ),
         )
         self._names: set[str] = set()
@@ -88,21 +72,24 @@ class KeepsakeMemory:
             clock=given.clock,
             agent=given.agent,
         )
+        # The promises are all that its prompts hold besides summaries and window.
         self._memory.window.overhead = sum(given.tokens.each(self._commitments.lines()))
 
     def perceive(self, memory: Memory) -> None:
         """Archive the memory, and compact if a compaction is due."""
-        self._memory.store(memory)
+        # Under its own number: an equal line is no repeat here, because evaluations cite numbers.
+        self._memory.tiers.write(lambda _: memory.to_record())
         self._private.add(memory)
         self._memories[memory.number] = memory
         self._names |= {memory.source, memory.place} - {""}
         if not about_memory(memory) and memory.event not in (FORGOTTEN, SCENE):
             self._index.add(memory_document(memory, self._given.agent))
-        self._compact(self._memory.next_turn())
+        self._compact_if_due()
 
     def context(self, budget: int) -> Sequence[str]:
         """Return promises, summaries, then as much of the window's end as there is room for."""
-        self._compact(self._memory.before_thought())
+        if reason := self._memory.before_thought():
+            self._compact(reason)
         now = self._memory.context()
         tokens = self._given.tokens
         promises = self._commitments.lines(now.window[0].number if now.window else None)
@@ -137,17 +124,21 @@ class KeepsakeMemory:
     def rest(self, *, asleep: bool) -> None:
         """Compact if a compaction is due, and index new memories."""
         self._asleep = asleep
-        self._compact(self._memory.next_turn())
+        self._compact_if_due()
         self._index.flush()
 
     def close(self) -> None:
         """Write everything to disk and close the files."""
         self._memory.close()
 
+    def _compact_if_due(self) -> None:
+        if self._memory.may_be_due(asleep=self._asleep):
+            self._compact(None)
+
     def _compact(self, reason: CompactReason | None) -> None:
+        request = CompactionRequest(reason=reason, limits=self._config, asleep=self._asleep)
         with suppress(CompactionError):  # the status counts it; the memory is unchanged
-            if reason is not None:
-                self._memory.compact(reason)
+            self._memory.compact(request)
 
 
 def _config(given: MemoryArguments) -> CompactionConfig:

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from keepsake import vault_lock
 from keepsake.cli import backup as backups
+from keepsake.cli import world_tar
 from keepsake.errors import KeepsakeError
 from keepsake.paths import REPOSITORY, Places, Ports, prepare
 from tests.slow.cli.conftest import Copy, make_copy
@@ -196,3 +197,123 @@ def test_a_failed_backup_leaves_no_file(tmp_path):
         KeepsakeError, match=r"does not exist.*KEEPSAKE_HOME.*KEEPSAKE_DATABASE_URL"
     ):
         backups.backup(here, tmp_path / "world.tar.gz")
+
+
+# -- links
+
+
+def linked_world(folder: Path) -> Places:
+    """Create a world with links of all kinds that the game follows."""
+    here = world_in(folder)
+    elsewhere = folder / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "pins.md").write_text("- Anneke eats nothing with milk in it.\n")
+    nell = here.agents / "Nell"
+    (nell / "notes").mkdir(parents=True)
+    (nell / "pinned.md").symlink_to(elsewhere / "pins.md")
+    (nell / "notes" / "bees.md").write_text("They swarm in May.\n")
+    (nell / "noticed.md").symlink_to("notes/bees.md")
+    wren = elsewhere / "Wren"
+    (wren / "archive").mkdir(parents=True)
+    (wren / "archive" / "0000000001.jsonl").write_text("{}\n")
+    (wren / "myself").symlink_to(wren)  # a loop
+    (here.agents / "Wren").symlink_to(wren)
+    return here
+
+
+def test_a_backup_follows_links_as_the_game_does(tmp_path):
+    here = linked_world(tmp_path / "one")
+    there = copy_in(tmp_path / "other")
+    backups.restore(there, backups.backup(here, tmp_path / "world.tar.gz").path)
+    for name in (
+        "Nell/pinned.md",
+        "Nell/notes/bees.md",
+        "Nell/noticed.md",
+        "Wren/archive/0000000001.jsonl",
+    ):
+        restored = there.agents / name
+        assert not restored.is_symlink()
+        assert restored.read_bytes() == (here.agents / name).read_bytes()
+    assert not (there.agents / "Wren" / "myself").exists()
+
+
+def test_a_backup_names_a_link_that_leads_to_nothing(tmp_path):
+    here = linked_world(tmp_path)
+    (here.agents / "Bram").symlink_to(tmp_path / "unmounted")
+    with pytest.raises(KeepsakeError, match=r"Bram leads to \S+unmounted, which is missing"):
+        backups.backup(here, tmp_path / "world.tar.gz")
+    assert not list(tmp_path.glob("*.tar.gz")) + list(tmp_path.glob(".*.part"))
+
+
+def test_a_restore_moves_links_aside_and_leaves_their_targets(tmp_path, backup_file):
+    there = linked_world(tmp_path)
+    (there.agents / "Bram").symlink_to("../gone")
+    done = backups.restore(there, backup_file, replace=True)
+    (aside,) = (folder for folder in done.aside if (folder / "agents").exists())
+    assert (aside / "agents" / "Wren" / "archive" / "0000000001.jsonl").read_text() == "{}\n"
+    assert not (there.agents / "Wren").exists()
+    assert (tmp_path / "elsewhere" / "pins.md").read_text().startswith("- Anneke")
+
+
+def test_a_backup_that_reads_back_otherwise_is_none(tmp_path, monkeypatch):
+    """A disk that keeps something else than was written to it."""
+    here = world_in(tmp_path)
+    write = world_tar.write
+
+    def lose(path, files):
+        return write(path, files[:-2] + files[-1:]) | {"vault/agents/Mira/noticed.md": "0" * 64}
+
+    monkeypatch.setattr(world_tar, "write", lose)
+    with pytest.raises(KeepsakeError, match=r"does not hold vault/agents/Mira/noticed\.md"):
+        backups.backup(here, tmp_path / "world.tar.gz")
+    assert not list(tmp_path.glob("*.tar.gz")) + list(tmp_path.glob(".*.part"))
+
+
+# -- tar files that somebody else has made
+
+
+def member(name: str, kind: bytes, target: str = "") -> tarfile.TarInfo:
+    info = tarfile.TarInfo(name)
+    info.type = kind
+    info.linkname = target
+    return info
+
+
+def add_world(tar: tarfile.TarFile, here: Places) -> None:
+    """Add what every backup has."""
+    tar.add(here.database, "home/evennia.db3")
+    manifest = json.dumps({"form": 1, "made": "today", "files": 1}).encode()
+    info = tarfile.TarInfo("manifest.json")
+    info.size = len(manifest)
+    tar.addfile(info, io.BytesIO(manifest))
+
+
+@pytest.mark.parametrize("kind", [tarfile.FIFOTYPE, tarfile.CHRTYPE, tarfile.BLKTYPE])
+def test_restore_refuses_what_is_no_regular_file(tmp_path, kind):
+    there = world_in(tmp_path)
+    before = state_of(there)
+    with tarfile.open(tmp_path / "odd.tar.gz", "w:gz") as tar:
+        tar.addfile(member("vault/agents/Mira/pinned.md", kind))
+        add_world(tar, there)
+    with pytest.raises(KeepsakeError, match="is no regular file"):
+        backups.restore(there, tmp_path / "odd.tar.gz", replace=True)
+    assert state_of(there) == before
+
+
+@pytest.mark.parametrize("kind", [tarfile.SYMTYPE, tarfile.LNKTYPE])
+def test_restore_creates_no_link_and_writes_through_none(tmp_path, kind):
+    """Python 3.13.0 itself would follow such a chain of links (CVE-2025-4517)."""
+    there = world_in(tmp_path / "world")
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    data = b"written outside"
+    with tarfile.open(tmp_path / "odd.tar.gz", "w:gz") as tar:
+        tar.addfile(member("vault/agents/Mira/out", kind, str(outside)))
+        stray = tarfile.TarInfo("vault/agents/Mira/out/stray.md")
+        stray.size = len(data)
+        tar.addfile(stray, io.BytesIO(data))
+        add_world(tar, there)
+    done = backups.restore(there, tmp_path / "odd.tar.gz", replace=True)
+    assert done.links == (f"vault/agents/Mira/out (to {outside})",)
+    assert not list(outside.iterdir())
+    assert not [path for path in there.vault.rglob("*") if path.is_symlink()]

@@ -4,13 +4,16 @@ import json
 import subprocess
 import sys
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from keepsake.archive.spill import Spill
 from keepsake.cli import doctor, processes
+from keepsake.events.log import EventLog
+from keepsake.events.types import Fault
 from keepsake.paths import prepare
+from keepsake.ports import FixedClock
 from tests.empty_tables import copy_tables
 
 
@@ -141,3 +144,29 @@ def test_the_settings_of_the_running_copy_are_used_not_those_of_the_shell(copy):
     found = {each["subject"]: each for each in json.loads(done.stdout)}
     assert "port base 46510" in found["Copy"]["what"]
     assert found["World"]["what"] == "runs without its server"
+
+
+def test_doctor_counts_the_errors_of_the_last_day_by_agent_and_subsystem(copy):
+    now = datetime.now(UTC)
+    log = EventLog(copy.here.events, clock=FixedClock(now - timedelta(days=3)))
+    log.emit(Fault(level="error", subsystem="index", agent="Mira", text="long ago"))
+    log.close()
+    log = EventLog(copy.here.events, clock=FixedClock(now))
+    for text in ("first", "second"):
+        log.emit(Fault(level="error", subsystem="compaction", agent="Mira", text=text))
+    log.emit(Fault(level="error", subsystem="compaction", agent="Oswin", text="another"))
+    log.emit(Fault(level="warning", subsystem="models", text="slow"))
+    log.close()
+    found = [each.what for each in doctor.examine_subject(copy.here, "Faults")]
+    assert len(found) == 2
+    assert found[0].startswith("Mira, compaction: 2 since yesterday")
+    assert found[0].endswith(": second")
+    assert found[1].startswith("Oswin, compaction: 1 since yesterday")
+
+
+def test_doctor_is_content_with_warnings(copy):
+    log = EventLog(copy.here.events)
+    log.emit(Fault(level="warning", subsystem="models", text="slow"))
+    log.close()
+    (found,) = doctor.examine_subject(copy.here, "Faults")
+    assert (found.well, found.what) == (True, "warnings since yesterday: models 1")

@@ -108,7 +108,7 @@ def logged_copy(copy):
     log.emit(MemoryChange(agent="Mira", op="undo", n=3, problem="there is none"))
     log.emit(Compaction(agent="Mira", reason="count", outcome="waterfall", number=2, last=9))
     log.emit(Health(provider="ollama", host="http://127.0.0.1:1", ready=False, problem="refused"))
-    log.emit(Fault(level="error", text="[Error] something broke"))
+    log.emit(Fault(level="error", subsystem="index", text="something broke"))
     log.emit(Sleep(agent="Mira", op="step", step="compact", figures={"files": 2, "share": 0.5}))
     log.emit(Recall(agent="Mira", by="thought", question="Tom: cups?\nThe Inn", found=2, best=1.5))
     log.emit(Recall(agent="Mira", by="agent", question="=cups()", searched=False))
@@ -134,6 +134,8 @@ def test_logs_shows_and_filters_events(logged_copy):
     assert len(lines_of(logged_copy, "--agent", "mira")) == 7
     assert len(lines_of(logged_copy, "-a", "mira", "-a", "oswin", "--kind", "memory")) == 3
     assert lines_of(logged_copy, "-n", "1", "--kind", "world")[0].endswith("starts")
+    (fault,) = lines_of(logged_copy, "--level", "error")
+    assert "something broke level='error' subsystem='index'" in fault
     (record,) = map(json.loads, lines_of(logged_copy, "--kind", "thought", "--json"))
     assert record["sections"] == {"window": 12, "who it is": 3}
 

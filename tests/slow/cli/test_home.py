@@ -15,7 +15,15 @@ import pytest
 
 from keepsake.cli import processes
 from keepsake.errors import KeepsakeError
-from keepsake.paths import REPOSITORY, SHIPPED_CONFIG, places, prepare, read_or_create
+from keepsake.paths import (
+    REPOSITORY,
+    SHIPPED_CONFIG,
+    exposed,
+    places,
+    prepare,
+    protect,
+    read_or_create,
+)
 from tests.sentences import table
 from tests.slow.cli.conftest import make_copy
 
@@ -78,6 +86,20 @@ def test_a_secret_is_created_once_and_readable_by_its_owner_alone(tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(KeepsakeError, match="KEEPSAKE_HOME"):
         read_or_create(tmp_path / "file" / "secret", nbytes=24)
+
+
+def test_open_permissions_are_reported_and_mended(copy):
+    here = copy.here
+    prepare(here)
+    here.database.touch()
+    mended = {here.home: 0o700, here.database: 0o700, here.agents: 0o750}
+    for path in mended:
+        path.chmod(0o755)
+    assert {path for path, _ in exposed(here)} == set(mended)
+    assert "chmod go-rwx" in copy.keepsake("doctor").stdout
+    protect(here)
+    assert {path: stat.S_IMODE(path.stat().st_mode) for path in mended} == mended
+    assert not exposed(here)
 
 
 def test_a_port_in_use_is_reported_with_its_holder_and_a_free_base(copy):
@@ -168,7 +190,7 @@ def test_a_copy_uses_its_own_home_ports_and_time_zone(tmp_path, listen):
     assert all(Path(path).is_relative_to(copy.here.home) for path in told["written"])
     assert told["telnet"] == [copy.here.ports.telnet]
     assert told["interfaces"] == [listen]
-    assert told["amp"] == ["127.0.0.1", copy.here.ports.amp]
+    assert told["amp"] == ["127.0.0.1", 0], "no port: a Unix socket in the home"
     assert ("*" in told["hosts"]) == (listen == "0.0.0.0")
     assert told["offset"] == 9
     assert (told["journal"], told["synchronous"]) == ("wal", 1)  # NORMAL: survives a power cut

@@ -111,6 +111,31 @@ def test_the_admin_password_is_generated_and_stays_private(world):
         assert password not in log.read_text(errors="replace")
 
 
+def test_other_users_of_the_machine_can_read_nothing(world):
+    """Neither the database nor a log: the home is closed, and its files are private, too."""
+    here = world.here
+    assert stat.S_IMODE(here.home.stat().st_mode) == 0o700
+    for path in (here.database, here.logs / "server.log", here.portal_socket, here.control_socket):
+        assert stat.S_IMODE(path.stat().st_mode) & 0o077 == 0, path
+    assert stat.S_IMODE(here.agents.stat().st_mode) & 0o007 == 0
+    findings = json.loads(world.keepsake("doctor", "--json").stdout)
+    assert all(each["well"] for each in findings if each["subject"] == "Privacy")
+
+
+def test_portal_and_server_listen_on_no_port_for_each_other(world):
+    """A pickle that a local user sends to a port would run code: they use a private socket."""
+    ports = {
+        each.laddr.port
+        for pid in pids(world).values()
+        for each in psutil.Process(pid).net_connections("tcp")
+        if each.status == psutil.CONN_LISTEN
+    }
+    known = world.here.ports
+    expected = {known.telnet, known.web, known.websocket, known.web_internal, known.vectors}
+    assert ports <= expected
+    assert {known.telnet, known.web, known.websocket, known.web_internal} <= ports
+
+
 def test_a_second_start_says_that_it_runs(world):
     # The vector server may start after the login works; there is no model server.
     until(lambda: pids(world).keys() == {*Component} - {Component.FETCH, Component.MODEL})
@@ -192,6 +217,27 @@ def test_a_start_in_the_foreground_fails_when_the_portal_dies(world):
     assert it.returncode == 1
     assert "Evennia's Portal or Server has ended" in told
     assert processes.running(world.here) == []
+
+
+def test_players_whose_world_was_killed_are_not_there_after_the_next_start(world):
+    assert world.keepsake("start").returncode == 0
+    ghost = Player.new(world, "Ghosty")
+    ghost.see(r"Exits|exits")
+    stays = Player.new(world, "Bengt")
+    assert "Ghosty" in stays.type("look", r"Exits|exits", "Ghosty")
+    for component in (Component.SERVER, Component.PORTAL):
+        os.kill(pids(world)[component], signal.SIGKILL)
+    ghost.line.close()
+    stays.line.close()
+    assert world.keepsake("start").returncode == 0
+    back = Player.back(world, "Bengt")
+    back.see(r"Exits|exits")
+    assert "Ghosty" not in back.type("look", r"Exits|exits")
+    ghost = Player.back(world, "Ghosty")
+    assert "The Kettle" in ghost.see(r"Exits|exits")  # where the player was
+    ghost.leave()
+    back.leave()
+    assert world.keepsake("stop").returncode == 0
 
 
 def test_a_start_in_the_foreground_survives_a_reload_and_ends_on_sigterm(world):

@@ -123,7 +123,7 @@ def keep_at_home(copy: Copy) -> None:
 
 def compactions(copy: Copy) -> int:
     """Return how many compactions Mira has made."""
-    return copy.here.agents_log.read_text().count("[Memory] Mira: Compaction complete")
+    return copy.here.agents_log.read_text().count("INFO compaction Mira: Compaction complete")
 
 
 def chat_until(done: Callable[[], object], speaker: Player) -> None:

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import re
+import socket
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import httpx
+import psutil
 import pytest
-from websockets.exceptions import ConnectionClosed
+from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 
+from keepsake.cli import processes
+from keepsake.cli.processes import Component
 from tests.fakes.model_server import llm_page
 from tests.sentences import table
 from tests.slow.cli.conftest import Copy
@@ -137,6 +142,132 @@ def test_garbage_is_refused_and_leaves_no_traceback(copy):
     garbage.type("connect " + "x" * 5000 + " y", "incorrect")
     garbage.leave()
     assert tracebacks(copy) == before
+
+
+def status_line(copy: Copy, request: bytes, body: int = 0) -> bytes:
+    """Send a raw request with a body of that many bytes; return the first line of the answer."""
+    address = ("127.0.0.1", copy.here.ports.web)
+    with socket.create_connection(address, timeout=PATIENCE) as line, suppress(ConnectionError):
+        line.sendall(request)
+        with suppress(ConnectionError):  # the game hangs up before it has all of the body
+            for _ in range(body // 65536):
+                line.sendall(bytes(65536))
+        return line.makefile("rb").readline()
+    return b""
+
+
+def test_a_large_body_is_refused_while_it_arrives(copy):
+    head = b"POST /auth/login/ HTTP/1.1\r\nHost: localhost\r\n"
+    before = max(memory_of(copy).values())
+    announced = head + b"Content-Length: 200000000\r\n\r\n"
+    assert status_line(copy, announced)[:12] == b"HTTP/1.1 413"
+    chunk = b"FFFFFF\r\n" + bytes(0xFFFFFF) + b"\r\n"
+    assert status_line(copy, head + b"Transfer-Encoding: chunked\r\n\r\n" + chunk)[:12] in (
+        b"HTTP/1.1 413",
+        b"",
+    )
+    for _ in range(3):
+        status_line(copy, announced, 200_000_000)
+    assert max(memory_of(copy).values()) < before + 50_000_000
+    with browser(copy) as client:
+        assert client.get("/").status_code == 200
+
+
+def memory_of(copy: Copy) -> dict[Component, int]:
+    """Return the resident memory of Portal and Server, in bytes."""
+    found = {each.component: each.pid for each in processes.running(copy.here)}
+    return {
+        component: psutil.Process(found[component]).memory_info().rss
+        for component in processes.EVENNIA_PROCESSES
+    }
+
+
+def test_an_address_with_a_zero_byte_is_refused(copy):
+    before = tracebacks(copy)
+    for path in (b"/static/keepsake/..%00/client.js", b"/agents/mine/%00", b"/?a=%00"):
+        request = b"GET " + path + b" HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+        assert status_line(copy, request)[:12] == b"HTTP/1.1 400"
+    assert tracebacks(copy) == before
+
+
+def test_a_flood_of_telnet_options_ends_its_connection_alone(copy):
+    player = Player.new(copy, "Greta")
+    player.see("The Kettle")
+    flood = b"".join(bytes([255, command, 31]) for command in (253, 254)) * 50_000
+    address = ("127.0.0.1", copy.here.ports.telnet)
+    with socket.create_connection(address, timeout=PATIENCE) as line, suppress(ConnectionError):
+        line.sendall(flood)
+        while line.recv(65536):
+            pass
+    player.type("look", "The Kettle")
+    player.leave()
+
+
+@pytest.mark.parametrize(
+    ("origin", "welcome"),
+    [
+        ("http://localhost", True),
+        ("http://127.0.0.1:4001", True),
+        ("https://world.example", True),
+        ("https://hostile.example", False),
+        ("null", False),
+        ("http://localhost.hostile.example", False),
+    ],
+)
+def test_only_the_games_own_pages_may_open_a_web_socket(copy, origin, welcome):
+    address = f"ws://localhost:{copy.here.ports.websocket}/?&page&browser"
+    told = {"open_timeout": PATIENCE, "ping_interval": None, "origin": origin}
+    if welcome:
+        with connect(address, **told) as line:
+            read_until(line, "create")
+    else:
+        with pytest.raises(InvalidStatus, match="403"):
+            connect(address, **told)
+
+
+def test_a_form_from_another_site_is_refused(copy):
+    with browser(copy) as client:
+        token = re.search(r'csrfmiddlewaretoken" value="([^"]+)"', client.get("/auth/login/").text)
+        form = {"username": "Ilse", "password": PASSWORD, "csrfmiddlewaretoken": token[1]}
+        foreign = {"Origin": "https://hostile.example"}
+        assert client.post("/auth/login/", data=form, headers=foreign).status_code == 403
+
+
+def test_a_session_that_was_planted_before_the_log_in_is_worth_nothing(copy):
+    """Somebody plants the key of a session in a browser; its player logs in by the web client."""
+    with browser(copy) as attacker, browser(copy) as victim:
+        page = attacker.get("/webclient/")
+        planted = attacker.cookies["sessionid"]
+        victim.cookies.set("sessionid", planted, domain="localhost.local")
+        address = f"ws://localhost:{copy.here.ports.websocket}/?{planted}&page&browser"
+        with connect(address, open_timeout=PATIENCE, ping_interval=None) as line:
+            read_until(line, "create")
+            line.send(json.dumps(["text", [f"create Hanna {PASSWORD}"], {}]))
+            while (told := json.loads(line.recv(timeout=PATIENCE)))[0] != "session_key":
+                pass
+            (key,) = told[1]
+            assert key != planted
+            assert "Hanna" not in attacker.get("/").text
+            again = attacker.get("/agents/mine/")
+            assert "login" in str(again.headers.get("location")) or again.status_code == 403
+            # The player's own page gets the new session, and is logged in.
+            page = victim.get("/webclient/")
+            token = re.search(r'csrfmiddlewaretoken" value="([^"]+)"', page.text)[1]
+            form = {"key": key, "csrfmiddlewaretoken": token}
+            origin = {"Origin": f"http://localhost:{copy.here.ports.web}"}
+            assert victim.post("/webclient/session", data=form, headers=origin).status_code == 204
+            assert victim.get("/agents/mine/").status_code == 200
+            own = {each.value for each in victim.cookies.jar if each.name == "sessionid"} - {
+                planted
+            }
+            again_at = f"ws://localhost:{copy.here.ports.websocket}/?{own.pop()}&page&browser"
+            with connect(again_at, open_timeout=PATIENCE, ping_interval=None) as second:
+                read_until(second, "You become")
+            line.send(json.dumps(["text", ["say {{x}}"], {}]))
+            read_until(line, "{{x}}")
+        foreign = {"Origin": "https://hostile.example"}
+        refused = attacker.post("/webclient/session", data=form, headers=foreign)
+        assert refused.status_code == 403
 
 
 def test_game_clients_get_the_options_that_they_support(copy):

@@ -14,14 +14,16 @@ from unittest.mock import Mock
 import psutil
 import pytest
 
-from keepsake.archive.forgetting import ForgottenPerson, forget
 from keepsake.cli import doctor
+from keepsake.erasure.person import ForgottenPerson
 from keepsake.errors import IndexUnavailable
 from keepsake.paths import Places
 from keepsake.recall.chroma import Chroma
 from keepsake.recall.chroma_server import ChromaServer, data_folder
 from keepsake.recall.service import IndexService
 from tests.fakes.embedder import BagOfWords
+from tests.forgetting import forget
+from tests.log_lines import LogLines
 from tests.unit.index.conftest import AgentFolder, by_words, finds_first
 from tests.unit.llm.conftest import places_in, until
 
@@ -43,14 +45,14 @@ type Starter = Callable[..., IndexService]
 
 @pytest.fixture
 def started(
-    here: Places, logged: list[str], server: ChromaServer, monkeypatch: pytest.MonkeyPatch
+    here: Places, server: ChromaServer, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Starter]:
     """A function that starts a service; by default with the session's server as a remote one."""
     monkeypatch.setattr("keepsake.recall.service.ROUND_SECONDS", 0.2)
     running: list[IndexService] = []
 
     def start(embedder: object = None, chroma: str = server.address) -> IndexService:
-        service = IndexService(here, chroma, embedder or BagOfWords(), logged.append)
+        service = IndexService(here, chroma, embedder or BagOfWords())
         service.start()
         running.append(service)
         return service
@@ -86,7 +88,7 @@ def test_it_indexes_in_the_background_and_searches_do_not_wait(started: Starter,
 
 
 def test_a_killed_chroma_is_restarted_with_its_vectors(
-    started: Starter, mira: AgentFolder, logged: list[str]
+    started: Starter, mira: AgentFolder, logged: LogLines
 ):
     service = started(chroma="child")
     index = service.open("mira", mira.archive.folder, mira.notes)
@@ -100,11 +102,11 @@ def test_a_killed_chroma_is_restarted_with_its_vectors(
     until(lambda: by_words(index, "65"))
     until(lambda: finds_first(index, "Sack 65", "memory:65"))
     until(lambda: finds_first(index, "Sack 12", "memory:12"))
-    assert not any("rebuilding" in line for line in logged), "nothing was lost"
+    assert not logged.having("rebuilding"), "nothing was lost"
 
 
 def test_a_damaged_store_is_set_aside_and_rebuilt_while_words_are_searched(
-    started: Starter, mira: AgentFolder, here: Places, logged: list[str]
+    started: Starter, mira: AgentFolder, here: Places, logged: LogLines
 ):
     first = started(chroma="child")
     index = first.open("mira", mira.archive.folder, mira.notes)
@@ -124,7 +126,7 @@ def test_a_damaged_store_is_set_aside_and_rebuilt_while_words_are_searched(
     until(lambda: finds_first(index, "Sack 12", "memory:12"))
     (vectors,) = doctor.examine_subject(here, "Vectors")
     assert "set aside" in vectors.what
-    assert any("rebuilding" in line for line in logged)
+    assert logged.having("rebuilding")
 
 
 @pytest.mark.parametrize("end", ["", "before the index", "before the vacuum"])

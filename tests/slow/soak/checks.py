@@ -13,13 +13,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 
-from keepsake.archive.integrity import check
 from keepsake.archive.log import Archive
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.archive.spill import Spill
 from keepsake.archive.tiers import load_tiers
 from keepsake.database import damage
 from keepsake.errors import KeepsakeError
+from keepsake.memory.integrity import check
 from keepsake.memory.summary_files import SummaryFolder
 from keepsake.memory.types import MemoryContext
 from keepsake.paths import Places

@@ -5,8 +5,8 @@ from __future__ import annotations
 from contextlib import ExitStack, closing
 from pathlib import Path
 
-from keepsake.archive.integrity import check_lines
 from keepsake.archive.log import Archive
+from keepsake.memory.integrity import check_lines
 from tests import postgres
 from tests.fakes.model_server import FakeModelServer
 from tests.slow.wheel.game import SETTINGS, Game, install

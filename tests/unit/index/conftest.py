@@ -98,18 +98,12 @@ def embedder() -> BagOfWords:
     return BagOfWords()
 
 
-@pytest.fixture
-def logged() -> list[str]:
-    """The logged lines."""
-    return []
-
-
 type Opener = Callable[[], AgentIndex]
 
 
 @pytest.fixture
 def reopen(
-    tmp_path: Path, agent: AgentFolder, chroma: Chroma, embedder: BagOfWords, logged: list[str]
+    tmp_path: Path, agent: AgentFolder, chroma: Chroma, embedder: BagOfWords
 ) -> Iterator[Opener]:
     """Opens the index of ``agent``, as after a restart. All are closed at the end."""
     opened: list[AgentIndex] = []
@@ -117,7 +111,7 @@ def reopen(
     def reopen() -> AgentIndex:
         folder = tmp_path / "index" / "mira"
         made = {"chroma": chroma, "embedder": embedder}
-        index = AgentIndex(folder, agent.archive.folder, agent.notes, **made, log=logged.append)
+        index = AgentIndex(folder, agent.archive.folder, agent.notes, **made)
         opened.append(index)
         return index
 

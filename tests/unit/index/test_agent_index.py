@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from keepsake.archive.forgetting import ForgottenPerson, forget
 from keepsake.archive.records import MemoryKind, Summary, Tier
+from keepsake.erasure.person import ForgottenPerson
 from keepsake.errors import IndexUnavailable
 from keepsake.json_lines import parsed
 from keepsake.recall.agent_index import AgentIndex
@@ -17,6 +17,8 @@ from keepsake.recall.chroma_server import ChromaServer
 from keepsake.recall.documents import DocumentKind
 from keepsake.recall.words import WordIndex
 from tests.fakes.embedder import BagOfWords
+from tests.forgetting import forget
+from tests.log_lines import LogLines
 from tests.memories import old_memory
 from tests.unit.index.conftest import DAWN, AgentFolder, Opener, by_meaning, by_words, client, sync
 from tests.unit.llm.conftest import places_in
@@ -196,7 +198,7 @@ def test_the_next_start_reads_only_new_lines(agent: AgentFolder, reopen: Opener,
 
 @pytest.mark.parametrize("change", ["lines are lost", "somebody is forgotten"])
 def test_a_changed_archive_is_indexed_again(
-    agent: AgentFolder, reopen: Opener, logged: list[str], monkeypatch, change: str
+    agent: AgentFolder, reopen: Opener, logged: LogLines, monkeypatch, change: str
 ):
     """After a power failure, a restored backup, or a kill while somebody was forgotten."""
     monkeypatch.setattr("keepsake.archive.log.SEGMENT_LINES", 4)
@@ -215,12 +217,12 @@ def test_a_changed_archive_is_indexed_again(
         gone = "memory:12"
         word = "12"
     else:
-        assert forget(agent.folder, ForgottenPerson("12-1", "Tom"))
+        assert forget(agent.folder, ForgottenPerson("12-1", "Tom")).theirs
         gone = "memory:1"
         word = "marzipan"
     again = reopen()
     sync(again)
-    assert any("not the one that was indexed" in line for line in logged)
+    assert logged.having("WARNING index mira: ", "not the one that was indexed")
     assert gone not in by_words(again, word)
     assert gone not in by_meaning(again, "the marzipan drawer", 50)
     again.close()

@@ -20,7 +20,7 @@ from keepsake.errors import (
     ModelUnavailable,
     PromptTooLong,
 )
-from keepsake.models import model as models
+from keepsake.models import retries
 from keepsake.models.http import ServerTexts, error_from_status
 from keepsake.models.ollama import OllamaModel
 from keepsake.models.openai import OpenAIModel
@@ -58,7 +58,7 @@ def client_of(host: str, provider: str = "openai", **settings: Any) -> Model:
 
 @pytest.fixture(autouse=True)
 def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(models, "_FIRST_PAUSE", 0.01)
+    monkeypatch.setattr(retries, "FIRST_PAUSE", 0.01)
 
 
 @pytest.fixture
@@ -317,6 +317,18 @@ def test_a_timeout_shrinks_prompts_only_for_ollama(provider: str, fake: FakeMode
     assert (model.resolved().prompt_tokens < whole) == (provider == "ollama")
 
 
+def test_a_slow_server_shrinks_prompts_no_further_than_a_dialogue_needs(fake: FakeModelServer):
+    model = client_of(fake.address, context_tokens=16_384)
+    whole = model.resolved().prompt_tokens
+    model.capabilities = replace(model.capabilities, rate=100.0)
+    assert 2048 < model.resolved().prompt_tokens < whole
+    model.capabilities = replace(model.capabilities, rate=0.5)
+    assert model.resolved().prompt_tokens == 2048
+    small = client_of(fake.address, context_tokens=1024)
+    small.capabilities = replace(small.capabilities, rate=0.5)
+    assert small.resolved().prompt_tokens == 768, "a context is a limit that no reason extends"
+
+
 def test_a_missing_model_and_a_missing_server_are_reported(provider: str, fake: FakeModelServer):
     model = client_of(fake.address, provider, model="absent:7b")
     cure = "ollama pull absent:7b" if provider == "ollama" else "Load 'absent:7b'"
@@ -403,6 +415,18 @@ def test_retry_after_is_respected(provider: str, fake: FakeModelServer):
         with pytest.raises(ModelBusy):
             model.generate(RAW)
     assert len(fake.calls(path)) == 3
+
+
+def test_a_process_that_has_ended_is_waited_for_before_it_is_asked_again(fake: FakeModelServer):
+    hang_up = Reply(hang_up=True)
+    fake.plan("/v1/completions", hang_up, hang_up)  # a closed connection is tried once more at once
+    seen: list[str] = []
+    profile = ModelProfile("agent", provider="embedded", host=fake.address)
+    model = OpenAIModel(
+        profile, ready=lambda: seen.append("ready"), lost=lambda: seen.append("lost")
+    )
+    assert model.generate(RAW).text
+    assert seen == ["ready", "lost", "ready"]
 
 
 def test_a_broken_answer_is_retried_only_before_its_first_piece(

@@ -91,6 +91,16 @@ def test_a_malformed_list_of_models_counts_as_empty(fake, models, body):
     assert find(models, environ) == NOTHING_FOUND
 
 
+def test_a_list_that_comes_in_drops_holds_no_start(fake, models, monkeypatch):
+    monkeypatch.setattr(detection, "QUERY_SECONDS", 0.3)
+    listed = json.dumps({"models": [{"name": "qwen3:4b", "size": 5}]}).encode()
+    fake.always("/api/tags", Reply(raw=b" " * 100 + listed, drip=0.05))
+    assert find(models, {"OLLAMA_HOST": fake.address}) == NOTHING_FOUND
+    fake.always("/api/tags", Reply(raw=listed))
+    monkeypatch.setattr(detection, "QUERY_SECONDS", 60.0)
+    assert find(models, {"OLLAMA_HOST": fake.address}).model == "qwen3:4b"
+
+
 def test_a_server_that_is_briefly_unreachable_is_kept(models, monkeypatch):
     now = [100.0]
     with FakeModelServer(models=["qwen3:8b"]) as fake:

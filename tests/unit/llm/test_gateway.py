@@ -12,6 +12,7 @@ import pytest
 from game.simulation.timeline import Timeline, TimelineGateway
 from keepsake.errors import ConfigError, ModelMissing, ModelUnavailable
 from keepsake.models import gateway as gateways
+from keepsake.models import http
 from keepsake.models.gateway import Gateway
 from keepsake.models.profiles import ModelProfile, Profiles
 from keepsake.models.queue import READY, ModelServer, Outcome, Priority
@@ -172,6 +173,16 @@ def test_a_missing_server_is_reported_and_used_once_it_starts(home: Places, owne
         with FakeModelServer(port):
             until(lambda: ollama_status(gateway, owner).health == READY)
             assert gateway.generate("agent", lambda _: GenerationRequest("x")).text
+
+
+def test_a_server_that_asks_for_a_pause_of_centuries_is_asked_again(
+    gateway: Gateway, fake: FakeModelServer, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(http, "LONGEST_RETRY_AFTER", 0.2)
+    path = "/api/generate"
+    fake.plan(path, Reply(status=429, retry_after="9999999999"))
+    assert gateway.generate("agent", lambda _: GenerationRequest("x")).text
+    assert len(fake.calls(path)) == 2
 
 
 def test_a_simulation_waits_for_a_model_in_its_only_thread(home: Places, fake: FakeModelServer):

@@ -16,7 +16,12 @@ from keepsake.memory.agent_memory import AgentMemory
 from keepsake.memory.config import CompactionConfig
 from keepsake.memory.summary_files import SummaryFolder
 from keepsake.memory.summary_text import Draft, SummarySource
-from keepsake.memory.types import MemoryContext
+from keepsake.memory.types import (
+    CompactionRequest,
+    CompactionResult,
+    CompactReason,
+    MemoryContext,
+)
 from keepsake.memory.window import MemoryHost
 from keepsake.ports import FixedClock, Generation, Tokens
 from tests.memories import did, got, old_memory, seen
@@ -107,30 +112,42 @@ class FakeAgent:
     config: CompactionConfig = SMALL
     clock: ManualClock = field(default_factory=ManualClock)
     summarizer: ScriptedSummarizer = field(default_factory=ScriptedSummarizer)
-    log: list[str] = field(default_factory=list)
     constraints: tuple[str, ...] = ()
-    asleep: bool = False
     tokens: Tokens = field(default_factory=WordTokens)
     more: dict[str, Any] = field(default_factory=dict)
 
     def open(self) -> AgentMemory:
-        return AgentMemory(
+        memory = AgentMemory(
             "Mira",
             Archive(self.folder / "archive"),
             SummaryFolder(self.folder / "summaries", "Mira"),
             replace(
                 MemoryHost(
                     config=lambda: self.config,
-                    summarizer=lambda: self.summarizer,
+                    summarizer=lambda _: self.summarizer,
                     clock=self.clock,
-                    log=self.log.append,
                     tokens=self.tokens,
                     constraints=lambda: self.constraints,
-                    asleep=lambda: self.asleep,
                 ),
                 **self.more,
             ),
         )
+        memory.window.overhead = 0  # as after a prompt that holds nothing but memories
+        return memory
+
+
+def compact(memory: AgentMemory, reason: CompactReason, **more: Any) -> CompactionResult:
+    """Compact for a reason, as the game does; ``more``: fields of the request."""
+    request = CompactionRequest(reason=reason, limits=memory.host.config(), **more)
+    return memory.compact(request)
+
+
+def due(memory: AgentMemory, *, asleep: bool = False) -> CompactReason | None:
+    """Return why a background compaction is due and pays; None if none is."""
+    if memory.may_be_due(asleep=asleep) is None:
+        return None
+    plan = memory.plan(CompactionRequest(limits=memory.host.config(), asleep=asleep))
+    return plan.reason if plan is not None else None
 
 
 def memories_of(*lines: str) -> list[Memory]:

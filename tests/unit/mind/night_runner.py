@@ -12,6 +12,7 @@ from typing import Any
 from twisted.internet import task
 
 from keepsake.agent.runtime import Runtime
+from keepsake.agent.scheduler import ClockScheduler
 from keepsake.agent.settings import SleepConfig
 from keepsake.agent.sleep.night import Nights, NightTask
 from keepsake.agent.sleep.night_tasks import NightWork
@@ -79,6 +80,13 @@ class ImmediatePool:
         return future
 
 
+class Immediate(ClockScheduler):
+    """Runs each call at once."""
+
+    def soon(self, call):
+        call()
+
+
 class NightRunner:
     """Runs an agent's nights without a world. ``emitted`` are the events of its sleep."""
 
@@ -86,7 +94,7 @@ class NightRunner:
         self.emitted: list[Sleep] = []
         self.clock = task.Clock()
         services: Any = SimpleNamespace(
-            timer=self.clock,
+            scheduler=Immediate(self.clock),
             seconds=self.clock.seconds,
             post=lambda call: call(),
             nights=ImmediatePool(),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -114,3 +116,66 @@ def test_an_unreadable_file_is_reported_and_never_overwritten(
     except NoteRefused:
         assert SECOND not in words(kind, book)
     assert path.is_dir() if broken is None else path.read_bytes() == broken
+
+
+# -- links
+
+
+def test_a_book_is_written_through_its_link(kind: Kind, path: Path, tmp_path: Path):
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    target = path.rename(elsewhere / path.name)
+    target.chmod(0o600)
+    path.symlink_to(os.path.relpath(target, path.parent))
+    book = kind.open(tmp_path)
+    kind.add(book, SECOND)
+    assert path.is_symlink()
+    assert SECOND in target.read_text()
+    assert target.stat().st_mode & 0o777 == 0o600
+    for again in (book, kind.open(tmp_path)):
+        assert FIRST in words(kind, again)
+        assert SECOND in words(kind, again)
+        assert again.problems in ([], ())
+
+
+def test_a_link_that_leads_to_nothing_is_reported_and_not_overwritten(
+    kind: Kind, path: Path, tmp_path: Path
+):
+    path.unlink()
+    path.symlink_to(tmp_path / "unmounted" / path.name)
+    book = kind.open(tmp_path)
+    (problem,) = book.problems
+    assert f"leads to {tmp_path / 'unmounted' / path.name}, which is missing" in problem
+    with suppress(NoteRefused):  # some books write another file then
+        kind.add(book, SECOND)
+    assert path.is_symlink()
+    assert not (tmp_path / "unmounted").exists()
+
+
+def test_a_folder_that_leads_to_nothing_is_refused(kind: Kind, tmp_path: Path):
+    (tmp_path / "agent").symlink_to(tmp_path / "unmounted")
+    with pytest.raises(NoteRefused, match="which is missing"):
+        kind.add(kind.open(tmp_path / "agent"), FIRST)
+
+
+def test_a_pipe_is_reported_and_blocks_nobody(kind: Kind, path: Path, tmp_path: Path):
+    path.unlink()
+    os.mkfifo(path)
+    book = kind.open(tmp_path)
+    if kind not in (KINDS["note"], KINDS["journal"], KINDS["page"]):
+        (problem,) = book.problems
+        assert "no regular file" in problem
+    with suppress(NoteRefused):
+        kind.add(book, SECOND)
+    assert path.is_fifo()
+
+
+def test_a_forgotten_note_with_a_relative_link_still_leads_to_its_text(tmp_path: Path):
+    (tmp_path / "bees.md").write_text("They swarm in May.\n")
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "bees.md").symlink_to("../bees.md")
+    book = NoteBook(tmp_path / "notes")
+    book.forget("bees")
+    (aside,) = (tmp_path / "notes" / "forgotten").iterdir()
+    assert aside.read_text() == "They swarm in May.\n"
+    assert not (tmp_path / "notes" / "bees.md").is_symlink()

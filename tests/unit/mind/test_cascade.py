@@ -7,13 +7,13 @@ import errno
 import frontmatter
 import pytest
 
-from keepsake.archive.integrity import check
-from keepsake.archive.records import Tier
+from keepsake.archive.records import EDITED, Tier
 from keepsake.errors import CompactionError
 from keepsake.memory.config import CompactionConfig
+from keepsake.memory.integrity import check
 from keepsake.memory.types import CompactReason, Outcome
 from tests.memories import did
-from tests.unit.mind.fake_agent import add, covered
+from tests.unit.mind.fake_agent import add, compact, covered, due
 
 COUNT = CompactReason.COUNT
 MANUAL = CompactReason.MANUAL
@@ -24,7 +24,7 @@ def compacted(memory, *counts):
     """Add each count of memories and compact; return the last result."""
     for count in counts:
         add(memory, count)
-        result = memory.compact(COUNT)
+        result = compact(memory, COUNT)
     return result
 
 
@@ -36,21 +36,20 @@ def edit(agent, name, body):
     return path
 
 
-def test_default_windows_compact_at_129_193_and_257_memories(agent):
+def test_default_windows_compact_at_129_193_and_257_memories(agent, logged):
     agent.config = CompactionConfig(immediate_window=64, recent_window=64, min_saving_tokens=0)
     memory = agent.open()
-    due = []
+    numbers = []
     for _ in range(3):
-        while not memory.next_turn():
+        while not due(memory):
             add(memory, 1)
-        due.append(memory.tiers.last_number)
-        memory.compact(COUNT)
+        numbers.append(memory.tiers.last_number)
+        compact(memory, COUNT)
     context = memory.context()
-    assert due == [129, 193, 257]
+    assert numbers == [129, 193, 257]
     assert (context.longterm.first, context.longterm.last) == (1, 129)
     assert (context.recent.first, context.recent.last) == (130, 193)
     assert len(context.window) == 64
-    logged = "\n".join(line.removeprefix("[Memory] Mira: ") for line in agent.log)
     for line in (
         "Starting compaction (129 memories, 64 imm",
         "Compaction complete (first summary)",
@@ -58,7 +57,7 @@ def test_default_windows_compact_at_129_193_and_257_memories(agent):
         "Long-term summary updated (",
         "Compaction complete (waterfall)",
     ):
-        assert line in logged, logged
+        assert logged.having(f"INFO compaction Mira: {line}"), logged.lines
     memory.close()
 
 
@@ -87,15 +86,15 @@ def test_a_failed_model_call_changes_nothing_and_is_retried_later(agent, memory,
     before = memory.context()
     agent.summarizer.failing = {tier}
     with pytest.raises(CompactionError, match="does not answer"):
-        memory.compact(COUNT)
+        compact(memory, COUNT)
     assert memory.context() == before
-    assert memory.next_turn() is None
+    assert due(memory) is None
     agent.clock.advance(31)
-    assert memory.next_turn() is COUNT
+    assert due(memory) is COUNT
     with pytest.raises(CompactionError):
-        memory.compact(COUNT)
+        compact(memory, COUNT)
     agent.clock.advance(31)
-    assert memory.next_turn() is None, "the second wait is longer than the first"
+    assert due(memory) is None, "the second wait is longer than the first"
     agent.clock.advance(31)
     agent.summarizer.failing = set()
     compacted(memory, 2)
@@ -114,10 +113,10 @@ def test_memories_that_cannot_be_synced_are_not_compacted(memory, monkeypatch, c
 
     monkeypatch.setattr(f"keepsake.json_lines.{call}", refuse)
     with pytest.raises(CompactionError, match="cannot be written"):
-        memory.compact(COUNT)
+        compact(memory, COUNT)
     assert memory.context() == before
     monkeypatch.undo()
-    memory.compact(COUNT)
+    compact(memory, COUNT)
     assert memory.context().recent
 
 
@@ -154,6 +153,30 @@ def test_an_edited_summary_is_adopted_and_used_in_the_next_compaction(agent):
     longterm = next(s for s in agent.summarizer.sources if s.tier is Tier.LONGTERM)
     assert longterm.lines == (f"{BY_HAND} He sings.",)
     memory.close()
+
+
+@pytest.mark.parametrize("name", ["recent", "longterm"])
+def test_a_version_of_an_edit_is_kept_when_it_is_adopted(agent, memory, name):
+    """The next compactions replace the file and, in the end, its text."""
+    compacted(memory, 8, 3)
+    agent.clock.advance(60)
+    edit(agent, f"{name}.md", BY_HAND)
+    add(memory, 40)
+    compacted(memory, 3)
+    folder = agent.folder / "summaries"
+    versions = [frontmatter.load(path) for path in folder.glob(f"{name}-2*.md")]
+    (kept,) = (each for each in versions if each.content == BY_HAND)
+    assert kept["model"] == EDITED
+    assert BY_HAND not in (folder / "recent.md").read_text()
+
+
+def test_an_edit_that_leaves_no_words_is_not_adopted(agent, memory):
+    compacted(memory, 8)
+    before = memory.context().recent.text
+    edit(agent, "recent.md", "…")
+    (note,) = memory.adopt_edits()
+    assert "is empty" in note
+    assert memory.context().recent.text == before
 
 
 def test_an_edit_of_a_replaced_summary_is_set_aside_after_a_crash(agent, memory):

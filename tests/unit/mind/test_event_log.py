@@ -8,7 +8,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from keepsake import json_lines
-from keepsake.archive.forgetting import ForgottenPerson, Traces, mask
+from keepsake.erasure.logs import mask
+from keepsake.erasure.person import ForgottenPerson
+from keepsake.erasure.traces import Traces
 from keepsake.events.files import events, files_of
 from keepsake.events.log import EventLog
 from keepsake.events.prompts import prompt_text
@@ -105,22 +107,25 @@ class FullDisk:
         return written
 
 
-def test_a_full_disk_is_reported_once_and_lost_events_are_counted(tmp_path, logs, monkeypatch):
-    reported = []
+def test_a_full_disk_is_reported_once_and_lost_events_are_counted(
+    tmp_path, logs, logged, monkeypatch
+):
     disk = FullDisk(monkeypatch, room=700)
-    log = logs(tmp_path, on_problem=reported.append, buffer=20)
+    log = logs(tmp_path, buffer=20)
     for n in range(1, 11):
         log.emit(thought(f"prompt {n}"))
-    until(lambda: reported)
+    until(lambda: logged.lines)
     assert not log.flush(0.1)
     for n in range(11, 101):
         log.emit(thought(f"prompt {n}"))
-    assert len(reported) == 1
-    assert "No space left" in reported[0]
+    (reported,) = logged.lines
+    assert reported.startswith("ERROR events The event log in")
+    assert "No space left" in reported
+    assert "OSError" in reported.partition("\n")[2], "its traceback"
     assert log.problem
     disk.room = 10_000_000
     assert log.flush(60)
-    until(lambda: len(reported) == 2)
+    until(lambda: logged.having("INFO events ", "can be written again"))
     assert not log.problem
     found = list(events(tmp_path))
     assert [each["seq"] for each in found] == list(range(1, len(found) + 1))
@@ -136,14 +141,14 @@ def test_a_full_disk_is_reported_once_and_lost_events_are_counted(tmp_path, logs
 
 def test_forgotten_words_are_masked_and_the_rest_can_be_read(tmp_path, logs):
     log = logs(tmp_path)
-    traces = Traces(ForgottenPerson("9-1", "Otto"), ())
-    traces.rare = frozenset({"füße", "日本語です", "keep", "prompt", "thought"})  # keys, too
+    traces = Traces(ForgottenPerson("9-1", "Otto"))
+    traces.rare = {"füsse", "日本語です", "keep", "prompt", "thought"}  # keys, too
     head = "Who she is. " * 9 + "Otto says:\nFüße 日本語です, and soup."
     for text in (head, f"{head} And now?"):
         log.emit(thought(text))
     assert log.flush()
     for path in tmp_path.glob("*.jsonl"):
-        mask(path, [traces])
+        mask(path, traces)
     first, second = (
         prompt_text(tmp_path, each["prompt"], each["seq"]) for each in events(tmp_path)
     )

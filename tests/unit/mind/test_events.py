@@ -32,7 +32,7 @@ def test_the_agent_id_identifies_an_agent_after_a_rename(tmp_path):
     subscribers.agent_ids |= {"Myra": 7, "Mira": 8}
     log.emit(thought("Myra"))
     log.emit(thought("Mira"))
-    log.emit(Fault(level="error", text="Mira: something is wrong"))
+    log.emit(Fault(level="error", text="something is wrong", agent="Mira"))
     log.close()
     assert [each["agent_id"] for each in events(tmp_path)] == [7, 7, 8, 8]
 

@@ -8,13 +8,22 @@ from itertools import pairwise
 
 import pytest
 
-from keepsake.archive import history
-from keepsake.archive.integrity import check
 from keepsake.archive.records import Summary, Tier
-from keepsake.errors import CompactionError
-from keepsake.memory.summary_text import Draft
+from keepsake.memory import history
+from keepsake.memory.integrity import check
+from keepsake.memory.summary_text import Draft, extractive
 from keepsake.memory.types import CompactReason, Outcome, Rung
-from tests.unit.mind.fake_agent import WIDE, FakeAgent, ManualClock, add, add_talk, covered, fill
+from tests.unit.mind.fake_agent import (
+    WIDE,
+    FakeAgent,
+    ManualClock,
+    add,
+    add_talk,
+    compact,
+    covered,
+    due,
+    fill,
+)
 
 COUNT = CompactReason.COUNT
 HIGH = CompactReason.HIGH
@@ -30,7 +39,7 @@ def agent(tmp_path):
 def fill_and_compact(memory):
     """Fill the prompt and compact; return the result."""
     fill(memory, 0.9)
-    return memory.compact(HIGH)
+    return compact(memory, HIGH)
 
 
 # -- triggers
@@ -42,30 +51,29 @@ def fill_and_compact(memory):
 )
 def test_the_strongest_trigger_gives_the_reason(agent, memory, share, asleep, reason):
     fill(memory, share)
-    agent.asleep = asleep
-    assert memory.next_turn() is reason
+    assert due(memory, asleep=asleep) is reason
     for each in (HIGH, SLEEP):
         agent.config = replace(agent.config, **{each.value: 9.0})
-        assert memory.next_turn() is (SLEEP if reason and each is HIGH else None)
+        assert due(memory, asleep=asleep) is (SLEEP if reason and each is HIGH else None)
     agent.config = replace(agent.config, immediate_window=1, recent_window=1)
-    assert memory.next_turn() is COUNT
+    assert due(memory) is COUNT
     agent.config = replace(agent.config, recent_window=10_000)
-    assert memory.next_turn() is None
+    assert due(memory) is None
 
 
 def test_compaction_starts_at_the_high_mark_and_ends_below_the_low_mark(agent, memory):
     fill(memory, 0.85)
-    assert memory.next_turn() is HIGH
-    result = memory.compact(HIGH)
+    assert due(memory) is HIGH
+    result = compact(memory, HIGH)
     assert memory.load().share <= WIDE.low
     assert result.tokens_before > result.tokens_after > 0
     assert memory.load().share > 0.4, "down to the low mark, and no further"
-    agent.asleep = True
     fill(memory, 0.72)
-    assert memory.next_turn() is SLEEP, "an agent that sleeps compacts earlier"
-    memory.compact(SLEEP)
+    assert due(memory) is None
+    assert due(memory, asleep=True) is SLEEP, "an agent that sleeps compacts earlier"
+    compact(memory, SLEEP)
     assert memory.load().share <= WIDE.low
-    assert memory.next_turn() is None
+    assert due(memory) is None
     assert covered(memory.context()) == list(range(1, memory.tiers.last_number + 1))
 
 
@@ -75,34 +83,13 @@ def test_a_load_that_oscillates_around_the_high_mark_compacts_seldom(agent, memo
     for step in range(200):
         memory.window.overhead = 0 if step % 2 else 120
         add_talk(memory, 1)
-        if reason := memory.next_turn():
-            result = memory.compact(reason)
+        if reason := due(memory):
+            result = compact(memory, reason)
             made.append((step, result.tokens_before - result.tokens_after))
     # A line costs 21 of the 250 tokens between the marks. The oscillation takes 120 of them.
     assert 200 * 21 / 250 / 3 < len(made) <= 200 * 21 / 130 + 1
     assert all(saved >= WIDE.min_saving_tokens for _, saved in made)
     assert min(b - a for (a, _), (b, _) in pairwise(made)) >= 5
-
-
-def test_a_prompt_that_can_never_fit_is_reported_and_costs_few_model_calls(agent, memory):
-    memory.window.overhead = 1200
-    refused = 0
-    for _ in range(60):
-        add_talk(memory, 1, 5)
-        assert memory.before_thought() is EMERGENCY
-        try:
-            memory.compact(EMERGENCY)
-        except CompactionError as error:
-            refused += 1
-            assert "nothing is left to compact" in error.what  # noqa: PT017 - some are made
-            assert "1200 of them are not memories" in str(error)  # noqa: PT017
-            assert "context_tokens" in error.cure  # noqa: PT017
-    made = memory.tiers.compactions
-    assert made + refused == 60
-    assert made <= 2 + 60 * 6 / WIDE.min_saving_tokens + 2
-    assert agent.summarizer.calls <= 4 * made
-    assert covered(memory.context()) == list(range(1, 61))
-    assert memory.compactor.failures == 0, "no model has failed"
 
 
 # -- rungs
@@ -136,20 +123,26 @@ def test_a_long_term_summary_over_its_limit_is_summarised_again(agent, memory):
         assert any(text in body for body in bodies), "every version stays in the vault"
 
 
-def test_truncation_comes_last_and_the_archive_keeps_the_text(agent, memory):
-    for _ in range(3):
+def test_truncation_comes_last_and_leaves_a_sentence(agent, memory):
+    def wordy(source):
+        told = [f"On day {n} the ferry of old Harrow was late." for n in range(12)]
+        return extractive(source) if source.limit_tokens else Draft(" ".join(told), "scripted")
+
+    agent.summarizer = wordy
+    for _ in range(2):
         fill_and_compact(memory)
     before = memory.context().longterm
     memory.window.overhead = 930
-    result = memory.compact(EMERGENCY)
+    result = compact(memory, EMERGENCY)
     context = memory.context()
     assert [step.rung for step in result.steps][-1] is Rung.TRUNCATE
-    assert memory.load().used <= memory.load().budget
     assert check(memory.archive, context, memory.summaries).whole
     past = history.compactions(memory.archive)[-1]
-    assert past.before.longterm.text == before.text
+    assert past.before.longterm.text == before.text, "the archive keeps the text"
     assert past.after.longterm == context.longterm
-    assert context.longterm.text == "…", "no sentence fits"
+    for summary in context.summaries:
+        assert "ferry of old Harrow" in summary.text
+        assert summary.text.endswith("."), "a whole sentence"
 
 
 # -- archives of earlier versions

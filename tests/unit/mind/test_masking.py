@@ -13,7 +13,7 @@ from keepsake.memory.masking import STEP, mask
 from keepsake.prompt.script import LISTED, script
 from keepsake.prompt.script import RECALLED as RECALLED_OPENING
 from keepsake.prompt.tokens import estimate_tokens
-from tests.memories import old_memory
+from tests.memories import old_memory, seen
 from tests.sentences import table
 from tests.unit.mind.fake_agent import EVENING, memories_of
 
@@ -107,14 +107,14 @@ def test_masking_keeps_acts_speech_and_order_and_adds_nothing(window, data):
     assert numbers == sorted(set(numbers))
     assert set(numbers) <= set(originals)
     for memory in window:
-        if memory.kind is ACT or (memory.kind is SEEN and '"' in memory.text[:700]):
+        if memory.kind is ACT or memory.heard is not None:
             assert memory.number in numbers
     assert estimate_tokens(_rendered(shown)) <= estimate_tokens(_rendered(window))
     for memory in shown:
         before = originals[memory.number]
         assert len(memory.text) <= len(before.text)
         assert memory.shown_as("") == before.shown_as("")
-        if memory.kind is ACT or ('"' in before.text and memory.kind is SEEN):
+        if memory.kind is ACT or memory.heard is not None:
             assert memory.text == before.text
 
 
@@ -130,3 +130,15 @@ def test_a_longer_window_begins_with_the_shorter_one(window, data):
     further = mask(window, through + STEP, matters)
     masked = tuple(m for m in shown if m.number <= through)
     assert further[: len(masked)] == masked
+
+
+@pytest.mark.parametrize(
+    ("other", "shown"), [({}, 1), ({"place": "The Quay"}, 2), ({"days": 1}, 2), ({"days": 7}, 2)]
+)
+def test_the_same_line_folds_on_one_day_in_one_place_only(other, shown):
+    place = other.get("place", "The Kettle")
+    later = timedelta(minutes=30) + timedelta(days=other.get("days", 0))
+    line = seen("The ferry from Harrow comes in, and its bell is heard.", "Tom", "5-1")
+    first = Memory(1, EVENING, line, place="The Kettle")
+    again = Memory(2, EVENING + later, line, place=place)
+    assert len(mask([first, again], 2)) == shown

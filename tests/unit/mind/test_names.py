@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keepsake.errors import NameRefused
-from keepsake.names import LONGEST, check_agent_name, folder_name
+from keepsake.names import LONGEST, check_agent_name, check_player_name, folder_name
 from tests.sentences import table
+from world.vocabulary import world_words
 
 
 @pytest.mark.parametrize(("typed", "kept"), table("good names"))
@@ -30,6 +31,17 @@ def test_a_bad_name_is_refused_with_a_cure(typed):
 def test_a_name_that_looks_like_a_taken_one_is_refused(typed, other):
     with pytest.raises(NameRefused, match="looks like"):
         check_agent_name(typed, taken=["Zed", other])
+
+
+@pytest.mark.parametrize("name", ["Will", "will", "WILL", "Soup", "Kettle", "Mother"])
+def test_a_player_has_no_word_of_the_world_as_a_name(name):
+    with pytest.raises(NameRefused, match="is a word that people here use"):
+        check_player_name(name, words=world_words())
+
+
+@pytest.mark.parametrize("name", ["Tom", "Rose", "May", "Raven", "Luna", "Will Harrow", "Old Tom"])
+def test_a_player_may_have_any_other_name_and_a_word_beside_a_name(name):
+    assert check_player_name(name, words=world_words()) == name
 
 
 @given(st.text(max_size=200))

@@ -8,9 +8,9 @@ from threading import Thread
 import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
-from keepsake.agent.agent_log import FaultHandler, open_log
 from keepsake.contrib.otel import ENDPOINT, HEADERS, with_tracing
 from keepsake.events.log import EventLog
+from keepsake.events.log_file import FaultHandler, open_log
 from keepsake.events.types import Compaction, Thought, World
 from tests.sentences import table
 
@@ -42,7 +42,7 @@ class Collector(BaseHTTPRequestHandler):
 def logged_with(folder, *events):
     """Emit events between the start and the end of a world; return the log's text."""
     log = EventLog(folder, subscribers=with_tracing(None))
-    open_log(folder / "agents.log", FaultHandler(log))
+    open_log(folder / "agents.log", (), FaultHandler(log))
     for event in (World(op="starts"), *events, World(op="stops")):
         log.emit(event)
     log.close()
@@ -78,7 +78,7 @@ def test_a_collector_gets_spans_without_their_texts(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("missing", "message"),
     [
-        ("", f"[Warning] The collector in {ENDPOINT} does not accept spans: "),
+        ("", f"WARNING tracing The collector in {ENDPOINT} does not accept spans: "),
         ("opentelemetry.sdk.trace", 'pip install "evennia-keepsake[otel]"'),
     ],
 )

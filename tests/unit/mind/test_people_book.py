@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from keepsake import files
 from keepsake.archive.records import Tier
 from keepsake.books import files as vault_files
 from keepsake.books.notes import NoteBook
@@ -132,7 +133,7 @@ def test_peoples_text_stays_and_a_broken_page_waits_for_repair(tmp_path):
 
 def test_a_kill_at_any_write_loses_and_doubles_nothing(tmp_path, monkeypatch):
     log = sample_log()
-    real = vault_files._written_aside
+    real = vault_files.written_aside
     whole = file_contents(book_of(tmp_path / "whole", log).folder)
     for dies in range(1, len(whole) + 1):
         left = [dies]
@@ -145,7 +146,8 @@ def test_a_kill_at_any_write_loses_and_doubles_nothing(tmp_path, monkeypatch):
 
         folder = tmp_path / str(dies)
         with monkeypatch.context() as patched:
-            patched.setattr(vault_files, "_written_aside", killed)
+            patched.setattr(vault_files, "written_aside", killed)
+            patched.setattr(files, "written_aside", killed)
             with pytest.raises(KeyboardInterrupt):
                 book_of(folder, log)
         assert file_contents(book_of(folder, log).folder) == whole

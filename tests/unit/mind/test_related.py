@@ -8,8 +8,9 @@ import pytest
 
 from keepsake.agent.attention import EventKind, Impulse
 from keepsake.agent.memory.related import SearchResult, line_of, result_line, select
-from keepsake.agent.scene import excerpts_and_lines, unanswered
 from keepsake.agent.settings import RecallConfig
+from keepsake.agent.turns.context import unanswered
+from keepsake.agent.turns.scene import excerpts_of, told_lines
 from keepsake.archive.records import MemoryKind
 from keepsake.memory.types import MemoryContext
 from keepsake.prompt.tokens import estimate_tokens
@@ -31,6 +32,10 @@ def summary_hit(number, first, last, text):
     return Hit(Document(f"summary:{number}", DocumentKind.SUMMARY, text, NOON, first, last), 1.0)
 
 
+def by_name(person):
+    return person.name
+
+
 def note_hit(title, text):
     return Hit(Document(f"note:{title}", DocumentKind.NOTE, text, NOON, title=title), 1.0)
 
@@ -38,8 +43,8 @@ def note_hit(title, text):
 def test_a_small_model_is_shown_answers_to_a_question_or_lines_with_common_words():
     near = memory_hit(1, 'Tom says to you, "I fish eels."')
     named = Hit(memory_hit(2, 'Tom says to you, "Eels bite."').document, 1.0, ("words: eels",))
-    shown = [excerpts_and_lines((near, named), None, "Mira", w)[1] for w in ("Eels?", "Eels.")]
-    assert shown == [
+    told = [told_lines((near, named), words, by_name) for words in ("Eels?", "Eels.")]
+    assert [[each.text for each in lines] for lines in told] == [
         ['Tom said, "I fish eels."', 'Tom said, "Eels bite."'],
         ['Tom said, "Eels bite."'],
     ]
@@ -49,9 +54,10 @@ def test_lines_of_one_talk_make_one_excerpt():
     hits = [memory_hit(n, f'Tom says to you, "Line {n}."') for n in (12, 10, 20)]
     days = {9: -1, 10: 0, 11: 0, 12: 0, 13: 0, 14: 0, 15: 0, 16: 0, 20: 0}
     around = [old_memory(n, NOON + timedelta(days=d), HEARD, f"Line {n}.") for n, d in days.items()]
-    excerpts, _ = excerpts_and_lines(hits, SearchResult((), tuple(around)), "Mira", "")
-    numbers = [text.rpartition("(")[2] for _, text in excerpts]
+    excerpts = excerpts_of(hits, SearchResult((), tuple(around)), by_name)
+    numbers = [each.text.rpartition("(")[2] for each in excerpts]
     assert numbers == ["memories 10-15)", "memory 20)"], "nothing twice, and no other day"
+    assert [each.numbers for each in excerpts] == [(10, 11, 12, 13, 14, 15), (20,)]
 
 
 def test_words_to_somebody_else_wait_for_no_answer():
@@ -59,8 +65,8 @@ def test_words_to_somebody_else_wait_for_no_answer():
     window = [
         old_memory(n, NOON, HEARD, text, source="Tom") for n, text in enumerate(lines, start=1)
     ]
-    _, words, _ = unanswered(window, Impulse(EventKind.ADDRESSED, True, "Tom", memory=3))
-    assert words == "Who knows? Well?"
+    found = unanswered(window, Impulse(EventKind.ADDRESSED, True, "Tom", memory=3))
+    assert found.words == "Who knows? Well?"
 
 
 @pytest.mark.parametrize("budget", [0, 10, 60, 200, 10_000])

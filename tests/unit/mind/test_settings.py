@@ -13,6 +13,7 @@ from keepsake.markdown_config import ConfigFile, FileSettings, between, fixed, m
 from keepsake.memory.config import CompactionConfig
 from keepsake.paths import REPOSITORY
 from keepsake.tasks.task import load_prompts
+from tests.log_lines import LogLines
 from tests.sentences import table
 
 CONFIGS = {
@@ -66,14 +67,17 @@ class Sample(FileSettings):
     inner: int = fixed(4)
 
 
-def test_settings_are_the_fields_of_a_dataclass(tmp_path: Path, caplog: pytest.LogCaptureFixture):
+def test_settings_are_the_fields_of_a_dataclass(tmp_path: Path, logged: LogLines):
     path = write(tmp_path / "a.md", "**share**: 1\n**on**: off\n**colour**: blue\n**seed**: 7\n")
     assert Sample.load(path) == Sample(1.0, 3, 7, False, "blue")
     assert Sample.load(path, {"size": "9"}).size == 9
-    assert not caplog.records
+    assert not logged.lines
     write(path, "**inner**: 9\n**seed**:\n**on_colour**: whatever it was\n")
     assert Sample.load(path) == Sample(), "settings of earlier versions are ignored"
-    assert [record.args[1:] for record in caplog.records] == [(1, "inner"), (3, "on_colour")]
+    assert [line.partition(" line=")[2] for line in logged.lines] == [
+        "1 setting=inner",
+        "3 setting=on_colour",
+    ]
 
 
 @pytest.mark.parametrize(("line", "said"), table("refused settings"))

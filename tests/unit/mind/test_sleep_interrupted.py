@@ -23,23 +23,23 @@ import pytest
 
 from keepsake.agent.settings import SleepConfig
 from keepsake.agent.sleep.night import Figures, NightAsk, NightTask
-from keepsake.archive.history import compactions
 from keepsake.archive.records import Memory
 from keepsake.books.entries import EntryOrigin, JournalEntry
 from keepsake.books.journal import Journal, importance
 from keepsake.books.people import PeopleBook
 from keepsake.books.person_page import PersonPage
 from keepsake.memory.config import CompactionConfig
+from keepsake.memory.history import compactions
 from keepsake.memory.types import CompactReason
 from keepsake.ports import Generation, GenerationRequest, TargetModel
-from tests.memories import seen
+from tests.memories import did, seen
 from tests.sentences import table
-from tests.unit.mind.fake_agent import FakeAgent, ManualClock, covered
+from tests.unit.mind.fake_agent import FakeAgent, ManualClock, compact, covered
 from tests.unit.mind.night_runner import Killed, NightRunner, Target, generated, night_work, text_of
 
 BEDTIME = datetime(2026, 11, 21, 23, 0, tzinfo=UTC)
 CONFIG = SleepConfig(reflect_after=20)
-WINDOWS = CompactionConfig(context_tokens=300, min_saving_tokens=0)
+WINDOWS = CompactionConfig(context_tokens=300, min_saving_tokens=0, preserve_memories=4)
 """So small a context that one day exceeds the share at which a sleeping agent compacts."""
 KEYS = {"Tom": "5-20261101120000", "Ada": "6-20261101120000"}
 
@@ -71,7 +71,7 @@ class OpenAgent:
     def __init__(self, folder: Path, clock: ManualClock) -> None:
         self.folder = folder
         self.clock = clock
-        self.memory = FakeAgent(folder, config=WINDOWS, clock=clock, asleep=True).open()
+        self.memory = FakeAgent(folder, config=WINDOWS, clock=clock).open()
         self.journal = Journal(folder / "journal")
         self.book = PeopleBook(folder)
 
@@ -89,6 +89,8 @@ class OpenAgent:
                 who=(KEYS[who],),
                 now=self.clock.now(),
             )
+        for who in KEYS:  # else the whole day would be an open talk, which is never summarised
+            self.memory.append(did(f"say to {who} Sleep well."))
 
     def memories(self) -> list[Memory]:
         archive = self.memory.archive
@@ -111,7 +113,7 @@ class OpenAgent:
             "consolidate": lambda ask: night.write_journal(ask, self.memories()),
             "reflect": night.reflect,
             "profiles": profiles,
-            "compact": lambda _: {"kept": self.memory.compact(CompactReason.SLEEP).kept},
+            "compact": lambda _: {"kept": compact(self.memory, CompactReason.SLEEP).kept},
         }
 
     def result(self) -> NightResult:

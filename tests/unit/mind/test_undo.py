@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from keepsake.archive import history
-from keepsake.archive.integrity import check
 from keepsake.archive.records import Tier
 from keepsake.archive.tiers import SummaryState
+from keepsake.memory import history
+from keepsake.memory.integrity import check
 from keepsake.memory.types import CompactReason, Rung
 from tests.memories import seen
-from tests.unit.mind.fake_agent import SMALL, add, clear
+from tests.unit.mind.fake_agent import SMALL, add, clear, compact, due
 from tests.unit.mind.test_cascade import edit
 
 COUNT = CompactReason.COUNT
@@ -31,7 +31,7 @@ def compacted(memory, times):
     for _ in range(times):
         add(memory, 8)
         states.append(state(memory))
-        memory.compact(MANUAL)
+        compact(memory, MANUAL)
     return states
 
 
@@ -40,7 +40,7 @@ def test_undo_restores_the_last_state_with_one_line_of_the_archive(memory):
         memory.append(seen("The clock ticks."))
     add(memory, 7)
     before = state(memory)
-    memory.compact(MANUAL)
+    compact(memory, MANUAL)
     lines = sum(1 for _ in memory.archive.forwards())
     undone = memory.undo()
     assert state(memory) == before
@@ -55,7 +55,7 @@ def test_undo_restores_the_last_state_with_one_line_of_the_archive(memory):
 
 
 @pytest.mark.parametrize("times", [2, 1])
-def test_an_edit_of_an_undone_summary_is_set_aside_and_not_adopted(agent, memory, times):
+def test_an_edit_of_an_undone_summary_is_set_aside_and_not_adopted(agent, memory, times, logged):
     states = compacted(memory, times)
     path = edit(agent, "recent.md", "Written by a person.")
     memory.undo()
@@ -63,24 +63,24 @@ def test_an_edit_of_an_undone_summary_is_set_aside_and_not_adopted(agent, memory
     assert state(memory) == states[-1]
     (aside,) = (agent.folder / "summaries").glob("recent-edited-*.md")
     assert "Written by a person." in aside.read_text()
-    assert any("edited meanwhile" in line for line in agent.log)
+    assert logged.having("compaction Mira: ", "edited meanwhile")
     assert check(memory.archive, memory.context(), memory.summaries).whole
 
 
 def test_an_undone_compaction_is_not_repeated_at_once(agent):
     memory = agent.open()
     add(memory, 8)
-    assert memory.next_turn() is COUNT
-    memory.compact(COUNT)
+    assert due(memory) is COUNT
+    compact(memory, COUNT)
     memory.undo()
-    assert memory.next_turn() is None
+    assert due(memory) is None
     add(memory, 1)
     memory.close()
     memory = agent.open()
-    assert memory.next_turn() is None, "nor after a restart"
+    assert due(memory) is None, "nor after a restart"
     add(memory, 2)
-    assert memory.next_turn() is COUNT, "but after the window has grown as far again"
-    assert memory.compact(MANUAL).number == 2
+    assert due(memory) is COUNT, "but after the window has grown as far again"
+    assert compact(memory, MANUAL).number == 2
     # A prompt over its budget is compacted at once.
     agent.config = replace(SMALL, preserve_memories=2)
     memory.window.overhead = agent.config.budget - 20
@@ -98,7 +98,7 @@ def test_the_history_has_texts_figures_and_undone_compactions(agent, memory):
     after = memory.context()
     memory.undo()
     add(memory, 1)
-    memory.compact(MANUAL)
+    compact(memory, MANUAL)
     first, second, third = history.compactions(memory.archive)
     assert (first.number, second.number, third.number) == (1, 2, 3)
     assert first.before == SummaryState()

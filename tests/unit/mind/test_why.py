@@ -4,13 +4,13 @@ import shutil
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
+from keepsake.agent.why import why_did
 from keepsake.events.log import EventLog, Subscribers
 from keepsake.events.types import Thought
-from keepsake.events.why import why_did
 from keepsake.memory.summary_text import extractive
 from keepsake.memory.types import CompactReason
 from tests.memories import did, seen
-from tests.unit.mind.fake_agent import SMALL, FakeAgent
+from tests.unit.mind.fake_agent import SMALL, FakeAgent, compact
 
 BEGAN = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
 
@@ -52,7 +52,7 @@ def test_a_summary_is_shown_as_it_was_at_the_time_of_the_act(tmp_path):
 
     for n in range(12):
         memory.append(seen(f'Tom says, "Song {n} is about the river."', "Tom"))
-    assert memory.compact(CompactReason.MANUAL).number == 1
+    assert compact(memory, CompactReason.MANUAL).number == 1
     made = memory.context().recent.text
     acts("say I see.")
     edit = {"type": "edit", "tier": "recent", "text": "I keep ostriches."}

@@ -8,9 +8,15 @@ from hypothesis import strategies as st
 
 from keepsake.ports import ToolCall
 from keepsake.prompt.verbs import VERBS, Command, Options
-from keepsake.tasks.answer import AnswerPart, AnswerReader, PartKind
+from keepsake.tasks.answer import (
+    LONGEST_PART,
+    MOST_PARTS,
+    AnswerPart,
+    AnswerReader,
+    PartKind,
+)
 from keepsake.tasks.deed import deed_of, read_deed, tools_of
-from keepsake.tasks.talk import Talk
+from keepsake.tasks.guard import SpeechGuard
 from tests.sentences import table
 
 
@@ -60,10 +66,7 @@ INSTRUCTIONS = (
 
 @pytest.mark.parametrize(("words", "own", "reason"), table("answers refused"))
 def test_which_answers_are_refused_and_why(words, own, reason):
-    talk = Talk(None, None, None, len)
-    talk._instructions = INSTRUCTIONS
-    talk._said_last = own
-    found = talk.fault(words)
+    found = SpeechGuard(INSTRUCTIONS, [own]).fault(words)
     assert reason in found
     assert bool(reason) == bool(found)
 
@@ -100,3 +103,29 @@ def test_the_same_deeds_are_offered_as_tools():
         "give", "rosemary to Anneke", to="Anneke", thing="rosemary"
     )
     assert "get" not in {tool.name for tool in tools_of(Options().usages(VERBS))}
+
+
+def read_whole(text: str) -> tuple[list[AnswerPart], AnswerReader]:
+    reader = AnswerReader("Mira")
+    return [*reader.feed(text), *reader.feed("\n")], reader
+
+
+def test_a_long_line_is_spoken_in_parts_that_end_between_words():
+    words = "knot " * 900
+    parts, _ = read_whole(f"{words}\n")
+    assert " ".join(part.text for part in parts) == words.strip()
+    assert max(len(part.text) for part in parts) <= LONGEST_PART
+    parts, _ = read_whole("k" * 2500)
+    assert [len(part.text) for part in parts] == [1000, 1000, 500]
+
+
+@pytest.mark.parametrize("text", ["> drop cork\n" * 3000, "Well. " * 1_000_000, "*nods*\n" * 99])
+def test_the_parts_of_an_answer_are_capped_and_it_is_said(text, caplog):
+    parts, reader = read_whole(text)
+    assert len(parts) == MOST_PARTS
+    assert reader.full
+    assert "more than 32 parts" in reader.altered[-1]
+    assert "more than 32 parts" in caplog.text
+    parts, reader = read_whole("> drop cork\n" * MOST_PARTS)
+    assert len(parts) == MOST_PARTS
+    assert not reader.full

@@ -91,7 +91,15 @@ const handlers = {
     prompt.hidden = !args[0];
   },
   logged_in: () => { loggedIn = true; },
+  session_key: ([key]) => adopt(key),
 };
+
+/* Take over the session that began at the log-in: for the cookie, and to connect again. */
+function adopt(key) {
+  document.body.dataset.session = key;
+  const body = new URLSearchParams({ key, csrfmiddlewaretoken: form.elements.csrfmiddlewaretoken.value });
+  fetch("/webclient/session", { method: "POST", body }).catch(() => {});
+}
 
 function connect() {
   socket = new WebSocket(address(), ["v1.evennia.com"]);

@@ -18,7 +18,7 @@ from keepsake.contrib.evennia.commands.base import (
     table,
 )
 from keepsake.contrib.evennia.creation import all_agents, create_agent
-from keepsake.contrib.evennia.minds import mind_by_number, state_of
+from keepsake.contrib.evennia.minds import mind_by_number, missing_minds, state_of
 from keepsake.errors import KeepsakeError
 from keepsake.prompt.sections import Rendered, chart, costs_of
 
@@ -231,7 +231,8 @@ def _all() -> str:
 def _row(agent: AgentMixin, mind: Mind | None) -> tuple[str, ...]:
     place = agent.location.key if agent.location else "nowhere"
     if mind is None:
-        return agent.key, place, "", "", "", "opening", ""
+        state = "no memory" if agent.key in missing_minds() else "opening"
+        return agent.key, place, "", "", "", state, ""
     try:
         memory = mind.memory.memory
         due = str(memory.next_due())

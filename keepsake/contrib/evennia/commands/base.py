@@ -20,17 +20,19 @@ from evennia.utils.utils import class_from_module, time_format
 from twisted.internet.defer import TimeoutError
 from twisted.python.failure import Failure
 
-from keepsake.agent.agent_log import log
 from keepsake.agent.mind import Mind
-from keepsake.agent.runtime import runtime
+from keepsake.agent.runtime import running, runtime
 from keepsake.agent.surroundings import is_agent
 from keepsake.archive.records import EDITED
 from keepsake.contrib.evennia.agents import AgentMixin
-from keepsake.contrib.evennia.creation import all_agents, find_agents
-from keepsake.contrib.evennia.minds import mind_of
+from keepsake.contrib.evennia.creation import all_agents, find_agents, memory_is_missing
+from keepsake.contrib.evennia.minds import mind_of, missing_memory
 from keepsake.contrib.evennia.wording import listed, quoted
 from keepsake.errors import KeepsakeError
+from keepsake.logs import Subsystem, get_logger
 from keepsake.memory.ladder import UNCHANGED
+
+log = get_logger(Subsystem.COMMANDS)
 
 COMMAND: Any = class_from_module(settings.COMMAND_DEFAULT_CLASS)
 """The game's own base class of commands."""
@@ -124,7 +126,7 @@ class BuilderCommand(COMMAND):
         if isinstance(error, TimeoutError):
             error = KeepsakeError("there was no answer in time", "Try again later")
         elif not isinstance(error, KeepsakeError):
-            log(f"[Error] {self.key}: {error!r}")
+            log.error("A command failed", command=self.key, exc_info=error)
             error = KeepsakeError("an error occurred", "See agents.log")
         self.caller.msg(refused(error))
 
@@ -183,6 +185,8 @@ class BuilderCommand(COMMAND):
         """
         if mind := mind_of(agent):
             return mind
+        if running() and memory_is_missing(agent, runtime().places.agents):
+            raise missing_memory(agent)
         raise KeepsakeError("The agents are not running", "`keepsake doctor` looks for the cause")
 
 

@@ -7,9 +7,9 @@ from datetime import UTC
 
 from keepsake.agent.memory.compacting import CompactionOutcome
 from keepsake.agent.mind import ActionResult
-from keepsake.archive.history import PastCompaction, compactions
 from keepsake.contrib.evennia.commands.base import BuilderCommand, Query, plain, table
 from keepsake.errors import CompactionError
+from keepsake.memory.history import PastCompaction, compactions
 from keepsake.memory.types import CompactReason, Outcome, UndoResult
 
 
@@ -21,8 +21,10 @@ class CmdCompactMemories(BuilderCommand):
 
     The oldest memories of its window are summarised until the prompt is under its
     low mark. Pins, promises, the open talk and the newest memories stay word for
-    word. The archive keeps every memory, and |w@compaction/undo|n undoes a
-    compaction. Settings are in |wvault/config/memory_compaction.md|n.
+    word. A single memory is not summarised. If the persona and the commands alone
+    fill the prompt, nothing is compacted, and the answer says what to raise. The
+    archive keeps every memory, and |w@compaction/undo|n undoes a compaction.
+    Settings are in |wvault/config/memory_compaction.md|n.
 
     Example:
       @compact-memories mira

@@ -8,7 +8,6 @@ from datetime import UTC, datetime
 
 from keepsake.agent.mind import Mind
 from keepsake.agent.runtime import runtime
-from keepsake.archive.integrity import IntegrityReport
 from keepsake.archive.records import Summary
 from keepsake.contrib.evennia.commands.base import (
     LINE,
@@ -21,6 +20,7 @@ from keepsake.contrib.evennia.commands.base import (
 )
 from keepsake.contrib.evennia.minds import open_minds
 from keepsake.contrib.evennia.wording import counted
+from keepsake.memory.integrity import IntegrityReport
 from keepsake.models.queue import READY, ModelServer
 
 
@@ -31,7 +31,9 @@ class CmdMemoryStatus(BuilderCommand):
       @memory-status [<agent>]   tiers, next compaction, summaries, sizes
 
     The integrity report says whether the archive is whole, the tiers cover every
-    memory once, and the summaries in the vault match the archive.
+    memory once, and the summaries in the vault match the archive. "No room" means
+    that the persona, the commands and the scene alone fill the prompt: nothing is
+    compacted then, and the line says what to raise.
 
     Example:
       @memory-status mira
@@ -161,7 +163,7 @@ def _server(server: ModelServer) -> str:
         ("Profiles", plain(", ".join(server.profiles)) or "none used yet"),
         ("Server", plain(server.kind)),
         ("Health", f"{colour}{plain(server.health)}|n"),
-        ("Queue", f"{len(server.running)} of {server.places} in flight; waiting: {waiting or '0'}"),
+        ("Queue", f"{server.live} of {server.places} in flight; waiting: {waiting or '0'}"),
         ("Calls", f"{server.calls}, {server.failures} failed"),
         ("Cached", f"{server.cached:.0%} of the prompts"),
     ]

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 
 from keepsake.agent.runtime import runtime
+from keepsake.agent.why import PromptSource, SummaryBasis, Why, why_did
 from keepsake.archive.log import Archive
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.contrib.evennia.commands.base import (
@@ -20,7 +21,6 @@ from keepsake.contrib.evennia.commands.base import (
 from keepsake.contrib.evennia.wording import counted, quoted
 from keepsake.errors import KeepsakeError
 from keepsake.events.types import Thought
-from keepsake.events.why import PromptSource, SummaryBasis, Why, why_did
 from keepsake.prompt.sections import Costs, chart
 from keepsake.recall.documents import DocumentKind, Hit
 
@@ -81,6 +81,8 @@ def _act(why: Why, now: datetime) -> Iterator[str]:
     where = f" |x(memory {why.act.number}, {plain(why.act.place)})|n"
     yield f"  {one_line(why.command) or '(nothing)'}{where}"
     yield f"|wReason|n       {one_line(why.reason) or '(none given)'}"
+    for each in why.failed:
+        yield f"|rFailed|n       {one_line(each)}"
 
 
 def _cause(why: Why) -> Iterator[str]:

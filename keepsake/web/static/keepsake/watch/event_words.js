@@ -92,7 +92,7 @@ function sleep(record) {
 }
 
 function error(record) {
-  return { what: record.text, more: record.level, tone: "trouble" };
+  return { what: record.text, more: [record.level, record.subsystem].filter(Boolean).join(" "), tone: "trouble" };
 }
 
 function health(record) {

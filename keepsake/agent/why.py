@@ -14,7 +14,6 @@ from itertools import islice, takewhile
 from pathlib import Path
 from typing import Any
 
-from keepsake.archive.history import PastCompaction, compactions, summaries_at
 from keepsake.archive.log import Archive
 from keepsake.archive.records import COURTESY, DEED, HEARSAY, SCENE, Memory, MemoryKind, memories_in
 from keepsake.archive.tiers import SummaryState
@@ -22,13 +21,17 @@ from keepsake.errors import KeepsakeError, refusing
 from keepsake.events.files import newest_first
 from keepsake.events.prompts import prompt_text
 from keepsake.events.types import Guard, Recalled, Thought
+from keepsake.happening import Result
 from keepsake.json_lines import Record
 from keepsake.language.perception import sentences, telling
+from keepsake.memory.history import PastCompaction, compactions, summaries_at
 
 MOST_BYTES = 64_000_000
 """The most bytes of the log to read, from its end: four whole files, about a second."""
 MOST_BACK = 1000
 """The largest ``n`` of :func:`why_did`."""
+MOST_RESULTS = 20
+"""The number of memories after an act among which its results are searched."""
 MOST_GUARDED = 50
 """The number of events before a thought among which its guards' events are searched."""
 _NOT_LOGGED = (
@@ -86,6 +89,7 @@ class Why:
     thought: Thought | None = None  # the event of its thought; None if the log has none
     guards: tuple[Guard, ...] = ()  # parts of its answers that were altered, refused or dropped
     missing: tuple[str, ...] = ()  # what is no longer known, and why; a sentence each
+    failed: tuple[str, ...] = ()  # why the act was not carried out, as the agent was told
 
 
 def why_did(log: Path, archive: Archive, agent: str, agent_id: int, n: int = 1) -> Why:
@@ -112,7 +116,18 @@ def why_did(log: Path, archive: Archive, agent: str, agent_id: int, n: int = 1) 
         act = found[-1]
         record = None if act.event in _BY_RULE else _thought_of(act, log, agent_id)
         facts = _logged(log, archive, record, act) if record else _archived(archive, act)
-        return Why(agent=agent, nth=n, command=act.text, act=act, **facts)
+        failed = _failures(archive, act)
+        return Why(agent=agent, nth=n, command=act.text, act=act, failed=failed, **facts)
+
+
+def _failures(archive: Archive, act: Memory) -> tuple[str, ...]:
+    """Return what the agent was told if its act failed: a refusal, or words that nobody heard."""
+    after = archive.read(act.number + 1, act.number + MOST_RESULTS)
+    return tuple(
+        each.text
+        for each in after
+        if isinstance(each.what, Result) and each.what.act == act.number and not each.what.done
+    )
 
 
 def _thought_of(act: Memory, log: Path, agent_id: int) -> Record | None:

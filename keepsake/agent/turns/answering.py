@@ -1,0 +1,145 @@
+"""Carries out the parts of an answer: each as soon as the model has written it."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from keepsake.agent.acting import TALK, Act, Actor
+from keepsake.agent.agent_log import ThoughtLog, call_hook
+from keepsake.agent.memory.tools import WRITES, MemoryTools
+from keepsake.agent.surroundings import Body, people_near, place_of
+from keepsake.agent.turns.attempt import AttemptState
+from keepsake.agent.turns.context import TurnContext, secrecy
+from keepsake.agent.turns.scene import available_verbs
+from keepsake.archive.records import COURTESY
+from keepsake.happening import Result
+from keepsake.prompt.verbs import Command
+from keepsake.tasks.answer import AnswerPart, PartKind
+from keepsake.tasks.deed import read_deed
+from keepsake.tasks.guard import SpeechGuard
+
+type Wait = Callable[[Awaitable[Any]], Awaitable[Any]]
+"""Waits for a result; raises :class:`keepsake.agent.turns.attempt.TurnDropped` if the turn ends."""
+
+
+class Answering:
+    """Carries out one answer of an agent.
+
+    Args:
+        body: Returns the agent, which is looked up again after each wait.
+        state: The attempt, to which what was done is added.
+        guard: Checks its words; None for words by rule, which need no check.
+        begins: Called before each part is carried out.
+    """
+
+    def __init__(
+        self,
+        body: Callable[[], Body],
+        context: TurnContext,
+        state: AttemptState,
+        guard: SpeechGuard | None,
+        *,
+        tools: MemoryTools,
+        actor: Actor,
+        thoughts: ThoughtLog,
+        begins: Callable[[], None],
+    ) -> None:
+        self._body = body
+        self._context = context
+        self._state = state
+        self._guard = guard
+        self._tools = tools
+        self._actor = actor
+        self._thoughts = thoughts
+        self._begins = begins
+
+    async def carry_out(self, part: AnswerPart, wait: Wait) -> None:
+        """Say, emote or execute a part, as a player could, and wait until that is done."""
+        state = self._state
+        if state.is_refused:
+            return
+        state.parts += 1
+        self._begins()
+        allowed = self._allowed(part)
+        if allowed is None:
+            return
+        act = self._act(allowed)
+        if act is None:
+            return
+        state.acts.append(act)
+        if act.command is None:
+            self._log_guard("dropped", allowed, act.refusal)
+        elif act.result is not None:
+            await wait(act.result)  # the act itself may have cancelled the turn
+
+    def _allowed(self, part: AnswerPart) -> AnswerPart | None:
+        """Return the part as the game's hook allows or changes it; None if the hook vetoes it."""
+        hook = "at_agent_answer"
+        agent = self._body()
+        found: AnswerPart | None = call_hook(agent, hook, AnswerPart | None, part, part)
+        by = f"{type(agent).__name__}.{hook}"
+        if found is None:
+            self._log_guard("refused", part, f"{by} vetoed it")
+            self._state.acts.append(Act(None, "That may not be said or done here"))
+        elif found != part:
+            self._log_guard("altered", part, f"{by} changed it")
+        return found
+
+    def _act(self, part: AnswerPart) -> Act | None:
+        """Do a part; return None if its words were refused."""
+        whispered, confided = secrecy(self._body(), self._context, self._tools.memory.private)
+        match part.kind:
+            case PartKind.DEED:
+                return self._do_deed(part, confided=confided)
+            case PartKind.EMOTE:
+                return self._gesture(part, whispered=whispered)
+            case PartKind.SPEECH:
+                return self._speak(part, whispered=whispered)
+
+    def _speak(self, part: AnswerPart, *, whispered: bool) -> Act | None:
+        """Say plain words to the partner; return None if they were refused."""
+        state = self._state
+        if fault := self._fault(part.text):
+            self._log_guard("dropped" if state.acts else "refused", part, fault)
+            state.fault = fault
+            return None
+        return self._actor.speak(
+            self._body(),
+            part.text,
+            self._context.partner,
+            whispered=whispered,
+            event="" if self._guard else COURTESY,
+            reason=part.reason,
+            basis=state.basis,
+        )
+
+    def _gesture(self, part: AnswerPart, *, whispered: bool) -> Act:
+        agent = self._body()
+        if whispered and len(people_near(agent)) > 1:
+            return Act(None, "A gesture would show others what was whispered")
+        gesture = Command("emote", part.text, part.reason, words=part.text)
+        return self._actor.do(agent, gesture, basis=self._state.basis)
+
+    def _do_deed(self, part: AnswerPart, *, confided: bool) -> Act:
+        """Execute a line of the answer that begins with ``>``."""
+        agent = self._body()
+        memory = self._tools.memory
+        command = read_deed(part.text, *available_verbs(agent, self._context, memory.private))
+        if isinstance(command, Command):
+            if command.verb == TALK and (fault := self._fault(command.words)):
+                return Act(None, fault)
+            return self._actor.do(agent, command, basis=self._state.basis, confided=confided)
+        verb = part.text.partition(" ")[0]
+        why = "that cannot be done now"
+        if verb in WRITES:
+            why = "notes may not contain whispered words"
+        told = f"You tried to {verb}: {why}" if confided else command
+        memory.remember(Result(verb=verb, done=False, shown=told), place=place_of(agent))
+        return Act(None, told)
+
+    def _fault(self, words: str) -> str:
+        return self._guard.fault(words) if self._guard else ""
+
+    def _log_guard(self, op: str, part: AnswerPart, reason: str) -> None:
+        self._thoughts.guard(self._state.impulse, op, part.text, reason)

@@ -1,0 +1,148 @@
+"""One try of a turn to get an answer: as it goes on, and as a value when it has ended."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from keepsake.agent.acting import LOOKUPS, NO_BASIS, SPEECH, Act, Basis
+from keepsake.agent.agent_log import Sent
+from keepsake.agent.attention import Impulse
+from keepsake.errors import ModelError
+from keepsake.events.types import Thought
+from keepsake.models.queue import Outcome
+from keepsake.ports import Generation
+from keepsake.prompt.sections import Costs
+
+
+class TurnDropped(Exception):
+    """The turn ends without effect: the agent is gone, asleep or paused, or has no reason now."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempt:
+    """One try to get an answer, with what came of it.
+
+    Attributes:
+        number: 1 for the first try, 2 for the one after a refusal.
+        impulse: What it is about.
+        sent: The request with the model's answer; None if none was sent.
+        too_large: The costs of a prompt over its budget, which was not sent; else None.
+        acts: The parts of the answer that were done or refused, in order.
+        fault: Why words, or all deeds, were refused; else empty.
+        outcome: What came of the request: an answer, an error, or None if it was cancelled.
+    """
+
+    number: int
+    impulse: Impulse
+    sent: Sent | None = None
+    too_large: Costs | None = None
+    acts: tuple[Act, ...] = ()
+    fault: str = ""
+    outcome: Outcome = None
+
+    @property
+    def did(self) -> bool:
+        """Whether any part of the answer was done."""
+        return any(act.command is not None for act in self.acts)
+
+    @property
+    def spoke(self) -> bool:
+        """Whether the agent said something to others."""
+        return any(act.command is not None and act.command.verb in SPEECH for act in self.acts)
+
+    @property
+    def looked_up(self) -> bool:
+        """Whether a part brings a result that the model should see in the same turn."""
+        return any(act.command is not None and act.command.verb in LOOKUPS for act in self.acts)
+
+    @property
+    def has_answer(self) -> bool:
+        """Whether a model answered, at least in part."""
+        return isinstance(self.outcome, Generation) or bool(self.acts or self.fault)
+
+    @property
+    def failure(self) -> ModelError | None:
+        """Why no model answered; None if one did, or the request was cancelled."""
+        return self.outcome if isinstance(self.outcome, ModelError) else None
+
+    @property
+    def goes_again(self) -> bool:
+        """Whether the model should be asked again, with the reason of the refusal."""
+        return self.has_answer and not self.did and bool(self.fault)
+
+
+@dataclass(kw_only=True)
+class AttemptState:
+    """What changes while an attempt goes on; :meth:`ended` makes it a value."""
+
+    number: int
+    impulse: Impulse
+    sent: Sent | None = None
+    basis: Basis = NO_BASIS
+    too_large: Costs | None = None
+    acts: list[Act] = field(default_factory=list)
+    parts: int = 0
+    """Parts of the answer that were read, refused ones included."""
+    fault: str = ""
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether the answer was refused before anything of it was done; the rest is not read."""
+        return bool(self.fault) and not self.acts
+
+    def ended(self, outcome: Outcome = None) -> Attempt:
+        """Return the attempt as a value."""
+        return Attempt(
+            number=self.number,
+            impulse=self.impulse,
+            sent=self.sent,
+            too_large=self.too_large,
+            acts=tuple(self.acts),
+            fault=self.fault,
+            outcome=outcome,
+        )
+
+
+def thought_of(name: str, attempt: Attempt, outcome: str, problem: str, spent: float) -> Thought:
+    """Return the event of a thought that has ended, or of one of its answers.
+
+    Args:
+        name: The agent's name.
+        outcome: What came of it: ``acted``, ``refused`` …; see :class:`Thought`.
+        problem: Why the answer was refused, or why there was none; else empty.
+        spent: Seconds since the request was sent.
+    """
+    impulse = attempt.impulse
+    sent = attempt.sent
+    answer = sent.answer if sent else None
+    costs = sent.costs if sent else attempt.too_large
+    done = [(act.command, act.memory) for act in attempt.acts if act.command is not None]
+    refusals = [act.refusal for act in attempt.acts if act.refusal]
+    return Thought(
+        agent=name,
+        trigger=impulse.kind,
+        priority=impulse.priority,
+        outcome=outcome,
+        source=impulse.source,
+        cause=impulse.memory,
+        attempt=attempt.number,
+        prompt=sent.request.prompt if sent else "",
+        sections=costs.sections if costs else {},
+        budget=costs.budget if costs else 0,
+        prompt_tokens=answer.prompt_tokens if answer else 0,
+        cached_tokens=answer.cached_tokens if answer else 0,
+        completion_tokens=answer.completion_tokens if answer else 0,
+        wait=round(sent.wait, 6) if sent else 0.0,
+        # A simulated clock stands still while a model answers: use the model's own time.
+        latency=round(max(spent, answer.seconds if answer else 0.0), 6),
+        model=answer.model if answer else "",
+        seed=sent.request.seed if sent else None,
+        temperature=(sent.request.temperature or 0.0) if sent else 0.0,
+        answer=answer.text if answer else "",
+        command="; ".join(command.line for command, _ in done) or None,
+        reason=next((command.reason for command, _ in done if command.reason), ""),
+        problem=problem or next(iter(refusals), ""),
+        memory=done[0][1] if done else 0,
+        memories=[memory for _, memory in done if memory],
+        **(sent.made_from if sent else {}),
+    )

@@ -1,0 +1,131 @@
+"""Whom a turn answers, and who will hear the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from keepsake.agent.attention import ANSWERED, IDLE, Impulse
+from keepsake.agent.memory.memory import MemoryComponent
+from keepsake.agent.surroundings import Body, identity_of, people_near
+from keepsake.archive.privacy import NOBODY, Audience, PrivateWords, is_private, is_redacted
+from keepsake.archive.records import DEED, Memory
+from keepsake.happening import Person
+from keepsake.tasks.conversation import asks
+
+
+@dataclass(frozen=True, slots=True)
+class TurnContext:
+    """The partner that a turn answers, and its audience.
+
+    Attributes:
+        partner: Who is answered; None if nobody is.
+        whispered: Whether the partner whispered; then the answer is whispered.
+        audience: Who hears the answer; others' private words are left out of the prompt.
+        words: The query for recall: the partner's words since the last answer.
+        answered: Whether an earlier answer covered the impulse.
+    """
+
+    impulse: Impulse
+    partner: Person | None = None
+    whispered: bool = False
+    audience: Audience = NOBODY
+    words: str = ""
+    answered: bool = False
+
+
+UNPROMPTED = TurnContext(IDLE)
+"""The context of an unprompted turn."""
+
+
+class Unanswered(NamedTuple):
+    """What a person did or said since the agent's last answer to that person.
+
+    Attributes:
+        memories: The memories of it, oldest first.
+        words: What was said in them.
+        since: The newest memory that the agent's last words to the person took into account; 0 if
+            the agent said nothing.
+    """
+
+    memories: tuple[Memory, ...] = ()
+    words: str = ""
+    since: int = 0
+
+    @property
+    def newest(self) -> int:
+        """The number of the newest of the memories; 0 if there is none."""
+        return self.memories[-1].number if self.memories else 0
+
+
+NOTHING = Unanswered()
+
+
+def context_of(agent: Body, impulse: Impulse, memory: MemoryComponent) -> TurnContext:
+    """Return the partner and the audience of a turn."""
+    if impulse.kind not in ANSWERED or not impulse.source:
+        return TurnContext(impulse)
+    waiting = unanswered(memory.memory.context().window, impulse)
+    whispered = any(map(is_private, waiting.memories))
+    alone = frozenset({impulse.source_id} - {""})
+    audience = alone if whispered else frozenset(map(identity_of, people_near(agent)))
+    answered = 0 < impulse.memory <= waiting.since
+    return TurnContext(impulse, impulse.person, whispered, audience, waiting.words, answered)
+
+
+def unanswered(window: Sequence[Memory], impulse: Impulse) -> Unanswered:
+    """Find what the source of an impulse did or said since the agent's last answer."""
+    person = impulse.person
+    since = 0
+    for memory in reversed(window):
+        said = memory.said
+        # A deed that replied to the words of this impulse has answered only a part of them.
+        left = memory.event == DEED and memory.number > impulse.memory
+        to = said.listener if said is not None and not left else None
+        if to is not None and to.is_same(person):
+            since = memory.answers or memory.number
+            break
+    waiting = tuple(
+        memory
+        for memory in window
+        if memory.number > since and (memory.number == impulse.memory or _is_from(memory, person))
+    )
+    words = (speech.words for memory in waiting if (speech := memory.heard) is not None)
+    return Unanswered(waiting, " ".join(words), since)
+
+
+def _is_from(memory: Memory, person: Person) -> bool:
+    """Whether a person said it to the agent or to everybody."""
+    said = memory.heard
+    return said is not None and said.is_to_me_or_all and said.speaker.is_same(person)
+
+
+def came_after(window: Sequence[Memory], waiting: Unanswered, person: Person) -> bool:
+    """Whether a prompt ends with something else than what is answered.
+
+    That is the case if the agent has acted since, or if somebody else has turned to it. Then the
+    prompt says at its end what is answered, so that its newest line and its partner agree.
+    """
+    for memory in window:
+        if memory.number <= waiting.newest:
+            continue
+        if memory.is_own and not is_redacted(memory):
+            return True
+        if asks(memory) and memory.actor is not None and not memory.actor.is_same(person):
+            return True
+    return False
+
+
+def secrecy(agent: Body, turn: TurnContext, private: PrivateWords) -> tuple[bool, bool]:
+    """Return whether an answer is whispered, and whether its prompt may hold whispered words.
+
+    The answer to a whisper is whispered. So is an answer that may hold whispered words, if others
+    have come in since. Any answer to a prompt with whispered words may hold them.
+    """
+    alone = len(turn.audience) == 1 and private.shares_with(turn.audience)
+    confided = turn.whispered or alone
+    if turn.whispered or not turn.partner:
+        return turn.whispered, confided
+    came_in = not turn.audience.issuperset(map(identity_of, people_near(agent)))
+    return came_in and confided, confided

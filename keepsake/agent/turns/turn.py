@@ -1,0 +1,336 @@
+"""A turn of an agent, from its impulse to its deeds.
+
+    Impulse → context → recall → Scene → Prompt → Attempt → [AnswerPart] → [Act] → Thought
+
+Each step is a function over frozen values in a module of its own. :class:`Turn` runs them in order
+and holds what must change: the agent's body, the impulse, and whether the turn was cancelled. A
+thought waits in the model queue; its prompt is built when the queue reaches it, and its answer is
+applied to the agent as it is by then. Everything runs on the reactor thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+
+from keepsake.agent.acting import Actor, Basis
+from keepsake.agent.agent_log import DROPPED, TOO_LARGE, Sent, ThoughtLog
+from keepsake.agent.attention import Impulse
+from keepsake.agent.memory.related import SearchResult
+from keepsake.agent.memory.tools import MemoryTools
+from keepsake.agent.runtime import Runtime
+from keepsake.agent.scheduler import Alarm
+from keepsake.agent.surroundings import AgentRef, Body, players_near, show_no_answer
+from keepsake.agent.turns.answering import Answering
+from keepsake.agent.turns.asking import ModelCall, Reading
+from keepsake.agent.turns.attempt import Attempt, AttemptState, TurnDropped, thought_of
+from keepsake.agent.turns.context import UNPROMPTED, context_of
+from keepsake.agent.turns.prompting import prompt_of
+from keepsake.agent.turns.rules import basis_of_rule, reply_by_rule
+from keepsake.agent.turns.scene import recall_for_turn
+from keepsake.errors import KeepsakeError, ModelError, ModelUnavailable
+from keepsake.logs import Subsystem, get_logger
+from keepsake.models.profiles import ModelProfile
+from keepsake.models.queue import Priority
+from keepsake.ports import Generation, GenerationRequest
+from keepsake.prompt.sections import costs_of
+from keepsake.tasks.answer import AnswerPart, PartKind
+from keepsake.tasks.guard import SpeechGuard
+from keepsake.tasks.task import TRIES
+
+log = get_logger(Subsystem.THOUGHTS)
+
+MOST_LOOKUPS = 3
+"""How many times a look-up may return its result to the model within one turn."""
+
+
+class Turn:
+    """One thought of an agent, and its speech and deeds.
+
+    Args:
+        impulse: Why it thinks.
+        agent: Who thinks.
+        ref: How to find the agent again after a wait.
+        tools: Its memory.
+        actor: Executes its commands.
+        still_wanted: Called before a request is sent: returns the current impulse; None if the
+            reason has gone.
+        pause: Shows people that it thinks, until the first part of the answer.
+
+    Attributes:
+        impulse: Why it thinks; before a request is sent, newer words of the same person are added.
+        dropped: Whether it was cancelled.
+        attempts: The attempts that have ended.
+    """
+
+    def __init__(
+        self,
+        impulse: Impulse,
+        agent: Body,
+        *,
+        ref: AgentRef,
+        tools: MemoryTools,
+        actor: Actor,
+        thoughts: ThoughtLog,
+        services: Runtime,
+        still_wanted: Callable[[], Impulse | None],
+        pause: Alarm,
+    ) -> None:
+        self.impulse = impulse
+        self.dropped = False
+        self.attempts: list[Attempt] = []
+        self._agent = agent
+        self._context = UNPROMPTED
+        self._state = AttemptState(number=1, impulse=impulse)
+        self._call: ModelCall | None = None
+        self._reading: Reading | None = None
+        self._ref = ref
+        self._tools = tools
+        self._actor = actor
+        self._thoughts = thoughts
+        self._services = services
+        self._still_wanted = still_wanted
+        self._pause = pause
+
+    # -- the result
+
+    @property
+    def spoke(self) -> bool:
+        """Whether the agent said something to others."""
+        return any(each.spoke for each in self.attempts)
+
+    @property
+    def did(self) -> bool:
+        """Whether any part of the last answer was done."""
+        return bool(self.attempts) and self.attempts[-1].did
+
+    @property
+    def is_unanswered(self) -> bool:
+        """Whether a player waits for an answer, because no model gave one."""
+        last = self.attempts[-1] if self.attempts else None
+        gone = last is not None and last.failure is not None and not last.has_answer
+        return gone and self.impulse.priority == "player"
+
+    # -- the turn
+
+    async def run(self) -> None:
+        """Answer somebody, or act unprompted.
+
+        Every exception is logged and suppressed, so that the agent can think again.
+        """
+        try:
+            await self._think()
+        except TurnDropped:
+            if not self.dropped:
+                self._end(self._state.ended(), DROPPED)
+        except Exception as error:
+            # A bug must not keep the agent from thinking again.
+            log.error("The thought failed", agent=self._agent.key, exc_info=error)
+            self._end(self._state.ended(), "broke off", repr(error))
+
+    async def _think(self) -> None:
+        """Recall, ask the model, and do what it answers.
+
+        The model sees the result of a look-up and goes on.
+        """
+        has_model = self._has_model()
+        self._context = context_of(self._agent, self.impulse, self._tools.memory)
+        for _ in range(1 + MOST_LOOKUPS):
+            if self._context.answered:  # an earlier answer covered it already
+                raise TurnDropped
+            if not (has_model or self._context.partner):
+                raise TurnDropped  # without a model, an agent does nothing unprompted
+            found = await self._wait(recall_for_turn(self._agent, self._context, self._tools))
+            if not has_model:
+                await self._answer_by_rule(found)
+                return
+            last = await self._answer(found)
+            if not last.looked_up:
+                return
+
+    def drop(self) -> None:
+        """Cancel the turn. If an answer still arrives, it is dropped."""
+        self.dropped = True
+        if self._call is not None:
+            self._call.cancel()
+        self._end(self._state.ended(), DROPPED)
+
+    def _has_model(self) -> bool:
+        """Whether a model answers; else rules do."""
+        try:
+            self._services.update_limits()
+            return self._services.agent_profile is not None
+        except KeepsakeError:
+            return True  # the model call reports a profile that cannot be used
+
+    async def _wait[T](self, result: Awaitable[T]) -> T:
+        """Return a result. Raise TurnDropped if the turn is cancelled or the agent cannot act."""
+        found = await result
+        agent = self._ref.body()
+        if self.dropped or agent is None or agent.db.paused or agent.db.asleep or agent.has_account:
+            raise TurnDropped
+        self._agent = agent
+        return found
+
+    # -- an answer
+
+    async def _answer_by_rule(self, found: SearchResult | None) -> None:
+        """Answer a person by rule."""
+        partner = self._context.partner
+        wanted = self._still_wanted()
+        if wanted is None or partner is None:
+            raise TurnDropped
+        self.impulse = wanted
+        basis = basis_of_rule(wanted, found)
+        self._state = state = AttemptState(number=1, impulse=wanted, basis=basis)
+        words = reply_by_rule(self._agent, self._context, partner, found, self._tools.memory)
+        part = AnswerPart(PartKind.SPEECH, words)
+        await self._answering(None).carry_out(part, self._wait)
+        self._end_answered(state.ended())
+
+    async def _answer(self, found: SearchResult | None) -> Attempt:
+        """Ask the model. If its first part is refused, ask once more and give the reason."""
+        refused = ""
+        for number in range(1, TRIES + 1):
+            self._state = AttemptState(number=number, impulse=self.impulse)
+            self._reading = None
+            await self._wait(self._tools.compactions.make_room())
+            attempt = await self._attempt(found, refused)
+            refused = attempt.fault
+            if attempt.too_large and number < TRIES and self._tools.compactions.no_room is None:
+                continue  # its size is known now, so a compaction may make room
+            if not attempt.has_answer:
+                self._end_unanswered(attempt)
+                return attempt
+            self._end_answered(attempt)
+            if not attempt.goes_again:
+                return attempt
+        show_no_answer(self._agent, self.impulse)
+        return attempt
+
+    async def _attempt(self, found: SearchResult | None, refused: str) -> Attempt:
+        """Ask the model once, and do each part of the answer as soon as it is complete."""
+        state = self._state
+        services = self._services
+        self._call = call = ModelCall(
+            services,
+            f"agent-{self._ref.number}",
+            self._priority,
+            lambda profile, waited: self._request(profile, found, refused, waited),
+        )
+        try:
+            call.submit()
+        except KeepsakeError as error:
+            failed = error if isinstance(error, ModelError) else ModelUnavailable(str(error))
+            return state.ended(failed)
+        try:
+            while isinstance(item := await self._wait(call.next()), str):
+                assert self._reading is not None
+                await self._reading.take(item, self._wait)
+                if state.is_refused:
+                    return state.ended()  # skip the rest: the model is asked again
+            (outcome,) = item
+            if isinstance(outcome, Generation) and self._reading is not None:
+                self._register_answer(outcome)
+                await self._reading.end(outcome, self._wait)
+            return state.ended(outcome)
+        finally:
+            call.cancel()  # for a turn that ended early
+
+    @property
+    def _priority(self) -> Priority:
+        """The priority of the request: what no player sees can wait."""
+        priority = Priority[self.impulse.priority.upper()]
+        if priority is Priority.EVENT and not players_near(self._agent):
+            return Priority.IDLE
+        return priority
+
+    def _request(
+        self, profile: ModelProfile, found: SearchResult | None, refused: str, waited: float
+    ) -> GenerationRequest | None:
+        """Build the request when the queue reaches the turn; None cancels it."""
+        services = self._services
+        memory = self._tools.memory
+        agent = self._ref.body()
+        if agent is None or agent.location is None or agent.has_account:  # a builder plays it
+            return None
+        wanted = None if agent.db.paused or agent.db.asleep else self._still_wanted()
+        form = services.prompt_form(profile)
+        if wanted is None or not (form.acts_unprompted or self._context.partner):
+            return None
+        self._agent = agent
+        self.impulse = wanted
+        self._context = replace(self._context, impulse=wanted)
+        now = services.clock.now()
+        built = prompt_of(
+            agent, self._context, self._tools, services, form=form, found=found, refused=refused
+        )
+        prompt = built.prompt
+        costs = costs_of(prompt.rendered, services.tokens, prompt.budget)
+        memory.memory.report_prompt(costs.used)
+        state = self._state
+        state.impulse = wanted
+        if costs.used > prompt.budget:  # the server would cut it at an arbitrary place
+            state.too_large = costs
+            return None
+        request = profile.request(prompt.request)
+        state.basis = Basis(seen=memory.newest, rests_on=prompt.rests_on)
+        state.sent = Sent(now, wanted, prompt.rendered, request, costs, waited, built.made_from)
+        self._thoughts.begin(state.sent)
+        guard = SpeechGuard(prompt.instructions, prompt.said, may_repeat=form.may_repeat)
+        reader = form.read(str(agent.key))
+        self._reading = Reading(reader, self._answering(guard), state, self._thoughts)
+        return request
+
+    def _answering(self, guard: SpeechGuard | None) -> Answering:
+        """Return what carries out an answer; ``guard`` is None for words by rule."""
+        return Answering(
+            lambda: self._agent,
+            self._context,
+            self._state,
+            guard,
+            tools=self._tools,
+            actor=self._actor,
+            thoughts=self._thoughts,
+            begins=self._pause.cancel,
+        )
+
+    def _register_answer(self, answer: Generation) -> None:
+        """Add the answer to the request, and learn from the server's count of tokens."""
+        state = self._state
+        if state.sent is not None:
+            state.sent = self._thoughts.sent = replace(state.sent, answer=answer)
+            self._services.tokens.heard(state.sent.costs.used, answer.prompt_tokens)
+
+    # -- the end
+
+    def _end_answered(self, attempt: Attempt) -> None:
+        """Log an attempt with an answer, by a model or by rule."""
+        problem = attempt.fault or str(attempt.failure or "")
+        self._end(attempt, "acted" if attempt.did else "refused", problem)
+
+    def _end_unanswered(self, attempt: Attempt) -> None:
+        """Log an attempt without an answer: its prompt is too large, or no model answered."""
+        compactions = self._tools.compactions
+        if costs := attempt.too_large:
+            needs = f"Its prompt needs {costs.used:,} tokens and may have {costs.budget:,}"
+            largest = max(costs.sections, key=lambda name: costs.sections[name])
+            self._end(
+                attempt,
+                TOO_LARGE,
+                f"{compactions.no_room or needs}. Its largest part is {largest!r}. "
+                "Shorten that, or raise context_tokens in memory_compaction.md",
+            )
+        elif attempt.failure is not None:
+            self._end(attempt, "no answer", str(attempt.failure))
+        else:
+            raise TurnDropped
+        show_no_answer(self._agent, self.impulse)
+
+    def _end(self, attempt: Attempt, outcome: str, problem: str = "") -> None:
+        """Log the end of the turn, or of one of its attempts."""
+        self.attempts.append(attempt)
+        sent = attempt.sent
+        spent = (self._services.clock.now() - sent.time).total_seconds() if sent else 0.0
+        event = thought_of(self._thoughts.name, attempt, outcome, problem, spent)
+        self._thoughts.ended(event, [act.refusal for act in attempt.acts if act.refusal])

@@ -1,0 +1,1 @@
+"""Forget me: deletes what a person said and did from every store, one cleaner for each."""

@@ -1,0 +1,96 @@
+"""The form of chat models: messages, the stable parts first.
+
+The first message has the persona and how to answer, both summaries, pins and promises. The window
+follows as a conversation. The last message has the context of the moment, what has just happened,
+and what is answered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from keepsake.language.perception import for_prompt
+from keepsake.ports import ASSISTANT, SYSTEM, USER, ChatMessage, FormName, GenerationRequest
+from keepsake.prompt.sections import FRAME, PromptLine, Rendered
+from keepsake.tasks.conversation import ChatTurn, turns_of
+from keepsake.tasks.deed import tools_of
+from keepsake.tasks.forms.form import SHRINK_ORDER, Prompt, PromptForm, PromptLimits, last_words
+from keepsake.tasks.scene import Scene, shrinking
+
+_PER_MESSAGE = 4
+"""Tokens that a chat template adds around each message."""
+
+
+class Chat(PromptForm):
+    """Messages for a chat endpoint."""
+
+    name = FormName.CHAT
+
+    @property
+    def limits(self) -> PromptLimits:
+        """The memory is fitted to the prompt, which shows the whole window."""
+        return PromptLimits.of_conversation(self.target.prompt_tokens)
+
+    def render(self, scene: Scene) -> Prompt:
+        """Return the messages; the oldest lines of the window are left out if they do not fit."""
+        head = self.lines(self.talk, "system", scene.variables())
+        turns = turns_of(scene.window)
+        news = turns.pop().lines if turns and turns[-1].role == USER else []
+        if news and news[0] == f"[{scene.now.rpartition(', ')[0]}, {scene.place}]":
+            news = news[1:]  # the head of the last message says the same
+        last, shown = self._last_message(scene, news)
+        room = self.budget - self.tokens_of([*head, *last])
+        turns = self._fitting(turns, room)
+        talk = [
+            (f"{scene.name}: {line}" if turn.role == ASSISTANT else line, "window")
+            for turn in turns
+            for line in turn.lines
+        ]
+        first, news_of = ("\n".join(line for line, _ in part).strip() for part in (head, last))
+        window = [ChatMessage(turn.role, "\n".join(turn.lines)) for turn in turns]
+        messages = (ChatMessage(SYSTEM, first), *window, ChatMessage(USER, news_of))
+        text = "\n\n".join(f"[{each.role}]\n{each.text}" for each in messages)
+        tools = tools_of(dict(scene.tools)) if self.target.takes_tools else ()
+        return Prompt(
+            request=GenerationRequest(text, messages=messages, tools=tools),
+            rendered=Rendered(text, (*head, *talk, *last)),
+            budget=self.budget,
+            rests_on=shown.rests_on("recalled"),
+            instructions="\n".join(line for line, section in head if section == FRAME),
+            said=last_words(scene),
+        )
+
+    def _fitting(self, turns: Sequence[ChatTurn], room: int) -> list[ChatTurn]:
+        """Return the newest turns that fit into ``room`` tokens; the first is the user's."""
+        costs = [self.count(turn.lines) + _PER_MESSAGE for turn in turns]
+        cost = sum(costs)
+        first = 0
+        while first < len(turns) and (cost > room or turns[first].role == ASSISTANT):
+            cost -= costs[first]
+            first += 1
+        return list(turns[first:])
+
+    def _last_message(self, scene: Scene, news: Sequence[str]) -> tuple[list[PromptLine], Scene]:
+        """Return the last message, and the scene with as much as may be new in a prompt."""
+        budget = self.budget
+        most = min(self.target.tail_tokens or budget, budget // 2)
+        happened: list[PromptLine] = [(line, "window") for line in news]
+        lines: list[PromptLine] = []
+        shown = scene
+        for shown, values in shrinking(scene, SHRINK_ORDER):
+            lines = self._head_of_last(shown, values)
+            if happened:
+                lines += [("", FRAME), *happened]
+            if close := self.lines(self.talk, "close", values):
+                lines += [line for line in close if line[0]]
+            if self.tokens_of(lines) <= most:
+                break
+        return lines, shown
+
+    def _head_of_last(self, scene: Scene, values: dict[str, Any]) -> list[PromptLine]:
+        """Return the head of the last message: where the character is, and what bears on now."""
+        lines = self.lines(self.talk, "turn", values, refused=for_prompt(scene.refused))
+        if scene.trigger and not scene.partner:
+            lines += self.lines(self.act, "turn", values)
+        return lines

@@ -1,0 +1,72 @@
+"""The form of small models that continue text: a dialogue, whose next line is the answer."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from keepsake.books.persona import open_lines
+from keepsake.language.perception import for_prompt
+from keepsake.ports import FormName, GenerationRequest
+from keepsake.prompt.sections import PromptLine, Rendered
+from keepsake.tasks.conversation import dialogue_line
+from keepsake.tasks.forms.form import (
+    LAST_LINES,
+    SHRINK_ORDER,
+    Prompt,
+    PromptForm,
+    PromptLimits,
+    last_words,
+)
+from keepsake.tasks.scene import Scene, shrinking
+
+_STOP = ("\n", "(")
+"""Strings that end an answer. Text in brackets is an event, not speech."""
+
+
+class Dialogue(PromptForm):
+    """A dialogue to continue: ``Tom: Hello.``, ``Mira:``."""
+
+    name = FormName.DIALOGUE
+    acts_unprompted = False
+    reads_ahead = True
+    may_repeat = False
+
+    @property
+    def limits(self) -> PromptLimits:
+        """Only the last lines are shown."""
+        return PromptLimits(shown_lines=LAST_LINES)
+
+    def render(self, scene: Scene) -> Prompt:
+        """Return the dialogue. It has no rule about secrets, so the persona is shown without."""
+        scene = replace(scene, persona=" ".join(open_lines(scene.persona)))
+        name = scene.name
+        talk = [*filter(None, (dialogue_line(memory, name) for memory in scene.window))]
+        # The lines grow to twice the least number and are then cut back to it, so that most
+        # prompts begin like the previous one and the server's prefix cache works.
+        talk = talk[max(len(talk) // LAST_LINES - 1, 0) * LAST_LINES :]
+        if scene.words:  # others have spoken since
+            talk.append(f"{for_prompt(scene.partner)}: {for_prompt(scene.words)}")
+        lines: list[PromptLine] = []
+        shown = scene
+        instructions = ""
+        for shown, values in shrinking(scene, (*SHRINK_ORDER, "told", "examples")):
+            # These tokens are evaluated again at every turn, and a small model is slow.
+            more: dict[str, Any] = {
+                "talk": talk,
+                "now": values["now"].rpartition(", ")[0],
+                "people": [each for each in values["people"] if each.startswith(shown.partner)],
+            }
+            lines = self.lines(self.talk, "dialogue", values, **more)
+            instructions = "\n".join((shown.persona, *values["examples"]))
+            if self.tokens_of(lines) <= self.budget:
+                break
+        text = "\n".join(line for line, _ in lines)
+        return Prompt(
+            request=GenerationRequest(text, stop=_STOP),
+            rendered=Rendered(text, tuple(lines)),
+            budget=self.budget,
+            rests_on=shown.rests_on("told"),
+            instructions=instructions,
+            said=last_words(scene),
+        )

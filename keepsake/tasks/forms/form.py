@@ -1,0 +1,165 @@
+"""What the three prompt forms have in common: their interface, limits and prompts.
+
+``Chat``, ``Dialogue`` and ``Script`` each know how a kind of model wants to be asked. No other code
+asks which form it is: it takes a :class:`PromptForm`, or the :class:`PromptLimits` of the agents'
+model.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, ClassVar
+
+from keepsake.ports import FormName, GenerationRequest, TargetModel
+from keepsake.prompt.sections import Marks, PromptLine, Rendered
+from keepsake.tasks.answer import AnswerReader
+from keepsake.tasks.scene import TALK_VARIABLES, Scene
+from keepsake.tasks.task import Prompts
+
+LAST_LINES = 16
+"""How many of the character's last lines an answer is compared with; also the least lines of talk
+in a dialogue, which therefore holds them."""
+_RECALL_SHARE = 4
+"""Recall may use one part in this many of a conversation's prompt: a quarter."""
+
+SHRINK_ORDER = (
+    "experiences",
+    "recalled",
+    "notes",
+    "journal",
+    "things",
+    "people",
+    "description",
+    "facts",
+)
+"""Variables that are shortened if the prompt is too long, in this order, from their last line."""
+
+_MARKS = Marks(sorted(TALK_VARIABLES - {"cursor"}), anywhere=("name", "partner"))
+
+
+@dataclass(frozen=True, slots=True)
+class PromptLimits:
+    """How much of a memory the prompts of the agents' model can show.
+
+    The runtime publishes it when the model or its profile changes.
+
+    Attributes:
+        prompt_tokens: The most tokens of a prompt, if the memory is to be fitted to it; 0 if the
+            settings of the memory decide.
+        recall_tokens: How many of them recalled memories and notes may use; 0 if the settings of
+            recall decide.
+        shown_lines: How many of the newest memories a prompt shows; 0 for the whole window.
+        shows_excerpts: Whether a recalled memory is shown with its neighbours. Then old summaries
+            are not recalled: the memories behind them are shown instead.
+    """
+
+    prompt_tokens: int = 0
+    recall_tokens: int = 0
+    shown_lines: int = 0
+    shows_excerpts: bool = False
+
+    @classmethod
+    def of_conversation(cls, tokens: int) -> PromptLimits:
+        """Return the limits of a prompt of ``tokens`` that shows a whole conversation."""
+        return cls(tokens, tokens // _RECALL_SHARE, shows_excerpts=True)
+
+
+UNKNOWN = PromptLimits()
+"""The limits before the agents' model is known: the settings decide."""
+BY_RULES = PromptLimits(shown_lines=LAST_LINES)
+"""The limits of agents without a model, which answer by rules."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """A prompt for one model.
+
+    Attributes:
+        request: What the model is sent.
+        rendered: The prompt as text, with the section of each line.
+        budget: The most tokens that it may have.
+        rests_on: The numbers of the memories that it shows because they bear on the answer.
+        instructions: The part that the answer must not recite.
+        said: The character's words before the answer, the newest first.
+    """
+
+    request: GenerationRequest
+    rendered: Rendered
+    budget: int
+    rests_on: tuple[int, ...] = ()
+    instructions: str = ""
+    said: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class PromptForm(ABC):
+    """One way to ask a model what a character does next.
+
+    Args:
+        target: The model.
+        talk: The template ``talk.md``.
+        act: The template ``act.md``, for unprompted turns.
+        count: Returns the total tokens of several texts.
+        memory_tokens: The most tokens of a prompt by the settings of the memory.
+
+    Attributes:
+        name: The name of the form in ``llm.md``.
+        acts_unprompted: Whether the character may do something when nobody turns to it.
+        reads_ahead: Whether the model is so slow that it should read the beginning of the next
+            prompt in advance.
+        may_repeat: Whether an answer may repeat an older line of the character.
+    """
+
+    target: TargetModel
+    talk: Prompts
+    act: Prompts
+    count: Callable[[Sequence[str]], int]
+    memory_tokens: int = 0
+
+    name: ClassVar[FormName]
+    acts_unprompted: ClassVar[bool] = True
+    reads_ahead: ClassVar[bool] = False
+    may_repeat: ClassVar[bool] = True
+
+    @property
+    @abstractmethod
+    def limits(self) -> PromptLimits:
+        """How much of a memory a prompt can show."""
+
+    @property
+    def budget(self) -> int:
+        """The most tokens of a prompt."""
+        return self.target.prompt_tokens
+
+    @abstractmethod
+    def render(self, scene: Scene) -> Prompt:
+        """Return the prompt of a scene, with as much of the scene as fits.
+
+        Raises:
+            ConfigError: A template fails on these values.
+        """
+
+    def read(self, name: str) -> AnswerReader:
+        """Return a reader of the answer's stream; ``name`` is the character's."""
+        return AnswerReader(name)
+
+    def lines(
+        self, prompts: Prompts, part: str, values: dict[str, Any], **more: Any
+    ) -> list[PromptLine]:
+        """Render one part, and return its lines, each with the variable that it comes from."""
+        every = {"talk": [], **values, **more}
+        marked = {name: _MARKS.on(name, value) for name, value in every.items()}
+        return _MARKS.read(prompts.render(part, **marked))
+
+    def tokens_of(self, lines: Sequence[PromptLine]) -> int:
+        """Return the tokens of lines of a prompt."""
+        return self.count([line for line, _ in lines])
+
+
+def last_words(scene: Scene) -> tuple[str, ...]:
+    """Return what the character said last, the newest first."""
+    owns = filter(None, (memory.said for memory in reversed(scene.window)))
+    return tuple(own.words for own in islice(owns, LAST_LINES))

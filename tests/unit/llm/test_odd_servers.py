@@ -1,0 +1,287 @@
+"""Model servers that misbehave, over the wire: limits, cancellation, caps, and odd streams."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+
+import pytest
+
+from keepsake.errors import (
+    AnswerBrokenOff,
+    BadAnswer,
+    CallCancelled,
+    ModelBusy,
+    ModelFailed,
+    ModelTimeout,
+)
+from keepsake.models import model as models
+from keepsake.models import retries
+from keepsake.models.http import LONGEST_RETRY_AFTER
+from keepsake.models.ollama import OllamaModel
+from keepsake.models.openai import OpenAIModel
+from keepsake.models.profiles import ModelProfile
+from keepsake.ports import ChatMessage, Generation, GenerationRequest
+from tests.fakes.odd_server import OPEN, STREAM, OddServer, Send, chunk, event
+
+TALK = GenerationRequest(messages=(ChatMessage("user", "Who are you?"),), max_tokens=40)
+ENDLESS = 60.0
+"""Seconds after which a test fails in place of waiting: far more than a busy machine needs."""
+WHOLE = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n"
+FAILED = b"HTTP/1.1 500 Oops\r\nContent-Type: text/plain\r\n\r\n"
+
+
+@pytest.fixture(autouse=True)
+def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(retries, "FIRST_PAUSE", 0.01)
+
+
+def asked(server: OddServer, request: GenerationRequest = TALK, **settings: float) -> Generation:
+    """Ask a model on this server, as OpenAI's protocol says."""
+    profile = ModelProfile("agent", provider="openai", host=server.address, **settings)
+    return OpenAIModel(profile).generate(request)
+
+
+def asked_soon(call: Callable[[], Generation]) -> Future[Generation]:
+    """Make a call in a thread that does not keep a failing test alive."""
+    future: Future[Generation] = Future()
+
+    def run() -> None:
+        try:
+            future.set_result(call())
+        except Exception as error:
+            future.set_exception(error)
+
+    threading.Thread(target=run, daemon=True).start()
+    return future
+
+
+def sends(*pieces: bytes) -> Callable[[Send, threading.Event], None]:
+    """Answer with these bytes, and close the connection."""
+
+    def answer(send: Send, closing: threading.Event) -> None:
+        for piece in pieces:
+            send(piece)
+
+    return answer
+
+
+def holds(
+    head: bytes, again: bytes = b"", pause: float = 0.01
+) -> Callable[[Send, threading.Event], None]:
+    """Answer with a beginning, then with the same bytes again and again, and never end."""
+
+    def answer(send: Send, closing: threading.Event) -> None:
+        send(head)
+        while not closing.wait(pause):
+            send(again)
+
+    return answer
+
+
+# -- a time limit is a time limit
+
+
+HOLDING = {
+    "silent": holds(b""),
+    "headers without end": holds(b"HTTP/1.1 200 OK\r\nX-Odd: ", b"a"),
+    "keepalive alone": holds(STREAM, b": keepalive\n\n"),
+    "data: alone": holds(STREAM, b"data:\n\n"),
+    "one chunk and keepalives": holds(STREAM + event("I am"), b": keepalive\n\n"),
+    "one chunk and silence": holds(STREAM + event("I am")),
+    "empty choices": holds(STREAM, b'data: {"choices": []}\n\n'),
+    "a line without end": holds(STREAM + b"data: ", b"a"),
+    "a whole answer in drops": holds(WHOLE, b" "),
+}
+
+
+@pytest.mark.parametrize("name", HOLDING)
+def test_no_server_holds_a_call_longer_than_its_limit(name: str):
+    with OddServer(HOLDING[name]) as server:
+        call = asked_soon(lambda: asked(server, time_limit=0.5))
+        with pytest.raises(ModelTimeout, match=r"within 0\.5 s"):
+            call.result(ENDLESS)
+        assert server.gone.acquire(timeout=ENDLESS), "the connection is closed"
+
+
+@pytest.mark.parametrize("name", HOLDING)
+def test_a_cancelled_call_leaves_its_server_at_once(name: str):
+    cancelled = threading.Event()
+    request = GenerationRequest(
+        messages=TALK.messages, max_tokens=40, is_cancelled=cancelled.is_set
+    )
+    with OddServer(HOLDING[name]) as server:
+        call = asked_soon(lambda: asked(server, request, time_limit=3600))
+        assert server.asked.acquire(timeout=ENDLESS)
+        cancelled.set()
+        with pytest.raises(CallCancelled):
+            call.result(ENDLESS)
+        assert server.gone.acquire(timeout=ENDLESS), "the connection is closed"
+
+
+@pytest.mark.parametrize("answer", [holds(b""), holds(b"HTTP/1.1 200 OK\r\n\r\n{", b" ")])
+def test_ollamas_client_keeps_limits_and_is_cancelled_too(
+    answer: Callable[[Send, threading.Event], None],
+):
+    with OddServer(answer) as server:
+        profile = ModelProfile(
+            "agent", provider="ollama", host=server.address, model="fake", time_limit=0.5
+        )
+        call = asked_soon(lambda: OllamaModel(profile).generate(TALK))
+        with pytest.raises(ModelTimeout):
+            call.result(ENDLESS)
+        assert server.asked.acquire(timeout=ENDLESS)
+        cancelled = threading.Event()
+        request = GenerationRequest("x", max_tokens=40, is_cancelled=cancelled.is_set)
+        profile = ModelProfile(
+            "agent", provider="ollama", host=server.address, model="fake", time_limit=3600
+        )
+        call = asked_soon(lambda: OllamaModel(profile).generate(request))
+        assert server.asked.acquire(timeout=ENDLESS)
+        cancelled.set()
+        with pytest.raises(CallCancelled):
+            call.result(ENDLESS)
+
+
+# -- odd streams that are answers
+
+
+END = b"data: [DONE]\n\n"
+SEPARATED = '{"choices": [{"delta": {"content": "I\u2028am Mira."}}]}'
+PARTS = [{"type": "text", "text": "I am "}, {"type": "text", "text": "Mira."}, {"type": "image"}]
+OF_PARTS = json.dumps({"choices": [{"delta": {"content": PARTS}}]})
+TWO_LINES = b'data: {"choices":\ndata: [{"delta": {"content": "I am Mira."}}]}\n\n'
+CLOSED = event("I am Mira.", "stop").rstrip()
+
+READ = {
+    "raw U+2028 in JSON": sends(STREAM, f"data: {SEPARATED}\n\n".encode(), END),
+    "an event in two data lines": sends(STREAM, TWO_LINES, END),
+    "content as a list of parts": sends(STREAM, f"data: {OF_PARTS}\n\n".encode(), END),
+    "[DONE] on an open connection": holds(OPEN + chunk(event("I am Mira.")) + chunk(END)),
+    "[DONE], then keepalives": holds(
+        OPEN + chunk(event("I am Mira.")) + chunk(END), chunk(b": keepalive\n\n")
+    ),
+    "no empty line between events": sends(
+        STREAM, event("I am ").rstrip() + b"\n" + event("Mira.").rstrip() + b"\n" + END
+    ),
+    "no empty line at the end": sends(STREAM, CLOSED),
+    "comments, names and numbers": sends(
+        STREAM, b": hello\n\nid: 7\nevent: message\nretry: 10\n" + event("I am Mira."), END
+    ),
+    "lines that end with CR LF": sends(STREAM, (event("I am Mira.") + END).replace(b"\n", b"\r\n")),
+    "one byte at a time": sends(STREAM, *(bytes([b]) for b in event("I am Mira.") + END)),
+    "a whole answer, not streamed": sends(
+        b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n",
+        f'{{"choices": [{{"message": {{"content": {json.dumps(PARTS)}}}}}]}}'.encode(),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", READ)
+def test_odd_streams_are_read(name: str):
+    with OddServer(READ[name]) as server:
+        answer = asked_soon(lambda: asked(server, time_limit=3600)).result(ENDLESS)
+    assert "".join(answer.text.split()) == "IamMira."
+
+
+def test_content_that_is_no_text_is_a_bad_answer():
+    number = b'data: {"choices": [{"delta": {"content": 5}}]}\n\n'
+    with OddServer(sends(STREAM, number, END)) as server, pytest.raises(BadAnswer, match="int"):
+        asked(server)
+
+
+# -- caps
+
+
+def flood(head: bytes, piece: bytes) -> Callable[[Send, threading.Event], None]:
+    """Answer with a beginning, and then with as much as the client takes."""
+    return holds(head, piece, pause=0.0)
+
+
+@pytest.fixture
+def pool() -> Iterator[ThreadPoolExecutor]:
+    with ThreadPoolExecutor(1) as made:
+        yield made
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        flood(STREAM + b"data: ", b"a" * 65_536),
+        flood(STREAM, b": keepalive\n\n" * 5000),
+        flood(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n", b" " * 65_536),
+    ],
+)
+def test_a_body_without_end_is_left_at_its_cap_and_not_asked_again(
+    answer: Callable[[Send, threading.Event], None],
+):
+    with OddServer(answer) as server:
+        call = asked_soon(lambda: asked(server, time_limit=3600))
+        with pytest.raises(AnswerBrokenOff, match=r"more than 1,130,496 bytes"):
+            call.result(ENDLESS)
+        assert server.gone.acquire(timeout=ENDLESS)
+        assert server.asked.acquire(timeout=ENDLESS)
+        assert not server.asked.acquire(blocking=False)
+
+
+def test_the_body_of_an_error_is_cut_and_its_status_is_reported():
+    with OddServer(flood(FAILED, b"out of memory " * 4096)) as server:
+        call = asked_soon(lambda: asked(server, time_limit=3600))
+        with pytest.raises(ModelFailed, match="HTTP 500: out of memory") as caught:
+            call.result(ENDLESS)
+    assert len(caught.value.said) <= 65_536
+    with OddServer(holds(FAILED + b"out of memory")) as server:
+        call = asked_soon(lambda: asked(server, time_limit=3600))
+        with pytest.raises(ModelFailed, match="HTTP 500: out of memory"):
+            call.result(ENDLESS)
+
+
+def test_a_compressed_answer_is_refused_before_it_is_inflated():
+    bomb = gzip.compress(b" " * 50_000_000)
+    head = STREAM.replace(b"\r\n\r\n", b"\r\nContent-Encoding: gzip\r\n\r\n")
+    with OddServer(sends(head, bomb)) as server, pytest.raises(BadAnswer, match="compressed"):
+        asked(server)
+
+
+@pytest.mark.parametrize("size", [50, 400_000])
+def test_an_answer_longer_than_was_asked_for_is_cut_and_said(
+    size: int, caplog: pytest.LogCaptureFixture
+):
+    pieces: list[str] = []
+    request = GenerationRequest(messages=TALK.messages, max_tokens=40, on_text=pieces.append)
+    stream = [event("words " * (size // 6)), event("and more ")] * 50
+    with OddServer(sends(STREAM, *stream, END)) as server:
+        answer = asked(server, request)
+    most = 40 * models.CHARACTERS_A_TOKEN + models.SPARE_CHARACTERS
+    assert len(answer.text) == most
+    assert answer.text == "".join(pieces)
+    assert answer.finish_reason == "length"
+    assert "more text than 40 tokens" in caplog.text
+
+
+def test_tool_calls_without_end_are_refused():
+    call = [{"function": {"name": "go", "arguments": "{}"}}]
+    line = f"data: {json.dumps({'choices': [{'delta': {'tool_calls': call}}]})}\n\n".encode()
+    with (
+        OddServer(sends(STREAM, *[line] * 3000, END)) as server,
+        pytest.raises(AnswerBrokenOff, match="tool calls"),
+    ):
+        asked(server)
+
+
+# -- a pause that a server asks for
+
+
+@pytest.mark.parametrize(
+    "header", ["9999999999", "9" * 5000, "Fri, 31 Dec 2999 23:59:59 GMT", "3600"]
+)
+def test_a_pause_is_capped_and_said(header: str, caplog: pytest.LogCaptureFixture):
+    head = f"HTTP/1.1 429 Slow\r\nContent-Length: 0\r\nRetry-After: {header}\r\n\r\n".encode()
+    now = models.time.monotonic()
+    with OddServer(sends(head)) as server, pytest.raises(ModelBusy) as caught:
+        asked(server)
+    assert now < caught.value.until <= models.time.monotonic() + LONGEST_RETRY_AFTER
+    assert "asks for a pause" in caplog.text

@@ -1,0 +1,126 @@
+"""The window of a prompt: true order, own deeds as written, and whom words were spoken to."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from keepsake.agent.attention import EventKind, Impulse
+from keepsake.agent.turns.context import came_after, unanswered
+from keepsake.archive.records import Memory
+from keepsake.happening import ME, Deed, Manner, Person, Pose, Sight, Speech, What
+from keepsake.tasks.conversation import turns_of
+
+START = datetime(2026, 11, 26, 18, 0, tzinfo=UTC)
+TOM = Person("Tom", "41-1")
+BRAM = Person("Bram", "42-1")
+ANNEKE = Person("Anneke", "43-1")
+
+
+def life(*happened: What, answers: int = 0) -> list[Memory]:
+    """Return memories of what happened; ``answers``: what the last of them answers."""
+    found = [
+        Memory(n, START + timedelta(seconds=n), what, "The Kettle")
+        for n, what in enumerate(happened, start=1)
+    ]
+    last = found[-1]
+    return [*found[:-1], Memory(last.number, last.time, last.what, last.place, answers=answers)]
+
+
+def says(who: Person, words: str, to: Person | None = ME) -> Speech:
+    people = (to,) if to else ()
+    return Speech(speaker=who, words=words, to=people, shown=f'{who.name} says, "{words}"')
+
+
+def own(words: str, to: Person, shown: str = "") -> Speech:
+    return Speech(speaker=ME, words=words, to=(to,), shown=shown or f"say {words}")
+
+
+def shown(*happened: What, answers: int = 0) -> list[tuple[str, list[str]]]:
+    turns = turns_of(life(*happened, answers=answers))
+    return [(turn.role, [each for each in turn.lines if each[0] != "["]) for turn in turns]
+
+
+class TestOrder:
+    def test_an_answer_comes_after_what_happened_while_it_was_written(self):
+        asked = says(ANNEKE, "Is he there?")
+        goes = Sight(source=ANNEKE, shown="Anneke goes south.")
+        assert shown(asked, goes, own("He is.", ANNEKE), answers=1) == [
+            ("user", ['Anneke says, "Is he there?"', "Anneke goes south."]),
+            ("assistant", ["He is."]),
+        ]
+
+    @given(st.lists(st.sampled_from([says(TOM, "A?"), says(BRAM, "B?"), own("C.", TOM)])))
+    def test_all_lines_are_in_the_order_of_the_archive(self, happened):
+        if happened:
+            lines = [line for _, lines in shown(*happened) for line in lines]
+            text = " ".join(lines)
+            places = [word for word in text.replace("?", ".").split(".") if word]
+            wanted = [what.words.strip("?.") for what in happened]
+            assert [place[-1] for place in places if place[-1] in "ABC"] == wanted
+
+
+class TestAddressees:
+    def test_words_to_who_turned_to_the_agent_last_are_plain(self):
+        assert shown(says(TOM, "A?"), own("Yes.", TOM))[-1] == ("assistant", ["Yes."])
+
+    def test_words_to_somebody_else_are_not_plain(self):
+        found = shown(says(BRAM, "B?"), says(TOM, "A?"), own("Yes, Bram.", BRAM))
+        assert found[-1] == ("assistant", ["> talk Bram = Yes, Bram."])
+
+    def test_plain_words_and_words_to_somebody_else_are_not_joined(self):
+        found = shown(says(TOM, "A?"), own("Yes.", TOM), own("Hear that?", BRAM))
+        assert found[-1] == ("assistant", ["Yes.", "> talk Bram = Hear that?"])
+
+    def test_people_are_told_apart_by_identity_and_not_by_name(self):
+        other = Person("Tom", "99-1")
+        assert shown(says(other, "A?"), own("Yes.", TOM))[-1][1] == ["> talk Tom = Yes."]
+        renamed = Person("Thomas", TOM.id)
+        assert shown(says(TOM, "A?"), own("Yes.", renamed))[-1][1] == ["Yes."]
+
+    def test_talk_between_others_changes_nothing(self):
+        found = shown(says(TOM, "A?"), says(BRAM, "Hm.", to=TOM), own("Yes.", TOM))
+        assert found[-1] == ("assistant", ["Yes."])
+
+
+class TestDeeds:
+    def test_own_deeds_are_shown_as_they_were_written(self):
+        follows = Deed(actor=ME, verb="follow", to=(ANNEKE,), shown="follow Anneke")
+        nods = Pose(actor=ME, gesture="nods", shown="emote nods")
+        psst = Speech(
+            speaker=ME, words="Psst.", to=(TOM,), manner=Manner.WHISPER, shown="whisper Tom = Psst."
+        )
+        found = shown(says(TOM, "A?"), follows, nods, psst)
+        assert found[-1][1] == ["> follow Anneke", "*nods*", "> whisper Tom = Psst."]
+
+
+class TestUnanswered:
+    def impulse(self, who: Person, memory: int) -> Impulse:
+        return Impulse(EventKind.ADDRESSED, True, who.name, memory, who.id)
+
+    def test_a_new_character_with_an_old_name_did_not_say_it(self):
+        window = life(says(TOM, "My secret."), says(Person("Tom", "99-1"), "Hello."))
+        assert unanswered(window, self.impulse(Person("Tom", "99-1"), 2)).words == "Hello."
+
+    def test_a_renamed_one_did(self):
+        window = life(says(TOM, "My boat."), says(Person("Thomas", TOM.id), "Well?"))
+        found = unanswered(window, self.impulse(Person("Thomas", TOM.id), 2))
+        assert found.words == "My boat. Well?"
+
+    def test_an_answer_to_somebody_else_of_that_name_is_no_answer(self):
+        window = life(says(TOM, "Well?"), own("Hm.", Person("Tom", "99-1")))
+        assert unanswered(window, self.impulse(TOM, 1)).words == "Well?"
+
+    def test_what_is_answered_is_repeated_only_if_something_came_after_it(self):
+        for after, expected in (
+            (says(BRAM, "B?"), True),
+            (own("Hm.", BRAM), True),
+            (says(BRAM, "Hm.", to=TOM), False),
+            (Sight(shown="Rain."), False),
+            (says(TOM, "And?"), False),
+        ):
+            window = life(says(TOM, "A?"), after)
+            waiting = unanswered(window, self.impulse(TOM, 1))
+            assert came_after(window, waiting, TOM) is expected, after
