@@ -45,6 +45,7 @@ class Subsystem(StrEnum):
     MODELS = "models"  # model servers and their clients
     NEWS = "news"  # what a player missed
     NIGHT = "night"  # an agent's work while it sleeps
+    PLANS = "plans"  # what an agent means to do
     PEOPLE = "people"  # pages about people
     RECALL = "recall"  # searches
     SIMULATION = "simulation"

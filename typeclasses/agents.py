@@ -22,6 +22,17 @@ class Agent(AgentMixin, Character):
     agent_cmdset = "commands.agent_cmdset.AgentCmdSet"
     is_everyday = days.is_everyday
 
+    def usual_day(self) -> str:
+        """Return the daily schedule as a line: ``6-9 at The Kettle: kneads the dough; …``."""
+        hours = []
+        for hour in self.db.day or ():
+            place = hour.get("in") or self.home
+            does = hour["does"][0] if hour.get("does") else "is there"
+            hours.append(
+                f"{hour['at']} at {place.key}: {does}" if place else f"{hour['at']}: {does}"
+            )
+        return "; ".join(hours)
+
     def at_minute(self) -> None:
         """Continue the daily schedule."""
         super().at_minute()

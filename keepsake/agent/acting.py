@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,13 +11,14 @@ from twisted.python.failure import Failure
 
 from keepsake.agent.happening_ids import new_id
 from keepsake.agent.memory.memory import MemoryComponent
-from keepsake.agent.memory.tools import MemoryTools
+from keepsake.agent.memory.tools import PLAN, MemoryTools
 from keepsake.agent.surroundings import (
     Body,
     find_person,
     identity_of,
     name_of,
     people_near,
+    place_names,
     place_of,
 )
 from keepsake.archive.privacy import WHISPER
@@ -44,6 +46,8 @@ TALK = "talk"
 """The verb of words to somebody else than the partner of a turn."""
 SPEECH = frozenset({"say", "whisper", TALK})
 """Verbs of words that others hear."""
+WALK = "walk"
+"""The verb of a walk through several exits."""
 LOOKUPS = frozenset({"recall", "look", "examine"})
 """Verbs whose result returns to the model in the same turn."""
 
@@ -132,6 +136,8 @@ class Actor:
         self._tools = tools
         self.current: CurrentAct | None = None
         self.unheard = 0
+        # Starts a walk to the place or person that words name; returns why it cannot, else empty.
+        self.walk: Callable[[Body, str, int], str] = lambda *_: "there is no way"
 
     def do(
         self,
@@ -179,6 +185,10 @@ class Actor:
             witnesses=witnesses,
         )
         if command.verb in PRIVATE:
+            if command.verb == PLAN:
+                self._tools.places = place_names(agent)
+                near = people_near(agent)
+                self._tools.here = tuple(Person(name_of(x, agent), identity_of(x)) for x in near)
             result = self._tools.perform(
                 command,
                 place,
@@ -189,6 +199,12 @@ class Actor:
                 witnesses=witnesses,
             )
             return Act(command, result=result, memory=number)
+        if command.verb == WALK:
+            if why := self.walk(agent, command.words, number):
+                shown = f"You tried to walk to {command.words}: {why}"
+                refusal = Result(verb=WALK, act=number, done=False, shown=shown)
+                self._memory.remember(refusal, place=place)
+            return Act(command, memory=number)
         addressees = addressees_of(what)
         addressee = find_person(agent, addressees[0].name) if addressees else None
         act = CurrentAct(command, what, number, happening, addressee)

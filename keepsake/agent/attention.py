@@ -39,6 +39,7 @@ class EventKind(StrEnum):
     GIVEN = "given"
     ARRIVAL = "arrival"  # a person whom the agent greets has come
     HEARD = "heard"  # somebody spoke or acted without an addressee
+    PLAN = "plan"  # a plan of the agent is due
     OTHER = "other"
     IDLE = "idle"  # nothing happened for a long time
 
@@ -48,8 +49,12 @@ DIRECT = (EventKind.NAMED, EventKind.GIVEN, EventKind.ADDRESSED)
 ANSWERED = frozenset({*DIRECT, EventKind.ARRIVAL})
 """Kinds that are answered with words to a person. All others are reasons to act."""
 _WORDLESS = (EventKind.ARRIVAL, EventKind.GIVEN)
+PLAN_SLOT = "plan"
+"""The key of the slot of plans that are due. No identity is such a word."""
 SHARED_SLOT = ""
 """The key of the slot shared by all impulses that are not answered to one person."""
+_UNBOUND = (SHARED_SLOT, PLAN_SLOT)
+"""The slots of impulses that nobody's leaving ends."""
 
 
 @dataclass(frozen=True)
@@ -68,6 +73,9 @@ class Impulse:
     memory: int = 0  # number of its memory; 0 if that is not known
     source_id: str = ""  # identity of the source; empty if that is not known
     aside: bool = False  # whether it is meant for somebody else here: no reason to think
+    plan: int = 0  # the number of the plan that is due; 0 for none
+    why: str = ""  # why the plan is due: ``its time has come``
+    confided: frozenset[str] | None = None  # who alone may know of the plan; None for anybody
     who: str = field(init=False)
     priority: Priority = field(init=False)
     key: str = field(init=False)
@@ -77,6 +85,8 @@ class Impulse:
         player = self.from_player and self.kind in DIRECT
         other = "idle" if self.kind is EventKind.IDLE else "event"
         key = who if self.kind in ANSWERED else SHARED_SLOT
+        if self.kind is EventKind.PLAN:
+            key = PLAN_SLOT
         self.__dict__.update(who=who, priority="player" if player else other, key=key)
 
     @property
@@ -124,7 +134,7 @@ class Attention:
     def set_present(self, present: Collection[str], *, player_near: bool, now: float) -> None:
         """Set who is here; drop impulses of people who have left."""
         self.present = present
-        for key in [key for key in self._waiting if key != SHARED_SLOT and key not in present]:
+        for key in [key for key in self._waiting if key not in (*_UNBOUND, *present)]:
             del self._waiting[key]
         if player_near != self._player_near:  # idle thoughts are rarer without a player here
             self._player_near = player_near
@@ -171,6 +181,10 @@ class Attention:
         less = self._current is not None and self._current.priority != "player"
         return less and event.priority == "player"
 
+    def notice_plan(self, impulse: Impulse, now: float) -> None:
+        """Take in that a plan is due; one that was due before waits no longer."""
+        self._waiting[PLAN_SLOT] = _Waiting(impulse, now, now)
+
     def answered(self, who: str, now: float, *, words: bool = False) -> bool:
         """Record that a rule has answered what a player did.
 
@@ -208,6 +222,7 @@ class Attention:
                 each.impulse.priority == "player",
                 each.impulse.from_player and each.impulse.kind is EventKind.ARRIVAL,
                 each.impulse.kind in DIRECT,
+                each.impulse.kind is EventKind.PLAN,
             ),
             default=None,
         )
@@ -239,7 +254,7 @@ class Attention:
         into the impulse, so that one answer covers both.
         """
         current = self._current
-        if current is None or (current.key != SHARED_SLOT and current.key not in self.present):
+        if current is None or current.key not in (*_UNBOUND, *self.present):
             return None
         if (newer := self._waiting.pop(current.key, None)) is not None:
             self._current = current = _merged(current, newer.impulse)

@@ -136,6 +136,9 @@ class Body(GameObject, Protocol):
     def at_minute(self) -> None:
         """Called each minute while its mind is open."""
 
+    def usual_day(self) -> str:
+        """Return what it does on an ordinary day, in a line; empty if that is not set."""
+
     def verbs_now(self) -> tuple[Verb, ...]:
         """Return the game's verbs that it has and may use now."""
 

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from keepsake.agent.acting import Actor
+from functools import partial
+from typing import Any
+
+from keepsake.agent.acting import WALK, Actor
 from keepsake.agent.memory.books import Books
 from keepsake.agent.memory.compacting import Compactions
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.memory.recaller import Recaller
 from keepsake.agent.memory.tools import MemoryTools
+from keepsake.agent.plans import Plans
 from keepsake.agent.runtime import Runtime
 from keepsake.agent.sleep.night import Nights
-from keepsake.agent.sleep.night_tasks import NightWork
-from keepsake.agent.sleep.sleeper import Sleeper
-from keepsake.agent.surroundings import AgentRef, Body
+from keepsake.agent.sleep.night_tasks import NightFacts, NightWork
+from keepsake.agent.sleep.sleeper import ERRAND_PACE, Sleeper
+from keepsake.agent.surroundings import AgentRef, Body, find_goal, place_names, place_of
 from keepsake.agent.thinker import Thinker
+from keepsake.books.persona import open_lines
+from keepsake.happening import Result
 from keepsake.logs import Subsystem, get_logger, logged
 
 log = get_logger(Subsystem.BOOKS)
@@ -36,13 +42,21 @@ class Mind:
         self.tools = tools = MemoryTools(memory, books, recaller, self.compactions, services)
         self.actor = Actor(memory, tools)
         self.thinker = Thinker(ref, tools, self.actor, services, lambda: self.sleeper.walking)
-        nights = Nights(ref.name, NightWork(memory, books, services).tasks, services)
+        self._night_work = NightWork(memory, books, services)
+        nights = Nights(ref.name, self._night_work.tasks, services, self._prepare_night)
         self.sleeper: Sleeper = Sleeper(memory, self.thinker, nights, services)
+        self.plans = Plans(
+            ref.name, books.plans, services, self.thinker.begin_plan, self._walk_seconds
+        )
+        self.thinker.plans = self.plans
+        tools.plans = self.plans
+        self.actor.walk = self._walk
 
     def begin(self) -> None:
         """Open the memory, and resume thoughts that players still wait for."""
         self.memory.open()
         self.thinker.resume_unanswered()
+        self.plans.start()
         # In a worker thread, so that no thought waits for files. Later edits are noticed.
         self.workers.submit(self.read_edits)
 
@@ -58,6 +72,47 @@ class Mind:
         told = "The pages of people could not be updated"
         with logged(log, told, agent=name, subsystem=Subsystem.PEOPLE):
             self.books.update_people(self.memory.memory.archive)
+
+    def _prepare_night(self) -> None:
+        """Read what the night's tasks need of the game."""
+        if (agent := self.thinker.body()) is not None:
+            profile = str(agent.db.profile or "")
+            self._night_work.facts = NightFacts(
+                " ".join(open_lines(profile)), str(agent.usual_day()), place_names(agent)
+            )
+
+    def _walk_seconds(self, place: str) -> float:
+        """Return how long the way to a place takes; 0 if the agent is there or knows no way."""
+        agent = self.thinker.body()
+        found = find_goal(agent, place) if agent is not None else None
+        return len(found[1]) * ERRAND_PACE if found is not None else 0.0
+
+    def _walk(self, agent: Body, words: str, act: int) -> str:
+        """Start a walk that the agent chose; return why it cannot, empty if it can.
+
+        ``words``: The place or person. ``act``: The number of the memory of the act.
+        """
+        found = find_goal(agent, words)
+        if found is None:
+            return "you know no way there"
+        room, ways = found
+        if not ways:
+            return "you are there"
+        self.sleeper.go_on_errand(room, partial(self._arrived, room, act))
+        return ""
+
+    def _arrived(self, room: Any, act: int) -> None:
+        agent = self.thinker.body()
+        if agent is None or self.closed:
+            return
+        place = place_of(agent)
+        there = agent.location is room
+        shown = f"You arrive: {place}." if there else f"You did not get there; you are at {place}."
+        what = Result(verb=WALK, act=act, done=there, shown=shown)
+        self.memory.remember(what, place=place)
+        if (plan := self.plans.begun) is not None:
+            self.plans.go_on(plan)
+        self.thinker.schedule()
 
     def pause(self, agent: Body) -> ActionResult:
         """Pause the agent: it perceives and remembers, but does not think."""
@@ -99,6 +154,7 @@ class Mind:
     def close(self) -> None:
         """Stop thinking, and write the memory to disk."""
         self.closed = True
+        self.plans.close()
         self.thinker.close()
         self.sleeper.close()
         self.books.closed = True

@@ -15,12 +15,15 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from keepsake.agent.agent_log import log
-from keepsake.agent.runtime import Alarm, Runtime
+from keepsake.agent.runtime import Runtime
+from keepsake.agent.scheduler import Alarm
 from keepsake.archive.privacy import Audience
 from keepsake.books.plans import Plan, PlanBook, PlanState
-from keepsake.errors import NoteRefused
+from keepsake.errors import KeepsakeError
 from keepsake.happening import Person
+from keepsake.logs import Subsystem, get_logger
+
+log = get_logger(Subsystem.PLANS)
 
 CHECK_SECONDS = 20.0
 """The longest time between two looks at the clock: a person may edit the file or set the clock."""
@@ -65,7 +68,7 @@ class Plans:
         self._services = services
         self._wake = wake
         self._walk_seconds = walk_seconds
-        self._alarm = Alarm(services.timer)
+        self._alarm = Alarm(services.scheduler)
         self._woken: dict[int, float] = {}  # by plan: when the agent was woken for it, in seconds
         self._thoughts = deque[float]()  # when the thoughts of the last hour began
         self._present: frozenset[str] = frozenset()  # the identities of those who are here
@@ -160,6 +163,15 @@ class Plans:
         most: int = self._services.thinking.current.plan_thoughts
         return len(self._thoughts) < most
 
+    @property
+    def begun(self) -> Plan | None:
+        """The plan that was begun and has not ended; None if there is none."""
+        return next((each for each in self.book.current if each.state is PlanState.DOING), None)
+
+    def named(self, number: int) -> Plan | None:
+        """Return the current plan with that number; None if there is none."""
+        return next((each for each in self.book.current if each.number == number), None)
+
     # -- what became of a thought about a plan
 
     def began(self, plan: Plan) -> None:
@@ -174,8 +186,8 @@ class Plans:
         def change() -> None:
             try:
                 self.book.set_state(plan, state, why, by="world")
-            except NoteRefused as error:
-                log(f"[Plans] {self._name}: {error}")
+            except KeepsakeError as error:
+                log.warning("A plan could not be changed", agent=self._name, exc_info=error)
 
         self._services.workers.submit(change)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -16,7 +16,7 @@ from keepsake.agent.body import FindBody
 from keepsake.archive.records import BY_RULE, GIVE
 from keepsake.happening import ME, Deed, Manner, Pose, Sight, Speech, What
 from keepsake.language.perception import names, perceive
-from keepsake.prompt.verbs import Options
+from keepsake.prompt.verbs import Options, find_named
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,16 +257,51 @@ MOST_ROOMS = 200
 
 def route_to(agent: Body, goal: Any) -> list[Any] | None:
     """Return the shortest route to a room through exits that the agent may pass; else None."""
+    return next((ways for room, ways in routes_from(agent) if room is goal), None)
+
+
+def routes_from(agent: Body) -> Iterator[tuple[Any, list[Any]]]:
+    """Yield rooms, the nearest first, each with the shortest route there; at most MOST_ROOMS."""
     start = agent.location
     if start is None:
-        return None
+        return
     ways: dict[Any, list[Any]] = {start: []}
     ahead = deque([start])
-    while goal not in ways and ahead and len(ways) < MOST_ROOMS:
+    while ahead:
         room = ahead.popleft()
+        yield room, ways[room]
         for way in room.exits:
             there = way.destination
-            if there is not None and there not in ways and way.access(agent, "traverse"):
+            if there is None or there in ways or len(ways) >= MOST_ROOMS:
+                continue
+            if way.access(agent, "traverse"):
                 ways[there] = [*ways[room], way]
                 ahead.append(there)
-    return ways.get(goal)
+
+
+def place_names(agent: Body) -> frozenset[str]:
+    """Return the names of the places that the agent can walk to."""
+    return frozenset(name_of(room, agent) for room, _ in routes_from(agent))
+
+
+def find_goal(agent: Body, words: str) -> tuple[Any, list[Any]] | None:
+    """Return the room that words name, or where the person is whom they name, and the way there.
+
+    Args:
+        words: ``the Quay``, ``Oswin``.
+
+    Returns:
+        The room and the exits to pass; None if the agent knows no way to such a place or person.
+    """
+    routes = list(routes_from(agent))
+    rooms = {name_of(room, agent): (room, ways) for room, ways in reversed(routes)}
+    if (name := find_named(words, tuple(rooms))) is not None:
+        return rooms[name]
+    people = {
+        name_of(each, agent): (room, ways)
+        for room, ways in reversed(routes)
+        for each in room.contents_get(content_type="character")
+        if each is not agent
+    }
+    found = find_named(words, tuple(people))
+    return people[found] if found is not None else None

@@ -17,6 +17,7 @@ from keepsake.agent.acting import Actor
 from keepsake.agent.agent_log import ThoughtLog
 from keepsake.agent.attention import DIRECT, IDLE, Attention, EventKind, Impulse
 from keepsake.agent.memory.tools import MemoryTools
+from keepsake.agent.plans import Due, Plans
 from keepsake.agent.runtime import Runtime
 from keepsake.agent.scheduler import Alarm
 from keepsake.agent.surroundings import (
@@ -24,6 +25,7 @@ from keepsake.agent.surroundings import (
     Body,
     hosts_guests,
     identity_of,
+    name_of,
     people_near,
     show_no_answer,
     show_players,
@@ -31,7 +33,12 @@ from keepsake.agent.surroundings import (
 )
 from keepsake.agent.turns.prompting import preview, warm_up
 from keepsake.agent.turns.turn import Turn
+from keepsake.happening import Person
 from keepsake.prompt.sections import Rendered
+
+_NO_STEP = frozenset({"wait", "walk", "done", "cancel"})
+"""Verbs after which a plan does not go on by itself: it waits, has ended, or goes on when the agent
+arrives."""
 
 
 class AgentState(StrEnum):
@@ -56,6 +63,7 @@ class Thinker:
         body: Returns the agent; None if it has been deleted.
         log: The outcomes of its thoughts since the server started.
         turn: The current thought; None if there is none.
+        plans: The plans that wake it; None before the mind has connected them.
     """
 
     def __init__(
@@ -89,6 +97,7 @@ class Thinker:
             pause=self._pause,
             still_wanted=lambda: self._attention.still_wanted() if self._update_present() else None,
         )
+        self.plans: Plans | None = None
         self._closed = False
         self._unanswered: dict[str, Impulse] = {}  # of players who got no answer from a model
         self._since = 0.0  # when the current thought began
@@ -143,6 +152,22 @@ class Thinker:
             self.cancel_thought()
         self._set_alarm(agent)
 
+    def begin_plan(self, due: Due) -> None:
+        """Think of a plan that is due, as soon as no player waits."""
+        plan = due.plan
+        whom = plan.whom if plan.private is not None and plan.whom is not None else Person("")
+        impulse = Impulse(
+            EventKind.PLAN,
+            from_player=False,
+            source=whom.name,
+            source_id=whom.id,
+            plan=plan.number,
+            why=due.why,
+            confided=plan.private,
+        )
+        self._attention.notice_plan(impulse, self._seconds())
+        self.schedule()
+
     def answered(self, who: str, *, words: bool = False) -> None:
         """Record that a rule has answered somebody's arrival or gift.
 
@@ -181,6 +206,9 @@ class Thinker:
             present = {each.key for each in people} | {identity_of(each) for each in people}
             near = any(each.has_account for each in people)
             self._attention.set_present(present, player_near=near, now=now)
+            if self.plans is not None and not agent.db.asleep:
+                met = [Person(name_of(each, agent), identity_of(each)) for each in people]
+                self.plans.set_present(met)
         return agent
 
     def close(self) -> None:
@@ -243,6 +271,18 @@ class Thinker:
             self._unanswered[impulse.key] = impulse
         self._finish(None)
 
+    def _follow_plan(self, turn: Turn) -> None:
+        """Go on with a plan after a thought in which the agent acted."""
+        plans = self.plans
+        if plans is None or not turn.verbs:
+            return
+        due = plans.named(turn.impulse.plan) if turn.impulse.plan else None
+        if due is not None:
+            plans.began(due)
+        plan = due or plans.begun
+        if plan is not None and not turn.verbs <= _NO_STEP:
+            plans.go_on(plan)
+
     def _warm_up(self, impulse: Impulse) -> None:
         warm_up(self._ref, impulse, self._tools, self._services)
 
@@ -260,6 +300,7 @@ class Thinker:
             self._unanswered.pop(turn.impulse.key, None)
             if turn.is_unanswered or (self.state is AgentState.PAUSED and not turn.did):
                 self._unanswered[turn.impulse.key] = turn.impulse
+            self._follow_plan(turn)
         self._pause.cancel()
         self.turn = None
         spoke = turn is not None and turn.spoke and not turn.dropped

@@ -25,6 +25,7 @@ class Takes(Enum):
     CARRIED = "carried thing"  # drop
     EXIT = "exit"  # go
     PERSON = "person"  # follow
+    WAY = "place, person or exit"  # walk
     WHISPER = "person = text"
     GIFT = "thing to person"
     ENTRY = "title: text"
@@ -82,6 +83,7 @@ VERBS: tuple[Verb, ...] = (
     Verb("look [thing]", "look around, or at one thing", Takes.MAYBE_THING),
     Verb("examine <thing>", "look at something closely", Takes.THING),
     Verb("go <exit>", "walk through an exit", Takes.EXIT),
+    Verb("walk to <place or person>", "go there by the shortest way", Takes.WAY),
     Verb("get <thing>", "pick something up", Takes.LYING),
     Verb("drop <thing>", "put something down", Takes.CARRIED),
     Verb("give <thing> to <name>", "hand something over", Takes.GIFT),
@@ -91,6 +93,15 @@ VERBS: tuple[Verb, ...] = (
     Verb("recall <words>", "search your memory and notes", Takes.WORDS, True),
     Verb("remember <a fact>", "keep a fact where a search finds it", Takes.WORDS, True),
     Verb("promise <name>: <what>", "note a promise that you give", Takes.PROMISE, True),
+    Verb(
+        "plan <when>, <where>, <whom>: <what>",
+        "mean to do it, and be reminded then; only <what> is needed. <when>: a time, in 3 minutes,"
+        " when somebody comes",
+        Takes.WORDS,
+        True,
+    ),
+    Verb("done <words of a plan>", "that plan is done", Takes.WORDS, True),
+    Verb("cancel <words of a plan>: <why>", "that plan is given up", Takes.WORDS, True),
     Verb("kept <number>", "the promise of that memory is done", Takes.NUMBER, True),
     Verb("note <title>: <text>", "write into your private notes", Takes.ENTRY, True),
     Verb("pin <text>", "keep a fact always before you", Takes.WORDS, True),

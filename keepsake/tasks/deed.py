@@ -115,6 +115,11 @@ def _argument(verb: Verb, rest: str, options: Options) -> Command:
         case Takes.WORDS:
             words = _own_words(rest)
             return Command(name, words, words=words)
+        case Takes.WAY:  # ``walk north`` is ``go north``; another place is found by the map
+            words = _own_words(rest.removeprefix("to "))
+            if (way := find_exit(_thing_name(words), options.exits)) is not None:
+                return Command("go", way, thing=way)
+            return Command(name, words, words=words)
         case Takes.EXIT:
             way = _exit(rest, options)
             return Command(name, way, thing=way)

@@ -57,6 +57,9 @@ class Scene:
     experiences: tuple[str, ...] = ()  # related earlier summaries
     notes: tuple[str, ...] = ()
     journal: tuple[str, ...] = ()
+    plans: tuple[str, ...] = ()  # what the character means to do, with numbers
+    missed: tuple[str, ...] = ()  # plans whose time passed lately
+    due: str = ""  # the plan that is the reason for the turn, and why it is due
     options: tuple[str, ...] = ()  # usages of the deeds that are possible now, with names
     whispered: bool = False  # whether the character answers a whisper
     partner: str = ""  # the person who is answered; empty for nobody

@@ -8,7 +8,9 @@ newer ones are read from the archive.
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 from keepsake.agent.runtime import Runtime
 from keepsake.agent.surroundings import AgentRef, Body, identity_of, is_agent, people_near
@@ -24,6 +26,7 @@ from keepsake.books.notes import NoteBook
 from keepsake.books.people import BUDGET as PEOPLE_BUDGET
 from keepsake.books.people import PeopleBook, PromptContext
 from keepsake.books.people import lines as people_lines
+from keepsake.books.plans import PlanBook
 from keepsake.logs import Subsystem, get_logger
 
 log = get_logger(Subsystem.BOOKS)
@@ -33,7 +36,7 @@ CHUNK = 2000
 
 
 class Books:
-    """The notes, pins, promises, journal and pages of people of one agent.
+    """The notes, pins, promises, plans, journal and pages of people of one agent.
 
     Attributes:
         closed: Whether the agent is gone or renamed; then no page is written.
@@ -53,10 +56,21 @@ class Books:
         self.commitments = Commitments(folder / "noticed.md", owner())
         self.journal = Journal(folder / "journal", owner())
         self.people = PeopleBook(folder, owner(Subsystem.PEOPLE))
+        # Appends a line to the archive; set by the memory when it has opened the archive.
+        self.record: Callable[[dict[str, Any]], None] = lambda _: None
+        self.plans = PlanBook(
+            folder / "plans.md",
+            owner(),
+            record=self._record,
+            now=lambda: services.clock.now().astimezone(),
+        )
         self.closed = False
         self._name = name
         self._services = services
         self._lock = threading.Lock()
+
+    def _record(self, line: dict[str, Any]) -> None:
+        self.record(line)
 
     def read_edits(self) -> None:
         """Read files that a person has edited; blocks.
@@ -67,6 +81,7 @@ class Books:
         _ = self.pinned.shown, self.commitments.items
         self.journal.entries()
         self.people.refresh()
+        self.plans.adopt()
 
     def update_people(self, archive: Archive) -> None:
         """Add memories that are not on the pages of people yet; blocks."""

@@ -203,6 +203,7 @@ class MemoryComponent:
         self._begin_private(archive)
         # An earlier process may have archived some of the memories that waited.
         self.waiting = deque(not_yet_in(archive, list(self.waiting)))
+        self._books.record = archive.append
         self._memory = memory  # last, because from now on any thread may use it
         return True
 

@@ -19,10 +19,12 @@ from keepsake.agent.memory.compacting import Compactions
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.memory.recaller import Recaller
 from keepsake.agent.memory.related import SearchResult
+from keepsake.agent.plans import Plans
 from keepsake.agent.runtime import Runtime
 from keepsake.archive.privacy import is_private
 from keepsake.archive.records import Memory
 from keepsake.books.kept_lines import PINNED_LIMIT, Commitment, CommitmentKind
+from keepsake.books.plans import PlanState, read_plan
 from keepsake.errors import KeepsakeError
 from keepsake.happening import Person, PersonId, Result
 from keepsake.language.perception import for_prompt, shorten
@@ -39,6 +41,8 @@ prompt holds words that were confided to the agent."""
 _TEXT_LIMIT = 20_000
 """Characters of a note or a pin that are passed on. Its book has a limit of its own."""
 _MOST_WORDS_OF_A_NAME = 3
+PLAN = "plan"
+"""The verb of something that the agent means to do later."""
 PROMISE = "promise"
 """The verb of a promise to somebody."""
 TOOL_SECONDS = 10.0
@@ -64,6 +68,10 @@ class MemoryTools:
         self.books = books
         self.recaller = recaller
         self.compactions = compactions
+        self.plans: Plans | None = None  # their clock; set by the mind
+        # What a plan may name: places, and the people who are here. Set before the plan is made.
+        self.places: frozenset[str] = frozenset()
+        self.here: tuple[Person, ...] = ()
         self._services = services
 
     def perform(
@@ -110,6 +118,8 @@ class MemoryTools:
         tool: Callable[[Command, str], str] = getattr(self, f"_{command.verb}")
         if command.verb == PROMISE:
             tool = partial(self._promise, to=to)
+        if command.verb == PLAN:
+            tool = partial(self._plan, act=act, witnesses=witnesses)
         given = self._with_source(command, seen) if command.verb in WRITES else command
         return self._services.in_thread(lambda: tool(given, place), TOOL_SECONDS).addBoth(archive)
 
@@ -171,6 +181,28 @@ class MemoryTools:
         number = self.memory.memory.archive.last_number if made is None else made.number
         promise = Commitment(CommitmentKind.PROMISE, who, what, number, key)
         return f"{script.PROMISED}{self.books.commitments.add(promise).line}"
+
+    def _plan(
+        self, command: Command, _place: str, *, act: int, witnesses: tuple[PersonId, ...] | None
+    ) -> str:
+        now = self._services.clock.now().astimezone()
+        known = (Person(page.name, page.key) for page in self.books.people.known.values())
+        people = [*known, *self.here]
+        plan = read_plan(command.words, now, self.places, people)
+        private = None if witnesses is None else frozenset(witnesses)
+        made = self.books.plans.add(replace(plan, since=act, private=private))
+        return f"{script.PLANNED}{made.line}"
+
+    def _done(self, command: Command, _place: str) -> str:
+        plan = self.books.plans.find(command.words)
+        self.books.plans.set_state(plan, PlanState.DONE)
+        return f"{script.PLAN_DONE}{plan.what}"
+
+    def _cancel(self, command: Command, _place: str) -> str:
+        which, _, why = command.words.partition(": ")
+        plan = self.books.plans.find(which)
+        self.books.plans.set_state(plan, PlanState.DROPPED, why)
+        return f"{script.PLAN_DROPPED}{plan.what}"
 
     def _basis_of_promise(self, person: Person) -> Memory | None:
         """Return the newest memory of that person and the agent, on which a promise is based."""

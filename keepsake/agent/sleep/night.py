@@ -103,13 +103,21 @@ class Nights:
 
     Args:
         tasks: The tasks by name, in the order in which they run.
+        prepare: Reads what the tasks need of the game; called on the reactor thread before them.
 
     Attributes:
         step: The name of the running task; empty if none runs.
     """
 
-    def __init__(self, name: str, tasks: Mapping[str, NightTask], services: Runtime) -> None:
+    def __init__(
+        self,
+        name: str,
+        tasks: Mapping[str, NightTask],
+        services: Runtime,
+        prepare: Callable[[], None] = lambda: None,
+    ) -> None:
         self.step = ""
+        self._prepare = prepare
         self._name = name
         self._tasks = tasks
         self._services = services
@@ -129,6 +137,7 @@ class Nights:
         config = services.sleeping.current
         services.events.emit(Sleep(agent=name, op="falls asleep", why=why))
         self._woken = woken = threading.Event()
+        self._prepare()
         try:
             ask = services.asker(config.profile, Priority.SLEEP, woken)
         except ConfigError as error:

@@ -58,17 +58,31 @@ _KNOWN = 20
 a reflection must not repeat."""
 
 
+@dataclass(frozen=True, slots=True)
+class NightFacts:
+    """What a night's tasks know of the game, read before they run."""
+
+    persona: str = ""
+    usual_day: str = ""  # what the agent does on other days
+    places: frozenset[str] = frozenset()  # names of places
+
+
 class NightWork:
     """The tasks of one agent's night: what it asks a model, and what it writes.
 
     :class:`NightOver` may interrupt each method; results already written stay. Each raises
     ModelError if a model does not answer, and NoteRefused if a file cannot be read or written.
+
+    Attributes:
+        tasks: The tasks by name, in the order in which they run.
+        facts: What they know of the game.
     """
 
     def __init__(self, memory: MemoryComponent, books: Books, services: Runtime) -> None:
         self._memory = memory
         self._books = books
         self._services = services
+        self.facts = NightFacts()
         self.tasks: Mapping[str, NightTask] = {
             "consolidate": self.consolidate,
             "reflect": self.reflect,
@@ -236,16 +250,15 @@ class NightWork:
         services = self._services
         now = services.clock.now().astimezone()
         people = [Person(page.name, page.key) for page in self._books.people.all()]
-        places = self._memory.places
         values = {
-            "persona": self._memory.known[1],
+            "persona": self.facts.persona,
             "today": f"{now:%A} {now.day} {now:%B %Y}",
             "known": lines_of(tuple(each for each in plans.current if each.private is None)),
-            "usual": self._memory.usual_day,
-            "places": places,
+            "usual": self.facts.usual_day,
+            "places": sorted(self.facts.places),
         }
         prompts = services.prompts["intentions"].current
-        read = partial(read_plan, now=now, places=places, people=people)
+        read = partial(read_plan, now=now, places=self.facts.places, people=people)
         made = 0
         for draft in ask.do(intentions_task(prompts, self._memory.name, lines, values, read)):
             with suppress(NoteRefused):  # it means to do that already

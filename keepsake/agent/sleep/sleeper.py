@@ -43,10 +43,12 @@ ITS_HOUR = "its hour"
 _ADDRESSED = (EventKind.ADDRESSED, EventKind.NAMED)
 _TIRED = "yawns, and sets off for home."
 _CALLED = "hurries home to a guest."
+_ERRAND = "sets off."
 _STROLL = ""
 """What people see when a walk begins. A walk of the daily routine is not shown, and agents do not
 think about it."""
-_PACE = {_TIRED: 3.0, _CALLED: 1.0, _STROLL: 4.0}
+ERRAND_PACE = 3.0
+_PACE = {_TIRED: 3.0, _CALLED: 1.0, _ERRAND: ERRAND_PACE, _STROLL: 4.0}
 """Seconds between two exits of a walk."""
 
 
@@ -163,6 +165,10 @@ class Sleeper:
         """Walk to a room of the daily routine; anyone who addresses the agent stops it."""
         self._walk_to(arrived, _STROLL, goal)
 
+    def go_on_errand(self, goal: Any, arrived: Callable[[], None]) -> None:
+        """Walk to a room because the agent wants to; people see it set off."""
+        self._walk_to(arrived, _ERRAND, goal)
+
     def come_home(self) -> None:
         """Go back to the place that it keeps, because a guest has come; not during a talk."""
         agent = self._body()
@@ -225,7 +231,7 @@ class Sleeper:
             if ways:
                 self._next.set(_PACE[walk.manner], self._step, walk)
                 return
-            if walk.manner:
+            if walk.manner not in (_STROLL, _ERRAND):
                 agent.move_to(walk.goal, quiet=True, move_type="teleport")
                 show(agent, f"{agent.key} comes home.", "move")
         self.stop_walking()

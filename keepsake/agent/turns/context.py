@@ -64,6 +64,8 @@ NOTHING = Unanswered()
 
 def context_of(agent: Body, impulse: Impulse, memory: MemoryComponent) -> TurnContext:
     """Return the partner and the audience of a turn."""
+    if impulse.confided is not None and impulse.source:  # a plan made in a whisper
+        return TurnContext(impulse, impulse.person, whispered=True, audience=impulse.confided)
     if impulse.kind not in ANSWERED or not impulse.source:
         return TurnContext(impulse)
     waiting = unanswered(memory.memory.context().window, impulse)

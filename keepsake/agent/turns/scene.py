@@ -11,6 +11,7 @@ from typing import Any
 from keepsake.agent.agent_log import call_hook
 from keepsake.agent.memory.related import SearchResult, line_of, scene_query
 from keepsake.agent.memory.tools import WRITES, MemoryTools
+from keepsake.agent.plans import lines_of
 from keepsake.agent.surroundings import (
     Body,
     description_of,
@@ -131,6 +132,7 @@ def scene_of(
         told=told,
         experiences=lines[DocumentKind.SUMMARY],
         notes=lines[DocumentKind.NOTE],
+        **_plans_of(tools, turn),
         pinned=tuple(books.pinned.shown),
         noticed=memory.commitments.lines(
             first, lambda number: memory.private.may_hear([number], audience)
@@ -161,6 +163,19 @@ def scene_of(
     }
 
 
+def _plans_of(tools: MemoryTools, turn: TurnContext) -> dict[str, Any]:
+    """Return the fields of a scene about plans: open ones, missed ones, and the one that is due."""
+    plans = tools.plans
+    if plans is None:
+        return {}
+    due = plans.named(turn.impulse.plan) if turn.impulse.plan else None
+    return {
+        "plans": lines_of(plans.shown(turn.audience)),
+        "missed": lines_of(plans.missed(turn.audience)),
+        "due": f"{lines_of([due])[0]} ({turn.impulse.why})" if due is not None else "",
+    }
+
+
 def _answered(turn: TurnContext, waiting: Unanswered) -> tuple[int, ...]:
     """Return the numbers of the memories that a turn answers, or that are its reason."""
     numbers = {each.number for each in waiting.memories} | {turn.impulse.memory}
@@ -182,6 +197,8 @@ def _surroundings(
         for e in people_near(agent)
         if e.id == agent.mind.actor.leader
     ]
+    if usual := call_hook(agent, "usual_day", str, ""):
+        facts.append(f"On an ordinary day: {usual}")
     facts += call_hook(agent, "at_agent_prompt", list | tuple, ())
     things = place.contents_get(content_type="object") if place is not None else ()
     people = (

@@ -105,6 +105,12 @@ class Turn:
         return bool(self.attempts) and self.attempts[-1].did
 
     @property
+    def verbs(self) -> frozenset[str]:
+        """The verbs of what the agent did in the last attempt; empty if it did nothing."""
+        acts = self.attempts[-1].acts if self.attempts else ()
+        return frozenset(each.command.verb for each in acts if each.command is not None)
+
+    @property
     def is_unanswered(self) -> bool:
         """Whether a player waits for an answer, because no model gave one."""
         last = self.attempts[-1] if self.attempts else None

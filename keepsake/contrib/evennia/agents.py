@@ -282,6 +282,14 @@ class AgentMixin(CharacterMixin):
         """Whether a scene is not remembered. A game may override it for its daily scenes."""
         return False
 
+    def usual_day(self) -> str:
+        """Return what the agent does on an ordinary day, in a line; empty if that is not set.
+
+        A game may override it. The line is in every prompt, and at night a model plans what the
+        agent does besides.
+        """
+        return ""
+
     def at_minute(self) -> None:
         """Called each minute. A game may override it to move its agents through their day."""
 

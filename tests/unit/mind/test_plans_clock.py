@@ -11,6 +11,7 @@ import pytest
 from twisted.internet.task import Clock
 
 from keepsake.agent.plans import CHECK_SECONDS, STEP_SECONDS, Plans, lines_of
+from keepsake.agent.scheduler import ClockScheduler
 from keepsake.agent.settings import ThinkingConfig
 from keepsake.books.plans import GRACE, Plan, PlanBook, PlanState
 from keepsake.happening import Person
@@ -19,6 +20,13 @@ from keepsake.language.when import When
 NOW = datetime(2026, 11, 28, 20, 5, tzinfo=UTC)
 ANNEKE = Person("Anneke", "12-1")
 TOM = Person("Tom", "13-1")
+
+
+class Manual(ClockScheduler):
+    """Runs queued calls at once."""
+
+    def soon(self, call):
+        call()
 
 
 class AtOnce(Executor):
@@ -39,7 +47,7 @@ class Village:
         self.book = PlanBook(folder / "plans.md", now=self.now)
         self.services = SimpleNamespace(
             clock=self,
-            timer=self.timer,
+            scheduler=Manual(self.timer),
             seconds=self.timer.seconds,
             workers=AtOnce(),
             thinking=SimpleNamespace(current=replace(ThinkingConfig(), **config)),

@@ -31,6 +31,7 @@ VIEWS: dict[str, View] = {
     "notes": partial(books.book, "notes"),
     "people": partial(books.book, "people"),
     "pin": books.pin,
+    "plans": books.plans,
     "recall": why.search,
     "why": why.view,
 }
@@ -78,6 +79,8 @@ class CmdAgent(BuilderCommand):
       @agent/note <name>/<title> [= <text>]  read a note, or add to it
       @agent/pin <name> [= <text>]        see its pins, or add one;
                                           |w/pin/remove <name> = <n>|n
+      @agent/plans <name> [= <plan>]      what it means to do, or add to it:
+                                          tomorrow 12:00, the Quay, Ada: row
       @agent/rules [<name>]               its promises and rules, or all agents';
                                           |w/rules/drop <person>|n: those of a person
 

@@ -6,10 +6,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from keepsake.agent.runtime import now
+from keepsake.agent.surroundings import place_names
 from keepsake.books.kept_lines import PINNED_LIMIT, Commitment, Commitments, Pinned
+from keepsake.books.plans import read_plan
 from keepsake.contrib.evennia.commands.base import Query, one_line, plain, table
 from keepsake.contrib.evennia.wording import counted
 from keepsake.errors import KeepsakeError
+from keepsake.happening import Person
 
 SHOWN = 5
 """The most files that are shown whole; of the others only the names are shown."""
@@ -57,6 +60,27 @@ def note(query: Query) -> Callable[[], str]:
             return book("notes", replace(query, words=query.title))()
         new = notes.write(query.title, query.words, place=place, now=now(), by="builder")
         return f"|gWritten|n to {owner}'s note {plain(new.title)} ({plain(str(new.path))})."
+
+    return work
+
+
+def plans(query: Query) -> Callable[[], str]:
+    """``@agent/plans``: show what an agent means to do, or add a plan."""
+    name = query.name
+    book = query.mind.books.plans
+    text = query.words
+    places = place_names(query.agent)
+    people = [Person(page.name, page.key) for page in query.mind.books.people.known.values()]
+
+    def work() -> str:
+        done = ""
+        if text:
+            made = book.add(read_plan(text, now().astimezone(), places, people), by="builder")
+            done = f"|gPlanned:|n {plain(made.line)}\n"
+        rows = [(str(each.number), each.state.value, plain(each.line)) for each in book.items]
+        if not rows:
+            return f"{done}{name} has no plans."
+        return f"{done}|w{name}'s plans|n\n{table(('', 'state', 'plan'), rows)}"
 
     return work
 

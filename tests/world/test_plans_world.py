@@ -1,0 +1,104 @@
+"""Plans in a world: a character does later what it said that it would do."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+from keepsake.agent.surroundings import identity_of
+from keepsake.books.plans import PlanState, read_plan
+from keepsake.happening import Person
+from tests.world.agents_world import AgentsWorld
+
+
+class TestPlans(AgentsWorld):
+    """Mira, who means to do something, at the inn and at the quay."""
+
+    START = datetime(2026, 11, 27, 12, tzinfo=UTC)
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.set_thinking(idle_interval=1e9)
+        self.quay = self.add_room("The Quay")
+        self.add_exits(self.room1, "north", "south", self.quay)
+        self.plans = self.mind.books.plans
+
+    def pass_minutes(self, minutes: float) -> None:
+        """Let time pass, on the wall clock and on the timers."""
+        for _ in range(int(minutes * 4)):
+            self.time.time += timedelta(seconds=15)
+            self.pass_time(15)
+
+    def test_an_agent_keeps_an_appointment_and_says_when_it_is_done(self):
+        (prompt,) = self.ask(
+            "Meet me at the quay in ten minutes?",
+            "I'll be there.\n> plan in 10 minutes, the Quay, Tom: show him the ferry",
+        )[:1]
+        assert "plan <when>, <where>, <whom>: <what>" in prompt
+        (plan,) = self.plans.current
+        assert (plan.where, plan.whom.id) == ("The Quay", identity_of(self.char1))
+        self.char1.move_to(self.quay)
+        self.replies = ["> walk to the Quay", "There she lies, Tom.\n> done ferry", "> wait"]
+        before = len(self.prompts())
+        self.pass_minutes(12)
+        assert self.mira.location is self.quay
+        woken, arrived, *_ = self.prompts()[before:]
+        assert "It is time for what you mean to do: 1. " in woken
+        assert "its time has come" in woken
+        assert "You arrive: The Quay." in arrived
+        (done,) = self.plans.items
+        assert done.state is PlanState.DONE
+        assert "~say There she lies, Tom." in self.lines()
+        records = [
+            line for line in self.mind.memory.memory.archive.backwards() if line["type"] == "plan"
+        ]
+        assert [line["change"] for line in records][::-1] == ["made", "doing", "done"]
+
+    def test_a_plan_waits_for_somebody_to_come(self):
+        self.char1.move_to(self.quay)
+        now = self.services.clock.now()
+        tom = Person("Tom", identity_of(self.char1))
+        self.plans.add(read_plan("when Tom comes: give him the letter", now, people=[tom]))
+        self.replies = ["Tom, your letter.", "> wait"]
+        before = len(self.prompts())
+        self.pass_minutes(2)
+        assert len(self.prompts()) == before
+        self.char1.move_to(self.room1)
+        self.pass_minutes(1)
+        assert any("Tom is here" in prompt for prompt in self.prompts()[before:])
+
+    def test_a_missed_plan_is_in_the_next_prompt(self):
+        self.plans.add(read_plan("in 5 minutes: bake", self.services.clock.now()))
+        self.mira.db.paused = True
+        self.pass_minutes(25)
+        self.mira.attributes.remove("paused")
+        (missed,) = self.plans.items
+        assert missed.state is PlanState.MISSED
+        (prompt, *_) = self.ask("Good evening, Mira.", "Good evening.")
+        assert "You meant to, and did not: 1. " in prompt
+
+    def test_a_whispered_plan_is_for_the_whisperer_alone(self):
+        ada = self.add_player(2, "Ada")
+        self.replies = ["I will.\n> plan in 10 minutes, the Quay, Tom: dig up the chest", "> wait"]
+        self.char1.execute_cmd("whisper Mira = Dig up the chest with me at the quay.")
+        self.pass_time(5)
+        (plan,) = self.plans.current
+        assert plan.private == {identity_of(self.char1)}
+        assert "chest" not in "".join(
+            self.ask("What will you do today?", "This and that.", who=ada)
+        )
+        self.replies = ["To the quay.", "> wait"]
+        before = len(self.prompts())
+        self.pass_minutes(11)
+        assert any("dig up the chest" in prompt for prompt in self.prompts()[before:])
+        assert "To the quay." not in "\n".join(self.lines(self.add_agent("Bram")))
+
+    def test_builders_see_plans_and_add_to_them(self):
+        shown = self.capture(self.char1)
+        self.char1.execute_cmd("@agent/plans Mira = in 10 minutes: sweep the floor")
+        self.settle(lambda: bool(self.plans.current))
+        self.pass_time(1)
+        assert "sweep the floor" in "\n".join(shown)
+
+    def test_a_time_that_cannot_be_read_comes_back_as_a_result(self):
+        self.ask("Come at swine o'clock?", "> plan : .")
+        assert any("Write: plan tomorrow" in line or "say what" in line for line in self.lines())
