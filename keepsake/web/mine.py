@@ -5,6 +5,7 @@ Every logged-in account may see it. It shows only what agents know about the acc
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from django.contrib.auth.decorators import login_required
@@ -14,11 +15,23 @@ from django.views.decorators.http import require_safe
 
 from keepsake.agent.runtime import runtime
 from keepsake.agent.surroundings import identity_of
+from keepsake.books.plans import Plan
 from keepsake.contrib.evennia.creation import all_agents
 from keepsake.contrib.evennia.minds import mind_of
 from keepsake.errors import KeepsakeError
 from keepsake.web.access import HEADERS, with_headers
 from keepsake.web.world import on_reactor
+
+
+def plans_for(plans: Iterable[Plan], keys: set[str]) -> tuple[str, ...]:
+    """Return the lines of the plans that are made with these characters, and not kept from them."""
+    return tuple(
+        each.line
+        for each in plans
+        if each.whom is not None
+        and each.whom.id in keys
+        and (each.private is None or not keys.isdisjoint(each.private))
+    )
 
 
 @on_reactor
@@ -33,6 +46,8 @@ def _agents(account: Any) -> list[dict[str, Any]]:
         pages = tuple(known[key] for key in keys if key in known)
         met = -sum(page.meetings for page in pages)
         shown = {"name": agent.key, "place": place, "asleep": bool(agent.db.asleep), "knows": pages}
+        plans = mind.books.plans.current if mind is not None else ()
+        shown["plans"] = plans_for(plans, set(keys))
         found.append((met, agent.key, shown))
     return [shown for _, _, shown in sorted(found, key=lambda each: each[:2])]
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 from keepsake.agent.surroundings import identity_of
-from keepsake.books.plans import PlanState, read_plan
+from keepsake.books.plans import Plan, PlanState, read_plan
 from keepsake.happening import Person
+from keepsake.web.mine import plans_for
 from tests.world.agents_world import AgentsWorld
 
 
@@ -91,6 +92,17 @@ class TestPlans(AgentsWorld):
         self.pass_minutes(11)
         assert any("dig up the chest" in prompt for prompt in self.prompts()[before:])
         assert "To the quay." not in "\n".join(self.lines(self.add_agent("Bram")))
+
+    def test_players_see_what_is_planned_with_them_and_no_surprise(self):
+        tom = Person("Tom", "12-1")
+        plans = [
+            Plan(what="row", whom=tom),
+            Plan(what="dig", whom=tom, private=frozenset({tom.id})),
+            Plan(what="bake him a cake", whom=tom, private=frozenset({"13-1"})),
+            Plan(what="sweep"),
+        ]
+        assert plans_for(plans, {tom.id}) == ("with Tom: row", "with Tom: dig")
+        assert plans_for(plans, {"13-1"}) == ()
 
     def test_builders_see_plans_and_add_to_them(self):
         shown = self.capture(self.char1)
