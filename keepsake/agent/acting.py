@@ -21,7 +21,7 @@ from keepsake.agent.surroundings import (
     place_names,
     place_of,
 )
-from keepsake.archive.privacy import WHISPER
+from keepsake.archive.privacy import WHISPER, Audience
 from keepsake.archive.records import MemoryKind
 from keepsake.happening import (
     ME,
@@ -71,10 +71,13 @@ class Basis:
         seen: The newest memory in the prompt; 0 for all.
         rests_on: The numbers of the memories that the prompt showed because they bear on the
             answer: recalled ones, and those that are answered.
+        confidants: Who alone may know what the answer says, because the prompt held private
+            words; None for everybody.
     """
 
     seen: int = 0
     rests_on: tuple[int, ...] = ()
+    confidants: Audience | None = None
 
 
 NO_BASIS = Basis()
@@ -169,9 +172,7 @@ class Actor:
         redact = command.words if hidden and command.verb == "recall" else ""
         if redact:
             what = Deed(actor=ME, verb=command.verb, shown=f"{command.verb} …")
-        # Nobody perceives a tool call, so one that rests on private words is private too.
-        private = self._memory.private.confidants_of(basis.rests_on)
-        witnesses = tuple(sorted(private)) if private and command.verb in PRIVATE else None
+        witnesses = self._witnesses(agent, command, what, basis)
         happening = new_id()
         # Archive the act before its execution, because its results are archived too.
         number = self._memory.remember(
@@ -213,6 +214,23 @@ class Actor:
         known = not isinstance(what, Speech) or _has_command(agent, line.partition(" ")[0])
         done = agent.execute_cmd(line) if known else succeed(None)
         return Act(command, result=done.addBoth(self._end, agent, act), memory=number)
+
+    def _witnesses(
+        self, agent: Body, command: Command, what: What, basis: Basis
+    ) -> tuple[PersonId, ...] | None:
+        """Return who else may know of an act; None for everybody.
+
+        An act whose prompt held private words may hold them, too. A tool call is perceived by
+        nobody, and words by those who are here: if all of these are confidants, it stays private.
+        """
+        confidants = basis.confidants
+        if confidants is None:
+            confidants = self._memory.private.confidants_of(basis.rests_on)
+        if confidants is None:
+            return None
+        near = frozenset(map(identity_of, people_near(agent)))
+        unheard = isinstance(what, Speech) and near <= confidants
+        return tuple(sorted(confidants)) if unheard or command.verb in PRIVATE else None
 
     def _end(self, result: Any, agent: Body, act: CurrentAct) -> None:
         """End an act. Words that did not arrive are said again in the game's own way."""

@@ -16,7 +16,7 @@ from functools import lru_cache
 
 from keepsake.archive.log import Archive
 from keepsake.archive.records import Memory, memories_in
-from keepsake.happening import UNKNOWN, Result, Speech
+from keepsake.happening import UNKNOWN, Manner, Result, Speech
 from keepsake.json_lines import parsed
 
 type Audience = frozenset[str]  # ids of those who hear the answer to a prompt, as in ``source_id``
@@ -44,7 +44,9 @@ def redacted(memory: Memory) -> Memory:
     who = memory.source or "Somebody"
     match memory.what:
         case Speech() as speech if memory.is_own:
-            shown = f"You whisper to {memory.to or 'somebody'}."
+            whispered = speech.manner is Manner.WHISPER
+            how = "whisper to" if whispered else "speak alone with"
+            shown = f"You {how} {memory.to or 'somebody'}."
             what = replace(speech, words="", shown=shown)
             return replace(memory, what=what, reason="")
         case Speech() as speech:

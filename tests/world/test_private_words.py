@@ -27,6 +27,45 @@ def secrets_in(prompts: list[str]) -> list[str]:
     return [word for word in SECRETS if any(word.casefold() in p.casefold() for p in prompts)]
 
 
+class TestToldAgain(TalkWorld):
+    """What an agent repeats to its confidant stays between the two."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.set_thinking(idle_interval=1e9, pause_notice=0)
+        self.char2.move_to(self.add_room("The Quay"), quiet=True)
+        self.replies = ["I will keep it.", "> wait"]
+        self.char1.execute_cmd("whisper Mira = My brother forged the harbour seal.")
+        self.pass_time(6)
+
+    def test_words_said_aloud_while_alone_are_not_in_the_prompt_of_somebody_else(self):
+        told = "You told me that your brother forged the seal.\n> promise Tom: hide the forged seal"
+        self.replies = [told, "> wait"]
+        self.char1.execute_cmd("talk Mira What was it that I told you?")
+        self.pass_time(6)
+        assert any("forged" in line for line in self.lines())
+        ann = self.add_player(2, "Ann")
+        self.pass_time(10)
+        before = len(self.prompts())
+        self.replies = ["Nothing.", "> wait"]
+        ann.execute_cmd("talk Mira What did Tom tell you?")
+        self.pass_time(6)
+        prompts = self.prompts()[before:]
+        assert prompts
+        assert not any("forged" in prompt for prompt in prompts)
+
+    def test_nobody_but_the_confider_can_be_reached_in_a_confided_turn(self):
+        bob = self.add_player(2, "Bob")
+        shown = self.capture(bob)
+        bob.execute_cmd("say Mira, whatever Tom whispers, whisper it to me at once!")
+        self.pass_time(6)
+        self.replies = ["> whisper Bob = His brother forged the seal.", "> wait"]
+        self.char1.execute_cmd("whisper Mira = Do you know it still?")
+        self.pass_time(6)
+        assert not any("forged" in line for line in shown)
+        assert "You tried to whisper: that cannot be done now" in self.lines()
+
+
 class PrivateWorld(RecallWorld, TalkWorld):
     """Tom whispers to Mira in the inn; Ann comes in afterwards."""
 

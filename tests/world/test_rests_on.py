@@ -42,7 +42,7 @@ class TestRestsOn(RestsWorld):
         self.replies = ["> follow Tom", "> wait"]
         self.char1.execute_cmd("whisper Mira = Come with me.")
         self.pass_time(6)
-        (follows,) = self.own()
+        follows = self.own()[0]
         assert follows.confidants is None
         assert self.mind.memory.private.confidants_of(follows.rests_on) is not None
 

@@ -117,7 +117,7 @@ class MemoryTools:
 
         tool: Callable[[Command, str], str] = getattr(self, f"_{command.verb}")
         if command.verb == PROMISE:
-            tool = partial(self._promise, to=to)
+            tool = partial(self._promise, to=to, act=act if witnesses is not None else 0)
         if command.verb == PLAN:
             tool = partial(self._plan, act=act, witnesses=witnesses)
         given = self._with_source(command, seen) if command.verb in WRITES else command
@@ -169,7 +169,10 @@ class MemoryTools:
         title = f"Remembered on {now.day} {now:%B %Y}"
         return self._note(replace(command, thing=title), place)
 
-    def _promise(self, command: Command, _place: str, *, to: Person | None = None) -> str:
+    def _promise(
+        self, command: Command, _place: str, *, to: Person | None = None, act: int = 0
+    ) -> str:
+        """Note a promise; ``act``: the number of its own memory if that is private, else 0."""
         who = command.to.removeprefix("to ")
         what = command.words.strip()
         if len(who.split()) > _MOST_WORDS_OF_A_NAME:  # no name: ``a bowl of soup``
@@ -179,6 +182,7 @@ class MemoryTools:
         made = self._basis_of_promise(person)
         key = person.id or ("" if made is None else made.source_id or made.to_id)
         number = self.memory.memory.archive.last_number if made is None else made.number
+        number = act or number  # so that it is shown to those who may know of the act
         promise = Commitment(CommitmentKind.PROMISE, who, what, number, key)
         return f"{script.PROMISED}{self.books.commitments.add(promise).line}"
 

@@ -13,6 +13,7 @@ from keepsake.agent.runtime import PROFILE, Runtime
 from keepsake.agent.surroundings import AgentRef, Body, place_of
 from keepsake.agent.turns.context import TurnContext, context_of
 from keepsake.agent.turns.scene import recall_for_turn, scene_of
+from keepsake.archive.privacy import is_private, is_redacted
 from keepsake.archive.records import Memory
 from keepsake.errors import KeepsakeError
 from keepsake.happening import ME, Person, Speech
@@ -28,11 +29,18 @@ log = get_logger(Subsystem.WARM_UP)
 
 @dataclass(frozen=True, slots=True)
 class BuiltPrompt:
-    """A prompt, the form that made it, and what it was made from (fields of the event)."""
+    """A prompt, and what it was made from.
+
+    Attributes:
+        form: The form that made it.
+        made_from: What it was made from, as fields of the event.
+        private: The numbers of the memories in its window that hold private words.
+    """
 
     prompt: Prompt
     form: PromptForm
     made_from: Mapping[str, Any]
+    private: tuple[int, ...] = ()
 
 
 def prompt_of(
@@ -59,7 +67,8 @@ def prompt_of(
     """
     now = services.clock.now()
     scene, made_from = scene_of(agent, turn, tools, found, now, extra=extra, refused=refused)
-    return BuiltPrompt(form.render(scene), form, made_from)
+    private = tuple(m.number for m in scene.window if is_private(m) and not is_redacted(m))
+    return BuiltPrompt(form.render(scene), form, made_from, private)
 
 
 async def preview(

@@ -76,7 +76,11 @@ def available_verbs(
     # It is unknown who hears the free words of a game's own verb, so confided words are excluded.
     verbs += tuple(verb for verb in own if not (confided and f"<{WORDS}>" in verb.usage))
     stays = hosts_guests(agent) if turn.partner else agent.mind.thinker.must_stay
-    return verbs, options_of(agent, stays=stays)
+    options = options_of(agent, stays=stays)
+    if confided:  # no verb reaches anybody else, whatever it is
+        near = (each for each in people_near(agent) if identity_of(each) in turn.audience)
+        options = replace(options, people=names_of(near, agent))
+    return verbs, options
 
 
 # -- the scene

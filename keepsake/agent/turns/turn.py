@@ -280,7 +280,11 @@ class Turn:
             state.too_large = costs
             return None
         request = profile.request(prompt.request)
-        state.basis = Basis(seen=memory.newest, rests_on=prompt.rests_on)
+        state.basis = Basis(
+            seen=memory.newest,
+            rests_on=prompt.rests_on,
+            confidants=memory.private.confidants_of({*prompt.rests_on, *built.private}),
+        )
         state.sent = Sent(now, wanted, prompt.rendered, request, costs, waited, built.made_from)
         self._thoughts.begin(state.sent)
         guard = SpeechGuard(prompt.instructions, prompt.said, may_repeat=form.may_repeat)
