@@ -150,7 +150,7 @@ class NightsTest(EventsWorld):
         self.mind.sleeper.wake("Tom")
         assert self.sleep_events() == [("falls asleep", "16 hours awake"), ("wakes", "Tom")]
         steps = [each["step"] for each in self.logged("sleep") if each["op"] == "step"]
-        assert steps == ["consolidate", "reflect", "profiles"]
+        assert steps == ["consolidate", "reflect", "profiles", "intentions"]
         number = self.mira.id
         (night,) = nights(self.services.places.events, number)
         *lines, woken = night.text.splitlines()

@@ -13,7 +13,7 @@ from tests.world.agents_world import FixedConfig
 from tests.world.test_ladder_world import LadderWorld
 from tests.world.test_sleep_world import SleepWorld
 
-ALL = ["consolidate", "reflect", "profiles"]
+ALL = ["consolidate", "reflect", "profiles", "intentions"]
 THINKS = "You live in this world"
 """Part of the prompts of an agent that is awake."""
 READ_AGAIN = "What Tom and Mira said and did"
@@ -40,6 +40,8 @@ class NightWorld(SleepWorld):
     def answer(self, prompt):
         if THINKS in prompt:
             return "> wait"
+        if '{"entries"' in prompt:
+            return '{"entries": []}'
         return " Tom is worried about his brother Ostrey." if READ_AGAIN in prompt else " none"
 
     def use_model(self, **values):
@@ -81,7 +83,8 @@ class TestNights(NightWorld):
         [tom] = (p for p in self.mind.books.people.all() if p.name == "Tom")
         assert tom.portrait == "Tom is worried about his brother Ostrey."
         self.sleeper.wake("a test")
-        self.type("talk mira I hate onions.")
+        for what in ("onions", "leeks", "garlic", "shallots", "chives", "ramps"):
+            self.type(f"talk mira I hate {what}.")
         self.pass_time(2)
         self.put_to_bed()
         assert self.through() > seen
