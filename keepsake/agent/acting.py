@@ -54,6 +54,7 @@ class Act:
 
     command: Command | None  # what was done; None if nothing was
     refusal: str = ""  # why nothing was done, told to the agent; empty if something was
+    vetoed: bool = False  # whether the game's hook refused it
     # fires when the act is done and its result is in the memory; None if nothing is done
     result: Deferred[Any] | None = None
     memory: int = 0  # number of its memory; 0 if it is not archived, or not yet

@@ -24,7 +24,7 @@ from keepsake.agent.surroundings import AgentRef, Body, players_near, show_no_an
 from keepsake.agent.turns.answering import Answering
 from keepsake.agent.turns.asking import ModelCall, Reading
 from keepsake.agent.turns.attempt import Attempt, AttemptState, TurnDropped, thought_of
-from keepsake.agent.turns.context import UNPROMPTED, context_of
+from keepsake.agent.turns.context import UNPROMPTED, context_of, renewed
 from keepsake.agent.turns.prompting import prompt_of
 from keepsake.agent.turns.rules import basis_of_rule, reply_by_rule
 from keepsake.agent.turns.scene import recall_for_turn
@@ -135,11 +135,11 @@ class Turn:
         """
         has_model = self._has_model()
         self._context = context_of(self._agent, self.impulse, self._tools.memory)
+        if self._context.answered:  # an earlier answer covered it already
+            raise TurnDropped
+        if not (has_model or self._context.partner):
+            raise TurnDropped  # without a model, an agent does nothing unprompted
         for _ in range(1 + MOST_LOOKUPS):
-            if self._context.answered:  # an earlier answer covered it already
-                raise TurnDropped
-            if not (has_model or self._context.partner):
-                raise TurnDropped  # without a model, an agent does nothing unprompted
             found = await self._wait(recall_for_turn(self._agent, self._context, self._tools))
             if not has_model:
                 await self._answer_by_rule(found)
@@ -172,15 +172,22 @@ class Turn:
         self._agent = agent
         return found
 
+    def _go_on(self, impulse: Impulse) -> None:
+        """Take in what came since the turn began: newer words, or a whisper."""
+        self.impulse = impulse
+        self._context = renewed(self._agent, self._context, impulse, self._tools.memory)
+
     # -- an answer
 
     async def _answer_by_rule(self, found: SearchResult | None) -> None:
         """Answer a person by rule."""
-        partner = self._context.partner
         wanted = self._still_wanted()
-        if wanted is None or partner is None:
+        if wanted is None:
             raise TurnDropped
-        self.impulse = wanted
+        self._go_on(wanted)
+        partner = self._context.partner
+        if partner is None:
+            raise TurnDropped
         basis = basis_of_rule(wanted, found)
         self._state = state = AttemptState(number=1, impulse=wanted, basis=basis)
         words = reply_by_rule(self._agent, self._context, partner, found, self._tools.memory)
@@ -205,7 +212,8 @@ class Turn:
             self._end_answered(attempt)
             if not attempt.goes_again:
                 return attempt
-        show_no_answer(self._agent, self.impulse)
+        if not attempt.vetoed:  # a game that forbids an answer wants silence
+            show_no_answer(self._agent, self.impulse)
         return attempt
 
     async def _attempt(self, found: SearchResult | None, refused: str) -> Attempt:
@@ -259,8 +267,7 @@ class Turn:
         if wanted is None or not (form.acts_unprompted or self._context.partner):
             return None
         self._agent = agent
-        self.impulse = wanted
-        self._context = replace(self._context, impulse=wanted)
+        self._go_on(wanted)
         now = services.clock.now()
         built = prompt_of(
             agent, self._context, self._tools, services, form=form, found=found, refused=refused
