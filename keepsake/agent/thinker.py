@@ -24,6 +24,7 @@ from keepsake.agent.surroundings import (
     Body,
     hosts_guests,
     identity_of,
+    name_of,
     people_near,
     show_no_answer,
     show_players,
@@ -126,7 +127,7 @@ class Thinker:
         impulse = IDLE
         if partner is not None:
             who = identity_of(partner)
-            impulse = Impulse(EventKind.ADDRESSED, True, partner.key, source_id=who)
+            impulse = Impulse(EventKind.ADDRESSED, True, name_of(partner, agent), source_id=who)
         tools = self._tools
         return Deferred.fromCoroutine(preview(agent, impulse, words, tools, self._services))
 

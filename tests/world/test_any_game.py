@@ -271,6 +271,21 @@ class TestShortDescriptions(AnyGame):
         self.boss.execute_cmd("say It is me.")
         assert self.newest(self.vera).actor == Person("Odo", identity_of(self.boss))
 
+    def test_its_prompt_holds_no_true_name(self):
+        self.boss.execute_cmd("say Good evening.")
+        self.settle()
+        self.vera.mind.books.update_people(self.vera.mind.memory.memory.archive)
+        built = list[Any]()
+        self.vera.mind.thinker.preview(self.vera, self.boss, "Who am I?").addCallback(built.append)
+        self.settle(lambda: bool(built))
+        prompt = built[0][0].text
+        assert 'a tall man says to you, "Who am I?"' in prompt
+        assert "boss" not in prompt
+        near = frozenset({identity_of(self.boss)})
+        mind = self.vera.mind
+        lines = mind.books.people_lines(self.vera, mind.memory.private, None, near, *near)
+        assert lines[0].startswith("a tall man, met")
+
     def test_its_answer_arrives(self):
         heard = self.capture(self.boss)
         self.vera.mind.actor.speak(self.vera, "Come in.", Person("a tall man"))
