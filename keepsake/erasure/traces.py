@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -33,7 +33,10 @@ _LABELS = """
 """
 _FORMAT_WORDS = COMMON_WORDS.union(_LABELS.split(), (verb.name for verb in VERBS))
 """Words that are nobody's own, because Keepsake writes them itself, and names of commands."""
-_CITED = re.compile(r"\bmemor(?:y|ies) (\d[\d ,–-]*)")
+_CITED = re.compile(r"\bmemor(?:y|ies) (\d(?:[\d ,–-]|and |to )*)")
+"""Numbers of memories in a text: ``memory 3``, ``memories 3-7``, ``memories 3, 5 and 7``."""
+_NUMBERS = re.compile(r"(\d{1,9})(?: ?(?:[–-]|to) ?(\d{1,9}))?")
+"""A number, or the first and the last one of a range."""
 _MOST_ROUNDS = 6
 """The most agents in a row through whom words are followed: Otto told Mira, Mira told Joss …"""
 
@@ -256,10 +259,9 @@ class Traces:
         """Return whether a text of an agent contains their name or words, or cites a memory."""
         if self.person.key in text:
             return True
-        if self.numbers[agent]:  # else the agent does not know them, and the name is anybody's
-            cited = {int(n) for each in _CITED.findall(text) for n in re.findall(r"\d{1,9}", each)}
-            if self.named(text) or cited & self.numbers[agent]:
-                return True
+        known = self.numbers[agent]  # if empty, the agent does not know them: the name is anybody's
+        if known and (self.named(text) or _cites(text, known)):
+            return True
         found = terms(text)
         return (
             not self.rare.isdisjoint(found) or self.quoted.is_in(found) or self.lines.is_in(found)
@@ -326,6 +328,15 @@ class Traces:
         self._known_as |= earlier._known_as
         self._others |= earlier._others
         self._settle()
+
+
+def _cites(text: str, numbers: Collection[int]) -> bool:
+    """Return whether a text cites a memory with one of the numbers, alone or in a range."""
+    for cited in _CITED.findall(text):
+        for first, last in _NUMBERS.findall(cited):
+            if any(int(first) <= number <= int(last or first) for number in numbers):
+                return True
+    return False
 
 
 def _people(memory: Memory) -> Iterator[Person]:
