@@ -109,7 +109,8 @@ def scene_of(
     recent = context.recent
     window = memory.private.heard_by(context.shown, turn.audience)
     window = (*window, extra) if extra is not None else window
-    first = context.window[0].number if context.window else None
+    # Lines of the window that the budget leaves out are not shown.
+    first = tools.shown_from
     who = turn.impulse.source_id if turn.partner else ""
     lines = {
         kind: tuple(line_of(hit.document) for hit in hits if hit.document.kind is kind)
@@ -147,11 +148,18 @@ def scene_of(
     covered = recent.last if recent else 0
     used = []
     for hit in hits:
-        kind, _, number = hit.document.key.partition(":")
-        n = int(number) if kind != "note" and number.isdecimal() else 0
+        document = hit.document
         score = round(hit.score, 4)
         why = "; ".join(hit.reasons)
-        used.append(Recalled(kind=kind, n=n, title=hit.document.title, score=score, why=why))
+        used.append(
+            Recalled(
+                kind=document.kind.label,
+                n=document.number,
+                title=document.title,
+                score=score,
+                why=why,
+            )
+        )
     return scene, {
         "longterm": longterm.last if longterm else 0,
         "recent": covered,
