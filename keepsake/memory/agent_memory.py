@@ -25,7 +25,7 @@ from keepsake.memory import history, integrity
 from keepsake.memory.compactor import Compactor
 from keepsake.memory.config import LARGEST_CONTEXT
 from keepsake.memory.integrity import IntegrityReport
-from keepsake.memory.plan import CompactionPlan, make_plan
+from keepsake.memory.plan import CompactionPlan, immediate_window, make_plan
 from keepsake.memory.summary_files import SummaryFolder, VaultCopies
 from keepsake.memory.types import (
     CompactionRequest,
@@ -236,7 +236,7 @@ class AgentMemory:
     ) -> CompactionResult:
         tiers = self.tiers.view()
         kept = len(tiers.window)
-        least = request.limits.immediate_window
+        least = immediate_window(request.limits)
         if kept == least + 1 and request.reason is not None:
             why = (
                 f"only memory {tiers.window[0].number} is old enough, and a summary of a single "

@@ -168,17 +168,26 @@ class _Room:
         return next((n for n, cost in enumerate(costs) if cost <= limit), self.count)
 
 
+def always_stay(config: CompactionConfig) -> int:
+    """Return how many of the newest memories no compaction takes."""
+    return max(config.preserve_memories, LEAST_VERBATIM)
+
+
+def immediate_window(config: CompactionConfig) -> int:
+    """Return how many memories a compaction by count keeps."""
+    return max(config.immediate_window, always_stay(config))
+
+
 def _leave(reason: CompactReason, room: _Room) -> int:
     """Return how many memories leave: the oldest ones, never one that must stay."""
     config = room.config
     target = config.of_budget(config.low)
-    newest = max(config.preserve_memories, LEAST_VERBATIM)
     open_at = _index_of_open(room)
-    may_leave = min(max(room.count - newest, 0), open_at)
+    may_leave = min(max(room.count - always_stay(config), 0), open_at)
     by_load = min(room.least_leave(room.used, target), may_leave)
     if reason is not CompactReason.COUNT and not reason.asked:
         return by_load
-    due = max(room.count - config.immediate_window, 0)
+    due = max(room.count - immediate_window(config), 0)
     by_count = min(due, open_at)
     if reason is CompactReason.COUNT and by_count * 2 < due:
         by_count = 0  # most of it is an open exchange: wait, do not compact a little each turn
