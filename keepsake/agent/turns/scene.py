@@ -180,6 +180,7 @@ def _surroundings(
 ) -> Scene:
     """Return the agent's persona and surroundings as a scene."""
     now = now.astimezone()
+    daytime = day_and_time(now)
     place = agent.location
     deeds = [verb for verb in verbs if verb.takes is not Takes.TEXT]
     usages = options.usages(deeds)
@@ -202,7 +203,8 @@ def _surroundings(
         # An example may have several lines.
         examples=tuple(x for each in agent.db.examples or () for x in str(each).splitlines()),
         deeds=tuple(f"> {v.usage} ({v.help})" for v in deeds if v.takes not in changing),
-        now=f"{day_and_time(now)}, {now:%H:%M}",
+        now=f"{daytime}, {now:%H:%M}",
+        daytime=daytime,
         place=place_of(agent) or "nowhere",
         description=description_of(agent),
         here=tuple(dict.fromkeys(people)),

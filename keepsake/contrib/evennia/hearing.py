@@ -363,9 +363,16 @@ def _own_line(speech: Speech, words: str) -> str:
 
 
 def _pose(pose: Pose, line: str) -> Pose:
-    """Return a pose with its line. Only for the eye the gesture is shown without the name."""
+    """Return a pose with its line.
+
+    If the line does not have the gesture, it is the line without the actor's name: a gesture that
+    is worded for each reader, or that the game did not give.
+    """
     shown = line.removeprefix(POSE_MARK)
-    return replace(pose, gesture=shown.removeprefix(pose.actor.name).strip(), shown=shown)
+    gesture = perception.perceive(pose.gesture)
+    if not gesture or gesture not in shown:
+        gesture = shown.removeprefix(pose.actor.name).strip()
+    return replace(pose, gesture=gesture, shown=shown)
 
 
 def _has_words(line: str, words: str) -> bool:
