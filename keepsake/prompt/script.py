@@ -63,15 +63,11 @@ def day_and_time(moment: datetime) -> str:
 
 RECALLED = "You recall: "
 RECALLED_NOTHING = "You recall nothing about "
-REMEMBERED = "You live again through "
-LISTED = "Your notes: "
 PINNED = "Pinned: "
 UNPINNED = "No longer pinned: "
 KEPT = "Kept as your note "
 ADDED = "Added to your note "
 PUT_AWAY = "You put the note "
-WRITTEN_DOWN = "Written into your journal: "
-COMPACTED = "You clear your mind: "
 PROMISED = "Noted as your promise: "
 PROMISE_KEPT = "Kept, and off your promises: "
 
