@@ -210,7 +210,7 @@ def _index_of_open(room: _Room) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class _Waiting:
+class _OpenExchange:
     """Somebody who waits for an answer.
 
     Attributes:
@@ -234,7 +234,7 @@ def open_exchange(window: Sequence[Memory], own_name: str) -> int | None:
     """
     recent = window[-FARTHEST:]
     alone = len({memory.key for memory in recent if memory.key}) < 2
-    waiting: dict[str, _Waiting] = {}  # by :attr:`Person.key`
+    waiting: dict[str, _OpenExchange] = {}  # by :attr:`Person.key`
     for memory in recent:
         if memory.kind is MemoryKind.ACT:
             for each in _answered(memory, [*waiting.values()]):
@@ -244,13 +244,13 @@ def open_exchange(window: Sequence[Memory], own_name: str) -> int | None:
             if meant_for(said, own_name, alone=alone and "?" in said.words):
                 before = waiting.get(said.speaker.key)
                 first = before.first if before else memory.number
-                waiting[said.speaker.key] = _Waiting(said.speaker, first, memory.number)
+                waiting[said.speaker.key] = _OpenExchange(said.speaker, first, memory.number)
         elif memory.event in _WAYS:
             waiting.pop(memory.key, None)
     return min((each.first for each in waiting.values()), default=None)
 
 
-def _answered(act: Memory, waiting: Sequence[_Waiting]) -> list[_Waiting]:
+def _answered(act: Memory, waiting: Sequence[_OpenExchange]) -> list[_OpenExchange]:
     """Return the waiting people that ``act`` addresses or names, else the last who spoke to it."""
     if not waiting or act.event == SHRUG or act.verb not in _ANSWERS:
         return []
