@@ -209,7 +209,9 @@ class Traces:
     def involves(self, agent: str, memory: Memory) -> bool:
         """Return whether a memory of an agent is deleted.
 
-        It is if the person said, did or was told it, or if an agent passed on what they said.
+        It is if the person said or did it, was addressed, or is who it is about; if it is of the
+        same happening as a deleted memory, or hearsay that rests on one; or if an agent passed on
+        what they said.
         """
         if memory.number in self.numbers[agent]:
             return True

@@ -2,8 +2,9 @@
 
 Each compaction merges the short-term summary into the long-term one, and summarises the memories
 outside the immediate window as the new short-term summary. Between two compactions the window
-grows, so no memory is hidden and the prompt grows only at its end. :mod:`keepsake.memory.window`
-decides when a compaction is due, :mod:`keepsake.memory.compactor` makes it.
+grows at its end. Now and then a batch of its older lines is masked, and lines for which the budget
+has no room are not shown. :mod:`keepsake.memory.window` decides when a compaction is due,
+:mod:`keepsake.memory.compactor` makes it.
 """
 
 from __future__ import annotations
@@ -183,7 +184,7 @@ class AgentMemory:
         return None
 
     def compact(self, request: CompactionRequest) -> CompactionResult:
-        """Make room in the prompt: plan once, then climb the ladder once.
+        """Make room in the prompt: mask, then carry out the first plan that is worth it, if any.
 
         Returns:
             What was done; its outcome is NOTHING if nothing was due or left to do.

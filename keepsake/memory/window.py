@@ -113,7 +113,7 @@ class Window:
             self._looked = 0
 
     def matters(self, memory: Memory) -> bool:
-        """Whether the mask leaves a memory unchanged."""
+        """Whether a memory is too important to be masked; the mask spares only a few per person."""
         return self.importance(memory) >= masking.UNSHORTENED
 
     def _whole(self) -> MemoryContext:

@@ -2,9 +2,9 @@
 
     Impulse → context → recall → Scene → Prompt → Attempt → [AnswerPart] → [Act] → Thought
 
-Each step is a function over frozen values in a module of its own. :class:`Turn` runs them in order
-and holds what must change: the agent's body, the impulse, and whether the turn was cancelled. A
-thought waits in the model queue; its prompt is built when the queue reaches it, and its answer is
+Each step is a function or a small class. :class:`Turn` runs them in order and holds what changes:
+the agent's body, the impulse, the context, the current attempt, and whether the turn was cancelled.
+A thought waits in the model queue; its prompt is built when the queue reaches it, and its answer is
 applied to the agent as it is by then. Everything runs on the reactor thread.
 """
 
