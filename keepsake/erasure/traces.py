@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from keepsake.archive.records import HEARSAY, Memory
+from keepsake.archive.records import Memory
 from keepsake.erasure.person import ForgottenPerson
 from keepsake.erasure.phrases import Phrase, PhraseSet, quotable, terms
 from keepsake.happening import ME, Deed, Person, Pose, Speech, actor_of, addressees_of
@@ -353,8 +353,7 @@ def _words_of(memory: Memory) -> str:
     """Return what was said, or the text without the verb of an own act."""
     match memory.what:
         case Speech(words=words) if words:
-            # The words of hearsay begin with where the agent has it from: ``Nell tells me: …``.
-            return words.partition(": ")[2] or words if memory.event == HEARSAY else words
+            return memory.told or words
         case Pose(gesture=gesture) if gesture:
             return gesture
         case Deed(objects=objects) if memory.is_own:

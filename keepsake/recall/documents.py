@@ -195,7 +195,7 @@ def memory_document(memory: Memory, agent: str) -> Document:
     time = memory.time  # a time that a person wrote may lack a zone, and could not be compared
     said = memory.said or memory.heard
     record = memory.to_line()
-    for each in ("t", "place", "reason", "importance", "chain", "answers", "rests_on"):
+    for each in ("t", "place", "reason", "importance", "chain", "told", "answers", "rests_on"):
         record.pop(each, None)
     if memory.text == memory.line:
         del record["text"]  # the document has it already

@@ -255,7 +255,10 @@ def perceived(
         if (witnesses := facts.get("witnesses")) is not None:
             me = identity_of(agent)
             facts["witnesses"] = tuple(each for each in witnesses if each != me)
-        return Heard(_view(agent, happening.what, line), kind, facts)
+        what = _view(agent, happening.what, line)
+        if isinstance(what, Speech) and facts.get("told", "") not in what.words:
+            del facts["told"]  # in a language that the agent does not speak
+        return Heard(what, kind, facts)
     if sender is None and direct and (gift := _gifts.pop(agent.id, None)) is not None:
         return Heard(replace(gift, shown=line), GIVE, MemoryFacts(happening=new_id()))
     source = _known(agent, person_of(sender)) if sender is not None else None
