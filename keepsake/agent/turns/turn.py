@@ -53,7 +53,7 @@ class Turn:
         ref: How to find the agent again after a wait.
         tools: Its memory.
         actor: Executes its commands.
-        still_wanted: Called before a request is sent: returns the current impulse; None if the
+        take_newer: Called before a request is sent: returns the current impulse; None if the
             reason has gone.
         pause: Shows people that it thinks, until the first part of the answer.
 
@@ -73,7 +73,7 @@ class Turn:
         actor: Actor,
         thoughts: ThoughtLog,
         services: Runtime,
-        still_wanted: Callable[[], Impulse | None],
+        take_newer: Callable[[], Impulse | None],
         pause: Alarm,
     ) -> None:
         self.impulse = impulse
@@ -89,7 +89,7 @@ class Turn:
         self._actor = actor
         self._thoughts = thoughts
         self._services = services
-        self._still_wanted = still_wanted
+        self._take_newer = take_newer
         self._pause = pause
 
     # -- the result
@@ -181,7 +181,7 @@ class Turn:
 
     async def _answer_by_rule(self, found: SearchResult | None) -> None:
         """Answer a person by rule."""
-        wanted = self._still_wanted()
+        wanted = self._take_newer()
         if wanted is None:
             raise TurnDropped
         self._go_on(wanted)
@@ -262,7 +262,7 @@ class Turn:
         agent = self._ref.body()
         if agent is None or agent.location is None or agent.has_account:  # a builder plays it
             return None
-        wanted = None if agent.db.paused or agent.db.asleep else self._still_wanted()
+        wanted = None if agent.db.paused or agent.db.asleep else self._take_newer()
         form = services.prompt_form(profile)
         if wanted is None or not (form.acts_unprompted or self._context.partner):
             return None
