@@ -288,6 +288,13 @@ class TestShortDescriptions(AnyGame):
         lines = mind.books.people_lines(self.vera, mind.memory.private, None, near, *near)
         assert lines[0].startswith("a tall man, met")
 
+    def test_it_remembers_who_woke_it_by_the_name_that_it_knows(self):
+        self.vera.mind.sleeper.fall_asleep("a test said so")
+        to = (person_of(self.vera),)
+        call = Speech(speaker=person_of(self.boss), words="Wake up!", to=to, manner=Manner.SHOUT)
+        hear(self.hall, call)
+        assert any("a tall man woke you" in line for line in self.lines_of(self.vera))
+
     def test_its_answer_arrives(self):
         heard = self.capture(self.boss)
         self.vera.mind.actor.speak(self.vera, "Come in.", Person("a tall man"))

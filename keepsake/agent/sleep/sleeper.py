@@ -177,9 +177,13 @@ class Sleeper:
     def _greet_guests(self) -> None:
         """Treat the players who wait at home as if they had just arrived."""
         self._last_spoken = self._services.seconds()
-        for guest in players_near(self._body()):
+        agent = self._body()
+        if agent is None:
+            return
+        for guest in players_near(agent):
             who = identity_of(guest)
-            self._thinker.notice(Impulse(ImpulseKind.ARRIVAL, True, guest.key, source_id=who))
+            name = name_of(guest, agent)
+            self._thinker.notice(Impulse(ImpulseKind.ARRIVAL, True, name, source_id=who))
 
     def go_to_bed(self, why: str) -> None:
         """Go home and sleep; ``why`` is recorded: ``16 hours awake``."""
@@ -303,7 +307,7 @@ class Sleeper:
         meant = impulse is not None and impulse.kind in _ADDRESSED
         shouted = isinstance(what, Speech) and what.manner is Manner.SHOUT
         if (meant and shouted) or (deed is not None and deed.verb == WAKE):
-            return self.wake(speaker.key)
+            return self.wake(name_of(speaker, agent))
         if meant:
             how = "" if is_agent(speaker) else f" Shout, or type |wwake {name.lower()}|n."
             _answer(agent, speaker, f"{name} is asleep, and does not hear you.{how}")
