@@ -10,8 +10,9 @@ other people have the names by which it knows them. There are two ways:
 
 * :func:`hear` shows the line, too.
 
-Without either, Evennia's message itself says something: its ``type`` and its ``from_obj``. A line
-that has neither is a :class:`Sight`. No line is ever taken apart to find out who speaks.
+Without either, a line may show an act that an agent carries out now, or a gift. Else Evennia's
+message itself says something: its ``from_obj`` and, for speech and poses, its ``type``. Every other
+line is a :class:`Sight`. No line is ever taken apart to find out who speaks.
 
 Everything here runs on the reactor thread.
 """
