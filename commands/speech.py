@@ -226,7 +226,7 @@ class CmdEmote(SpeechCommand):
         if not (gesture := spoken(self.args)):
             raise CannotDo("Do what? For instance: emote warms his hands at the fire.")
         blank = "" if gesture.startswith(("'", "’", ",")) else " "
-        what = Pose(actor=person_of(self.caller))
+        what = Pose(actor=person_of(self.caller), gesture=gesture)
         self.show("pose", POSE_MARK + "{actor}" + blank + "{gesture}", what, gesture=gesture)
         check_deeds(self.caller, gesture, how=POSE)
 

@@ -233,8 +233,8 @@ def _rumours(agent: Any) -> Iterator[Rumour]:
         mine = f"{agent.key} {memory.number}"
         if memory.event == DEED and memory.source_id and not memory.about:
             yield memory, shorten(for_prompt(memory.text), NEWS_LENGTH), [mine]
-        elif memory.event == HEARSAY and (said := memory.heard) is not None:
-            yield memory, said.words.partition(": ")[2], [*memory.chain.split("; "), mine]
+        elif memory.event == HEARSAY and memory.told:
+            yield memory, memory.told, [*memory.chain.split("; "), mine]
 
 
 def _about(memory: Memory) -> str:
@@ -273,13 +273,19 @@ def _tell(rumour: Rumour, teller: Any, listener: Any) -> None:
     facts = MemoryFacts(
         importance=memory.importance - 1,  # each retelling makes it less important
         chain="; ".join(links),
+        told=text.replace('"', "'"),  # as in the words that the listener remembers
         about=_about(memory),
     )
     to = (person_of(listener),)
     own = Speech(speaker=ME, words=words, to=to, shown=f"say {words}")
     with happens(Speech(speaker=person_of(teller), words=words, to=to), **facts) as happening:
         teller.mind.memory.remember(
-            own, place=place_of(teller), event=HEARSAY, chain=facts["chain"], happening=happening
+            own,
+            place=place_of(teller),
+            event=HEARSAY,
+            chain=facts["chain"],
+            told=facts["told"],
+            happening=happening,
         )
         safe = words.replace("|", "||")
         to_them = f'{teller.key} says to you, "{safe}"'

@@ -58,6 +58,7 @@ class Act:
 
     command: Command | None  # what was done; None if nothing was
     refusal: str = ""  # why nothing was done, told to the agent; empty if something was
+    vetoed: bool = False  # whether the game's hook refused it
     # fires when the act is done and its result is in the memory; None if nothing is done
     result: Deferred[Any] | None = None
     memory: int = 0  # number of its memory; 0 if it is not archived, or not yet
@@ -209,10 +210,10 @@ class Actor:
         addressees = addressees_of(what)
         addressee = find_person(agent, addressees[0].name) if addressees else None
         act = CurrentAct(command, what, number, happening, addressee)
-        line = self._game_line(agent, command, what)
+        typed = self._game_command(agent, command, what)
         self.current = act
-        known = not isinstance(what, Speech) or _has_command(agent, line.partition(" ")[0])
-        done = agent.execute_cmd(line) if known else succeed(None)
+        known = not isinstance(what, Speech) or _has_command(agent, typed.verb)
+        done = agent.execute_cmd(typed.line) if known else succeed(None)
         return Act(command, result=done.addBoth(self._end, agent, act), memory=number)
 
     def _witnesses(
@@ -285,20 +286,20 @@ class Actor:
                 return Deed(actor=ME, verb=verb, objects=things, to=people, shown=line)
         return Speech(speaker=ME, words=command.words, to=people, manner=manner, shown=line)
 
-    def _game_line(self, agent: Body, command: Command, what: What) -> str:
-        """Return the line of the game's command that carries out an act."""
+    def _game_command(self, agent: Body, command: Command, what: What) -> Command:
+        """Return the game's command that carries out an act."""
         to = addressees_of(what)
         match command.verb:
             case "say" if to and to[0].id and _has_command(agent, "talk"):
-                return f"talk {to[0].name} = {command.words}"
+                return spoken_to(TALK, to[0].name, command.words)
             case "follow":
                 if (leader := find_person(agent, command.to)) is not None:
                     self.leader = int(leader.id)
-                return f"emote goes with {command.to} from now on."
+                return Command("emote", f"goes with {command.to} from now on.")
             case "stay":
                 self.leader = None
-                return "emote stays here."
-        return command.line
+                return Command("emote", "stays here.")
+        return command
 
     def speak(
         self,

@@ -6,7 +6,7 @@ passes the time as seconds of a monotonic clock, and a ``random.Random``.
 
 The owner reports who is here (:meth:`Attention.set_present`) and what happens
 (:meth:`Attention.notice`). It asks what is due next and when (:meth:`Attention.upcoming`), and
-before it sends a thought, whether it is still wanted (:meth:`Attention.still_wanted`).
+before it sends a thought, whether it is still wanted (:meth:`Attention.take_newer`).
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ CHATTER_PAUSE = 120.0
 _NEVER = float("-inf")
 
 
-class EventKind(StrEnum):
-    """The kind of an event that an agent notices."""
+class ImpulseKind(StrEnum):
+    """Why an agent may think: the kind of what it notices."""
 
     ADDRESSED = "addressed"  # spoken to
     NAMED = "named"  # mentioned by name
@@ -44,11 +44,11 @@ class EventKind(StrEnum):
     IDLE = "idle"  # nothing happened for a long time
 
 
-DIRECT = (EventKind.NAMED, EventKind.GIVEN, EventKind.ADDRESSED)
+DIRECT = (ImpulseKind.NAMED, ImpulseKind.GIVEN, ImpulseKind.ADDRESSED)
 """Kinds that address the agent itself, ordered by urgency, the most urgent last."""
-ANSWERED = frozenset({*DIRECT, EventKind.ARRIVAL})
+ANSWERED = frozenset({*DIRECT, ImpulseKind.ARRIVAL})
 """Kinds that are answered with words to a person. All others are reasons to act."""
-_WORDLESS = (EventKind.ARRIVAL, EventKind.GIVEN)
+_WORDLESS = (ImpulseKind.ARRIVAL, ImpulseKind.GIVEN)
 PLAN_SLOT = "plan"
 """The key of the slot of plans that are due. No identity is such a word."""
 SHARED_SLOT = ""
@@ -67,7 +67,7 @@ class Impulse:
         key: Its slot in the queue. All impulses of one person share a slot.
     """
 
-    kind: EventKind  # what happened
+    kind: ImpulseKind  # what happened
     from_player: bool  # whether a player caused it
     source: str  # who caused it, by name; empty for the world itself
     memory: int = 0  # number of its memory; 0 if that is not known
@@ -83,9 +83,9 @@ class Impulse:
     def __post_init__(self) -> None:
         who = self.source_id or self.source
         player = self.from_player and self.kind in DIRECT
-        other = "idle" if self.kind is EventKind.IDLE else "event"
+        other = "idle" if self.kind is ImpulseKind.IDLE else "event"
         key = who if self.kind in ANSWERED else SHARED_SLOT
-        if self.kind is EventKind.PLAN:
+        if self.kind is ImpulseKind.PLAN:
             key = PLAN_SLOT
         self.__dict__.update(who=who, priority="player" if player else other, key=key)
 
@@ -95,7 +95,7 @@ class Impulse:
         return Person(self.source, self.source_id)
 
 
-IDLE = Impulse(EventKind.IDLE, from_player=False, source="")
+IDLE = Impulse(ImpulseKind.IDLE, from_player=False, source="")
 
 
 @dataclass(slots=True)
@@ -146,7 +146,7 @@ class Attention:
         Returns:
             Whether a player waits while the current thought is about something less urgent.
         """
-        arrival = event.kind is EventKind.ARRIVAL
+        arrival = event.kind is ImpulseKind.ARRIVAL
         if event.from_player or now - self._last_event > CHATTER_PAUSE:
             self._chatter = 0
         elif event.source and not arrival:
@@ -164,7 +164,7 @@ class Attention:
             self._waiting = {
                 key: each
                 for key, each in self._waiting.items()
-                if each.impulse.kind is not EventKind.ARRIVAL or key not in greeted
+                if each.impulse.kind is not ImpulseKind.ARRIVAL or key not in greeted
             }
             if direct:
                 self._met[event.who] = now
@@ -200,7 +200,7 @@ class Attention:
                 del self._waiting[key]
         self._met[who] = now
         current = self._current
-        return current is not None and current.kind is EventKind.ARRIVAL and current.who == who
+        return current is not None and current.kind is ImpulseKind.ARRIVAL and current.who == who
 
     def in_talk(self, now: float) -> bool:
         """Return whether a player here and the agent spoke within :data:`TALK_SECONDS`."""
@@ -220,9 +220,9 @@ class Attention:
             self._waiting.values(),
             key=lambda each: (
                 each.impulse.priority == "player",
-                each.impulse.from_player and each.impulse.kind is EventKind.ARRIVAL,
+                each.impulse.from_player and each.impulse.kind is ImpulseKind.ARRIVAL,
                 each.impulse.kind in DIRECT,
-                each.impulse.kind is EventKind.PLAN,
+                each.impulse.kind is ImpulseKind.PLAN,
             ),
             default=None,
         )
@@ -247,7 +247,7 @@ class Attention:
         self._waiting.pop(impulse.key, None)
         self._waiting.pop(SHARED_SLOT, None)  # the window shows the newest events anyway
 
-    def still_wanted(self) -> Impulse | None:
+    def take_newer(self) -> Impulse | None:
         """Return the current reason for the current thought; None if the reason has gone.
 
         Call it before the request is sent: it merges what the same person has said meanwhile

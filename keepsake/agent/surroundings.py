@@ -10,7 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from keepsake.agent.attention import EventKind, Impulse
+from keepsake.agent.attention import Impulse, ImpulseKind
 from keepsake.agent.body import Body as Body  # noqa: PLC0414 - others import it from here
 from keepsake.agent.body import FindBody
 from keepsake.archive.records import BY_RULE, GIVE
@@ -185,7 +185,7 @@ def _identity(number: int, made: datetime) -> str:
 # -- who is addressed
 
 
-def event_of(
+def impulse_of(
     agent: Any, speaker: Any, what: What, *, event: str = "", private: bool = False
 ) -> Impulse | None:
     """Return the impulse that something gives the agent; None if it gives none.
@@ -204,7 +204,7 @@ def event_of(
         case Deed(verb=verb, to=to):
             if ME not in to or verb not in (GIVE, WAKE):
                 return None
-            meant = EventKind.GIVEN if verb == GIVE else EventKind.ADDRESSED
+            meant = ImpulseKind.GIVEN if verb == GIVE else ImpulseKind.ADDRESSED
         case Speech() | Pose():
             found = _attention_to(agent, speaker, what, player=player)
             if found is None:
@@ -214,7 +214,7 @@ def event_of(
             if not player:
                 return None  # an agent's line that nobody marked as speech starts no talk
             alone = people_near(agent) == [speaker]
-            meant = EventKind.ADDRESSED if private or alone else EventKind.HEARD
+            meant = ImpulseKind.ADDRESSED if private or alone else ImpulseKind.HEARD
         case _:
             return None
     who = identity_of(speaker)
@@ -223,24 +223,24 @@ def event_of(
 
 def _attention_to(
     agent: Any, speaker: Any, what: Speech | Pose, *, player: bool
-) -> tuple[EventKind, bool] | None:
+) -> tuple[ImpulseKind, bool] | None:
     """Return how much speech or a pose is meant for the agent, and whether for somebody else."""
     if ME in what.to:
-        return EventKind.ADDRESSED, False
+        return ImpulseKind.ADDRESSED, False
     if what.to:  # agents do not join in when an agent talks to somebody else
-        return (EventKind.HEARD, True) if player else None
+        return (ImpulseKind.HEARD, True) if player else None
     words = what.words if isinstance(what, Speech) else what.shown
     aloud = isinstance(what, Speech) and what.manner in _ALOUD
     mine = {agent.key, _plain(str(agent.get_display_name(looker=speaker)))}
     if any(names(words, each) for each in mine):
-        return (EventKind.ADDRESSED if aloud else EventKind.NAMED), False
+        return (ImpulseKind.ADDRESSED if aloud else ImpulseKind.NAMED), False
     if isinstance(what, Speech) and what.manner is Manner.CHANNEL:
         return None  # it is for all who listen, wherever they are
     others = people_near(agent)
     if others == [speaker] and aloud:
-        return EventKind.ADDRESSED, False  # alone in a room: each line is for the other one
+        return ImpulseKind.ADDRESSED, False  # alone in a room: each line is for the other one
     aside = any(names(words, name_of(each, agent)) for each in others if each is not speaker)
-    return EventKind.HEARD, aside
+    return ImpulseKind.HEARD, aside
 
 
 LOGIN = "login"

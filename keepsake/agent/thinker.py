@@ -15,7 +15,7 @@ from twisted.internet.defer import Deferred
 
 from keepsake.agent.acting import Actor
 from keepsake.agent.agent_log import ThoughtLog
-from keepsake.agent.attention import DIRECT, IDLE, Attention, EventKind, Impulse
+from keepsake.agent.attention import DIRECT, IDLE, Attention, Impulse, ImpulseKind
 from keepsake.agent.memory.tools import MemoryTools
 from keepsake.agent.plans import Due, Plans
 from keepsake.agent.runtime import Runtime
@@ -95,7 +95,7 @@ class Thinker:
             thoughts=self.log,
             services=services,
             pause=self._pause,
-            still_wanted=lambda: self._attention.still_wanted() if self._update_present() else None,
+            take_newer=lambda: self._attention.take_newer() if self._update_present() else None,
         )
         self.plans: Plans | None = None
         self._closed = False
@@ -135,7 +135,7 @@ class Thinker:
         impulse = IDLE
         if partner is not None:
             who = identity_of(partner)
-            impulse = Impulse(EventKind.ADDRESSED, True, partner.key, source_id=who)
+            impulse = Impulse(ImpulseKind.ADDRESSED, True, name_of(partner, agent), source_id=who)
         tools = self._tools
         return Deferred.fromCoroutine(preview(agent, impulse, words, tools, self._services))
 
@@ -147,7 +147,7 @@ class Thinker:
         if agent is None or agent.db.asleep:
             return
         if event.kind in DIRECT and event.source and event.who not in self._attention.present:
-            event = replace(event, kind=EventKind.HEARD)  # a shout from another room
+            event = replace(event, kind=ImpulseKind.HEARD)  # a shout from another room
         if self._attention.notice(event, self._seconds()):
             self.cancel_thought()
         self._set_alarm(agent)
@@ -157,7 +157,7 @@ class Thinker:
         plan = due.plan
         whom = plan.whom if plan.private is not None and plan.whom is not None else Person("")
         impulse = Impulse(
-            EventKind.PLAN,
+            ImpulseKind.PLAN,
             from_player=False,
             source=whom.name,
             source_id=whom.id,
@@ -225,7 +225,7 @@ class Thinker:
         """Answer the players whom :meth:`close` stored before a reload."""
         if (agent := self.body()) is not None and (owed := agent.db.owed):
             agent.attributes.remove("owed")
-            waited = [Impulse(EventKind(kind), True, *who) for kind, *who in owed]
+            waited = [Impulse(ImpulseKind(kind), True, *who) for kind, *who in owed]
             self._unanswered = {each.key: each for each in waited}
             self.answer_waiting()
 

@@ -214,12 +214,13 @@ class Archive:
         except FileNotFoundError as error:
             raise ArchiveError(f"the archive {self.folder} is gone", _CURE_GONE) from error
 
-    def _segments(self) -> list[Path]:
+    def segments(self) -> list[Path]:
+        """Return the paths of the segments, oldest first."""
         return [self.folder / name for name in self._names()]
 
     def _segments_from(self, first: int) -> list[Path]:
         """Return the segment that contains memory ``first``, and all later ones."""
-        segments = self._segments()
+        segments = self.segments()
         starts = [int(path.stem) for path in segments]
         return segments[max(bisect_right(starts, first) - 1, 0) :]
 
@@ -239,13 +240,9 @@ class Archive:
         Yields:
             The position as ``segment:line``, and the record; None for an unreadable line.
         """
-        for segment, index, line in _lines(self._segments()):
+        for segment, index, line in _lines(self.segments()):
             if memories or not line.startswith(_MEMORY_LINES):
                 yield f"{segment}:{index}", parsed(line) or None
-
-    def segments(self) -> list[Path]:
-        """Return the paths of the segments, oldest first."""
-        return self._segments()
 
     def lines_after(self, segment: str = "", offset: int = 0) -> Iterator[tuple[str, int, bytes]]:
         """Yield every complete line after a position, unparsed and oldest first.
@@ -257,7 +254,7 @@ class Archive:
         Yields:
             The name of the segment, the offset after the line, and the line without its end.
         """
-        for path in self._segments():
+        for path in self.segments():
             if path.name < segment:
                 continue
             at = offset if path.name == segment else 0

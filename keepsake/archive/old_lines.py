@@ -94,6 +94,13 @@ def about_of(record: Mapping[str, Any]) -> str:
     return "" if record.get("kind") == "act" else str(record.get("to_id", ""))
 
 
+def told_in(what: What, record: Mapping[str, Any]) -> str:
+    """Return what hearsay tells, ``The bell rang.`` of ``Nell tells me: The bell rang.``."""
+    if record.get("event") != "hearsay" or not isinstance(what, Speech):
+        return ""
+    return what.words.partition(": ")[2]
+
+
 def _own_act(text: str, record: Mapping[str, Any]) -> What:
     verb, _, rest = text.partition(" ")
     spoken = text[:LONGEST].partition(" ")[2]

@@ -79,6 +79,7 @@ class MemoryFacts(TypedDict, total=False):
     about: PersonId
     importance: int
     chain: str
+    told: str
     answers: int
     rests_on: tuple[int, ...]
     witnesses: tuple[PersonId, ...] | None
@@ -102,6 +103,7 @@ class Memory:
         about: For hearsay and deeds of the world: the identity of the person concerned.
         importance: 1 to 10 if the world itself rates it, as for a deed; else 0.
         chain: For hearsay: the memories it rests on, ``Nell 17; Joss 41``, the eyewitness first.
+        told: For hearsay: what is told, without where the speaker has it from.
         answers: For an own act: the newest memory in the prompt that it answers, if more memories
             came while it was written; else 0.
         rests_on: For an own act: the numbers of the memories that its prompt showed because they
@@ -121,6 +123,7 @@ class Memory:
     about: PersonId = ""
     importance: int = 0
     chain: str = ""
+    told: str = ""
     answers: int = 0
     rests_on: tuple[int, ...] = ()
     witnesses: tuple[PersonId, ...] | None = None
@@ -327,13 +330,24 @@ class Memory:
             about=about,
             importance=int(record.get("importance", 0)),
             chain=str(record.get("chain", "")),
+            told=str(record.get("told", "")) or old_lines.told_in(what, record),
             answers=int(record.get("answers", 0)),
             rests_on=tuple(map(int, record.get("rests_on", ()))),
             witnesses=witnesses,
         )
 
 
-_OPTIONAL = ("place", "happening", "event", "reason", "about", "importance", "chain", "answers")
+_OPTIONAL = (
+    "place",
+    "happening",
+    "event",
+    "reason",
+    "about",
+    "importance",
+    "chain",
+    "told",
+    "answers",
+)
 """Fields of a memory that its archive line omits if empty."""
 
 

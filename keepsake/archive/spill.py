@@ -26,6 +26,15 @@ type Line = Mapping[str, Any]
 left have ``time`` in place of ``t``."""
 
 
+def time_in(line: Line) -> str:
+    """Return when a waiting memory happened, as ISO text.
+
+    Raises:
+        KeyError: The line has no time.
+    """
+    return str(line.get("t") or line["time"])
+
+
 class Spill:
     """The file of waiting memories of one home; used by one thread of one process.
 
@@ -192,7 +201,7 @@ def not_yet_in(archive: Archive, lines: Sequence[Line]) -> list[Line]:
     there = Counter(_newest(archive))
     missing = []
     for line in lines:
-        which = str(line.get("t") or line["time"]), str(line["text"])
+        which = time_in(line), str(line["text"])
         if there[which]:
             there[which] -= 1
         else:

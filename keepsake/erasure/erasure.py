@@ -1,10 +1,10 @@
 """Runs the cleaners of all stores in order, for one person.
 
 1. The request is written to the disk.
-2. The archives are read: what does the person's, and how are texts recognised? That is written to
-   the request, too.
-3. Logs are cleaned, then each agent's folder, then the game's database, then the logs once more,
-   for what was written meanwhile.
+2. The archives are read: which memories are the person's, and how are texts recognised? That is
+   written to the request, too.
+3. Logs are cleaned, then for each agent its waiting memories and its folder, then the rows of the
+   game's database, then the logs once more, for what was written meanwhile, and the database file.
 4. The request is deleted.
 
 A store that fails does not keep the others from being cleaned. Then the request stays, and the

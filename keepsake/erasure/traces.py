@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from keepsake.archive.records import HEARSAY, Memory
+from keepsake.archive.records import Memory
 from keepsake.erasure.person import ForgottenPerson
 from keepsake.erasure.phrases import Phrase, PhraseSet, quotable, terms
 from keepsake.happening import ME, Deed, Person, Pose, Speech, actor_of, addressees_of
@@ -33,7 +33,10 @@ _LABELS = """
 """
 _FORMAT_WORDS = COMMON_WORDS.union(_LABELS.split(), (verb.name for verb in VERBS))
 """Words that are nobody's own, because Keepsake writes them itself, and names of commands."""
-_CITED = re.compile(r"\bmemor(?:y|ies) (\d[\d ,–-]*)")
+_CITED = re.compile(r"\bmemor(?:y|ies) (\d(?:[\d ,–-]|and |to )*)")
+"""Numbers of memories in a text: ``memory 3``, ``memories 3-7``, ``memories 3, 5 and 7``."""
+_NUMBERS = re.compile(r"(\d{1,9})(?: ?(?:[–-]|to) ?(\d{1,9}))?")
+"""A number, or the first and the last one of a range."""
 _MOST_ROUNDS = 6
 """The most agents in a row through whom words are followed: Otto told Mira, Mira told Joss …"""
 
@@ -206,7 +209,9 @@ class Traces:
     def involves(self, agent: str, memory: Memory) -> bool:
         """Return whether a memory of an agent is deleted.
 
-        It is if the person said, did or was told it, or if an agent passed on what they said.
+        It is if the person said or did it, was addressed, or is who it is about; if it is of the
+        same happening as a deleted memory, or hearsay that rests on one; or if an agent passed on
+        what they said.
         """
         if memory.number in self.numbers[agent]:
             return True
@@ -256,10 +261,9 @@ class Traces:
         """Return whether a text of an agent contains their name or words, or cites a memory."""
         if self.person.key in text:
             return True
-        if self.numbers[agent]:  # else the agent does not know them, and the name is anybody's
-            cited = {int(n) for each in _CITED.findall(text) for n in re.findall(r"\d{1,9}", each)}
-            if self.named(text) or cited & self.numbers[agent]:
-                return True
+        known = self.numbers[agent]  # if empty, the agent does not know them: the name is anybody's
+        if known and (self.named(text) or _cites(text, known)):
+            return True
         found = terms(text)
         return (
             not self.rare.isdisjoint(found) or self.quoted.is_in(found) or self.lines.is_in(found)
@@ -328,6 +332,15 @@ class Traces:
         self._settle()
 
 
+def _cites(text: str, numbers: Collection[int]) -> bool:
+    """Return whether a text cites a memory with one of the numbers, alone or in a range."""
+    for cited in _CITED.findall(text):
+        for first, last in _NUMBERS.findall(cited):
+            if any(int(first) <= number <= int(last or first) for number in numbers):
+                return True
+    return False
+
+
 def _people(memory: Memory) -> Iterator[Person]:
     """Yield the people in the fields of a memory, without the agent itself."""
     actor = actor_of(memory.what)
@@ -340,8 +353,7 @@ def _words_of(memory: Memory) -> str:
     """Return what was said, or the text without the verb of an own act."""
     match memory.what:
         case Speech(words=words) if words:
-            # The words of hearsay begin with where the agent has it from: ``Nell tells me: …``.
-            return words.partition(": ")[2] or words if memory.event == HEARSAY else words
+            return memory.told or words
         case Pose(gesture=gesture) if gesture:
             return gesture
         case Deed(objects=objects) if memory.is_own:

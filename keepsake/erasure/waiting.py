@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from keepsake.archive.records import Memory
-from keepsake.archive.spill import Line, Spill
+from keepsake.archive.spill import Line, Spill, time_in
 from keepsake.erasure.traces import Traces
 
 
@@ -25,10 +25,9 @@ class SpillCleaner:
         def unwanted(agent: str, line: Line) -> bool:
             if agent != self._agent:
                 return False
-            time = line.get("t") or line.get("time")
             try:
                 # It gets its number with its place in the archive.
-                memory = Memory.from_record({**line, "t": time, "n": 0})
+                memory = Memory.from_record({**line, "t": time_in(line), "n": 0})
             except (KeyError, ValueError, TypeError):
                 return False
             return traces.involves(agent, memory)

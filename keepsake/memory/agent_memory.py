@@ -2,8 +2,9 @@
 
 Each compaction merges the short-term summary into the long-term one, and summarises the memories
 outside the immediate window as the new short-term summary. Between two compactions the window
-grows, so no memory is hidden and the prompt grows only at its end. :mod:`keepsake.memory.window`
-decides when a compaction is due, :mod:`keepsake.memory.compactor` makes it.
+grows at its end. Now and then a batch of its older lines is masked, and lines for which the budget
+has no room are not shown. :mod:`keepsake.memory.window` decides when a compaction is due,
+:mod:`keepsake.memory.compactor` makes it.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from keepsake.memory import history, integrity
 from keepsake.memory.compactor import Compactor
 from keepsake.memory.config import LARGEST_CONTEXT
 from keepsake.memory.integrity import IntegrityReport
-from keepsake.memory.plan import CompactionPlan, make_plan
+from keepsake.memory.plan import CompactionPlan, immediate_window, make_plan
 from keepsake.memory.summary_files import SummaryFolder, VaultCopies
 from keepsake.memory.types import (
     CompactionRequest,
@@ -183,7 +184,7 @@ class AgentMemory:
         return None
 
     def compact(self, request: CompactionRequest) -> CompactionResult:
-        """Make room in the prompt: plan once, then climb the ladder once.
+        """Make room in the prompt: mask, then carry out the first plan that is worth it, if any.
 
         Returns:
             What was done; its outcome is NOTHING if nothing was due or left to do.
@@ -236,7 +237,7 @@ class AgentMemory:
     ) -> CompactionResult:
         tiers = self.tiers.view()
         kept = len(tiers.window)
-        least = request.limits.immediate_window
+        least = immediate_window(request.limits)
         if kept == least + 1 and request.reason is not None:
             why = (
                 f"only memory {tiers.window[0].number} is old enough, and a summary of a single "

@@ -1,8 +1,8 @@
 """Makes and undoes the compactions of one memory, and counts failures.
 
-The archive line is the commit point: before it nothing has changed, after it everything
-has, and the files in the vault follow. The archive still has everything, so an undo is one more
-line: the earlier summaries are read from the archive and are current again.
+The archive line is the commit point: before it no summary has changed, after it all have, and the
+files in the vault follow. The archive still has all memories, so an undo is one more line with the
+earlier summaries, and the memories are read from the archive into the window again.
 """
 
 from __future__ import annotations

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from keepsake.archive.records import SHRUG, Memory, MemoryKind, Summary
+from keepsake.happening import Person
 from keepsake.language.addressing import meant_for
 from keepsake.language.perception import names
 from keepsake.memory.config import CompactionConfig
@@ -167,17 +168,26 @@ class _Room:
         return next((n for n, cost in enumerate(costs) if cost <= limit), self.count)
 
 
+def always_stay(config: CompactionConfig) -> int:
+    """Return how many of the newest memories no compaction takes."""
+    return max(config.preserve_memories, LEAST_VERBATIM)
+
+
+def immediate_window(config: CompactionConfig) -> int:
+    """Return how many memories a compaction by count keeps."""
+    return max(config.immediate_window, always_stay(config))
+
+
 def _leave(reason: CompactReason, room: _Room) -> int:
     """Return how many memories leave: the oldest ones, never one that must stay."""
     config = room.config
     target = config.of_budget(config.low)
-    newest = max(config.preserve_memories, LEAST_VERBATIM)
     open_at = _index_of_open(room)
-    may_leave = min(max(room.count - newest, 0), open_at)
+    may_leave = min(max(room.count - always_stay(config), 0), open_at)
     by_load = min(room.least_leave(room.used, target), may_leave)
     if reason is not CompactReason.COUNT and not reason.asked:
         return by_load
-    due = max(room.count - config.immediate_window, 0)
+    due = max(room.count - immediate_window(config), 0)
     by_count = min(due, open_at)
     if reason is CompactReason.COUNT and by_count * 2 < due:
         by_count = 0  # most of it is an open exchange: wait, do not compact a little each turn
@@ -199,6 +209,20 @@ def _index_of_open(room: _Room) -> int:
 # -- the open exchange, which no compaction summarises
 
 
+@dataclass(frozen=True, slots=True)
+class _OpenExchange:
+    """Somebody who waits for an answer.
+
+    Attributes:
+        first: The number of the first memory that waits.
+        last: The number of the newest one.
+    """
+
+    person: Person
+    first: int
+    last: int
+
+
 def open_exchange(window: Sequence[Memory], own_name: str) -> int | None:
     """Return the number of the oldest memory of the open exchange; None if there is none.
 
@@ -209,28 +233,45 @@ def open_exchange(window: Sequence[Memory], own_name: str) -> int | None:
         window: Memories, oldest first, not masked.
     """
     recent = window[-FARTHEST:]
-    alone = len({memory.source for memory in recent if memory.source}) < 2
-    first: dict[str, int] = {}
-    last: dict[str, int] = {}
+    alone = len({memory.key for memory in recent if memory.key}) < 2
+    waiting: dict[str, _OpenExchange] = {}  # by :attr:`Person.key`
     for memory in recent:
         if memory.kind is MemoryKind.ACT:
-            for who in _answered(memory, last):
-                first.pop(who), last.pop(who)
+            for each in _answered(memory, [*waiting.values()]):
+                del waiting[each.person.key]
         elif (said := memory.heard) is not None:
             # If a person is alone with the agent, an unaddressed question also opens an exchange.
             if meant_for(said, own_name, alone=alone and "?" in said.words):
-                first.setdefault(said.speaker.name, memory.number)
-                last[said.speaker.name] = memory.number
+                before = waiting.get(said.speaker.key)
+                first = before.first if before else memory.number
+                waiting[said.speaker.key] = _OpenExchange(said.speaker, first, memory.number)
         elif memory.event in _WAYS:
-            first.pop(memory.source, None), last.pop(memory.source, None)
-    return min(first.values(), default=None)
+            waiting.pop(memory.key, None)
+    return min((each.first for each in waiting.values()), default=None)
 
 
-def _answered(act: Memory, waiting: dict[str, int]) -> list[str]:
+def _answered(act: Memory, waiting: Sequence[_OpenExchange]) -> list[_OpenExchange]:
     """Return the waiting people that ``act`` addresses or names, else the last who spoke to it."""
     if not waiting or act.event == SHRUG or act.verb not in _ANSWERS:
         return []
+    addressed = [each for each in waiting if _is_to(act, each.person)]
     if act.verb in ("whisper", "give"):
-        return [who for who in waiting if who.casefold() == act.to.casefold()]
-    named = [who for who in waiting if who == act.to or names(act.text, who)]
-    return named or [max(waiting, key=lambda who: waiting[who])]
+        return addressed
+    taken = {each.person.name for each in addressed}  # whom the name means, if two have it
+    named = [
+        each
+        for each in waiting
+        if each in addressed
+        or (each.person.name not in taken and names(act.text, each.person.name))
+    ]
+    return named or [max(waiting, key=lambda each: each.last)]
+
+
+def _is_to(act: Memory, person: Person) -> bool:
+    """Whether an act is directed at a person; by name if an identity is not known."""
+    to = act.addressee
+    if to is None:
+        return False
+    if to.id and person.id:
+        return to.id == person.id
+    return to.name.casefold() == person.name.casefold()

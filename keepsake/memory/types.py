@@ -117,6 +117,14 @@ class MemoryContext:
     shown: tuple[Memory, ...] = ()
     compaction: int = 0  # number of the compaction that made the summaries; 0 for none
 
+    def shown_from(self, most: int = 0) -> int | None:
+        """Return the number of the first memory that a prompt shows; None if it shows none.
+
+        ``most``: The most lines of the prompt; 0 for all.
+        """
+        lines = self.shown[-most:]
+        return lines[0].number if lines else None
+
     @property
     def summaries(self) -> tuple[Summary, ...]:
         """The existing summaries, long-term first."""

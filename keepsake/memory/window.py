@@ -14,7 +14,7 @@ from keepsake.events.types import MemoryChange
 from keepsake.language.perception import shorten
 from keepsake.memory import masking
 from keepsake.memory.config import CompactionConfig
-from keepsake.memory.plan import CompactionPlan, MemorySnapshot, open_exchange
+from keepsake.memory.plan import CompactionPlan, MemorySnapshot, immediate_window, open_exchange
 from keepsake.memory.summary_text import Summarizer, extractive
 from keepsake.memory.types import CompactionRequest, CompactReason, Load, MemoryContext
 from keepsake.ports import Clock, Tokens
@@ -113,7 +113,7 @@ class Window:
             self._looked = 0
 
     def matters(self, memory: Memory) -> bool:
-        """Whether the mask leaves a memory unchanged."""
+        """Whether a memory is too important to be masked; the mask spares only a few per person."""
         return self.importance(memory) >= masking.UNSHORTENED
 
     def _whole(self) -> MemoryContext:
@@ -320,7 +320,7 @@ class Triggers:
         """Return the memory number at which the window is full."""
         config = self._host.config()
         tiers = self._tiers.view()
-        due = tiers.state.summarised + config.immediate_window + config.recent_window
+        due = tiers.state.summarised + immediate_window(config) + config.recent_window
         due += not tiers.state.recent
         return due if tiers.undone_at is None else max(due, tiers.undone_at + config.recent_window)
 

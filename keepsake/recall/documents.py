@@ -11,9 +11,9 @@ from enum import StrEnum
 from pathlib import Path
 from typing import NamedTuple
 
-from keepsake.archive.records import FORGOTTEN, SCENE, Memory, Summary, Tier
+from keepsake.archive.records import FORGOTTEN, SCENE, Memory, MemoryKind, Summary, Tier
 from keepsake.books.notes import Note
-from keepsake.happening import Pose
+from keepsake.happening import ME, Person, Pose
 from keepsake.json_lines import Record, in_json, parsed
 from keepsake.language.perception import writable
 from keepsake.prompt.script import about_memory
@@ -28,6 +28,11 @@ class DocumentKind(StrEnum):
     MEMORY = "memory"
     SUMMARY = "memory_summary"
     NOTE = "note"
+
+    @property
+    def label(self) -> str:
+        """The kind in keys of documents and in events: ``memory``, ``summary`` or ``note``."""
+        return "summary" if self is DocumentKind.SUMMARY else self.value
 
 
 class Document(NamedTuple):
@@ -48,6 +53,24 @@ class Document(NamedTuple):
     title: str = ""
     said: str = ""  # the words of speech; empty if nobody spoke
     record: str = ""  # for a memory: the fields of its archive line that say what happened, as JSON
+
+    @property
+    def number(self) -> int:
+        """The number of a memory, or of the compaction that made a summary; 0 for a note."""
+        number = self.key.removeprefix(f"{self.kind.label}:")
+        return int(number) if self.kind is not DocumentKind.NOTE and number.isdecimal() else 0
+
+    def is_by(self, person: Person) -> bool:
+        """Whether a person spoke or acted; by name only if an identity is not known."""
+        if not self.speaker:
+            return False
+        if person.id and self.record:
+            record = json.loads(self.record)
+            if record.get("kind") == MemoryKind.ACT:
+                return person.id == ME.id
+            if identity := record.get("source_id"):
+                return bool(identity == person.id)
+        return self.speaker.casefold() == person.name.casefold()
 
     def memory(self) -> Memory:
         """Return the memory that this document was made from, without what only archives keep.
@@ -137,13 +160,13 @@ def _change(record: Record, agent: str, position: ReadPosition) -> Change:
         case {"type": "undo", "id": int(gone), "standing": int(number)}:
             again = record["recent"] if number else None
             summed = (number, int(again["from"]), int(again["to"])) if again else (0, 0, 0)
-            return replace(position, summary=summed), f"summary:{gone}", None
+            return replace(position, summary=summed), summary_key(gone), None
         case {"type": "edit", "tier": "recent", "text": str(text), "t": str(time)}:
             number, first, last = position.summary
             if number:
                 at = datetime.fromisoformat(time)
                 edited = Summary(Tier.RECENT, first, last, text, "", at)
-                return position, f"summary:{number}", summary_document(number, edited)
+                return position, summary_key(number), summary_document(number, edited)
     return position, "", None
 
 
@@ -172,7 +195,7 @@ def memory_document(memory: Memory, agent: str) -> Document:
     time = memory.time  # a time that a person wrote may lack a zone, and could not be compared
     said = memory.said or memory.heard
     record = memory.to_line()
-    for each in ("t", "place", "reason", "importance", "chain", "answers", "rests_on"):
+    for each in ("t", "place", "reason", "importance", "chain", "told", "answers", "rests_on"):
         record.pop(each, None)
     if memory.text == memory.line:
         del record["text"]  # the document has it already
@@ -190,11 +213,16 @@ def memory_document(memory: Memory, agent: str) -> Document:
     )
 
 
+def summary_key(number: int) -> str:
+    """Return the key of the summary of a compaction."""
+    return f"{DocumentKind.SUMMARY.label}:{number}"
+
+
 def summary_document(number: int, summary: Summary) -> Document:
     """Return the document of the short-term summary of compaction ``number``."""
     time = summary.time
     return Document(
-        key=f"summary:{number}",
+        key=summary_key(number),
         kind=DocumentKind.SUMMARY,
         text=writable(summary.text),
         time=time if time.tzinfo else time.replace(tzinfo=UTC),

@@ -180,10 +180,10 @@ def _by_signals(
     """Return the score of each document for people and times of the question, length and age."""
     people = dict.fromkeys(question.names, _SPEAKER)
     times = question.times
-    if question.asker:
-        people[question.asker] = people.get(question.asker, 0.0) + _ASKER
+    asker = question.asker
     scores = [
         people.get(document.speaker.casefold(), 0.0)
+        + (_ASKER if asker is not None and document.is_by(asker) else 0.0)
         + (_TIME if times and any(a <= document.time < b for a, b in times) else 0.0)
         + _LENGTH[min(document.text.count(" "), _FULL_LINE)]
         for document in documents
@@ -245,7 +245,8 @@ def _reasons(
     """Return the reasons why a candidate was found, for people to read."""
     speaker = document.speaker.casefold()
     found = [f"{BY_WORDS}{', '.join(matched)}"] if matched else []
-    if speaker and (speaker in question.names or speaker == question.asker):
+    asker = question.asker
+    if speaker in question.names or (asker is not None and document.is_by(asker)):
         found.append(f"said by {document.speaker}")
     if any(start <= document.time < end for start, end in question.times):
         found.append(f"{document.time.astimezone():%-d %B %Y}")

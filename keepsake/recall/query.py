@@ -14,6 +14,7 @@ from datetime import datetime, timedelta
 from functools import lru_cache
 from itertools import pairwise
 
+from keepsake.happening import Person
 from keepsake.language.perception import (
     COMMON_WORDS,
     MONTHS,
@@ -67,17 +68,22 @@ class RecallQuery:
     meaning: tuple[str, ...]
     nameless: tuple[str, ...] = ()
     when: bool = False
-    asker: str = ""  # the asker in lower case, if they ask about themselves: "What is my trade?"
+    asker: Person | None = None  # who asks, if about themselves: "What is my trade?"
 
 
 def read(
-    text: str, names: Collection[str], now: datetime, asker: str = "", *, scene: bool = False
+    text: str,
+    names: Collection[str],
+    now: datetime,
+    asker: Person | None = None,
+    *,
+    scene: bool = False,
 ) -> RecallQuery:
     """Parse ``text`` at the time ``now`` (with time zone).
 
     A date without a year is the latest such date that is not after ``now``.
 
-    ``asker``: Who asks; empty if unknown. ``scene``: Whether lines without a speaker are what the
+    ``asker``: Who asks; None if unknown. ``scene``: Whether lines without a speaker are what the
     agent sees, worded as in its memories. Days begin and end by the machine's own clock.
     """
     text = _plain(text)
@@ -107,7 +113,7 @@ def read(
         meaning=tuple(meaning),
         nameless=tuple(each for each in nameless if each and each not in meaning),
         when=_WHEN.search(text) is not None,
-        asker=asker.casefold() if _OF_ASKER.search(text) else "",
+        asker=asker if _OF_ASKER.search(text) else None,
     )
 
 

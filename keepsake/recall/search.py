@@ -15,6 +15,7 @@ from operator import add
 from typing import Protocol
 
 from keepsake.errors import IndexUnavailable, KeepsakeError, ModelError
+from keepsake.happening import Person
 from keepsake.ports import Clock, Embedder
 from keepsake.recall.documents import Document, DocumentKind, Hit
 from keepsake.recall.fusion import rank
@@ -76,7 +77,7 @@ class MemorySearch:
         before: int | None = None,
         scene: bool = False,
         seconds: float | None = None,
-        asker: str = "",
+        asker: Person | None = None,
         may: Callable[[Document], bool] = lambda _: True,
     ) -> list[Hit] | None:
         """Return what answers ``text``, best first; blocks, so call it in a worker thread.
@@ -88,7 +89,7 @@ class MemorySearch:
                 visible in the window are left out; notes are always searched.
             scene: Whether ``text`` is a scene, in which recent memories score higher.
             seconds: How long the search by meaning may take; after that, words are used alone.
-            asker: The name of the person who says ``text``.
+            asker: The person who says ``text``; None if that is not known.
             may: Whether a document may be found.
 
         Returns:
@@ -126,7 +127,7 @@ class MemorySearch:
         rows = {row + step for row in spread if row > 0 for step in (-1, 1)}.union(scored, meant)
         if question.asker and near is None:
             # The asker's lines may share no word with the question; only the name finds them.
-            own = self._words.search((question.asker,), {DocumentKind.MEMORY: _POOL}, before)
+            own = self._words.search((question.asker.name,), {DocumentKind.MEMORY: _POOL}, before)
             rows.update(own[0])
         for span in question.times:
             rows.update(self._words.of_time(span, _POOL, before, question.asker))

@@ -24,6 +24,7 @@ from typing import Any, NamedTuple
 
 from keepsake.errors import IndexUnavailable
 from keepsake.files import sync
+from keepsake.happening import Person
 from keepsake.language.perception import UNSPACED, writable
 from keepsake.recall.documents import SAME_SCENE, Document, DocumentKind
 from keepsake.recall.query import Span
@@ -70,7 +71,11 @@ _SCORES = f"SELECT json_group_array(json_array(rank, rowid)) {_MATCHES}"
 _OF_TIME = """
 SELECT json_group_array(id) FROM (
     SELECT id FROM words_content WHERE unixepoch(c4) BETWEEN ? AND ? AND +id BETWEEN 1 AND ?
-    ORDER BY casefold(c7) = ? DESC, id DESC LIMIT ?
+    ORDER BY CASE
+        WHEN ? != '' AND c11 != '' AND json_extract(c11, '$.source_id') != ''
+        THEN json_extract(c11, '$.source_id') = ?
+        ELSE casefold(c7) = ?
+    END DESC, id DESC LIMIT ?
 )
 """
 _COUNTS = """
@@ -168,11 +173,17 @@ class WordIndex:
             match = asked, 1, (before or _FAR) - 1
             return {row for _, row in _one(database, _SCORES, match)} if asked else set()
 
-    def of_time(self, span: Span, limit: int, before: int | None, who: str) -> list[int]:
-        """Return memories of that period: first those of ``who`` (lower case), then the newest."""
+    def of_time(
+        self, span: Span, limit: int, before: int | None, who: Person | None = None
+    ) -> list[int]:
+        """Return memories of that period: first those of ``who``, then the newest.
+
+        A person is compared by identity where a memory has one, else by name.
+        """
+        by = (who.id, who.id, who.name.casefold()) if who is not None else ("", "", "")
         when = span[0].timestamp(), span[1].timestamp() - 1
         with self._connected() as database:
-            return list(_one(database, _OF_TIME, (*when, (before or _FAR) - 1, who, limit)))
+            return list(_one(database, _OF_TIME, (*when, (before or _FAR) - 1, *by, limit)))
 
     def read(self, rows: Iterable[int]) -> dict[int, Document]:
         """Return the existing documents of these rows, in the order of their numbers."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import dropwhile
 from typing import Any
 
@@ -16,6 +16,7 @@ from keepsake.language.perception import disarm, one_line, pattern, shorten
 from keepsake.ports import Tool, ToolCall
 from keepsake.prompt.verbs import (
     SLOT,
+    VERBS,
     WORDS,
     Command,
     Options,
@@ -53,22 +54,38 @@ _ARTICLES = {
 _LONGEST_TITLE = 60
 
 
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A deed that cannot be done.
+
+    Attributes:
+        verb: The verb that was tried; the word as it was written, in lower case, if it is none.
+        reason: Why it cannot be done, told to the character.
+    """
+
+    verb: str
+    reason: str
+
+
 class _Refused(Exception):
     """The deed cannot be done; the message tells the model why."""
 
 
-def read_deed(line: str, verbs: Sequence[Verb], options: Options) -> Command | str:
-    """Parse a line into a command; return the reason as text if it cannot be done.
+def read_deed(line: str, verbs: Sequence[Verb], options: Options) -> Command | Refusal:
+    """Parse a line into a command, or into why it cannot be done.
 
     Args:
         line: The line without its ``>``; a private reason may follow after `` | ``.
     """
     text, _, reason = line.partition(" | ")
     word, _, rest = text.strip().partition(" ")
-    verb = find_verb(word.strip(".:,!"), verbs)
+    word = word.strip(".:,!")
+    verb = find_verb(word, verbs)
     if verb is None:
+        known = find_verb(word, VERBS)  # one that may not be used now
         names = ", ".join(each.name for each in options.usages(verbs))
-        return f"You tried to {shorten(text, 60)}: there is no such deed. You can: {names}"
+        told = f"You tried to {shorten(text, 60)}: there is no such deed. You can: {names}"
+        return Refusal(known.name if known else word.casefold(), told)
     try:
         if options.stays and verb.takes in (Takes.EXIT, Takes.PERSON):
             raise _Refused(", but you stay now: you have guests")
@@ -78,7 +95,7 @@ def read_deed(line: str, verbs: Sequence[Verb], options: Options) -> Command | s
         if not (command.argument or nothing or verb.takes is Takes.MAYBE_THING):
             raise _Refused(f": say what. Write: > {verb.usage}")
     except _Refused as refused:
-        return f"You tried to {verb.name}{refused}"
+        return Refusal(verb.name, f"You tried to {verb.name}{refused}")
     return replace(command, reason=reason.strip())
 
 

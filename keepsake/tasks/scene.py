@@ -41,7 +41,8 @@ class Scene:
     longterm_span: str = ""  # the numbers of its memories: ``1 to 214``
     recent: str = ""  # the short-term summary
     recent_span: str = ""
-    now: str = ""  # ``Thursday 26 November 2026, late evening``
+    now: str = ""  # ``Thursday 26 November 2026, late evening, 22:14``
+    daytime: str = ""  # the same without the clock
     place: str = ""
     description: str = ""
     here: tuple[str, ...] = ()  # people

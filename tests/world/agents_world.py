@@ -45,7 +45,12 @@ from world import days
 
 CHAT_TEMPLATE = "{{ range .Messages }}{{ .Role }}: {{ .Content }}{{ end }}"
 """The template by which the fake Ollama says that its model is a chat model."""
-SMALL_WINDOWS = "**immediate_window**: 4\n**recent_window**: 4\n**min_saving_tokens**: 0\n"
+SMALL_WINDOWS = """\
+**immediate_window**: 4
+**recent_window**: 4
+**preserve_memories**: 4
+**min_saving_tokens**: 0
+"""
 """A ``memory_compaction.md`` with windows of four memories."""
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from evennia.objects.objects import DefaultCharacter, DefaultExit, DefaultRoom
 from evennia.utils import create
 
-from keepsake.agent.attention import EventKind, Impulse
+from keepsake.agent.attention import Impulse, ImpulseKind
 from keepsake.agent.surroundings import description_of, identity_of, place_of
 from keepsake.agent.why import why_did
 from keepsake.archive.records import Memory
@@ -68,7 +68,7 @@ class TestEvenniasOwnCommands(AnyGame):
         self.visitor.move_to(self.cave)
         self.settle()
         assert "Ilse says, 'Good evening, Rook.'" in self.lines_of(self.rook)
-        assert [each.kind for each in self.events] == [EventKind.ARRIVAL, EventKind.ADDRESSED]
+        assert [each.kind for each in self.events] == [ImpulseKind.ARRIVAL, ImpulseKind.ADDRESSED]
         assert {each.source for each in self.events} == {"Ilse"}
         assert all(each.memory for each in self.events)
         heard = self.capture(self.visitor)
@@ -101,7 +101,9 @@ class TestEvenniasOwnCommands(AnyGame):
         assert whisper.confidants == {identity_of(self.visitor)}
         self.visitor.execute_cmd('pose says, "I am Rook."')
         assert isinstance(self.newest().what, Pose)
-        assert [each.kind for each in self.events] == [EventKind.ADDRESSED] * 2 + [EventKind.NAMED]
+        assert [each.kind for each in self.events] == [ImpulseKind.ADDRESSED] * 2 + [
+            ImpulseKind.NAMED
+        ]
 
     def test_a_gift_is_a_deed(self):
         cup = create.create_object("evennia.DefaultObject", "blue cup", self.visitor)
@@ -111,7 +113,7 @@ class TestEvenniasOwnCommands(AnyGame):
         assert gift.gift_to_me == "a blue cup"
         assert gift.source_id == identity_of(self.visitor)
         assert gift.witnesses is None
-        assert self.events[-1].kind is EventKind.GIVEN
+        assert self.events[-1].kind is ImpulseKind.GIVEN
 
 
 class TestOwnVerbs(AnyGame):
@@ -121,12 +123,12 @@ class TestOwnVerbs(AnyGame):
         line = "Ilse sagt: »Wo ist der Schlüssel?«"
         assert memory.what == Sight(source=self.ilse(), shown=line)
         assert memory.witnesses is None
-        assert self.events[-1].kind is EventKind.ADDRESSED
+        assert self.events[-1].kind is ImpulseKind.ADDRESSED
 
     def test_with_others_here_it_is_heard(self):
         self.add_visitor("Bram")
         self.visitor.execute_cmd("sagen Guten Abend.")
-        assert self.events[-1].kind is EventKind.HEARD
+        assert self.events[-1].kind is ImpulseKind.HEARD
 
     def test_a_murmur_is_private_and_answered(self):
         self.add_visitor("Bram")
@@ -134,7 +136,7 @@ class TestOwnVerbs(AnyGame):
         memory = self.newest()
         assert "under the mat" in memory.text
         assert memory.confidants == {identity_of(self.visitor)}
-        assert self.events[-1].kind is EventKind.ADDRESSED
+        assert self.events[-1].kind is ImpulseKind.ADDRESSED
 
     def test_a_line_without_a_sender_is_for_the_agent_alone(self):
         self.rook.msg("You feel a draught.")
@@ -192,7 +194,7 @@ class TestTelling(AnyGame):
         assert hers.heard is not None
         assert hers.heard.to == (person_of(self.rook),)
         assert mine.happening == hers.happening != ""
-        assert self.events[-1].kind is EventKind.ADDRESSED
+        assert self.events[-1].kind is ImpulseKind.ADDRESSED
 
     def test_a_murmur(self):
         speech = Speech(
@@ -220,7 +222,7 @@ class TestTelling(AnyGame):
         assert seen == []
         assert self.newest().manner == Manner.CHANNEL
         assert self.newest().confidants is None
-        assert self.events[-1].kind is EventKind.NAMED
+        assert self.events[-1].kind is ImpulseKind.NAMED
 
     def test_words_that_the_agent_cannot_read_are_not_known_to_it(self):
         said = Speech(speaker=person_of(self.visitor), words="The gold is in the well.")
@@ -270,6 +272,28 @@ class TestShortDescriptions(AnyGame):
         self.vera.recog.add(self.boss, "Odo")
         self.boss.execute_cmd("say It is me.")
         assert self.newest(self.vera).actor == Person("Odo", identity_of(self.boss))
+
+    def test_its_prompt_holds_no_true_name(self):
+        self.boss.execute_cmd("say Good evening.")
+        self.settle()
+        self.vera.mind.books.update_people(self.vera.mind.memory.memory.archive)
+        built = list[Any]()
+        self.vera.mind.thinker.preview(self.vera, self.boss, "Who am I?").addCallback(built.append)
+        self.settle(lambda: bool(built))
+        prompt = built[0][0].text
+        assert 'a tall man says to you, "Who am I?"' in prompt
+        assert "boss" not in prompt
+        near = frozenset({identity_of(self.boss)})
+        mind = self.vera.mind
+        lines = mind.books.people_lines(self.vera, mind.memory.private, None, near, *near)
+        assert lines[0].startswith("a tall man, met")
+
+    def test_it_remembers_who_woke_it_by_the_name_that_it_knows(self):
+        self.vera.mind.sleeper.fall_asleep("a test said so")
+        to = (person_of(self.vera),)
+        call = Speech(speaker=person_of(self.boss), words="Wake up!", to=to, manner=Manner.SHOUT)
+        hear(self.hall, call)
+        assert any("a tall man woke you" in line for line in self.lines_of(self.vera))
 
     def test_its_answer_arrives(self):
         heard = self.capture(self.boss)
@@ -398,7 +422,7 @@ class TestThePage(AnyGame):
             words="Das 'alte' {me} Tor",
             shown="Ilse sagt: »Das 'alte' {me} Tor«",
         )
-        assert self.events[-1].kind is EventKind.ADDRESSED
+        assert self.events[-1].kind is ImpulseKind.ADDRESSED
 
     def test_the_tell(self):
         bram = self.add_visitor("Bram")

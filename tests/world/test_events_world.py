@@ -124,7 +124,9 @@ class MemoriesTest(EventsWorld):
         assert first["size"] == len(memory.text)
         assert (second["op"], second["n"], second["times"]) == ("repeat", memory.number, 2)
         assert "spoons" not in json.dumps([first, second])
-        small = CompactionConfig(immediate_window=4, recent_window=4, min_saving_tokens=0)
+        small = CompactionConfig(
+            immediate_window=4, recent_window=4, preserve_memories=4, min_saving_tokens=0
+        )
         self.services.compaction = FixedConfig(small)
         for n in range(9):
             self.char1.execute_cmd(f"say Number {n} of the old songs is about the river.")

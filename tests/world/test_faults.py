@@ -72,7 +72,9 @@ class TestFaults(FaultsWorld):
 
     def remember_much(self):
         self.services.compaction = FixedConfig(
-            CompactionConfig(immediate_window=4, recent_window=4, min_saving_tokens=0)
+            CompactionConfig(
+                immediate_window=4, recent_window=4, preserve_memories=4, min_saving_tokens=0
+            )
         )
         for n in range(9):
             self.char1.execute_cmd(f"say Number {n} of the old songs is about the river.")

@@ -80,6 +80,8 @@ class TestHooks(TalkWorld):
         assert monk.mind.thinker.log.guarded == {"refused": 1, "altered": 1}
         assert "may not be said or done here" in self.told("Say it!", "I say it.", "*nods*")
         assert not [line for line in self.heard if "Hello!" in line]
+        self.ask("Say it!", "I say it.", "I say it again.")
+        assert not [line for line in self.heard if "seems far away" in line], "no model is missing"
 
     def test_a_broken_hook_is_logged_and_the_turn_goes_on(self):
         kind = type(self.npc("Guard"))

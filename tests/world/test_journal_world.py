@@ -16,7 +16,7 @@ CHATTER = tuple(
 class JournalWorld(AgentsWorld):
     """Mira has a window of four memories, and Tom talks."""
 
-    COMPACTION = f"{SMALL_WINDOWS}**preserve_memories**: 4\n"
+    COMPACTION = SMALL_WINDOWS
 
     @property
     def journal(self):

@@ -110,6 +110,12 @@ class TestBudget(LadderWorld):
         assert len(tokens(prompt)) <= 1600 - 256, "the oldest lines are left out"
         assert 'Tom says to you, "Well?"' in prompt
         assert self.compactions() == []
+        hidden = self.mind.memory.context().window[1].number
+        assert f"memory {hidden}" not in prompt
+        promise = Commitment(CommitmentKind.PROMISE, "Tom", "mend the roof", hidden)
+        self.mind.memory.commitments.add(promise)
+        (prompt,) = self.ask("And now?", "say Now what?")
+        assert promise.line in prompt, "its own line is left out of the prompt"
         self.budget(context_tokens=1600, high=9.0)
         self.summarizer(lambda _: unavailable)
         prompts = self.ask("What did ship 3 bring?", "> say Casks.")

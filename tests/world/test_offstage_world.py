@@ -151,6 +151,7 @@ class TestMeetings(Offstage):
         (memory,) = [m for m in window if m.event == "hearsay"]
         assert memory.text.startswith('Mira says to you, "I saw it myself')
         assert (memory.source, memory.chain, memory.importance) == ("Mira", f"Mira {seen}", 6)
+        assert memory.told == "Tom brought Mira her cup back."
         self.time.time += timedelta(days=1)
         self.pass_minutes(6)
         assert heard.count(told) == 1

@@ -52,7 +52,9 @@ class TestKnowing(PeopleWorld):
         shown = self.people_lines(self.ask("Here I am again!", "> say Welcome!")[0])
         assert "Tom" not in shown, "the window shows all"
         self.services.compaction = FixedConfig(
-            CompactionConfig(immediate_window=2, recent_window=2, min_saving_tokens=0)
+            CompactionConfig(
+                immediate_window=2, recent_window=2, preserve_memories=2, min_saving_tokens=0
+            )
         )
         self.say(*CHAT)
         self.add_character("Ann")
@@ -127,7 +129,9 @@ class TestPromises(PeopleWorld):
         # With an almost empty window, so that the promise itself is looked for in the prompt.
         memory = self.mind.memory.memory
         context = memory.context
-        memory.context = lambda: replace(context(), window=context().window[-1:])
+        memory.context = lambda: replace(
+            context(), window=context().window[-1:], shown=context().shown[-1:]
+        )
         self.mira.attributes.remove("paused")
         self.char2.location = None
         assert PROMISE in self.ask("And now that we are alone?")[0]

@@ -175,6 +175,20 @@ class TestAnswers(TalkWorld):
 class TestLookups(TalkWorld):
     """The result of a look-up goes back to the model in the same turn."""
 
+    def test_a_whisper_that_comes_during_a_look_up_is_answered_in_a_whisper(self):
+        overheard = self.capture(self.add_player(2, "Ann"))
+        self.add_thing("bench").db.desc = "It is carved."
+        gate = self.hold_answers()
+        self.replies = ["> look bench", "Under the mat, Tom.", "> wait"]
+        self.char1.execute_cmd("talk Mira What is on the bench?")
+        self.clock.advance(2)
+        self.settle(lambda: len(self.fake.calls("/api/chat")) == 1)
+        self.char1.execute_cmd("whisper Mira = And where is the key?")
+        gate.set()
+        self.pass_time(6)
+        assert self.acts()[-1] == "whisper Tom = Under the mat, Tom."
+        assert not any("mat" in line for line in overheard)
+
     def test_the_result_of_a_look_is_in_the_next_call_of_the_turn(self):
         self.add_thing("bench").db.desc = "It is carved with eleven cups."
         first, second = self.ask(

@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any
 
 from keepsake.agent.runtime import Runtime
-from keepsake.agent.surroundings import AgentRef, Body, identity_of, is_agent, people_near
+from keepsake.agent.surroundings import AgentRef, Body, identity_of, is_agent, name_of, people_near
 from keepsake.archive.log import Archive
 from keepsake.archive.privacy import NOBODY, Audience, PrivateWords
 from keepsake.archive.records import Memory
@@ -140,5 +140,5 @@ class Books:
         near = [(identity_of(each), each) for each in people_near(agent)]
         # Skip agents that it has not met: its persona may describe them, as neighbours.
         told = [each for each in near if each[0] in self.people.known or not is_agent(each[1])]
-        present = [(key, person.key) for key, person in told]
+        present = [(key, name_of(person, agent)) for key, person in told]
         return people_lines(present, self.people, budget, how, partner)

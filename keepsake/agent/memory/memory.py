@@ -16,7 +16,7 @@ from keepsake.archive.log import Archive
 from keepsake.archive.privacy import NOBODY, PrivateWords
 from keepsake.archive.privacy_cache import AT_ONCE_BYTES, PrivacyCache
 from keepsake.archive.records import Memory, MemoryFacts
-from keepsake.archive.spill import Line, not_yet_in
+from keepsake.archive.spill import Line, not_yet_in, time_in
 from keepsake.errors import ArchiveError, KeepsakeError
 from keepsake.events.types import MemoryChange
 from keepsake.happening import What
@@ -98,8 +98,8 @@ class MemoryComponent:
         try:
             while self.waiting:
                 waited = self.waiting[0]
-                when = waited.get("t") or waited["time"]  # as earlier versions wrote it
-                memory = self.memory.add(Memory.from_record({**waited, "n": 0, "t": when}))
+                record = {**waited, "n": 0, "t": time_in(waited)}
+                memory = self.memory.add(Memory.from_record(record))
                 self.waiting.popleft()
                 self.newest = memory.number
                 self.private.add(memory)

@@ -128,9 +128,7 @@ class Recaller:
         if recall is None or index is None:
             return None
         began = self._services.seconds()
-        window = self._memory.memory.context().window
-        shown = window[-self._services.limits.shown_lines :]  # the whole window if it is 0
-        before = shown[0].number if shown else None
+        before = self._memory.memory.context().shown_from(self._services.limits.shown_lines)
         private = self._memory.private
 
         most = zip(DocumentKind, (config.memories, config.summaries, config.notes), strict=True)
@@ -142,7 +140,7 @@ class Recaller:
             before=before,
             scene=scene,
             seconds=seconds * VECTOR_SHARE,
-            asker=asker.name if asker else "",
+            asker=asker,
             # Summaries hold no private words, and notes are not memories.
             may=lambda document: (
                 audience is None

@@ -49,7 +49,7 @@ def select(found: SearchResult, context: MemoryContext, config: RecallConfig) ->
     The best hits of each kind come first; later ones that exceed the budget are left out.
     """
     summed = {(s.first, s.last) for s in (context.longterm, context.recent) if s is not None}
-    window_from = context.window[0].number if context.window else math.inf
+    shown_from = context.shown_from() or math.inf
     most = {
         DocumentKind.MEMORY: config.memories,
         DocumentKind.NOTE: config.notes,
@@ -59,7 +59,7 @@ def select(found: SearchResult, context: MemoryContext, config: RecallConfig) ->
     for hit in found.hits:
         document = hit.document
         of_kind = unseen[hit.document.kind]
-        in_window = document.last >= window_from and document.kind is not DocumentKind.NOTE
+        in_window = document.last >= shown_from and document.kind is not DocumentKind.NOTE
         shown = document.kind is DocumentKind.SUMMARY and (document.first, document.last) in summed
         if not (in_window or shown) and len(of_kind) < most[document.kind]:
             # Skip a text that repeats another one.

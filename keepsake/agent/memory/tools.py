@@ -224,6 +224,11 @@ class MemoryTools:
         self.books.commitments.close(lambda each: each == promise, by="agent")
         return f"{script.PROMISE_KEPT}{promise.line}"
 
+    @property
+    def shown_from(self) -> int | None:
+        """The number of the first memory whose line a prompt shows; None if there is none."""
+        return self.memory.memory.context().shown_from(self._services.limits.shown_lines)
+
     def recalled(self, found: SearchResult | None) -> tuple[Hit, ...]:
         """Return the hits of a search that the current prompt shows."""
         if found is None:
@@ -233,7 +238,7 @@ class MemoryTools:
         limits = self._services.limits
         if limits.shows_excerpts:  # they show the memories behind a summary instead
             config = replace(config, summaries=0)
-        shown = replace(context, window=context.window[-limits.shown_lines :])
+        shown = replace(context, shown=context.shown[-limits.shown_lines :])
         return related.select(found, shown, config)
 
 

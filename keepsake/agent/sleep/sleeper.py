@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from keepsake.agent.attention import EventKind, Impulse
+from keepsake.agent.attention import Impulse, ImpulseKind
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.runtime import Runtime
 from keepsake.agent.scheduler import Alarm
@@ -19,9 +19,9 @@ from keepsake.agent.sleep.night import Nights
 from keepsake.agent.surroundings import (
     WAKE,
     Body,
-    event_of,
     hosts_guests,
     identity_of,
+    impulse_of,
     is_agent,
     name_of,
     place_of,
@@ -40,7 +40,7 @@ log = get_logger(Subsystem.SLEEP)
 TICK_SECONDS = 60.0
 """Seconds between two checks whether an agent is tired or has slept enough."""
 ITS_HOUR = "its hour"
-_ADDRESSED = (EventKind.ADDRESSED, EventKind.NAMED)
+_ADDRESSED = (ImpulseKind.ADDRESSED, ImpulseKind.NAMED)
 _TIRED = "yawns, and sets off for home."
 _CALLED = "hurries home to a guest."
 _ERRAND = "sets off."
@@ -149,7 +149,7 @@ class Sleeper:
 
     def notice(self, event: Impulse) -> None:
         """Take in an event. An agent that players address does not go to bed."""
-        if event.from_player and event.kind in (*_ADDRESSED, EventKind.GIVEN):
+        if event.from_player and event.kind in (*_ADDRESSED, ImpulseKind.GIVEN):
             self._last_spoken = self._services.seconds()
             self.stop_walking()
 
@@ -183,9 +183,13 @@ class Sleeper:
     def _greet_guests(self) -> None:
         """Treat the players who wait at home as if they had just arrived."""
         self._last_spoken = self._services.seconds()
-        for guest in players_near(self._body()):
+        agent = self._body()
+        if agent is None:
+            return
+        for guest in players_near(agent):
             who = identity_of(guest)
-            self._thinker.notice(Impulse(EventKind.ARRIVAL, True, guest.key, source_id=who))
+            name = name_of(guest, agent)
+            self._thinker.notice(Impulse(ImpulseKind.ARRIVAL, True, name, source_id=who))
 
     def go_to_bed(self, why: str) -> None:
         """Go home and sleep; ``why`` is recorded: ``16 hours awake``."""
@@ -274,7 +278,7 @@ class Sleeper:
         log.info(f"Wakes after {told}", agent=agent.key, by=by)
         self._last_spoken = self._services.seconds()
         self._thinker.schedule()
-        self._thinker.notice(Impulse(EventKind.OTHER, from_player=False, source=""))
+        self._thinker.notice(Impulse(ImpulseKind.OTHER, from_player=False, source=""))
         return True
 
     def _remember(self, agent: Body, text: str) -> None:
@@ -287,8 +291,8 @@ class Sleeper:
 
     # -- events around a sleeping agent
 
-    def perceives(self, speaker: Any, what: What, event: str) -> bool:
-        """Return whether the sleeping agent perceives something; a shout at it wakes it.
+    def disturb(self, speaker: Any, what: What, event: str) -> bool:
+        """Disturb the sleeper; return whether it perceives that. A shout at it wakes it.
 
         Args:
             speaker: The character that spoke or acted; None if nobody is known.
@@ -305,11 +309,11 @@ class Sleeper:
         if deed is not None and deed.verb == GIVE:
             _answer(agent, speaker, f"{name} takes it without waking.")
             return True
-        impulse = event_of(agent, speaker, what, event=event)
+        impulse = impulse_of(agent, speaker, what, event=event)
         meant = impulse is not None and impulse.kind in _ADDRESSED
         shouted = isinstance(what, Speech) and what.manner is Manner.SHOUT
         if (meant and shouted) or (deed is not None and deed.verb == WAKE):
-            return self.wake(speaker.key)
+            return self.wake(name_of(speaker, agent))
         if meant:
             how = "" if is_agent(speaker) else f" Shout, or type |wwake {name.lower()}|n."
             _answer(agent, speaker, f"{name} is asleep, and does not hear you.{how}")

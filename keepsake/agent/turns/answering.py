@@ -81,7 +81,7 @@ class Answering:
         by = f"{type(agent).__name__}.{hook}"
         if found is None:
             self._log_guard("refused", part, f"{by} vetoed it")
-            self._state.acts.append(Act(None, "That may not be said or done here"))
+            self._state.acts.append(Act(None, "That may not be said or done here", vetoed=True))
         elif found != part:
             self._log_guard("altered", part, f"{by} changed it")
         return found
@@ -125,17 +125,16 @@ class Answering:
         """Execute a line of the answer that begins with ``>``."""
         agent = self._body()
         memory = self._tools.memory
-        command = read_deed(part.text, *available_verbs(agent, self._context, memory.private))
-        if isinstance(command, Command):
-            if command.verb == TALK and (fault := self._fault(command.words)):
+        read = read_deed(part.text, *available_verbs(agent, self._context, memory.private))
+        if isinstance(read, Command):
+            if read.verb == TALK and (fault := self._fault(read.words)):
                 return Act(None, fault)
-            return self._actor.do(agent, command, basis=self._state.basis, confided=confided)
-        verb = part.text.partition(" ")[0]
+            return self._actor.do(agent, read, basis=self._state.basis, confided=confided)
         why = "that cannot be done now"
-        if verb in WRITES:
+        if read.verb in WRITES:
             why = "notes may not contain whispered words"
-        told = f"You tried to {verb}: {why}" if confided else command
-        memory.remember(Result(verb=verb, done=False, shown=told), place=place_of(agent))
+        told = f"You tried to {read.verb}: {why}" if confided else read.reason
+        memory.remember(Result(verb=read.verb, done=False, shown=told), place=place_of(agent))
         return Act(None, told)
 
     def _fault(self, words: str) -> str:

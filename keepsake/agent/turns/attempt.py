@@ -56,6 +56,11 @@ class Attempt:
         return any(act.command is not None and act.command.verb in LOOKUPS for act in self.acts)
 
     @property
+    def vetoed(self) -> bool:
+        """Whether the game refused a part of the answer, and nothing else of it was done."""
+        return not self.did and any(act.vetoed for act in self.acts)
+
+    @property
     def has_answer(self) -> bool:
         """Whether a model answered, at least in part."""
         return isinstance(self.outcome, Generation) or bool(self.acts or self.fault)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from keepsake.agent.attention import ANSWERED, IDLE, Impulse
@@ -74,6 +74,30 @@ def context_of(agent: Body, impulse: Impulse, memory: MemoryComponent) -> TurnCo
     audience = alone if whispered else frozenset(map(identity_of, people_near(agent)))
     answered = 0 < impulse.memory <= waiting.since
     return TurnContext(impulse, impulse.person, whispered, audience, waiting.words, answered)
+
+
+def renewed(
+    agent: Body, turn: TurnContext, impulse: Impulse, memory: MemoryComponent
+) -> TurnContext:
+    """Return the context of a turn that goes on, after more may have come from its partner.
+
+    A turn in which anything was whispered stays whispered. Its audience never grows, because the
+    turn may have recalled what only the first audience may hear; see :func:`secrecy`.
+
+    Args:
+        impulse: The current impulse, with what has come since.
+    """
+    now = context_of(agent, impulse, memory)
+    if now.partner is None or turn.partner is None:
+        return replace(turn, impulse=impulse)
+    return replace(
+        turn,
+        impulse=impulse,
+        partner=now.partner,
+        whispered=turn.whispered or now.whispered,
+        audience=turn.audience & now.audience if now.whispered else turn.audience,
+        words=now.words or turn.words,
+    )
 
 
 def unanswered(window: Sequence[Memory], impulse: Impulse) -> Unanswered:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from random import Random
 
 from keepsake.agent.acting import Basis
-from keepsake.agent.attention import EventKind, Impulse
+from keepsake.agent.attention import Impulse, ImpulseKind
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.memory.related import SearchResult
 from keepsake.agent.surroundings import Body
@@ -51,6 +51,6 @@ def reply_by_rule(
         said_before=[own.words for each in window if (own := each.said) is not None],
         lines=lines,
         rng=Random(memory.newest),
-        arrival=kind is EventKind.ARRIVAL and not turn.words,
-        given="something" if kind is EventKind.GIVEN and not turn.words else "",
+        arrival=kind is ImpulseKind.ARRIVAL and not turn.words,
+        given="something" if kind is ImpulseKind.GIVEN and not turn.words else "",
     )

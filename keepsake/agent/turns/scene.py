@@ -114,7 +114,8 @@ def scene_of(
     recent = context.recent
     window = memory.private.heard_by(context.shown, turn.audience)
     window = (*window, extra) if extra is not None else window
-    first = context.window[0].number if context.window else None
+    # Lines of the window that the budget leaves out are not shown.
+    first = tools.shown_from
     who = turn.impulse.source_id if turn.partner else ""
     lines = {
         kind: tuple(line_of(hit.document) for hit in hits if hit.document.kind is kind)
@@ -153,11 +154,18 @@ def scene_of(
     covered = recent.last if recent else 0
     used = []
     for hit in hits:
-        kind, _, number = hit.document.key.partition(":")
-        n = int(number) if kind != "note" and number.isdecimal() else 0
+        document = hit.document
         score = round(hit.score, 4)
         why = "; ".join(hit.reasons)
-        used.append(Recalled(kind=kind, n=n, title=hit.document.title, score=score, why=why))
+        used.append(
+            Recalled(
+                kind=document.kind.label,
+                n=document.number,
+                title=document.title,
+                score=score,
+                why=why,
+            )
+        )
     return scene, {
         "longterm": longterm.last if longterm else 0,
         "recent": covered,
@@ -191,6 +199,7 @@ def _surroundings(
 ) -> Scene:
     """Return the agent's persona and surroundings as a scene."""
     now = now.astimezone()
+    daytime = day_and_time(now)
     place = agent.location
     deeds = [verb for verb in verbs if verb.takes is not Takes.TEXT]
     usages = options.usages(deeds)
@@ -215,7 +224,8 @@ def _surroundings(
         # An example may have several lines.
         examples=tuple(x for each in agent.db.examples or () for x in str(each).splitlines()),
         deeds=tuple(f"> {v.usage} ({v.help})" for v in deeds if v.takes not in changing),
-        now=f"{day_and_time(now)}, {now:%H:%M}",
+        now=f"{daytime}, {now:%H:%M}",
+        daytime=daytime,
         place=place_of(agent) or "nowhere",
         description=description_of(agent),
         here=tuple(dict.fromkeys(people)),

@@ -2,9 +2,9 @@
 
     Impulse → context → recall → Scene → Prompt → Attempt → [AnswerPart] → [Act] → Thought
 
-Each step is a function over frozen values in a module of its own. :class:`Turn` runs them in order
-and holds what must change: the agent's body, the impulse, and whether the turn was cancelled. A
-thought waits in the model queue; its prompt is built when the queue reaches it, and its answer is
+Each step is a function or a small class. :class:`Turn` runs them in order and holds what changes:
+the agent's body, the impulse, the context, the current attempt, and whether the turn was cancelled.
+A thought waits in the model queue; its prompt is built when the queue reaches it, and its answer is
 applied to the agent as it is by then. Everything runs on the reactor thread.
 """
 
@@ -24,7 +24,7 @@ from keepsake.agent.surroundings import AgentRef, Body, players_near, show_no_an
 from keepsake.agent.turns.answering import Answering
 from keepsake.agent.turns.asking import ModelCall, Reading
 from keepsake.agent.turns.attempt import Attempt, AttemptState, TurnDropped, thought_of
-from keepsake.agent.turns.context import UNPROMPTED, context_of
+from keepsake.agent.turns.context import UNPROMPTED, context_of, renewed
 from keepsake.agent.turns.prompting import prompt_of
 from keepsake.agent.turns.rules import basis_of_rule, reply_by_rule
 from keepsake.agent.turns.scene import recall_for_turn
@@ -53,7 +53,7 @@ class Turn:
         ref: How to find the agent again after a wait.
         tools: Its memory.
         actor: Executes its commands.
-        still_wanted: Called before a request is sent: returns the current impulse; None if the
+        take_newer: Called before a request is sent: returns the current impulse; None if the
             reason has gone.
         pause: Shows people that it thinks, until the first part of the answer.
 
@@ -73,7 +73,7 @@ class Turn:
         actor: Actor,
         thoughts: ThoughtLog,
         services: Runtime,
-        still_wanted: Callable[[], Impulse | None],
+        take_newer: Callable[[], Impulse | None],
         pause: Alarm,
     ) -> None:
         self.impulse = impulse
@@ -89,7 +89,7 @@ class Turn:
         self._actor = actor
         self._thoughts = thoughts
         self._services = services
-        self._still_wanted = still_wanted
+        self._take_newer = take_newer
         self._pause = pause
 
     # -- the result
@@ -141,11 +141,11 @@ class Turn:
         """
         has_model = self._has_model()
         self._context = context_of(self._agent, self.impulse, self._tools.memory)
+        if self._context.answered:  # an earlier answer covered it already
+            raise TurnDropped
+        if not (has_model or self._context.partner):
+            raise TurnDropped  # without a model, an agent does nothing unprompted
         for _ in range(1 + MOST_LOOKUPS):
-            if self._context.answered:  # an earlier answer covered it already
-                raise TurnDropped
-            if not (has_model or self._context.partner):
-                raise TurnDropped  # without a model, an agent does nothing unprompted
             found = await self._wait(recall_for_turn(self._agent, self._context, self._tools))
             if not has_model:
                 await self._answer_by_rule(found)
@@ -178,15 +178,22 @@ class Turn:
         self._agent = agent
         return found
 
+    def _go_on(self, impulse: Impulse) -> None:
+        """Take in what came since the turn began: newer words, or a whisper."""
+        self.impulse = impulse
+        self._context = renewed(self._agent, self._context, impulse, self._tools.memory)
+
     # -- an answer
 
     async def _answer_by_rule(self, found: SearchResult | None) -> None:
         """Answer a person by rule."""
-        partner = self._context.partner
-        wanted = self._still_wanted()
-        if wanted is None or partner is None:
+        wanted = self._take_newer()
+        if wanted is None:
             raise TurnDropped
-        self.impulse = wanted
+        self._go_on(wanted)
+        partner = self._context.partner
+        if partner is None:
+            raise TurnDropped
         basis = basis_of_rule(wanted, found)
         self._state = state = AttemptState(number=1, impulse=wanted, basis=basis)
         words = reply_by_rule(self._agent, self._context, partner, found, self._tools.memory)
@@ -211,7 +218,8 @@ class Turn:
             self._end_answered(attempt)
             if not attempt.goes_again:
                 return attempt
-        show_no_answer(self._agent, self.impulse)
+        if not attempt.vetoed:  # a game that forbids an answer wants silence
+            show_no_answer(self._agent, self.impulse)
         return attempt
 
     async def _attempt(self, found: SearchResult | None, refused: str) -> Attempt:
@@ -260,13 +268,12 @@ class Turn:
         agent = self._ref.body()
         if agent is None or agent.location is None or agent.has_account:  # a builder plays it
             return None
-        wanted = None if agent.db.paused or agent.db.asleep else self._still_wanted()
+        wanted = None if agent.db.paused or agent.db.asleep else self._take_newer()
         form = services.prompt_form(profile)
         if wanted is None or not (form.acts_unprompted or self._context.partner):
             return None
         self._agent = agent
-        self.impulse = wanted
-        self._context = replace(self._context, impulse=wanted)
+        self._go_on(wanted)
         now = services.clock.now()
         built = prompt_of(
             agent, self._context, self._tools, services, form=form, found=found, refused=refused

@@ -10,10 +10,10 @@ from evennia.objects.objects import DefaultCharacter, DefaultObject
 
 from keepsake.agent.acting import CurrentAct
 from keepsake.agent.agent_log import call_hook
-from keepsake.agent.attention import EventKind, Impulse
+from keepsake.agent.attention import Impulse, ImpulseKind
 from keepsake.agent.mind import Mind
 from keepsake.agent.runtime import runtime
-from keepsake.agent.surroundings import event_of, identity_of, is_agent, name_of, place_of
+from keepsake.agent.surroundings import identity_of, impulse_of, is_agent, name_of, place_of
 from keepsake.archive.records import GIVE, SCENE, MemoryFacts
 from keepsake.contrib.evennia import creation, hearing
 from keepsake.contrib.evennia.characters import CharacterMixin, answers_room, greeter
@@ -189,7 +189,7 @@ class AgentMixin(CharacterMixin):
         what = heard.what
         kind = heard.kind
         everyday = kind == SCENE and self.is_everyday(line, options, sender)
-        sleeps = self.db.asleep and not mind.sleeper.perceives(sender, what, kind)
+        sleeps = self.db.asleep and not mind.sleeper.disturb(sender, what, kind)
         if sleeps or everyday or getattr(sender, "unannounced", False):
             return
         facts: MemoryFacts = {**heard.facts, "place": place_of(self), "event": kind}
@@ -204,7 +204,7 @@ class AgentMixin(CharacterMixin):
         speaker = hearing.object_of(source.id) if source is not None else None
         if speaker is None or speaker is self:
             return
-        event = event_of(self, speaker, heard.what, event=heard.kind, private=heard.private)
+        event = impulse_of(self, speaker, heard.what, event=heard.kind, private=heard.private)
         if event is None:
             return
         if event.from_player:
@@ -229,9 +229,9 @@ class AgentMixin(CharacterMixin):
         happening = act.happening
         mind.memory.remember(what, place=place_of(self), event=kind, happening=happening)
 
-    def _may_react(self, line: str, speaker: Any, kind: str, event: EventKind) -> bool:
+    def _may_react(self, line: str, speaker: Any, kind: str, event: ImpulseKind) -> bool:
         """Whether the game's hook allows a thought about what the agent heard."""
-        heard = (line, speaker, kind, event in (EventKind.ADDRESSED, EventKind.GIVEN))
+        heard = (line, speaker, kind, event in (ImpulseKind.ADDRESSED, ImpulseKind.GIVEN))
         return call_hook(self, "at_agent_heard", bool | None, True, *heard) is not False
 
     def _with_addressee(self, event: Impulse, player: Any, what: What) -> Impulse:
@@ -239,10 +239,10 @@ class AgentMixin(CharacterMixin):
         now = runtime().seconds()
         to = addressees_of(what)
         said = isinstance(what, Speech) and what.manner is Manner.SAY and not to
-        to_room = event.kind is EventKind.HEARD and said and not event.aside
+        to_room = event.kind is ImpulseKind.HEARD and said and not event.aside
         if to_room and answers_room(self, player, now):
-            event = replace(event, kind=EventKind.ADDRESSED)
-        if event.kind is EventKind.ADDRESSED:
+            event = replace(event, kind=ImpulseKind.ADDRESSED)
+        if event.kind is ImpulseKind.ADDRESSED:
             player.ndb.spoken_to = (self, now)
         elif to and ME not in to and (player.ndb.spoken_to or [None])[0] is self:
             player.ndb.spoken_to = None
@@ -306,7 +306,7 @@ class AgentMixin(CharacterMixin):
         is_player = not is_agent(mover)
         if came and greeter(self.location, mover) is self:
             who = identity_of(mover)
-            arrival = EventKind.ARRIVAL
+            arrival = ImpulseKind.ARRIVAL
             if self._may_react(line, mover, arrival.value, arrival):
                 name = name_of(mover, self)
                 mind.thinker.notice(Impulse(arrival, is_player, name, memory, who))

@@ -199,7 +199,10 @@ def _id_in(folder: Path) -> str:
 
 
 def report(agent: Any, op: str, *, about: str = "") -> None:
-    """Log an event about the agent's whole memory, such as ``begins``; needs a running runtime."""
+    """Emit an event about the agent's whole memory, such as ``begins``.
+
+    Does nothing without a running runtime.
+    """
     if not running() or (mind := agent.mind) is None:
         return
     try:

@@ -12,7 +12,6 @@ from typing import Any
 
 from django.db.models import Q
 from evennia.comms.models import Msg
-from evennia.objects.models import ObjectDB
 from twisted.python.failure import Failure
 
 from keepsake.agent.agent_log import call_hook
@@ -20,6 +19,7 @@ from keepsake.agent.runtime import running, runtime
 from keepsake.agent.surroundings import identity_of
 from keepsake.contrib.evennia.audit import AUDIT, REPORTS
 from keepsake.contrib.evennia.creation import all_agents
+from keepsake.contrib.evennia.hearing import object_of
 from keepsake.contrib.evennia.minds import close_mind, mind_of
 from keepsake.database import scrub
 from keepsake.erasure.archives import memories_of
@@ -139,7 +139,7 @@ class _Forgetting:
         _running.discard(self._person.key)
         if running() and (indexes := runtime().indexes) is not None:
             indexes.follow()
-        character = character_of(self._person.key)
+        character = object_of(self._person.key)
         if not self._erasure.problems and character is not None:
             character.attributes.add(FORGOTTEN_AT, runtime().clock.now().timestamp())
         self._erasure.end()
@@ -172,13 +172,6 @@ def _flush_events() -> None:
         events.flush()
 
 
-def character_of(key: PersonId) -> Any | None:
-    """Return the character with that identity; None if there is none."""
-    number = key.partition("-")[0]
-    found = ObjectDB.objects.filter(id=int(number)).first() if number.isdecimal() else None
-    return found if found is not None and identity_of(found) == key else None
-
-
 class RowCleaner:
     """Deletes what a player wrote in Evennia's database: messages, nicks and the description.
 
@@ -189,7 +182,7 @@ class RowCleaner:
 
     def clean(self, traces: Traces) -> None:
         """Delete the rows; nothing if the character has been deleted."""
-        character = character_of(traces.person.key)
+        character = object_of(traces.person.key)
         if character is None:
             return
         account = character.account or character.db._last_account

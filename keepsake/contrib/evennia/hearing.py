@@ -10,8 +10,9 @@ other people have the names by which it knows them. There are two ways:
 
 * :func:`hear` shows the line, too.
 
-Without either, Evennia's message itself says something: its ``type`` and its ``from_obj``. A line
-that has neither is a :class:`Sight`. No line is ever taken apart to find out who speaks.
+Without either, a line may show an act that an agent carries out now, or a gift. Else Evennia's
+message itself says something: its ``from_obj`` and, for speech and poses, its ``type``. Every other
+line is a :class:`Sight`. No line is ever taken apart to find out who speaks.
 
 Everything here runs on the reactor thread.
 """
@@ -255,7 +256,10 @@ def perceived(
         if (witnesses := facts.get("witnesses")) is not None:
             me = identity_of(agent)
             facts["witnesses"] = tuple(each for each in witnesses if each != me)
-        return Heard(_view(agent, happening.what, line), kind, facts)
+        what = _view(agent, happening.what, line)
+        if isinstance(what, Speech) and facts.get("told", "") not in what.words:
+            del facts["told"]  # in a language that the agent does not speak
+        return Heard(what, kind, facts)
     if sender is None and direct and (gift := _gifts.pop(agent.id, None)) is not None:
         return Heard(replace(gift, shown=line), GIVE, MemoryFacts(happening=new_id()))
     source = _known(agent, person_of(sender)) if sender is not None else None
@@ -363,9 +367,16 @@ def _own_line(speech: Speech, words: str) -> str:
 
 
 def _pose(pose: Pose, line: str) -> Pose:
-    """Return a pose with its line. Only for the eye the gesture is shown without the name."""
+    """Return a pose with its line.
+
+    If the line does not have the gesture, it is the line without the actor's name: a gesture that
+    is worded for each reader, or that the game did not give.
+    """
     shown = line.removeprefix(POSE_MARK)
-    return replace(pose, gesture=shown.removeprefix(pose.actor.name).strip(), shown=shown)
+    gesture = perception.perceive(pose.gesture)
+    if not gesture or gesture not in shown:
+        gesture = shown.removeprefix(pose.actor.name).strip()
+    return replace(pose, gesture=gesture, shown=shown)
 
 
 def _has_words(line: str, words: str) -> bool:

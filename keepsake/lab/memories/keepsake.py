@@ -11,6 +11,7 @@ from keepsake.archive.privacy import PrivateWords
 from keepsake.archive.records import FORGOTTEN, SCENE, Memory
 from keepsake.books.kept_lines import Commitments
 from keepsake.errors import CompactionError, KeepsakeError
+from keepsake.happening import Person
 from keepsake.lab.memories.plain import LineIndex, within_budget
 from keepsake.markdown_config import settings_of
 from keepsake.memory.agent_memory import AgentMemory
@@ -115,7 +116,7 @@ class KeepsakeMemory:
         found = self._recall.search(
             words,
             limit=limit,
-            asker=asker,
+            asker=Person(asker) if asker else None,  # people of a trial may have no identity
             may=lambda document: self._private.may_hear([document.first], audience),
         )
         numbers = [(hit.document.first, hit.score) for hit in found or ()]

@@ -37,7 +37,7 @@ class Chat(PromptForm):
         head = self.lines(self.talk, "system", scene.variables())
         turns = turns_of(scene.window)
         news = turns.pop().lines if turns and turns[-1].role == USER else []
-        if news and news[0] == f"[{scene.now.rpartition(', ')[0]}, {scene.place}]":
+        if news and news[0] == f"[{scene.daytime}, {scene.place}]":
             news = news[1:]  # the head of the last message says the same
         last, shown = self._last_message(scene, news)
         room = self.budget - self.tokens_of([*head, *last])

@@ -54,7 +54,7 @@ class Dialogue(PromptForm):
             # These tokens are evaluated again at every turn, and a small model is slow.
             more: dict[str, Any] = {
                 "talk": talk,
-                "now": values["now"].rpartition(", ")[0],
+                "now": values["daytime"],
                 "people": [each for each in values["people"] if each.startswith(shown.partner)],
             }
             lines = self.lines(self.talk, "dialogue", values, **more)

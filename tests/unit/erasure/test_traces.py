@@ -158,6 +158,26 @@ def test_rumours_of_a_deed_are_deleted_by_their_chain_and_by_whom_they_are_about
     assert village.kept("joss") == [3]
 
 
+@pytest.mark.parametrize(
+    ("cited", "left"),
+    [
+        ("memory 2", False),
+        ("memories 1-3", False),
+        ("memories 1–2, 9", False),
+        ("memories 3 and 2", False),
+        ("memories 1 to 2", False),
+        ("memories 1, 3-4", True),
+        ("memory 12", True),
+    ],
+)
+def test_a_text_that_cites_a_memory_alone_or_in_a_range_is_deleted(village, write, cited, left):
+    talk = [(heard(who, "It is late.", ME), {}) for who in (ANN, OTTO, ANN, ANN)]
+    folder = village.live("mira", talk)
+    note = write(folder / "notes" / "late.md", f"Somebody was tired ({cited}).\n")
+    forget(folder, FORGET_OTTO)
+    assert (note.exists() and "tired" in note.read_text()) is left
+
+
 def test_a_witness_is_no_longer_named_in_what_others_shared(village):
     whisper = Speech(
         speaker=ANN, words="Hush.", to=(ME,), manner=Manner.WHISPER, shown="Ann: Hush."

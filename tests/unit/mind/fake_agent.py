@@ -26,7 +26,9 @@ from keepsake.memory.window import MemoryHost
 from keepsake.ports import FixedClock, Generation, Tokens
 from tests.memories import did, got, old_memory, seen
 
-SMALL = CompactionConfig(immediate_window=4, recent_window=3, min_saving_tokens=0)
+SMALL = CompactionConfig(
+    immediate_window=4, recent_window=3, preserve_memories=4, min_saving_tokens=0
+)
 """Windows of a few memories. Compacting them saves few tokens, so no saving is required."""
 WIDE = CompactionConfig(
     immediate_window=500,

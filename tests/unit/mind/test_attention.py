@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keepsake.agent.attention import DIRECT, Attention, EventKind, Impulse
+from keepsake.agent.attention import DIRECT, Attention, Impulse, ImpulseKind
 from keepsake.agent.settings import ThinkingConfig
 
 CONFIG = ThinkingConfig()
@@ -24,7 +24,7 @@ def due(attention, now):
 
 
 def player():
-    return Impulse(EventKind.ADDRESSED, True, "Ann")
+    return Impulse(ImpulseKind.ADDRESSED, True, "Ann")
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -36,7 +36,7 @@ def test_players_are_answered_soon_and_agents_after_the_cooldown(seed):
     assert 100.3 <= attention.upcoming()[0] <= 101.0
     attention.begin(due(attention, 101.0))
     attention.ended(101.5, spoke=True)
-    asked = Impulse(EventKind.ADDRESSED, False, "Tom")
+    asked = Impulse(ImpulseKind.ADDRESSED, False, "Tom")
     attention.notice(asked, 102.0)
     assert due(attention, 106.0) is None
     assert due(attention, 115.0) == asked
@@ -72,14 +72,14 @@ class Room:
         if who in self.here:
             self._number += 1
             self.lines[self._number] = who
-            line = Impulse(EventKind.ADDRESSED, who != "Tom", who, self._number)
+            line = Impulse(ImpulseKind.ADDRESSED, who != "Tom", who, self._number)
             self.attention.notice(line, self.now)
 
     def comes(self, who):
         if who not in self.here:
             self.here.add(who)
             self.looks()
-            self.attention.notice(Impulse(EventKind.ARRIVAL, who != "Tom", who), self.now)
+            self.attention.notice(Impulse(ImpulseKind.ARRIVAL, who != "Tom", who), self.now)
 
     def goes(self, who):
         if who in self.here:
@@ -95,7 +95,7 @@ class Room:
     def sends(self, _):
         if self.attention.upcoming():  # no thought has begun
             return
-        impulse = self.attention.still_wanted()
+        impulse = self.attention.take_newer()
         self.attention.ended(self.now, spoke=True)
         if impulse is not None and impulse.kind in DIRECT:
             assert impulse.source in self.here

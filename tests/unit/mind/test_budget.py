@@ -209,9 +209,28 @@ def test_memories_without_words_get_a_summary_that_says_so(agent, memory):
     assert memory.context().recent.text == "Memories 1 to 25 hold no words."
 
 
+@pytest.mark.parametrize("reason", [COUNT, MANUAL])
+@pytest.mark.parametrize(("preserve", "kept"), [(20, 20), (0, 4)])
+def test_the_newest_memories_stay_however_small_the_immediate_window_is(
+    agent, memory, reason, preserve, kept
+):
+    agent.config = replace(
+        SHIPPED,
+        immediate_window=1,
+        recent_window=1,
+        preserve_memories=preserve,
+        min_saving_tokens=0,
+    )
+    add(memory, 30)
+    assert compact(memory, reason).kept == kept
+    assert memory.next_due() == 30 + 1
+
+
 @pytest.mark.parametrize(("reason", "outcome"), [(COUNT, None), (MANUAL, Outcome.NOTHING)])
 def test_a_single_memory_is_not_summarised(agent, memory, reason, outcome):
-    agent.config = replace(SHIPPED, immediate_window=4, recent_window=1, min_saving_tokens=0)
+    agent.config = replace(
+        SHIPPED, immediate_window=4, recent_window=1, preserve_memories=4, min_saving_tokens=0
+    )
     add(memory, 5)
     result = compact(memory, reason)
     assert result.outcome is Outcome.NOTHING

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from keepsake.archive.records import MemoryKind
+from keepsake.archive.records import Memory, MemoryKind
+from keepsake.happening import ME, Person, Sight, Speech
 from keepsake.memory.plan import open_exchange
 from tests.memories import old_memory
 from tests.sentences import table
@@ -28,6 +29,21 @@ def test_the_speaker_words_and_addressee_are_parsed(text, source, said):
 @pytest.mark.parametrize(("lines", "number"), table("open questions"))
 def test_the_oldest_open_question_is_found(lines, number):
     assert open_exchange(memories_of(*lines), "Mira") == number
+
+
+def test_people_with_one_name_wait_for_their_own_answers():
+    toms = [Person("Tom", "7-1"), Person("Tom", "8-1")]
+    asked = [
+        Speech(speaker=tom, words="Is there soup?", to=(ME,), shown='Tom says, "Is there soup?"')
+        for tom in toms
+    ]
+    answer = Speech(speaker=ME, words="Yes, Tom.", to=(toms[0],), shown="say Yes, Tom.")
+    window = [Memory(n, EVENING, what) for n, what in enumerate([*asked, answer], 1)]
+    assert open_exchange(window[:2], "Mira") == 1
+    assert open_exchange(window, "Mira") == 2
+    renamed = Sight(source=Person("Thomas", "8-1"), shown="Thomas goes north.")
+    left = Memory(4, EVENING, renamed, event="traverse")
+    assert open_exchange([*window, left], "Mira") is None
 
 
 def test_a_question_is_closed_when_the_asker_leaves():

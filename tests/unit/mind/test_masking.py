@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.memory.masking import STEP, mask
-from keepsake.prompt.script import LISTED, script
 from keepsake.prompt.script import RECALLED as RECALLED_OPENING
+from keepsake.prompt.script import script
 from keepsake.prompt.tokens import estimate_tokens
 from tests.memories import old_memory, seen
 from tests.sentences import table
@@ -54,7 +54,7 @@ _KNOWN = st.sampled_from(
         _LOFT,
         RECALLED,
         "x" * 300,
-        f"{LISTED}{'a, ' * 100}",
+        f"{RECALLED_OPENING}{'a, ' * 100}",
         "You tried to go up: there is no such exit.",
         "The wind rattles the shutters.",
         "Rain falls.",

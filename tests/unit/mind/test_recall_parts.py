@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keepsake.archive.records import Memory
-from keepsake.happening import ME, Person, Pose
+from keepsake.happening import ME, Person, Pose, Speech
 from keepsake.recall.documents import Document, DocumentKind, memory_document, text_of
 from keepsake.recall.fusion import rank
 from keepsake.recall.query import mentions_time, read
@@ -90,7 +90,27 @@ def test_words_of_any_script_are_found(text, question):
 def test_lines_of_a_time_are_first_those_of_the_asker():
     index, (span,) = WordIndex(), read("yesterday", (), BEGIN + timedelta(days=1)).times
     index.add([document(10, "A cup.")._replace(speaker="Élodie"), document(20, "A bell.")])
-    assert index.of_time(span, 1, None, "élodie") == [10]
+    assert index.of_time(span, 1, None, Person("élodie", "7-1")) == [10]
+
+
+def said_by(number: int, speaker: Person, words: str) -> Document:
+    shown = f'{speaker.name} says to you, "{words}"'
+    what = Speech(speaker=speaker, words=words, to=(ME,), shown=shown)
+    return memory_document(Memory(number, NOW + timedelta(minutes=number), what), "Mira")
+
+
+def test_a_question_about_oneself_is_about_that_person_and_not_about_the_name():
+    """There are two Toms, and one of them has another name by now."""
+    here, other, renamed = Person("Tom", "7-1"), Person("Tom", "8-1"), Person("Thomas", "7-1")
+    lines = ((1, renamed), (5, other), (9, Person("Tom")))
+    held = {n: said_by(n, who, "I am a saddler.") for n, who in lines}
+    question = read("What is my trade?", ["Tom"], NOW, here)
+    hits = rank(question, held, {}, dict.fromkeys(held, 0.5), NOW, limit=3)
+    found = {hit.document.first: [r for r in hit.reasons if "said by" in r] for hit in hits}
+    assert found == {1: ["said by Thomas"], 5: [], 9: ["said by Tom"]}
+    index, (span,) = WordIndex(), read("today", (), NOW + timedelta(hours=1)).times
+    index.add(held.values())
+    assert index.of_time(span, 2, None, here) == [9, 1]
 
 
 def test_a_gesture_has_one_text_as_own_act_as_perception_and_as_query():

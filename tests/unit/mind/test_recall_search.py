@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from keepsake.happening import Person
 from keepsake.lab.memories.plain import LineIndex
 from keepsake.ports import FixedClock
 from keepsake.recall.documents import Document, DocumentKind
@@ -83,12 +84,14 @@ def test_questions_about_oneself_find_ones_own_lines(vectors):
         said = f'{who} says to you, "A {["saddler", "cooper", "glazier"][number // 10 - 2]}."'
         world.put(document(number, who, said, time))
     for number, who in ((20, "Nell"), (30, "Joss")):
-        hits = world.recall.search("What is my trade?", limit=2, asker=who)
+        hits = world.recall.search("What is my trade?", limit=2, asker=Person(who))
         assert f"memory:{number}" in [hit.document.key for hit in hits]
         assert all(f"said by {who}" in hit.reasons for hit in hits)
     # A question about somebody else finds the same for every asker.
-    about_tom = {who: world.found("What does Tom do?", asker=who) for who in ("Nell", "")}
-    assert about_tom["Nell"] == about_tom[""]
+    by_nell, by_anybody = (
+        world.found("What does Tom do?", asker=a) for a in (Person("Nell"), None)
+    )
+    assert by_nell == by_anybody
 
 
 @pytest.mark.parametrize("vectors", [True, False])
@@ -108,7 +111,7 @@ def test_lines_are_found_by_their_day(monkeypatch, vectors, zone, hours, day):
         world.put(*(document(n, "Tom", text, before) for n, text in told))
         otter = 'Tom says to you, "I keep an otter named Brisk in my cellar."'
         world.put(document(400, "Tom", otter, NOW - timedelta(hours=hours)))
-        found = world.found(f"What did I tell you {day}?", limit=3, asker="Tom")
+        found = world.found(f"What did I tell you {day}?", limit=3, asker=Person("Tom"))
     time.tzset()
     assert "memory:400" in found
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from keepsake.agent.attention import EventKind, Impulse
+from keepsake.agent.attention import Impulse, ImpulseKind
 from keepsake.agent.memory.related import SearchResult, line_of, result_line, select
 from keepsake.agent.settings import RecallConfig
 from keepsake.agent.turns.context import unanswered
@@ -65,7 +65,7 @@ def test_words_to_somebody_else_wait_for_no_answer():
     window = [
         old_memory(n, NOON, HEARD, text, source="Tom") for n, text in enumerate(lines, start=1)
     ]
-    found = unanswered(window, Impulse(EventKind.ADDRESSED, True, "Tom", memory=3))
+    found = unanswered(window, Impulse(ImpulseKind.ADDRESSED, True, "Tom", memory=3))
     assert found.words == "Who knows? Well?"
 
 

@@ -147,8 +147,7 @@ class MemoryMachine(RuleBasedStateMachine):
     def compact(self, reason):
         before = self.memory.context()
         config = self.agent.config
-        least = min(max(config.preserve_memories, LEAST_VERBATIM), config.immediate_window)
-        least = min(least, len(before.window))
+        least = min(max(config.preserve_memories, LEAST_VERBATIM), len(before.window))
         no_room = self.memory.no_room()
         made = self.memory.tiers.compactions
         try:

@@ -15,7 +15,7 @@ from keepsake.tasks.answer import (
     AnswerReader,
     PartKind,
 )
-from keepsake.tasks.deed import deed_of, read_deed, tools_of
+from keepsake.tasks.deed import Refusal, deed_of, read_deed, tools_of
 from keepsake.tasks.guard import SpeechGuard
 from tests.sentences import table
 
@@ -90,8 +90,19 @@ def test_a_deed_is_read(line, command):
 @pytest.mark.parametrize(("line", "why"), table("deeds refused"))
 def test_impossible_deeds_are_refused_with_the_possible_ones(line, why):
     found = read_deed(line, VERBS, HERE)
-    assert isinstance(found, str)
-    assert why in found
+    assert isinstance(found, Refusal)
+    assert why in found.reason
+
+
+@pytest.mark.parametrize(
+    ("line", "verb"),
+    [("Note: x", "note"), ("GIVE crown to Tom", "give"), ("take moon", "get"), ("Fly: up", "fly")],
+)
+def test_a_refusal_names_the_verb_that_was_tried(line, verb):
+    usable = [each for each in VERBS if each.name != "note"]
+    found = read_deed(line, usable, HERE)
+    assert isinstance(found, Refusal)
+    assert found.verb == verb
 
 
 def test_the_same_deeds_are_offered_as_tools():

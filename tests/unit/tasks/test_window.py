@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keepsake.agent.attention import EventKind, Impulse
+from keepsake.agent.attention import Impulse, ImpulseKind
 from keepsake.agent.turns.context import came_after, unanswered
 from keepsake.archive.records import Memory
 from keepsake.happening import ME, Deed, Manner, Person, Pose, Sight, Speech, What
@@ -98,7 +98,7 @@ class TestDeeds:
 
 class TestUnanswered:
     def impulse(self, who: Person, memory: int) -> Impulse:
-        return Impulse(EventKind.ADDRESSED, True, who.name, memory, who.id)
+        return Impulse(ImpulseKind.ADDRESSED, True, who.name, memory, who.id)
 
     def test_a_new_character_with_an_old_name_did_not_say_it(self):
         window = life(says(TOM, "My secret."), says(Person("Tom", "99-1"), "Hello."))
