@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import cache
 
 from keepsake.language.perception import words
 from world.atlas import FOLDER
 
-_TEXTS = ("*.yaml", "*.txt", "agents/*.md", "deeds/*.yaml", "help/*.md")
+_TEXTS = ("map.yaml", "things.yaml", "scenes.yaml", "agents/*.md", "deeds/*.yaml")
+
+OFTEN = 10
+"""How many times a word stands in the texts before it counts as the world's own."""
 
 
 @cache
 def world_words() -> frozenset[str]:
-    """Return the words that the world's files write in lower case: ``soup``, ``kettle``.
+    """Return the words that the world's files often write in lower case: ``soup``, ``kettle``.
 
-    A word that they write with a capital letter alone is a name, such as Mira.
+    A word that they write with a capital letter alone is a name, such as Mira. A word that stands
+    there a few times, such as the verb *bob*, may be somebody's name.
     """
     texts = (path.read_text("utf-8") for each in _TEXTS for path in FOLDER.glob(each))
     found = (word for text in texts for word in words(text.replace("'", " ").replace("’", " ")))
-    return frozenset(word for word in found if word.islower())
+    counts = Counter(word for word in found if word.islower())
+    return frozenset(word for word, count in counts.items() if count >= OFTEN)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 from twisted.internet.defer import Deferred, succeed
@@ -22,7 +23,7 @@ from keepsake.agent.surroundings import (
     place_of,
 )
 from keepsake.archive.privacy import WHISPER, Audience
-from keepsake.archive.records import MemoryKind
+from keepsake.archive.records import Memory, MemoryKind
 from keepsake.happening import (
     ME,
     Deed,
@@ -183,7 +184,7 @@ class Actor:
             reason="" if hidden else command.reason,
             event=event,
             answers=seen if late else 0,
-            rests_on=basis.rests_on,
+            rests_on=_rests_on(what, basis, window),
             witnesses=witnesses,
         )
         if command.verb in PRIVATE:
@@ -324,6 +325,16 @@ class Actor:
         else:
             command = Command("say", words, reason, words=words)
         return self.do(agent, command, partner, event=event, basis=basis)
+
+
+def _rests_on(what: What, basis: Basis, window: Sequence[Memory]) -> tuple[int, ...]:
+    """Return the memories on which an act rests: those of its answer, and its addressee's last.
+
+    One answer may speak to two people; what is said to the second rests on that person's words.
+    """
+    people = {each.id for each in addressees_of(what) if each.id}
+    last = (m.number for m in reversed(window) if m.source_id in people and m.number <= basis.seen)
+    return tuple(sorted({*basis.rests_on, *islice(last, 1)}))
 
 
 def _has_command(agent: Body, name: str) -> bool:

@@ -26,6 +26,8 @@ TALK_SECONDS = 180.0
 """Seconds of silence after which a talk is over, even if both people are still here."""
 GREETED_SECONDS = 600.0
 """Seconds within which a person who comes back is not greeted again."""
+RETURN_SECONDS = 60.0
+"""Seconds for which words wait for an answer while their speaker is out of the room."""
 CHATTER_PAUSE = 120.0
 """Seconds of silence after which agents may talk among themselves again."""
 _NEVER = float("-inf")
@@ -122,6 +124,9 @@ class Attention:
         self.present: Collection[str] = ()
         self._current: Impulse | None = None  # the impulse of the current thought
         self._waiting: dict[str, _Waiting] = {}  # in order of arrival
+        # What people said who have left, and when they did, by the key of their slot.
+        self._left: dict[str, tuple[Impulse, float]] = {}
+        self._now = now
         self._met: dict[str, float] = {}  # identity to time of the last words with that person
         self._player_near = False
         self._ready_at = self._last_event = _NEVER
@@ -132,13 +137,25 @@ class Attention:
     # -- events
 
     def set_present(self, present: Collection[str], *, player_near: bool, now: float) -> None:
-        """Set who is here; drop impulses of people who have left."""
+        """Set who is here. Impulses of people who have left wait for their return for a while."""
         self.present = present
+        self._now = now
         for key in [key for key in self._waiting if key not in (*_UNBOUND, *present)]:
-            del self._waiting[key]
+            self._set_aside(self._waiting.pop(key).impulse)
+        for key, (impulse, left) in list(self._left.items()):
+            if now - left > RETURN_SECONDS:
+                del self._left[key]
+            elif key in present:
+                del self._left[key]
+                self._waiting.setdefault(key, _Waiting(impulse, now, now))
         if player_near != self._player_near:  # idle thoughts are rarer without a player here
             self._player_near = player_near
             self._idle_from = now
+
+    def _set_aside(self, impulse: Impulse) -> None:
+        """Keep what somebody said who has just left: they may be back in a moment."""
+        if impulse.kind is not ImpulseKind.ARRIVAL:
+            self._left[impulse.key] = (impulse, self._now)
 
     def notice(self, event: Impulse, now: float) -> bool:
         """Take in an event, which may lead to a thought now or after the current one.
@@ -254,7 +271,10 @@ class Attention:
         into the impulse, so that one answer covers both.
         """
         current = self._current
-        if current is None or current.key not in (*_UNBOUND, *self.present):
+        if current is None:
+            return None
+        if current.key not in (*_UNBOUND, *self.present):
+            self._set_aside(current)
             return None
         if (newer := self._waiting.pop(current.key, None)) is not None:
             self._current = current = _merged(current, newer.impulse)

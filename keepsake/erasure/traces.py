@@ -17,11 +17,11 @@ from typing import Any
 from keepsake.archive.records import Memory
 from keepsake.erasure.person import ForgottenPerson
 from keepsake.erasure.phrases import Phrase, PhraseSet, quotable, terms
-from keepsake.happening import ME, Deed, Person, Pose, Speech, actor_of, addressees_of
+from keepsake.happening import ME, Deed, Person, Pose, Result, Speech, actor_of, addressees_of
 from keepsake.language.everyday import everyday_words, is_everyday
 from keepsake.language.perception import COMMON_WORDS
 from keepsake.language.perception import names as is_named
-from keepsake.prompt.verbs import VERBS
+from keepsake.prompt.verbs import PRIVATE, VERBS
 
 SHORTEST = 4
 """The fewest letters of a word that can be a person's own."""
@@ -221,6 +221,12 @@ class Traces:
             return True
         if any(map(self._is_person, _people(memory))):
             return True
+        if isinstance(memory.what, Result):
+            # What a tool of the memory said of an act; a look may show the person's name.
+            of_tool = memory.verb in PRIVATE
+            return of_tool and (
+                memory.what.act in self.numbers[agent] or self._passes_on(agent, memory)
+            )
         is_agents = memory.is_own or memory.source_id in self.person.agents
         return is_agents and self._passes_on(agent, memory)
 

@@ -49,6 +49,9 @@ class FallbackLine:
     # written like "You mend …"
     number: int = 0
     score: float = 0.0  # recall's score for the question; 0 if recall did not return the line
+    # whether the text is the whole line as it was shown, because the game did not say which part
+    # of it is speech
+    is_whole: bool = False
 
     @property
     def is_told(self) -> bool:
@@ -163,7 +166,7 @@ def _best_answer(question: _Question, partner: str, lines: Sequence[FallbackLine
     if line.is_told:
         more = (each for each, of in found[best + 1 : best + 2] if of is line)
         text = " ".join([text, *(each for each in more if len(text + each) < _LONGEST_PAIR)])
-        return str(question.stock["quoted"]).format(told=text)
+        return text if line.is_whole else str(question.stock["quoted"]).format(told=text)
     text = in_first_person(text)
     name, tie, rest = text.partition(": ")  # "Bram: he brings apples." → "Bram? He brings …"
     tied = tie and rest and len(name) <= _LONGEST_NAME and words(name) == name.split()

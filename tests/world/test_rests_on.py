@@ -46,6 +46,25 @@ class TestRestsOn(RestsWorld):
         assert follows.confidants is None
         assert self.mind.memory.private.confidants_of(follows.rests_on) is not None
 
+    def test_words_to_a_second_person_rest_on_that_persons_words_too(self):
+        ann = self.add_player(2, "Ann")
+        ann.execute_cmd("emote shakes out an umbrella.")
+        self.pass_time(10)
+        self.ask("Is there soup?", "Leek.\n> talk Ann = There is a rag by the door.")
+        _, rag = [each for each in self.own() if each.said]
+        assert set(rag.rests_on) >= {self.said_by(ann)[-1], self.said_by(self.char1)[-1]}
+
+    def test_a_question_of_somebody_who_steps_out_and_back_is_answered(self):
+        quay = self.add_room("The Quay")
+        self.add_exits(self.room1, "north", "south", quay)
+        self.replies = ["Plant it.", "> wait"]
+        self.char1.execute_cmd("talk Mira What should I do with the seed?")
+        self.char1.move_to(quay)
+        self.pass_time(2)
+        self.char1.move_to(self.room1)
+        self.pass_time(6)
+        assert any("Plant it." in line for line in self.lines())
+
 
 class TestDeedsAsWritten(RestsWorld):
     def test_the_next_prompt_shows_own_deeds_as_they_were_written(self):

@@ -42,7 +42,8 @@ def reply_by_rule(
         told = each.heard if each.number < turn.impulse.memory else None
         if told is not None and told.speaker.is_same(partner):
             score = scores.get(each.number, 0.0)
-            lines.append(FallbackLine(told.words, each.number, score))
+            whole = told.words == told.shown
+            lines.append(FallbackLine(told.words, each.number, score, whole))
     kind = turn.impulse.kind
     return answer(
         turn.words,

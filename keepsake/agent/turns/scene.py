@@ -68,9 +68,7 @@ def available_verbs(
     An agent that answers somebody may leave the talk, but not the place where it hosts guests.
     """
     _, confided = secrecy(agent, turn, private)
-    without = {"talk"} if confided or len(people_near(agent)) < 2 else set[str]()
-    if confided:
-        without |= WRITES | ({"promise"} if turn.whispered else set())
+    without = {"talk"} | WRITES if confided else set[str]()
     verbs = tuple(verb for verb in VERBS if verb.name not in without)
     own: tuple[Verb, ...] = call_hook(agent, "verbs_now", tuple, ()) if agent.agent_verbs else ()
     # It is unknown who hears the free words of a game's own verb, so confided words are excluded.

@@ -92,7 +92,7 @@ def test_the_doctor_names_what_is_missing_and_the_game_goes_on(tmp_path: Path):
         admin.type("@agent/create Mira = You are Mira, an innkeeper.", "Made Mira")
         admin.type("say My dog is called Biscuit.", "Mira says")
         admin.type("@llm-status", "none", "keepsake model list")
-        admin.type("say What is my dog called?", "You told me: 'My dog is called Biscuit.'")
+        admin.type("say What is my dog called?", "says, 'My dog is called Biscuit.'")
         assert "rules answer players" in game.doctor()
         game.here.models.mkdir(exist_ok=True)
         (game.here.models / "fetched.gguf").write_bytes(b"GGUF")

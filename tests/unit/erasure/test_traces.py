@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from keepsake.erasure.person import ForgottenPerson
-from keepsake.happening import ME, Deed, Manner, Person, Speech
+from keepsake.happening import ME, Deed, Manner, Person, Result, Speech
 from tests.forgetting import forget, forget_all
 
 WILL = Person("Will", "9-1")
@@ -190,3 +190,26 @@ def test_a_witness_is_no_longer_named_in_what_others_shared(village):
     assert village.kept("mira") == [1]
     assert OTTO.id.encode() not in village.bytes()
     assert ANN.id.encode() in village.bytes()
+
+
+def test_what_a_tool_said_of_a_promise_to_them_is_deleted_and_a_look_stays(village):
+    promise = Deed(
+        actor=ME,
+        verb="promise",
+        objects=("leek soup",),
+        to=(OTTO,),
+        shown="promise Otto: leek soup",
+    )
+    noted = Result(verb="promise", act=2, shown="Noted as your promise: You promised Otto: soup")
+    look = Result(verb="look", shown="The Kettle. Here: Otto and Ann.")
+    folder = village.live(
+        "mira",
+        [
+            (heard(OTTO, "Bring me soup on Sundays.", ME), {}),
+            (promise, {"rests_on": (1,)}),
+            (noted, {"rests_on": (2,)}),
+            (look, {}),
+        ],
+    )
+    forget(folder, FORGET_OTTO)
+    assert village.kept("mira") == [4]
