@@ -22,6 +22,11 @@ LONGEST_TEXT = 20_000
 """The most characters of a persona or a summary in a prompt."""
 
 
+MOST_RESTED_ON = 5
+"""The best recalled excerpts that count as what an answer rests on. A prompt after a compaction
+shows a dozen, and most of them bear on nothing."""
+
+
 @dataclass(frozen=True, slots=True)
 class Excerpt:
     """Recalled memories as one line of a prompt, and the numbers of these memories."""
@@ -104,7 +109,7 @@ class Scene:
         Args:
             shown: Which of ``recalled`` and ``told`` the prompt shows.
         """
-        excerpts = [each for name in shown for each in getattr(self, name)]
+        excerpts = [each for name in shown for each in getattr(self, name)[:MOST_RESTED_ON]]
         found = {number for each in excerpts for number in each.numbers}
         return tuple(sorted(found.union(self.answers)))
 

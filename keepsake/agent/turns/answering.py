@@ -116,6 +116,8 @@ class Answering:
 
     def _gesture(self, part: AnswerPart, *, whispered: bool) -> Act:
         agent = self._body()
+        if self._state.place is not None and agent.location is not self._state.place:
+            return Act(None, "You are somewhere else by now")
         if whispered and len(people_near(agent)) > 1:
             return Act(None, "A gesture would show others what was whispered")
         gesture = Command("emote", part.text, part.reason, words=part.text)
@@ -134,7 +136,12 @@ class Answering:
         if read.verb in WRITES:
             why = "notes may not contain whispered words"
         told = f"You tried to {read.verb}: {why}" if confided else read.reason
-        memory.remember(Result(verb=read.verb, done=False, shown=told), place=place_of(agent))
+        confidants = self._state.basis.confidants
+        memory.remember(
+            Result(verb=read.verb, done=False, shown=told),
+            place=place_of(agent),
+            witnesses=None if confidants is None else tuple(sorted(confidants)),
+        )
         return Act(None, told)
 
     def _fault(self, words: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from keepsake.agent.acting import LOOKUPS, NO_BASIS, SPEECH, Act, Basis
 from keepsake.agent.agent_log import Sent
@@ -89,6 +90,8 @@ class AttemptState:
     parts: int = 0
     """Parts of the answer that were read, refused ones included."""
     fault: str = ""
+    place: Any = None
+    """The room that the prompt describes; None before there is a prompt."""
 
     @property
     def is_refused(self) -> bool:

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from keepsake.agent.attention import ANSWERED, IDLE, Impulse
+from keepsake.agent.attention import ANSWERED, IDLE, Impulse, ImpulseKind
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.surroundings import Body, identity_of, people_near
 from keepsake.archive.privacy import NOBODY, Audience, PrivateWords, is_private, is_redacted
-from keepsake.archive.records import DEED, Memory
-from keepsake.happening import Person
+from keepsake.archive.records import DEED, Memory, MemoryKind
+from keepsake.happening import Manner, Person
 from keepsake.tasks.conversation import asks
 
 
@@ -67,13 +67,28 @@ def context_of(agent: Body, impulse: Impulse, memory: MemoryComponent) -> TurnCo
     if impulse.confided is not None and impulse.source:  # a plan made in a whisper
         return TurnContext(impulse, impulse.person, whispered=True, audience=impulse.confided)
     if impulse.kind not in ANSWERED or not impulse.source:
-        return TurnContext(impulse)
+        stale = impulse.kind in _OVERHEARD and not _is_news(memory.memory.context().window)
+        return TurnContext(impulse, answered=stale)
     waiting = unanswered(memory.memory.context().window, impulse)
     whispered = any(map(is_private, waiting.memories))
     alone = frozenset({impulse.source_id} - {""})
     audience = alone if whispered else frozenset(map(identity_of, people_near(agent)))
     answered = 0 < impulse.memory <= waiting.since
     return TurnContext(impulse, impulse.person, whispered, audience, waiting.words, answered)
+
+
+_OVERHEARD = (ImpulseKind.HEARD, ImpulseKind.OTHER)
+"""Kinds of impulses that ask for no answer, and end when the agent has acted since."""
+
+
+def _is_news(window: Sequence[Memory]) -> bool:
+    """Return whether the agent has perceived anything that its last act did not know of."""
+    for memory in reversed(window):
+        if memory.is_own:
+            return 0 < memory.answers < memory.number - 1
+        if memory.kind is MemoryKind.PERCEPTION:
+            return True
+    return True
 
 
 def renewed(
@@ -124,7 +139,10 @@ def unanswered(window: Sequence[Memory], impulse: Impulse) -> Unanswered:
 def _is_from(memory: Memory, person: Person) -> bool:
     """Whether a person said it to the agent or to everybody."""
     said = memory.heard
-    return said is not None and said.is_to_me_or_all and said.speaker.is_same(person)
+    if said is None or not said.is_to_me_or_all or not said.speaker.is_same(person):
+        return False
+    # A shout is for whom it names; one for the agent is the reason of the turn.
+    return bool(said.to) or said.manner is not Manner.SHOUT
 
 
 def came_after(window: Sequence[Memory], waiting: Unanswered, person: Person) -> bool:

@@ -34,7 +34,8 @@ class BuiltPrompt:
     Attributes:
         form: The form that made it.
         made_from: What it was made from, as fields of the event.
-        private: The numbers of the memories in its window that hold private words.
+        private: The numbers of memories in it that may hold private words: those of the window
+            that do, and all recalled ones.
     """
 
     prompt: Prompt
@@ -67,8 +68,10 @@ def prompt_of(
     """
     now = services.clock.now()
     scene, made_from = scene_of(agent, turn, tools, found, now, extra=extra, refused=refused)
-    private = tuple(m.number for m in scene.window if is_private(m) and not is_redacted(m))
-    return BuiltPrompt(form.render(scene), form, made_from, private)
+    private = {m.number for m in scene.window if is_private(m) and not is_redacted(m)}
+    for excerpt in (*scene.recalled, *scene.told):
+        private.update(excerpt.numbers)
+    return BuiltPrompt(form.render(scene), form, made_from, tuple(sorted(private)))
 
 
 async def preview(

@@ -283,6 +283,7 @@ class Turn:
         memory.memory.report_prompt(costs.used)
         state = self._state
         state.impulse = wanted
+        state.place = agent.location
         if costs.used > prompt.budget:  # the server would cut it at an arbitrary place
             state.too_large = costs
             return None

@@ -224,6 +224,8 @@ class AgentMixin(CharacterMixin):
         command = act.command
         if kind == FAILURE:
             act.failed = True
+            if isinstance(act.what, Speech):
+                return  # the words are said in another way, or the actor says that they were not
             line = f"{f'You tried to {command.verb} {command.argument}'.rstrip()}: {line}"
         what = Result(verb=command.verb, act=act.memory, done=kind != FAILURE, shown=line)
         happening = act.happening
