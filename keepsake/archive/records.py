@@ -10,6 +10,7 @@ from enum import StrEnum
 from typing import Any, TypedDict
 
 from keepsake.archive import old_lines
+from keepsake.archive.happening_lines import fields_of, what_in
 from keepsake.happening import (
     ME,
     UNKNOWN,
@@ -19,7 +20,6 @@ from keepsake.happening import (
     PersonId,
     Pose,
     Result,
-    Sight,
     Speech,
     What,
     actor_of,
@@ -292,7 +292,7 @@ class Memory:
     def to_line(self) -> dict[str, Any]:
         """Return the archive line without type and number."""
         line: dict[str, Any] = {"t": self.time.isoformat(), "kind": self.kind.value}
-        line |= {"text": self.text, **_fields_of(self.what)}
+        line |= {"text": self.text, **fields_of(self.what)}
         line |= {name: value for name in _OPTIONAL if (value := getattr(self, name))}
         if self.rests_on:
             line["rests_on"] = list(self.rests_on)
@@ -307,16 +307,14 @@ class Memory:
         Raises:
             KeyError, ValueError, TypeError: The line lacks a field or holds a wrong one.
         """
-        kind = MemoryKind(record["kind"])
-        new = "what" in record
-        what = (
-            _what_in(record, kind) if new else old_lines.what_of({**record, "text": _text(record)})
-        )
-        given = record.get("witnesses")
-        if new:
+        MemoryKind(record["kind"])  # an unknown kind is an error
+        if "what" in record:
+            what = what_in(record)
             about = str(record.get("about", ""))
+            given = record.get("witnesses")
             witnesses = None if given is None else tuple(map(str, given))
         else:
+            what = old_lines.what_of({**record, "text": str(record["text"])})
             about = old_lines.about_of(record)
             witnesses = old_lines.witnesses_of(record)
         return cls(
@@ -349,77 +347,6 @@ _OPTIONAL = (
     "answers",
 )
 """Fields of a memory that its archive line omits if empty."""
-
-
-def _text(record: Mapping[str, Any]) -> str:
-    return str(record["text"])
-
-
-def _fields_of(what: What) -> dict[str, Any]:
-    """Return the fields of an archive line that say what happened, besides kind and text."""
-    fields: dict[str, Any] = {"what": type(what).__name__.casefold()}
-    actor = actor_of(what)
-    if actor is not None and actor != ME:
-        fields |= {"source": actor.name} | ({"source_id": actor.id} if actor.id else {})
-    if to := addressees_of(what):
-        fields["to"] = [[each.name, each.id] for each in to]
-    match what:
-        case Speech():
-            fields |= {"words": what.words, "manner": what.manner.value}
-        case Pose():
-            fields |= {"gesture": what.gesture} if what.gesture else {}
-        case Deed():
-            fields |= {"verb": what.verb}
-            fields |= {"objects": list(what.objects)} if what.objects else {}
-            fields |= {"outcome": what.outcome} if what.outcome else {}
-        case Result():
-            fields |= {"verb": what.verb} if what.verb else {}
-            fields |= {"act": what.act} if what.act else {}
-            fields |= {} if what.done else {"done": False}
-    return fields
-
-
-def _what_in(record: Mapping[str, Any], kind: MemoryKind) -> What:
-    """Read back what :func:`_fields_of` wrote."""
-    shown = _text(record)
-    name = str(record.get("source", ""))
-    identity = str(record.get("source_id", ""))
-    somebody = Person(name, identity) if name or identity else None
-    actor = ME if kind is MemoryKind.ACT else somebody or Person("")
-    to = tuple(_person(each) for each in record.get("to", ()))
-    match record["what"]:
-        case "speech":
-            words = str(record.get("words", ""))
-            manner = Manner(record.get("manner", Manner.SAY))
-            return Speech(speaker=actor, words=words, to=to, manner=manner, shown=shown)
-        case "deed":
-            return Deed(
-                actor=actor,
-                verb=str(record.get("verb", "")),
-                objects=tuple(map(str, record.get("objects", ()))),
-                to=to,
-                outcome=str(record.get("outcome", "")),
-                shown=shown,
-            )
-        case "pose":
-            gesture = str(record.get("gesture", ""))
-            return Pose(actor=actor, gesture=gesture, to=to, shown=shown)
-        case "result":
-            return Result(
-                verb=str(record.get("verb", "")),
-                act=int(record.get("act", 0)),
-                done=bool(record.get("done", True)),
-                shown=shown,
-            )
-        case "sight":
-            return Sight(source=somebody, shown=shown)
-        case other:
-            raise ValueError(f"unknown kind of happening: {other!r}")
-
-
-def _person(pair: Iterable[Any]) -> Person:
-    name, identity = map(str, pair)
-    return ME if identity == ME.id else Person(name, identity)
 
 
 def memories_in(records: Iterable[Mapping[str, Any]]) -> Iterator[Memory]:
