@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
 from functools import partial
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 SYSTEM = "system"
 USER = "user"
@@ -129,6 +129,14 @@ class Generation:
     seconds: float
     model: str
     tool_calls: tuple[ToolCall, ...] = ()
+
+
+class RefusedAnswer(NamedTuple):
+    """An answer of a model that a task could not use."""
+
+    task: str
+    answer: str
+    reason: str
 
 
 class LanguageModel(Protocol):

@@ -105,11 +105,6 @@ LAYERS = (
 """The packages and modules of the library. Each imports only those before it."""
 
 PENDING = {
-    ("books", "prompt"): "the count of tokens and the notes on memories move below books",
-    ("memory", "prompt"): "the count of tokens and the script's lines move below memory",
-    ("memory", "tasks"): "the ladder gets its writer of summaries as an argument",
-    ("models", "prompt"): "the count of tokens moves below models",
-    ("recall", "prompt"): "the notes on memories move below recall",
     ("contrib", "web"): "lifecycle starts the dashboard with the game",
 }
 """Imports against the order, and what ends them."""

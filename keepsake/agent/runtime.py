@@ -26,6 +26,7 @@ from keepsake.errors import ConfigError, KeepsakeError
 from keepsake.events.log import EventLog, Subscribers
 from keepsake.events.log_file import FaultHandler, open_log
 from keepsake.events.types import Events, Health, World
+from keepsake.language.tokens import Heuristic
 from keepsake.logs import Subsystem, get_logger
 from keepsake.markdown_config import ConfigFile, FileSettings
 from keepsake.memory.config import SUMMARY_SHARE, CompactionConfig
@@ -44,7 +45,6 @@ from keepsake.ports import (
     SystemClock,
     TargetModel,
 )
-from keepsake.prompt.tokens import Heuristic
 from keepsake.recall.service import IndexService
 from keepsake.tasks.forms.choice import form_of
 from keepsake.tasks.forms.form import BY_RULES, UNKNOWN, PromptForm, PromptLimits

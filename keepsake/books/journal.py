@@ -12,6 +12,7 @@ from datetime import date, datetime
 from pathlib import Path
 
 from keepsake.archive.records import BY_RULE, Memory, MemoryKind
+from keepsake.archive.transcript import about_memory
 from keepsake.books.entries import (
     DayFile,
     EntryOrigin,
@@ -25,7 +26,6 @@ from keepsake.books.entries import (
 from keepsake.books.files import NO_OWNER, Owner, RecordStore, pages
 from keepsake.errors import NoteRefused
 from keepsake.language.addressing import meant_for
-from keepsake.prompt.script import about_memory
 
 DAYS = 60  # number of newest days that are read; older files are kept but not read
 BUDGET = 150  # most tokens of the journal in a small prompt

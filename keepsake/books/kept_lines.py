@@ -24,7 +24,7 @@ from pathlib import Path
 from keepsake.books.files import NO_OWNER, Owner, RecordStore
 from keepsake.errors import NoteRefused
 from keepsake.language.perception import for_prompt, one_line, shorten
-from keepsake.prompt.tokens import CHARACTERS_PER_TOKEN
+from keepsake.language.tokens import CHARACTERS_PER_TOKEN
 
 PINNED_LIMIT = 1200
 """Most characters of all pinned lines together, about 300 tokens of every prompt."""

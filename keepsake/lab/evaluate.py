@@ -30,6 +30,7 @@ from keepsake.lab.measures import (
     scores,
 )
 from keepsake.lab.memories.plain import within_budget
+from keepsake.language.tokens import Heuristic
 from keepsake.memory.protocol import (
     MemoryArguments,
     MemoryFactory,
@@ -38,7 +39,6 @@ from keepsake.memory.protocol import (
     load_memory_class,
 )
 from keepsake.ports import Embedder, FixedClock, LanguageModel
-from keepsake.prompt.tokens import Heuristic
 
 type Row = dict[str, Any]
 """The result of one question: column names and values that JSON can hold."""

@@ -6,19 +6,18 @@ each is recorded with what it saved.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from functools import partial
 
 from keepsake.archive.records import STOCK, Memory, Summary, Tier
 from keepsake.errors import KeepsakeError
 from keepsake.language.perception import SENTENCE_GAP, shorten
+from keepsake.language.tokens import CHARACTERS_PER_TOKEN
 from keepsake.logs import Subsystem, get_logger
 from keepsake.memory.masking import mask
 from keepsake.memory.plan import LEAST_SUMMARY, CompactionPlan
 from keepsake.memory.summary_text import (
-    EXTRACTIVE,
     USUAL_TOKENS,
     Draft,
     Summarizer,
@@ -28,16 +27,8 @@ from keepsake.memory.summary_text import (
 )
 from keepsake.memory.types import CompactReason, Rung, RungStep
 from keepsake.memory.window import Window
-from keepsake.ports import Generation, GenerationRequest, TargetModel
-from keepsake.prompt.tokens import CHARACTERS_PER_TOKEN
-from keepsake.tasks.summarise import Contradictions, Summarise
-from keepsake.tasks.task import FALLBACK, Ask, RefusedAnswer, run
-from keepsake.tasks.task_prompts import Templates
 
 log = get_logger(Subsystem.COMPACTION)
-
-UNCHANGED = "unchanged"
-"""The ``model`` of a long-term summary copied from the short-term one; no model was asked."""
 
 
 @dataclass(slots=True)
@@ -252,50 +243,3 @@ def _end_of(text: str, limit: int, count: Callable[[str], int]) -> str:
     sentences = [sentence for part in parts for sentence in SENTENCE_GAP.split(part)]
     last = next((each for each in reversed(sentences) if has_words(each)), "")
     return shorten(last, LEAST_SUMMARY * CHARACTERS_PER_TOKEN)
-
-
-# -- summaries by a model
-
-
-@dataclass(frozen=True)
-class ModelSummarizer:
-    """Writes summaries with a language model, or by rules after two refused answers."""
-
-    ask: Ask
-    prompts: Templates
-    names: frozenset[str] = frozenset()  # the people and places that the game knows
-    persona: str = ""  # who the agent is, a paragraph
-
-    def __call__(self, source: SummarySource) -> Draft:
-        """Summarise ``source``, piece by piece if it is too long for one prompt.
-
-        Raises:
-            ModelError: The model does not answer.
-            ConfigError: A template fails on these memories.
-        """
-        source = source.relevant()
-        answers = list[Generation]()
-        if not source.memories and len(source.older) == 1 and source.fits(source.older[0]):
-            return Draft(source.older[0], UNCHANGED)
-
-        def ask(build: Callable[[TargetModel], GenerationRequest]) -> Generation:
-            answers.append(self.ask(build))
-            return answers[-1]
-
-        refusals = list[RefusedAnswer]()
-        while True:
-            held = partial(self._contradicted, ask, source.constraints)
-            prompts = self.prompts["summarise" if source.memories else "merge"].current
-            task = Summarise(source, prompts, self.persona, self.names, held)
-            result = run(task, ask, fall_back=False)
-            refusals += result.refusals
-            rest = source.memories[max(task.taken, 1) :]
-            if not rest:
-                by = EXTRACTIVE if result.by == FALLBACK else result.by
-                return Draft(result.value, by, tuple(answers), tuple(refusals))
-            source = replace(source, older=(result.value,), memories=rest)
-
-    def _contradicted(self, ask: Ask, constraints: Sequence[str], text: str) -> Sequence[str]:
-        """Return the constraints that a summary contradicts, according to the same model."""
-        prompts = self.prompts["contradictions"].current
-        return run(Contradictions(prompts, constraints, text), ask).value

@@ -18,8 +18,8 @@ from typing import Protocol, runtime_checkable
 from keepsake.archive.privacy import NOBODY, Audience
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.errors import KeepsakeError
+from keepsake.language.tokens import Heuristic
 from keepsake.ports import Clock, Embedder, LanguageModel, Tokens
-from keepsake.prompt.tokens import Heuristic
 
 GROUP = "keepsake.memories"
 """The group of entry points in which packages name their memories."""

@@ -22,12 +22,11 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 
 from keepsake.archive.records import FORGOTTEN, Memory, MemoryKind, Tier
+from keepsake.archive.transcript import DAYTIMES, about_memory
 from keepsake.happening import ME, Pose, Speech
 from keepsake.language.perception import SENTENCE_GAP, for_prompt, short_day, shorten, words
-from keepsake.ports import Generation
-from keepsake.prompt.script import DAYTIMES, about_memory
-from keepsake.prompt.tokens import CHARACTERS_PER_TOKEN, estimate_tokens
-from keepsake.tasks.task import RefusedAnswer
+from keepsake.language.tokens import CHARACTERS_PER_TOKEN, estimate_tokens
+from keepsake.ports import Generation, RefusedAnswer
 
 EXTRACTIVE = "extractive"
 """The ``model`` of a summary that was made without a model."""

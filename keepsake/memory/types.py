@@ -10,6 +10,9 @@ from typing import Any
 from keepsake.archive.records import Memory, Summary
 from keepsake.memory.config import CompactionConfig
 
+UNCHANGED = "unchanged"
+"""The ``model`` of a long-term summary copied from the short-term one; no model was asked."""
+
 
 class CompactReason(StrEnum):
     """Why a compaction is made."""

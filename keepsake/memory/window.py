@@ -9,17 +9,17 @@ from dataclasses import dataclass, replace
 from keepsake.archive.privacy import redacted
 from keepsake.archive.records import Memory
 from keepsake.archive.tiers import Tiers
+from keepsake.archive.transcript import script_line
 from keepsake.books.journal import importance
 from keepsake.events.types import MemoryChange
 from keepsake.language.perception import shorten
+from keepsake.language.tokens import Heuristic
 from keepsake.memory import masking
 from keepsake.memory.config import CompactionConfig
 from keepsake.memory.plan import CompactionPlan, MemorySnapshot, immediate_window, open_exchange
 from keepsake.memory.summary_text import Summarizer, extractive
 from keepsake.memory.types import CompactionRequest, CompactReason, Load, MemoryContext
 from keepsake.ports import Clock, Tokens
-from keepsake.prompt.script import script_line
-from keepsake.prompt.tokens import Heuristic
 
 ASK_AGAIN_AFTER = 4
 """Memories after which a compaction that did not pay is considered again."""

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from itertools import groupby, takewhile
 
 from keepsake.errors import ModelBusy, ModelError, ModelUnavailable, PromptTooLong
+from keepsake.language.tokens import Heuristic, estimate_tokens
 from keepsake.models.profiles import CHAT
 from keepsake.ports import ASSISTANT, SYSTEM, USER, ChatMessage, GenerationRequest
-from keepsake.prompt.tokens import Heuristic, estimate_tokens
 
 ROLES = "roles"
 TOOLS = "tools"

@@ -22,6 +22,7 @@ from keepsake.errors import (
     ModelUnavailable,
 )
 from keepsake.language.perception import LAST_COMMA
+from keepsake.language.tokens import CHARACTERS_PER_TOKEN
 from keepsake.logs import Subsystem, get_logger
 from keepsake.models.capabilities import ROLES, TOOLS, WHOLE, Capabilities, alternating, size_of
 from keepsake.models.http import ServerTexts, named_errors
@@ -31,7 +32,6 @@ from keepsake.models.scripted import ScriptedModel
 from keepsake.models.thoughts import AnswerText
 from keepsake.models.transport import CallLimits, limited
 from keepsake.ports import FormName, Generation, GenerationRequest, Tool, ToolCall
-from keepsake.prompt.tokens import CHARACTERS_PER_TOKEN
 
 log = get_logger(Subsystem.MODELS)
 

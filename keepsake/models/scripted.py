@@ -17,10 +17,10 @@ import yaml
 
 from keepsake.errors import ModelError, ModelRejected
 from keepsake.language.perception import words
+from keepsake.language.tokens import Heuristic
 from keepsake.models.capabilities import Capabilities
 from keepsake.models.profiles import SCRIPT, SCRIPTED, ModelProfile
 from keepsake.ports import Generation, GenerationRequest
-from keepsake.prompt.tokens import Heuristic
 
 _READ_SPEED = 4000.0
 _WRITE_SPEED = 60.0

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from itertools import takewhile
 
+from keepsake.archive.records import TOOL_VERBS
 from keepsake.errors import KeepsakeError
 
 
@@ -110,9 +111,8 @@ VERBS: tuple[Verb, ...] = (
 )
 """The built-in verbs of every agent."""
 
-_FORMER = ("notes", "page", "compact", "journal")
-PRIVATE = frozenset({*_FORMER, *(verb.name for verb in VERBS if verb.private)})
-"""The verbs of the memory tools, including former ones that older archives contain."""
+PRIVATE = TOOL_VERBS
+"""The verbs of the memory tools; a test compares them with :data:`VERBS`."""
 
 SLOT = re.compile(r"<(\w+)>")
 """A slot in the usage of a game's own verb."""

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from keepsake.archive.records import FORGOTTEN, SCENE, Memory, MemoryKind, Summary, Tier
+from keepsake.archive.transcript import about_memory
 from keepsake.books.notes import Note
 from keepsake.happening import ME, Person, Pose
 from keepsake.json_lines import Record, in_json, parsed
 from keepsake.language.perception import writable
-from keepsake.prompt.script import about_memory
 
 SAME_SCENE = timedelta(hours=3)
 """Memories further apart are no neighbours: they belong to different talks."""

@@ -18,10 +18,10 @@ from typing import NamedTuple
 from keepsake.archive.old_lines import what_of
 from keepsake.archive.privacy import is_private, is_redacted
 from keepsake.archive.records import FORGOTTEN, SHRUG, Memory, MemoryKind
+from keepsake.archive.transcript import heading
 from keepsake.happening import ME, Manner, Person, Pose, Speech, addressees_of
 from keepsake.language.perception import for_prompt, shorten
 from keepsake.ports import ASSISTANT, USER
-from keepsake.prompt.script import heading
 
 _LONGEST_OF_EXCERPT = 300
 """The most characters of one line in an excerpt."""

@@ -15,8 +15,8 @@ from keepsake.archive.records import Memory, MemoryKind
 from keepsake.books.plans import LONGEST_PLAN, Plan
 from keepsake.errors import NoteRefused
 from keepsake.language.perception import LAST_COMMA, for_prompt, shorten
+from keepsake.language.tokens import estimate_tokens
 from keepsake.ports import SYSTEM, USER, ChatMessage, GenerationRequest, TargetModel
-from keepsake.prompt.tokens import estimate_tokens
 from keepsake.tasks.conversation import own_line
 from keepsake.tasks.task import AnswerRefused, Prompts
 

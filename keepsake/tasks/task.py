@@ -26,7 +26,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from keepsake import regular_files
 from keepsake.errors import ConfigError, KeepsakeError, ModelError
-from keepsake.ports import Generation, GenerationRequest, TargetModel
+from keepsake.ports import Generation, GenerationRequest, RefusedAnswer, TargetModel
 
 TRIES = 2
 """Attempts per task: the second one shows the reason of the refusal."""
@@ -65,14 +65,6 @@ class Task[T](Protocol):
 
     def fallback(self) -> T:
         """Return the result without a model."""
-
-
-class RefusedAnswer(NamedTuple):
-    """One refused answer."""
-
-    task: str
-    answer: str
-    reason: str
 
 
 class TaskResult[T](NamedTuple):

@@ -25,8 +25,8 @@ import yaml
 from game.simulation.plan import Lab
 from keepsake.cli.simulate import folder_of
 from keepsake.events.files import newest_first
+from keepsake.language.tokens import Heuristic
 from keepsake.paths import REPOSITORY
-from keepsake.prompt.tokens import Heuristic
 from tests.bench.figures import Figure
 from tests.bench.spoken_bench import ANSWERS, CHAT
 from tests.fakes.model_server import FakeModelServer

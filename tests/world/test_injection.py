@@ -22,8 +22,8 @@ from keepsake.archive.records import MemoryKind
 from keepsake.books.kept_lines import PINNED_LIMIT as PINS_LIMIT
 from keepsake.books.kept_lines import PROMISED_LIMIT as PROMISES_LIMIT
 from keepsake.contrib.evennia.audit import AUDIT, newest
+from keepsake.language.tokens import estimate_tokens
 from keepsake.prompt import verbs
-from keepsake.prompt.tokens import estimate_tokens
 from tests.world.test_private_words import PrivateWorld, secrets_in
 
 ATTACKS = Path(__file__).parents[1] / "data" / "injection" / "attacks.jsonl"

@@ -7,10 +7,10 @@ from datetime import datetime, timedelta
 from evennia.utils.ansi import strip_ansi
 
 from game.simulation.run import with_people
+from keepsake.archive.transcript import DAYTIMES
 from keepsake.books.persona import open_lines
 from keepsake.contrib.evennia import Deed, happens, person_of
 from keepsake.ports import FixedClock
-from keepsake.prompt.script import DAYTIMES
 from tests.sentences import table
 from tests.world.agents_world import AgentsWorld
 from tests.world.built_world import shipped_world

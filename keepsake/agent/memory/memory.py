@@ -22,11 +22,11 @@ from keepsake.events.types import MemoryChange
 from keepsake.happening import What
 from keepsake.logs import Subsystem, get_logger, logged
 from keepsake.memory.agent_memory import AgentMemory
-from keepsake.memory.ladder import ModelSummarizer
 from keepsake.memory.summary_files import SummaryFolder
 from keepsake.memory.summary_text import Summarizer, extractive
 from keepsake.memory.types import CompactionRequest, MemoryContext
 from keepsake.memory.window import MemoryHost
+from keepsake.tasks.summarizer import ModelSummarizer
 
 log = get_logger(Subsystem.ARCHIVE)
 

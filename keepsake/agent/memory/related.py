@@ -14,9 +14,9 @@ from itertools import chain, zip_longest
 from keepsake.agent.settings import RecallConfig
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.language.perception import for_prompt, shorten
+from keepsake.language.tokens import estimate_tokens
 from keepsake.memory.types import MemoryContext
-from keepsake.prompt.script import RECALLED, RECALLED_NOTHING
-from keepsake.prompt.tokens import estimate_tokens
+from keepsake.prompt.results import RECALLED, RECALLED_NOTHING
 from keepsake.recall.documents import Document, DocumentKind, Hit
 
 LONGEST = 300

@@ -29,7 +29,7 @@ from keepsake.errors import KeepsakeError
 from keepsake.happening import Person, PersonId, Result
 from keepsake.language.perception import for_prompt, shorten
 from keepsake.logs import Subsystem, get_logger
-from keepsake.prompt import script
+from keepsake.prompt import results
 from keepsake.prompt.verbs import PRIVATE, Command
 from keepsake.recall.documents import Hit
 
@@ -145,19 +145,19 @@ class MemoryTools:
         note = self.books.notes.write(
             command.thing, command.words, place=place, reason=reason, now=now
         )
-        how = script.ADDED if note.created != note.updated else script.KEPT
+        how = results.ADDED if note.created != note.updated else results.KEPT
         return f"{how}{note.title!r}"
 
     def _forget(self, command: Command, _place: str) -> str:
-        return f"{script.PUT_AWAY}{self.books.notes.forget(command.argument).stem!r} away"
+        return f"{results.PUT_AWAY}{self.books.notes.forget(command.argument).stem!r} away"
 
     def _pin(self, command: Command, _place: str) -> str:
         line = self.books.pinned.add(command.words, own=True)
         used = sum(len(pin.text) for pin in self.books.pinned.items)
-        return f"{script.PINNED}{line} ({used:,} of {PINNED_LIMIT:,} characters used)"
+        return f"{results.PINNED}{line} ({used:,} of {PINNED_LIMIT:,} characters used)"
 
     def _unpin(self, command: Command, _place: str) -> str:
-        return f"{script.UNPINNED}{self.books.pinned.remove(command.argument, only_own=True)}"
+        return f"{results.UNPINNED}{self.books.pinned.remove(command.argument, only_own=True)}"
 
     def _recall(self, command: Command, _place: str) -> str:
         found = self.recaller.find(command.argument, by="agent", seconds=TOOL_SECONDS)
@@ -184,7 +184,7 @@ class MemoryTools:
         number = self.memory.memory.archive.last_number if made is None else made.number
         number = act or number  # so that it is shown to those who may know of the act
         promise = Commitment(CommitmentKind.PROMISE, who, what, number, key)
-        return f"{script.PROMISED}{self.books.commitments.add(promise).line}"
+        return f"{results.PROMISED}{self.books.commitments.add(promise).line}"
 
     def _plan(
         self, command: Command, _place: str, *, act: int, witnesses: tuple[PersonId, ...] | None
@@ -195,18 +195,18 @@ class MemoryTools:
         plan = read_plan(command.words, now, self.places, people)
         private = None if witnesses is None else frozenset(witnesses)
         made = self.books.plans.add(replace(plan, since=act, private=private))
-        return f"{script.PLANNED}{made.line}"
+        return f"{results.PLANNED}{made.line}"
 
     def _done(self, command: Command, _place: str) -> str:
         plan = self.books.plans.find(command.words)
         self.books.plans.set_state(plan, PlanState.DONE)
-        return f"{script.PLAN_DONE}{plan.what}"
+        return f"{results.PLAN_DONE}{plan.what}"
 
     def _cancel(self, command: Command, _place: str) -> str:
         which, _, why = command.words.partition(": ")
         plan = self.books.plans.find(which)
         self.books.plans.set_state(plan, PlanState.DROPPED, why)
-        return f"{script.PLAN_DROPPED}{plan.what}"
+        return f"{results.PLAN_DROPPED}{plan.what}"
 
     def _basis_of_promise(self, person: Person) -> Memory | None:
         """Return the newest memory of that person and the agent, on which a promise is based."""
@@ -222,7 +222,7 @@ class MemoryTools:
     def _kept(self, command: Command, _place: str) -> str:
         promise = self.books.commitments.find(command.argument)
         self.books.commitments.close(lambda each: each == promise, by="agent")
-        return f"{script.PROMISE_KEPT}{promise.line}"
+        return f"{results.PROMISE_KEPT}{promise.line}"
 
     @property
     def shown_from(self) -> int | None:

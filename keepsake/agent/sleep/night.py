@@ -17,8 +17,8 @@ from keepsake.errors import ConfigError, KeepsakeError, ModelError, ModelMissing
 from keepsake.events.types import Guard, Sleep
 from keepsake.logs import Subsystem, get_logger
 from keepsake.models.queue import Priority
-from keepsake.ports import Generation, GenerationRequest, TargetModel
-from keepsake.tasks.task import TRIES, Ask, RefusedAnswer, Task, run
+from keepsake.ports import Generation, GenerationRequest, RefusedAnswer, TargetModel
+from keepsake.tasks.task import TRIES, Ask, Task, run
 
 log = get_logger(Subsystem.NIGHT)
 

@@ -20,6 +20,7 @@ from keepsake.agent.runtime import Runtime
 from keepsake.agent.sleep.night import Figures, NightAsk, NightTask
 from keepsake.archive.privacy import NOBODY, is_private, redacted
 from keepsake.archive.records import Memory, MemoryKind
+from keepsake.archive.transcript import about_memory
 from keepsake.books.entries import EntryOrigin, Rater
 from keepsake.books.entries import line as entry_line
 from keepsake.books.person_page import PageLine, PersonPage
@@ -27,7 +28,6 @@ from keepsake.books.plans import MOST_OPEN, read_plan
 from keepsake.errors import NoteRefused
 from keepsake.files import replace_file
 from keepsake.happening import Person
-from keepsake.prompt.script import about_memory
 from keepsake.tasks.night import (
     DraftEntry,
     intentions_task,

@@ -33,9 +33,9 @@ from keepsake.agent.turns.context import (
 )
 from keepsake.archive.privacy import PrivateWords
 from keepsake.archive.records import Memory
+from keepsake.archive.transcript import day_and_time
 from keepsake.events.types import Recalled
 from keepsake.happening import Person
-from keepsake.prompt.script import day_and_time
 from keepsake.prompt.verbs import NAMING, VERBS, WORDS, Options, Takes, Verb
 from keepsake.recall.documents import SAME_SCENE, DocumentKind, Hit
 from keepsake.recall.fusion import BY_WORDS

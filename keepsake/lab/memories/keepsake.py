@@ -9,6 +9,7 @@ from itertools import chain
 from keepsake.archive.log import Archive
 from keepsake.archive.privacy import PrivateWords
 from keepsake.archive.records import FORGOTTEN, SCENE, Memory
+from keepsake.archive.transcript import about_memory
 from keepsake.books.kept_lines import Commitments
 from keepsake.errors import CompactionError, KeepsakeError
 from keepsake.happening import Person
@@ -16,7 +17,6 @@ from keepsake.lab.memories.plain import LineIndex, within_budget
 from keepsake.markdown_config import settings_of
 from keepsake.memory.agent_memory import AgentMemory
 from keepsake.memory.config import CompactionConfig
-from keepsake.memory.ladder import ModelSummarizer
 from keepsake.memory.protocol import MemoryArguments, RecalledLine, dated
 from keepsake.memory.summary_files import SummaryFolder
 from keepsake.memory.summary_text import Summarizer, extractive
@@ -24,10 +24,10 @@ from keepsake.memory.types import CompactionRequest, CompactReason
 from keepsake.memory.window import MemoryHost
 from keepsake.models.profiles import ModelProfile
 from keepsake.paths import SHIPPED_CONFIG
-from keepsake.prompt.script import about_memory
 from keepsake.recall.documents import memory_document
 from keepsake.recall.search import MemorySearch
 from keepsake.recall.words import WordIndex
+from keepsake.tasks.summarizer import ModelSummarizer
 from keepsake.tasks.task_prompts import task_prompts
 
 _SUMMARY_TOKENS = 300

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from keepsake.archive.transcript import script
 from keepsake.books.persona import open_lines
 from keepsake.language.perception import for_prompt
 from keepsake.ports import FormName, GenerationRequest
-from keepsake.prompt.script import script
 from keepsake.prompt.sections import PromptLine, Rendered
 from keepsake.tasks.answer import AnswerReader
 from keepsake.tasks.forms.form import SHRINK_ORDER, Prompt, PromptForm, PromptLimits, last_words

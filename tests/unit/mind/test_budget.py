@@ -8,12 +8,12 @@ from dataclasses import replace
 import pytest
 
 from keepsake.errors import CompactionError
+from keepsake.language.tokens import Heuristic
 from keepsake.memory.config import CompactionConfig
 from keepsake.memory.integrity import check
 from keepsake.memory.plan import LEAST_SUMMARY
 from keepsake.memory.summary_text import Draft, has_words
 from keepsake.memory.types import CompactionRequest, CompactReason, Outcome
-from keepsake.prompt.tokens import Heuristic
 from tests.memories import did, seen
 from tests.unit.mind.fake_agent import FakeAgent, add, add_talk, compact, covered, due
 

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keepsake.archive.records import Memory, MemoryKind
+from keepsake.archive.transcript import script
+from keepsake.language.tokens import estimate_tokens
 from keepsake.memory.masking import STEP, mask
-from keepsake.prompt.script import RECALLED as RECALLED_OPENING
-from keepsake.prompt.script import script
-from keepsake.prompt.tokens import estimate_tokens
+from keepsake.prompt.results import RECALLED as RECALLED_OPENING
 from tests.memories import old_memory, seen
 from tests.sentences import table
 from tests.unit.mind.fake_agent import EVENING, memories_of

@@ -13,8 +13,8 @@ from keepsake.archive.log import Archive
 from keepsake.archive.privacy import is_private
 from keepsake.archive.records import Memory
 from keepsake.archive.tiers import load_tiers
+from keepsake.archive.transcript import about_memory
 from keepsake.happening import Sight
-from keepsake.prompt.script import about_memory
 from tests.unit.mind.fake_agent import FakeAgent
 from tests.unit.mind.memory_log import file_contents
 

@@ -12,8 +12,8 @@ from keepsake.agent.settings import RecallConfig
 from keepsake.agent.turns.context import unanswered
 from keepsake.agent.turns.scene import excerpts_of, told_lines
 from keepsake.archive.records import MemoryKind
+from keepsake.language.tokens import estimate_tokens
 from keepsake.memory.types import MemoryContext
-from keepsake.prompt.tokens import estimate_tokens
 from keepsake.recall.documents import Document, DocumentKind, Hit
 from tests.memories import old_memory
 

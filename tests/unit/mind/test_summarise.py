@@ -9,12 +9,12 @@ from datetime import UTC, datetime, timedelta
 import yaml
 
 from keepsake.archive.records import MemoryKind, Tier
-from keepsake.memory.ladder import ModelSummarizer
+from keepsake.language.tokens import estimate_tokens
 from keepsake.memory.summary_text import SummarySource
 from keepsake.paths import REPOSITORY
 from keepsake.ports import Generation
-from keepsake.prompt.tokens import estimate_tokens
 from keepsake.tasks.summarise import Summarise
+from keepsake.tasks.summarizer import ModelSummarizer
 from keepsake.tasks.task import AnswerRefused
 from keepsake.tasks.task_prompts import task_prompts
 from tests.memories import old_memory

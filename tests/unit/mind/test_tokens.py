@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from keepsake.prompt.tokens import Heuristic
+from keepsake.language.tokens import Heuristic
 from tests.sentences import table
 
 SAID = 'Tom says to you, "My boots are full of rain, and the ferry was late again."'

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keepsake.ports import ToolCall
-from keepsake.prompt.verbs import VERBS, Command, Options
+from keepsake.prompt.verbs import PRIVATE, VERBS, Command, Options
 from keepsake.tasks.answer import (
     LONGEST_PART,
     MOST_PARTS,
@@ -140,3 +140,8 @@ def test_the_parts_of_an_answer_are_capped_and_it_is_said(text, caplog):
     parts, reader = read_whole("> drop cork\n" * MOST_PARTS)
     assert len(parts) == MOST_PARTS
     assert not reader.full
+
+
+def test_the_verbs_of_tools_are_those_that_nobody_else_perceives():
+    assert {verb.name for verb in VERBS if verb.private} <= PRIVATE
+    assert not {verb.name for verb in VERBS if not verb.private} & PRIVATE

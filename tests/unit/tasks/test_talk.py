@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from keepsake.archive.records import FORGOTTEN, Memory, MemoryKind, Tier
 from keepsake.errors import ConfigError
+from keepsake.language.tokens import estimate_tokens
 from keepsake.memory.summary_text import SummarySource
 from keepsake.paths import REPOSITORY
-from keepsake.prompt.tokens import estimate_tokens
 from keepsake.tasks.conversation import turns_of
 from keepsake.tasks.forms.choice import form_of
 from keepsake.tasks.forms.form import LAST_LINES, Prompt

@@ -30,7 +30,7 @@ from keepsake.contrib.evennia.minds import mind_of, missing_memory
 from keepsake.contrib.evennia.wording import listed, quoted
 from keepsake.errors import KeepsakeError
 from keepsake.logs import Subsystem, get_logger
-from keepsake.memory.ladder import UNCHANGED
+from keepsake.memory.types import UNCHANGED
 
 log = get_logger(Subsystem.COMMANDS)
 

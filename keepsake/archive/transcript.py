@@ -1,4 +1,4 @@
-"""The window as lines of a play script, with a heading when the day, hour or place changes.
+"""Memories as lines of a play script, with a heading when the day, hour or place changes.
 
 Each line depends only on its own memory and the one before it. So a longer window
 begins with the same lines as the shorter one, and a model server finds them in its
@@ -11,9 +11,8 @@ from collections.abc import Sequence
 from datetime import datetime
 from functools import lru_cache
 
-from keepsake.archive.records import STOCK, Memory, MemoryKind
+from keepsake.archive.records import STOCK, TOOL_VERBS, Memory, MemoryKind
 from keepsake.language.perception import for_prompt
-from keepsake.prompt.verbs import PRIVATE
 
 _HOURS = (("night", 6), ("morning", 6), ("afternoon", 6), ("evening", 4), ("night", 2))
 DAYTIMES = tuple(word for word, hours in _HOURS for _ in range(hours))
@@ -61,20 +60,6 @@ def day_and_time(moment: datetime) -> str:
     return f"{here:%A} {here.day} {here:%B %Y}, {DAYTIMES[here.hour]}"
 
 
-RECALLED = "You recall: "
-RECALLED_NOTHING = "You recall nothing about "
-PINNED = "Pinned: "
-UNPINNED = "No longer pinned: "
-KEPT = "Kept as your note "
-ADDED = "Added to your note "
-PUT_AWAY = "You put the note "
-PLANNED = "You mean to: "
-PLAN_DONE = "Done, and off your plans: "
-PLAN_DROPPED = "Given up: "
-PROMISED = "Noted as your promise: "
-PROMISE_KEPT = "Kept, and off your promises: "
-
-
 def about_memory(memory: Memory) -> bool:
     """Return whether a memory is only a use of the memory tools (a note, a search, a result).
 
@@ -82,5 +67,5 @@ def about_memory(memory: Memory) -> bool:
     of it. It also leaves out stock phrases, which contain no information.
     """
     if memory.is_own:
-        return memory.event in STOCK or memory.verb in PRIVATE
-    return memory.kind is MemoryKind.RESULT and memory.verb in PRIVATE
+        return memory.event in STOCK or memory.verb in TOOL_VERBS
+    return memory.kind is MemoryKind.RESULT and memory.verb in TOOL_VERBS

@@ -1,0 +1,58 @@
+"""Writes summaries with a language model, piece by piece."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+from keepsake.memory.summary_text import EXTRACTIVE, Draft, SummarySource
+from keepsake.memory.types import UNCHANGED
+from keepsake.ports import Generation, GenerationRequest, RefusedAnswer, TargetModel
+from keepsake.tasks.summarise import Contradictions, Summarise
+from keepsake.tasks.task import FALLBACK, Ask, run
+from keepsake.tasks.task_prompts import Templates
+
+
+@dataclass(frozen=True)
+class ModelSummarizer:
+    """Writes summaries with a language model, or by rules after two refused answers."""
+
+    ask: Ask
+    prompts: Templates
+    names: frozenset[str] = frozenset()  # the people and places that the game knows
+    persona: str = ""  # who the agent is, a paragraph
+
+    def __call__(self, source: SummarySource) -> Draft:
+        """Summarise ``source``, piece by piece if it is too long for one prompt.
+
+        Raises:
+            ModelError: The model does not answer.
+            ConfigError: A template fails on these memories.
+        """
+        source = source.relevant()
+        answers = list[Generation]()
+        if not source.memories and len(source.older) == 1 and source.fits(source.older[0]):
+            return Draft(source.older[0], UNCHANGED)
+
+        def ask(build: Callable[[TargetModel], GenerationRequest]) -> Generation:
+            answers.append(self.ask(build))
+            return answers[-1]
+
+        refusals = list[RefusedAnswer]()
+        while True:
+            held = partial(self._contradicted, ask, source.constraints)
+            prompts = self.prompts["summarise" if source.memories else "merge"].current
+            task = Summarise(source, prompts, self.persona, self.names, held)
+            result = run(task, ask, fall_back=False)
+            refusals += result.refusals
+            rest = source.memories[max(task.taken, 1) :]
+            if not rest:
+                by = EXTRACTIVE if result.by == FALLBACK else result.by
+                return Draft(result.value, by, tuple(answers), tuple(refusals))
+            source = replace(source, older=(result.value,), memories=rest)
+
+    def _contradicted(self, ask: Ask, constraints: Sequence[str], text: str) -> Sequence[str]:
+        """Return the constraints that a summary contradicts, according to the same model."""
+        prompts = self.prompts["contradictions"].current
+        return run(Contradictions(prompts, constraints, text), ask).value
