@@ -27,7 +27,7 @@ from keepsake.contrib.evennia.creation import all_agents
 from keepsake.contrib.evennia.minds import open_minds
 from keepsake.errors import KeepsakeError
 from keepsake.events.log import EventLog, Subscribers
-from keepsake.events.types import Compaction, Event, Fault, MemoryChange, Thought
+from keepsake.events.types import Compaction, Event, Fault, MemoryChange, Thought, ThoughtOutcome
 from keepsake.paths import places, read_or_create
 from world.atlas import Atlas, Villager, read_atlas
 from world.build import build_world
@@ -183,7 +183,7 @@ class Simulation:
     def _count(self, event: Event) -> None:
         """Count an event. Called from any thread, but never from two at once."""
         match event:
-            case Thought(outcome="no answer"):
+            case Thought(outcome=ThoughtOutcome.NO_ANSWER):
                 self._counts[UNANSWERED] += 1
                 self._failures = self._failures + 1
                 self._failure = event.problem

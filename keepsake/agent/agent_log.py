@@ -13,7 +13,7 @@ from typing import Any
 from keepsake.agent.attention import ANSWERED, Impulse
 from keepsake.errors import ConfigError, KeepsakeError
 from keepsake.events.secrets import secrets_in
-from keepsake.events.types import Events, Guard, Thought
+from keepsake.events.types import Events, Guard, Thought, ThoughtOutcome
 from keepsake.logs import Subsystem, get_logger
 from keepsake.paths import Places
 from keepsake.ports import Generation, GenerationRequest
@@ -49,12 +49,8 @@ def known_secrets(places: Places) -> list[str]:
     return found
 
 
-DROPPED = "dropped"
 OUTCOMES = 20
-"""The outcome that is neither failure nor success; how many recent outcomes are kept."""
-TOO_LARGE = "too large"
-FAILED = ("refused", "no answer", TOO_LARGE, "broke off")
-"""Outcomes without an act in the world; see :class:`keepsake.events.types.Thought`."""
+"""How many recent outcomes are kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,9 +91,9 @@ class ThoughtLog:
     """
 
     def __init__(self, name: str, events: Events) -> None:
-        self.outcomes = Counter[str]()
+        self.outcomes = Counter[ThoughtOutcome]()
         self.guarded = Counter[str]()
-        self.recent = deque[str](maxlen=OUTCOMES)
+        self.recent = deque[ThoughtOutcome](maxlen=OUTCOMES)
         self.problem = ""
         self.sent: Sent | None = None
         self.name = name
@@ -111,13 +107,14 @@ class ThoughtLog:
         """Record and log a thought that has ended, or one of its answers."""
         self._events.emit(event)
         self.outcomes[event.outcome] += 1
-        if event.outcome == DROPPED:
+        if event.outcome is ThoughtOutcome.DROPPED:
             return
         again = event.outcome in [*self.recent][-1:]
         self.recent.append(event.outcome)
-        wrong = event.outcome in FAILED[1:]  # a refused command is normal, and no problem to report
+        # A refused command is normal, and no problem to report.
+        wrong = event.outcome.failed and event.outcome is not ThoughtOutcome.REFUSED
         self.problem = (event.problem or event.outcome) if wrong else ""
-        if event.outcome == TOO_LARGE and not again:
+        if event.outcome is ThoughtOutcome.TOO_LARGE and not again:
             log.warning("The agent cannot think", agent=self.name, problem=self.problem)
         done = filter(None, [event.command, *(f"(refused: {each})" for each in refusals)])
         told = "; ".join(done) or event.outcome

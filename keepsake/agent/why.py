@@ -20,7 +20,7 @@ from keepsake.archive.tiers import SummaryState
 from keepsake.errors import KeepsakeError, refusing
 from keepsake.events.files import newest_first
 from keepsake.events.prompts import prompt_text
-from keepsake.events.types import Guard, Recalled, Thought
+from keepsake.events.types import Guard, Recalled, Thought, ThoughtOutcome
 from keepsake.happening import Result
 from keepsake.json_lines import Record
 from keepsake.language.perception import sentences, telling
@@ -146,7 +146,8 @@ def _logged(log: Path, archive: Archive, record: Record, act: Memory) -> dict[st
     seq = int(record["seq"])
     found = record.get("recalled") or ()
     recalled = tuple(_event(Recalled, each) for each in found if isinstance(each, dict))
-    thought = _event(Thought, record | {"recalled": recalled})
+    outcome = ThoughtOutcome(record["outcome"])
+    thought = _event(Thought, record | {"recalled": recalled, "outcome": outcome})
     prompt = prompt_text(log, thought.prompt, seq) if thought.prompt else None
     missing = []
     if thought.prompt and prompt is None:

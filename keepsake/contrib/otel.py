@@ -13,7 +13,6 @@ from typing import Any
 
 import httpx
 
-from keepsake.agent.agent_log import FAILED
 from keepsake.events.log import Subscribers
 from keepsake.events.types import Compaction, Event, Thought, World
 from keepsake.logs import Subsystem, get_logger
@@ -73,10 +72,12 @@ class Spans:
             what = "chat"
             seconds = event.latency
             own = _THOUGHT
+            failed = event.outcome.failed
         else:
             what = "compaction"
             seconds = event.seconds
             own = _COMPACTION
+            failed = event.outcome == "failed"
         made: dict[str, Any] = {f"keepsake.{name}": getattr(event, name) for name in own}
         made |= {"gen_ai.operation.name": what, "gen_ai.agent.name": event.agent}
         made |= {"gen_ai.request.model": event.model} if event.model else {}  # empty: by rule
@@ -85,7 +86,7 @@ class Spans:
         begun = time.time_ns() - int(seconds * 1e9)
         tracer = self._provider.get_tracer("keepsake")
         span = tracer.start_span(f"{what} {event.model}".strip(), attributes=made, start_time=begun)
-        if event.outcome in (*FAILED, "failed"):
+        if failed:
             span.set_status(self._error, event.outcome)
         span.end()
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from datetime import datetime
+from enum import StrEnum
 from typing import Any, ClassVar
 
 VERSION = 1
@@ -42,6 +43,22 @@ class Recalled:
     why: str = ""  #: The parts of the score: ``words: brass, key; meaning 0.71`` …
 
 
+class ThoughtOutcome(StrEnum):
+    """How a thought ended."""
+
+    ACTED = "acted"
+    REFUSED = "refused"  #: The answer held no act that may be done.
+    NO_ANSWER = "no answer"
+    TOO_LARGE = "too large"  #: The prompt does not fit the model.
+    DROPPED = "dropped"  #: It was no longer needed; neither a failure nor a success.
+    BROKE_OFF = "broke off"  #: An error in this program.
+
+    @property
+    def failed(self) -> bool:
+        """Whether it ended without an act although one was wanted."""
+        return self not in (ThoughtOutcome.ACTED, ThoughtOutcome.DROPPED)
+
+
 @dataclass(slots=True, kw_only=True, unsafe_hash=True)
 class Thought(AgentEvent):
     """One thought of an agent: the prompt, the model's answer and the outcome."""
@@ -53,7 +70,7 @@ class Thought(AgentEvent):
     priority: str  #: Its priority in the model queue: ``player``, ``event``, ``idle``.
     #: ``acted``, ``refused`` (no command), ``no answer``, ``too large``, ``dropped`` (no longer
     #: needed) or ``broke off`` (an error in this program).
-    outcome: str
+    outcome: ThoughtOutcome
     source: str = ""  #: The name of the character that caused it; empty for none.
     cause: int = 0  #: Number of the memory that set it off; 0 if there is none or it is not known.
     attempt: int = 1  #: The number of the try at the same thought, from 1.

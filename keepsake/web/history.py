@@ -19,7 +19,7 @@ from keepsake.archive.log import Archive
 from keepsake.archive.records import Memory, memories_in
 from keepsake.events.files import EVENTS, files_of, id_of, newest_first, time_of
 from keepsake.events.prompts import prompt_text
-from keepsake.events.types import Compaction, MemoryChange, Recall, Sleep, Thought
+from keepsake.events.types import Compaction, MemoryChange, Recall, Sleep, Thought, ThoughtOutcome
 from keepsake.json_lines import Record, parsed
 from keepsake.web.access import BadRequest, NotFound
 from keepsake.web.shapes import (
@@ -46,7 +46,7 @@ MOST_BYTES = 200_000_000
 _WORD = re.compile(r"\w+")
 POINTS = 60
 MOST_HOURS = 7 * 24
-_ENDED = ("acted", "refused", "no answer", "too large", "broke off")
+_ENDED = frozenset(ThoughtOutcome) - {ThoughtOutcome.DROPPED}
 """Outcomes of thoughts that count in charts. Dropped thoughts do not: they were not needed."""
 _CHARTED = (Thought.kind, Recall.kind, Compaction.kind)
 _TOKENS = ("prompt", "cached", "completion")
@@ -250,8 +250,8 @@ def _point(at: float, found: Sequence[Record], memories: int) -> Point:
     return Point(
         at=datetime.fromtimestamp(at, UTC),
         thoughts=len(ended),
-        failed=len(ended) - outcomes.count("acted"),
-        no_answer=outcomes.count("no answer"),
+        failed=len(ended) - outcomes.count(ThoughtOutcome.ACTED),
+        no_answer=outcomes.count(ThoughtOutcome.NO_ANSWER),
         prompt_tokens=_share(sum(size for size, _ in asked), len(asked)),
         completion_tokens=_share(sum(written), len(written)),
         budget=next((each["budget"] for _, each in asked if each.get("budget")), None),

@@ -15,10 +15,9 @@ from prometheus_client.metrics_core import GaugeMetricFamily, Metric
 from prometheus_client.process_collector import ProcessCollector
 from prometheus_client.registry import Collector
 
-from keepsake.events.types import Event, Fault, Guard, Thought
+from keepsake.events.types import Event, Fault, Guard, Thought, ThoughtOutcome
 
 _SECONDS = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0)
-_OUTCOMES = ("acted", "refused", "no answer", "too large", "dropped", "broke off")
 
 disable_created_metrics()  # they double the number of series, and nobody uses them
 
@@ -46,7 +45,7 @@ class Metrics(Collector):
             buckets=_SECONDS,
             registry=self._registry,
         )
-        for outcome in _OUTCOMES:  # start at 0, so that the first of a kind is an increase
+        for outcome in ThoughtOutcome:  # start at 0, so that the first of a kind is an increase
             self._thoughts.labels(outcome)
         ProcessCollector(registry=self._registry)
         self._registry.register(self)

@@ -18,7 +18,6 @@ from twisted.internet import reactor
 from twisted.internet.threads import blockingCallFromThread
 from twisted.python.threadable import isInIOThread
 
-from keepsake.agent.agent_log import DROPPED, FAILED
 from keepsake.agent.mind import Mind
 from keepsake.agent.runtime import runtime
 from keepsake.archive.records import Memory, MemoryKind
@@ -26,6 +25,7 @@ from keepsake.contrib.evennia.agents import AgentMixin
 from keepsake.contrib.evennia.creation import all_agents
 from keepsake.contrib.evennia.minds import mind_by_number, mind_of, state_of
 from keepsake.errors import KeepsakeError
+from keepsake.events.types import ThoughtOutcome
 from keepsake.language.perception import SENTENCE_GAP, shorten
 from keepsake.prompt.sections import TITLES
 from keepsake.web.access import NotFound
@@ -117,10 +117,10 @@ def _row(agent: AgentMixin, may_act: bool) -> AgentRow:
         budget=shared.compaction_config.budget,
         due=due,
         compacting=mind.compactions.compacting,
-        ended=thoughts.outcomes.total() - thoughts.outcomes[DROPPED],
-        failed=sum(thoughts.outcomes[each] for each in FAILED),
+        ended=thoughts.outcomes.total() - thoughts.outcomes[ThoughtOutcome.DROPPED],
+        failed=sum(n for each, n in thoughts.outcomes.items() if each.failed),
         recent_ended=len(thoughts.recent),
-        recent_failed=sum(each in FAILED for each in thoughts.recent),
+        recent_failed=sum(each.failed for each in thoughts.recent),
         problem=shorten(SENTENCE_GAP.split(first, maxsplit=1)[0], LONGEST_PROBLEM),
         may_act=may_act,
     )

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from keepsake.agent.why import PromptSource, SummaryBasis, Why
 from keepsake.archive.records import MemoryKind
 from keepsake.contrib.evennia.commands.why import explanation
-from keepsake.events.types import Thought
+from keepsake.events.types import Thought, ThoughtOutcome
 from tests.memories import old_memory
 from tests.sentences import table
 from tests.world.agents_world import Building
@@ -27,7 +27,12 @@ def test_players_colour_codes_are_escaped():
     forged = "|rred|n\n|wMira's last act|n"
     now = datetime(2026, 5, 1, tzinfo=UTC)
     whose = {"agent": "Mira", "trigger": "addressed"}
-    outcome = {"priority": "player", "outcome": "acted", "source": forged, "problem": forged}
+    outcome = {
+        "priority": "player",
+        "outcome": ThoughtOutcome.ACTED,
+        "source": forged,
+        "problem": forged,
+    }
     found = Why(
         **whose,
         nth=1,

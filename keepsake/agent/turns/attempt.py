@@ -9,7 +9,7 @@ from keepsake.agent.acting import LOOKUPS, NO_BASIS, SPEECH, Act, Basis
 from keepsake.agent.agent_log import Sent
 from keepsake.agent.attention import Impulse
 from keepsake.errors import ModelError
-from keepsake.events.types import Thought
+from keepsake.events.types import Thought, ThoughtOutcome
 from keepsake.models.queue import Outcome
 from keepsake.ports import Generation
 from keepsake.prompt.sections import Costs
@@ -111,7 +111,9 @@ class AttemptState:
         )
 
 
-def thought_of(name: str, attempt: Attempt, outcome: str, problem: str, spent: float) -> Thought:
+def thought_of(
+    name: str, attempt: Attempt, outcome: ThoughtOutcome, problem: str, spent: float
+) -> Thought:
     """Return the event of a thought that has ended, or of one of its answers.
 
     Args:

@@ -15,7 +15,7 @@ from keepsake.agent.turns.context import TurnContext, context_of
 from keepsake.agent.turns.scene import recall_for_turn, scene_of
 from keepsake.archive.privacy import is_private, is_redacted
 from keepsake.archive.records import Memory
-from keepsake.errors import KeepsakeError
+from keepsake.errors import KeepsakeError, ModelUnavailable
 from keepsake.happening import ME, Person, Speech
 from keepsake.logs import Subsystem, get_logger
 from keepsake.models.profiles import ModelProfile
@@ -117,6 +117,8 @@ def warm_up(ref: AgentRef, impulse: Impulse, tools: MemoryTools, services: Runti
         fast = not services.prompt_form(model.resolved()).reads_ahead
         if not (fast and model.capabilities.known):
             services.gateway.submit(PROFILE, Priority.EVENT, key, request, ended)
+    except ModelUnavailable:
+        pass  # the turn answers by rule, and the doctor says why
     except KeepsakeError as error:
         ended(error)
 

@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
 from keepsake.agent.acting import Actor, Basis
-from keepsake.agent.agent_log import DROPPED, TOO_LARGE, Sent, ThoughtLog
+from keepsake.agent.agent_log import Sent, ThoughtLog
 from keepsake.agent.attention import Impulse
 from keepsake.agent.memory.related import SearchResult
 from keepsake.agent.memory.tools import MemoryTools
@@ -29,6 +29,7 @@ from keepsake.agent.turns.prompting import prompt_of
 from keepsake.agent.turns.rules import basis_of_rule, reply_by_rule
 from keepsake.agent.turns.scene import recall_for_turn
 from keepsake.errors import KeepsakeError, ModelError, ModelUnavailable
+from keepsake.events.types import ThoughtOutcome
 from keepsake.logs import Subsystem, get_logger
 from keepsake.models.profiles import ModelProfile
 from keepsake.models.queue import Priority
@@ -128,11 +129,11 @@ class Turn:
             await self._think()
         except TurnDropped:
             if not self.dropped:
-                self._end(self._state.ended(), DROPPED)
+                self._end(self._state.ended(), ThoughtOutcome.DROPPED)
         except Exception as error:
             # A bug must not keep the agent from thinking again.
             log.error("The thought failed", agent=self._agent.key, exc_info=error)
-            self._end(self._state.ended(), "broke off", repr(error))
+            self._end(self._state.ended(), ThoughtOutcome.BROKE_OFF, repr(error))
 
     async def _think(self) -> None:
         """Recall, ask the model, and do what it answers.
@@ -159,7 +160,7 @@ class Turn:
         self.dropped = True
         if self._call is not None:
             self._call.cancel()
-        self._end(self._state.ended(), DROPPED)
+        self._end(self._state.ended(), ThoughtOutcome.DROPPED)
 
     def _has_model(self) -> bool:
         """Whether a model answers; else rules do."""
@@ -325,7 +326,8 @@ class Turn:
     def _end_answered(self, attempt: Attempt) -> None:
         """Log an attempt with an answer, by a model or by rule."""
         problem = attempt.fault or str(attempt.failure or "")
-        self._end(attempt, "acted" if attempt.did else "refused", problem)
+        outcome = ThoughtOutcome.ACTED if attempt.did else ThoughtOutcome.REFUSED
+        self._end(attempt, outcome, problem)
 
     def _end_unanswered(self, attempt: Attempt) -> None:
         """Log an attempt without an answer: its prompt is too large, or no model answered."""
@@ -335,17 +337,17 @@ class Turn:
             largest = max(costs.sections, key=lambda name: costs.sections[name])
             self._end(
                 attempt,
-                TOO_LARGE,
+                ThoughtOutcome.TOO_LARGE,
                 f"{compactions.no_room or needs}. Its largest part is {largest!r}. "
                 "Shorten that, or raise context_tokens in memory_compaction.md",
             )
         elif attempt.failure is not None:
-            self._end(attempt, "no answer", str(attempt.failure))
+            self._end(attempt, ThoughtOutcome.NO_ANSWER, str(attempt.failure))
         else:
             raise TurnDropped
         show_no_answer(self._agent, self.impulse)
 
-    def _end(self, attempt: Attempt, outcome: str, problem: str = "") -> None:
+    def _end(self, attempt: Attempt, outcome: ThoughtOutcome, problem: str = "") -> None:
         """Log the end of the turn, or of one of its attempts."""
         self.attempts.append(attempt)
         sent = attempt.sent

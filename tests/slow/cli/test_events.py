@@ -20,6 +20,7 @@ from keepsake.events.types import (
     Recalled,
     Sleep,
     Thought,
+    ThoughtOutcome,
     World,
 )
 from keepsake.paths import REPOSITORY
@@ -31,9 +32,9 @@ import sys
 from itertools import count
 from pathlib import Path
 from keepsake.events.log import EventLog
-from keepsake.events.types import MemoryChange, Thought
+from keepsake.events.types import MemoryChange, Thought, ThoughtOutcome
 log = EventLog(Path(sys.argv[1]), file_bytes=int(sys.argv[2]), buffer=100_000)
-of = {"agent": "Mira", "trigger": "idle", "priority": "idle", "outcome": "acted"}
+of = {"agent": "Mira", "trigger": "idle", "priority": "idle", "outcome": ThoughtOutcome.ACTED}
 for n in count(1):
     prompt = "who she is, and all that she may do. " * 40 + f"\\n{n}"
     change = MemoryChange(agent="Mira", op="append", n=n, of="act", size=n)
@@ -88,7 +89,7 @@ def logged_copy(copy):
             agent="Mira",
             trigger="addressed",
             priority="player",
-            outcome="acted",
+            outcome=ThoughtOutcome.ACTED,
             source="Tom",
             prompt="who she is\n~Mira>",
             sections={"window": 12, "who it is": 3},

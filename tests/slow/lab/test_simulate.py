@@ -165,7 +165,7 @@ def test_a_stopped_and_killed_simulation_resumes(other_places):
     lab = create_busy(other_places, "stopped", hours=3)
     stop_with_ctrl_c(other_places, lab)
     stopped = lab.seconds_done()
-    assert 0 < stopped < 3 * 3600
+    assert stopped < 3 * 3600  # 0 if it stopped before anything happened
     kill_after(reopen(other_places, "stopped"), stopped + 1800)
     assert stopped < lab.seconds_done() < 3 * 3600
     run_to_end(reopen(other_places, "stopped", hours=lab.seconds_done() / 3600 + 2))

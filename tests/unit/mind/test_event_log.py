@@ -14,7 +14,7 @@ from keepsake.erasure.traces import Traces
 from keepsake.events.files import events, files_of
 from keepsake.events.log import EventLog
 from keepsake.events.prompts import prompt_text
-from keepsake.events.types import MemoryChange, Thought
+from keepsake.events.types import MemoryChange, Thought, ThoughtOutcome
 from keepsake.ports import FixedClock
 from tests.unit.llm.conftest import until
 
@@ -22,7 +22,7 @@ BEGAN = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
 
 
 def thought(prompt, **others):
-    of = {"agent": "Mira", "trigger": "idle", "priority": "idle", "outcome": "acted"}
+    of = {"agent": "Mira", "trigger": "idle", "priority": "idle", "outcome": ThoughtOutcome.ACTED}
     return Thought(**of, prompt=prompt, **others)
 
 

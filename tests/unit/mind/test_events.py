@@ -12,7 +12,7 @@ from keepsake.agent.agent_log import known_secrets
 from keepsake.events.files import events
 from keepsake.events.log import EventLog, Subscribers
 from keepsake.events.secrets import HIDDEN, Scrubber
-from keepsake.events.types import KINDS, Fault, Thought
+from keepsake.events.types import KINDS, Fault, Thought, ThoughtOutcome
 from keepsake.paths import REPOSITORY, Places, Ports
 from tests.sentences import table
 
@@ -20,7 +20,12 @@ from tests.sentences import table
 def thought(agent):
     command = f"say I am {agent}."
     return Thought(
-        agent=agent, trigger="idle", priority="idle", outcome="acted", command=command, total=1
+        agent=agent,
+        trigger="idle",
+        priority="idle",
+        outcome=ThoughtOutcome.ACTED,
+        command=command,
+        total=1,
     )
 
 

@@ -11,7 +11,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from keepsake.contrib.otel import ENDPOINT, HEADERS, with_tracing
 from keepsake.events.log import EventLog
 from keepsake.events.log_file import FaultHandler, open_log
-from keepsake.events.types import Compaction, Thought, World
+from keepsake.events.types import Compaction, Thought, ThoughtOutcome, World
 from tests.sentences import table
 
 ASKED = {"agent": "Mira", "model": "gemma3", "prompt_tokens": 900, "completion_tokens": 12}
@@ -20,7 +20,7 @@ THOUGHT = Thought(
     **ASKED,
     trigger="addressed",
     priority="player",
-    outcome="refused",
+    outcome=ThoughtOutcome.REFUSED,
     latency=1.5,
     source="Tom",
     **dict.fromkeys(("prompt", "answer", "reason", "problem", "command"), PRIVATE),

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 from keepsake.agent.why import why_did
 from keepsake.events.log import EventLog, Subscribers
-from keepsake.events.types import Thought
+from keepsake.events.types import Thought, ThoughtOutcome
 from keepsake.memory.summary_text import extractive
 from keepsake.memory.types import CompactReason
 from tests.memories import did, seen
@@ -37,7 +37,12 @@ def test_a_summary_is_shown_as_it_was_at_the_time_of_the_act(tmp_path):
         """Record an act as the game does: its memory, then its event."""
         context = memory.context()
         thought = Thought(
-            **{"agent": "Mira", "trigger": "addressed", "priority": "player", "outcome": "acted"},
+            **{
+                "agent": "Mira",
+                "trigger": "addressed",
+                "priority": "player",
+                "outcome": ThoughtOutcome.ACTED,
+            },
             command=command,
             memory=memory.append(did(command)).number,
             recent=context.recent.last if context.recent else 0,
