@@ -7,6 +7,7 @@ import { Charts } from "./charts.js";
 import { Compactions } from "./compactions.js";
 import { announce, bindKeys, byId, el, fill, rowKeys, setAttribute, throttled } from "./dom.js";
 import { Feed } from "./feed.js";
+import { EventKind } from "./kinds.js";
 import { Recall } from "./memories.js";
 import { Prompt } from "./prompt.js";
 import { Stream } from "./stream.js";
@@ -84,7 +85,7 @@ async function seed() {
   const memories = await get(`agents/${id}/memories`, { first, last: total });
   for (const memory of memories) {
     const { number: n, kind: of, repeats: times, time: t } = memory;
-    feed.add("memory", { ...memory, op: "append", n, of, times, t, agent: document.body.dataset.name });
+    feed.add(EventKind.MEMORY, { ...memory, op: "append", n, of, times, t, agent: document.body.dataset.name });
   }
 }
 
@@ -93,9 +94,9 @@ const soon = throttled(() => head.refresh(), SOON);
 function onEvent(kind, record) {
   if (kind === "gap") seed().catch(() => {}); // the archive still has the memories at least
   else feed.add(kind, record);
-  if (kind === "thought") sections.prompt?.outdated();
-  if (kind === "memory") sections.memory?.outdated();
-  if (kind === "compaction") sections.compactions?.outdated(record);
+  if (kind === EventKind.THOUGHT) sections.prompt?.outdated();
+  if (kind === EventKind.MEMORY) sections.memory?.outdated();
+  if (kind === EventKind.COMPACTION) sections.compactions?.outdated(record);
   soon();
 }
 

@@ -1,6 +1,7 @@
 /* Events of the log in words: what happened, the details, and the tone for the stylesheet. */
 
 import { count, many, percent, seconds } from "./dom.js";
+import { MemoryKind, ThoughtOutcome } from "./kinds.js";
 
 /** Tones of internal events, which the feed hides by default; words, acts and problems have others. */
 export const INNER = ["thought", "quiet", "result"];
@@ -18,7 +19,7 @@ function memory(record) {
   if (!text || !["append", "repeat"].includes(record.op)) return changed(record);
   const times = record.times > 1 ? `×${record.times}` : "";
   const more = join(times, record.place, record.reason && `because: ${record.reason}`);
-  return { what: record.of === "act" ? deed(text) : text, more, tone: record.of || "perception" };
+  return { what: record.of === MemoryKind.ACT ? deed(text) : text, more, tone: record.of || MemoryKind.PERCEPTION };
 }
 
 /** An act's command as a sentence in the third person: `says "Good day."` */
@@ -61,9 +62,9 @@ function thought(record) {
   const cached = record.prompt_tokens
     ? `${count(record.prompt_tokens)} tokens, ${percent(record.cached_tokens / record.prompt_tokens)} cached` : "";
   const took = record.latency ? `${seconds(record.latency)} after ${seconds(record.wait)} in the queue` : "";
-  const outcome = record.outcome === "acted" ? "" : record.outcome;
+  const outcome = record.outcome === ThoughtOutcome.ACTED ? "" : record.outcome;
   const more = join(outcome, record.problem, record.reason && `because: ${record.reason}`, cached, took);
-  return { what, more, tone: ["acted", "dropped"].includes(record.outcome) ? "thought" : "trouble" };
+  return { what, more, tone: [ThoughtOutcome.ACTED, ThoughtOutcome.DROPPED].includes(record.outcome) ? "thought" : "trouble" };
 }
 
 function recall(record) {

@@ -2,6 +2,7 @@
 
 import { count, el, fill, setText, time } from "./dom.js";
 import { describe, INNER } from "./event_words.js";
+import { EventKind, MemoryKind } from "./kinds.js";
 
 const MOST = 500;
 const PAINT = 100;
@@ -76,7 +77,7 @@ export class Feed {
   #place(kind, record) {
     if (this.#echoes(record)) return;
     const row = this.#row(kind, record);
-    const key = kind === "memory" && record.text ? `${record.agent} ${record.n}` : null;
+    const key = kind === EventKind.MEMORY && record.text ? `${record.agent} ${record.n}` : null;
     const old = key && this.#memories.get(key);
     if (old && old.dataset.t >= row.dataset.t) return;
     old?.remove();
@@ -95,7 +96,7 @@ export class Feed {
   /** Whether another agent's row already shows the same: the row of its author, or of the first listener. */
   #echoes({ agent, of, source, text, t }) {
     if (agent) this.#names.add(agent);
-    if (!this.named || of !== "perception" || !source) return false;
+    if (!this.named || of !== MemoryKind.PERCEPTION || !source) return false;
     const at = Date.parse(t);
     const key = `${source} ${text?.match(/"(.*)"/)?.[1] ?? ""}`;
     if (this.#first.size > this.most) this.#first.clear();
@@ -109,7 +110,7 @@ export class Feed {
   #row(kind, record) {
     const { what, more, tone } = describe(kind, record);
     // A thought comes when it has ended, and is placed at the time when its prompt was sent: before its act.
-    const began = Date.parse(record.t) - (kind === "thought" ? 1000 * (record.latency ?? 0) + 1 : 0);
+    const began = Date.parse(record.t) - (kind === EventKind.THOUGHT ? 1000 * (record.latency ?? 0) + 1 : 0);
     const row = el("li", { class: `event ${tone}`, tabindex: "-1", "data-row": true },
       time(new Date(began).toISOString()),
       this.named && record.agent ? el("b", { dir: "auto" }, record.agent) : null,
@@ -126,8 +127,8 @@ export class Feed {
     const link = (anchor, words) => el("a", {
       href: `${this.named ? `/agents/${id}/` : ""}#${anchor}`, class: "number", "data-opens": true,
     }, words);
-    if (kind === "memory" && text) return link(`memory/${n}`, `memory ${n}`);
-    return kind === "thought" && prompt ? link(`prompt/${seq}`, "its prompt") : null;
+    if (kind === EventKind.MEMORY && text) return link(`memory/${n}`, `memory ${n}`);
+    return kind === EventKind.THOUGHT && prompt ? link(`prompt/${seq}`, "its prompt") : null;
   }
 
   #sift(words) {

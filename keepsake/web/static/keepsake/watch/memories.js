@@ -4,6 +4,7 @@ import { bar } from "./agent_state.js";
 import { get } from "./api.js";
 import { prose } from "./book.js";
 import { announce, count, el, fill, many, time } from "./dom.js";
+import { FoundKind, MemoryKind } from "./kinds.js";
 
 const PAGE = 50;
 const LIMIT = 20;
@@ -62,7 +63,7 @@ export function memoryRows(memories, { mark = 0, ids = false } = {}) {
     tabindex: "-1", "data-row": true,
   },
   el("a", { class: "number", href: `#memory/${memory.number}` }, String(memory.number)),
-  el("span", { class: "what", dir: "auto" }, memory.kind === "act" ? `> ${memory.text}` : memory.text),
+  el("span", { class: "what", dir: "auto" }, memory.kind === MemoryKind.ACT ? `> ${memory.text}` : memory.text),
   memory.repeats > 1 ? el("b", { title: "times in a row" }, `×${memory.repeats}`) : null,
   el("small", {}, time(memory.time), ...about(memory))));
 }
@@ -120,14 +121,14 @@ export class Recall {
 
 /** The link of a hit to its place among the memories; null for a note. */
 function placeOf(hit) {
-  if (hit.kind === "note") return null;
-  return `#memory/${hit.kind === "summary" ? hit.title.replace("memories ", "") : hit.n}`;
+  if (hit.kind === FoundKind.NOTE) return null;
+  return `#memory/${hit.kind === FoundKind.SUMMARY ? hit.title.replace("memories ", "") : hit.n}`;
 }
 
 function titleOf({ kind, n, title }) {
-  if (kind === "note") return `note: ${title}`;
-  if (kind === "summary") return `short-term summary ${n} (${title})`;
-  return kind === "memory" ? `memory ${n}` : `memory ${n}, ${kind}`;
+  if (kind === FoundKind.NOTE) return `note: ${title}`;
+  if (kind === FoundKind.SUMMARY) return `short-term summary ${n} (${title})`;
+  return kind === FoundKind.MEMORY ? `memory ${n}` : `memory ${n}, ${kind}`;
 }
 
 /** A row for a hit, or for something that a thought recalled, with its score against the best score. */

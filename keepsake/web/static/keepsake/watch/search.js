@@ -2,6 +2,7 @@
 
 import { get } from "./api.js";
 import { announce, bindKeys, byId, count, el, fill, many, rowKeys, time } from "./dom.js";
+import { MemoryKind } from "./kinds.js";
 
 const MOST = 50;
 const hits = byId("hits");
@@ -30,7 +31,7 @@ function draw(found, asked) {
   const words = asked.toLowerCase().match(/[\p{L}\p{N}_]+/gu) ?? [];
   fill(hits, found.hits.map(({ id, agent, memory }) => el("li", { "data-row": true, tabindex: "-1" },
     el("a", { href: `/agents/${id}/#memory/${memory.number}`, "data-opens": true }, `${agent}, memory ${count(memory.number)}`), " ",
-    el("small", {}, time(memory.time), memory.place ? ` · ${memory.place}` : "", memory.kind === "act" ? " · its own act" : ""),
+    el("small", {}, time(memory.time), memory.place ? ` · ${memory.place}` : "", memory.kind === MemoryKind.ACT ? " · its own act" : ""),
     el("p", { class: "what", dir: "auto" }, marked(memory.text, words)))));
 }
 

@@ -3,6 +3,7 @@
 import { get } from "./api.js";
 import { prose } from "./book.js";
 import { count, el, fill, many, percent, seconds, time } from "./dom.js";
+import { ImpulseKind, ThoughtOutcome } from "./kinds.js";
 import { row, TIERS } from "./memories.js";
 
 /** The section "Why" of an agent's page; `#why/3` is the third-last act. */
@@ -77,7 +78,7 @@ function sent({ seq, thought }) {
 
 function act(why) {
   return [el("p", {}, el("code", { dir: "auto" }, `> ${why.command}`), " ", el("small", {}, time(why.time))),
-    (why.thought?.outcome ?? "acted") === "acted" ? null
+    (why.thought?.outcome ?? ThoughtOutcome.ACTED) === ThoughtOutcome.ACTED ? null
       : el("p", { class: "problem", dir: "auto" }, `${why.thought.outcome}: ${why.thought.problem}`),
     el("p", { dir: "auto" }, why.reason ? `Its reason: ${why.reason}` : "It gave no reason."),
     why.act ? el("p", {}, link(why.act)) : null];
@@ -85,7 +86,7 @@ function act(why) {
 
 function cause(why) {
   const from = why.thought?.source ? ` by ${why.thought.source}` : "";
-  return [el("p", {}, why.trigger ? `${why.trigger === "other" ? "something it saw" : why.trigger}${from}` : "That is no longer known."),
+  return [el("p", {}, why.trigger ? `${why.trigger === ImpulseKind.OTHER ? "something it saw" : why.trigger}${from}` : "That is no longer known."),
     why.cause ? el("p", {}, link(why.cause), ": ", el("bdi", {}, why.cause.text)) : null];
 }
 

@@ -1,0 +1,45 @@
+"""The kinds and outcomes that the dashboard's pages know, written as a JavaScript module.
+
+``python -m keepsake.web.kinds`` writes it after an enum has changed; a test compares the two.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from enum import StrEnum
+from pathlib import Path
+
+from keepsake.agent.attention import ImpulseKind
+from keepsake.archive.records import MemoryKind
+from keepsake.events.types import KINDS, ThoughtOutcome
+from keepsake.recall.documents import DocumentKind
+
+MODULE = Path(__file__).parent / "static" / "keepsake" / "watch" / "kinds.js"
+
+
+def _members(kind: type[StrEnum]) -> dict[str, str]:
+    return {each.name: each.value for each in kind}
+
+
+def _script() -> str:
+    """Return the text of the module: a frozen object for each enum."""
+    exported: Mapping[str, Mapping[str, str]] = {
+        "EventKind": {kind.upper(): kind for kind in KINDS},
+        "FoundKind": {each.name: each.label for each in DocumentKind},
+        "ImpulseKind": _members(ImpulseKind),
+        "MemoryKind": _members(MemoryKind),
+        "ThoughtOutcome": _members(ThoughtOutcome),
+    }
+    head = "/* Kinds and outcomes of the library. Written by python -m keepsake.web.kinds. */\n"
+    objects = (
+        f"export const {name} = Object.freeze({json.dumps(members, indent=2)});\n"
+        for name, members in exported.items()
+    )
+    return "\n".join([head, *objects])
+
+
+SCRIPT = _script()
+
+if __name__ == "__main__":
+    MODULE.write_text(SCRIPT, encoding="utf-8")
