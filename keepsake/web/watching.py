@@ -53,6 +53,7 @@ class Watching:
             return record
         words = {"text": memory.text[:_LONGEST_TEXT], "source": memory.source}
         words |= {"place": memory.place, "reason": memory.reason}
+        words["happening"] = memory.happening
         return record | {name: self._scrubber.clean(each) for name, each in words.items() if each}
 
 

@@ -114,11 +114,15 @@ def warm_up(ref: AgentRef, impulse: Impulse, tools: MemoryTools, services: Runti
 
     try:
         model, _ = services.gateway.model(PROFILE)
+    except ModelUnavailable:  # the profile uses none: the turn answers by rule
+        return
+    except KeepsakeError as error:
+        ended(error)
+        return
+    try:
         fast = not services.prompt_form(model.resolved()).reads_ahead
         if not (fast and model.capabilities.known):
             services.gateway.submit(PROFILE, Priority.EVENT, key, request, ended)
-    except ModelUnavailable:
-        pass  # the turn answers by rule, and the doctor says why
     except KeepsakeError as error:
         ended(error)
 

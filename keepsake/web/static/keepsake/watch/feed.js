@@ -2,19 +2,17 @@
 
 import { count, el, fill, setText, time } from "./dom.js";
 import { describe, INNER } from "./event_words.js";
-import { EventKind, MemoryKind } from "./kinds.js";
+import { EventKind } from "./kinds.js";
 
 const MOST = 500;
 const PAINT = 100;
 const LONGEST = 4000;
-const SAME = 5000;
 const HOLD = "Hold the rows still. Events that arrive meanwhile are shown when you continue";
 
 /** Rows of events in `root`; `named` adds the agent's name to each. */
 export class Feed {
   #waiting = [];
   #memories = new Map();
-  #names = new Set();
   #first = new Map();
   #due = null;
   #paused = false;
@@ -93,17 +91,13 @@ export class Feed {
     row.remove();
   }
 
-  /** Whether another agent's row already shows the same: the row of its author, or of the first listener. */
-  #echoes({ agent, of, source, text, t }) {
-    if (agent) this.#names.add(agent);
-    if (!this.named || of !== MemoryKind.PERCEPTION || !source) return false;
-    const at = Date.parse(t);
-    const key = `${source} ${text?.match(/"(.*)"/)?.[1] ?? ""}`;
+  /** Whether another agent's row already shows the same happening: the row of its author, or of the first witness. */
+  #echoes({ agent, happening }) {
+    if (!this.named || !happening) return false;
+    const first = this.#first.get(happening);
+    if (first) return first !== agent;
     if (this.#first.size > this.most) this.#first.clear();
-    const first = this.#first.get(key);
-    if (this.#names.has(source)) return true;
-    if (first && Math.abs(at - first.at) < SAME) return first.agent !== agent;
-    this.#first.set(key, { agent, at });
+    this.#first.set(happening, agent);
     return false;
   }
 
