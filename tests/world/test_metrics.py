@@ -61,7 +61,8 @@ class WatchedTest(MetricsWorld):
         assert "c67jHL8p" not in heard["text"]
         act = next(each for each in records if each.get("of") == "act")
         assert (act["text"], act["reason"]) == ("say The leek soup.", "Tom is hungry")
-        assert len({heard["happening"], act["happening"], ""}) == 3  # two happenings, each with an id
+        # Two happenings, each with an id.
+        assert len({heard["happening"], act["happening"], ""}) == 3
         assert [each["seq"] for each in records] == list(range(1, len(records) + 1))
 
     def test_grafanas_dashboard_and_the_docs_name_existing_metrics(self):
