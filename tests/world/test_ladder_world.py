@@ -210,6 +210,15 @@ class TestBuilders(Building, LadderWorld):
         assert "Dropped" in self.type("@rules/drop Tom", "Dropped")
         assert self.mind.memory.commitments.items == ()
 
+    def test_a_compaction_that_runs_already_is_no_failure(self):
+        self.budget(immediate_window=4, recent_window=100, preserve_memories=4)
+        self.mira.db.paused = True
+        self.chatter(8)
+        self.mind.compactions.compact(CompactReason.MANUAL)
+        shown = " ".join(self.type("@compact-memories Mira", "Not now").split())
+        assert "a compaction of Mira's memory is under way. Wait for it to end" in shown
+        self.wait_for_compaction()
+
 
 ASKED = "Write your summary of these memories."
 HELD = "Which of these lines does the text contradict?"

@@ -8,7 +8,7 @@ from datetime import UTC
 from keepsake.agent.memory.compacting import CompactionOutcome
 from keepsake.agent.mind import ActionResult
 from keepsake.contrib.evennia.commands.base import BuilderCommand, Query, plain, table
-from keepsake.errors import CompactionError
+from keepsake.errors import CompactionError, CompactionRunning
 from keepsake.memory.history import PastCompaction, compactions
 from keepsake.memory.types import CompactReason, Outcome, UndoResult
 
@@ -46,6 +46,8 @@ class CmdCompactMemories(BuilderCommand):
 
 def compaction_result(outcome: CompactionOutcome) -> ActionResult:
     """Return the outcome of a compaction, in words."""
+    if isinstance(outcome, CompactionRunning):
+        return False, f"Not now: {outcome}"
     if isinstance(outcome, CompactionError):
         return False, f"The compaction failed: {outcome}"
     if outcome.outcome is Outcome.NOTHING:
