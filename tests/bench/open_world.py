@@ -68,7 +68,7 @@ def _figures() -> list[Figure]:  # noqa: C901 - defines a world
 
     class World(AgentsWorld):
         def measure(self) -> None:
-            service = IndexService(self.services.places, "none", MiniLMEmbedder(), print)
+            service = IndexService(self.services.places, "none", MiniLMEmbedder())
             self.services.indexes = service
             self.addCleanup(service.close, stop_server=False)
             for size in SIZES:
