@@ -34,7 +34,7 @@ _NEVER = float("-inf")
 
 
 class ImpulseKind(StrEnum):
-    """Why an agent may think: the kind of what it notices."""
+    """Why an agent may think."""
 
     ADDRESSED = "addressed"  # spoken to
     NAMED = "named"  # mentioned by name

@@ -60,11 +60,11 @@ _RESULTS = {
 """The beginnings of the results of an agent's memory tools, each with its verb."""
 _TRIED = "You tried to "
 _LOOK_SIGNS = (" Exits: ", " Here: ")
-"""Labels near the end of what a look at a room showed."""
+"""Labels near the end of a room's description, as a look showed it."""
 
 
 def what_of(record: Mapping[str, Any]) -> What:
-    """Return what an archive line without fields says: its ``text`` and what stands beside it.
+    """Read an archive line without fields, from its ``text`` and its other values.
 
     Args:
         record: The archive line. It may have ``kind``, ``text``, ``source``, ``source_id``,

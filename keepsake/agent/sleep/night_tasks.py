@@ -156,7 +156,7 @@ class NightWork:
         return (None if was_refused else drafts), min(task.taken)
 
     def _write_entries(self, drafts: Sequence[DraftEntry], shown: Sequence[Memory]) -> int:
-        """Write entries on the day of what they are about; return how many there are."""
+        """Write each entry on the day of its sources; return the number of entries."""
         known = {memory.number: memory for memory in shown}
         for draft in drafts:
             sources = [known[number] for number in draft.memories]

@@ -18,7 +18,7 @@ from keepsake.tasks.answer import EMPTY, AnswerPart, AnswerReader, PartKind
 from keepsake.tasks.deed import deed_of
 
 type Build = Callable[[ModelProfile, float], GenerationRequest | None]
-"""Builds the request when the queue reaches it, after so many seconds; None cancels it."""
+"""Builds the request when the queue reaches it, after a wait in seconds; None cancels it."""
 
 
 class ModelCall:
