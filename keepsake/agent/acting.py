@@ -23,7 +23,7 @@ from keepsake.agent.surroundings import (
     place_of,
 )
 from keepsake.archive.privacy import WHISPER, Audience
-from keepsake.archive.records import Memory, MemoryKind
+from keepsake.archive.records import Memory, MemoryFacts, MemoryKind
 from keepsake.happening import (
     ME,
     Deed,
@@ -99,6 +99,7 @@ class CurrentAct:
         perceived: The database numbers of the agents that archived it.
         echoed: Whether the agent itself was shown its words, as others are.
         failed: Whether the command reported a failure.
+        facts: Other fields of the memories of those who perceive it.
     """
 
     command: Command
@@ -110,6 +111,7 @@ class CurrentAct:
     perceived: set[int] = field(default_factory=set)
     echoed: bool = False
     failed: bool = False
+    facts: MemoryFacts = field(default_factory=MemoryFacts)
 
     def has_words(self, line: str) -> bool:
         """Return whether a line has the words that the agent speaks."""
@@ -153,6 +155,7 @@ class Actor:
         event: str = "",
         basis: Basis = NO_BASIS,
         confided: bool = False,
+        chain: str = "",
     ) -> Act:
         """Execute a command, under the same rules as a player's.
 
@@ -161,6 +164,8 @@ class Actor:
             event: The ``event`` of a stock phrase; empty for the agent's own words.
             basis: What the answer rests on.
             confided: Whether it may hold whispered words. Then search words are not archived.
+            chain: For words that pass something on: the memories behind it, as in
+                :attr:`Memory.chain`. Everybody who hears them keeps it.
         """
         if command.verb == "wait":
             return Act(command)
@@ -186,6 +191,7 @@ class Actor:
             answers=seen if late else 0,
             rests_on=_rests_on(what, basis, window),
             witnesses=witnesses,
+            chain=chain,
         )
         if command.verb in PRIVATE:
             if command.verb == PLAN:
@@ -210,7 +216,8 @@ class Actor:
             return Act(command, memory=number)
         addressees = addressees_of(what)
         addressee = find_person(agent, addressees[0].name) if addressees else None
-        act = CurrentAct(command, what, number, happening, addressee)
+        facts = MemoryFacts(chain=chain) if chain else MemoryFacts()
+        act = CurrentAct(command, what, number, happening, addressee, facts=facts)
         typed = self._game_command(agent, command, what)
         self.current = act
         known = not isinstance(what, Speech) or _has_command(agent, typed.verb)

@@ -76,7 +76,7 @@ class Impulse:
     source_id: str = ""  # identity of the source; empty if that is not known
     aside: bool = False  # whether it is meant for somebody else here: no reason to think
     plan: int = 0  # the number of the plan that is due; 0 for none
-    why: str = ""  # why the plan is due: ``its time has come``
+    why: str = ""  # why the plan is due, or what an idle thought may begin something from
     confided: frozenset[str] | None = None  # who alone may know of the plan; None for anybody
     who: str = field(init=False)
     priority: Priority = field(init=False)

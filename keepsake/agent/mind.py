@@ -11,14 +11,22 @@ from keepsake.agent.memory.compacting import Compactions
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.memory.recaller import Recaller
 from keepsake.agent.memory.tools import MemoryTools
+from keepsake.agent.pair_talk import TalkOfTwo
 from keepsake.agent.plans import Plans
 from keepsake.agent.runtime import Runtime
 from keepsake.agent.sleep.night import Nights
 from keepsake.agent.sleep.night_tasks import NightFacts, NightWork
 from keepsake.agent.sleep.sleeper import ERRAND_PACE, Sleeper
-from keepsake.agent.surroundings import AgentRef, Body, find_goal, place_names, place_of
+from keepsake.agent.surroundings import (
+    AgentRef,
+    Body,
+    find_goal,
+    place_names,
+    place_of,
+)
 from keepsake.agent.thinker import Thinker
 from keepsake.books.persona import open_lines
+from keepsake.errors import KeepsakeError
 from keepsake.happening import Result
 from keepsake.logs import Subsystem, get_logger, logged
 
@@ -49,6 +57,9 @@ class Mind:
             ref.name, books.plans, services, self.thinker.begin_plan, self._walk_seconds
         )
         self.thinker.plans = self.plans
+        self.thinker.begin_talk = self._begin_talk
+        self._services = services
+        self._talk: TalkOfTwo | None = None
         tools.plans = self.plans
         self.actor.walk = self._walk
 
@@ -114,6 +125,32 @@ class Mind:
             self.plans.go_on(plan)
         self.thinker.schedule()
 
+    def _begin_talk(self, body: Body) -> bool:
+        """Begin a talk with another agent who is here; return whether it was begun."""
+        other: Mind | None = body.mind
+        if other is None or other is self or not TalkOfTwo.may_begin(self, other):
+            return False
+        me = self.thinker.body()
+        if me is None or self.thinker.talks_to or other.thinker.talks_to:
+            return False
+
+        def ended() -> None:
+            self._talk = None
+            for mind in (self, other):
+                mind.thinker.talk_with(None)
+
+        talk = TalkOfTwo(self, other, self._services, ended)
+        try:
+            if not talk.start():
+                return False
+        except KeepsakeError as error:
+            log.warning("A talk could not begin", agent=self.memory.name, exc_info=error)
+            return False
+        self._talk = talk
+        self.thinker.talk_with(body)
+        other.thinker.talk_with(me)
+        return True
+
     def pause(self, agent: Body) -> ActionResult:
         """Pause the agent: it perceives and remembers, but does not think."""
         if agent.db.paused:
@@ -154,6 +191,8 @@ class Mind:
     def close(self) -> None:
         """Stop thinking, and write the memory to disk."""
         self.closed = True
+        if self._talk is not None:
+            self._talk.stop()
         self.plans.close()
         self.thinker.close()
         self.sleeper.close()

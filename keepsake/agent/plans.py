@@ -197,11 +197,15 @@ def _may_show(plan: Plan, audience: Audience) -> bool:
     return plan.private is None or (bool(audience) and audience <= plan.private)
 
 
+_STATES = {PlanState.DOING: " (begun)", PlanState.MISSED: " (missed)"}
+
+
+def line_of(plan: Plan) -> str:
+    """Return a plan as a prompt shows it: ``3. tomorrow 12:00, …: show her the ferry (begun)``."""
+    since = f" (since memory {plan.since})" if plan.since else ""
+    return f"{plan.number}. {plan.line}{_STATES.get(plan.state, '')}{since}"
+
+
 def lines_of(plans: Sequence[Plan]) -> tuple[str, ...]:
-    """Return plans as a prompt shows them: ``3. tomorrow 12:00, …: show her the ferry (begun)``."""
-    begun = {PlanState.DOING: " (begun)", PlanState.MISSED: " (missed)"}
-    return tuple(
-        f"{each.number}. {each.line}{begun.get(each.state, '')}"
-        + (f" (since memory {each.since})" if each.since else "")
-        for each in plans
-    )
+    """Return each plan as :func:`line_of` does."""
+    return tuple(map(line_of, plans))

@@ -174,6 +174,15 @@ class Runtime:
             return None
         return self.gateway.model(PROFILE)[0].resolved()
 
+    @property
+    def acts_unprompted(self) -> bool:
+        """Whether the agents' model may do something when nobody turns to an agent."""
+        try:
+            profile = self.agent_profile
+            return profile is not None and self.prompt_form(profile).acts_unprompted
+        except KeepsakeError:
+            return True  # the model call reports a profile that cannot be used
+
     def prompt_form(self, target: TargetModel) -> PromptForm:
         """Return the form in which a model is asked what an agent does next.
 

@@ -14,7 +14,7 @@ from keepsake.agent.attention import Impulse, ImpulseKind
 from keepsake.agent.body import Body as Body  # noqa: PLC0414 - others import it from here
 from keepsake.agent.body import FindBody
 from keepsake.archive.records import BY_RULE, GIVE
-from keepsake.happening import ME, Deed, Manner, Pose, Sight, Speech, What
+from keepsake.happening import ME, Deed, Manner, PersonId, Pose, Sight, Speech, What
 from keepsake.language.perception import names, perceive
 from keepsake.prompt.verbs import Options, find_named
 
@@ -175,6 +175,12 @@ def identity_of(somebody: Any) -> str:
     if "character" not in getattr(somebody, "_content_types", ()) or somebody.id is None:
         return ""
     return _identity(somebody.id, somebody.db_date_created)
+
+
+def number_of(identity: PersonId) -> int:
+    """Return the database number in an identity; 0 if it is none, as in an early archive."""
+    number = identity.partition("-")[0]
+    return int(number) if number.isdecimal() else 0
 
 
 @lru_cache(maxsize=4096)  # called for everybody near, many times per thought

@@ -5,7 +5,7 @@ Everything runs on the reactor thread.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from enum import StrEnum
 from functools import partial
@@ -17,6 +17,7 @@ from keepsake.agent.acting import Actor
 from keepsake.agent.agent_log import ThoughtLog
 from keepsake.agent.attention import DIRECT, IDLE, Attention, Impulse, ImpulseKind
 from keepsake.agent.memory.tools import MemoryTools
+from keepsake.agent.occasions import Occasion, Occasions
 from keepsake.agent.plans import Due, Plans
 from keepsake.agent.runtime import Runtime
 from keepsake.agent.scheduler import Alarm
@@ -25,6 +26,7 @@ from keepsake.agent.surroundings import (
     Body,
     hosts_guests,
     identity_of,
+    is_agent,
     name_of,
     people_near,
     show_no_answer,
@@ -64,6 +66,8 @@ class Thinker:
         log: The outcomes of its thoughts since the server started.
         turn: The current thought; None if there is none.
         plans: The plans that wake it; None before the mind has connected them.
+        begin_talk: Begins a talk with another agent who is here; returns whether it began one.
+        talks_to: The identity of the agent with whom it talks in a talk of two; empty for none.
     """
 
     def __init__(
@@ -98,6 +102,9 @@ class Thinker:
             take_newer=lambda: self._attention.take_newer() if self._update_present() else None,
         )
         self.plans: Plans | None = None
+        self.begin_talk: Callable[[Body], bool] = lambda _: False
+        self.talks_to = ""
+        self._occasions = Occasions(self._memory, services)
         self._closed = False
         self._unanswered: dict[str, Impulse] = {}  # of players who got no answer from a model
         self._since = 0.0  # when the current thought began
@@ -146,6 +153,8 @@ class Thinker:
         agent = self._update_present()
         if agent is None or agent.db.asleep:
             return
+        if self.talks_to and event.who == self.talks_to:
+            return  # the next line of their talk answers it
         if event.kind in DIRECT and event.source and event.who not in self._attention.present:
             event = replace(event, kind=ImpulseKind.HEARD)  # a shout from another room
         if self._attention.notice(event, self._seconds()):
@@ -255,8 +264,16 @@ class Thinker:
             return
         impulse = due[1]
         attention.begin(impulse)
-        may_think = impulse.priority == "player" or not self._walking()
+        for_player = impulse.priority == "player"
+        may_think = for_player or not (self._walking() or self.talks_to)
         state = self.state
+        if impulse is IDLE and may_think and state is AgentState.IDLE:
+            begun = self._begin_something(agent)
+            if begun is None:
+                self._finish(None)
+                return
+            impulse = begun
+            attention.begin(impulse)
         if may_think and state is AgentState.IDLE and agent.location is not None:
             self.turn = turn = self._new_turn(impulse=impulse, agent=agent)
             self._since = now
@@ -270,6 +287,33 @@ class Thinker:
         if state is AgentState.PAUSED and impulse.priority == "player":
             self._unanswered[impulse.key] = impulse
         self._finish(None)
+
+    def _begin_something(self, agent: Body) -> Impulse | None:
+        """Return the impulse of an unprompted thought; None if there is nothing to think about.
+
+        If the occasion is another agent who is free, the two talk instead.
+        """
+        if agent.location is None or not self._services.acts_unprompted:
+            return None
+        self._occasions.plans = self.plans
+        occasions = self._occasions.take(agent, self._services.clock.now())
+        if not occasions or self._talks_about(occasions):
+            return None
+        return replace(IDLE, why=" ".join(each.text for each in occasions))
+
+    def _talks_about(self, occasions: Sequence[Occasion]) -> bool:
+        """Begin a talk with the first agent whom an occasion is about; return whether it began."""
+        others = (each.about for each in occasions if each.about is not None)
+        other = next((each for each in others if is_agent(each)), None)
+        return other is not None and self.begin_talk(other)
+
+    def talk_with(self, other: Body | None) -> None:
+        """Begin to talk with another agent in a talk of two, or end that with None."""
+        self.talks_to = identity_of(other) if other is not None else ""
+        if other is not None:
+            self._occasions.met(other, self._services.clock.now())
+        else:
+            self.schedule()
 
     def _follow_plan(self, turn: Turn) -> None:
         """Go on with a plan after a thought in which the agent acted."""

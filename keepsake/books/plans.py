@@ -108,6 +108,11 @@ class Plan:
         """The time of the plan; None if it has none."""
         return self.when.at if self.when else None
 
+    @property
+    def is_begun(self) -> bool:
+        """Whether something was done for it, and it has not ended."""
+        return self.state is PlanState.DOING
+
     def is_overdue(self, now: datetime) -> bool:
         """Return whether its time passed so long ago that it was missed."""
         return not self.state.has_ended and self.at is not None and now > self.at + GRACE

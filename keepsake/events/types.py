@@ -241,11 +241,39 @@ class World:
     text: str = ""  #: How many events were lost, in words.
 
 
-type Event = Thought | Guard | MemoryChange | Recall | Compaction | Health | Fault | Sleep | World
+@dataclass(slots=True, kw_only=True, unsafe_hash=True)
+class PairTalk(AgentEvent):
+    """A model was asked for a talk of two agents, of whom ``agent`` began it."""
+
+    kind: ClassVar[str] = "pair_talk"
+    other: str  #: The name of the other one.
+    lines: int = 0  #: How many lines the talk has; 0 if they had nothing to say, or it failed.
+    calls: int = 0  #: The number of model calls.
+    prompt_tokens: int = 0  #: Tokens that were sent to the model.
+    completion_tokens: int = 0  #: Tokens that the model wrote.
+    seconds: float = 0.0  #: How long the model took.
+    model: str = ""  #: The model that wrote it.
+    problem: str = ""  #: Why an answer was refused, or why there was none.
+
+
+type Event = (
+    Thought | Guard | MemoryChange | Recall | Compaction | Health | Fault | Sleep | World | PairTalk
+)
 
 KINDS: Mapping[str, type[Event]] = {
     each.kind: each
-    for each in (Thought, Guard, MemoryChange, Recall, Compaction, Health, Fault, Sleep, World)
+    for each in (
+        Thought,
+        Guard,
+        MemoryChange,
+        Recall,
+        Compaction,
+        Health,
+        Fault,
+        Sleep,
+        World,
+        PairTalk,
+    )
 }
 """The classes by the ``kind`` of their lines."""
 

@@ -171,6 +171,11 @@ def perceive(raw: str, *, own_name: str = "") -> str:
 
 
 @lru_cache(maxsize=16_384)  # the windows of a hundred agents
+def is_question(words: str) -> bool:
+    """Return whether words end as a question, in any script with a question mark."""
+    return words.rstrip(" \"'”’»)」』").endswith(("?", "？", "؟"))
+
+
 def for_prompt(text: str, *, limit: int = PROMPT_LIMIT) -> str:
     """Return ``text`` as one harmless line of a prompt.
 

@@ -128,7 +128,7 @@ def _schema(name: str, most: int, fields: Mapping[str, Any]) -> dict[str, Any]:
     return {"type": "object", "properties": {name: entries}, "required": [name]}
 
 
-def _parse_list(answer: str, name: str) -> list[Mapping[str, Any]]:
+def parse_objects(answer: str, name: str) -> list[Mapping[str, Any]]:
     """Return the complete objects of the list ``name`` in an answer, or of a bare list."""
     decoder = json.JSONDecoder(strict=False)
     plain = LAST_COMMA.sub(r"\1", answer)
@@ -186,7 +186,7 @@ def journal_task(
 
     def read(answer: str) -> tuple[DraftEntry, ...]:
         entries = []
-        for found in _parse_list(answer, "entries")[:MOST_ENTRIES]:
+        for found in parse_objects(answer, "entries")[:MOST_ENTRIES]:
             given = found.get("importance")
             if not isinstance(given, int) or not 1 <= given <= 10:
                 raise AnswerRefused('The "importance" of an entry is a whole number from 1 to 10')
@@ -241,7 +241,7 @@ def reflect_task(  # noqa: PLR0917 - all six arguments are needed and distinct
     """
 
     def read(answer: str) -> tuple[DraftEntry, ...]:
-        found = _parse_list(answer, "insights")[:most]
+        found = parse_objects(answer, "insights")[:most]
         return tuple(_parse_entry(each, LONGEST_INSIGHT, numbers, LEAST_CITED) for each in found)
 
     values = {"name": own_name, "known": known, "most": most, "longest": LONGEST_INSIGHT}
@@ -263,7 +263,7 @@ def intentions_task(
 
     def parse(answer: str) -> tuple[PlanDraft, ...]:
         drafts = []
-        for found in _parse_list(answer, "plans")[:MOST_PLANS]:
+        for found in parse_objects(answer, "plans")[:MOST_PLANS]:
             draft = _parse_entry({**found, "text": found.get("plan")}, LONGEST_PLAN, shown, 0)
             try:
                 plan = read(draft.text)

@@ -71,6 +71,7 @@ class Scene:
     partner: str = ""  # the person who is answered; empty for nobody
     words: str = ""  # what the partner said, if something else that is answered came after it
     earlier: str = ""  # in the same case, the line of what the partner did, if it was no speech
+    occasion: str = ""  # what the character may begin something from, if nobody turned to it
     trigger: str = ""  # why the character thinks: ``addressed``, ``arrival``, ``idle`` …
     examples: tuple[str, ...] = ()  # lines that show its voice: ``~Mira> say Sit down.``
     pinned: tuple[str, ...] = ()  # pins, verbatim

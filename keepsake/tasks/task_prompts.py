@@ -21,6 +21,7 @@ _TEMPLATES = {
     "people": ("system turn", f"{_NIGHT} who portrait"),
     "intentions": ("system turn", f"{_NIGHT} persona today known usual places most"),
     "reflect": ("system turn", f"{_NIGHT} most known"),
+    "pair_talk": ("system turn", "one other place now present before most longest refused"),
     "summarise": ("system memories", f"{_SUMMARY} memories older"),
     "merge": ("system summaries", f"{_SUMMARY} summaries"),
     "contradictions": ("question", "lines text"),

@@ -182,8 +182,10 @@ class ServersTest(EventsWorld):
             ("warning", "other", ""),
             ("warning", "models", "Mira"),
         ]
-        # Here is no index and no guard; their events: test_why_world and test_ladder_world.
-        assert {each["kind"] for each in self.logged()} == set(KINDS) - {"recall", "guard"}
+        # Here is no index, no guard and no other agent; their events: test_why_world,
+        # test_ladder_world and test_occasions.
+        missing = {"recall", "guard", "pair_talk"}
+        assert {each["kind"] for each in self.logged()} == set(KINDS) - missing
         self.fake.close()
         gateway.check_health()
         ready, gone = self.logged("health")

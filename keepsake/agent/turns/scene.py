@@ -9,6 +9,7 @@ from itertools import takewhile
 from typing import Any
 
 from keepsake.agent.agent_log import call_hook
+from keepsake.agent.attention import ImpulseKind
 from keepsake.agent.memory.related import SearchResult, line_of, scene_query
 from keepsake.agent.memory.tools import WRITES, MemoryTools
 from keepsake.agent.plans import lines_of
@@ -36,6 +37,7 @@ from keepsake.archive.records import Memory
 from keepsake.archive.transcript import day_and_time
 from keepsake.events.types import Recalled
 from keepsake.happening import Person
+from keepsake.language.perception import is_question
 from keepsake.prompt.verbs import NAMING, VERBS, WORDS, Options, Takes, Verb
 from keepsake.recall.documents import SAME_SCENE, DocumentKind, Hit
 from keepsake.recall.fusion import BY_WORDS
@@ -235,6 +237,7 @@ def _surroundings(
         facts=tuple(map(str, facts)),
         partner=turn.partner.name if turn.partner else "",
         trigger=turn.impulse.kind,
+        occasion=turn.impulse.why if turn.impulse.kind is ImpulseKind.IDLE else "",
         tools=tuple(usages.items()),
         commands=tuple(f"{v.usage}: {v.help}" for v in verbs),
     )
@@ -292,8 +295,8 @@ def told_lines(hits: Sequence[Hit], words: str, known_as: KnownAs) -> tuple[Exce
         if hit.document.kind is not DocumentKind.MEMORY:
             continue
         said = hit.document.memory().heard
-        relevant = words.endswith("?") or any(each.startswith(BY_WORDS) for each in hit.reasons)
-        if said and not said.words.endswith("?") and relevant:
+        relevant = is_question(words) or any(each.startswith(BY_WORDS) for each in hit.reasons)
+        if said and not is_question(said.words) and relevant:
             line = f'{known_as(said.speaker)} said, "{said.words}"'
             lines.append(Excerpt((hit.document.first,), line))
     return tuple(lines)

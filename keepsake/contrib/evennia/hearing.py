@@ -29,9 +29,10 @@ from django.utils.translation import gettext as _
 from evennia.accounts.accounts import DefaultAccount
 from evennia.objects.models import ObjectDB
 
+from keepsake.agent.acting import CurrentAct
 from keepsake.agent.happening_ids import new_id
 from keepsake.agent.runtime import running, runtime
-from keepsake.agent.surroundings import LOGIN, identity_of, is_agent, name_of
+from keepsake.agent.surroundings import LOGIN, identity_of, is_agent, name_of, number_of
 from keepsake.archive.records import GIVE, MemoryFacts
 from keepsake.contrib.evennia.minds import mind_of
 from keepsake.happening import (
@@ -137,8 +138,11 @@ def happens(what: What, **facts: Unpack[MemoryFacts]) -> Iterator[str]:
     if inside is not None and _same_words(inside.what, what):
         yield inside.id  # a command that speaks through ``at_say`` knows more than ``at_say``
         return
-    actor = actor_of(what)
-    happening = Happening(_id_of_act(actor) or new_id(), what, facts)
+    act = _current_act_of(actor_of(what))
+    if act is None:
+        happening = Happening(new_id(), what, facts)
+    else:
+        happening = Happening(act.happening, what, MemoryFacts(**{**act.facts, **facts}))
     _now.append(happening)
     try:
         yield happening.id
@@ -153,12 +157,11 @@ def _same_words(outer: What, inner: What) -> bool:
     return outer.speaker == inner.speaker and outer.words in inner.words
 
 
-def _id_of_act(actor: Person | None) -> str:
-    """Return the id of the act that an agent carries out now; empty if it carries out none."""
+def _current_act_of(actor: Person | None) -> CurrentAct | None:
+    """Return the act that an agent carries out now; None if it carries out none."""
     somebody = object_of(actor.id) if actor is not None else None
     mind = mind_of(somebody) if is_agent(somebody) else None
-    act = mind.actor.current if mind is not None else None
-    return act.happening if act is not None else ""
+    return mind.actor.current if mind is not None else None
 
 
 def hear(where: Any, speech: Speech, *, players: bool = True) -> None:
@@ -203,11 +206,10 @@ def _shown_name(somebody: Person, reader: Any) -> str:
 
 def object_of(identity: PersonId) -> Any | None:
     """Return the character with that identity; None if it is not known or has been deleted."""
-    number = identity.partition("-")[0]
-    if not number.isdecimal():
+    if not (number := number_of(identity)):
         return None
     # Evennia keeps loaded objects: this asks the database only the first time.
-    found = ObjectDB.objects.get_id(int(number))
+    found = ObjectDB.objects.get_id(number)
     return found if found is not None and identity_of(found) == identity else None
 
 
@@ -303,7 +305,7 @@ def _happening_shown_by(line: str, sender: Any) -> Happening | None:
             what = replace(act.what, actor=me)
         case _:
             return None
-    return Happening(act.happening, what, perceived=act.perceived)
+    return Happening(act.happening, what, act.facts, perceived=act.perceived)
 
 
 def _by_type(kind: str, source: Person | None, line: str) -> What:

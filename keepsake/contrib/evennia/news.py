@@ -16,7 +16,7 @@ from keepsake.archive.privacy import is_private
 from keepsake.archive.records import Memory, memories_in
 from keepsake.happening import ME
 from keepsake.json_lines import parsed
-from keepsake.language.perception import SENTENCE_GAP, names, shorten
+from keepsake.language.perception import SENTENCE_GAP, is_question, names, shorten
 
 SHOWN = 3
 MOST_LINES = 20_000
@@ -85,7 +85,7 @@ def _news_in(memory: Memory, name: str, own: str, who: str) -> Iterator[News]:
     if not about or not speaker or names(to, who):
         return
     did = f"spoke of you{f' to {to}' * bool(to)}"
-    if about[0].endswith("?"):
+    if is_question(about[0]):
         did = f"asked {to or 'around'} after you"
     where = f" at {memory.place}" if memory.place else ""
     text = f'{speaker} {did}{where}: "{shorten(about[0], LONGEST)}"'

@@ -9,7 +9,8 @@ export const EventKind = Object.freeze({
   "HEALTH": "health",
   "ERROR": "error",
   "SLEEP": "sleep",
-  "WORLD": "world"
+  "WORLD": "world",
+  "PAIR_TALK": "pair_talk"
 });
 
 export const FoundKind = Object.freeze({

@@ -1,0 +1,196 @@
+"""What an agent may begin something from when nobody has turned to it.
+
+An unprompted thought costs a call of the model. Without a reason, most of its answers are
+``> wait``. So the agent thinks only if there is an occasion: a plan that it has time for, somebody
+here to whom it has not spoken, news for somebody here, or another part of the day. Each occasion is
+used once.
+
+Everything here reads what is in RAM, on the reactor thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from typing import Any
+
+from keepsake.agent.memory.memory import MemoryComponent
+from keepsake.agent.plans import Plans, line_of
+from keepsake.agent.runtime import Runtime
+from keepsake.agent.surroundings import (
+    Body,
+    identity_of,
+    is_agent,
+    name_of,
+    number_of,
+    people_near,
+)
+from keepsake.archive.privacy import NOBODY
+from keepsake.archive.records import Memory
+from keepsake.archive.transcript import DAYTIMES
+from keepsake.errors import KeepsakeError
+from keepsake.happening import Manner
+from keepsake.language.perception import is_question, shorten
+from keepsake.recall.documents import SAME_SCENE
+
+MOST_AT_ONCE = 3
+"""The most occasions that one thought is asked about. More would be answered with a list."""
+NEWS_AGE = timedelta(days=2)
+"""How old something may be that is still told unasked."""
+_LONGEST_NEWS = 200
+"""Characters of a line that is shown as news."""
+
+
+@dataclass(frozen=True, slots=True)
+class Occasion:
+    """One reason to begin something.
+
+    Attributes:
+        key: What makes it the same occasion; it is used once a day.
+        text: The reason, as a prompt shows it.
+        about: The person whom it is about; None for nobody.
+    """
+
+    key: str
+    text: str
+    about: Any = None
+
+
+class Occasions:
+    """The occasions of one agent, and which of them were used today."""
+
+    def __init__(self, memory: MemoryComponent, services: Runtime) -> None:
+        self.plans: Plans | None = None
+        self._memory = memory
+        self._agents = services.subscribers.agent_ids
+        self._used: set[str] = set()
+        self._day = date.min
+
+    def take(self, agent: Body, now: datetime) -> tuple[Occasion, ...]:
+        """Return the occasions that are new, the most urgent first, and mark them as used.
+
+        ``now``: The present time, with time zone.
+        """
+        local = now.astimezone()
+        self._begin_day(local.date())
+        found = [each for each in self._all(agent, local) if each.key not in self._used]
+        taken = tuple(found[:MOST_AT_ONCE])
+        self._used.update(each.key for each in taken)
+        return taken
+
+    def _begin_day(self, today: date) -> None:
+        """Forget what was used on another day."""
+        if today != self._day:
+            self._day = today
+            self._used.clear()
+
+    def met(self, person: Any, now: datetime) -> None:
+        """Note that the agent talks with a person now, so that it need not greet them today."""
+        self._begin_day(now.astimezone().date())
+        self._used.add(_greeting(person))
+
+    def _all(self, agent: Body, now: datetime) -> Iterator[Occasion]:
+        try:
+            window = self._memory.context().window
+        except KeepsakeError:
+            return  # its archive cannot be read now, so it does not think either
+        part = DAYTIMES[now.hour]
+        yield from self._plans_with_time(part)
+        public = self._memory.private.heard_by(window, NOBODY)
+        people = [each for each in people_near(agent) if _can_listen(each)]
+        for person in people:
+            yield from self._news_for(agent, person, public, now)
+        for person in people:
+            if not _spoke_today(window, identity_of(person), now):
+                text = f"You have not spoken with {name_of(person, agent)} today."
+                yield Occasion(_greeting(person), text, person)
+        yield Occasion(f"hour {part}", f"It is {part} now.")
+
+    def _plans_with_time(self, part: str) -> Iterator[Occasion]:
+        """Yield the plans that wait for nothing, once in each part of the day."""
+        plans = self.plans
+        if plans is None:
+            return
+        for plan in plans.shown(NOBODY):
+            waits = plan.when is not None and not plan.is_begun
+            if not waits:
+                text = f"You have time for what you mean to do: {line_of(plan)}"
+                yield Occasion(f"plan {plan.number} {part}", text)
+
+    def _news_for(
+        self, agent: Body, person: Any, window: Sequence[Memory], now: datetime
+    ) -> Iterator[Occasion]:
+        """Yield what the agent was told in public and this person did not hear."""
+        who = identity_of(person)
+        known = known_to(person)
+        told = {n for each in window if each.said and each.to_id == who for n in each.rests_on}
+        for memory in reversed(window):
+            if now - memory.time > NEWS_AGE:
+                return
+            is_known = memory.number in told or memory.happening in known
+            if is_known or not self._is_news(memory) or memory.source_id == who:
+                continue
+            if not is_agent(person) and _was_near(window, who, memory):
+                continue
+            key = f"news {memory.happening or memory.number} {who}"
+            name = name_of(person, agent)
+            line = shorten(memory.line, _LONGEST_NEWS)
+            yield Occasion(key, f"{name} may not know this yet: {line}", person)
+
+    def _is_news(self, memory: Memory) -> bool:
+        """Return whether a memory is something that an agent may tell others.
+
+        That is what a player said in public and did not ask, or what somebody passed on.
+        """
+        heard = memory.heard
+        if heard is None or heard.manner is Manner.WHISPER or is_question(heard.words):
+            return False
+        by_agent = number_of(heard.speaker.id) in self._agents.values()
+        return bool(memory.chain) or not by_agent
+
+
+def _greeting(person: Any) -> str:
+    return f"greeting {identity_of(person)}"
+
+
+def _can_listen(person: Any) -> bool:
+    """Return whether a person is awake, and played by somebody."""
+    played = is_agent(person) or person.has_account
+    return played and not (person.db.asleep or getattr(person, "unannounced", False))
+
+
+def _spoke_today(window: Sequence[Memory], who: str, now: datetime) -> bool:
+    """Return whether the agent and a person exchanged words today."""
+    for memory in reversed(window):
+        if memory.time.astimezone().date() != now.date():
+            return False
+        if memory.said is not None and memory.to_id in ("", who):
+            return True
+        heard = memory.heard
+        if heard is not None and heard.speaker.id == who and heard.is_to_me_or_all:
+            return True
+    return False
+
+
+def known_to(person: Any) -> frozenset[str]:
+    """Return the ids of what an agent remembers in its window; empty for a player."""
+    mind = person.mind if is_agent(person) else None
+    if mind is None:
+        return frozenset()
+    try:
+        window = mind.memory.context().window
+    except KeepsakeError:
+        return frozenset()
+    return frozenset(each.happening for each in window if each.happening)
+
+
+def _was_near(window: Sequence[Memory], who: str, memory: Memory) -> bool:
+    """Return whether a player was seen in the same place shortly before."""
+    return any(
+        each.source_id == who
+        and each.place == memory.place
+        and each.number < memory.number
+        and memory.time - each.time <= SAME_SCENE
+        for each in window
+    )

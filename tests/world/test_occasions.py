@@ -1,0 +1,200 @@
+"""What agents begin of their own accord: not without a reason, and with each other."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from keepsake.agent.runtime import Runtime
+from keepsake.agent.surroundings import identity_of
+from keepsake.books.plans import read_plan
+from keepsake.events.files import events
+from tests.world.agents_world import FixedConfig, LoggedWorld, next_of
+
+IDLE = "Nobody has turned to you."
+TALK = "Write their talk"
+
+
+class Beginning(LoggedWorld):
+    """Mira at the inn, on a day whose hour does not change."""
+
+    START = datetime(2026, 11, 27, 12, tzinfo=UTC)
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.mind.thinker.schedule()
+
+    def start_services(self) -> Runtime:
+        """Start the services with idle thoughts that come soon, also without a player."""
+        new = super().start_services()
+        idle = replace(new.thinking.current, idle_interval=60.0, idle_away_factor=1.0)
+        new.thinking = FixedConfig(idle)
+        return new
+
+    def idle_prompts(self) -> list[str]:
+        return [each for each in self.prompts() if IDLE in each]
+
+    def pass_idle(self) -> None:
+        """Let so much time pass that more than one idle thought is due."""
+        self.pass_time(400)
+
+
+class TestOccasions(Beginning):
+    def test_an_idle_thought_needs_a_reason_and_each_is_used_once(self):
+        self.pass_idle()
+        first, *more = self.idle_prompts()
+        assert "You have not spoken with Tom today." in first
+        assert "It is afternoon now." in first
+        assert more == []
+
+    def test_an_open_plan_is_a_reason(self):
+        self.pass_idle()
+        before = len(self.idle_prompts())
+        plan = read_plan("mend the sign", self.services.clock.now())
+        self.mind.books.plans.add(plan)
+        self.pass_idle()
+        (asked,) = self.idle_prompts()[before:]
+        assert "You have time for what you mean to do: 1. mend the sign" in asked
+
+    def test_a_plan_that_waits_for_its_time_is_none(self):
+        self.pass_idle()
+        before = len(self.idle_prompts())
+        plan = read_plan("in 5 hours: mend the sign", self.services.clock.now())
+        self.mind.books.plans.add(plan)
+        self.pass_idle()
+        assert self.idle_prompts()[before:] == []
+
+    def test_another_part_of_the_day_is_a_reason(self):
+        self.pass_idle()
+        before = len(self.idle_prompts())
+        self.time.time += timedelta(hours=7)
+        self.pass_idle()
+        asked = self.idle_prompts()[before:]
+        assert len(asked) == 1
+        assert "It is evening now." in asked[0]
+
+    def test_news_is_for_those_who_did_not_hear_it(self):
+        self.say("The ferry sank this morning.", "Did you know?")
+        self.char1.move_to(self.add_room("The Quay"))
+        self.add_player(2, "Ada")
+        self.pass_idle()
+        asked = "\n".join(self.idle_prompts())
+        assert "Ada may not know this yet: " in asked
+        assert "The ferry sank" in asked
+        assert 'Ada may not know this yet: Tom says, "Did you know?"' not in asked
+        assert "Tom may not know" not in asked
+
+    def test_a_whisper_is_no_news(self):
+        self.mira.db.paused = True
+        self.char1.execute_cmd("whisper Mira = The ferry sank.")
+        self.mira.attributes.remove("paused")
+        self.char1.move_to(self.add_room("The Quay"))
+        self.add_player(2, "Ada")
+        self.pass_idle()
+        assert "ferry" not in "\n".join(self.idle_prompts())
+
+
+class TestPairTalk(Beginning):
+    """Mira and Bram, whom a model lets talk with each other."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.bram = self.add_agent("Bram")
+        self.talk: list[dict[str, Any]] = []
+        self.fake.script = self.answer
+
+    def answer(self, prompt: str) -> str:
+        """Return the lines of the talk, or the next reply."""
+        if TALK in prompt:
+            return json.dumps({"lines": self.talk})
+        return next_of(self.replies)
+
+    def logged_talks(self) -> list[dict[str, Any]]:
+        assert self.log.flush(60)
+        return [each for each in events(self.log.folder) if each["kind"] == "pair_talk"]
+
+    def talks(self) -> list[str]:
+        return [each for each in self.prompts() if TALK in each]
+
+    def tell_mira(self, words: str) -> int:
+        """Let Tom tell Mira something where Bram does not hear it, and go; return its number."""
+        self.bram.move_to(self.add_room("The Orchard"))
+        self.say(words)
+        number = self.mind.memory.newest
+        self.char1.move_to(self.add_room("The Quay"))
+        self.bram.move_to(self.room1, quiet=True)
+        return number
+
+    def test_one_call_makes_a_talk_that_both_remember_with_what_it_rests_on(self):
+        number = self.tell_mira("The ferry sank this morning.")
+        self.talk = [
+            {"by": "Mira", "says": "Tom says the ferry sank.", "memories": [number]},
+            {"by": "Bram", "says": "Then I keep my apples.", "plan": "in 3 hours: sell cider"},
+            {"by": "Mira", "does": "shrugs."},
+        ]
+        self.pass_idle()
+        (asked,) = self.talks()
+        assert f"{number}. Tom says, " in asked
+        assert not any(each.startswith("You are Mira") for each in self.idle_prompts())
+        mine = [each for each in self.mind.memory.context().window if each.said]
+        his = [each for each in self.bram.mind.memory.context().window if each.heard]
+        assert [each.said.words for each in mine] == ["Tom says the ferry sank."]
+        assert number in mine[0].rests_on
+        (heard,) = [each for each in his if "ferry" in each.words]
+        assert heard.happening == mine[0].happening
+        assert heard.chain == f"Mira {number}"
+        assert [each.what for each in self.bram.mind.books.plans.current] == ["sell cider"]
+        (logged,) = self.logged_talks()
+        assert (logged["agent"], logged["other"]) == ("Mira", "Bram")
+        assert (logged["lines"], logged["calls"], logged["problem"]) == (3, 1, "")
+
+    def test_what_was_told_on_may_be_told_on_again(self):
+        number = self.tell_mira("The ferry sank this morning.")
+        self.talk = [{"by": "Mira", "says": "Tom says the ferry sank.", "memories": [number]}]
+        self.pass_idle()
+        self.talk = []
+        self.mira.move_to(self.add_room("The Cellar"), quiet=True)
+        wren = self.add_agent("Wren")
+        wren.db.paused = True
+        self.time.time += timedelta(hours=1)
+        self.pass_idle()
+        assert "Wren may not know this yet: Mira says to you, " in "\n".join(self.idle_prompts())
+
+    def test_a_player_who_comes_in_interrupts_it(self):
+        number = self.tell_mira("The ferry sank this morning.")
+        self.talk = [
+            {"by": "Mira", "says": "Tom says the ferry sank.", "memories": [number]},
+            {"by": "Bram", "says": "Then I keep my apples."},
+        ]
+        for _ in range(400):
+            if any("ferry sank." in each for each in self.lines(self.bram)):
+                break
+            self.pass_time(1)
+        self.char1.move_to(self.room1)
+        self.pass_time(20)
+        assert not any("apples" in each for each in self.lines())
+        assert self.mind.thinker.talks_to == ""
+        assert self.bram.mind.thinker.talks_to == ""
+
+    def test_nobody_is_asked_what_was_whispered(self):
+        self.bram.move_to(self.add_room("The Orchard"))
+        self.mira.db.paused = True
+        self.char1.execute_cmd("whisper Mira = The ferry sank.")
+        self.mira.attributes.remove("paused")
+        self.bram.move_to(self.room1, quiet=True)
+        self.pass_idle()
+        assert self.talks()
+        assert "ferry" not in "\n".join(self.talks())
+
+    def test_a_line_that_rests_on_a_memory_of_somebody_else_is_asked_again(self):
+        self.talk = [{"by": "Bram", "says": "I heard it.", "memories": [999]}]
+        self.pass_idle()
+        _, second, *_ = self.talks()
+        assert "Bram has no memory 999 in the list" in second
+        (logged,) = self.logged_talks()
+        assert (logged["lines"], logged["calls"]) == (0, 2)
+        assert "Bram has no memory 999" in logged["problem"]
+        assert not any("I heard it" in each for each in self.lines())
+        assert identity_of(self.bram) not in self.mind.thinker.talks_to
