@@ -36,7 +36,7 @@ from keepsake.errors import KeepsakeError
 from keepsake.happening import ME, Person, Pose, Speech, What
 from keepsake.language.perception import for_prompt, shorten
 from world.almanac import Almanac, Hours
-from world.scenes import ANYBODY, SceneLine, scenes
+from world.scenes import ANYBODY, Scene, SceneLine, scenes
 from world.source import id_of
 
 LINE_SECONDS = 5.0
@@ -44,6 +44,11 @@ LINE_SECONDS = 5.0
 PAIR_INTERVAL = timedelta(hours=6)
 MEETING_INTERVAL = timedelta(minutes=40)
 """The shortest time between two meetings of the same two agents, and between any two of one."""
+SCENE_INTERVAL = timedelta(days=7)
+"""The shortest time between two plays of a scene with the same person in it. A player who visits
+every day should not hear it again."""
+PLAYED = "scenes_played"
+"""The attribute of an agent with the first line of each scene that it played, and when."""
 OWN_STAY = timedelta(minutes=20)
 """How long an agent stays in a place that it chose itself."""
 NEWS_IMPORTANCE = 5
@@ -68,7 +73,8 @@ def is_free(agent: Any) -> bool:
     if mind is None or agent.location is None or mind.sleeper.walking:
         return False
     kept = agent.db.asleep or agent.db.paused or agent.has_account
-    return not (kept or mind.thinker.turn is not None or mind.thinker.in_talk)
+    thinker = mind.thinker
+    return not (kept or thinker.turn is not None or thinker.in_talk or thinker.talks_to)
 
 
 def is_everyday(agent: Any, line: str, facts: Mapping[str, Any], by: Any) -> bool:
@@ -147,7 +153,13 @@ def _remembers(agent: Any, *texts: str) -> bool:
 
 
 def _meet(agent: Any, now: Almanac) -> None:
-    """Play a scene or tell news with another agent here, if the two have not met lately."""
+    """Play a scene or tell news with another agent here, if the two have not met lately.
+
+    While others play a scene in this room, none begins.
+    """
+    seconds = runtime().seconds()
+    if (agent.location.ndb.scene_until or 0.0) > seconds:
+        return
     for other in people_near(agent):
         if not is_agent(other) or other.id < agent.id:  # the one with the lower id begins
             continue
@@ -165,6 +177,8 @@ def _meet(agent: Any, now: Almanac) -> None:
         for n, (teller, listener, rumour) in enumerate(news, len(played)):
             later(LINE_SECONDS * n, partial(_tell, rumour, teller, listener))
         if played or news:
+            lines = len(played) + len(news)
+            agent.location.ndb.scene_until = seconds + LINE_SECONDS * lines
             return
 
 
@@ -189,12 +203,30 @@ def _scene(one: Any, other: Any, now: Almanac) -> Sequence[SceneLine]:
     for scene in sorted(
         scenes(), key=lambda each: (each.who == ANYBODY, runtime().random.random())
     ):
-        lines = [*scene.played_by(names)] if scene.fits(names, place, now) else []
-        if lines and not any(
-            _remembers(each, line.seen, line.act) for each in (one, other) for line in lines
-        ):
-            return lines
+        if not scene.fits(names, place, now):
+            continue
+        if any(_has_played(each, scene, now.moment) for each in (one, other)):
+            continue
+        for each in (one, other):
+            _note_played(each, scene, now.moment)
+        return [*scene.played_by(names)]
     return ()
+
+
+def _has_played(agent: Any, scene: Scene, now: datetime) -> bool:
+    """Return whether the agent played a scene within :data:`SCENE_INTERVAL`."""
+    at = (agent.attributes.get(PLAYED) or {}).get(scene.lines[0])
+    return at is not None and now - datetime.fromisoformat(at) < SCENE_INTERVAL
+
+
+def _note_played(agent: Any, scene: Scene, now: datetime) -> None:
+    """Note that the agent plays a scene now, and forget the ones that it may play again."""
+    played = {
+        line: at
+        for line, at in (agent.attributes.get(PLAYED) or {}).items()
+        if now - datetime.fromisoformat(at) < SCENE_INTERVAL
+    }
+    agent.attributes.add(PLAYED, {**played, scene.lines[0]: now.isoformat()})
 
 
 def _play(line: SceneLine, actor: Any, whom: Any) -> None:

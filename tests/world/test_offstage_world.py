@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from unittest.mock import patch
 
 from evennia.utils.ansi import strip_ansi
 
@@ -14,8 +15,12 @@ from keepsake.ports import FixedClock
 from tests.sentences import table
 from tests.world.agents_world import AgentsWorld
 from tests.world.built_world import shipped_world
+from world import days
 from world.almanac import almanac
 from world.build import build_world, find
+from world.scenes import Scene
+
+ONE_SCENE = Scene(lines=("A: They eat eels on the far shore.", "B shudders."))
 
 
 def moment(*states: str) -> datetime:
@@ -164,3 +169,27 @@ class TestMeetings(Offstage):
         self.pass_minutes(8)
         assert self.texts(self.joss, "scene")
         assert not self.texts(self.joss, "hearsay")
+
+    def eels_heard(self, heard: list[str]) -> int:
+        return sum("eels" in each for each in heard)
+
+    def test_a_scene_is_not_played_again_within_a_week(self):
+        self.char1.location = self.quay
+        heard = self.capture(self.char1)
+        with patch.object(days, "scenes", lambda: (ONE_SCENE,)):
+            self.pass_minutes(4)
+            assert self.eels_heard(heard) == 1
+            self.time.time += timedelta(days=3)
+            self.pass_minutes(6)
+            assert self.eels_heard(heard) == 1
+            self.time.time += timedelta(days=5)
+            self.pass_minutes(6)
+            assert self.eels_heard(heard) == 2
+
+    def test_no_scene_begins_while_another_is_played_in_the_room(self):
+        self.char1.location = self.quay
+        heard = self.capture(self.char1)
+        self.quay.ndb.scene_until = self.services.seconds() + 600.0
+        with patch.object(days, "scenes", lambda: (ONE_SCENE,)):
+            self.pass_minutes(4)
+        assert self.eels_heard(heard) == 0
