@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 from keepsake.agent.acting import WALK, Actor
+from keepsake.agent.appointments import Appointments
 from keepsake.agent.memory.books import Books
 from keepsake.agent.memory.compacting import Compactions
 from keepsake.agent.memory.memory import MemoryComponent
@@ -21,13 +23,16 @@ from keepsake.agent.surroundings import (
     AgentRef,
     Body,
     find_goal,
+    identity_of,
+    people_near,
     place_names,
     place_of,
 )
 from keepsake.agent.thinker import Thinker
+from keepsake.archive.records import COURTESY
 from keepsake.books.persona import open_lines
 from keepsake.errors import KeepsakeError
-from keepsake.happening import Result
+from keepsake.happening import Person, Result
 from keepsake.logs import Subsystem, get_logger, logged
 
 log = get_logger(Subsystem.BOOKS)
@@ -57,6 +62,16 @@ class Mind:
             ref.name, books.plans, services, self.thinker.begin_plan, self._walk_seconds
         )
         self.thinker.plans = self.plans
+        self.appointments = tools.appointments = Appointments(
+            books,
+            self.plans,
+            services,
+            place=self._place,
+            is_here=self._is_here,
+            walk=self._walk_to_place,
+            speak=self._speak_by_rule,
+        )
+        self.thinker.keep_by_rule = self.appointments.keep
         self.thinker.begin_talk = self._begin_talk
         self._services = services
         self._talk: TalkOfTwo | None = None
@@ -111,6 +126,32 @@ class Mind:
             return "you are there"
         self.sleeper.go_on_errand(room, partial(self._arrived, room, act))
         return ""
+
+    # -- what appointments that are kept by rule need
+
+    def _place(self) -> str:
+        agent = self.thinker.body()
+        return place_of(agent) if agent is not None else ""
+
+    def _is_here(self, person: Person) -> bool:
+        agent = self.thinker.body()
+        near = people_near(agent) if agent is not None else ()
+        return any(identity_of(each) == person.id for each in near)
+
+    def _walk_to_place(self, place: str, arrived: Callable[[], None]) -> bool:
+        """Walk to a place by its name; return False if there is no way."""
+        agent = self.thinker.body()
+        found = find_goal(agent, place) if agent is not None else None
+        if found is None or self.sleeper.asleep:
+            return False
+        self.sleeper.go_on_errand(found[0], arrived)
+        return True
+
+    def _speak_by_rule(self, words: str, person: Person) -> None:
+        agent = self.thinker.body()
+        if agent is not None:
+            self.actor.speak(agent, words, person, event=COURTESY)
+            self.thinker.answered(person.id)
 
     def _arrived(self, room: Any, act: int) -> None:
         agent = self.thinker.body()

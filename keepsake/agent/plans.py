@@ -31,6 +31,8 @@ AGAIN_SECONDS = 60.0
 """How long an agent that did not begin a due plan is left alone before it is woken again."""
 STEP_SECONDS = 4.0
 """Seconds after a deed before a plan of several steps goes on, so that its result is perceived."""
+BUSY = timedelta(hours=1)
+"""How long a plan that was begun and not ended keeps an agent from its ordinary day."""
 HOUR = 3600.0
 RECENTLY = timedelta(hours=36)
 """How long a prompt says that a plan was missed."""
@@ -109,8 +111,13 @@ class Plans:
         """Wake the agent for the first plan whose time has come; mark what was missed."""
         now = self._services.clock.now()
         for plan in self.book.current:
-            if plan.state is PlanState.OPEN and plan.is_overdue(now):
+            if not plan.is_overdue(now):
+                continue
+            if plan.state is PlanState.OPEN:
                 self._set_state(plan, PlanState.MISSED, "its time passed")
+            elif plan.whom is not None and not self._services.acts_unprompted:
+                # A model ends a plan itself; a rule waits for the person and then gives up.
+                self._set_state(plan, PlanState.DROPPED, f"{plan.whom.name} did not come")
         due = [each for each in self.book.current if self._is_due(each, now)]
         if due:
             first = min(due, key=lambda each: each.at or now)
@@ -127,11 +134,9 @@ class Plans:
         here = [each for each in people if each.id]
         came = [each for each in here if each.id not in self._present]
         self._present = frozenset(each.id for each in here)
-        if not came:
-            return
         for plan in self.book.current:
-            if plan.state is PlanState.OPEN and plan.is_met(came):
-                who = next(each.name for each in came if plan.is_met([each]))
+            who = next((each.name for each in came if _waits_for(plan, each)), "")
+            if who:
                 self._begin(Due(plan, f"{who} is here"))
                 return
 
@@ -164,6 +169,17 @@ class Plans:
         return len(self._thoughts) < most
 
     @property
+    def occupies(self) -> bool:
+        """Whether the agent is about a plan now, so that its ordinary day has to wait."""
+        plan = self.begun
+        if plan is None:
+            return False
+        if plan.at is not None:
+            return self._services.clock.now() - plan.at < BUSY
+        woken = self._woken.get(plan.number)
+        return woken is not None and self._services.seconds() - woken < BUSY.total_seconds()
+
+    @property
     def begun(self) -> Plan | None:
         """The plan that was begun and has not ended; None if there is none."""
         return next((each for each in self.book.current if each.state is PlanState.DOING), None)
@@ -180,6 +196,10 @@ class Plans:
         if plan.state is PlanState.OPEN:
             self._set_state(plan, PlanState.DOING)
 
+    def end(self, plan: Plan, *, done: bool) -> None:
+        """End a plan that was kept by rule; ``done``: whether it was kept."""
+        self._set_state(plan, PlanState.DONE if done else PlanState.MISSED)
+
     def _set_state(self, plan: Plan, state: PlanState, why: str = "") -> None:
         """Change the state in a worker thread; a file that cannot be written is logged."""
 
@@ -190,6 +210,16 @@ class Plans:
                 log.warning("A plan could not be changed", agent=self._name, exc_info=error)
 
         self._services.workers.submit(change)
+
+
+def _waits_for(plan: Plan, person: Person) -> bool:
+    """Return whether a plan goes on when this person comes.
+
+    That is a plan that waits for the meeting, or one that was begun and is with the person.
+    """
+    if plan.state is PlanState.OPEN:
+        return plan.is_met([person])
+    return plan.is_begun and plan.whom is not None and plan.whom.id == person.id
 
 
 def _may_show(plan: Plan, audience: Audience) -> bool:

@@ -53,6 +53,14 @@ class SleepConfig(FileSettings):
             return ""
         return f"{hours:.0f} hours awake" if hours >= 2 else f"{hours * 60:.0f} minutes awake"
 
+    def is_night(self, moment: datetime) -> bool:
+        """Return whether an agent mostly sleeps at that time: the hours before ``wake_hour``."""
+        if not self.sleep:
+            return False
+        here = moment.astimezone()
+        since = (here.hour + here.minute / 60.0 - self.wake_hour) % 24.0  # hours since it woke
+        return since >= 24.0 - self.sleep_hours
+
     def wakes_at(self, fell_asleep: datetime) -> datetime:
         """Return when a sleep ends by itself, in the time zone of ``fell_asleep``.
 

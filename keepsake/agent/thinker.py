@@ -35,6 +35,7 @@ from keepsake.agent.surroundings import (
 )
 from keepsake.agent.turns.prompting import preview, warm_up
 from keepsake.agent.turns.turn import Turn
+from keepsake.books.plans import Plan
 from keepsake.happening import Person
 from keepsake.prompt.sections import Rendered
 
@@ -66,6 +67,7 @@ class Thinker:
         log: The outcomes of its thoughts since the server started.
         turn: The current thought; None if there is none.
         plans: The plans that wake it; None before the mind has connected them.
+        keep_by_rule: Goes on with a plan without a model.
         begin_talk: Begins a talk with another agent who is here; returns whether it began one.
         talks_to: The identity of the agent with whom it talks in a talk of two; empty for none.
     """
@@ -102,6 +104,7 @@ class Thinker:
             take_newer=lambda: self._attention.take_newer() if self._update_present() else None,
         )
         self.plans: Plans | None = None
+        self.keep_by_rule: Callable[[Plan], None] = lambda _: None
         self.begin_talk: Callable[[Body], bool] = lambda _: False
         self.talks_to = ""
         self._occasions = Occasions(self._memory, services)
@@ -162,8 +165,14 @@ class Thinker:
         self._set_alarm(agent)
 
     def begin_plan(self, due: Due) -> None:
-        """Think of a plan that is due, as soon as no player waits."""
+        """Think of a plan that is due, as soon as no player waits.
+
+        Without a model that can act, the plan is kept by rule.
+        """
         plan = due.plan
+        if not self._services.acts_unprompted:
+            self.keep_by_rule(plan)
+            return
         whom = plan.whom if plan.private is not None and plan.whom is not None else Person("")
         impulse = Impulse(
             ImpulseKind.PLAN,
@@ -206,6 +215,11 @@ class Thinker:
         agent = self.body()
         at_home = agent is not None and agent.location is agent.home and hosts_guests(agent)
         return self.in_talk or at_home
+
+    @property
+    def is_occupied(self) -> bool:
+        """Whether it is about a plan, which its ordinary day and its guests do not interrupt."""
+        return self.plans is not None and self.plans.occupies
 
     def _update_present(self) -> Body | None:
         """Update who is here now. Return the agent; None if it has been deleted."""

@@ -59,7 +59,7 @@ RULED = frozenset({DEED, KINDNESS, WRONG})
 FORGOTTEN = "(forgotten)"
 """Text and ``event`` of a memory that its person had deleted: a tombstone."""
 
-_TOOLS = "recall remember promise kept note pin unpin forget plan done cancel"
+_TOOLS = "recall remember promise kept note pin unpin forget plan done cancel agree decline"
 _FORMER_TOOLS = "notes page compact journal"
 TOOL_VERBS = frozenset(f"{_TOOLS} {_FORMER_TOOLS}".split())
 """The verbs of the memory tools, including former ones that older archives contain. Nobody else

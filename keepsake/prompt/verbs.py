@@ -33,6 +33,7 @@ class Takes(Enum):
     PROMISE = "person: text"
     WORDS = "words of its own"  # free words that are not spoken: recall, pin, forget
     NUMBER = "number"
+    ASKER = "person who asked"  # agree, decline
     OWN = "what its usage names"  # a game's own verb: ``throw <item> at <person>``
 
 
@@ -103,6 +104,8 @@ VERBS: tuple[Verb, ...] = (
     ),
     Verb("done <words of a plan>", "that plan is done", Takes.WORDS, True),
     Verb("cancel <words of a plan>: <why>", "that plan is given up", Takes.WORDS, True),
+    Verb("agree <name>", "say that you will come; it becomes a plan", Takes.ASKER, True),
+    Verb("decline <name>", "say that you will not come", Takes.ASKER, True),
     Verb("kept <number>", "the promise of that memory is done", Takes.NUMBER, True),
     Verb("note <title>: <text>", "write into your private notes", Takes.ENTRY, True),
     Verb("pin <text>", "keep a fact always before you", Takes.WORDS, True),
@@ -111,6 +114,9 @@ VERBS: tuple[Verb, ...] = (
 )
 """The built-in verbs of every agent."""
 
+AGREE = "agree"
+ANSWERS = frozenset({AGREE, "decline"})
+"""The verbs that answer an invitation. They are offered only while one is open."""
 PRIVATE = TOOL_VERBS
 """The verbs of the memory tools; a test compares them with :data:`VERBS`."""
 
@@ -178,8 +184,13 @@ def find_exit(word: str, exits: Sequence[str]) -> str | None:
 
 _LISTED = 12
 _NAMES = {
-    **{Takes.EXIT: "exits", Takes.LYING: "lying", Takes.WHISPER: "people", Takes.PERSON: "people"},
-    **{Takes.CARRIED: "carried", Takes.GIFT: "carried"},
+    Takes.EXIT: "exits",
+    Takes.LYING: "lying",
+    Takes.WHISPER: "people",
+    Takes.PERSON: "people",
+    Takes.ASKER: "people",
+    Takes.CARRIED: "carried",
+    Takes.GIFT: "carried",
 }
 """The field of :class:`Options` with the names for each kind of argument."""
 _WHERE = frozenset({"from", "on", "in", "with", "near", "off", "under", "behind", "by"})
@@ -234,7 +245,16 @@ class Options:
 
 
 NAMING = frozenset(
-    {Takes.EXIT, Takes.PERSON, Takes.THING, Takes.LYING, Takes.CARRIED, Takes.GIFT, Takes.WHISPER}
+    {
+        Takes.EXIT,
+        Takes.PERSON,
+        Takes.ASKER,
+        Takes.THING,
+        Takes.LYING,
+        Takes.CARRIED,
+        Takes.GIFT,
+        Takes.WHISPER,
+    }
 )
 """Kinds of argument that must name a thing, person or exit that is present."""
 

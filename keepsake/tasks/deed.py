@@ -150,7 +150,7 @@ def _argument(verb: Verb, rest: str, options: Options) -> Command:
         case Takes.NUMBER:  # ``promise 2``, ``#2``, ``(2)`` → ``2``
             number = "".join(re.findall(r"\d{1,9}", rest)[:1])
             return Command(name, number, thing=number)
-        case Takes.WHISPER | Takes.PERSON | Takes.GIFT | Takes.PROMISE:
+        case Takes.WHISPER | Takes.PERSON | Takes.ASKER | Takes.GIFT | Takes.PROMISE:
             return _directed(verb, rest, options)
         case _:
             thing = _thing(verb, rest, options)

@@ -107,6 +107,17 @@ def answer(
     return min(rng.sample(chosen, len(chosen)), key=lambda each: last.get(each, -1))
 
 
+def stock_line(kind: str, said: str, partner: str, rng: Random) -> str:
+    """Return a stock line of a kind, in the language of what was said.
+
+    Args:
+        kind: A key of ``fallback.yaml``: ``agreed``, ``busy``, ``met``.
+        said: The words of ``partner``; empty for none, then it is in English.
+    """
+    lines = _parse(said, ()).stock[kind]
+    return str(rng.choice(lines)).format(who=partner.translate(_MARKUP))
+
+
 # -- reading what was said
 
 

@@ -68,6 +68,7 @@ class Scene:
     due: str = ""  # the plan that is the reason for the turn, and why it is due
     options: tuple[str, ...] = ()  # usages of the deeds that are possible now, with names
     whispered: bool = False  # whether the character answers a whisper
+    invitation: str = ""  # where and when the partner asks it to meet: ``The Quay, Sunday …``
     partner: str = ""  # the person who is answered; empty for nobody
     words: str = ""  # what the partner said, if something else that is answered came after it
     earlier: str = ""  # in the same case, the line of what the partner did, if it was no speech

@@ -13,6 +13,7 @@ from functools import partial
 from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 
+from keepsake.agent.appointments import Appointments
 from keepsake.agent.memory import related
 from keepsake.agent.memory.books import Books
 from keepsake.agent.memory.compacting import Compactions
@@ -30,7 +31,7 @@ from keepsake.happening import Person, PersonId, Result
 from keepsake.language.perception import for_prompt, shorten
 from keepsake.logs import Subsystem, get_logger
 from keepsake.prompt import results
-from keepsake.prompt.verbs import PRIVATE, Command
+from keepsake.prompt.verbs import AGREE, ANSWERS, PRIVATE, Command
 from keepsake.recall.documents import Hit
 
 log = get_logger(Subsystem.TOOLS)
@@ -69,6 +70,7 @@ class MemoryTools:
         self.recaller = recaller
         self.compactions = compactions
         self.plans: Plans | None = None  # their clock; set by the mind
+        self.appointments: Appointments | None = None  # set by the mind
         # What a plan may name: places, and the people who are here. Set before the plan is made.
         self.places: frozenset[str] = frozenset()
         self.here: tuple[Person, ...] = ()
@@ -115,13 +117,26 @@ class MemoryTools:
             rests_on = (act,) if act else ()
             self.memory.remember(what, place=place, rests_on=rests_on, witnesses=witnesses)
 
-        tool: Callable[[Command, str], str] = getattr(self, f"_{command.verb}")
-        if command.verb == PROMISE:
-            tool = partial(self._promise, to=to, act=act if witnesses is not None else 0)
-        if command.verb == PLAN:
-            tool = partial(self._plan, act=act, witnesses=witnesses)
+        tool = self._tool(command, to, act, witnesses)
         given = self._with_source(command, seen) if command.verb in WRITES else command
         return self._services.in_thread(lambda: tool(given, place), TOOL_SECONDS).addBoth(archive)
+
+    def _tool(
+        self,
+        command: Command,
+        to: Person | None,
+        act: int,
+        witnesses: tuple[PersonId, ...] | None,
+    ) -> Callable[[Command, str], str]:
+        """Return the method that executes a command; the arguments are those of :meth:`perform`."""
+        if command.verb == PROMISE:
+            return partial(self._promise, to=to, act=act if witnesses is not None else 0)
+        if command.verb == PLAN:
+            return partial(self._plan, act=act, witnesses=witnesses)
+        if command.verb in ANSWERS:
+            return partial(self._answer, to=to, act=act)
+        tool: Callable[[Command, str], str] = getattr(self, f"_{command.verb}")
+        return tool
 
     def _with_source(self, command: Command, seen: int) -> Command:
         """Say in the text who spoke since the agent's last words, because it may repeat a lie."""
@@ -196,6 +211,13 @@ class MemoryTools:
         private = None if witnesses is None else frozenset(witnesses)
         made = self.books.plans.add(replace(plan, since=act, private=private))
         return f"{results.PLANNED}{made.line}"
+
+    def _answer(self, command: Command, _place: str, *, to: Person | None, act: int) -> str:
+        """Answer an invitation: ``agree`` or ``decline``."""
+        if self.appointments is None or to is None:
+            raise KeepsakeError("Nobody has asked you to meet")
+        plan = self.appointments.settle(to, agrees=command.verb == AGREE, act=act)
+        return f"{results.DECLINED}{to.name}" if plan is None else f"{results.PLANNED}{plan.line}"
 
     def _done(self, command: Command, _place: str) -> str:
         plan = self.books.plans.find(command.words)

@@ -139,10 +139,12 @@ class Sleeper:
     def _tick_awake(self, agent: Body, passed: float) -> None:
         config = self._services.sleeping.current
         self._store_awake_seconds(self.awake_seconds + passed)
-        if agent.location is not agent.home and hosts_guests(agent):
+        occupied = self._thinker.is_occupied
+        if agent.location is not agent.home and hosts_guests(agent) and not occupied:
             self.come_home()  # guests came before a reload or during a talk
         # A paused agent does not change, and a character that a player controls does not sleep.
         busy = agent.db.paused or agent.has_account or self.going_home or self._thinker.turn
+        busy = busy or occupied
         quiet = self._services.seconds() - self._last_spoken >= config.quiet_minutes * 60.0
         if (why := config.tired(self.awake_seconds)) and quiet and not busy:
             self.go_to_bed(why)

@@ -9,6 +9,7 @@ from itertools import takewhile
 from typing import Any
 
 from keepsake.agent.agent_log import call_hook
+from keepsake.agent.appointments import Invitation
 from keepsake.agent.attention import ImpulseKind
 from keepsake.agent.memory.related import SearchResult, line_of, scene_query
 from keepsake.agent.memory.tools import WRITES, MemoryTools
@@ -38,7 +39,7 @@ from keepsake.archive.transcript import day_and_time
 from keepsake.events.types import Recalled
 from keepsake.happening import Person
 from keepsake.language.perception import is_question
-from keepsake.prompt.verbs import NAMING, VERBS, WORDS, Options, Takes, Verb
+from keepsake.prompt.verbs import ANSWERS, NAMING, VERBS, WORDS, Options, Takes, Verb
 from keepsake.recall.documents import SAME_SCENE, DocumentKind, Hit
 from keepsake.recall.fusion import BY_WORDS
 from keepsake.tasks.conversation import excerpt
@@ -71,16 +72,26 @@ def available_verbs(
     """
     _, confided = secrecy(agent, turn, private)
     without = {"talk"} | WRITES if confided else set[str]()
+    if invitation_to(agent, turn) is None:
+        without |= ANSWERS
     verbs = tuple(verb for verb in VERBS if verb.name not in without)
     own: tuple[Verb, ...] = call_hook(agent, "verbs_now", tuple, ()) if agent.agent_verbs else ()
     # It is unknown who hears the free words of a game's own verb, so confided words are excluded.
     verbs += tuple(verb for verb in own if not (confided and f"<{WORDS}>" in verb.usage))
     stays = hosts_guests(agent) if turn.partner else agent.mind.thinker.must_stay
+    if turn.impulse.kind is ImpulseKind.PLAN:  # guests wait, but not somebody whom it talks with
+        stays = agent.mind.thinker.in_talk
     options = options_of(agent, stays=stays)
     if confided:  # no verb reaches anybody else, whatever it is
         near = (each for each in people_near(agent) if identity_of(each) in turn.audience)
         options = replace(options, people=names_of(near, agent))
     return verbs, options
+
+
+def invitation_to(agent: Body, turn: TurnContext) -> Invitation | None:
+    """Return the partner's invitation that the agent has not answered; None if there is none."""
+    found: Invitation | None = agent.mind.appointments.open_from(turn.partner)
+    return found
 
 
 # -- the scene
@@ -198,6 +209,7 @@ def _surroundings(
     agent: Body, turn: TurnContext, now: datetime, verbs: Sequence[Verb], options: Options
 ) -> Scene:
     """Return the agent's persona and surroundings as a scene."""
+    invitation = invitation_to(agent, turn)
     now = now.astimezone()
     daytime = day_and_time(now)
     place = agent.location
@@ -236,6 +248,7 @@ def _surroundings(
         options=tuple(f"{u}{own.get(v, '')}" for v, u in usages.items() if v.takes in changing),
         facts=tuple(map(str, facts)),
         partner=turn.partner.name if turn.partner else "",
+        invitation=invitation.line if invitation is not None else "",
         trigger=turn.impulse.kind,
         occasion=turn.impulse.why if turn.impulse.kind is ImpulseKind.IDLE else "",
         tools=tuple(usages.items()),

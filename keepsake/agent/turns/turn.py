@@ -12,12 +12,14 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from functools import partial
 
 from keepsake.agent.acting import Actor, Basis
 from keepsake.agent.agent_log import Sent, ThoughtLog
+from keepsake.agent.appointments import Invitation
 from keepsake.agent.attention import Impulse
 from keepsake.agent.memory.related import SearchResult
-from keepsake.agent.memory.tools import MemoryTools
+from keepsake.agent.memory.tools import TOOL_SECONDS, MemoryTools
 from keepsake.agent.runtime import Runtime
 from keepsake.agent.scheduler import Alarm
 from keepsake.agent.surroundings import AgentRef, Body, players_near, show_no_answer
@@ -27,9 +29,10 @@ from keepsake.agent.turns.attempt import Attempt, AttemptState, TurnDropped, tho
 from keepsake.agent.turns.context import UNPROMPTED, context_of, renewed
 from keepsake.agent.turns.prompting import prompt_of
 from keepsake.agent.turns.rules import basis_of_rule, reply_by_rule
-from keepsake.agent.turns.scene import recall_for_turn
+from keepsake.agent.turns.scene import invitation_to, recall_for_turn
 from keepsake.errors import KeepsakeError, ModelError, ModelUnavailable
 from keepsake.events.types import ThoughtOutcome
+from keepsake.happening import Person
 from keepsake.logs import Subsystem, get_logger
 from keepsake.models.profiles import ModelProfile
 from keepsake.models.queue import Priority
@@ -146,9 +149,11 @@ class Turn:
             raise TurnDropped
         if not (has_model or self._context.partner):
             raise TurnDropped  # without a model, an agent does nothing unprompted
+        invited = invitation_to(self._agent, self._context) is not None
+        by_rule = not has_model or (invited and not self._services.acts_unprompted)
         for _ in range(1 + MOST_LOOKUPS):
             found = await self._wait(recall_for_turn(self._agent, self._context, self._tools))
-            if not has_model:
+            if by_rule:
                 await self._answer_by_rule(found)
                 return
             last = await self._answer(found)
@@ -197,10 +202,27 @@ class Turn:
             raise TurnDropped
         basis = basis_of_rule(wanted, found)
         self._state = state = AttemptState(number=1, impulse=wanted, basis=basis)
-        words = reply_by_rule(self._agent, self._context, partner, found, self._tools.memory)
+        invitation = invitation_to(self._agent, self._context)
+        if invitation is None:
+            words = reply_by_rule(self._agent, self._context, partner, found, self._tools.memory)
+        else:
+            words = await self._settle_by_rule(invitation, partner)
         part = AnswerPart(PartKind.SPEECH, words)
         await self._answering(None).carry_out(part, self._wait)
         self._end_answered(state.ended())
+
+    async def _settle_by_rule(self, invitation: Invitation, partner: Person) -> str:
+        """Answer an invitation by rule, and return the words: yes if the agent is free then."""
+        appointments = self._agent.mind.appointments
+        agrees = appointments.is_free(invitation.at)
+        settle = partial(appointments.settle, partner, agrees=agrees)
+        try:
+            await self._wait(self._services.in_thread(settle, TOOL_SECONDS))
+        except KeepsakeError as error:
+            log.warning("An invitation failed", agent=self._agent.key, exc_info=error)
+            agrees = False
+        line: str = appointments.answer_line(invitation, self._context.words, agrees=agrees)
+        return line
 
     async def _answer(self, found: SearchResult | None) -> Attempt:
         """Ask the model. If its first part is refused, ask once more and give the reason."""

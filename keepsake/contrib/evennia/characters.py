@@ -139,7 +139,8 @@ def hosts_of(room: Any) -> list[Any]:
 def call_hosts(room: Any) -> None:
     """Call the agents that keep this room back to it."""
     for host in hosts_of(room):
-        if host.location is not room and (mind := mind_of(host)):
+        mind = mind_of(host) if host.location is not room else None
+        if mind is not None and not mind.plans.occupies:
             mind.sleeper.come_home()
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from evennia import CmdSet, Command
 from evennia.commands.default import general
 
@@ -11,15 +9,14 @@ from keepsake.agent.surroundings import find_person
 from keepsake.contrib.evennia.commands.agents import CmdAgent
 from keepsake.contrib.evennia.commands.compaction import CmdCompactMemories
 from keepsake.contrib.evennia.commands.forget import CmdForgetMe
+from keepsake.contrib.evennia.commands.meet import CmdMeet
 from keepsake.contrib.evennia.commands.memory import CmdLlmStatus, CmdMemoryStatus
-from keepsake.contrib.evennia.hearing import happens, person_of
-from keepsake.contrib.evennia.wording import harmless
-from keepsake.happening import Speech
+from keepsake.contrib.evennia.speaking import show_speech, words_said
 from keepsake.prompt.verbs import find_exit
 
 
 class CmdSetAgents(CmdSet):
-    """The builders' commands for agents, and `forget me` for players.
+    """The builders' commands for agents, and `forget me` and `meet` for players.
 
     Add it to the game's own character command set.
     """
@@ -28,7 +25,14 @@ class CmdSetAgents(CmdSet):
 
     def at_cmdset_creation(self) -> None:
         """Add the commands."""
-        for command in (CmdAgent, CmdCompactMemories, CmdMemoryStatus, CmdLlmStatus, CmdForgetMe):
+        for command in (
+            CmdAgent,
+            CmdCompactMemories,
+            CmdMemoryStatus,
+            CmdLlmStatus,
+            CmdForgetMe,
+            CmdMeet,
+        ):
             self.add(command())
 
 
@@ -45,15 +49,7 @@ class CmdAnswer(Command):
         target = find_person(agent, name.strip()) or agent.search(name.strip())
         if target is None or not (said := words_said(agent, words, receivers=[target])):
             return
-        speech = Speech(speaker=person_of(agent), words=words.strip(), to=(person_of(target),))
-        names = {"agent": agent, "target": target, "said": said}
-        with happens(speech):
-            line = '{agent} says to {target}, "{said}"'
-            agent.location.msg_contents(
-                (line, {"type": "talk"}), exclude=target, from_obj=agent, mapping=names
-            )
-            name = agent.get_display_name(target)
-            target.msg((f'{name} says to you, "{said}"', {"type": "talk"}), from_obj=agent)
+        show_speech(agent, target, words, said)
 
 
 class CmdWhisperTo(Command):
@@ -71,17 +67,6 @@ class CmdWhisperTo(Command):
             return
         if said := words_said(agent, words, whisper=True, receivers=[target]):
             agent.at_say(said, msg_self=True, receivers=[target], whisper=True)
-
-
-def words_said(agent: Any, words: str, **kwargs: Any) -> str:
-    """Return what an agent says as ``at_pre_say`` leaves it; empty if it may not say it.
-
-    RPSystem's hook makes an emote of the words, ``/Me says, "…"``, for its own command. Words that
-    are only framed so are used without the frame.
-    """
-    plain = harmless(words.strip())
-    changed = str(agent.at_pre_say(plain, **kwargs) or "")
-    return plain if plain in changed else changed
 
 
 class CmdGoThrough(Command):

@@ -1,0 +1,209 @@
+"""Appointments: a player asks an agent to meet at a place and a time, and the agent keeps it.
+
+The world reads place and time once, from the player's command, so no model has to. A model that can
+act answers with ``> agree NAME`` or ``> decline NAME``. Any other agent agrees by rule if it is
+free, and keeps the appointment by rule: it walks to the place in time, waits, and greets.
+
+Everything here runs on the reactor thread, unless a function says otherwise.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from random import Random
+
+from keepsake.agent.memory.books import Books
+from keepsake.agent.plans import Plans
+from keepsake.agent.runtime import Runtime
+from keepsake.archive.transcript import day_and_time
+from keepsake.books.plans import Plan
+from keepsake.errors import KeepsakeError
+from keepsake.happening import Person
+from keepsake.language.when import When, read_time
+from keepsake.tasks.fallback import stock_line
+
+OPEN_SECONDS = 600.0
+"""How long an invitation waits for an answer. After that the player has gone on to other things."""
+APART = timedelta(hours=1)
+"""The least time between two appointments that are kept by rule: to walk, meet and talk."""
+FARTHEST = timedelta(days=60)
+"""How far ahead an appointment may be. Later ones are mostly a misread date."""
+_LEADS = r"(?:(?:at|in|on|by)\s+)?(?:(?:the|a|an)\s+)?"
+"""What may stand before the name of a place in the command `meet`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Invitation:
+    """A player's question whether an agent will come.
+
+    Attributes:
+        by: The player, as the agent knows them.
+        where: The name of the place.
+        at: The time, with time zone.
+        settled: Called with whether the agent agreed, when it has answered.
+    """
+
+    by: Person
+    where: str
+    at: datetime
+    settled: Callable[[bool], None] = lambda _: None
+
+    @property
+    def line(self) -> str:
+        """When and where, as a prompt shows it."""
+        return f"{self.where}, {day_and_time(self.at)}, {self.at.astimezone():%H:%M}"
+
+
+def read_invitation(
+    text: str, by: Person, here: str, places: Iterable[str], now: datetime
+) -> Invitation:
+    """Return what a player asks for: ``at the quay tomorrow 12:00``. It blocks for milliseconds.
+
+    Args:
+        text: Place and time, in any order. Without a place, it is ``here``.
+        places: The names of the places that the agent can walk to.
+        now: The present time, with time zone.
+
+    Raises:
+        KeepsakeError: The time cannot be read, has passed, or is too far away.
+    """
+    cure = "Write a place and a time: meet mira at the quay tomorrow 12:00, or in 20 minutes"
+    where, rest = _place_in(" ".join(text.split()), here, places)
+    when = re.sub(r"^at\s+", "", rest.strip(" ,."), flags=re.I)
+    at = read_time(when, now) if when else None
+    if at is None:
+        said = f"{when!r} is no time, and no place that can be walked to" if when else "When?"
+        raise KeepsakeError(said, cure)
+    if at <= now:
+        raise KeepsakeError("That time has passed", cure)
+    if at - now > FARTHEST:
+        raise KeepsakeError(f"That is more than {FARTHEST.days} days away", cure)
+    return Invitation(by, where, at)
+
+
+def _place_in(text: str, here: str, places: Iterable[str]) -> tuple[str, str]:
+    """Return the place that a text names, and the rest of the text; ``here`` if it names none."""
+    for place in sorted(places, key=len, reverse=True):
+        bare = re.sub(r"^(?:the|a|an)\s+", "", place, flags=re.I)
+        found = re.search(rf"\b{_LEADS}{re.escape(bare)}(?!\w)", text, re.I)
+        if found is not None:
+            return place, f"{text[: found.start()]} {text[found.end() :]}"
+    return here, text
+
+
+class Appointments:
+    """The invitations of one agent, and its appointments that are kept by rule.
+
+    Args:
+        place: Returns the name of the place where the agent is; empty if it is nowhere.
+        is_here: Returns whether a person is with the agent.
+        walk: Walks to a place by its name, then calls; returns False if there is no way.
+        speak: Says words to a person.
+    """
+
+    def __init__(
+        self,
+        books: Books,
+        plans: Plans,
+        services: Runtime,
+        *,
+        place: Callable[[], str],
+        is_here: Callable[[Person], bool],
+        walk: Callable[[str, Callable[[], None]], bool],
+        speak: Callable[[str, Person], None],
+    ) -> None:
+        self._books = books
+        self._plans = plans
+        self._services = services
+        self._place = place
+        self._is_here = is_here
+        self._walk = walk
+        self._speak = speak
+        self._open: dict[str, tuple[Invitation, float]] = {}  # by identity, with its second
+
+    # -- invitations
+
+    def invite(self, invitation: Invitation) -> None:
+        """Take in an invitation; an older one of the same player is replaced."""
+        self._open[invitation.by.key] = (invitation, self._services.seconds())
+
+    def open_from(self, person: Person | None) -> Invitation | None:
+        """Return the invitation of a person that waits for an answer; None if there is none."""
+        found = self._open.get(person.key) if person is not None else None
+        if found is None or self._services.seconds() - found[1] > OPEN_SECONDS:
+            return None
+        return found[0]
+
+    def settle(self, person: Person, *, agrees: bool, act: int = 0) -> Plan | None:
+        """Answer an invitation, and tell the player. Blocks; call it in a worker thread.
+
+        Args:
+            act: The number of the memory of the answer; 0 for an answer by rule.
+
+        Returns:
+            The plan; None if the agent declined.
+
+        Raises:
+            KeepsakeError: There is no such invitation, or the plan cannot be written.
+        """
+        invitation = self.open_from(person)
+        if invitation is None:
+            raise KeepsakeError(f"{person.name} has not asked you to meet")
+        plan = None
+        if agrees:
+            plan = Plan(
+                what=f"meet {invitation.by.name}",
+                when=When(at=invitation.at),
+                where=invitation.where,
+                whom=invitation.by,
+                since=act,
+            )
+            plan = self._books.plans.add(plan)
+        self._open.pop(person.key, None)
+        self._services.post(lambda: invitation.settled(agrees))
+        return plan
+
+    def is_free(self, at: datetime) -> bool:
+        """Return whether nothing else is planned at a time, and the agent is awake then."""
+        for plan in self._plans.book.current:
+            if plan.at is not None and abs(plan.at - at) < APART:
+                return False
+        return not self._services.sleeping.current.is_night(at)
+
+    def answer_line(self, invitation: Invitation, words: str, *, agrees: bool) -> str:
+        """Return what an agent says by rule to an invitation that was asked in ``words``."""
+        kind = "agreed" if agrees else "busy"
+        return stock_line(kind, words, invitation.by.name, self._random(invitation))
+
+    def _random(self, invitation: Invitation) -> Random:
+        return Random(invitation.at.timestamp())
+
+    # -- keeping them by rule
+
+    def keep(self, plan: Plan) -> None:
+        """Go on with a plan by rule: walk to its place, wait there, greet its person.
+
+        It does nothing for a plan without place and person: a rule cannot do that.
+        """
+        if plan.where and self._place() != plan.where:
+            self._set_off(plan)
+        elif plan.whom is None:
+            self._plans.end(plan, done=bool(plan.where))
+        elif self._is_here(plan.whom):
+            self._speak(stock_line("met", "", plan.whom.name, Random(plan.number)), plan.whom)
+            self._plans.end(plan, done=True)
+        else:
+            self._plans.began(plan)
+
+    def _set_off(self, plan: Plan) -> None:
+        self._plans.began(plan)
+
+        def arrived() -> None:
+            current = self._plans.named(plan.number)
+            if current is not None and self._place() == plan.where:
+                self.keep(current)
+
+        self._walk(plan.where, arrived)

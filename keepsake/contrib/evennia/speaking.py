@@ -1,0 +1,56 @@
+"""Speech of one character to another, in any game."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from keepsake.contrib.evennia.hearing import happens, person_of
+from keepsake.contrib.evennia.wording import harmless
+from keepsake.happening import Speech
+
+TALK = "talk"
+"""The command of words to one person, in the village and in the agents' own command set."""
+
+
+def speak_to(speaker: Any, target: Any, words: str) -> None:
+    """Let a character say words to another aloud.
+
+    A game with a command ``talk`` may forbid or change it, so that command is used if the character
+    has it.
+    """
+    if any(each == TALK for each in speaker.cmdset.current or ()):
+        speaker.execute_cmd(f"{TALK} {target.get_display_name(speaker)} {words}")
+        return
+    said = words_said(speaker, words, receivers=[target])
+    if said:
+        show_speech(speaker, target, words, said)
+
+
+def show_speech(speaker: Any, target: Any, words: str, said: str) -> None:
+    """Show words to one person to everybody in the room.
+
+    Args:
+        words: The words, for agents.
+        said: The words as they are shown.
+    """
+    speech = Speech(speaker=person_of(speaker), words=words.strip(), to=(person_of(target),))
+    with happens(speech):
+        speaker.location.msg_contents(
+            ('{speaker} says to {target}, "{said}"', {"type": TALK}),
+            exclude=target,
+            from_obj=speaker,
+            mapping={"speaker": speaker, "target": target, "said": said},
+        )
+        name = speaker.get_display_name(target)
+        target.msg((f'{name} says to you, "{said}"', {"type": TALK}), from_obj=speaker)
+
+
+def words_said(speaker: Any, words: str, **kwargs: Any) -> str:
+    """Return what a character says as ``at_pre_say`` leaves it; empty if it may not say it.
+
+    RPSystem's hook makes an emote of the words, ``/Me says, "…"``, for its own command. Words that
+    are only framed so are used without the frame.
+    """
+    plain = harmless(words.strip())
+    changed = str(speaker.at_pre_say(plain, **kwargs) or "")
+    return plain if plain in changed else changed
