@@ -15,6 +15,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from twisted.internet.defer import Deferred
+from twisted.python.failure import Failure
+
 from keepsake.agent.runtime import Runtime
 from keepsake.agent.scheduler import Alarm
 from keepsake.archive.privacy import Audience
@@ -34,6 +37,8 @@ STEP_SECONDS = 4.0
 BUSY = timedelta(hours=1)
 """How long a plan that was begun and not ended keeps an agent from its ordinary day."""
 HOUR = 3600.0
+WRITE_SECONDS = 10.0
+"""Seconds to write the file of plans. A disk that is slower must not keep the agent from acting."""
 RECENTLY = timedelta(hours=36)
 """How long a prompt says that a plan was missed."""
 
@@ -96,8 +101,22 @@ class Plans:
     # -- the clock
 
     def start(self) -> None:
-        """Look at the clock now, and from then on every :data:`CHECK_SECONDS`."""
-        self._alarm.set(0.0, self._tick)
+        """Look at the clock now, and from then on every :data:`CHECK_SECONDS`.
+
+        A plan that was begun goes on: the world may have been killed in the middle of a step.
+        """
+        self._alarm.set(0.0, self._resume)
+
+    def _resume(self) -> None:
+        self._alarm.set(CHECK_SECONDS, self._tick)
+        plan = self.begun
+        if plan is not None and not self._has_passed(plan):
+            self._begin(Due(plan, "the world stopped in the middle of it"), again=True)
+        self.check()
+
+    def _has_passed(self, plan: Plan) -> bool:
+        """Return whether a plan's time passed so long ago that it no longer matters to begin it."""
+        return plan.at is not None and self._services.clock.now() - plan.at > BUSY
 
     def close(self) -> None:
         """Stop the clock."""
@@ -190,11 +209,32 @@ class Plans:
 
     # -- what became of a thought about a plan
 
-    def began(self, plan: Plan) -> None:
-        """Record that the agent thought of a plan and acted: it is not woken for its time again."""
+    def begin(self, number: int) -> Deferred[None] | None:
+        """Record that the agent acts on a plan now: it is not woken for its time again.
+
+        Call it before the first deed. If the world is killed after it, the plan goes on at the next
+        start, and the agent sees in its memory what it has done already.
+
+        Returns:
+            Fires when the state is on disk, or could not be written; None if it is there already.
+        """
+        plan = self.named(number)
         self._thoughts.append(self._services.seconds())
-        if plan.state is PlanState.OPEN:
-            self._set_state(plan, PlanState.DOING)
+        if plan is None or plan.state is not PlanState.OPEN:
+            return None
+        begun = plan
+
+        def change() -> None:
+            self.book.set_state(begun, PlanState.DOING, by="world")
+
+        def failed(failure: Failure) -> None:
+            log.warning("A plan could not be begun", agent=self._name, exc_info=failure.value)
+
+        return self._services.in_thread(change, WRITE_SECONDS).addErrback(failed)
+
+    def began(self, plan: Plan) -> None:
+        """Record that a rule acts on a plan now."""
+        self.begin(plan.number)
 
     def end(self, plan: Plan, *, done: bool) -> None:
         """End a plan that was kept by rule; ``done``: whether it was kept."""

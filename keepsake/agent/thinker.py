@@ -101,6 +101,7 @@ class Thinker:
             thoughts=self.log,
             services=services,
             pause=self._pause,
+            begin_plan=self._begin_due_plan,
             take_newer=lambda: self._attention.take_newer() if self._update_present() else None,
         )
         self.plans: Plans | None = None
@@ -329,14 +330,15 @@ class Thinker:
         else:
             self.schedule()
 
+    def _begin_due_plan(self, number: int) -> Deferred[None] | None:
+        return self.plans.begin(number) if self.plans is not None else None
+
     def _follow_plan(self, turn: Turn) -> None:
         """Go on with a plan after a thought in which the agent acted."""
         plans = self.plans
         if plans is None or not turn.verbs:
             return
         due = plans.named(turn.impulse.plan) if turn.impulse.plan else None
-        if due is not None:
-            plans.began(due)
         plan = due or plans.begun
         if plan is not None and not turn.verbs <= _NO_STEP:
             plans.go_on(plan)

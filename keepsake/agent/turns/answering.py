@@ -30,7 +30,7 @@ class Answering:
         body: Returns the agent, which is looked up again after each wait.
         state: The attempt, to which what was done is added.
         guard: Checks its words; None for words by rule, which need no check.
-        begins: Called before each part is carried out.
+        begins: Called before each part is carried out; what it returns is waited for.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class Answering:
         tools: MemoryTools,
         actor: Actor,
         thoughts: ThoughtLog,
-        begins: Callable[[], None],
+        begins: Callable[[], Awaitable[None] | None],
     ) -> None:
         self._body = body
         self._context = context
@@ -60,7 +60,9 @@ class Answering:
         if state.is_refused:
             return
         state.parts += 1
-        self._begins()
+        ready = self._begins()
+        if ready is not None:
+            await wait(ready)
         allowed = self._allowed(part)
         if allowed is None:
             return

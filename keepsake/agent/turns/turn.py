@@ -14,6 +14,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from functools import partial
 
+from twisted.internet.defer import Deferred
+
 from keepsake.agent.acting import Actor, Basis
 from keepsake.agent.agent_log import Sent, ThoughtLog
 from keepsake.agent.appointments import Invitation
@@ -60,6 +62,7 @@ class Turn:
         take_newer: Called before a request is sent: returns the current impulse; None if the
             reason has gone.
         pause: Shows people that it thinks, until the first part of the answer.
+        begin_plan: Records that a plan, by its number, is acted on; fires when that is on disk.
 
     Attributes:
         impulse: Why it thinks; before a request is sent, newer words of the same person are added.
@@ -79,6 +82,7 @@ class Turn:
         services: Runtime,
         take_newer: Callable[[], Impulse | None],
         pause: Alarm,
+        begin_plan: Callable[[int], Deferred[None] | None],
     ) -> None:
         self.impulse = impulse
         self.dropped = False
@@ -95,6 +99,8 @@ class Turn:
         self._services = services
         self._take_newer = take_newer
         self._pause = pause
+        self._begin_plan = begin_plan
+        self._plan_begun = False
 
     # -- the result
 
@@ -333,8 +339,17 @@ class Turn:
             tools=self._tools,
             actor=self._actor,
             thoughts=self._thoughts,
-            begins=self._pause.cancel,
+            begins=self._begins,
         )
+
+    def _begins(self) -> Deferred[None] | None:
+        """Prepare for a part of the answer: before the first, its plan is marked as begun."""
+        self._pause.cancel()
+        number = self.impulse.plan
+        if not number or self._plan_begun:
+            return None
+        self._plan_begun = True
+        return self._begin_plan(number)
 
     def _register_answer(self, answer: Generation) -> None:
         """Add the answer to the request, and learn from the server's count of tokens."""

@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 
 import pytest
+from twisted.internet.defer import maybeDeferred
 from twisted.internet.task import Clock
 
 from keepsake.agent.plans import CHECK_SECONDS, STEP_SECONDS, Plans, lines_of
@@ -50,6 +51,8 @@ class Village:
             scheduler=Manual(self.timer),
             seconds=self.timer.seconds,
             workers=AtOnce(),
+            in_thread=lambda work, _seconds: maybeDeferred(work),
+            acts_unprompted=True,
             thinking=SimpleNamespace(current=replace(ThinkingConfig(), **config)),
         )
         self.start()
@@ -116,15 +119,29 @@ def test_an_agent_that_cannot_begin_is_woken_again_until_it_has_missed_it(villag
     assert village.plans.missed(frozenset()) == ()
 
 
-def test_a_restart_loses_no_plan_and_wakes_nobody_twice(village):
+def test_a_restart_loses_no_plan_and_goes_on_with_the_one_that_was_begun(village):
     due = village.add(minutes=10)
     village.add("sing", minutes=20)
     village.pass_by(10 * 60 + CHECK_SECONDS)
     village.plans.began(due)
     village.plans.close()
     village.start()
+    assert [each.why for each in village.woken] == [
+        "its time has come",
+        "the world stopped in the middle of it",
+    ]
     village.pass_by(10 * 60 + CHECK_SECONDS)
-    assert village.names == ["meet Anneke", "sing"]
+    assert village.names == ["meet Anneke", "meet Anneke", "sing"]
+
+
+def test_a_restart_after_hours_does_not_go_on_with_what_was_begun(village):
+    due = village.add(minutes=10)
+    village.pass_by(10 * 60 + CHECK_SECONDS)
+    village.plans.began(due)
+    village.plans.close()
+    village.ahead += timedelta(hours=5)
+    village.start()
+    assert village.names == ["meet Anneke"]
 
 
 def test_a_clock_that_is_set_back_wakes_nobody_twice(village):
