@@ -95,6 +95,7 @@ class Mind:
         self.memory.read_private()
         with logged(log, "The edited files could not be read", agent=name):
             self.books.read_edits()
+            self.books.plans.record_changes(self.memory.memory.archive.backwards)
         told = "The pages of people could not be updated"
         with logged(log, told, agent=name, subsystem=Subsystem.PEOPLE):
             self.books.update_people(self.memory.memory.archive)

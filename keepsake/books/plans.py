@@ -18,7 +18,8 @@ Reading is fast and never raises. Writing blocks, so do it in a worker thread.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable
+import threading
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -158,6 +159,22 @@ class Plan:
         return record
 
 
+def _states_in(
+    newest_first: Iterable[Mapping[str, Any]], numbers: set[int]
+) -> dict[int, PlanState]:
+    """Return the last recorded state of each of these plans, from lines of the archive."""
+    found = dict[int, PlanState]()
+    if not numbers:
+        return found
+    for line in newest_first:
+        number = line.get("id")
+        if line.get("type") == "plan" and number in numbers and number not in found:
+            found[number] = PlanState(line["state"])
+            if len(found) == len(numbers):
+                break
+    return found
+
+
 def read_plan(
     text: str, now: datetime, places: Collection[str] = (), people: Iterable[Person] = ()
 ) -> Plan:
@@ -254,6 +271,9 @@ class PlanBook(ListBook[Plan]):
     ) -> None:
         self._now = now
         self._record = record
+        # The states that the archive has, by plan; None before they were read.
+        self._recorded: dict[int, PlanState] | None = None
+        self._changing = threading.RLock()  # held from a change of the file until it is recorded
         super().__init__(path, owner, self._plan_of, _line_of)
 
     @property
@@ -281,8 +301,9 @@ class PlanBook(ListBook[Plan]):
             made = replace(plan, number=number)
             return made
 
-        self._change(make)
-        self._changed(made, "made", by)
+        with self._changing:
+            self._change(make)
+            self._changed(made, "made", by)
         return made
 
     def adopt(self) -> list[Plan]:
@@ -309,10 +330,30 @@ class PlanBook(ListBook[Plan]):
                 lines.append(_line_of(adopted[-1]) + "\n")
             return "".join(lines)
 
-        self._store.change(self.path, make)
-        for each in adopted:
-            self._changed(each, "made", "builder")
+        with self._changing:
+            self._store.change(self.path, make)
+            for each in adopted:
+                self._changed(each, "made", "builder")
         return adopted
+
+    def record_changes(self, newest_first: Callable[[], Iterable[Mapping[str, Any]]]) -> None:
+        """Record the states that the archive does not have; blocks.
+
+        The file may be ahead of the archive: a person edited it, or the world was killed between
+        the two. Call it after :meth:`adopt`.
+
+        Args:
+            newest_first: Returns the archive's lines. They are read once, back to the last change of
+                each plan in the file.
+        """
+        with self._changing:
+            items = [each for each in self.items if each.number]
+            if self._recorded is None:
+                self._recorded = _states_in(newest_first(), {each.number for each in items})
+            for plan in items:
+                if self._recorded.get(plan.number) is not plan.state:
+                    made = plan.number not in self._recorded and plan.state is PlanState.OPEN
+                    self._changed(plan, "made" if made else plan.state.value, "builder")
 
     def find(self, which: str) -> Plan:
         """Return the current plan that a number, or words that only it has, refer to.
@@ -331,8 +372,9 @@ class PlanBook(ListBook[Plan]):
             NoteRefused: The file has no such plan, or cannot be written.
         """
         changed = replace(plan, state=state, why=_clean(why))
-        self._rewrite(plan, changed)
-        self._changed(changed, state.value, by)
+        with self._changing:
+            self._rewrite(plan, changed)
+            self._changed(changed, state.value, by)
         return changed
 
     def _rewrite(self, plan: Plan, changed: Plan) -> None:
@@ -362,6 +404,8 @@ class PlanBook(ListBook[Plan]):
 
     def _changed(self, plan: Plan, change: str, by: str) -> None:
         self._record(plan.to_record(change, self._now()))
+        if self._recorded is not None:
+            self._recorded[plan.number] = plan.state
         self._store.emit("plan", by, n=plan.number, of=change, size=len(plan.what))
 
     def _plan_of(self, line: str) -> Plan | None:

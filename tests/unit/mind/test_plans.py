@@ -136,3 +136,14 @@ def test_who_is_waited_for_is_known_by_identity():
     namesake = Person("Anneke", "99-20261201000000")
     assert plan.is_met([renamed])
     assert not plan.is_met([namesake])
+
+
+def test_a_state_that_a_person_edits_is_recorded(book):
+    plan = book.add(Plan(what="bake"))
+    book.record_changes(lambda: reversed(book.records))
+    assert [line["change"] for line in book.records] == ["made"]
+    text = book.path.read_text().replace("- [ ] bake", "- [x] bake")
+    book.path.write_text(text)
+    book.record_changes(lambda: ())
+    assert [line["change"] for line in book.records] == ["made", "done"]
+    assert book.records[-1]["id"] == plan.number

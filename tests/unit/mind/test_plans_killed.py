@@ -27,6 +27,7 @@ folder = Path(sys.argv[1])
 dice = Random(sys.argv[2])
 archive = Archive(folder / "archive")
 book = PlanBook(folder / "plans.md", record=archive.append)
+book.record_changes(archive.backwards)  # as at the start of an agent
 
 def report(number, state):
     print(number, state, flush=True)
@@ -84,6 +85,8 @@ def run(folder, kills):
         assert len(numbers) == len(set(numbers))
         states = {each.number: each.state for each in book.items}
         archive = Archive(folder / "archive")
+        book = PlanBook(folder / "plans.md", record=archive.append)
+        book.record_changes(archive.backwards)
         changes = [
             (line["id"], line["change"]) for line in archive.backwards() if line["type"] == "plan"
         ]
