@@ -343,8 +343,8 @@ class PlanBook(ListBook[Plan]):
         the two. Call it after :meth:`adopt`.
 
         Args:
-            newest_first: Returns the archive's lines. They are read once, back to the last change of
-                each plan in the file.
+            newest_first: Returns the archive's lines. They are read once, back to the last change
+                of each plan in the file.
         """
         with self._changing:
             items = [each for each in self.items if each.number]
