@@ -16,7 +16,7 @@ from keepsake.agent.runtime import runtime
 from keepsake.agent.surroundings import identity_of, impulse_of, is_agent, name_of, place_of
 from keepsake.archive.records import GIVE, SCENE, MemoryFacts
 from keepsake.contrib.evennia import creation, hearing
-from keepsake.contrib.evennia.characters import CharacterMixin, answers_room, greeter
+from keepsake.contrib.evennia.characters import CharacterMixin, answers_room, greeter, may_join_in
 from keepsake.contrib.evennia.hearing import MOVES
 from keepsake.contrib.evennia.minds import close_mind, mind_of
 from keepsake.errors import NameRefused
@@ -209,6 +209,10 @@ class AgentMixin(CharacterMixin):
             return
         if event.from_player:
             event = self._with_addressee(event, speaker, heard.what)
+            joins = may_join_in(self, speaker, runtime().seconds())
+            if event.kind is ImpulseKind.HEARD and not joins:
+                mind.sleeper.notice(event)
+                return
         if self._may_react(line, speaker, heard.kind, event.kind):
             mind.thinker.notice(replace(event, memory=number))
         mind.sleeper.notice(event)

@@ -167,7 +167,21 @@ def answers_room(agent: Any, player: Any, now: float) -> bool:
     and no other player is here, they are for the greeter. ``now``: Seconds of the runtime's clock.
     ``player.ndb.spoken_to`` holds the agent that the player spoke to last, and when.
     """
+    listener, is_partner = _listener_to(player, agent.location, now)
+    return listener is agent and (is_partner or not players_near(player))
+
+
+def may_join_in(agent: Any, player: Any, now: float) -> bool:
+    """Whether this agent may think about what a player says or does to nobody.
+
+    One agent of a room does, so that a line costs one call of the model. The others remember it.
+    """
+    return _listener_to(player, agent.location, now)[0] is agent
+
+
+def _listener_to(player: Any, room: Any, now: float) -> tuple[Any | None, bool]:
+    """Return the agent in a room that listens most to a player, and whether they talk already."""
     last, at = player.ndb.spoken_to or (None, now)
-    if now - at < TALK_SECONDS and last in awake_in(agent.location):
-        return last is agent
-    return not players_near(player) and greeter(agent.location, player) is agent
+    if now - at < TALK_SECONDS and last in awake_in(room):
+        return last, True
+    return greeter(room, player), False

@@ -1,0 +1,47 @@
+"""Who thinks when a player speaks in a room with several agents: a line costs one call."""
+
+from __future__ import annotations
+
+from keepsake.agent.surroundings import is_agent
+from tests.world.agents_world import AgentsWorld
+
+
+class TestWhoThinks(AgentsWorld):
+    """Mira, Bram and Wren at the inn, with Tom and Ada."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.set_thinking(idle_interval=1e9)
+        self.agents = [self.mira, self.add_agent("Bram"), self.add_agent("Wren")]
+        self.ada = self.add_player(2, "Ada")
+        self.pass_time(30)
+        self.replies = ["> wait"]
+
+    def calls(self, line: str) -> list[str]:
+        """Let Tom type a line; return the prompts of the agents' thoughts about it."""
+        before = len(self.prompts())
+        self.char1.execute_cmd(line)
+        self.pass_time(30)
+        return self.prompts()[before:]
+
+    def test_words_to_nobody_are_thought_about_by_one_and_remembered_by_all(self):
+        assert all(map(is_agent, self.agents))
+        assert len(self.calls("say What a morning.")) == 1
+        for agent in self.agents:
+            assert any("What a morning." in line for line in self.lines(agent))
+
+    def test_words_to_one_are_thought_about_by_that_one(self):
+        (prompt,) = self.calls("talk bram Good day.")
+        assert prompt.startswith("You are Bram.")
+
+    def test_after_that_words_to_nobody_are_for_the_same_one(self):
+        self.calls("talk bram Good day.")
+        (prompt,) = self.calls("say What a morning.")
+        assert prompt.startswith("You are Bram.")
+
+    def test_whoever_is_named_thinks(self):
+        prompts = self.calls("say I wonder what Wren would say.")
+        assert any(each.startswith("You are Wren.") for each in prompts)
+
+    def test_a_gesture_to_nobody_is_thought_about_by_one_at_most(self):
+        assert len(self.calls("emote looks out of the window.")) <= 1
