@@ -67,10 +67,13 @@ class Scene:
     missed: tuple[str, ...] = ()  # plans whose time passed lately
     due: str = ""  # the plan that is the reason for the turn, and why it is due
     options: tuple[str, ...] = ()  # usages of the deeds that are possible now, with names
+    # lines that only those who hear the answer know, if the window shows them without their words
+    confided: tuple[str, ...] = ()
     whispered: bool = False  # whether the character answers a whisper
     invitation: str = ""  # where and when the partner asks it to meet: ``The Quay, Sunday …``
     partner: str = ""  # the person who is answered; empty for nobody
     words: str = ""  # what the partner said, if something else that is answered came after it
+    asked: str = ""  # what the partner said, if nothing came after it
     earlier: str = ""  # in the same case, the line of what the partner did, if it was no speech
     occasion: str = ""  # what the character may begin something from, if nobody turned to it
     trigger: str = ""  # why the character thinks: ``addressed``, ``arrival``, ``idle`` …

@@ -157,6 +157,7 @@ def scene_of(
         people=books.people_lines(agent, memory.private, first, audience, who),
         window=window,
         words=waiting.words if late else "",
+        asked="" if late else waiting.words,
         earlier=waiting.memories[-1].line if late and waiting.memories else "",
         answers=_answered(turn, waiting),
         whispered=turn.whispered,
@@ -215,6 +216,9 @@ def _surroundings(
     place = agent.location
     deeds = [verb for verb in verbs if verb.takes is not Takes.TEXT]
     usages = options.usages(deeds)
+    # The same in every prompt, so that a server's prompt cache works. What a whisper forbids is
+    # said in the last message, and refused.
+    always = [v for v in VERBS if v.takes is not Takes.TEXT and v.takes not in NAMING]
     own = {verb: f": {verb.help}" for verb in deeds if verb.takes is Takes.OWN}
     changing = NAMING | {Takes.OWN}
     facts = [
@@ -235,7 +239,7 @@ def _surroundings(
         persona=str(agent.db.profile or f"You are {agent.key}."),
         # An example may have several lines.
         examples=tuple(x for each in agent.db.examples or () for x in str(each).splitlines()),
-        deeds=tuple(f"> {v.usage} ({v.help})" for v in deeds if v.takes not in changing),
+        deeds=tuple(f"> {v.usage} ({v.help})" for v in always),
         now=f"{daytime}, {now:%H:%M}",
         daytime=daytime,
         place=place_of(agent) or "nowhere",

@@ -1,25 +1,35 @@
 """The form of chat models: messages, the stable parts first.
 
 The first message has the persona and how to answer, both summaries, pins and promises. The window
-follows as a conversation. The last message has the context of the moment, what has just happened,
-and what is answered.
+follows as a conversation. The last message has what has just happened, the context of the moment,
+and what is answered. So a prompt begins like the one before it, up to the newest events, and a
+model server reads only what is new.
+
+Whispers stand in the window without their words, whoever is answered. Their words are in the last
+message of those prompts that may show them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
+from keepsake.archive.privacy import is_private, is_redacted, redacted
 from keepsake.language.perception import for_prompt
 from keepsake.ports import ASSISTANT, SYSTEM, USER, ChatMessage, FormName, GenerationRequest
 from keepsake.prompt.sections import FRAME, PromptLine, Rendered
-from keepsake.tasks.conversation import ChatTurn, turns_of
+from keepsake.tasks.conversation import ChatTurn, own_line, turns_of
 from keepsake.tasks.deed import tools_of
 from keepsake.tasks.forms.form import SHRINK_ORDER, Prompt, PromptForm, PromptLimits, last_words
 from keepsake.tasks.scene import Scene, shrinking
 
 _PER_MESSAGE = 4
 """Tokens that a chat template adds around each message."""
+_CONFIDED_SHARE = 4
+"""Whispered words may use one part in this many of the prompt: a quarter, as recall may."""
+_STEP = 16
+"""Turns of the window that are left out at a time, once it does not fit: eight answers or so."""
 
 
 class Chat(PromptForm):
@@ -35,10 +45,9 @@ class Chat(PromptForm):
     def render(self, scene: Scene) -> Prompt:
         """Return the messages; the oldest lines of the window are left out if they do not fit."""
         head = self.lines(self.talk, "system", scene.variables())
-        turns = turns_of(scene.window)
+        scene = replace(scene, confided=self._confided(scene))
+        turns = turns_of(map(redacted, scene.window))
         news = turns.pop().lines if turns and turns[-1].role == USER else []
-        if news and news[0] == f"[{scene.daytime}, {scene.place}]":
-            news = news[1:]  # the head of the last message says the same
         last, shown = self._last_message(scene, news)
         room = self.budget - self.tokens_of([*head, *last])
         turns = self._fitting(turns, room)
@@ -61,14 +70,35 @@ class Chat(PromptForm):
             said=last_words(scene),
         )
 
+    def _confided(self, scene: Scene) -> tuple[str, ...]:
+        """Return the private lines of the window, the oldest first, as many as may be shown."""
+        lines = list[str]()
+        room = self.budget // _CONFIDED_SHARE
+        for memory in reversed(scene.window):
+            if not is_private(memory) or is_redacted(memory):
+                continue
+            line = f"you: {own_line(memory)}" if memory.is_own else for_prompt(memory.line)
+            room -= self.count([line])
+            if room < 0:
+                break
+            lines.append(line)
+        return tuple(reversed(lines))
+
     def _fitting(self, turns: Sequence[ChatTurn], room: int) -> list[ChatTurn]:
-        """Return the newest turns that fit into ``room`` tokens; the first is the user's."""
+        """Return the newest turns that fit into ``room`` tokens; the first is the user's.
+
+        If they do not all fit, the first that is left out is one of every :data:`_STEP`. So most
+        prompts at the limit begin like the one before.
+        """
         costs = [self.count(turn.lines) + _PER_MESSAGE for turn in turns]
         cost = sum(costs)
         first = 0
         while first < len(turns) and (cost > room or turns[first].role == ASSISTANT):
             cost -= costs[first]
             first += 1
+        if first:
+            while first < len(turns) and (first % _STEP or turns[first].role == ASSISTANT):
+                first += 1
         return list(turns[first:])
 
     def _last_message(self, scene: Scene, news: Sequence[str]) -> tuple[list[PromptLine], Scene]:
@@ -81,7 +111,7 @@ class Chat(PromptForm):
         for shown, values in shrinking(scene, SHRINK_ORDER):
             lines = self._head_of_last(shown, values)
             if happened:
-                lines += [("", FRAME), *happened]
+                lines = [*happened, ("", FRAME), *lines]
             if close := self.lines(self.talk, "close", values):
                 lines += [line for line in close if line[0]]
             if self.tokens_of(lines) <= most:

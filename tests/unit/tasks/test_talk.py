@@ -8,8 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from keepsake.archive.privacy import redacted
 from keepsake.archive.records import FORGOTTEN, Memory, MemoryKind, Tier
 from keepsake.errors import ConfigError
+from keepsake.happening import ME, Manner, Person, Speech
 from keepsake.language.tokens import estimate_tokens
 from keepsake.memory.summary_text import SummarySource
 from keepsake.paths import REPOSITORY
@@ -73,13 +75,36 @@ def test_a_chat_prompt_has_all_parts_and_the_stable_ones_first():
                  "ladle", "north to The Quay", "a sailmaker from Harrow Bay", "whalebone",
                  "rosemary", "[20 Nov]", "give <thing> to <name>"):  # fmt: skip
         assert each in last
-    assert last.endswith('Anneke says to you, "I told my father. He hugged me."')
+    assert last.startswith('Anneke says to you, "I told my father. He hugged me."\n\n')
+    assert 'Anneke says to you, "I told my father. He hugged me."' in last
+    assert last.endswith("[Your plain lines are spoken to Anneke.]")
+
+
+def test_a_prompt_ends_with_what_is_answered():
+    asked = replace(SCENE, asked="I told my father.")
+    told = "[Anneke waits for your answer to: I told my father.]"
+    assert texts(prompt_of(asked))[-1].endswith(told)
+
+
+def test_whispers_stand_in_the_last_message_and_the_window_is_the_same_for_everybody():
+    whisper = Speech(
+        speaker=Person("Anneke", "12-1"), words="The key is mine.", to=(ME,), manner=Manner.WHISPER,
+        shown='Anneke whispers to you, "The key is mine."',
+    )  # fmt: skip
+    told = replace(SCENE.window[-1], number=SCENE.window[-1].number + 1, what=whisper)
+    then = replace(SCENE.window[-1], number=told.number + 1)
+    confided = texts(prompt_of(replace(SCENE, window=(*SCENE.window, told, then))))
+    public = texts(prompt_of(replace(SCENE, window=(*SCENE.window, redacted(told), then))))
+    assert confided[:-1] == public[:-1]
+    assert confided[-1].partition("\n\n")[0] == public[-1].partition("\n\n")[0]
+    assert '- Anneke whispers to you, "The key is mine."' in confided[-1]
+    assert "The key is mine." not in "".join(public)
 
 
 def test_the_last_line_is_what_is_answered_if_others_have_spoken_since():
     waiting = replace(SCENE, words="What is my needle of?")
     line = "[Anneke still waits for your answer to: What is my needle of?]"
-    assert texts(prompt_of(waiting))[-1].endswith(f'He hugged me."\n{line}')
+    assert texts(prompt_of(waiting))[-1].endswith(f"spoken to Anneke.]\n{line}")
     dialogue = prompt_of(waiting, Target(form="dialogue")).request.prompt
     assert dialogue.endswith("\nAnneke: What is my needle of?\nMira:")
     assert "still waits" in prompt_of(waiting, Target(form="script")).request.prompt
