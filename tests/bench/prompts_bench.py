@@ -1,12 +1,15 @@
-"""How many prompts of random talks differ from the archive in order, partner or addressee.
+"""Prompts of random talks: are they true to the archive, and how much can a server's cache reuse?
 
 Three people speak, whisper, gesture, come and go, also while the agent's answer is being written.
 """
 
 from __future__ import annotations
 
+import itertools
 import sys
 from collections.abc import Iterator
+from statistics import median
+from typing import Any
 
 from tests.bench.figures import Figure
 from tests.bench.in_the_world import figures_of, live, print_figures
@@ -33,9 +36,26 @@ def _figures() -> list[Figure]:
                 print(each, file=sys.stderr)
             what = "prompts that differ from the archive in order, partner or addressee"
             figures.append(Figure(what, TURNS, len(differing), "", "0"))
+            calls = self.fake.calls("/api/chat")
+            prompts = [_as_read(call.body["messages"]) for call in calls]
+            shared = [_shared(*pair) for pair in itertools.pairwise(prompts)]
+            what = "median share of a prompt that begins like the one before, whispers included"
+            figures.append(Figure(what, len(shared), 100 * median(shared), "%"))
+            figures.append(Figure("the worst of these", len(shared), 100 * min(shared), "%"))
 
     live(Turns("measure"))
     return figures
+
+
+def _as_read(messages: list[dict[str, Any]]) -> str:
+    """Return the messages in the order in which a model reads them."""
+    return "\n".join(f"{each['role']}: {each['content']}" for each in messages)
+
+
+def _shared(before: str, prompt: str) -> float:
+    """Return the share of a prompt that is equal to the beginning of the one before it."""
+    pairs = zip(before, prompt, strict=False)
+    return sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], pairs)) / len(prompt)
 
 
 if __name__ == "__main__":
