@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 import sys
 from collections.abc import Iterator
-from statistics import median
+from operator import mul
 from typing import Any
 
 from tests.bench.figures import Figure
@@ -16,6 +16,8 @@ from tests.bench.in_the_world import figures_of, live, print_figures
 
 TURNS = 300
 _SECONDS = 1800
+_POOR = 0.5
+"""A prompt that shares less than this with the one before is read nearly anew."""
 
 
 def measure() -> Iterator[Figure]:
@@ -39,9 +41,13 @@ def _figures() -> list[Figure]:
             calls = self.fake.calls("/api/chat")
             prompts = [_as_read(call.body["messages"]) for call in calls]
             shared = [_shared(*pair) for pair in itertools.pairwise(prompts)]
-            what = "median share of a prompt that begins like the one before, whispers included"
-            figures.append(Figure(what, len(shared), 100 * median(shared), "%"))
-            figures.append(Figure("the worst of these", len(shared), 100 * min(shared), "%"))
+            sizes = list(map(len, prompts[1:]))
+            of_all = sum(map(mul, shared, sizes)) / sum(sizes)
+            what = "share of all prompts that begins like the one before, whispers included"
+            figures.append(Figure(what, len(shared), 100 * of_all, "%"))
+            low = sum(each < _POOR for each in shared)
+            what = f"prompts of which less than {_POOR:.0%} begins like the one before"
+            figures.append(Figure(what, len(shared), low, ""))
 
     live(Turns("measure"))
     return figures
