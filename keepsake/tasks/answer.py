@@ -19,6 +19,7 @@ from keepsake.language.perception import LAST_COMMA, one_line, pattern
 from keepsake.logs import Subsystem, get_logger
 from keepsake.ports import ToolCall
 from keepsake.tasks.deed import deed_of
+from keepsake.tasks.gestures import OPENING, is_unclosed, pieces_of
 
 log = get_logger(Subsystem.THOUGHTS)
 
@@ -42,9 +43,6 @@ _LABEL = r"^[*_]{{0,2}}~?{}[*_]{{0,2}}\s*[:>]+[*_]{{0,2}}\s*"
 """The pattern of the character's own name before a line: ``Mira:``, ``**Mira:**``, ``~Mira>``."""
 _SENTENCE_END = re.compile(r"(?:(?<=\w{4})\.|[!?…]+|\.{3})[\"”’»)*]*(?=\s+\S)|[。！？]+[」』”）]*")
 """A full stop ends a sentence only after four letters or more, so that titles do not end one."""
-_EMOTE = re.compile(
-    r"(?:^|(?<=[.!?…。！？»”\"*])\s*|(?<=[.!?…。！？»”\"*])\s+)\*(?!\s|\*)([^*\n]+?)\*(?!\*)"
-)
 _OPENING = ">*([¿¡…'‘\"“„«「"
 _QUOTES = {'"': '"', "“": "”", "„": "“", "«": "»", "「": "」"}
 
@@ -88,6 +86,7 @@ class AnswerReader:
     _count: int = 0  # parts returned so far
     _rest: str = ""
     _json: str = ""  # incomplete JSON
+    _held: str = ""  # a line that begins a gesture and does not end it
     _has_begun: bool = False  # whether a sentence of the line in ``_rest`` was returned already
     _has_parts: bool = False  # whether any part was returned
     _spoken: bool = False  # whether there was speech: only the first sentence is spoken ahead
@@ -103,18 +102,29 @@ class AnswerReader:
         for raw in lines:
             goes_on = bool(self._json) and not raw.strip().startswith(_FENCES)
             line = raw.strip() if self._has_begun or goes_on else self._bare(raw)
+            if self._held:
+                line = f"{self._held} {line}".strip()
+                self._held = ""
+            elif is_unclosed(line) and not goes_on:
+                self._held = line  # the gesture may end in the next line
+                continue
             self._has_begun = False
             is_json = goes_on or line.startswith(_JSON)
             if self.script and not is_json:  # after its first line the model continues the script
                 line = "" if self._has_parts else f"> {line}" if _is_command(line) else line
             self._json = f"{self._json}{line}" if is_json else ""
-            of_line = self._tool_calls() if is_json else list(_parts_of(line))
+            of_line = self._tool_calls() if is_json else list(_parts_of(line, self.name))
             self._has_parts |= bool(of_line)
             self._spoken |= any(part.kind is PartKind.SPEECH for part in of_line)
             parts += of_line
         if not (self._spoken or self.script) and (ahead := self._sentence()):
             parts.append(ahead)
         return self._capped(parts)
+
+    def end(self) -> list[AnswerPart]:
+        """Return the parts of what is left when the answer has ended."""
+        parts = self.feed("\n")
+        return [*parts, *self.feed("\n")] if self._held else parts
 
     def _capped(self, parts: list[AnswerPart]) -> list[AnswerPart]:
         """Return the parts up to the cap of the whole answer, and note what is left out."""
@@ -153,15 +163,18 @@ class AnswerReader:
     def _sentence(self) -> AnswerPart | None:
         """Return the first sentence of the unfinished line, if it is plain speech."""
         opening = self._label.sub("", self._rest.lstrip())[:1]
-        if self._json or opening in ("", ">", "*", "`", "~", "{", "[", "<", *_QUOTES):
+        marks = ("", ">", "`", "~", "{", "<", *OPENING, *_QUOTES)
+        if self._json or self._held or opening in marks:
             return None  # not speech, or speech whose end is needed
+        if self._rest.lstrip().startswith(self.name):
+            return None  # it may tell of the character, as a story does
         ends = (each for each in _SENTENCE_END.finditer(self._rest) if each.end() >= SHORTEST_AHEAD)
         end = next(ends, None)
         if end is None:
             return None
         said = self._rest[: end.end()]
         rest = self._rest[end.end() :]
-        parts = list(_parts_of(self._bare(said)))
+        parts = list(_parts_of(self._bare(said), self.name))
         if len(parts) != 1 or parts[0].kind is not PartKind.SPEECH:
             return None
         self._rest = rest
@@ -187,20 +200,16 @@ class AnswerReader:
         return bare
 
 
-def _parts_of(line: str) -> Iterator[AnswerPart]:
+def _parts_of(line: str, name: str) -> Iterator[AnswerPart]:
     """Yield the parts of one line: a deed, or speech with the emotes in it."""
     if line.startswith(">"):
         yield from _command(_clean(line.lstrip("> ")))
         return
-    at = 0
-    for emote in _EMOTE.finditer(line):
-        if _is_emphasis(line, emote):
-            continue
-        yield from _speech(line[at : emote.start()])
-        if gesture := _clean(emote[1]):
+    for piece in pieces_of(line, name):
+        if not piece.is_gesture:
+            yield from _speech(piece.text)
+        elif gesture := _clean(piece.text):
             yield AnswerPart(PartKind.EMOTE, gesture)
-        at = emote.end()
-    yield from _speech(line[at:])
 
 
 def _command(line: str) -> Iterator[AnswerPart]:
@@ -219,12 +228,6 @@ def _command(line: str) -> Iterator[AnswerPart]:
 def _is_command(line: str) -> bool:
     """Whether a line is a command, not a sentence: it begins with a small letter or a symbol."""
     return bool(line) and (line[0].islower() or not (line[0].isalnum() or line[0] in _OPENING))
-
-
-def _is_emphasis(line: str, found: re.Match[str]) -> bool:
-    """Whether asterisks only stress a word, because the sentence goes on: ``*Never* do that``."""
-    after = line[found.end() :].lstrip()
-    return bool(after) and (after[0].islower() or after[0] in ",.;:!?…")
 
 
 def _speech(text: str) -> Iterator[AnswerPart]:

@@ -100,7 +100,8 @@ class Reading:
         """Read the rest of the answer: an unfinished line, an unstreamed text, tool calls."""
         state = self._state
         reader = self._reader
-        rest = reader.feed("\n" if reader.heard else f"{answer.text}\n")
+        unread = [] if reader.heard else reader.feed(answer.text)
+        rest = [*unread, *reader.end()]
         deeds = [AnswerPart(PartKind.DEED, deed_of(call)) for call in answer.tool_calls]
         for part in [*rest, *deeds]:
             await self._answering.carry_out(part, wait)
