@@ -80,14 +80,24 @@ class Plans:
         self._thoughts = deque[float]()  # when the thoughts of the last hour began
         self._present: frozenset[str] = frozenset()  # the identities of those who are here
 
+    @property
+    def enabled(self) -> bool:
+        """Whether agents plan: the setting ``plans`` of ``thinking.md``."""
+        enabled: bool = self._services.thinking.current.plans
+        return enabled
+
     # -- what a prompt shows
 
     def shown(self, audience: Audience) -> tuple[Plan, ...]:
         """Return the plans that a prompt with this audience shows, in the order of the file."""
+        if not self.enabled:
+            return ()
         return tuple(each for each in self.book.current if _may_show(each, audience))
 
     def missed(self, audience: Audience) -> tuple[Plan, ...]:
         """Return the plans that were missed lately."""
+        if not self.enabled:
+            return ()
         since = self._services.clock.now() - RECENTLY
         return tuple(
             each
@@ -128,6 +138,8 @@ class Plans:
 
     def check(self) -> None:
         """Wake the agent for the first plan whose time has come; mark what was missed."""
+        if not self.enabled:
+            return
         now = self._services.clock.now()
         for plan in self.book.current:
             if not plan.is_overdue(now):
@@ -175,7 +187,7 @@ class Plans:
         last = self._woken.get(due.plan.number)
         if not again and last is not None and now - last < AGAIN_SECONDS:
             return
-        if not self._may_think():
+        if not (self.enabled and self._may_think()):
             return
         self._woken[due.plan.number] = now
         self._wake(due)

@@ -239,9 +239,14 @@ class Runtime:
 
     @property
     def recall_config(self) -> RecallConfig:
-        """The recall settings, fitted to the agents' model; any thread."""
+        """The recall settings, fitted to the agents' model; any thread.
+
+        Agents without a memory (``memory: no`` in ``thinking.md``) recall nothing by themselves.
+        """
         config = self.recall.current
         budget = self.limits.recall_tokens
+        if not self.thinking.current.memory:
+            return replace(config, budget=0)
         if not config.budget or budget <= config.budget:
             return config
         # Twice as many, because only the best memories are shown with their neighbours.

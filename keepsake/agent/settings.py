@@ -29,7 +29,9 @@ class ThinkingConfig(FileSettings):
     idle_interval: float = between(270.0, low=5.0, high=_DAY)
     idle_away_factor: float = between(10.0, low=1.0)
     chatter_turns: int = between(4, high=1000)
-    plan_thoughts: int = between(12, low=0, high=1000)  # an hour; 0 for no plans
+    plan_thoughts: int = between(12, low=0, high=1000)  # an hour; 0: nothing wakes it for a plan
+    plans: bool = True  # whether agents plan at all
+    memory: bool = True  # whether prompts show more than the present talk
     pause_notice: float = fixed(2.0)
 
 
@@ -44,6 +46,7 @@ class SleepConfig(FileSettings):
     wake_hour: int = between(7, high=23)
     profile: str = "summarizer"
     calls: int = between(24, high=1000)
+    reflect: bool = True  # whether agents draw conclusions at night
     reflect_after: int = fixed(60)  # the sum of importance that triggers a reflection
     insights: int = fixed(3)  # the most that one reflection writes
 

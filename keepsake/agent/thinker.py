@@ -33,6 +33,7 @@ from keepsake.agent.surroundings import (
     show_players,
     talkativeness,
 )
+from keepsake.agent.turns.aside import AsideAnswer, ask_aside
 from keepsake.agent.turns.prompting import preview, warm_up
 from keepsake.agent.turns.turn import Turn
 from keepsake.books.plans import Plan
@@ -149,6 +150,14 @@ class Thinker:
             impulse = Impulse(ImpulseKind.ADDRESSED, True, name_of(partner, agent), source_id=who)
         tools = self._tools
         return Deferred.fromCoroutine(preview(agent, impulse, words, tools, self._services))
+
+    def ask_aside(self, question: str) -> Deferred[AsideAnswer]:
+        """Ask the agent a question outside the game, of which it will know nothing.
+
+        The result fails with a KeepsakeError; see :func:`keepsake.agent.turns.aside.ask_aside`.
+        """
+        asked = ask_aside(self._ref, question, self._tools, self._services)
+        return Deferred.fromCoroutine(asked)
 
     # -- events
 

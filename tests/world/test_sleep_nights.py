@@ -74,6 +74,20 @@ class TestNights(NightWorld):
         assert any("baker" in line.text for line in tom.lines)
         assert tom.portrait == ""
 
+    def test_without_reflection_a_night_draws_no_conclusions(self):
+        self.use_model(reflect=False)
+        assert self.sleep() == ALL
+        assert any('{"entries"' in prompt for prompt in self.asked())
+        assert not any(READ_AGAIN in prompt for prompt in self.asked())
+        [tom] = (p for p in self.mind.books.people.all() if p.name == "Tom")
+        assert any("baker" in line.text for line in tom.lines)
+
+    def test_without_a_memory_a_night_asks_nothing(self):
+        self.use_model()
+        self.set_thinking(memory=False)
+        assert self.sleep() == ALL
+        assert self.asked() == []
+
     def test_a_night_writes_pages_and_the_next_one_continues(self):
         self.use_model()
         assert self.sleep() == ALL

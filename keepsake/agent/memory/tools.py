@@ -46,6 +46,8 @@ PLAN = "plan"
 """The verb of something that the agent means to do later."""
 PROMISE = "promise"
 """The verb of a promise to somebody."""
+PLAN_VERBS = frozenset({PLAN, "done", "cancel"})
+"""Verbs that the setting ``plans: no`` takes away."""
 TOOL_SECONDS = 10.0
 """Seconds that a tool call may take."""
 
@@ -151,6 +153,13 @@ class MemoryTools:
             numbers = ", ".join(f"memory {n}" for n in last.values())
             text = f"After {names} spoke ({numbers}): {text}"
         return replace(command, words=text)
+
+    @property
+    def withheld(self) -> frozenset[str]:
+        """The verbs that the settings ``plans`` and ``memory`` take away from agents."""
+        thinking = self._services.thinking.current
+        of_plans = frozenset[str]() if thinking.plans else PLAN_VERBS
+        return of_plans if thinking.memory else of_plans | (PRIVATE - PLAN_VERBS)
 
     # -- the tools: each method is named after its verb: ``_note``
 

@@ -83,12 +83,17 @@ class NightWork:
         self._books = books
         self._services = services
         self.facts = NightFacts()
-        self.tasks: Mapping[str, NightTask] = {
+        tasks: Mapping[str, NightTask] = {
             "consolidate": self.consolidate,
             "reflect": self.reflect,
             "profiles": self.profiles,
             "intentions": self.intend,
         }
+        self.tasks = {step: partial(self._with_memory, task) for step, task in tasks.items()}
+
+    def _with_memory(self, task: NightTask, ask: NightAsk) -> Figures:
+        """Run a task. Agents without a memory have nothing to think over at night."""
+        return task(ask) if self._services.thinking.current.memory else {}
 
     def _read(self, first: int, last: int) -> list[Memory]:
         # Results of a night appear in all prompts, so private words are removed.
@@ -129,7 +134,7 @@ class NightWork:
     def profiles(self, ask: NightAsk) -> Figures:
         """Update the pages of people, then call :meth:`write_portraits`."""
         self._books.update_people(self._memory.memory.archive)
-        return self.write_portraits(ask)
+        return self.write_portraits(ask) if self._services.sleeping.current.reflect else {}
 
     def write_journal(self, ask: NightAsk, memories: Sequence[Memory]) -> Figures:
         """Have a model write journal entries about memories that fit in one prompt."""
@@ -180,10 +185,12 @@ class NightWork:
         does not reflect.
         """
         services = self._services
+        config = services.sleeping.current
+        if not config.reflect:
+            return {}
         journal = self._books.journal
         name = self._memory.name
         everything = journal.entries()
-        config = services.sleeping.current
         # An insight is not evidence for further insights.
         inferred = EntryOrigin.INFERRED
         may = self._is_public
@@ -243,6 +250,8 @@ class NightWork:
 
     def intend(self, ask: NightAsk) -> Figures:
         """Have a model say what the agent means to do tomorrow; it sees no private memories."""
+        if not self._services.thinking.current.plans:
+            return {}
         plans = self._books.plans
         lines = self._left_by_the_day()
         if not ask.available or not lines or len(plans.current) >= MOST_OPEN:

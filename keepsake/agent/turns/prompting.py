@@ -12,8 +12,9 @@ from keepsake.agent.memory.tools import MemoryTools
 from keepsake.agent.runtime import PROFILE, Runtime
 from keepsake.agent.surroundings import AgentRef, Body, place_of
 from keepsake.agent.turns.context import TurnContext, context_of
+from keepsake.agent.turns.present import present_only
 from keepsake.agent.turns.scene import recall_for_turn, scene_of
-from keepsake.archive.privacy import is_private, is_redacted
+from keepsake.archive.privacy import Audience, is_private, is_redacted
 from keepsake.archive.records import Memory
 from keepsake.errors import KeepsakeError, ModelUnavailable
 from keepsake.happening import ME, Person, Speech
@@ -68,10 +69,76 @@ def prompt_of(
     """
     now = services.clock.now()
     scene, made_from = scene_of(agent, turn, tools, found, now, extra=extra, refused=refused)
+    if not services.thinking.current.memory:
+        scene, made_from = present_only(scene, made_from)
     private = {m.number for m in scene.window if is_private(m) and not is_redacted(m)}
     for excerpt in (*scene.recalled, *scene.told):
         private.update(excerpt.numbers)
     return BuiltPrompt(form.render(scene), form, made_from, tuple(sorted(private)))
+
+
+@dataclass(frozen=True, slots=True)
+class SupposedTurn:
+    """A turn that would come if somebody said something now. Nothing of it is remembered.
+
+    Attributes:
+        said: The memory of the words, as the newest one; None if nobody says them.
+        found: The result of recall.
+    """
+
+    turn: TurnContext
+    said: Memory | None
+    found: SearchResult | None
+
+    def prompt(
+        self,
+        agent: Body,
+        tools: MemoryTools,
+        services: Runtime,
+        *,
+        form: PromptForm,
+        refused: str = "",
+    ) -> BuiltPrompt:
+        """Return its prompt; see :func:`prompt_of`."""
+        return prompt_of(
+            agent,
+            self.turn,
+            tools,
+            services,
+            form=form,
+            found=self.found,
+            extra=self.said,
+            refused=refused,
+        )
+
+
+async def suppose(
+    agent: Body,
+    impulse: Impulse,
+    words: str,
+    tools: MemoryTools,
+    services: Runtime,
+    *,
+    by: str,
+    audience: Audience | None = None,
+) -> SupposedTurn:
+    """Return the turn that would come if the source of an impulse said ``words``, after recall.
+
+    Args:
+        by: Who asks, for the event of the search.
+        audience: Who hears the answer; None for those who are here.
+
+    Raises:
+        KeepsakeError: The memory cannot be read.
+    """
+    turn = context_of(agent, impulse, tools.memory)
+    if audience is not None:
+        turn = replace(turn, audience=audience)
+    said = supposed(agent, turn.partner, words, tools, services)
+    if said is not None:
+        turn = replace(turn, words=words)
+    found = await recall_for_turn(agent, turn, tools, by=by)
+    return SupposedTurn(turn, said, found)
 
 
 async def preview(
@@ -82,13 +149,9 @@ async def preview(
     Raises:
         KeepsakeError: The memory or a template cannot be read, or no model can be asked.
     """
-    turn = context_of(agent, impulse, tools.memory)
-    said = supposed(agent, turn.partner, words, tools, services)
-    if said is not None:
-        turn = replace(turn, words=words)
-    found = await recall_for_turn(agent, turn, tools, by="builder")
+    turn = await suppose(agent, impulse, words, tools, services, by="builder")
     form = services.prompt_form(services.gateway.model(PROFILE)[0].resolved())
-    built = prompt_of(agent, turn, tools, services, form=form, found=found, extra=said)
+    built = turn.prompt(agent, tools, services, form=form)
     return built.prompt.rendered, built.prompt.budget
 
 

@@ -74,6 +74,7 @@ def available_verbs(
     without = {"talk"} | WRITES if confided else set[str]()
     if invitation_to(agent, turn) is None:
         without |= ANSWERS
+    without |= agent.mind.tools.withheld
     verbs = tuple(verb for verb in VERBS if verb.name not in without)
     own: tuple[Verb, ...] = call_hook(agent, "verbs_now", tuple, ()) if agent.agent_verbs else ()
     # It is unknown who hears the free words of a game's own verb, so confided words are excluded.

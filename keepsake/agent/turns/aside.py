@@ -1,0 +1,165 @@
+"""Asks an agent a question outside the game: its memory, its plans and its world stay as they are.
+
+The question is put into the prompt of a turn as if somebody unknown had just said it. The prompt is
+built by the function that builds every prompt, so the agent answers from what it would have before
+it now. Only the words of the answer are read. Nobody hears them, no deed is done, and neither
+question nor answer becomes a memory. Words that were whispered to the agent are not in the prompt.
+
+Everything here runs on the reactor thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from twisted.internet.defer import Deferred
+
+from keepsake.agent.acting import SPEECH
+from keepsake.agent.attention import Impulse, ImpulseKind
+from keepsake.agent.memory.tools import MemoryTools
+from keepsake.agent.runtime import PROFILE, Runtime
+from keepsake.agent.surroundings import AgentRef, Body
+from keepsake.agent.turns.prompting import BuiltPrompt, SupposedTurn, suppose
+from keepsake.agent.turns.scene import available_verbs
+from keepsake.archive.privacy import NOBODY
+from keepsake.errors import KeepsakeError, ModelUnavailable
+from keepsake.models.profiles import ModelProfile
+from keepsake.models.queue import Outcome, Priority
+from keepsake.ports import Generation, GenerationRequest
+from keepsake.prompt.verbs import Command
+from keepsake.tasks.answer import EMPTY, AnswerPart, PartKind
+from keepsake.tasks.deed import deed_of, read_deed
+from keepsake.tasks.guard import SpeechGuard
+from keepsake.tasks.task import TRIES
+
+ASKER = "Stranger"
+"""The name of who asks. One word, because the scripted model reads names of one word."""
+BY = "interview"
+"""Who searches the memory, in the event of the search."""
+_ONLY_WORDS = "Only words are heard here, and no deed is done. Answer in words"
+
+
+@dataclass(frozen=True, slots=True)
+class AsideAnswer:
+    """What an agent answered.
+
+    Attributes:
+        words: The words of the answer; empty if there was none.
+        problem: Why there are no words; empty if there are.
+        raw: The last answer of the model, as it wrote it.
+        model: The model that answered.
+        calls: How many times the model was asked.
+        prompt_tokens, completion_tokens: The sums over these calls, as the server counts.
+    """
+
+    words: str = ""
+    problem: str = ""
+    raw: str = ""
+    model: str = ""
+    calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+
+class _AsideQuestion:
+    """A question to one agent, with the turn that it would begin."""
+
+    def __init__(
+        self,
+        ref: AgentRef,
+        agent: Body,
+        turn: SupposedTurn,
+        tools: MemoryTools,
+        services: Runtime,
+    ) -> None:
+        self._key = f"agent-{ref.number}"
+        self._agent = agent
+        self._turn = turn
+        self._tools = tools
+        self._services = services
+        self._built: BuiltPrompt | None = None
+        self._refused = ""
+
+    async def ask(self, refused: str) -> Generation:
+        """Return the model's answer; ``refused``: why the last one was not used, else empty."""
+        self._refused = refused
+        done: Deferred[Outcome] = Deferred()
+        gateway = self._services.gateway
+        gateway.submit(PROFILE, Priority.IDLE, self._key, self._request, done.callback)
+        outcome = await done
+        if isinstance(outcome, Generation):
+            return outcome
+        raise outcome or ModelUnavailable("The question was not asked", "Try again")
+
+    def _request(self, profile: ModelProfile) -> GenerationRequest:
+        form = self._services.prompt_form(profile)
+        self._built = self._turn.prompt(
+            self._agent, self._tools, self._services, form=form, refused=self._refused
+        )
+        return replace(profile.request(self._built.prompt.request), cache_key=self._key)
+
+    def read(self, answer: Generation) -> tuple[str, str]:
+        """Return the words of an answer; or empty words, and why there are none."""
+        assert self._built is not None
+        form = self._built.form
+        prompt = self._built.prompt
+        guard = SpeechGuard(prompt.instructions, prompt.said, may_repeat=form.may_repeat)
+        parts = form.read(self._agent.key).feed(f"{answer.text}\n")
+        parts += [AnswerPart(PartKind.DEED, deed_of(call)) for call in answer.tool_calls]
+        spoken = self._spoken(parts)
+        if not spoken:
+            return "", _ONLY_WORDS if parts else EMPTY
+        faults = [guard.fault(line) for line in spoken]
+        good = [line for line, fault in zip(spoken, faults, strict=True) if not fault]
+        return " ".join(good), "" if good else faults[0]
+
+    def _spoken(self, parts: Sequence[AnswerPart]) -> list[str]:
+        """Return the lines that the agent says, plainly or as a deed: ``say Good day.``."""
+        private = self._tools.memory.private
+        able = available_verbs(self._agent, self._turn.turn, private)
+        lines = list[str]()
+        for part in parts:
+            if part.kind is PartKind.SPEECH:
+                lines.append(part.text)
+            elif part.kind is PartKind.DEED:
+                read = read_deed(part.text, *able)
+                if isinstance(read, Command) and read.verb in SPEECH:
+                    lines.append(read.words)
+        return lines
+
+
+async def ask_aside(
+    ref: AgentRef, question: str, tools: MemoryTools, services: Runtime
+) -> AsideAnswer:
+    """Ask an agent a question outside the game.
+
+    A model whose answer has no words, or only words that the guard refuses, is asked once more.
+
+    Raises:
+        ModelError: The model does not answer.
+        KeepsakeError: The memory or a template cannot be read, or no model can be asked.
+    """
+    agent = ref.body()
+    if agent is None:
+        raise KeepsakeError(f"{ref.name} is gone")
+    services.update_limits()
+    impulse = Impulse(ImpulseKind.ADDRESSED, from_player=True, source=ASKER)
+    turn = await suppose(agent, impulse, question, tools, services, by=BY, audience=NOBODY)
+    asked = _AsideQuestion(ref, agent, turn, tools, services)
+    answer = AsideAnswer()
+    for _ in range(TRIES):
+        made = await asked.ask(answer.problem)
+        words, fault = asked.read(made)
+        answer = AsideAnswer(
+            words=words,
+            problem=fault,
+            raw=made.text,
+            model=made.model,
+            calls=answer.calls + 1,
+            prompt_tokens=answer.prompt_tokens + made.prompt_tokens,
+            completion_tokens=answer.completion_tokens + made.completion_tokens,
+        )
+        if words:
+            break
+    return answer

@@ -1,0 +1,54 @@
+"""A scene without the agent's memory: the setting ``memory: no`` of ``thinking.md``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+from keepsake.agent.attention import TALK_SECONDS
+from keepsake.archive.records import Memory
+from keepsake.tasks.forms.form import LAST_LINES
+from keepsake.tasks.scene import Scene
+
+
+def present_only(scene: Scene, made_from: Mapping[str, Any]) -> tuple[Scene, Mapping[str, Any]]:
+    """Return a scene without what the agent remembers, and the summary of it for the event.
+
+    The persona, the surroundings, the plans and the present talk stay.
+    """
+    window = present_talk(scene.window)
+    present = replace(
+        scene,
+        longterm="",
+        longterm_span="",
+        recent="",
+        recent_span="",
+        people=(),
+        recalled=(),
+        told=(),
+        experiences=(),
+        notes=(),
+        journal=(),
+        pinned=(),
+        noticed=(),
+        window=window,
+    )
+    shown = {"longterm": 0, "compaction": 0, "recalled": []}
+    # As in the event of any thought: the window began after ``recent``.
+    before = window[0].number - 1 if window else made_from["total"]
+    return present, {**made_from, **shown, "recent": before}
+
+
+def present_talk(window: Sequence[Memory]) -> tuple[Memory, ...]:
+    """Return the newest memories, back to a silence of :data:`TALK_SECONDS`.
+
+    There are at most :data:`LAST_LINES`: as many as a model that only talks is shown.
+    """
+    newest = window[-LAST_LINES:]
+    begins = 0
+    for place, (one, following) in enumerate(pairwise(newest), start=1):
+        if (following.time - one.time).total_seconds() > TALK_SECONDS:
+            begins = place
+    return tuple(newest[begins:])

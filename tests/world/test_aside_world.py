@@ -1,0 +1,121 @@
+"""Questions outside the game, and what agents do without: plans, reflection, a memory."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from keepsake.agent.turns.aside import ASKER, AsideAnswer
+from keepsake.books.plans import read_plan
+from keepsake.errors import ModelError
+from tests.fakes.model_server import Reply
+from tests.unit.mind.memory_log import file_contents
+from tests.world.agents_world import AgentsWorld
+
+
+class TestAside(AgentsWorld):
+    """Mira is asked what nobody in the game asks."""
+
+    def ask_aside(self, question: str, *answers: str) -> AsideAnswer:
+        self.replies = [*answers]
+        asked = self.mind.thinker.ask_aside(question)
+        self.settle(lambda: bool(asked.called))
+        found: list[AsideAnswer] = []
+        failed: list[Exception] = []
+        asked.addCallbacks(found.append, lambda failure: failed.append(failure.value))
+        if failed:
+            raise failed[0]
+        return found[0]
+
+    def test_a_question_is_answered_from_the_memory_and_leaves_no_trace(self):
+        self.set_thinking(idle_interval=1e9)
+        self.say("I keep bees.")
+        self.pass_time(60)  # her pages of people are written once a minute
+        before = file_contents(self.mind.memory.folder), self.mira.location
+        shown = self.capture(self.char1)
+        made = len(self.prompts())
+        answer = self.ask_aside("What does Tom do?", "Tom keeps bees.\n> go north\n*nods*")
+        (prompt,) = self.prompts()[made:]
+        assert "I keep bees." in prompt
+        assert f'{ASKER} says to you, "What does Tom do?"' in prompt
+        assert (answer.words, answer.problem, answer.calls) == ("Tom keeps bees.", "", 1)
+        assert answer.prompt_tokens > 0
+        self.replies = ["> wait"]
+        self.pass_time(60)
+        assert (file_contents(self.mind.memory.folder), self.mira.location) == before
+        assert shown == []
+        assert ASKER not in "".join(self.ask("Good day.", "Good day."))
+
+    def test_an_answer_without_words_is_asked_for_again(self):
+        answer = self.ask_aside("What do you plan?", "> wait", "Nothing at all.")
+        assert (answer.words, answer.calls) == ("Nothing at all.", 2)
+        answer = self.ask_aside("What do you plan?", "> wait", "> go north")
+        assert answer.words == ""
+        assert "Answer in words" in answer.problem
+
+    def test_a_whisper_is_not_told_though_its_confidant_is_here(self):
+        self.char1.execute_cmd("whisper Mira = The key is under the mat.")
+        self.pass_time(5)
+        made = len(self.prompts())
+        self.ask_aside("Where is the key?", "I cannot say.")
+        (prompt,) = self.prompts()[made:]
+        assert "under the mat" not in prompt
+        assert "Tom whispers to you." in prompt
+
+    def test_a_model_that_is_gone_is_an_error(self):
+        self.fake.always("/api/chat", Reply(status=400))
+        with pytest.raises(ModelError):
+            self.ask_aside("Who are you?", "Mira.")
+
+
+class TestWithout(AgentsWorld):
+    """The switches for comparisons."""
+
+    START = datetime(2026, 11, 27, 12, tzinfo=UTC)
+
+    def pass_minutes(self, minutes: float) -> None:
+        for _ in range(int(minutes * 4)):
+            self.time.time += timedelta(seconds=15)
+            self.pass_time(15)
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.set_thinking(idle_interval=1e9)
+
+    def test_without_plans_nothing_is_planned_shown_or_woken(self):
+        self.set_thinking(plans=False)
+        plans = self.mind.books.plans
+        (prompt, *_) = self.ask("Meet me?", "Yes.\n> plan in 2 minutes, Tom: meet him")
+        assert "plan <when>" not in prompt
+        assert plans.items == ()
+        assert any("You tried to plan" in line for line in self.lines())
+        plans.add(read_plan("in 2 minutes: bake", self.time.time))
+        plans.add(read_plan("when Tom comes: bow", self.time.time))
+        before = len(self.prompts())
+        self.pass_minutes(20)
+        assert len(self.prompts()) == before
+        assert "bake" not in "".join(self.ask("Well?", "Well."))
+        self.set_thinking(plans=True)
+        (prompt, *_) = self.ask("And now?", "Now I bake.")
+        assert "bow" in prompt
+
+    def test_without_a_memory_only_the_present_talk_is_shown(self):
+        self.say("My boat is blue.")
+        self.mind.books.pinned.add("Tom owes me a penny.", own=True)
+        self.pass_minutes(10)
+        self.set_thinking(memory=False)
+        self.say("The tide is high.")
+        made = len(self.prompts())
+        (prompt, *_) = self.ask("What colour is my boat?", "Which boat?")
+        assert "You are Mira, an innkeeper." in prompt
+        assert "The tide is high." in prompt
+        assert "boat is blue" not in prompt
+        assert "penny" not in prompt
+        assert "recall <words>" not in prompt
+        assert "plan <when>" in prompt
+        self.set_thinking(memory=True)
+        (prompt, *_) = self.ask("And now?", "Blue.")
+        assert "boat is blue" in prompt
+        assert "penny" in prompt
+        assert len(self.prompts()) > made
