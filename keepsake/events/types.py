@@ -225,6 +225,8 @@ class Sleep(AgentEvent):
     step: str = ""  #: Which step: ``consolidate``, ``reflect`` or ``profiles``; empty for no step.
     seconds: float = 0.0  #: How long the step took.
     calls: int = 0  #: The number of model calls.
+    prompt_tokens: int = 0  #: Tokens that were sent to the model; 0 if its server does not say.
+    completion_tokens: int = 0  #: Tokens that the model wrote; 0 if its server does not say.
     figures: Mapping[str, int | float] = field(default_factory=dict)  #: The results, by name.
     problem: str = ""  #: Why the step failed; empty if it did not.
 

@@ -1,9 +1,8 @@
 """Statistics of result rows: means with intervals, tests between memories, the report, the table.
 
-Intervals and tests use a percentile bootstrap over clusters (Efron 1979) with a fixed seed. A
-cluster is all questions of one conversation, or of one probe template: they depend on each other,
-so they are drawn together. Differences are paired by question. All p values of one table are
-corrected together (Holm 1979). The report is one self-contained HTML file.
+A cluster (:mod:`keepsake.lab.intervals`) is all questions of one conversation, or of one probe
+template. Differences are paired by question. All p values of one table are corrected together. The
+report is one self-contained HTML file.
 """
 
 from __future__ import annotations
@@ -13,24 +12,30 @@ import json
 import platform
 import statistics
 import subprocess
-import zlib
 from collections import defaultdict
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib.metadata import version
 from pathlib import Path
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from jinja2 import Environment, FileSystemLoader
-from numpy.typing import NDArray
-from scipy.stats import bootstrap
 
 from keepsake.errors import refusing
 from keepsake.lab.evaluate import Row
+from keepsake.lab.intervals import (
+    LEVEL,
+    MIN_CLUSTERS,
+    PAIR_ROUNDS,
+    ROUNDS,
+    Estimate,
+    difference,
+    estimate,
+    holm,
+)
 from keepsake.lab.measures import (
     ALL_HIT,
     COSTS,
@@ -50,101 +55,14 @@ from keepsake.paths import REPOSITORY
 
 TEMPLATE = "report.html.j2"
 ALL = "all"
-LEVEL = 0.95
-ROUNDS = 2000
-PAIR_ROUNDS = 10_000
-"""Bootstrap rounds of a mean, and of a difference. No p value is below 1 / ``PAIR_ROUNDS``."""
 HEADLINES = (RECALL[10], ALL_HIT[10], WITHIN[2000], RIGHT, F1, JUDGED, KEPT)
 """The measures that arms are compared by, where the rows have them."""
 OVER_TIME = (IN_CONTEXT, IN_REACH, ALL_HIT[10], RIGHT)
 """The measures shown over time: the prompt alone, with recall, a ranking, a model's answers."""
-MIN_CLUSTERS = 6
-"""The fewest clusters that are compared. With five, all five differences have the same sign by
-chance in 2 ** -4 of cases, which is above 0.05."""
 DELAYS = {1.0: "an hour", 24.0: "a day", 168.0: "a week"}
 """The names of the probes' delays, by hours."""
-
-type _Array = NDArray[np.float64]
 type Question = tuple[str, str]
 """The key of a question, the same for every memory: its trial, and its id in that trial."""
-
-# -- intervals
-
-
-@dataclass(frozen=True, slots=True)
-class Estimate:
-    """A mean with its interval."""
-
-    mean: float
-    low: float
-    high: float
-    n: int  # questions
-    clusters: int  # conversations or templates; with few of them an interval is unreliable
-
-
-def estimate(values: Sequence[float] | _Array, groups: Sequence[Hashable] = ()) -> Estimate:
-    """Return the mean of some values with its interval. The same values give the same interval.
-
-    If a share is 0 or 1 in all clusters, a bootstrap interval has no width. Then the interval is
-    that of Clopper and Pearson (1934) for this number of clusters.
-
-    ``groups``: The name of each value's cluster; empty if every value is its own cluster.
-    """
-    found = _bootstrap(values, groups, ROUNDS)[0]
-    if found.low == found.high and found.mean in (0, 1):
-        edge = ((1 - LEVEL) / 2) ** (1 / found.clusters)
-        return replace(found, low=edge) if found.mean else replace(found, high=1 - edge)
-    return found
-
-
-def difference(
-    first: Sequence[float], second: Sequence[float], groups: Sequence[Hashable]
-) -> tuple[Estimate, float]:
-    """Return ``first`` minus ``second`` (same questions, same order), and a two-sided p value."""
-    found, means, differing = _bootstrap(np.subtract(first, second), groups, PAIR_ROUNDS)
-    # The share of bootstrap means on the far side of zero; see Efron & Tibshirani.
-    side = min(float((means <= 0).mean()), float((means >= 0).mean()))
-    # A lower bound of p: if neither is better, all differing clusters have the same sign with this
-    # probability. A bootstrap of few clusters does not show that.
-    return found, min(1.0, max(2 * side, 1 / PAIR_ROUNDS, 2.0 ** (1 - differing)))
-
-
-def holm(found: Sequence[float]) -> list[float]:
-    """Return the p values, corrected for their number (Holm 1979), in the given order."""
-    p = np.asarray(found, dtype=np.float64)
-    order = np.argsort(found, kind="stable")
-    p[order] = np.maximum.accumulate(np.minimum(1, p[order] * np.arange(len(p), 0, -1)))
-    return [float(each) for each in p]
-
-
-def _bootstrap(
-    values: Sequence[float] | _Array, groups: Sequence[Hashable], rounds: int
-) -> tuple[Estimate, _Array, int]:
-    """Return the mean with its interval, the bootstrap means, and the count of nonzero clusters."""
-    numbers: dict[Hashable, int] = {}
-    places = [numbers.setdefault(each, len(numbers)) for each in groups or range(len(values))]
-    sums = np.bincount(places, weights=values)
-    counts = np.bincount(places).astype(np.float64)
-    mean = float(sums.sum() / counts.sum())
-    n = int(counts.sum())
-    if len(sums) == 1:
-        return Estimate(mean, mean, mean, n, 1), np.array([mean]), int(np.count_nonzero(sums))
-    found = bootstrap(
-        (sums, counts),
-        lambda some, many, axis: some.sum(axis) / many.sum(axis),
-        paired=True,
-        vectorized=True,
-        n_resamples=rounds,
-        batch=1000,
-        confidence_level=LEVEL,
-        method="percentile",
-        # Seeded by the number of clusters alone, so that two memories get the same samples.
-        rng=np.random.default_rng(zlib.crc32(str(len(sums)).encode())),
-    )
-    low, high = map(float, found.confidence_interval)
-    each = Estimate(mean, low, high, n, len(sums))
-    return each, found.bootstrap_distribution, int(np.count_nonzero(sums))
-
 
 # -- measures of rows
 

@@ -43,10 +43,17 @@ class NightAsk:
         ask: Asks the model; None if there is no model.
         limit: How many calls are allowed.
         woken: Set when the agent wakes, from any thread.
+
+    Attributes:
+        calls: How many calls were made.
+        prompt_tokens, completion_tokens: Their sums, as the server counts.
+        refused: The answers that could not be used.
     """
 
     def __init__(self, ask: Ask | None, limit: int, woken: threading.Event | None = None) -> None:
         self.calls = 0
+        self.prompt_tokens = 0
+        self.completion_tokens = 0
         self.refused = list[RefusedAnswer]()
         self._ask = ask
         self._limit = limit
@@ -94,6 +101,8 @@ class NightAsk:
             if isinstance(error, ModelUnavailable | ModelMissing):
                 self._ask = None  # the other tasks go on without a model
             raise
+        self.prompt_tokens += answer.prompt_tokens
+        self.completion_tokens += answer.completion_tokens
         self.check()
         return answer
 
@@ -167,7 +176,7 @@ class Nights:
                 self.step = step
                 ask.check()
                 began = seconds()
-                calls = ask.calls
+                before = (ask.calls, ask.prompt_tokens, ask.completion_tokens)
                 problem = ""
                 figures: Figures = {}
                 try:
@@ -182,8 +191,16 @@ class Nights:
                     log.error(told, agent=name, step=self.step, exc_info=error)
                 event = partial(Sleep, agent=name, op="step", step=self.step, problem=problem)
                 took = round(seconds() - began, 6)
-                calls = ask.calls - calls
-                emit(event(seconds=took, calls=calls, figures=dict(figures)))
+                calls, prompts, answers = before
+                emit(
+                    event(
+                        seconds=took,
+                        calls=ask.calls - calls,
+                        prompt_tokens=ask.prompt_tokens - prompts,
+                        completion_tokens=ask.completion_tokens - answers,
+                        figures=dict(figures),
+                    )
+                )
             log.info("The night's work is done", agent=name, calls=ask.calls)
         except NightOver:
             log.info("Woke before the night's work was done; the next night goes on", agent=name)

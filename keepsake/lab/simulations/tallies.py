@@ -1,0 +1,184 @@
+"""Counts: what became of the agents' plans, and how many calls and tokens an hour costs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from keepsake.books.plans import PlanState
+from keepsake.json_lines import Record
+from keepsake.lab.simulations.record import PLANS, SimulationRecord, text_of
+
+MADE = "made"
+"""The ``change`` of an archive line about a new plan."""
+NIGHT = "night"
+IDLE = "idle"
+WAIT = "wait"
+"""An act that does nothing."""
+
+# -- plans
+
+
+@dataclass(frozen=True, slots=True)
+class PlanTally:
+    """What became of the plans of one agent, or of all.
+
+    Attributes:
+        made: How many were made.
+        at_night: How many of them were made at night; the others in talks or by people.
+        kept: How many were done.
+        current: How many are open or begun at the end.
+    """
+
+    made: int = 0
+    at_night: int = 0
+    kept: int = 0
+    missed: int = 0
+    dropped: int = 0
+    current: int = 0
+
+    def plus(self, other: PlanTally) -> PlanTally:
+        """Return the sums of two tallies."""
+        return PlanTally(
+            made=self.made + other.made,
+            at_night=self.at_night + other.at_night,
+            kept=self.kept + other.kept,
+            missed=self.missed + other.missed,
+            dropped=self.dropped + other.dropped,
+            current=self.current + other.current,
+        )
+
+
+def plan_tallies(record: SimulationRecord) -> Mapping[str, PlanTally] | None:
+    """Return the tally of each agent, by name; None if the agents had no plans."""
+    if record.lacks(PLANS):
+        return None
+    at_night = Counter(
+        event["agent"]
+        for event in record.events("memory")
+        if event.get("op") == "plan" and event.get("of") == MADE and event.get("by") == NIGHT
+    )
+    return {
+        name: replace(_plan_tally(lines), at_night=at_night[name])
+        for name, lines in record.plan_lines.items()
+    }
+
+
+def _plan_tally(lines: Iterable[Record]) -> PlanTally:
+    """Count the plans in an archive by their last states."""
+    states: dict[int, str] = {}
+    made = set[int]()
+    for line in lines:
+        number = int(line.get("id", 0))
+        states[number] = text_of(line, "state")
+        if line.get("change") == MADE:
+            made.add(number)
+    last = Counter(states.values())
+    ended = (PlanState.DONE, PlanState.MISSED, PlanState.DROPPED)
+    return PlanTally(
+        made=len(made),
+        kept=last[PlanState.DONE],
+        missed=last[PlanState.MISSED],
+        dropped=last[PlanState.DROPPED],
+        current=len(states) - sum(last[state] for state in ended),
+    )
+
+
+# -- costs
+
+
+@dataclass(frozen=True, slots=True)
+class CostTally:
+    """Calls to models and their tokens.
+
+    Attributes:
+        calls: How many answers models were asked for.
+        prompt_tokens, completion_tokens: As the servers count them; None if a server did not say.
+    """
+
+    calls: int = 0
+    prompt_tokens: int | None = 0
+    completion_tokens: int | None = 0
+
+    def plus(self, other: CostTally) -> CostTally:
+        """Return the sums of two tallies; unknown if one of them is."""
+        return CostTally(
+            self.calls + other.calls,
+            _sum(self.prompt_tokens, other.prompt_tokens),
+            _sum(self.completion_tokens, other.completion_tokens),
+        )
+
+
+def _sum(one: int | None, other: int | None) -> int | None:
+    return None if one is None or other is None else one + other
+
+
+@dataclass(frozen=True)
+class Costs:
+    """What a simulation has cost.
+
+    Attributes:
+        agent_hours: Simulated hours, of all agents together; sleep counts.
+        kinds: The tallies of ``thoughts``, ``nights`` and ``compactions``.
+        idle: How many thoughts without a reason models were asked for.
+        idle_waits: How many of them ended in ``wait``.
+        unanswered: How many thoughts no model answered.
+    """
+
+    agent_hours: float
+    kinds: Mapping[str, CostTally]
+    idle: int
+    idle_waits: int
+    unanswered: int
+
+    @property
+    def total(self) -> CostTally:
+        """All kinds together."""
+        found = CostTally()
+        for tally in self.kinds.values():
+            found = found.plus(tally)
+        return found
+
+    def an_hour(self, number: int | None) -> float | None:
+        """Return a number for each agent-hour; None if it is not known, or no time has passed."""
+        return None if number is None or not self.agent_hours else number / self.agent_hours
+
+
+def costs_of(record: SimulationRecord) -> Costs:
+    """Return the calls and tokens of a simulation, from its event log; without the interview."""
+    thoughts = [each for each in record.events("thought") if each.get("prompt")]
+    nights = [each for each in record.events("sleep") if each.get("op") == "step"]
+    compactions = list(record.events("compaction"))
+    idle = [each for each in thoughts if each.get("trigger") == IDLE]
+    return Costs(
+        agent_hours=record.hours * len(record.cast),
+        kinds={
+            "thoughts": _cost_tally(thoughts, calls=1),
+            "nights": _cost_tally(nights),
+            "compactions": _cost_tally(compactions),
+        },
+        idle=len(idle),
+        idle_waits=sum(each.get("command") == WAIT for each in idle),
+        unanswered=sum(each.get("outcome") == "no answer" for each in thoughts),
+    )
+
+
+def _cost_tally(events: Sequence[Record], calls: int = 0) -> CostTally:
+    """Return the sums over events; ``calls``: of each event that does not say how many."""
+    tally = CostTally()
+    for event in events:
+        asked = int(event.get("calls", calls))
+        answered = event.get("outcome") not in ("no answer", "dropped")
+        tokens = {name: _tokens(event, name, asked=asked and answered) for name in _TOKENS}
+        tally = tally.plus(CostTally(asked, **tokens))
+    return tally
+
+
+_TOKENS = ("prompt_tokens", "completion_tokens")
+
+
+def _tokens(event: Record, name: str, *, asked: int | bool) -> int | None:
+    """Return the tokens of an event; None if models were asked and their server did not say."""
+    found = int(event.get(name, 0))
+    return found if found or not asked else None
