@@ -5,15 +5,23 @@ from __future__ import annotations
 import os
 import sys
 from functools import partial
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, NoReturn
 
 import typer
 
 from game.simulation.config import settings_from
-from game.simulation.plan import WORKER, SimulationPlan, create, reopen
+from game.simulation.plan import WORKER, Lab, check_items, create, reopen
+from game.simulation.processes import ablation, run_measured
 from keepsake.cli.app import main
 from keepsake.errors import KeepsakeError
+from keepsake.lab.simulations.interview import MOST
+from keepsake.lab.simulations.items import read_items
+from keepsake.lab.simulations.plan import SimulationPlan, check_parts
 from keepsake.paths import REPOSITORY, places
+
+ITEMS = Path(__file__).with_name("items.yaml")
+"""The items of measured simulations."""
 
 
 def simulate(
@@ -37,6 +45,13 @@ def simulate(
             "ollama:MODEL@HOST, openai:MODEL@HOST."
         ),
     ] = "scripted",
+    writer: Annotated[
+        str,
+        typer.Option(
+            help="The model that writes summaries and works at night: vault (default), none, "
+            "ollama:MODEL@HOST, openai:MODEL@HOST."
+        ),
+    ] = "",
     visitors: Annotated[int, typer.Option(min=0, max=20, help="How many players come and go.")] = 1,
     settings: Annotated[
         list[str] | None,
@@ -44,6 +59,30 @@ def simulate(
             "--set", help="A setting, such as idle_interval=60, sleep.awake_hours=12; repeatable."
         ),
     ] = None,
+    without: Annotated[
+        list[str] | None,
+        typer.Option(help="Take a part away: plans, reflection or memory; repeatable."),
+    ] = None,
+    measure: Annotated[
+        bool,
+        typer.Option(
+            "--measure",
+            help="Give agents a fact and an invitation, interview all at the end, write the page.",
+        ),
+    ] = False,
+    ablated: Annotated[
+        bool,
+        typer.Option(
+            "--ablation",
+            help="Measure four times: all, without plans, without reflection, without memory.",
+        ),
+    ] = False,
+    items: Annotated[
+        Path | None, typer.Option(help="A YAML file with other facts and invitations to measure.")
+    ] = None,
+    questions: Annotated[
+        int, typer.Option(min=0, max=MOST, help="How many questions each agent is asked.")
+    ] = MOST,
     resume: Annotated[str, typer.Option(help="Continue the simulation of that name.")] = "",
 ) -> None:
     """Simulate days of the village in a world of its own, as fast as the models answer.
@@ -56,11 +95,31 @@ def simulate(
             if source is not None and source.name == "COMMANDLINE":
                 problem = f"--resume cannot change {option}: a simulation keeps its plan"
                 raise KeepsakeError(problem, "Leave it out; only --hours can be changed")
-        lab = reopen(places(), resume, hours)
-    else:
-        length = 24.0 if hours is None else hours  # other options are named like the plan's fields
-        given = {"hours": length, "settings": settings_from(settings or ())}
-        lab = create(places(), SimulationPlan(**context.params | given))
+        _run(reopen(places(), resume, hours))
+    given = read_items(items or ITEMS) if measure or ablated else ()
+    plan = SimulationPlan(
+        name=name,
+        agents=agents,
+        hours=24.0 if hours is None else hours,
+        seed=seed,
+        model=model,
+        writer=writer,
+        visitors=visitors,
+        settings=settings_from(settings or ()),
+        without=check_parts(without or ()),
+        items=given,
+        interview=questions if given else 0,
+    )
+    check_items(plan)
+    if ablated:
+        sys.exit(run_measured(ablation(places(), plan)))
+    _run(create(places(), plan))
+
+
+def _run(lab: Lab) -> NoReturn:
+    """Run a simulation in place of this process, or, if it is measured, in one of its own."""
+    if lab.plan().is_measured:
+        sys.exit(run_measured([lab]))
     os.chdir(REPOSITORY)
     os.execve(sys.executable, [sys.executable, "-m", WORKER, str(lab.folder)], lab.environ())
 

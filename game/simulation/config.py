@@ -8,15 +8,18 @@ from pathlib import Path
 
 from keepsake.agent.settings import RecallConfig, SleepConfig, ThinkingConfig
 from keepsake.errors import ConfigError, KeepsakeError
+from keepsake.lab.simulations.plan import SimulationPlan
 from keepsake.markdown_config import FileSettings, parse, settings_of, with_settings
 from keepsake.memory.config import CompactionConfig
-from keepsake.models.profiles import OLLAMA, OPENAI, SCRIPTED, load
+from keepsake.models.profiles import NO_MODEL, OLLAMA, OPENAI, SCRIPTED, load
 from keepsake.paths import Places
 
 AGENT = "agent"
+WRITER = "summarizer"
 OWN = "vault"
-"""The profile that agents think with; the value of ``--model`` for the model in ``llm.md``."""
-_MODELS = f"{SCRIPTED}, {OWN} (what llm.md names), ollama:MODEL or openai:MODEL@HOST"
+"""The profile that agents think with; the one that writes summaries and works at night; and the
+value of ``--model`` and ``--writer`` for the model in ``llm.md``."""
+_MODELS = f"{OWN} (what llm.md names), ollama:MODEL or openai:MODEL@HOST"
 _KEYS = ("provider", "host", "model", "model_file", "seed")
 _FILES: Mapping[str, type[FileSettings]] = {
     "memory_compaction": CompactionConfig,
@@ -27,10 +30,8 @@ _FILES: Mapping[str, type[FileSettings]] = {
 """The files whose settings ``--set`` can change."""
 
 
-def write_config(
-    places: Places, target: Path, model: str, seed: int, settings: Mapping[str, str]
-) -> None:
-    """Copy the world's configuration over the shipped one, and apply a plan's model and settings.
+def write_config(places: Places, target: Path, plan: SimulationPlan) -> None:
+    """Copy the world's configuration over the shipped one, and apply a plan's models and settings.
 
     Recall uses words only: the time at which vectors are ready depends on the machine. Model files
     are those of the world.
@@ -41,13 +42,13 @@ def write_config(
     if places.config.is_dir():
         shutil.copytree(places.config, target, dirs_exist_ok=True)
     profiles = target / "llm.md"
-    if entries := _model_entries(model, seed):
-        _write(profiles, AGENT, dict.fromkeys(_KEYS, "") | entries)
+    _write_model(profiles, AGENT, _agent_entries(plan))
+    _write_model(profiles, WRITER, _writer_entries(plan))
     for section in parse(profiles):
         if file := section.text("model_file", ""):
             _write(profiles, section.name.lower(), {"model_file": str(places.models / file)})
     load(profiles)
-    for name, value in {**settings, "recall.chroma": "none"}.items():
+    for name, value in {**plan.all_settings, "recall.chroma": "none"}.items():
         file, _, key = name.partition(".")
         _write(target / f"{file}.md", "", {key: value})
     for file, form in _FILES.items():
@@ -62,16 +63,34 @@ def _write(path: Path, section: str, values: Mapping[str, str]) -> None:
     path.write_text(text, encoding="utf-8")
 
 
-def _model_entries(model: str, seed: int) -> dict[str, str]:
-    """Return the entries of a profile that select the model; none for the vault's own."""
+def _write_model(path: Path, profile: str, entries: Mapping[str, str]) -> None:
+    """Let a profile use another model; with no entries it stays as it is."""
+    if entries:
+        _write(path, profile, {**dict.fromkeys(_KEYS, ""), **entries})
+
+
+def _agent_entries(plan: SimulationPlan) -> dict[str, str]:
+    """Return the entries of a profile that select ``--model``; none for the vault's own."""
+    if plan.model == SCRIPTED:
+        return {"provider": SCRIPTED, "seed": str(plan.seed)}
+    return _server_entries("--model", plan.model, f"{SCRIPTED}, {_MODELS}")
+
+
+def _writer_entries(plan: SimulationPlan) -> dict[str, str]:
+    """Return the entries of a profile that select ``--writer``; none for the vault's own."""
+    if plan.writer == NO_MODEL:
+        return {"provider": NO_MODEL}
+    return _server_entries("--writer", plan.writer or OWN, f"{NO_MODEL}, {_MODELS}")
+
+
+def _server_entries(option: str, model: str, known: str) -> dict[str, str]:
+    """Return the entries of a profile that select the model of a server."""
     provider, _, rest = model.partition(":")
     name, _, host = rest.partition("@")
-    if model == SCRIPTED:
-        return {"provider": SCRIPTED, "seed": str(seed)}
     if name and (provider == OLLAMA or (provider == OPENAI and host)):
         return {"provider": provider, "model": name, "host": host}
     if model != OWN:
-        raise KeepsakeError(f"--model {model!r} is unknown", f"Use one of: {_MODELS}")
+        raise KeepsakeError(f"{option} {model!r} is unknown", f"Use one of: {known}")
     return {}
 
 

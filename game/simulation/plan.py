@@ -1,7 +1,6 @@
-"""The plan of a simulation, and its folder, in which a separate process runs it.
+"""The folder of a simulation, in which a separate process runs it.
 
-The plan is ``simulation.json`` in the simulation's folder. ``progress.json`` beside it holds the
-simulated seconds. It is written when the world is built and at the end of a run.
+``progress.json`` is written when the world is built and at the end of a run.
 """
 
 from __future__ import annotations
@@ -10,12 +9,9 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Mapping
 from contextlib import ExitStack, closing
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
-
-from pydantic import BaseModel
 
 from game.simulation.config import write_config
 from keepsake.archive.log import Archive
@@ -24,36 +20,16 @@ from keepsake.cli.simulate import FOLDER, folder_of, places_in
 from keepsake.errors import KeepsakeError, refusing
 from keepsake.events.files import Filter, last, time_of
 from keepsake.files import replace_file
-from keepsake.models.profiles import SCRIPTED
+from keepsake.lab.simulations.interview import questions_left
+from keepsake.lab.simulations.plan import BEGINS, PLAN, PROGRESS, SimulationPlan
+from keepsake.lab.simulations.record import INTERVIEW, lines_of, read_cast
 from keepsake.paths import DATABASE_URL, REPOSITORY, Places, Ports, prepare
+from world.atlas import read_atlas
 
-HOUR = 3600.0
-BEGINS = datetime(2026, 5, 4, 8, tzinfo=UTC)
-"""The first moment of every simulation."""
 LOG = "worker.log"
 WORKER = "game.simulation.worker"
 _NAME = r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}"
 _PORT_BASES = range(26_000, 65_000, 10)
-PLAN = "simulation.json"
-PROGRESS = "progress.json"
-
-
-class SimulationPlan(BaseModel, frozen=True):
-    """The parameters of a simulation."""
-
-    name: str = ""  # also the name of its folder
-    agents: int = 5
-    hours: float = 24.0
-    seed: int = 7
-    model: str = SCRIPTED  # see :func:`write_config`
-    visitors: int = 1  # the number of players who come and go
-    # settings that differ from the vault's, by full name: ``thinking.idle_interval``
-    settings: Mapping[str, str] = {}
-
-    @property
-    def seconds(self) -> float:
-        """The length in seconds."""
-        return self.hours * HOUR
 
 
 def moment(seconds: float) -> datetime:
@@ -109,6 +85,35 @@ class Lab:
         """Whether the world is built."""
         return (self.folder / PROGRESS).exists()
 
+    @property
+    def is_complete(self) -> bool:
+        """Whether all hours are simulated and all questions answered. Blocks."""
+        return self.seconds_done() >= self.plan().seconds and not self.has_questions_left
+
+    @property
+    def has_questions_left(self) -> bool:
+        """Whether agents have not been asked all that the plan wants to know.
+
+        Raises:
+            KeepsakeError: A file is damaged.
+        """
+        plan = self.plan()
+        with refusing(f"{self.folder} cannot be used", "Make another simulation", ValueError):
+            cast = [member.name for member in read_cast(self.folder)]
+            answers = list(lines_of(self.folder / INTERVIEW))
+        return bool(questions_left(cast, plan.interview, plan.items, answers))
+
+    def set_interview_aside(self, hours: float) -> None:
+        """Keep the answers of an earlier end under another name: at the new end all are asked anew.
+
+        Raises:
+            KeepsakeError: The disk refuses.
+        """
+        answers = self.folder / INTERVIEW
+        with refusing(f"{answers} could not be renamed", "Fix its permissions"):
+            if answers.exists():
+                answers.rename(answers.with_stem(f"{answers.stem}-{hours:g}h"))
+
     def write_plan(self, plan: SimulationPlan) -> None:
         """Store the plan."""
         replace_file(self.folder / PLAN, f"{plan.model_dump_json(indent=2)}\n")
@@ -135,6 +140,11 @@ class Lab:
         }
 
 
+def name_of(plan: SimulationPlan) -> str:
+    """Return the name of a new simulation: that of its plan, or of its seed."""
+    return plan.name or f"seed-{plan.seed}"
+
+
 def create(places: Places, plan: SimulationPlan) -> Lab:
     """Make the folder of a new simulation. The first run builds its world.
 
@@ -143,7 +153,7 @@ def create(places: Places, plan: SimulationPlan) -> Lab:
     Raises:
         KeepsakeError: The name is taken, or a value cannot be used.
     """
-    name = plan.name or f"seed-{plan.seed}"
+    name = name_of(plan)
     if not re.fullmatch(_NAME, name):
         cure = "Use letters, digits, dots, dashes and underscores; it becomes a folder's name"
         raise KeepsakeError(f"{name!r} is not a valid name of a simulation", cure)
@@ -155,7 +165,7 @@ def create(places: Places, plan: SimulationPlan) -> Lab:
     with refusing(f"The simulation could not be made in {lab.folder}", cure), ExitStack() as failed:
         failed.callback(shutil.rmtree, lab.folder, ignore_errors=True)
         prepare(lab.places)
-        write_config(places, lab.places.config, plan.model, plan.seed, plan.settings)
+        write_config(places, lab.places.config, plan)
         lab.write_plan(plan.model_copy(update={"name": name}))
         failed.pop_all()
     return lab
@@ -164,16 +174,34 @@ def create(places: Places, plan: SimulationPlan) -> Lab:
 def reopen(places: Places, name: str, hours: float | None = None) -> Lab:
     """Open a simulation to continue it; ``hours`` is its new total length.
 
+    One that has run for all its hours is continued only if questions of its interview are left.
+
     Raises:
         KeepsakeError: There is no such simulation, or it is already complete.
     """
     lab = Lab(folder_of(places, name))
-    plan = lab.plan()
-    plan = plan.model_copy(update={"hours": hours or plan.hours})
-    if lab.seconds_done() >= plan.seconds:
+    before = lab.plan()
+    plan = before.model_copy(update={"hours": hours or before.hours})
+    if lab.seconds_done() >= plan.seconds and not lab.has_questions_left:
         raise KeepsakeError(
             f"The simulation {name!r} has already run for its {plan.hours:g} hours",
             f"Extend it: {lab.resume} --hours {plan.hours + 24:g}",
         )
+    if plan.hours > before.hours:
+        lab.set_interview_aside(before.hours)
     lab.write_plan(plan)
     return lab
+
+
+def check_items(plan: SimulationPlan) -> None:
+    """Raise a KeepsakeError if an item names an agent or a place that the simulation has not."""
+    atlas = read_atlas()
+    people = [each.name for each in list(atlas.people.values())[: plan.agents]]
+    for item in plan.items:
+        if item.to.casefold() not in map(str.casefold, people):
+            cure = f"Name one of them in `to` ({', '.join(people)}), or raise --agents"
+            what = f"The item {item.id!r} is for {item.to!r}, who is not in this simulation"
+            raise KeepsakeError(what, cure)
+        if item.is_invitation and item.where not in atlas.places:
+            cure = f"Use one of: {', '.join(sorted(atlas.places))}"
+            raise KeepsakeError(f"The item {item.id!r} is in {item.where!r}, no place", cure)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
@@ -18,7 +18,9 @@ from evennia.objects.models import ObjectDB
 from evennia.server import initial_setup
 from evennia.server.models import ServerConfig
 
-from game.simulation.plan import BEGINS, HOUR, Lab, SimulationPlan, moment
+from game.simulation.interviewing import Interviewer
+from game.simulation.measuring import Measuring, record_cast
+from game.simulation.plan import Lab, moment
 from game.simulation.timeline import Timeline, TimelineGateway
 from game.simulation.visits import Visitor, make_visitors, visits
 from keepsake.agent.runtime import start
@@ -28,6 +30,7 @@ from keepsake.contrib.evennia.minds import open_minds
 from keepsake.errors import KeepsakeError
 from keepsake.events.log import EventLog, Subscribers
 from keepsake.events.types import Compaction, Event, Fault, MemoryChange, Thought, ThoughtOutcome
+from keepsake.lab.simulations.plan import BEGINS, HOUR, SimulationPlan
 from keepsake.paths import places, read_or_create
 from world.atlas import Atlas, Villager, read_atlas
 from world.build import build_world
@@ -89,11 +92,15 @@ class Simulation:
         self._timeline = Timeline(moment(self._since))
         names = (THOUGHTS, TOKENS, MEMORIES, COMPACTIONS, UNANSWERED, FAULTS)
         self._counts = Counter(dict.fromkeys(names, 0))
+        self._interviewed = False
         self._failures = 0
         self._failure = ""  # consecutive unanswered thoughts; the last reason
 
     def play(self) -> bool:
-        """Run the world; return whether it reached the end of its plan with a thought answered.
+        """Run the world, and then interview its agents.
+
+        Returns:
+            Whether it reached the end of its plan, with a thought and all questions answered.
 
         Raises:
             KeepsakeError: The model does not answer, or the disk is full; with the cure.
@@ -115,10 +122,15 @@ class Simulation:
         self._log = cast("EventLog", shared.event_log)
         try:
             runtime.open_agents(shared)
+            agents = [member.name for member in record_cast(self._lab.folder)]
             self._plan_visits()
+            Measuring(self._lab.folder, plan, timeline, self._since).schedule()
             timeline.run_until(plan.seconds - self._since, self._after_moment)
             timeline.settle()
             self._check()
+            done = self._seconds_done()
+            if done >= plan.seconds:
+                self._interviewed = self._interview(agents)
             for mind in open_minds():
                 if mind.memory.problem is not None:
                     raise mind.memory.problem
@@ -126,9 +138,13 @@ class Simulation:
             runtime.stop(reload=False)
         self._log.close(_CLOSE_TIMEOUT)
         self._check()
-        done = self._seconds_done()
         self._lab.write_progress(done)
         return self._report(done)
+
+    def _interview(self, agents: Sequence[str]) -> bool:
+        """Ask the agents what the plan wants to know; return whether all is answered."""
+        asker = Interviewer(self._lab.folder, self._plan, self._timeline, self._say, self._stop)
+        return asker.ask_all(agents)
 
     def _seconds_done(self) -> float:
         return self._since + self._timeline.seconds()
@@ -171,14 +187,14 @@ class Simulation:
             "log": str(lab.places.events),
             "read it": f"keepsake logs --lab {plan.name} --no-follow",
             "export": f"keepsake export --lab {plan.name} tables-{plan.name}",
-            **({"continue": lab.resume} if done < plan.seconds else {}),
+            **({"continue": lab.resume} if not self._interviewed else {}),
         }
         for name, value in rows.items():
             self._say(f"{name:<28}{value}")
         answered = bool(self._counts[THOUGHTS]) or not self._counts[UNANSWERED]
         if not answered:
             self._say(f"No thought was answered: {self._failure}")
-        return done >= plan.seconds and answered
+        return done >= plan.seconds and answered and self._interviewed
 
     def _count(self, event: Event) -> None:
         """Count an event. Called from any thread, but never from two at once."""

@@ -18,8 +18,8 @@ import yaml
 from evennia.server.serversession import ServerSession
 from evennia.utils import create
 
-from game.simulation.plan import HOUR
 from keepsake.contrib.evennia.agents import AgentMixin
+from keepsake.lab.simulations.plan import HOUR
 from keepsake.ports import Scheduler
 from typeclasses.accounts import Account
 from typeclasses.characters import Character

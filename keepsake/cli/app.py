@@ -36,6 +36,7 @@ index_app = typer.Typer(no_args_is_help=True, help="The recall index, made from 
 app.add_typer(index_app, name="index")
 app.command("eval")(lab.evaluate)
 app.command("simulate", context_settings=simulate.OPTIONS)(simulate.simulate)
+app.command("measure")(lab.measure_command)
 app.command("sweep")(lab.sweep_command)
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for other programs.")]

@@ -1,4 +1,4 @@
-"""``keepsake eval`` and ``keepsake sweep``, which compare memories.
+"""``keepsake eval`` and ``sweep``, which compare memories, and ``measure``, for simulations.
 
 They import models and charts late, because that takes a second that other commands do not need.
 """
@@ -115,3 +115,21 @@ def sweep_command(
 
     if not memories.run_sweep(plan, folder or plan.with_suffix(""), jobs, ray=ray):
         raise typer.Exit(1)
+
+
+def measure_command(
+    names: Annotated[list[str], typer.Argument(help="The simulations, side by side.")],
+    *,
+    folder: Annotated[
+        Path | None,
+        typer.Option("--out", help="The folder for the page; default: in the first simulation's."),
+    ] = None,
+    rankings: Annotated[
+        list[Path] | None,
+        typer.Option(help="A reader's filled form of the blind interview; repeatable."),
+    ] = None,
+) -> None:
+    """Measure simulations: who knows what by which path, who came, plans, costs, interviews."""
+    from keepsake.cli import measure  # noqa: PLC0415
+
+    measure.measure(names, folder, rankings or ())

@@ -34,7 +34,9 @@ class Estimate:
     low: float
     high: float
     n: int  # values, such as questions
-    clusters: int  # such as conversations, templates, agents; with few of them an interval is unreliable
+    clusters: (
+        int  # such as conversations, templates, agents; with few of them an interval is unreliable
+    )
 
 
 def estimate(values: Sequence[float] | _Array, groups: Sequence[Hashable] = ()) -> Estimate:

@@ -160,7 +160,7 @@ def scene_of(
         words=waiting.words if late else "",
         asked="" if late else waiting.words,
         earlier=waiting.memories[-1].line if late and waiting.memories else "",
-        answers=_answered(turn, waiting),
+        answers=_answered(tools, turn, waiting),
         whispered=turn.whispered,
         refused=refused,
     )
@@ -201,9 +201,14 @@ def _plans_of(tools: MemoryTools, turn: TurnContext) -> dict[str, Any]:
     }
 
 
-def _answered(turn: TurnContext, waiting: Unanswered) -> tuple[int, ...]:
-    """Return the numbers of the memories that a turn answers, or that are its reason."""
-    numbers = {each.number for each in waiting.memories} | {turn.impulse.memory}
+def _answered(tools: MemoryTools, turn: TurnContext, waiting: Unanswered) -> tuple[int, ...]:
+    """Return the numbers of the memories that a turn answers, or that are its reason.
+
+    The reason for a turn about a plan is the memory on which the plan rests.
+    """
+    due = tools.plans.named(turn.impulse.plan) if tools.plans and turn.impulse.plan else None
+    since = due.since if due is not None else 0
+    numbers = {each.number for each in waiting.memories} | {turn.impulse.memory, since}
     return tuple(sorted(numbers - {0}))
 
 

@@ -14,6 +14,7 @@ from datetime import datetime, timedelta
 from keepsake.json_lines import Record
 from keepsake.lab.simulations.diffusion import Spread
 from keepsake.lab.simulations.items import Item
+from keepsake.lab.simulations.plan import BEGINS
 from keepsake.lab.simulations.record import SimulationRecord, text_of
 
 THE_DAY = "the day"
@@ -86,7 +87,7 @@ class Attendance:
 
 def attendance_of(item: Item, record: SimulationRecord, spread: Spread) -> Attendance:
     """Return who came to an invitation."""
-    begins = item.begins(record.run.begins)
+    begins = item.begins(BEGINS)
     ends = begins + timedelta(minutes=item.minutes)
     there = _looks(item, THE_DAY, record)
     before = _looks(item, DAY_BEFORE, record)

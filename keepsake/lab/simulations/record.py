@@ -6,10 +6,9 @@ Everything is read from files, so a simulation can be measured at any time after
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
-from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
@@ -19,29 +18,20 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter
 from keepsake.archive.log import Archive
 from keepsake.archive.records import Memory, memories_in
 from keepsake.errors import KeepsakeError, refusing
-from keepsake.events.files import events
+from keepsake.events.files import events, time_of
 from keepsake.files import replace_file
 from keepsake.happening import PersonId
 from keepsake.json_lines import Record, ended_lines, parsed
-from keepsake.lab.simulations.items import Item
+from keepsake.lab.simulations.plan import BEGINS, HOUR, PLAN, PROGRESS, SimulationPlan
 
-PLAN = "simulation.json"
-PROGRESS = "progress.json"
 CAST = "cast.json"
 PRESENCE = "presence.jsonl"
 INTERVIEW = "interview.jsonl"
-"""Files in a simulation's folder: its plan, its simulated seconds, its agents, who stood in the
-place of an invitation, and what the agents answered at the end."""
+"""Files in a simulation's folder: its agents, who stood in the place of an invitation, and what the
+agents answered at the end."""
 EVENTS = Path("home/logs/events")
 AGENTS = Path("vault/agents")
 """Folders of its world."""
-PLANS = "plans"
-REFLECTION = "reflection"
-MEMORY = "memory"
-PARTS = (PLANS, REFLECTION, MEMORY)
-"""What a simulation can take away from its agents."""
-ALL = "all"
-"""The name of the condition in which nothing is taken away."""
 
 
 class CastMember(BaseModel):
@@ -66,33 +56,19 @@ class CastMember(BaseModel):
 _CAST = TypeAdapter(tuple[CastMember, ...])
 
 
+def read_cast(folder: Path) -> tuple[CastMember, ...]:
+    """Return the agents of a simulation; none if it has not been run.
+
+    Raises:
+        OSError, ValueError: The file cannot be read.
+    """
+    path = folder / CAST
+    return _CAST.validate_json(path.read_text("utf-8")) if path.exists() else ()
+
+
 def write_cast(folder: Path, cast: Sequence[CastMember]) -> None:
     """Store who the agents of a simulation are. Raise OSError if the disk refuses."""
     replace_file(folder / CAST, _CAST.dump_json(tuple(cast), indent=2).decode() + "\n")
-
-
-class PlannedRun(BaseModel):
-    """What the measures use of a simulation's plan."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
-    name: str = ""
-    agents: int
-    hours: float
-    seed: int
-    model: str
-    writer: str = ""
-    visitors: int = 0
-    begins: datetime
-    without: tuple[str, ...] = ()
-    items: tuple[Item, ...] = ()
-    interview: int = 0
-    settings: Mapping[str, str] = {}
-
-    @property
-    def condition(self) -> str:
-        """``all``, or what was taken away: ``without plans``."""
-        return f"without {', '.join(self.without)}" if self.without else ALL
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +104,7 @@ class SimulationRecord:
 
     Attributes:
         folder: The simulation's folder.
-        run: Its plan.
+        plan: Its plan.
         hours: The hours that were simulated.
         cast: Its agents, by name.
         memories: Their memories, by name, in order.
@@ -139,7 +115,7 @@ class SimulationRecord:
     """
 
     folder: Path
-    run: PlannedRun
+    plan: SimulationPlan
     hours: float
     cast: Mapping[str, CastMember]
     memories: Mapping[str, Sequence[Memory]]
@@ -158,23 +134,23 @@ class SimulationRecord:
         name = folder.name
         cure = f"Run it: keepsake simulate {name} --measure"
         with refusing(f"The simulation {name!r} cannot be measured", cure, ValueError):
-            run = PlannedRun.model_validate_json((folder / PLAN).read_text("utf-8"))
-            cast = _CAST.validate_json((folder / CAST).read_text("utf-8"))
+            plan = SimulationPlan.model_validate_json((folder / PLAN).read_text("utf-8"))
+            cast = read_cast(folder)
             progress = parsed((folder / PROGRESS).read_text("utf-8"))
         if not cast:
-            raise KeepsakeError(f"The simulation {name!r} has no agents", cure)
+            raise KeepsakeError(f"The simulation {name!r} has not been run with this version", cure)
         memories: dict[str, Sequence[Memory]] = {}
         plan_lines: dict[str, Sequence[Record]] = {}
         for member in cast:
             memories[member.name], plan_lines[member.name] = _archive_of(folder, member)
         with refusing(f"The event log of {name!r} cannot be read", "Check its permissions"):
             log = list(events(folder / EVENTS))
-            presence = list(_lines_of(folder / PRESENCE))
-            answers = list(_lines_of(folder / INTERVIEW))
+            presence = list(lines_of(folder / PRESENCE))
+            answers = list(lines_of(folder / INTERVIEW))
         return cls(
             folder=folder,
-            run=run,
-            hours=float(progress.get("seconds", 0.0)) / 3600.0,
+            plan=plan,
+            hours=_seconds_done(progress, log) / HOUR,
             cast={member.name: member for member in cast},
             memories=memories,
             plan_lines=plan_lines,
@@ -195,7 +171,7 @@ class SimulationRecord:
 
     def lacks(self, part: str) -> bool:
         """Return whether that part was taken away from the agents."""
-        return part in self.run.without
+        return part in self.plan.without
 
     def events(self, *kinds: str) -> Iterator[Record]:
         """Yield the events of some kinds about the agents of the cast."""
@@ -214,6 +190,13 @@ class SimulationRecord:
         return found
 
 
+def _seconds_done(progress: Record, log: Sequence[Record]) -> float:
+    """Return the simulated seconds. After a kill the log is ahead of the file of progress."""
+    last = time_of(log[-1].get("t")) if log else None
+    logged = (last - BEGINS).total_seconds() if last is not None else 0.0
+    return max(float(progress.get("seconds", 0.0)), logged)
+
+
 def _archive_of(folder: Path, member: CastMember) -> tuple[Sequence[Memory], Sequence[Record]]:
     """Return the memories of an agent, and the lines about its plans."""
     path = folder / AGENTS / member.folder / "archive"
@@ -223,23 +206,11 @@ def _archive_of(folder: Path, member: CastMember) -> tuple[Sequence[Memory], Seq
     return memories, tuple(each for each in records if each.get("type") == "plan")
 
 
-def _lines_of(path: Path) -> Iterator[Record]:
+def lines_of(path: Path) -> Iterator[Record]:
     """Yield the lines of a file of JSON lines; none if the file does not exist."""
     for line in ended_lines(path.read_bytes()) if path.exists() else ():
         if record := parsed(line):
             yield record
-
-
-def check_parts(parts: Collection[str]) -> tuple[str, ...]:
-    """Return the parts to take away, each once and in their order.
-
-    Raises:
-        KeepsakeError: There is no such part.
-    """
-    if unknown := sorted(set(parts) - set(PARTS)):
-        cure = f"Use one of: {', '.join(PARTS)}"
-        raise KeepsakeError(f"--without {unknown[0]!r} is not a part of an agent", cure)
-    return tuple(part for part in PARTS if part in parts)
 
 
 def text_of(record: Mapping[str, Any], key: str) -> str:

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 
 from keepsake.books.plans import PlanState
 from keepsake.json_lines import Record
-from keepsake.lab.simulations.record import PLANS, SimulationRecord, text_of
+from keepsake.lab.simulations.plan import PLANS
+from keepsake.lab.simulations.record import SimulationRecord, text_of
 
 MADE = "made"
 """The ``change`` of an archive line about a new plan."""
@@ -115,7 +116,7 @@ def _sum(one: int | None, other: int | None) -> int | None:
 
 
 @dataclass(frozen=True)
-class Costs:
+class SimulationCosts:
     """What a simulation has cost.
 
     Attributes:
@@ -145,13 +146,13 @@ class Costs:
         return None if number is None or not self.agent_hours else number / self.agent_hours
 
 
-def costs_of(record: SimulationRecord) -> Costs:
+def costs_of(record: SimulationRecord) -> SimulationCosts:
     """Return the calls and tokens of a simulation, from its event log; without the interview."""
     thoughts = [each for each in record.events("thought") if each.get("prompt")]
     nights = [each for each in record.events("sleep") if each.get("op") == "step"]
     compactions = list(record.events("compaction"))
     idle = [each for each in thoughts if each.get("trigger") == IDLE]
-    return Costs(
+    return SimulationCosts(
         agent_hours=record.hours * len(record.cast),
         kinds={
             "thoughts": _cost_tally(thoughts, calls=1),
