@@ -16,7 +16,7 @@ from keepsake.lab.simulations.attendance import Attendance, attendance_of
 from keepsake.lab.simulations.diffusion import Spread, spread_of
 from keepsake.lab.simulations.interview import ABOUT_ITEM, KINDS
 from keepsake.lab.simulations.record import SimulationRecord, text_of
-from keepsake.lab.simulations.tallies import SimulationCosts, PlanTally, costs_of, plan_tallies
+from keepsake.lab.simulations.tallies import PlanTally, SimulationCosts, costs_of, plan_tallies
 
 UNKNOWN = "unknown"
 TAKEN_AWAY = "taken away"
