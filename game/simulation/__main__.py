@@ -112,14 +112,14 @@ def simulate(
     )
     check_items(plan)
     if ablated:
-        sys.exit(run_measured(ablation(places(), plan)))
+        sys.exit(run_measured(places(), ablation(places(), plan)))
     _run(create(places(), plan))
 
 
 def _run(lab: Lab) -> NoReturn:
     """Run a simulation in place of this process, or, if it is measured, in one of its own."""
     if lab.plan().is_measured:
-        sys.exit(run_measured([lab]))
+        sys.exit(run_measured(places(), [lab]))
     os.chdir(REPOSITORY)
     os.execve(sys.executable, [sys.executable, "-m", WORKER, str(lab.folder)], lab.environ())
 

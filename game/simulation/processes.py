@@ -45,7 +45,7 @@ def _made(places: Places, plan: SimulationPlan) -> Lab:
     return create(places, plan)
 
 
-def run_measured(labs: Sequence[Lab]) -> int:
+def run_measured(places: Places, labs: Sequence[Lab]) -> int:
     """Run simulations one after the other, then write their page; return the exit code.
 
     What is complete already is not run again.
@@ -58,7 +58,7 @@ def run_measured(labs: Sequence[Lab]) -> int:
             continue
         if code := _run(lab):
             return code
-    measure([lab.folder.name for lab in labs])
+    measure(places, [lab.folder.name for lab in labs])
     return 0
 
 

@@ -10,6 +10,8 @@ from typing import Annotated
 
 import typer
 
+from keepsake.paths import places
+
 
 def evaluate(
     source: Annotated[
@@ -132,4 +134,4 @@ def measure_command(
     """Measure simulations: who knows what by which path, who came, plans, costs, interviews."""
     from keepsake.cli import measure  # noqa: PLC0415
 
-    measure.measure(names, folder, rankings or ())
+    measure.measure(places(), names, folder, rankings or ())

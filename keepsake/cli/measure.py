@@ -17,14 +17,14 @@ from keepsake.lab.simulations.measured import UNKNOWN, MeasuredSimulation
 from keepsake.lab.simulations.page import MEASURES, write_blind_page, write_page
 from keepsake.lab.simulations.ratings import rate, read_rankings
 from keepsake.lab.simulations.record import SimulationRecord
-from keepsake.paths import places
+from keepsake.paths import Places
 
 FOLDER = "measures"
 """The folder of the page, inside that of the first simulation."""
 
 
 def measure(
-    names: Sequence[str], folder: Path | None = None, rankings: Sequence[Path] = ()
+    here: Places, names: Sequence[str], folder: Path | None = None, rankings: Sequence[Path] = ()
 ) -> None:
     """Write the page of simulations, and with two or more interviews a blind one; print figures.
 
@@ -32,7 +32,6 @@ def measure(
         KeepsakeError: A simulation does not exist or cannot be read, a form is wrong, or a file
             cannot be written.
     """
-    here = places()
     names = list(dict.fromkeys(names))
     folders = [folder_of(here, name) for name in names]
     records = [SimulationRecord.read(each) for each in folders]

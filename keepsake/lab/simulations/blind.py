@@ -78,12 +78,14 @@ class BlindInterview:
 
     @classmethod
     def of(cls, records: Sequence[SimulationRecord]) -> Self:
-        """Lay simulations of the same agents into one interview.
+        """Lay simulations of the same agents into one interview, whatever their order.
 
         Raises:
             KeepsakeError: There are fewer than two, two have one name, or too many.
         """
-        names = [record.folder.name for record in records]
+        given = tuple(record.folder.name for record in records)
+        records = sorted(records, key=lambda record: record.folder.name)
+        names = sorted(given)
         if len(set(names)) != len(names) or not 2 <= len(names) <= len(ascii_uppercase):
             raise KeepsakeError("A blind interview needs two or more different simulations")
         asked = [_answers_of(record) for record in records]
@@ -112,7 +114,7 @@ class BlindInterview:
                 )
                 if questions:
                     sheets.append(BlindSheet(f"{agent} {kind}", agent, kind, questions))
-        return cls(tuple(names), tuple(sheets), letters, lives, tuple(sorted(every - set(agents))))
+        return cls(given, tuple(sheets), letters, lives, tuple(sorted(every - set(agents))))
 
     @property
     def digest(self) -> str:

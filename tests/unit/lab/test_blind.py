@@ -69,6 +69,9 @@ def test_each_agent_and_kind_is_a_sheet_with_all_answers_under_letters(interview
 def test_the_letters_depend_on_the_answers_and_not_on_chance(interview):
     again = BlindInterview.of([lived(name).record() for name in CONDITIONS])
     assert (again.letters, again.digest) == (interview.letters, interview.digest)
+    turned = BlindInterview.of([lived(name).record() for name in reversed(CONDITIONS)])
+    assert (turned.letters, turned.digest) == (interview.letters, interview.digest)
+    assert turned.names == CONDITIONS[::-1]
     other = [lived(name) for name in CONDITIONS]
     other[0].answers[0]["words"] = "Something else."
     assert BlindInterview.of([each.record() for each in other]).digest != interview.digest
