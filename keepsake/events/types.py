@@ -158,7 +158,8 @@ class Recall(AgentEvent):
     """An agent's memory was searched."""
 
     kind: ClassVar[str] = "recall"
-    #: What the search was for: ``talk``, ``thought``, ``agent`` (its own verb) or ``builder``.
+    #: What the search was for: ``talk``, ``thought``, ``agent`` (its own verb), ``builder`` or
+    #: ``interview``.
     by: str
     question: str  #: The query.
     searched: bool = True  #: Whether the index could be searched in time.

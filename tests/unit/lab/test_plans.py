@@ -5,12 +5,17 @@ from __future__ import annotations
 import pytest
 
 from game.simulation.config import settings_from
-from game.simulation.plan import Lab, SimulationPlan, create
+from game.simulation.plan import Lab, check_items, create, reopen
+from keepsake.agent.settings import SleepConfig, ThinkingConfig
 from keepsake.cli.simulate import folder_of
 from keepsake.errors import KeepsakeError
+from keepsake.lab.simulations.plan import SimulationPlan
+from keepsake.lab.simulations.record import INTERVIEW
 from keepsake.markdown_config import merged
 from keepsake.memory.config import CompactionConfig
+from keepsake.models.profiles import load
 from keepsake.paths import REPOSITORY, Places, Ports
+from tests.unit.lab.made_village import BONFIRE
 
 PLAN = SimulationPlan(name="life", agents=3, hours=6)
 
@@ -53,3 +58,45 @@ def test_settings_of_any_file_are_written_to_the_copy(places):
     assert (config / "sleep.md").read_text() == before.replace(
         "**awake_hours**: 16", "**awake_hours**: 12"
     )
+
+
+def test_parts_are_taken_away_in_the_agents_own_settings(places):
+    chosen = settings_from(["plans=yes", "idle_interval=60"])
+    plan = SimulationPlan(name="less", without=("plans", "reflection"), settings=chosen)
+    config = create(places, plan).places.config
+    thinking = ThinkingConfig.load(config / "thinking.md")
+    assert (thinking.plans, thinking.memory, thinking.idle_interval) == (False, True, 60)
+    assert not SleepConfig.load(config / "sleep.md").reflect
+
+
+def test_the_model_of_the_nights_is_named_apart(places):
+    model = "openai:big@http://there"
+    plan = SimulationPlan(name="written", model="ollama:small", writer=model)
+    profiles = load(create(places, plan).places.config / "llm.md")
+    assert (profiles["agent"].provider, profiles["agent"].model) == ("ollama", "small")
+    writer = profiles["summarizer"]
+    assert (writer.provider, writer.model, writer.host) == ("openai", "big", "http://there")
+    silent = create(places, SimulationPlan(name="silent", writer="none")).places.config
+    assert load(silent / "llm.md")["summarizer"].provider == "none"
+    with pytest.raises(KeepsakeError, match="--writer 'scripted' is unknown"):
+        create(places, SimulationPlan(name="bad", writer="scripted"))
+
+
+def test_items_are_for_agents_and_places_that_are_there():
+    check_items(SimulationPlan(agents=7, items=(BONFIRE,)))
+    wrong = BONFIRE.model_copy(update={"to": "Wren"})
+    with pytest.raises(KeepsakeError, match="'Wren', who is not in this simulation"):
+        check_items(SimulationPlan(agents=2, items=(wrong,)))
+    wrong = BONFIRE.model_copy(update={"where": "moon"})
+    with pytest.raises(KeepsakeError, match="'moon'"):
+        check_items(SimulationPlan(agents=7, items=(wrong,)))
+
+
+def test_a_simulation_that_goes_on_is_asked_anew_at_its_new_end(places):
+    lab = create(places, SimulationPlan(name="longer", hours=2))
+    (lab.folder / INTERVIEW).write_text("{}\n")
+    assert reopen(places, "longer").plan().hours == 2
+    assert (lab.folder / INTERVIEW).exists()
+    assert reopen(places, "longer", 5).plan().hours == 5
+    assert not (lab.folder / INTERVIEW).exists()
+    assert (lab.folder / "interview-2h.jsonl").exists()
