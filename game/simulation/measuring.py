@@ -19,7 +19,7 @@ from keepsake.agent.surroundings import identity_of, is_agent, place_names, plac
 from keepsake.books.plans import read_plan
 from keepsake.contrib.evennia.creation import all_agents
 from keepsake.contrib.evennia.minds import mind_of
-from keepsake.happening import Person, Sight
+from keepsake.happening import ME, Person, Sight, Speech, What
 from keepsake.json_lines import line_of
 from keepsake.lab.simulations.attendance import DAY, DAY_BEFORE, THE_DAY, presence_line
 from keepsake.lab.simulations.items import Item
@@ -107,7 +107,7 @@ class Measuring:
         if mind is None or _has(mind, item):
             return
         given = mind.memory.remember(
-            Sight(shown=item.given_line(BEGINS)),
+            _what(item),
             place=place_of(agent),
             happening=item.happening,
             event=GIVEN,
@@ -115,6 +115,18 @@ class Measuring:
         if runtime().thinking.current.plans:
             _plan(mind, agent, item, given)
         mind.thinker.notice(Impulse(ImpulseKind.OTHER, from_player=False, source="", memory=given))
+
+
+def _what(item: Item) -> What:
+    """Return what the agent perceives: words of somebody from outside, or a thing of its own.
+
+    Who says it has no identity: nobody in the world is that person, so nobody can be asked.
+    """
+    line = item.given_line(BEGINS)
+    if not item.by:
+        return Sight(shown=line)
+    shown = f'{item.by[0].upper()}{item.by[1:]} says to you, "{line}"'
+    return Speech(speaker=Person(item.by), words=line, to=(ME,), shown=shown)
 
 
 def _has(mind: Mind, item: Item) -> bool:

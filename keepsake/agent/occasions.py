@@ -92,7 +92,7 @@ class Occasions:
 
     def _all(self, agent: Body, now: datetime) -> Iterator[Occasion]:
         try:
-            window = self._memory.context().window
+            window = self._memory.usable
         except KeepsakeError:
             return  # its archive cannot be read now, so it does not think either
         part = DAYTIMES[now.hour]

@@ -244,7 +244,7 @@ def _speaker(side: _Side, other: _Side, now: datetime) -> Speaker:
     mind = side.mind
     private = mind.memory.private
     key = identity_of(other.body)
-    window = private.heard_by(mind.memory.context().window, NOBODY)
+    window = private.heard_by(mind.memory.usable, NOBODY)
     known = known_to(other.body)
     told = [
         memory
@@ -273,7 +273,7 @@ def _said_before(one: _Side, other: _Side) -> list[str]:
     """Return what the two said to each other last, as the first of them remembers it."""
     key = identity_of(other.body)
     lines = list[str]()
-    for memory in one.mind.memory.context().window:
+    for memory in one.mind.memory.usable:
         if memory.confidants is not None:
             continue
         heard = memory.heard
@@ -297,7 +297,7 @@ def _speak(beat: Beat, speaker: _Side, listener: _Side) -> None:
         mind.actor.do(body, command, to, basis=basis, chain=chain)
     elif beat.does:
         mind.actor.do(body, Command("emote", beat.does, words=beat.does), to, basis=basis)
-    if beat.plan:
+    if beat.plan and mind.plans.enabled:
         mind.actor.do(body, Command(PLAN, beat.plan, words=beat.plan), basis=basis)
 
 

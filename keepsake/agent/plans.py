@@ -203,7 +203,7 @@ class Plans:
     def occupies(self) -> bool:
         """Whether the agent is about a plan now, so that its ordinary day has to wait."""
         plan = self.begun
-        if plan is None:
+        if plan is None or not self.enabled:
             return False
         if plan.at is not None:
             return self._services.clock.now() - plan.at < BUSY

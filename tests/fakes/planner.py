@@ -10,6 +10,7 @@ it says nothing of what it was told. For simulations by hand::
 
 from __future__ import annotations
 
+import json
 import re
 import threading
 from typing import Annotated
@@ -25,14 +26,17 @@ _DUE = re.compile(r"what you mean to do: (?P<number>\d+)\. (?P<plan>.+?) \([^()]
 _PLANS = re.compile(r"\[You mean to:\n(?P<lines>(?:- .*\n)+)")
 _PLACE = re.compile(r"You are in (?P<place>[^.\n]+)\.")
 _WHERE = re.compile(r"(?:^|, )at (?P<where>[^,:]+)")
+_JSON = re.compile(r'Answer with JSON alone: \{"(\w+)"')
 _SINCE = re.compile(r" \((?:begun|since memory \d+)\)")
 
 
 def next_deed(prompt: str) -> str:
     """Return the next deed of the plan that is due; waiting if none is.
 
-    A question outside the game is answered with the plans.
+    A question outside the game is answered with the plans, and any other task with nothing.
     """
+    if (task := _last(_JSON, prompt)) != "":
+        return json.dumps({task: []})
     due = _DUE.search(prompt)
     if due is None:
         return _plans(prompt) if "Stranger says to you" in prompt else WAIT

@@ -12,6 +12,7 @@ from keepsake.errors import ModelError
 from tests.fakes.model_server import Reply
 from tests.unit.mind.memory_log import file_contents
 from tests.world.agents_world import AgentsWorld
+from tests.world.test_occasions import PairTalkWorld
 
 
 class TestAside(AgentsWorld):
@@ -86,6 +87,9 @@ class TestWithout(AgentsWorld):
     def test_without_plans_nothing_is_planned_shown_or_woken(self):
         self.set_thinking(plans=False)
         plans = self.mind.books.plans
+        self.char1.execute_cmd("meet mira in 30 minutes")
+        self.pass_time(6)
+        assert "asks you to come" not in self.prompts()[-1]
         (prompt, *_) = self.ask("Meet me?", "Yes.\n> plan in 2 minutes, Tom: meet him")
         assert "plan <when>" not in prompt
         assert plans.items == ()
@@ -119,3 +123,30 @@ class TestWithout(AgentsWorld):
         assert "boat is blue" in prompt
         assert "penny" in prompt
         assert len(self.prompts()) > made
+
+
+class TestWithoutInTalks(PairTalkWorld):
+    """What agents tell each other if they have no memory, or no plans."""
+
+    def test_without_a_memory_two_who_meet_have_nothing_to_tell(self):
+        number = self.tell_mira("The ferry sank this morning.")
+        self.mind.books.update_people(self.mind.memory.memory.archive)
+        self.time.time += timedelta(minutes=10)
+        self.set_thinking(memory=False)
+        self.talk = [{"by": "Mira", "says": "Tom says the ferry sank.", "memories": [number]}]
+        self.pass_idle()
+        asked, *_ = self.talks()
+        assert "You are Bram." in asked
+        assert "ferry" not in asked
+        assert not any("ferry sank." in each for each in self.lines(self.bram))
+
+    def test_without_plans_nothing_is_agreed_on(self):
+        self.mind.books.plans.add(read_plan("mend the sign", self.time.time))
+        self.set_thinking(plans=False)
+        self.talk = [{"by": "Bram", "says": "I sell cider.", "plan": "in 3 hours: sell cider"}]
+        self.pass_idle()
+        asked, *_ = self.talks()
+        assert "mend the sign" not in asked
+        assert any("I sell cider." in each for each in self.lines(self.bram))
+        assert self.bram.mind.books.plans.items == ()
+        assert "mend the sign" not in "".join(self.idle_prompts())

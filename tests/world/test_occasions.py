@@ -96,7 +96,7 @@ class TestOccasions(Beginning):
         assert "ferry" not in "\n".join(self.idle_prompts())
 
 
-class TestPairTalk(Beginning):
+class PairTalkWorld(Beginning):
     """Mira and Bram, whom a model lets talk with each other."""
 
     def setUp(self) -> None:
@@ -127,6 +127,8 @@ class TestPairTalk(Beginning):
         self.bram.move_to(self.room1, quiet=True)
         return number
 
+
+class TestPairTalk(PairTalkWorld):
     def test_one_call_makes_a_talk_that_both_remember_with_what_it_rests_on(self):
         number = self.tell_mira("The ferry sank this morning.")
         self.talk = [

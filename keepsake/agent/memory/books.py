@@ -126,8 +126,13 @@ class Books:
         audience: Audience,
         partner: str,
     ) -> tuple[str, ...]:
-        """Return a prompt's lines about the people who are with the agent, the partner first."""
+        """Return a prompt's lines about the people who are with the agent, the partner first.
+
+        Agents without a memory know nothing of people.
+        """
         services = self._services
+        if not services.thinking.current.memory:
+            return ()
         hears = private.may_hear
         budget = max(PEOPLE_BUDGET, services.limits.prompt_tokens // SHARE)
         how = PromptContext(

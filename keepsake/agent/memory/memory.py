@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from contextlib import suppress
 from typing import Unpack
 
 from keepsake.agent.memory.books import Books
+from keepsake.agent.memory.present import present_talk
 from keepsake.agent.runtime import Runtime
 from keepsake.agent.surroundings import AgentRef
 from keepsake.archive.log import Archive
@@ -142,6 +143,17 @@ class MemoryComponent:
     def context(self) -> MemoryContext:
         """Return what is in the prompt now. It raises the errors of :attr:`memory`."""
         return self.memory.context()
+
+    @property
+    def usable(self) -> Sequence[Memory]:
+        """The window as far as the agent may use it: with ``memory: no`` only the present talk.
+
+        It raises the errors of :attr:`memory`.
+        """
+        window = self.context().window
+        if self._services.thinking.current.memory:
+            return window
+        return present_talk(window, self._services.clock.now())
 
     # -- opening and closing
 

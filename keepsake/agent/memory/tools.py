@@ -46,7 +46,7 @@ PLAN = "plan"
 """The verb of something that the agent means to do later."""
 PROMISE = "promise"
 """The verb of a promise to somebody."""
-PLAN_VERBS = frozenset({PLAN, "done", "cancel"})
+PLAN_VERBS = frozenset({PLAN, "done", "cancel", *ANSWERS})
 """Verbs that the setting ``plans: no`` takes away."""
 TOOL_SECONDS = 10.0
 """Seconds that a tool call may take."""

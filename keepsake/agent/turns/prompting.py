@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from keepsake.agent.attention import Impulse
+from keepsake.agent.memory.present import present_only
 from keepsake.agent.memory.related import SearchResult
 from keepsake.agent.memory.tools import MemoryTools
 from keepsake.agent.runtime import PROFILE, Runtime
 from keepsake.agent.surroundings import AgentRef, Body, place_of
 from keepsake.agent.turns.context import TurnContext, context_of
-from keepsake.agent.turns.present import present_only
 from keepsake.agent.turns.scene import recall_for_turn, scene_of
 from keepsake.archive.privacy import Audience, is_private, is_redacted
 from keepsake.archive.records import Memory
@@ -70,7 +70,7 @@ def prompt_of(
     now = services.clock.now()
     scene, made_from = scene_of(agent, turn, tools, found, now, extra=extra, refused=refused)
     if not services.thinking.current.memory:
-        scene, made_from = present_only(scene, made_from)
+        scene, made_from = present_only(scene, made_from, now)
     private = {m.number for m in scene.window if is_private(m) and not is_redacted(m)}
     for excerpt in (*scene.recalled, *scene.told):
         private.update(excerpt.numbers)

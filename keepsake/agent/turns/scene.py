@@ -39,7 +39,7 @@ from keepsake.archive.transcript import day_and_time
 from keepsake.events.types import Recalled
 from keepsake.happening import Person
 from keepsake.language.perception import is_question
-from keepsake.prompt.verbs import ANSWERS, NAMING, VERBS, WORDS, Options, Takes, Verb
+from keepsake.prompt.verbs import AGREE, ANSWERS, NAMING, VERBS, WORDS, Options, Takes, Verb
 from keepsake.recall.documents import SAME_SCENE, DocumentKind, Hit
 from keepsake.recall.fusion import BY_WORDS
 from keepsake.tasks.conversation import excerpt
@@ -90,7 +90,12 @@ def available_verbs(
 
 
 def invitation_to(agent: Body, turn: TurnContext) -> Invitation | None:
-    """Return the partner's invitation that the agent has not answered; None if there is none."""
+    """Return the partner's invitation that the agent has not answered; None if there is none.
+
+    An agent that does without plans cannot answer any.
+    """
+    if AGREE in agent.mind.tools.withheld:
+        return None
     found: Invitation | None = agent.mind.appointments.open_from(turn.partner)
     return found
 

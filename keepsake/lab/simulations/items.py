@@ -5,7 +5,8 @@ The form of a file::
     - id: bonfire
       kind: invitation
       to: bram
-      line: You have made up your mind to light a bonfire on {when}, and want everybody to come.
+      by: a pedlar
+      line: Light your bonfire on {when}, and ask everybody to come!
       says: [bonfire]
       question: Has anybody asked you to come somewhere?
       where: orchard
@@ -48,7 +49,8 @@ class Item(BaseModel):
     Attributes:
         id: A word; also part of file contents.
         to: The agent that gets it: its name, in any case.
-        line: What the agent perceives; ``{when}`` is the time of an invitation.
+        by: Who tells it, somebody from outside: ``a pedlar``. Empty if it is the agent's own idea.
+        line: The words, or what the agent perceives; ``{when}`` is the time of an invitation.
         says: The ways of saying it.
         question: What every agent is asked at the end.
         where: The place of an invitation: the id of a room in the world's files.
@@ -63,6 +65,7 @@ class Item(BaseModel):
     id: str = Field(pattern=r"^[a-z0-9_]{1,32}$")
     kind: ItemKind
     to: str = Field(min_length=1)
+    by: str = ""
     line: str = Field(min_length=1)
     says: tuple[str, ...] = Field(min_length=1)
     question: str = Field(min_length=1)
@@ -94,7 +97,7 @@ class Item(BaseModel):
         return start + timedelta(hours=self.hours)
 
     def given_line(self, start: datetime) -> str:
-        """Return the line that the agent perceives."""
+        """Return the words, or the line that the agent perceives."""
         at = self.begins(start)
         return self.line.replace("{when}", f"{at:%A} {at.day} {at:%B}, {at:%H:%M}")
 

@@ -121,7 +121,7 @@ class SimulationCosts:
 
     Attributes:
         agent_hours: Simulated hours, of all agents together; sleep counts.
-        kinds: The tallies of ``thoughts``, ``nights`` and ``compactions``.
+        kinds: The tallies of ``thoughts``, ``talks`` of two agents, ``nights`` and ``compactions``.
         idle: How many thoughts without a reason models were asked for.
         idle_waits: How many of them ended in ``wait``.
         unanswered: How many thoughts no model answered.
@@ -156,6 +156,7 @@ def costs_of(record: SimulationRecord) -> SimulationCosts:
         agent_hours=record.hours * len(record.cast),
         kinds={
             "thoughts": _cost_tally(thoughts, calls=1),
+            "talks": _cost_tally(list(record.events("pair_talk"))),
             "nights": _cost_tally(nights),
             "compactions": _cost_tally(compactions),
         },

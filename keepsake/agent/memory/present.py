@@ -1,10 +1,10 @@
-"""A scene without the agent's memory: the setting ``memory: no`` of ``thinking.md``."""
+"""What an agent without a memory is shown: the setting ``memory: no`` of ``thinking.md``."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import pairwise
+from datetime import datetime
 from typing import Any
 
 from keepsake.agent.attention import TALK_SECONDS
@@ -13,12 +13,14 @@ from keepsake.tasks.forms.form import LAST_LINES
 from keepsake.tasks.scene import Scene
 
 
-def present_only(scene: Scene, made_from: Mapping[str, Any]) -> tuple[Scene, Mapping[str, Any]]:
+def present_only(
+    scene: Scene, made_from: Mapping[str, Any], now: datetime
+) -> tuple[Scene, Mapping[str, Any]]:
     """Return a scene without what the agent remembers, and the summary of it for the event.
 
     The persona, the surroundings, the plans and the present talk stay.
     """
-    window = present_talk(scene.window)
+    window = present_talk(scene.window, now)
     present = replace(
         scene,
         longterm="",
@@ -41,14 +43,19 @@ def present_only(scene: Scene, made_from: Mapping[str, Any]) -> tuple[Scene, Map
     return present, {**made_from, **shown, "recent": before}
 
 
-def present_talk(window: Sequence[Memory]) -> tuple[Memory, ...]:
-    """Return the newest memories, back to a silence of :data:`TALK_SECONDS`.
+def present_talk(window: Sequence[Memory], now: datetime) -> tuple[Memory, ...]:
+    """Return the newest memories, back to a silence of :data:`TALK_SECONDS`; none after one.
 
     There are at most :data:`LAST_LINES`: as many as a model that only talks is shown.
+
+    Args:
+        now: The present time, with time zone.
     """
-    newest = window[-LAST_LINES:]
-    begins = 0
-    for place, (one, following) in enumerate(pairwise(newest), start=1):
-        if (following.time - one.time).total_seconds() > TALK_SECONDS:
-            begins = place
-    return tuple(newest[begins:])
+    talk = list[Memory]()
+    after = now
+    for memory in reversed(window[-LAST_LINES:]):
+        if (after - memory.time).total_seconds() > TALK_SECONDS:
+            break
+        talk.append(memory)
+        after = memory.time
+    return tuple(reversed(talk))
