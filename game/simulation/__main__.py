@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from functools import partial
 from pathlib import Path
@@ -109,6 +110,7 @@ def simulate(
         without=check_parts(without or ()),
         items=given,
         interview=questions if given else 0,
+        command=shlex.join(["keepsake", "simulate", *sys.argv[1:]]),
     )
     check_items(plan)
     if ablated:

@@ -40,7 +40,7 @@ def ablation(places: Places, plan: SimulationPlan) -> list[Lab]:
 def _made(places: Places, plan: SimulationPlan) -> Lab:
     """Return the simulation of a plan; make it unless it is there already."""
     lab = Lab(places.home / FOLDER / plan.name)
-    if lab.folder.exists() and lab.plan() == plan:
+    if lab.folder.exists() and lab.plan().is_same(plan):
         return lab
     return create(places, plan)
 

@@ -63,6 +63,7 @@ def write_page(
     text = template.render(
         measured=measured,
         command=command,
+        commands=list(dict.fromkeys(filter(None, (one.record.plan.command for one in measured)))),
         interview=interview,
         ratings=ratings,
         blind_page=PAGE,

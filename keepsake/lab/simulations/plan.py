@@ -48,6 +48,7 @@ class SimulationPlan(BaseModel, frozen=True):
     without: tuple[str, ...] = ()  # the parts that are taken away from the agents
     items: tuple[Item, ...] = ()  # what an agent gets at the start, so that its spread is measured
     interview: int = 0  # how many questions each agent is asked at the end
+    command: str = ""  # the command line that made it
 
     @property
     def seconds(self) -> float:
@@ -58,6 +59,11 @@ class SimulationPlan(BaseModel, frozen=True):
     def is_measured(self) -> bool:
         """Whether it gives items or interviews its agents."""
         return bool(self.items or self.interview)
+
+    def is_same(self, other: SimulationPlan) -> bool:
+        """Whether it makes the same simulation, whatever the command line was."""
+        written = {"command": other.command}
+        return self.model_copy(update=written) == other
 
     @property
     def condition(self) -> str:

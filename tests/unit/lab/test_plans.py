@@ -100,3 +100,9 @@ def test_a_simulation_that_goes_on_is_asked_anew_at_its_new_end(places):
     assert reopen(places, "longer", 5).plan().hours == 5
     assert not (lab.folder / INTERVIEW).exists()
     assert (lab.folder / "interview-2h.jsonl").exists()
+
+
+def test_a_plan_is_the_same_whatever_its_command_line():
+    plan = SimulationPlan(name="x", command="keepsake simulate x --seed 7")
+    assert plan.is_same(SimulationPlan(name="x", command="keepsake simulate x"))
+    assert not plan.is_same(SimulationPlan(name="x", seed=8))
