@@ -5,7 +5,7 @@ it says nothing of what it was told. For simulations by hand::
 
     python -m tests.fakes.planner --port 45001
     keepsake simulate two-days --agents 7 --hours 48 --measure --writer none \\
-        --model ollama:fake@http://127.0.0.1:45001
+        --model ollama:fake@http://127.0.0.1:45001 --items tests/data/planned_items.yaml
 """
 
 from __future__ import annotations

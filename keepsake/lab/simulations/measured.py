@@ -176,8 +176,14 @@ class MeasuredSimulation:
         waits = costs.idle_waits if costs.idle else None
         return [
             Figure("calls an agent-hour", costs.an_hour(total.calls)),
-            Figure("prompt tokens an agent-hour", costs.an_hour(total.prompt_tokens)),
-            Figure("answer tokens an agent-hour", costs.an_hour(total.completion_tokens)),
+            Figure(
+                "prompt tokens an agent-hour", costs.an_hour(total.prompt_tokens), note=total.note
+            ),
+            Figure(
+                "answer tokens an agent-hour",
+                costs.an_hour(total.completion_tokens),
+                note=total.note,
+            ),
             Figure(
                 "idle thoughts that end in waiting",
                 waits,

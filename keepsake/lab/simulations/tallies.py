@@ -95,24 +95,46 @@ class CostTally:
 
     Attributes:
         calls: How many answers models were asked for.
-        prompt_tokens, completion_tokens: As the servers count them; None if a server did not say.
+        uncounted: Of how many of them the tokens are not known: the server did not say, or the
+            answer was refused before its end.
+        prompt_sum, completion_sum: The tokens of the other calls, as the servers count them.
     """
 
     calls: int = 0
-    prompt_tokens: int | None = 0
-    completion_tokens: int | None = 0
+    uncounted: int = 0
+    prompt_sum: int = 0
+    completion_sum: int = 0
 
     def plus(self, other: CostTally) -> CostTally:
-        """Return the sums of two tallies; unknown if one of them is."""
+        """Return the sums of two tallies."""
         return CostTally(
-            self.calls + other.calls,
-            _sum(self.prompt_tokens, other.prompt_tokens),
-            _sum(self.completion_tokens, other.completion_tokens),
+            calls=self.calls + other.calls,
+            uncounted=self.uncounted + other.uncounted,
+            prompt_sum=self.prompt_sum + other.prompt_sum,
+            completion_sum=self.completion_sum + other.completion_sum,
         )
 
+    @property
+    def is_known(self) -> bool:
+        """Whether the tokens of any call are known, or there were no calls."""
+        return not self.calls or self.uncounted < self.calls
 
-def _sum(one: int | None, other: int | None) -> int | None:
-    return None if one is None or other is None else one + other
+    @property
+    def prompt_tokens(self) -> int | None:
+        """The tokens of the prompts of counted calls; None if no call was counted."""
+        return self.prompt_sum if self.is_known else None
+
+    @property
+    def completion_tokens(self) -> int | None:
+        """The tokens of the answers of counted calls; None if no call was counted."""
+        return self.completion_sum if self.is_known else None
+
+    @property
+    def note(self) -> str:
+        """What the tokens leave out: ``without 3 of 40 calls``; empty for nothing."""
+        if not self.uncounted or not self.is_known:
+            return ""
+        return f"without {self.uncounted:,} of {self.calls:,} calls"
 
 
 @dataclass(frozen=True)
@@ -171,16 +193,8 @@ def _cost_tally(events: Sequence[Record], calls: int = 0) -> CostTally:
     tally = CostTally()
     for event in events:
         asked = int(event.get("calls", calls))
-        answered = event.get("outcome") not in ("no answer", "dropped")
-        tokens = {name: _tokens(event, name, asked=asked and answered) for name in _TOKENS}
-        tally = tally.plus(CostTally(asked, **tokens))
+        tokens = int(event.get("prompt_tokens", 0))
+        written = int(event.get("completion_tokens", 0))
+        uncounted = 0 if tokens or written else asked
+        tally = tally.plus(CostTally(asked, uncounted, tokens, written))
     return tally
-
-
-_TOKENS = ("prompt_tokens", "completion_tokens")
-
-
-def _tokens(event: Record, name: str, *, asked: int | bool) -> int | None:
-    """Return the tokens of an event; None if models were asked and their server did not say."""
-    found = int(event.get(name, 0))
-    return found if found or not asked else None

@@ -182,15 +182,17 @@ def test_costs_are_of_all_calls_and_unknown_if_a_server_does_not_count():
     night = {"kind": "sleep", "agent": "Bram", "op": "step"}
     village.log += [{**night, "calls": 0}, {"kind": "compaction", "agent": "Bram", "calls": 0}]
     costs = costs_of(village.record())
-    assert costs.kinds["thoughts"] == CostTally(4, 300, 30)
-    assert costs.total == CostTally(4, 300, 30)
+    assert costs.kinds["thoughts"] == costs.total == CostTally(4, 1, 300, 30)
+    assert costs.total.note == "without 1 of 4 calls"
     assert (costs.idle, costs.idle_waits, costs.unanswered) == (2, 1, 1)
     assert costs.an_hour(costs.total.calls) == pytest.approx(4 / 96)
     village.log.append({**night, "calls": 2})  # an older log, or a server that does not say
+    village.log.append({"kind": "pair_talk", "agent": "Mira", "calls": 1, "prompt_tokens": 7})
     costs = costs_of(village.record())
-    assert costs.kinds["nights"] == CostTally(2, None, None)
-    assert costs.total == CostTally(6, None, None)
-    assert costs.an_hour(costs.total.prompt_tokens) is None
+    nights = costs.kinds["nights"]
+    assert (nights.calls, nights.prompt_tokens, nights.completion_tokens) == (2, None, None)
+    assert costs.an_hour(nights.prompt_tokens) is None
+    assert costs.total == CostTally(7, 3, 307, 30)
 
 
 def test_figures_say_what_is_unknown():
