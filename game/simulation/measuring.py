@@ -28,8 +28,9 @@ from keepsake.lab.simulations.record import PRESENCE, CastMember, write_cast
 from keepsake.language.perception import names
 from world.source import find, id_of
 
-GIVEN_AT = 60.0
-"""The simulated second at which items are given: the agents have looked around by then."""
+GIVEN_AT = 30.0
+"""The simulated second at which items are given: the agents have looked around by then, and do not
+go about their day before the first full minute."""
 LOOK_SECONDS = 60.0
 """Simulated seconds between two looks at the place of an invitation."""
 GIVEN = "given"

@@ -125,8 +125,8 @@ class MeasuredSimulation:
     def _of_item(self, item: str) -> list[Figure]:
         spread = self.spreads[item]
         others = len(self.record.cast) - 1
-        told = len(spread.paths) - 1 if spread.given else None
-        note = "" if spread.given else "not given"
+        told = len(spread.paths) - 1 if spread.given and others else None
+        note = "not given" if not spread.given else "" if others else "one agent"
         asked = len(spread.says)
         found = [
             Figure(f"{item}: others who know by a path", told, others, note),
@@ -142,20 +142,23 @@ class MeasuredSimulation:
             guests = attendance.guests
             informed = attendance.informed_guests
             found += [
-                Figure(f"{item}: guests", _size(guests), others),
-                Figure(f"{item}: guests who knew", _size(informed), others),
+                Figure(f"{item}: guests", _size(guests), others or None),
+                Figure(f"{item}: guests who knew", _size(informed), others or None),
             ]
         return found
 
     def _of_acquaintance(self) -> list[Figure]:
         graph = self.acquaintances
         pairs = len(graph.pairs)
-        return [
-            Figure("pairs who have talked in their own words", graph.talked, pairs),
-            Figure("pairs who have talked, also by rule", graph.talked_at_all, pairs),
-            Figure("pairs who know of each other, at the start", graph.knew, pairs),
-            Figure("pairs who know of each other, at the end", graph.knows, pairs),
-        ]
+        counts = {
+            "pairs who have talked in their own words": graph.talked,
+            "pairs who have talked, also by rule": graph.talked_at_all,
+            "pairs who know of each other, at the start": graph.knew,
+            "pairs who know of each other, at the end": graph.knows,
+        }
+        if not pairs:
+            return [Figure(name, None, note="one agent") for name in counts]
+        return [Figure(name, count, pairs) for name, count in counts.items()]
 
     def _of_plans(self) -> list[Figure]:
         total = self.all_plans

@@ -135,8 +135,13 @@ def test_pairs_talk_in_their_own_words_or_by_rule_and_know_of_each_other():
 
 
 def test_a_single_agent_has_no_density():
-    graph = acquaintances_of(MadeVillage("Bram").record())
+    village = MadeVillage("Bram", items=(BONFIRE,))
+    village.give("Bram")
+    graph = acquaintances_of(village.record())
     assert graph.density(graph.knows) is None
+    figures = {each.name: each.text for each in MeasuredSimulation.of(village.record()).figures}
+    assert figures["pairs who know of each other, at the end"] == "one agent"
+    assert figures["bonfire: others who know by a path"] == "one agent"
 
 
 # -- plans and costs
