@@ -42,10 +42,19 @@ type ActionResult = tuple[bool, str]
 
 
 class Mind:
-    """The components of one agent, connected to each other. :meth:`begin` starts them."""
+    """The components of one agent, connected to each other. :meth:`begin` starts them.
+
+    Attributes:
+        opening: Whether a worker thread is still to open the memory. The memory can be used all
+            the same: its first use opens it, or waits for the thread that does.
+        closed: Whether :meth:`close` was called.
+    """
 
     def __init__(self, ref: AgentRef, services: Runtime) -> None:
+        self.opening = True
         self.closed = False
+        self._when_open: list[Callable[[], object]] = []
+        self._post = services.post
         self.memory_id = ""
         self.workers = services.workers
         self.books = books = Books(ref, services)
@@ -79,11 +88,35 @@ class Mind:
         self.actor.walk = self._walk
 
     def begin(self) -> None:
-        """Open the memory, and resume thoughts that players still wait for."""
-        self.memory.open()
+        """Open the memory in a worker thread; then resume thoughts that players still wait for."""
+        self.workers.submit(self._open)
+
+    def when_open(self, call: Callable[[], object]) -> None:
+        """Call a function once the memory is open, or could not be opened; on the reactor thread.
+
+        It is called at once if that is so already, and never if the mind is closed before.
+        """
+        if self.opening:
+            self._when_open.append(call)
+        else:
+            call()
+
+    def _open(self) -> None:
+        """Read what thoughts need from the disk; in a worker thread."""
+        with logged(log, "The memory could not be opened", agent=self.memory.name):
+            self.memory.open()
+            self.books.read_for_thoughts()
+        self._post(self._opened)
+
+    def _opened(self) -> None:
+        if self.closed:
+            return
+        self.opening = False
         self.thinker.resume_unanswered()
         self.plans.start()
-        # In a worker thread, so that no thought waits for files. Later edits are noticed.
+        for call in self._when_open:
+            call()
+        # Only now, so that the memories of other agents are opened first.
         self.workers.submit(self.read_edits)
 
     def read_edits(self) -> None:

@@ -159,7 +159,6 @@ class Sleeper:
         """Stop, because the server stops or the agent is gone. A sleeping agent stays asleep."""
         self.stop_walking()
         self.nights.close()
-        self._store_awake_seconds(self.awake_seconds)
 
     # -- walking
 

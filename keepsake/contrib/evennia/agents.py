@@ -18,7 +18,7 @@ from keepsake.archive.records import GIVE, SCENE, MemoryFacts
 from keepsake.contrib.evennia import creation, hearing
 from keepsake.contrib.evennia.characters import CharacterMixin, answers_room, greeter, may_join_in
 from keepsake.contrib.evennia.hearing import MOVES
-from keepsake.contrib.evennia.minds import close_mind, mind_of
+from keepsake.contrib.evennia.minds import close_mind, mind_of, reopen_mind
 from keepsake.errors import NameRefused
 from keepsake.happening import ME, Manner, Result, Speech, What, actor_of, addressees_of
 from keepsake.language import perception
@@ -354,11 +354,11 @@ class AgentMixin(CharacterMixin):
         if clean != newname:
             self.db_key = clean
             self.save(update_fields=["db_key"])
-        close_mind(self.id)  # reading ``self.mind`` opens it again
-        if mind := self.mind:
-            mind.thinker.schedule()
+        last = creation.last_number(self)
+        if mind := reopen_mind(self):
+            mind.when_open(mind.thinker.schedule)
         if clean != oldname:
-            creation.report(self, "renamed", about=oldname)
+            creation.report(self, "renamed", about=oldname, last=last)
 
     def at_object_delete(self) -> bool:
         """Close the memory; the archive stays in the vault."""

@@ -198,17 +198,27 @@ def _id_in(folder: Path) -> str:
         return ""
 
 
-def report(agent: Any, op: str, *, about: str = "") -> None:
+def last_number(agent: Any) -> int:
+    """Return the number of the agent's newest memory; 0 if its archive cannot be opened."""
+    if (mind := agent.mind) is None:
+        return 0
+    try:
+        return int(mind.memory.memory.archive.last_number)
+    except KeepsakeError:  # the component reports it itself
+        return 0
+
+
+def report(agent: Any, op: str, *, about: str = "", last: int | None = None) -> None:
     """Emit an event about the agent's whole memory, such as ``begins``.
 
     Does nothing without a running runtime.
+
+    ``last``: The number of its newest memory; None to open the memory and look.
     """
-    if not running() or (mind := agent.mind) is None:
+    if not running() or agent.mind is None:
         return
-    try:
-        last = mind.memory.memory.archive.last_number
-    except KeepsakeError:  # its archive cannot be opened, which the component reports itself
-        last = 0
+    if last is None:
+        last = last_number(agent)
     of = "agent"
     by = "builder"
     runtime().events.emit(MemoryChange(agent=agent.key, op=op, n=last, of=of, by=by, about=about))

@@ -99,7 +99,7 @@ def _do_housekeeping() -> None:
     busy = sum(mind.compactions.compacting for mind in minds)
     for mind in minds:
         # A mind that compacts does all this itself, and would block this thread until it ends.
-        if mind.closed or mind.compactions.compacting:
+        if mind.closed or mind.opening or mind.compactions.compacting:
             continue
         with logged(log, "Housekeeping failed", agent=mind.memory.name):
             if mind.memory.save_backlog() and busy < COMPACTING_AT_ONCE:

@@ -3,7 +3,7 @@
 They are here and not on the Evennia objects, because Evennia may drop an object from its cache at
 any time, and an archive must have one owner.
 
-They are opened at the start, some milliseconds each, or at their first use.
+They are opened at the start, or at their first use. A worker thread reads their files.
 """
 
 from __future__ import annotations
@@ -67,14 +67,34 @@ def mind_of(agent: Any) -> Mind | None:
     settle_memory(agent)
     agent.ensure_commands()  # Evennia's ``type`` calls no hook
     if number not in _minds:  # it may be: settle_memory opens the mind of a copy
-        # Evennia caches loaded objects: this asks the database only the first time.
-        find = partial(ObjectDB.objects.get_id, number)
-        folder = shared.places.agents / agent.memory_folder
-        _minds[number] = mind = Mind(AgentRef(number, agent.key, folder, find, known_names), shared)
-        mind.memory_id = agent.attributes.get(MEMORY_ID)
-        mind.begin()
-        _start_ticking()
+        _open_mind(agent)
     return _minds[number]
+
+
+def _open_mind(agent: Any) -> Mind:
+    """Open the mind of an agent whose folder is known to be its own."""
+    shared = runtime()
+    number = agent.id
+    # Evennia caches loaded objects: this asks the database only the first time.
+    find = partial(ObjectDB.objects.get_id, number)
+    folder = shared.places.agents / agent.memory_folder
+    _minds[number] = mind = Mind(AgentRef(number, agent.key, folder, find, known_names), shared)
+    mind.memory_id = agent.attributes.get(MEMORY_ID)
+    mind.begin()
+    _start_ticking()
+    return mind
+
+
+def reopen_mind(agent: Any) -> Mind | None:
+    """Open the mind of an agent again, because its name has changed; None if that cannot be.
+
+    A mind that is open has its folder, so nothing is searched for in the vault or the database.
+    """
+    if mind_of(agent) is None:
+        return None
+    close_mind(agent.id)
+    runtime().subscribers.agent_ids[agent.key] = agent.id
+    return _open_mind(agent)
 
 
 def _report_missing(agent: Any) -> None:
@@ -122,7 +142,7 @@ def open_all() -> None:
     for agent in agents:
         with logged(log, "The mind could not be opened", agent=agent.key):
             if mind := mind_of(agent):
-                mind.thinker.schedule()
+                mind.when_open(mind.thinker.schedule)
 
 
 def close_mind(agent_id: int) -> None:
