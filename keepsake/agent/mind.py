@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 from keepsake.agent.acting import WALK, Actor
 from keepsake.agent.appointments import Appointments
+from keepsake.agent.body import RoomObject
 from keepsake.agent.memory.books import Books
 from keepsake.agent.memory.compacting import Compactions
 from keepsake.agent.memory.memory import MemoryComponent
@@ -187,7 +187,7 @@ class Mind:
             self.actor.speak(agent, words, person, event=COURTESY)
             self.thinker.answered(person.id)
 
-    def _arrived(self, room: Any, act: int) -> None:
+    def _arrived(self, room: RoomObject, act: int) -> None:
         agent = self.thinker.body()
         if agent is None or self.closed:
             return
@@ -202,8 +202,8 @@ class Mind:
 
     def _begin_talk(self, body: Body) -> bool:
         """Begin a talk with another agent who is here; return whether it was begun."""
-        other: Mind | None = body.mind
-        if other is None or other is self or not TalkOfTwo.may_begin(self, other):
+        other = body.mind
+        if not isinstance(other, Mind) or other is self or not TalkOfTwo.may_begin(self, other):
             return False
         me = self.thinker.body()
         if me is None or self.thinker.talks_to or other.thinker.talks_to:
