@@ -5,14 +5,18 @@ from __future__ import annotations
 import json
 import re
 from typing import Any
+from unittest.mock import patch
 
 from prometheus_client.parser import text_string_to_metric_families
 
 from keepsake.agent import runtime
+from keepsake.contrib.evennia import lifecycle
 from keepsake.events.log import EventLog
+from keepsake.events.types import Guard
 from keepsake.paths import REPOSITORY
 from keepsake.web.history import new_events
-from keepsake.web.watching import Watching
+from keepsake.web.watching import Watching, watching
+from tests.log_lines import LogLines
 from tests.world.agents_world import AgentsWorld
 
 
@@ -22,7 +26,7 @@ class MetricsWorld(AgentsWorld):
     def start_services(self) -> runtime.Runtime:
         new = super().start_services()
         self.watching = Watching(new.places)
-        new.subscribers = self.watching.subscribers
+        self.watching.listen_to(new.subscribers)
         new.events = self.log = EventLog(new.places.events, subscribers=new.subscribers)
         self.addCleanup(self.log.close)
         return new
@@ -44,6 +48,41 @@ class MetricsWorld(AgentsWorld):
             if sample.name == f"keepsake_{name}" and sample.labels == labels:
                 return float(sample.value)
         raise AssertionError(f"no {name} {labels}")
+
+
+def refused_by_guards() -> float:
+    """Return how many answers the metrics of this process count as refused."""
+    found = re.search(
+        r'keepsake_guards_total\{op="refused"\} (.+)', watching().metrics.text().decode()
+    )
+    return float(found[1]) if found else 0.0
+
+
+class StartTest(AgentsWorld):
+    """The dashboard's app, not the agents, connects the metrics."""
+
+    def test_the_metrics_count_from_the_first_event_on(self):
+        subscribers = lifecycle._listeners()
+        event = Guard(agent="Mira", task="talk", op="refused", before="", reason="")
+        before = refused_by_guards()
+        for listener in subscribers.on_event:
+            listener(event)
+        assert refused_by_guards() == before + 1
+
+    def test_a_game_without_the_dashboard_has_no_listener(self):
+        with patch.object(lifecycle, "at_agents_start", []):
+            assert lifecycle._listeners().on_event == []
+
+    def test_an_app_that_fails_stops_neither_the_agents_nor_other_apps(self):
+        added = []
+
+        def broken(_):
+            raise RuntimeError("a bug in an app")
+
+        with patch.object(lifecycle, "at_agents_start", [broken, added.append]), LogLines() as log:
+            subscribers = lifecycle._listeners()
+        assert added == [subscribers]
+        assert log.having("Listeners to events could not be added")
 
 
 class WatchedTest(MetricsWorld):
