@@ -178,30 +178,46 @@ class TestChanges(LadderWorld):
 
 
 class TestBuilders(Building, LadderWorld):
-    def test_builders_see_all_figures_and_undo_the_last_compaction(self):
+    def setUp(self):
+        super().setUp()
         self.budget(immediate_window=4, recent_window=100, preserve_memories=4)
         self.mira.db.paused = True
         self.char1.execute_cmd("say The Marker of Harrow Bay is |rred|n.")
+
+    def test_the_reason_why_nothing_is_compacted_is_shown(self):
         assert "due at memory 105, now at" in self.type("@compact-memories Mira", "Nothing to")
+
+    def test_what_a_compaction_saves_is_shown(self):
         self.chatter(8)
-        before = [m.number for m in self.mind.memory.context().window]
         assert " tokens before, " in self.type("@compact-memories Mira", "Compacted")
         shown = self.type("@memory-status Mira", "Integrity")
         assert "of 3,840 tokens" in shown
         assert "whole" in shown
+
+    def test_each_section_of_the_prompt_is_shown_with_its_share(self):
         shown = self.type("@agent/prompt Mira", "Budget")
         for section in ("who it is", "commands", "window", "situation", "together"):
             line = next(line for line in shown.splitlines() if line.startswith(section))
             assert line.rstrip().endswith("%")
+
+    def test_the_last_compaction_can_be_undone_once(self):
+        self.chatter(8)
+        before = [m.number for m in self.mind.memory.context().window]
+        self.type("@compact-memories Mira", "Compacted")
         assert "Undid compaction 1" in self.type("@compaction/undo Mira", "Undid")
         assert [m.number for m in self.mind.memory.context().window] == before
         assert self.mind.memory.context().recent is None
         assert self.mind.memory.memory.next_due() == self.mind.memory.newest + 100
         assert "undone" in self.type("@compaction Mira", "undone")
         assert "Nothing was undone" in self.type("@compaction/undo Mira", "Nothing")
+
+    def test_a_failed_compaction_says_what_to_do(self):
+        self.chatter(8)
         self.summarizer(lambda _: unavailable)
         shown = self.type("@compact-memories Mira", "failed")
         assert "nobody answers on port 1. Start the server" in shown
+
+    def test_promises_are_counted_shown_and_dropped(self):
         soup = Commitment(CommitmentKind.PROMISE, "Tom", "a bowl of soup", 2)
         self.mind.memory.commitments.add(soup)
         shown = " ".join(self.type("@memory-status Mira", "Integrity").split())
@@ -211,8 +227,6 @@ class TestBuilders(Building, LadderWorld):
         assert self.mind.memory.commitments.items == ()
 
     def test_a_compaction_that_runs_already_is_no_failure(self):
-        self.budget(immediate_window=4, recent_window=100, preserve_memories=4)
-        self.mira.db.paused = True
         self.chatter(8)
         self.mind.compactions.compact(CompactReason.MANUAL)
         shown = " ".join(self.type("@compact-memories Mira", "Not now").split())
@@ -224,7 +238,7 @@ ASKED = "Write your summary of these memories."
 HELD = "Which of these lines does the text contradict?"
 
 
-class TestSummariesByModel(LadderWorld):
+class SummariesByModel(LadderWorld):
     """The profile ``summarizer`` has only a provider, a host and a model."""
 
     def setUp(self):
@@ -249,45 +263,62 @@ class TestSummariesByModel(LadderWorld):
         bodies = [call.body for call in self.fake.calls("/v1/chat/completions")]
         return [b["messages"] for b in bodies if what in b["messages"][-1]["content"]]
 
-    def test_a_summary_that_contradicts_a_pin_is_asked_for_again(self):
+
+class TestContradiction(SummariesByModel):
+    """The first summary contradicts a pinned line; the second does not."""
+
+    WRONG = "Tom and Char2 spoke of casks. I owe Tom nothing, and the mill is mine."
+    RIGHT = "Tom and Char2 spoke of casks that came and went."
+
+    def setUp(self):
+        super().setUp()
         self.mind.books.pinned.add("The mill is Tom's.")
         promise = Commitment(CommitmentKind.PROMISE, "Tom", "bring him two casks of cider", 0)
         self.mind.memory.commitments.add(promise)
-        wrong = "Tom and Char2 spoke of casks. I owe Tom nothing, and the mill is mine."
-        right = "Tom and Char2 spoke of casks that came and went."
-        self.answers = [wrong, right]
+        self.answers = [self.WRONG, self.RIGHT]
         self.contradicted = ["1.", "none"]
-        emitted = []
+        self.emitted = []
         ended = []
-        self.services.events = SimpleNamespace(emit=emitted.append, close=lambda: None)
+        self.services.events = SimpleNamespace(emit=self.emitted.append, close=lambda: None)
         self.budget(immediate_window=4, preserve_memories=4)
         self.mira.db.paused = True
         self.chatter(20)
         self.mira.db.paused = False
         self.mind.compactions.compact(CompactReason.MANUAL).addCallback(ended.append)
         self.wait_for_compaction()
+        (self.result,) = ended
 
-        first, second = self.asked()
-        assert [each["role"] for each in first] == ["system", "user"]
-        assert first[0]["content"].startswith("You are Mira, who keeps the Inn.\n")
-        assert "geese" not in first[0]["content"]
-        assert re.search(r'^2\. .*"Bram brought 2 casks of salt', first[1]["content"], re.M)
-        held = self.asked(HELD)
-        shown = held[0][0]["content"]
+    def test_the_model_reads_the_public_persona_and_numbered_memories(self):
+        system, user = self.asked()[0]
+        assert (system["role"], user["role"]) == ("system", "user")
+        assert system["content"].startswith("You are Mira, who keeps the Inn.\n")
+        assert "geese" not in system["content"]
+        assert re.search(r'^2\. .*"Bram brought 2 casks of salt', user["content"], re.M)
+
+    def test_each_summary_is_checked_against_pins_and_promises(self):
+        first, second = self.asked(HELD)
+        shown = first[0]["content"]
         assert re.search(r"^1\. .*The mill is Tom's\.$", shown, re.M)
         assert re.search(r"^2\. .*bring him two casks of cider", shown, re.M)
-        assert wrong in shown
-        assert right in held[1][0]["content"]
+        assert self.WRONG in shown
+        assert self.RIGHT in second[0]["content"]
+
+    def test_the_second_request_names_the_contradicted_line_alone(self):
+        _, second = self.asked()
         reason = second[1]["content"].partition("could not be used: ")[2]
         assert "contradicts" in reason
         assert "The mill is Tom's." in reason
         assert "cider" not in reason
+
+    def test_the_summary_that_agrees_is_kept(self):
         recent = self.mind.memory.context().recent
-        assert recent.text.startswith(right)
-        assert (recent.model, ended[0].calls) == ("fake", 4)
-        ((task, answer, why),) = ended[0].refused
-        assert (task, answer) == ("summarise", wrong)
+        assert recent.text.startswith(self.RIGHT)
+        assert (recent.model, self.result.calls) == ("fake", 4)
+
+    def test_the_refused_summary_is_in_the_result_and_in_an_event(self):
+        ((task, answer, why),) = self.result.refused
+        assert (task, answer) == ("summarise", self.WRONG)
         assert "The mill is Tom's." in why
-        (guard,) = (each for each in emitted if isinstance(each, Guard))
-        assert (guard.task, guard.op, guard.before) == ("summarise", "refused", wrong)
+        (guard,) = (each for each in self.emitted if isinstance(each, Guard))
+        assert (guard.task, guard.op, guard.before) == ("summarise", "refused", self.WRONG)
         assert guard.reason == why
