@@ -104,18 +104,25 @@ class TestBudget(LadderWorld):
         assert self.ask("And now?", "> say Here I am.")
         assert "~say Here I am." in self.lines()
 
-    def test_a_thought_makes_room_first_even_without_a_model(self):
+    def test_the_oldest_lines_are_left_out_of_a_prompt(self):
         self.fill(1.3, context_tokens=1600)
         (prompt,) = self.ask("Well?", "say Well what?")
-        assert len(tokens(prompt)) <= 1600 - 256, "the oldest lines are left out"
+        assert len(tokens(prompt)) <= 1600 - 256
         assert 'Tom says to you, "Well?"' in prompt
         assert self.compactions() == []
         hidden = self.mind.memory.context().window[1].number
         assert f"memory {hidden}" not in prompt
+
+    def test_a_promise_is_shown_when_its_own_line_is_left_out(self):
+        self.fill(1.3, context_tokens=1600)
+        hidden = self.mind.memory.context().window[1].number
         promise = Commitment(CommitmentKind.PROMISE, "Tom", "mend the roof", hidden)
         self.mind.memory.commitments.add(promise)
         (prompt,) = self.ask("And now?", "say Now what?")
-        assert promise.line in prompt, "its own line is left out of the prompt"
+        assert promise.line in prompt
+
+    def test_a_thought_makes_room_first_even_without_a_model(self):
+        self.fill(1.3, context_tokens=1600)
         self.budget(context_tokens=1600, high=9.0)
         self.summarizer(lambda _: unavailable)
         prompts = self.ask("What did ship 3 bring?", "> say Casks.")
@@ -131,27 +138,37 @@ class TestBudget(LadderWorld):
 class TestNoRoom(Building, LadderWorld):
     """The rest of the prompt alone is over the budget, for a while or by mistake."""
 
-    def test_nothing_is_compacted_and_builders_read_what_to_raise(self):
-        self.budget(immediate_window=4, recent_window=4, preserve_memories=4)
+    def setUp(self):
+        super().setUp()
+        small = {"immediate_window": 4, "recent_window": 4, "preserve_memories": 4}
+        self.budget(**small)
         self.mira.db.paused = True
         self.chatter(6)
         self.mira.attributes.remove("paused")
         self.ask("Good day.", "say Good day.")
-        before = self.mind.memory.context()
-        self.budget(immediate_window=4, recent_window=4, preserve_memories=4, context_tokens=300)
-        assert self.ask("Are you there?") == [], "the prompt is not sent"
+        self.before = self.mind.memory.context()
+        self.budget(**small, context_tokens=300)
+        self.sent = self.ask("Are you there?")
         self.chatter(12)
+
+    def test_nothing_is_sent_and_nothing_is_compacted(self):
+        assert self.sent == []
         now = self.mind.memory.context()
-        assert (now.longterm, now.recent) == (before.longterm, before.recent)
-        assert now.window[: len(before.window)] == before.window
+        assert (now.longterm, now.recent) == (self.before.longterm, self.before.recent)
+        assert now.window[: len(self.before.window)] == self.before.window
+
+    def test_builders_read_what_to_raise(self):
         told = "Raise prompt_tokens of the profile in llm.md, or context_tokens"
         shown = " ".join(self.type("@memory-status Mira", "Integrity").split())
         assert "No room" in shown
         assert "and a prompt may have 44" in shown
         assert told in shown
-        assert len(self.logged.having("compaction Mira", "no room for memories")) == 1, "once"
-        shown = " ".join(self.type("@compact-memories Mira", "failed").split())
-        assert told in shown
+        assert told in " ".join(self.type("@compact-memories Mira", "failed").split())
+
+    def test_the_log_says_so_once(self):
+        assert len(self.logged.having("compaction Mira", "no room for memories")) == 1
+
+    def test_all_goes_on_once_there_is_room(self):
         self.budget()
         assert self.ask("And now?", "say Here I am.")
         assert "No room" not in self.type("@memory-status Mira", "Integrity")
