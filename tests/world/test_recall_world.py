@@ -65,8 +65,9 @@ class TestRelated(RecallWorld):
         assert any("The Inn]" in line for line in past)
         window = [m for m in self.mind.memory.context().window if m.number < len(FACTS)]
         assert not any(m.words in line for m in window for line in past if m.words)
-        recent = self.mind.memory.context().recent
-        assert f"(memories {recent.first}-{recent.last})" not in prompt
+        summed_up = self.mind.memory.context().recent.text.splitlines()[-1]
+        assert summed_up in prompt
+        assert not any(summed_up in line for line in past)
 
     def test_a_search_that_hangs_costs_half_a_second(self):
         self.say(*FACTS, *CHATTER)
@@ -144,22 +145,32 @@ class TestPrivacy(RecallWorld):
 class TestBuilders(Building, RecallWorld):
     """Builders' commands on memories."""
 
-    def test_recall_memories_by_number_and_an_edited_summary(self):
+    def setUp(self):
+        super().setUp()
         self.say(*FACTS, *CHATTER)
-        shown = self.type("@recall mir = where is the brass key?")
-        head, first, why, *_ = shown.splitlines()
+
+    def test_a_search_shows_each_memory_with_its_score_and_why(self):
+        head, first, why, *_ = self.type("@recall mir = where is the brass key?").splitlines()
         assert "without the" in head
-        self.type("@agent/note Mira/well = It is deep.")
-        assert "Without words, all are shown" in self.type("@agent/note Mira/nosuch")
         assert "memory 3" in first
         assert "I lost a brass key" in first
         assert float(first.split()[0]) > 0
         assert "brass" in why.split("why: ")[1]
-        shown = self.type("@memories Mira")
-        assert "memories 1-11 of 11" in shown
+
+    def test_a_note_is_written_and_a_missing_one_is_named(self):
+        self.type("@agent/note Mira/well = It is deep.")
+        (note,) = self.mind.books.notes.all()
+        assert note.title == "well"
+        assert "It is deep." in note.text
+        assert "Without words, all are shown" in self.type("@agent/note Mira/nosuch")
+
+    def test_memories_are_shown_by_number(self):
+        assert "memories 1-11 of 11" in self.type("@memories Mira")
         shown = self.type("@memories Mira 2-3")
         assert "brass key" in shown
         assert "ferry" not in shown
+
+    def test_a_summary_edited_by_hand_is_adopted_and_found(self):
         (path,) = self.mind.books.notes.folder.parent.glob("summaries/recent.md")
         head, _, _ = path.read_text().rpartition("---\n")
         path.write_text(f"{head}---\n\nEdwin keeps a parrot in Ostrey.\n")

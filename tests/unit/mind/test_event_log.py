@@ -63,7 +63,9 @@ def test_a_restart_continues_the_log_and_cuts_a_torn_last_line(tmp_path, logs):
 # -- rotating
 
 
-def test_a_new_file_begins_when_the_old_one_is_full_and_each_day(tmp_path, logs):
+@pytest.fixture
+def two_days(tmp_path, logs):
+    """The folder of a log of 40 events on two days, in files of at most 1,000 bytes."""
     clock = FixedClock(BEGAN)
     log = logs(tmp_path, clock=clock, file_bytes=1_000)
     for n in range(1, 41):
@@ -72,20 +74,35 @@ def test_a_new_file_begins_when_the_old_one_is_full_and_each_day(tmp_path, logs)
         log.emit(MemoryChange(agent="Mira", op="append", n=n, of="act", size=7))
     assert log.flush()
     log.close()
-    assert not [path for path in (tmp_path, *tmp_path.iterdir()) if path.stat().st_mode & 0o077]
-    files = files_of(tmp_path, "events")
+    return tmp_path
+
+
+def test_only_their_owner_may_read_the_files(two_days):
+    paths = (two_days, *two_days.iterdir())
+    assert [path for path in paths if path.stat().st_mode & 0o077] == []
+
+
+def test_a_new_file_begins_when_the_old_one_is_full_and_each_day(two_days):
+    files = files_of(two_days, "events")
+    assert len(files) > 2
     assert {file.day for file in files} == {"2026-05-01", "2026-05-02"}
     for file in files:
         lines = [json.loads(line) for line in file.lines()]
         assert lines[0]["seq"] == file.first
         assert {line["t"][:10] for line in lines} == {file.day}
         assert file.path.stat().st_size <= 1_000
-    found = list(events(tmp_path))
+
+
+def test_events_are_read_back_in_order_whatever_their_file(two_days):
+    found = list(events(two_days))
     assert [(each["seq"], each["n"]) for each in found] == [(n, n) for n in range(1, 41)]
     assert found[0].items() >= {"v": 1, "kind": "memory", "agent": "Mira", "of": "act"}.items()
     assert found[0]["t"] == "2026-05-01T12:00:00.000000+00:00"
-    assert [each["seq"] for each in events(tmp_path, 33)] == list(range(34, 41))
-    assert list(events(tmp_path, 40)) == []
+
+
+def test_events_are_read_from_a_number_on(two_days):
+    assert [each["seq"] for each in events(two_days, 33)] == list(range(34, 41))
+    assert list(events(two_days, 40)) == []
 
 
 # -- a full disk
