@@ -25,7 +25,9 @@ from tests.sentences import table
 from tests.world.agents_world import AgentsWorld, Building, FixedConfig, next_of
 
 WHO, WHAT, WHERE = table("who brings what from where")
-TOLD = "## Told To You, And Promised\n"
+KEPT = "## Always remember\n"
+ROOM = 1600
+"""Tokens of a prompt that has room for some twenty lines."""
 
 
 def unavailable(_source):
@@ -34,9 +36,7 @@ def unavailable(_source):
 
 
 class LadderWorld(AgentsWorld):
-    """Mira with a budget that a test can set: the settings of the memory limit a script."""
-
-    FORM = "script"
+    """Mira with a budget that a test can set."""
 
     def setUp(self):
         super().setUp()
@@ -47,9 +47,16 @@ class LadderWorld(AgentsWorld):
         usual = {"immediate_window": 200, "recent_window": 200, "min_saving_tokens": 1}
         self.services.compaction = FixedConfig(CompactionConfig(**{**usual, **values}))
 
-    def fill(self, share, **values):
+    def limit(self, prompt_tokens):
+        """Let a prompt have so many tokens; 0 for as many as the model can read."""
+        given = {"prompt_tokens": prompt_tokens} if prompt_tokens else {}
+        (self.services.places.config / "llm.md").write_text(self.models_page(**given))
+        self.services.update_limits()  # as the housekeeping does
+
+    def fill(self, share, prompt_tokens):
         """Let Mira listen until her prompt takes this share of its budget."""
-        self.budget(recent_window=10_000, high=9.0, sleep=9.0, emergency=9.0, **values)
+        self.limit(prompt_tokens)
+        self.budget(recent_window=10_000, high=9.0, sleep=9.0, emergency=9.0)
         self.ask("Good day.")
         self.mira.db.paused = True
         number = 0
@@ -95,44 +102,44 @@ class TestBudget(LadderWorld):
 
         heard = self.capture(self.char1)
         self.mira.db.profile = "You are Mira. " + "You love barley bread. " * 300
-        self.budget(context_tokens=900)
+        self.limit(900)
         for line in ("Good day.", "Are you there?"):
             assert "Mira seems far away" in shown_after(line)
         (told,) = self.logged.having("WARNING thoughts Mira: The agent cannot think")
         assert "Its largest part is 'who it is'" in told
         self.mira.db.profile = "You are Mira."
-        assert self.ask("And now?", "> say Here I am.")
+        assert self.ask("And now?", "Here I am.")
         assert "~say Here I am." in self.lines()
 
     def test_the_oldest_lines_are_left_out_of_a_prompt(self):
-        self.fill(1.3, context_tokens=1600)
-        (prompt,) = self.ask("Well?", "say Well what?")
-        assert len(tokens(prompt)) <= 1600 - 256
+        self.fill(1.3, ROOM)
+        (prompt,) = self.ask("Well?", "Well what?")
+        assert len(tokens(prompt)) <= ROOM
         assert 'Tom says to you, "Well?"' in prompt
         assert self.compactions() == []
         hidden = self.mind.memory.context().window[1].number
         assert f"memory {hidden}" not in prompt
 
     def test_a_promise_is_shown_when_its_own_line_is_left_out(self):
-        self.fill(1.3, context_tokens=1600)
+        self.fill(1.3, ROOM)
         hidden = self.mind.memory.context().window[1].number
         promise = Commitment(CommitmentKind.PROMISE, "Tom", "mend the roof", hidden)
         self.mind.memory.commitments.add(promise)
-        (prompt,) = self.ask("And now?", "say Now what?")
+        (prompt,) = self.ask("And now?", "Now what?")
         assert promise.line in prompt
 
     def test_a_thought_makes_room_first_even_without_a_model(self):
-        self.fill(1.3, context_tokens=1600)
-        self.budget(context_tokens=1600, high=9.0)
+        self.fill(1.3, ROOM)
+        self.budget(high=9.0)
         self.summarizer(lambda _: unavailable)
-        prompts = self.ask("What did ship 3 bring?", "> say Casks.")
+        prompts = self.ask("What did ship 3 bring?", "Casks.")
         assert [past.reason for past in self.compactions()] == ["emergency"]
         assert self.mind.memory.context().recent.model == "extractive"
-        assert "## Recent Past (Summary)" in prompts[0]
-        assert all(len(tokens(prompt)) <= 1600 - 256 for prompt in prompts)
+        assert "## Lately (memories 1 to " in prompts[0]
+        assert all(len(tokens(prompt)) <= ROOM for prompt in prompts)
         assert "~say Casks." in self.lines()
         warned = self.logged.having("WARNING compaction Mira: ", "compacting before the thought")[0]
-        assert "of 1,344 tokens" in warned
+        assert "of 1,600 tokens" in warned
 
 
 class TestNoRoom(Building, LadderWorld):
@@ -140,14 +147,13 @@ class TestNoRoom(Building, LadderWorld):
 
     def setUp(self):
         super().setUp()
-        small = {"immediate_window": 4, "recent_window": 4, "preserve_memories": 4}
-        self.budget(**small)
+        self.budget(immediate_window=4, recent_window=4, preserve_memories=4)
         self.mira.db.paused = True
         self.chatter(6)
         self.mira.attributes.remove("paused")
-        self.ask("Good day.", "say Good day.")
+        self.ask("Good day.", "Good day.")
         self.before = self.mind.memory.context()
-        self.budget(**small, context_tokens=300)
+        self.limit(300)
         self.sent = self.ask("Are you there?")
         self.chatter(12)
 
@@ -161,7 +167,7 @@ class TestNoRoom(Building, LadderWorld):
         told = "Raise prompt_tokens of the profile in llm.md, or context_tokens"
         shown = " ".join(self.type("@memory-status Mira", "Integrity").split())
         assert "No room" in shown
-        assert "and a prompt may have 44" in shown
+        assert "and a prompt may have 300" in shown
         assert told in shown
         assert told in " ".join(self.type("@compact-memories Mira", "failed").split())
 
@@ -169,8 +175,8 @@ class TestNoRoom(Building, LadderWorld):
         assert len(self.logged.having("compaction Mira", "no room for memories")) == 1
 
     def test_all_goes_on_once_there_is_room(self):
-        self.budget()
-        assert self.ask("And now?", "say Here I am.")
+        self.limit(0)
+        assert self.ask("And now?", "Here I am.")
         assert "No room" not in self.type("@memory-status Mira", "Integrity")
         assert self.logged.having("has room for memories again")
 
@@ -188,10 +194,10 @@ class TestChanges(LadderWorld):
         self.chatter(40)
         self.mira.attributes.remove("paused")
         assert len(self.compactions()) >= 2
-        head = self.ask("Who are you?", "> say Mira.")[0].split("\n---\n")[0]
-        assert head.split(TOLD)[1].splitlines()[0] == f"- {promise.line}"
+        prompt = self.ask("Who are you?", "Mira.")[0]
+        assert prompt.split(KEPT)[1].splitlines()[0] == f"- {promise.line}"
         book.close(lambda each: each == promise)
-        assert TOLD not in self.ask("And who am I?", "> say Tom.")[0]
+        assert KEPT not in self.ask("And who am I?", "Tom.")[0]
 
 
 class TestBuilders(Building, LadderWorld):
@@ -213,7 +219,7 @@ class TestBuilders(Building, LadderWorld):
 
     def test_each_section_of_the_prompt_is_shown_with_its_share(self):
         shown = self.type("@agent/prompt Mira", "Budget")
-        for section in ("who it is", "commands", "window", "situation", "together"):
+        for section in ("who it is", "headings", "window", "together"):
             line = next(line for line in shown.splitlines() if line.startswith(section))
             assert line.rstrip().endswith("%")
 
