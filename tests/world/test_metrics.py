@@ -86,23 +86,30 @@ class StartTest(AgentsWorld):
 
 
 class WatchedTest(MetricsWorld):
-    def test_thoughts_are_counted_and_streamed_with_memories_and_reasons(self):
-        self.ask(
-            "Good evening. connect Tom c67jHL8p", "> say The leek soup. | Tom is hungry", seconds=20
-        )
+    WORDS = "Good evening. connect Tom c67jHL8p"
+    ANSWER = "> say The leek soup. | Tom is hungry"
+
+    def test_thoughts_are_counted(self):
+        self.ask(self.WORDS, self.ANSWER, seconds=20)
         assert self.value("thoughts_total", outcome="acted") >= 1
         assert self.value("tokens_total", of="prompts") > 0
         assert self.value("thought_latency_seconds_count", priority="player") >= 1
         assert self.value("agents", state="idle") == self.value("up") == 1
+
+    def test_events_are_streamed_with_memories_and_reasons(self):
+        self.ask(self.WORDS, self.ANSWER, seconds=20)
         records = self.shown()
         heard = next(each for each in records if "Good evening" in each.get("text", ""))
         assert (heard["source"], heard["place"], heard["kind"]) == ("Tom", "The Inn", "memory")
-        assert "c67jHL8p" not in heard["text"]
         act = next(each for each in records if each.get("of") == "act")
         assert (act["text"], act["reason"]) == ("say The leek soup.", "Tom is hungry")
         # Two happenings, each with an id.
         assert len({heard["happening"], act["happening"], ""}) == 3
         assert [each["seq"] for each in records] == list(range(1, len(records) + 1))
+
+    def test_a_password_typed_as_speech_is_not_streamed(self):
+        self.ask(self.WORDS, self.ANSWER, seconds=20)
+        assert "c67jHL8p" not in json.dumps(self.shown())
 
     def test_grafanas_dashboard_and_the_docs_name_existing_metrics(self):
         there = {f"{f.name}{'_total' * (f.type == 'counter')}" for f in self.families()}

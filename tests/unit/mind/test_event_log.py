@@ -124,9 +124,9 @@ class FullDisk:
         return written
 
 
-def test_a_full_disk_is_reported_once_and_lost_events_are_counted(
-    tmp_path, logs, logged, monkeypatch
-):
+@pytest.fixture
+def full(tmp_path, logs, logged, monkeypatch):
+    """A full disk, and a log to which more events were written than it can keep waiting."""
     disk = FullDisk(monkeypatch, room=700)
     log = logs(tmp_path, buffer=20)
     for n in range(1, 11):
@@ -135,15 +135,30 @@ def test_a_full_disk_is_reported_once_and_lost_events_are_counted(
     assert not log.flush(0.1)
     for n in range(11, 101):
         log.emit(thought(f"prompt {n}"))
+    return disk, log
+
+
+def test_a_full_disk_is_reported_once(full, logged):
+    _, log = full
     (reported,) = logged.lines
     assert reported.startswith("ERROR events The event log in")
     assert "No space left" in reported
     assert "OSError" in reported.partition("\n")[2], "its traceback"
     assert log.problem
+
+
+def test_a_log_goes_on_when_the_disk_has_room_again(full, logged):
+    disk, log = full
     disk.room = 10_000_000
     assert log.flush(60)
     until(lambda: logged.having("INFO events ", "can be written again"))
     assert not log.problem
+
+
+def test_events_that_had_no_room_are_counted(full, tmp_path):
+    disk, log = full
+    disk.room = 10_000_000
+    assert log.flush(60)
     found = list(events(tmp_path))
     assert [each["seq"] for each in found] == list(range(1, len(found) + 1))
     kept = [each for each in found if each["kind"] == "thought"]
