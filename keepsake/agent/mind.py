@@ -54,7 +54,6 @@ class Mind:
         self.opening = True
         self.closed = False
         self._when_open: list[Callable[[], object]] = []
-        self._post = services.post
         self.memory_id = ""
         self.workers = services.workers
         self.books = books = Books(ref, services)
@@ -106,7 +105,7 @@ class Mind:
         with logged(log, "The memory could not be opened", agent=self.memory.name):
             self.memory.open()
             self.books.read_for_thoughts()
-        self._post(self._opened)
+        self._services.post(self._opened)
 
     def _opened(self) -> None:
         if self.closed:
