@@ -155,9 +155,10 @@ def test_a_log_goes_on_when_the_disk_has_room_again(full, logged):
     assert not log.problem
 
 
-def test_events_that_had_no_room_are_counted(full, tmp_path):
+def test_events_that_had_no_room_are_counted(full, logged, tmp_path):
     disk, log = full
     disk.room = 10_000_000
+    until(lambda: logged.having("INFO events ", "can be written again"))  # then it counts them
     assert log.flush(60)
     found = list(events(tmp_path))
     assert [each["seq"] for each in found] == list(range(1, len(found) + 1))
