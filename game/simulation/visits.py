@@ -18,7 +18,7 @@ import yaml
 from evennia.server.serversession import ServerSession
 from evennia.utils import create
 
-from keepsake.contrib.evennia.agents import AgentMixin
+from keepsake.agent.body import Body
 from keepsake.lab.simulations.plan import HOUR
 from keepsake.ports import Scheduler
 from typeclasses.accounts import Account
@@ -111,7 +111,7 @@ class Visitor:
         self._scheduler = scheduler
         evennia.SESSION_HANDLER.data_out = lambda *_, **_kw: None  # there is no client to send to
 
-    def come(self, host: AgentMixin, lines: Sequence[tuple[float, str]]) -> None:
+    def come(self, host: Body, lines: Sequence[tuple[float, str]]) -> None:
         """Log in where the host is, unless already in the game; schedule the lines."""
         character = Character.objects.get(db_key=self._name)
         if not character.sessions.count():  # an interrupted run leaves the character in the game
@@ -122,7 +122,7 @@ class Visitor:
         for at, words in lines:
             self._scheduler.later(at, partial(self._act, character, host, words))
 
-    def _act(self, character: Any, host: AgentMixin, words: str) -> None:
+    def _act(self, character: Any, host: Body, words: str) -> None:
         """Say the words where the host is now, who may have moved; without words log out."""
         handler = evennia.SESSION_HANDLER
         if not words and character.sessions.count():

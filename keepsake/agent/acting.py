@@ -10,6 +10,7 @@ from typing import Any
 from twisted.internet.defer import Deferred, succeed
 from twisted.python.failure import Failure
 
+from keepsake.agent.body import CharacterObject
 from keepsake.agent.happening_ids import new_id
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.memory.tools import PLAN, MemoryTools
@@ -106,7 +107,7 @@ class CurrentAct:
     what: What
     memory: int
     happening: str
-    addressee: Any = None
+    addressee: CharacterObject | None = None
     reached: set[PersonId] = field(default_factory=set)
     perceived: set[int] = field(default_factory=set)
     echoed: bool = False
@@ -241,7 +242,7 @@ class Actor:
         unheard = isinstance(what, Speech) and near <= confidants
         return tuple(sorted(confidants)) if unheard or command.verb in PRIVATE else None
 
-    def _end(self, result: Any, agent: Body, act: CurrentAct) -> None:
+    def _end(self, result: object, agent: Body, act: CurrentAct) -> None:
         """End an act. Words that did not arrive are said again in the game's own way."""
         if isinstance(result, Failure):
             told = "A command failed"
@@ -302,7 +303,7 @@ class Actor:
                 return spoken_to(TALK, to[0].name, command.words)
             case "follow":
                 if (leader := find_person(agent, command.to)) is not None:
-                    self.leader = int(leader.id)
+                    self.leader = leader.id
                 return Command("emote", f"goes with {command.to} from now on.")
             case "stay":
                 self.leader = None

@@ -8,9 +8,11 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
+from types import UnionType
 from typing import Any
 
 from keepsake.agent.attention import ANSWERED, Impulse
+from keepsake.agent.body import GameObject
 from keepsake.errors import ConfigError, KeepsakeError
 from keepsake.events.secrets import secrets_in
 from keepsake.events.types import Events, Guard, Thought, ThoughtOutcome
@@ -22,16 +24,21 @@ from keepsake.prompt.sections import Costs, Rendered
 log = get_logger(Subsystem.THOUGHTS)
 
 
-def call_hook(agent: Any, hook: str, expected: Any, default: Any, *args: Any) -> Any:
+def call_hook[T](
+    agent: GameObject, hook: str, expected: type | UnionType, default: T, *args: object
+) -> T:
     """Call a game's hook; if it fails or returns no ``expected``, log it and return ``default``."""
     try:
-        if not isinstance(found := getattr(agent, hook)(*args), expected):
+        found: Any = getattr(agent, hook)(*args)
+        is_expected = isinstance(found, expected)
+        if not is_expected:
             raise TypeError(f"it returned {found!r}")
     except Exception as error:  # a hook is the game's code; the agent goes on without it
         told = f"{hook} of {type(agent).__name__} failed"
         log.error(told, agent=agent.key, subsystem=Subsystem.HOOKS, exc_info=error)
         return default
-    return found
+    value: T = found
+    return value
 
 
 def report(problem: KeepsakeError) -> None:

@@ -1,15 +1,21 @@
-"""What agents use of their objects in the game, as Protocols.
+"""What Keepsake uses of the objects in the game, as Protocols.
 
 They are Evennia's objects, whose classes a type checker does not see. Evennia's ``db`` takes and
 returns any value, so values from there are checked where they are read.
+
+``Any`` stands only for what Evennia passes through: ``db``, options of messages, keyword arguments
+of hooks.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol, overload
 
+from twisted.internet.defer import Deferred
+
+from keepsake.memory.types import MemoryContext
 from keepsake.prompt.verbs import Verb
 from keepsake.tasks.answer import AnswerPart
 
@@ -17,14 +23,17 @@ from keepsake.tasks.answer import AnswerPart
 class Attributes(Protocol):
     """An object's values in the database, by name."""
 
-    def get(self, key: str, default: Any = None) -> Any:
+    def get(self, key: str, default: object = None) -> object:
         """Return a value; ``default`` if there is none."""
 
-    def add(self, key: str, value: Any) -> None:
+    def add(self, key: str, value: object) -> None:
         """Store a value."""
 
     def remove(self, key: str) -> None:
         """Delete a value; does nothing if there is none."""
+
+    def batch_add(self, *attributes: tuple[Any, ...]) -> None:
+        """Store several values, each as key and value."""
 
     def has(self, key: str) -> bool:
         """Return whether there is a value."""
@@ -34,14 +43,20 @@ class GameObject(Protocol):
     """A thing, a person, an exit or a place.
 
     Attributes:
-        id: The number in the database; None for a deleted object.
+        id: The number in the database.
+        pk: The same; None for a deleted object.
+        dbref: The same, as builders write it: ``#12``.
         key: The name.
+        db_date_created: When it was made.
         db: The values of ``attributes``, as Python attributes; None for one that is not set.
         ndb: Values that a restart forgets.
     """
 
-    id: int | None
+    id: int
+    pk: int | None
+    dbref: str
     key: str
+    db_date_created: datetime
     db: Any
     ndb: Any
     attributes: Attributes
@@ -50,11 +65,23 @@ class GameObject(Protocol):
     def contents(self) -> Sequence[GameObject]:
         """What is in it or carried by it."""
 
-    def access(self, accessing_obj: Any, access_type: str = "read") -> bool:
+    def access(self, accessing_obj: GameObject, access_type: str = "read") -> bool:
         """Return whether somebody may do something with it: ``view``, ``get``, ``traverse``."""
 
-    def msg(self, text: Any = None, from_obj: Any = None, **kwargs: Any) -> None:
+    def get_display_name(self, looker: GameObject | None = None) -> str:
+        """Return its name as somebody sees it, with colour codes."""
+
+    def get_numbered_name(self, count: int, looker: GameObject, **kwargs: Any) -> object:
+        """Return its name with an article; with ``return_string`` as a string."""
+
+    def msg(
+        self, text: MessageText = None, from_obj: GameObject | None = None, **kwargs: Any
+    ) -> None:
         """Send it a message."""
+
+
+type MessageText = str | tuple[str, Mapping[str, object]] | None
+"""A line to show, with its options such as ``type``."""
 
 
 class RoomObject(GameObject, Protocol):
@@ -70,14 +97,24 @@ class RoomObject(GameObject, Protocol):
     def exits(self) -> Sequence[ExitObject]:
         """The exits out of it."""
 
-    def get_display_desc(self, looker: Any, **kwargs: Any) -> str:
+    def get_display_desc(self, looker: GameObject, **kwargs: Any) -> str:
         """Return its description, as the looker sees it."""
 
-    def contents_get(self, exclude: Any = None, content_type: str | None = None) -> list[Any]:
+    @overload
+    def contents_get(self, *, content_type: Literal["character"]) -> list[CharacterObject]: ...
+
+    @overload
+    def contents_get(self, *, content_type: str) -> list[GameObject]: ...
+
+    def contents_get(self, *, content_type: str) -> Sequence[GameObject]:
         """Return what is in it: with ``character`` the people, with ``object`` the things."""
 
     def msg_contents(
-        self, text: Any = None, exclude: Any = None, from_obj: Any = None, **kwargs: Any
+        self,
+        text: MessageText = None,
+        exclude: Sequence[GameObject] | None = None,
+        from_obj: GameObject | None = None,
+        **kwargs: Any,
     ) -> None:
         """Send a message to everything in it."""
 
@@ -89,17 +126,14 @@ class ExitObject(GameObject, Protocol):
     def destination(self) -> RoomObject | None:
         """The place that it leads to."""
 
+    def at_traverse(
+        self, traversing_object: GameObject, target_location: RoomObject | None, **kwargs: Any
+    ) -> None:
+        """Lead somebody through it."""
 
-class Body(GameObject, Protocol):
-    """A character that an agent plays: an ``AgentMixin``.
 
-    Its attributes in the database are listed in :mod:`keepsake.contrib.evennia.agents`.
-    """
-
-    db_date_created: datetime
-    db_home_id: int | None
-    agent_verbs: Mapping[str, str]
-    unannounced: bool
+class CharacterObject(GameObject, Protocol):
+    """A character: a player's, an agent, or another one of the game."""
 
     @property
     def location(self) -> RoomObject | None:
@@ -114,27 +148,131 @@ class Body(GameObject, Protocol):
         """Whether a player controls it now."""
 
     @property
-    def mind(self) -> Any:
+    def cmdset(self) -> CommandSets:
+        """The commands that it has."""
+
+    def execute_cmd(self, raw_string: str) -> Deferred[object]:
+        """Execute a command as if it was typed; the result fires when it has ended."""
+
+    def at_pre_say(self, message: str, **kwargs: Any) -> str | None:
+        """Return words as it may say them; None if it may not."""
+
+
+class GameCommand(Protocol):
+    """A command of the game."""
+
+    def __eq__(self, other: object) -> bool:
+        """Return whether a string is one of its names."""
+
+    def __hash__(self) -> int: ...
+
+    def access(self, srcobj: GameObject, access_type: str = "cmd") -> bool:
+        """Return whether somebody may use it."""
+
+
+class CommandSets(Protocol):
+    """The commands that an object has.
+
+    Attributes:
+        current: All of them, merged; None before the first.
+    """
+
+    current: Iterable[GameCommand] | None
+
+
+class DecidingPart(Protocol):
+    """What decides when an agent thinks: its :class:`~keepsake.agent.thinker.Thinker`."""
+
+    @property
+    def must_stay(self) -> bool:
+        """Whether it must not leave its place now."""
+
+    @property
+    def in_talk(self) -> bool:
+        """Whether it is in a talk with a player who is here."""
+
+
+class ActingPart(Protocol):
+    """What executes an agent's commands: its :class:`~keepsake.agent.acting.Actor`.
+
+    Attributes:
+        leader: The database number of the character that it follows; None if it follows nobody.
+    """
+
+    leader: int | None
+
+
+class RememberingPart(Protocol):
+    """What remembers: its :class:`~keepsake.agent.memory.memory.MemoryComponent`."""
+
+    def context(self) -> MemoryContext:
+        """Return what is in its prompt now; raises a KeepsakeError if it cannot be read."""
+
+
+class BodyMind(Protocol):
+    """What is asked of an agent's mind through its body: a :class:`~keepsake.agent.mind.Mind`."""
+
+    @property
+    def thinker(self) -> DecidingPart:
+        """Decides when it thinks."""
+
+    @property
+    def actor(self) -> ActingPart:
+        """Executes its commands."""
+
+    @property
+    def memory(self) -> RememberingPart:
+        """Remembers what it perceives and does."""
+
+
+class Body(CharacterObject, Protocol):
+    """A character that an agent plays: an ``AgentMixin``.
+
+    Its attributes in the database are listed in :mod:`keepsake.contrib.evennia.agents`.
+    """
+
+    db_home_id: int | None
+    agent_verbs: Mapping[str, str]
+    private_lines: bool
+    unannounced: bool
+
+    @property
+    def mind(self) -> BodyMind | None:
         """The agent's components; None while the runtime is not running."""
 
     @property
-    def cmdset(self) -> Any:
-        """The commands that it has."""
+    def is_listed(self) -> bool:
+        """Whether players find it on the page of their agents."""
 
-    def execute_cmd(self, raw_string: str) -> Any:
-        """Execute a command as if it was typed; return a Deferred."""
+    @property
+    def memory_folder(self) -> str:
+        """The name of its folder below ``vault/agents``."""
 
-    def say_by_hook(self, words: str, to: Any = None, *, whisper: bool = False) -> None:
+    def ensure_commands(self) -> None:
+        """Give it the commands and locks of agents, if it lacks them."""
+
+    def say_by_hook(
+        self, words: str, to: CharacterObject | None = None, *, whisper: bool = False
+    ) -> None:
         """Speak in the game's own way, without a command."""
 
-    def move_to(self, destination: Any, **kwargs: Any) -> bool:
+    def move_to(self, destination: RoomObject | None, **kwargs: Any) -> bool:
         """Go to a place; return whether it is there."""
 
-    def at_look(self, target: Any, **kwargs: Any) -> str:
+    def at_look(self, target: GameObject | None, **kwargs: Any) -> str:
         """Return what it sees."""
+
+    def notice_move(self, mover: CharacterObject, *, memory: int = 0, line: str = "") -> None:
+        """React to a character that has come or left; ``memory`` and ``line``: its memory."""
 
     def at_minute(self) -> None:
         """Called each minute while its mind is open."""
+
+    def at_object_post_copy(self, new_obj: Body, **kwargs: Any) -> None:
+        """Called when ``new_obj`` was made as a copy of it."""
+
+    def delete(self) -> bool:
+        """Delete it from the game; return whether that was done."""
 
     def usual_day(self) -> str:
         """Return what it does on an ordinary day, in a line; empty if that is not set."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 from keepsake.agent.acting import WALK, Actor
 from keepsake.agent.appointments import Appointments
+from keepsake.agent.body import RoomObject
 from keepsake.agent.memory.books import Books
 from keepsake.agent.memory.compacting import Compactions
 from keepsake.agent.memory.memory import MemoryComponent
@@ -42,10 +42,18 @@ type ActionResult = tuple[bool, str]
 
 
 class Mind:
-    """The components of one agent, connected to each other. :meth:`begin` starts them."""
+    """The components of one agent, connected to each other. :meth:`begin` starts them.
+
+    Attributes:
+        opening: Whether a worker thread is still to open the memory. The memory can be used all
+            the same: its first use opens it, or waits for the thread that does.
+        closed: Whether :meth:`close` was called.
+    """
 
     def __init__(self, ref: AgentRef, services: Runtime) -> None:
+        self.opening = True
         self.closed = False
+        self._when_open: list[Callable[[], object]] = []
         self.memory_id = ""
         self.workers = services.workers
         self.books = books = Books(ref, services)
@@ -79,11 +87,35 @@ class Mind:
         self.actor.walk = self._walk
 
     def begin(self) -> None:
-        """Open the memory, and resume thoughts that players still wait for."""
-        self.memory.open()
+        """Open the memory in a worker thread; then resume thoughts that players still wait for."""
+        self.workers.submit(self._open)
+
+    def when_open(self, call: Callable[[], object]) -> None:
+        """Call a function once the memory is open, or could not be opened; on the reactor thread.
+
+        It is called at once if that is so already, and never if the mind is closed before.
+        """
+        if self.opening:
+            self._when_open.append(call)
+        else:
+            call()
+
+    def _open(self) -> None:
+        """Read what thoughts need from the disk; in a worker thread."""
+        with logged(log, "The memory could not be opened", agent=self.memory.name):
+            self.memory.open()
+            self.books.read_for_thoughts()
+        self._services.post(self._opened)
+
+    def _opened(self) -> None:
+        if self.closed:
+            return
+        self.opening = False
         self.thinker.resume_unanswered()
         self.plans.start()
-        # In a worker thread, so that no thought waits for files. Later edits are noticed.
+        for call in self._when_open:
+            call()
+        # Only now, so that the memories of other agents are opened first.
         self.workers.submit(self.read_edits)
 
     def read_edits(self) -> None:
@@ -154,7 +186,7 @@ class Mind:
             self.actor.speak(agent, words, person, event=COURTESY)
             self.thinker.answered(person.id)
 
-    def _arrived(self, room: Any, act: int) -> None:
+    def _arrived(self, room: RoomObject, act: int) -> None:
         agent = self.thinker.body()
         if agent is None or self.closed:
             return
@@ -169,8 +201,8 @@ class Mind:
 
     def _begin_talk(self, body: Body) -> bool:
         """Begin a talk with another agent who is here; return whether it was begun."""
-        other: Mind | None = body.mind
-        if other is None or other is self or not TalkOfTwo.may_begin(self, other):
+        other = body.mind
+        if not isinstance(other, Mind) or other is self or not TalkOfTwo.may_begin(self, other):
             return False
         me = self.thinker.body()
         if me is None or self.thinker.talks_to or other.thinker.talks_to:

@@ -13,8 +13,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from typing import Any
 
+from keepsake.agent.body import CharacterObject
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.plans import Plans, line_of
 from keepsake.agent.runtime import Runtime
@@ -54,7 +54,7 @@ class Occasion:
 
     key: str
     text: str
-    about: Any = None
+    about: CharacterObject | None = None
 
 
 class Occasions:
@@ -85,7 +85,7 @@ class Occasions:
             self._day = today
             self._used.clear()
 
-    def met(self, person: Any, now: datetime) -> None:
+    def met(self, person: CharacterObject, now: datetime) -> None:
         """Note that the agent talks with a person now, so that it need not greet them today."""
         self._begin_day(now.astimezone().date())
         self._used.add(_greeting(person))
@@ -119,7 +119,7 @@ class Occasions:
                 yield Occasion(f"plan {plan.number} {part}", text)
 
     def _news_for(
-        self, agent: Body, person: Any, window: Sequence[Memory], now: datetime
+        self, agent: Body, person: CharacterObject, window: Sequence[Memory], now: datetime
     ) -> Iterator[Occasion]:
         """Yield what the agent was told in public and this person did not hear."""
         who = identity_of(person)
@@ -150,11 +150,11 @@ class Occasions:
         return bool(memory.chain) or not by_agent
 
 
-def _greeting(person: Any) -> str:
+def _greeting(person: CharacterObject) -> str:
     return f"greeting {identity_of(person)}"
 
 
-def _can_listen(person: Any) -> bool:
+def _can_listen(person: CharacterObject) -> bool:
     """Return whether a person is awake, and played by somebody."""
     played = is_agent(person) or person.has_account
     return played and not (person.db.asleep or getattr(person, "unannounced", False))
@@ -173,7 +173,7 @@ def _spoke_today(window: Sequence[Memory], who: str, now: datetime) -> bool:
     return False
 
 
-def known_to(person: Any) -> frozenset[str]:
+def known_to(person: CharacterObject) -> frozenset[str]:
     """Return the ids of what an agent remembers in its window; empty for a player."""
     mind = person.mind if is_agent(person) else None
     if mind is None:

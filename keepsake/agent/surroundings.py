@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TypeGuard
 
 from keepsake.agent.attention import Impulse, ImpulseKind
 from keepsake.agent.body import Body as Body  # noqa: PLC0414 - others import it from here
-from keepsake.agent.body import FindBody
+from keepsake.agent.body import CharacterObject, ExitObject, FindBody, GameObject, RoomObject
 from keepsake.archive.records import BY_RULE, GIVE
 from keepsake.happening import ME, Deed, Manner, PersonId, Pose, Sight, Speech, What
 from keepsake.language.perception import names, perceive
@@ -35,12 +35,12 @@ WAKE = "wake"
 _ALOUD = (Manner.SAY, Manner.SHOUT)
 
 
-def is_agent(somebody: Any) -> bool:
+def is_agent(somebody: object) -> TypeGuard[Body]:
     """Return whether this is a Keepsake agent; characters of other classes are not."""
     return bool(getattr(somebody, "is_agent", False))
 
 
-def people_near(character: Any) -> list[Any]:
+def people_near(character: CharacterObject) -> list[CharacterObject]:
     """Return the other characters in the same room, players and agents."""
     if character.location is None:
         return []
@@ -48,7 +48,7 @@ def people_near(character: Any) -> list[Any]:
     return [person for person in here if person is not character]
 
 
-def players_near(character: Any) -> list[Any]:
+def players_near(character: CharacterObject) -> list[CharacterObject]:
     """Return the other characters in the same room that a player controls."""
     return [person for person in people_near(character) if person.has_account]
 
@@ -72,18 +72,18 @@ def options_of(agent: Body, *, stays: bool) -> Options:
     )
 
 
-def keys_of(objects: Iterable[Any]) -> tuple[str, ...]:
+def keys_of(objects: Iterable[GameObject]) -> tuple[str, ...]:
     """Return the keys of exits, which are commands, without duplicates."""
     return tuple(dict.fromkeys(str(each.key) for each in objects))
 
 
-def names_of(objects: Iterable[Any], agent: Body) -> tuple[str, ...]:
+def names_of(objects: Iterable[GameObject], agent: Body) -> tuple[str, ...]:
     """Return the names by which the agent knows people or things, without duplicates."""
     return tuple(dict.fromkeys(name_of(each, agent) for each in objects))
 
 
-def name_of(somebody: Any, agent: Body) -> str:
-    """Return the name by which the agent knows somebody, or a thing, without colour codes.
+def name_of(somebody: GameObject, agent: GameObject) -> str:
+    """Return the name by which the agent, or a player, knows somebody or a thing; without colours.
 
     It is the name that a player in the agent's place would see and type: ``Tom``, or ``a tall man``
     in a game with short descriptions. It may change; see :func:`identity_of`.
@@ -91,13 +91,13 @@ def name_of(somebody: Any, agent: Body) -> str:
     return _plain(str(somebody.get_display_name(looker=agent))) or _plain(str(somebody.key))
 
 
-def find_person(agent: Body, name: str) -> Any | None:
+def find_person(agent: Body, name: str) -> CharacterObject | None:
     """Return the character here whom the agent knows by that name; None for none or several."""
     met = [each for each in people_near(agent) if name_of(each, agent) == name]
     return met[0] if len(met) == 1 else None
 
 
-def place_of(character: Any) -> str:
+def place_of(character: CharacterObject) -> str:
     """Return the name of the character's room, without colour codes; empty if it is in none."""
     return _name_of_place(character.location)
 
@@ -111,7 +111,7 @@ def description_of(agent: Body) -> str:
     return "" if shown == perceive(str(place.default_description)) else shown
 
 
-def _name_of_place(place: Any) -> str:
+def _name_of_place(place: RoomObject | None) -> str:
     return _plain(str(place.key)) if place is not None else ""
 
 
@@ -121,7 +121,12 @@ def _plain(name: str) -> str:
 
 
 def show(
-    agent: Body, text: str, kind: str, *, hidden_from: tuple[Any, ...] = (), **facts: Any
+    agent: Body,
+    text: str,
+    kind: str,
+    *,
+    hidden_from: tuple[GameObject, ...] = (),
+    **facts: object,
 ) -> None:
     """Show a line to everybody in the agent's room, except to itself and ``hidden_from``."""
     if agent.location is not None:
@@ -161,7 +166,7 @@ def talkativeness(agent: Body) -> float:
     return min(max(float(share), 0.0), 1.0) if isinstance(share, int | float) else 0.5
 
 
-def identity_of(somebody: Any) -> str:
+def identity_of(somebody: GameObject | None) -> str:
     """Return the permanent unique identity of a character: ``41-20261121194500``.
 
     It belongs to the character, not to the account: two characters of one player are two people,
@@ -172,9 +177,15 @@ def identity_of(somebody: Any) -> str:
         The database number and the creation time (UTC); empty if the object is no character or is
         deleted.
     """
-    if "character" not in getattr(somebody, "_content_types", ()) or somebody.id is None:
+    if not is_character(somebody):
         return ""
     return _identity(somebody.id, somebody.db_date_created)
+
+
+def is_character(somebody: GameObject | None) -> TypeGuard[CharacterObject]:
+    """Return whether an object is a character, and not deleted."""
+    kinds = getattr(somebody, "_content_types", ())
+    return somebody is not None and somebody.pk is not None and "character" in kinds
 
 
 def number_of(identity: PersonId) -> int:
@@ -192,7 +203,7 @@ def _identity(number: int, made: datetime) -> str:
 
 
 def impulse_of(
-    agent: Any, speaker: Any, what: What, *, event: str = "", private: bool = False
+    agent: Body, speaker: GameObject, what: What, *, event: str = "", private: bool = False
 ) -> Impulse | None:
     """Return the impulse that something gives the agent; None if it gives none.
 
@@ -228,7 +239,7 @@ def impulse_of(
 
 
 def _attention_to(
-    agent: Any, speaker: Any, what: Speech | Pose, *, player: bool
+    agent: Body, speaker: GameObject, what: Speech | Pose, *, player: bool
 ) -> tuple[ImpulseKind, bool] | None:
     """Return how much speech or a pose is meant for the agent, and whether for somebody else."""
     if ME in what.to:
@@ -257,21 +268,24 @@ _UNANSWERED = frozenset(
 """Types of messages that are no reason to think: what they show is noticed in another way."""
 
 
+type Route = list[ExitObject]
+"""The exits to pass, in order; none for the room where one is."""
+
 MOST_ROOMS = 200
 """Rooms that a route search visits at most. An agent without a route home is moved there."""
 
 
-def route_to(agent: Body, goal: Any) -> list[Any] | None:
+def route_to(agent: Body, goal: RoomObject | None) -> Route | None:
     """Return the shortest route to a room through exits that the agent may pass; else None."""
     return next((ways for room, ways in routes_from(agent) if room is goal), None)
 
 
-def routes_from(agent: Body) -> Iterator[tuple[Any, list[Any]]]:
+def routes_from(agent: Body) -> Iterator[tuple[RoomObject, Route]]:
     """Yield rooms, the nearest first, each with the shortest route there; at most MOST_ROOMS."""
     start = agent.location
     if start is None:
         return
-    ways: dict[Any, list[Any]] = {start: []}
+    ways: dict[RoomObject, Route] = {start: []}
     ahead = deque([start])
     while ahead:
         room = ahead.popleft()
@@ -290,7 +304,7 @@ def place_names(agent: Body) -> frozenset[str]:
     return frozenset(name_of(room, agent) for room, _ in routes_from(agent))
 
 
-def find_goal(agent: Body, words: str) -> tuple[Any, list[Any]] | None:
+def find_goal(agent: Body, words: str) -> tuple[RoomObject, Route] | None:
     """Return the room that words name, or where the person is whom they name, and the way there.
 
     Args:

@@ -9,13 +9,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from enum import StrEnum
 from functools import partial
-from typing import Any
 
 from twisted.internet.defer import Deferred
 
 from keepsake.agent.acting import Actor
 from keepsake.agent.agent_log import ThoughtLog
 from keepsake.agent.attention import DIRECT, IDLE, Attention, Impulse, ImpulseKind
+from keepsake.agent.body import CharacterObject
 from keepsake.agent.memory.tools import MemoryTools
 from keepsake.agent.occasions import Occasion, Occasions
 from keepsake.agent.plans import Due, Plans
@@ -134,7 +134,7 @@ class Thinker:
         return AgentState.WAITING if self.turn is not None else AgentState.IDLE
 
     def preview(
-        self, agent: Body, partner: Any = None, words: str = ""
+        self, agent: Body, partner: CharacterObject | None = None, words: str = ""
     ) -> Deferred[tuple[Rendered, int]]:
         """Build the prompt of the agent's next thought, with its token budget, after recall.
 

@@ -25,10 +25,9 @@ _THOUGHT: tuple[str, ...] = ("trigger", "priority", "outcome", "attempt", "wait"
 _COMPACTION = ("reason", "outcome", "first", "last", "kept", "tokens_before", "tokens_after")
 
 
-def with_tracing(subscribers: Subscribers | None) -> Subscribers | None:
+def with_tracing(subscribers: Subscribers) -> Subscribers:
     """Return the subscribers, with a listener that makes spans if a collector is set."""
     if os.environ.get(ENDPOINT):
-        subscribers = subscribers or Subscribers()
         subscribers.on_event.append(Spans().on_event)
     return subscribers
 

@@ -17,7 +17,8 @@ from keepsake.web.mine import mine
 from keepsake.web.watching import watching
 from keepsake.web.world import name_of
 
-APP = "keepsake.contrib.evennia"
+APPS = ("keepsake.contrib.evennia", "keepsake.web")
+"""The apps that a game with the dashboard installs."""
 SECTIONS = (
     "live",
     "prompt",
@@ -76,6 +77,7 @@ urlpatterns = [
     re_path(r"^api(/.*)?$", unknown_address),
     path("<path:rest>", unknown_page),
 ]
-if not apps.is_installed(APP):  # then Django does not find the templates either
-    lacks = f"INSTALLED_APPS in server/conf/settings.py does not name {APP}. Add it"
+if missing := [app for app in APPS if not apps.is_installed(app)]:  # there are no templates then
+    named = " and ".join(missing)
+    lacks = f"INSTALLED_APPS in server/conf/settings.py does not name {named}. Add it"
     urlpatterns = [re_path("", lambda _: HttpResponse(lacks, "text/plain", 503))]

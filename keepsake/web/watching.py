@@ -1,6 +1,6 @@
 """The data that the dashboard and the metrics take from the running Server.
 
-There is one object per process. It is made before the agents' runtime, and listens to its events.
+There is one object per process. It listens to events from the start of the agents on.
 """
 
 from __future__ import annotations
@@ -35,15 +35,16 @@ class Watching:
     """The metrics of this process, and the words that pages show with events.
 
     Attributes:
-        subscribers: The listeners to pass to the runtime, which reports events to them.
         metrics: Prometheus' counters and gauges.
     """
 
     def __init__(self, here: Places) -> None:
         self._scrubber = Scrubber(known_secrets(here))
         self.metrics = Metrics(lambda: _gauges(self._scrubber))
-        self.subscribers = Subscribers()
-        self.subscribers.on_event.append(self.metrics.on_event)
+
+    def listen_to(self, subscribers: Subscribers) -> None:
+        """Count the events of a runtime; call it before the first one."""
+        subscribers.on_event.append(self.metrics.on_event)
 
     def complete(self, record: Record) -> Record:
         """Return an event of the log; add the words of a memory, without secrets."""

@@ -18,6 +18,7 @@ from twisted.internet import reactor
 from twisted.internet.threads import blockingCallFromThread
 from twisted.python.threadable import isInIOThread
 
+from keepsake.agent.body import Body
 from keepsake.agent.mind import Mind
 from keepsake.agent.runtime import runtime
 from keepsake.archive.records import Memory, MemoryKind
@@ -89,7 +90,7 @@ def mind_with(number: int) -> Mind:
     return mind
 
 
-def _row(agent: AgentMixin, may_act: bool) -> AgentRow:
+def _row(agent: Body, may_act: bool) -> AgentRow:
     mind = mind_by_number(agent.id)
     shared = runtime()
     place = agent.location.key if agent.location else "nowhere"

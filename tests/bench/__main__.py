@@ -30,6 +30,9 @@ BENCHES = (
 def main(names: list[str]) -> int:
     """Run the benches named, all by default; returns the exit status."""
     console = Console()
+    if {"-h", "--help"} & set(names):
+        _show_benches(console)
+        return 0
     unknown = [name for name in names if name not in BENCHES]
     if unknown:
         console.print(f"There is no bench {', '.join(unknown)}. There are: {', '.join(BENCHES)}")
@@ -43,6 +46,15 @@ def main(names: list[str]) -> int:
     show(figures, console)
     console.print("Written to bench.json")
     return 0
+
+
+def _show_benches(console: Console) -> None:
+    """Print the benches, each with what it measures."""
+    told = "python -m tests.bench [name …]: run these benches; all without a name.\n"
+    console.print(told, markup=False)
+    for name in BENCHES:
+        about = import_module(f"tests.bench.{name}_bench").__doc__ or ""
+        console.print(f"{name:<16}{about.partition('.')[0]}.", soft_wrap=True)
 
 
 if __name__ == "__main__":

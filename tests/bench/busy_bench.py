@@ -35,7 +35,7 @@ class _Period:
     """A period in which the world was idle, or busy."""
 
     seconds: float
-    spent: Counter[str]  # processor seconds, by process
+    spent: Counter[str]  # processor milliseconds, by process
     looks: list[float]  # milliseconds of each ``look``
     thoughts: int  # how many ended in this period with an act or a refusal
 
@@ -90,7 +90,7 @@ def _look_around(player: Player, seconds: float) -> list[float]:
 
 
 def _spent(here: Places) -> Counter[str]:
-    """Return the processor seconds of that copy's processes, by component."""
+    """Return the processor milliseconds of that copy's processes, by component."""
     known = {each.pid: str(each.component) for each in processes.running(here)}
     found: Counter[str] = Counter()
     for process in psutil.process_iter():
@@ -98,7 +98,9 @@ def _spent(here: Places) -> Counter[str]:
             home = process.environ().get("KEEPSAKE_HOME")
             if process.pid in known or (home and Path(home).resolve() == here.home):
                 used = process.cpu_times()
-                found[known.get(process.pid, process.name())] += used.user + used.system
+                found[known.get(process.pid, process.name())] += round(
+                    1000 * (used.user + used.system)
+                )
     return found
 
 
@@ -124,11 +126,11 @@ def _figures(size: Size, idle: _Period, busy: _Period) -> Iterator[Figure]:
         ("all processes", busy.spent.total(), idle.spent.total()),
         *((part, used, idle.spent[part]) for part, used in busy.spent.most_common()),
     ):
-        more = 1000 * (used - without * share) / count
-        told = f"{used / busy.seconds:.0%} of a core; {more:.1f} more than idle"
+        more = (used - without * share) / count
+        told = f"{used / 1000 / busy.seconds:.0%} of a core; {more:.1f} more than idle"
         name = f"busy: processor time a thought, {part}"
-        yield Figure(name, n, 1000 * used / count, "ms", told)
-    still = 100 * idle.spent.total() / idle.seconds
+        yield Figure(name, n, used / count, "ms", told)
+    still = 100 * idle.spent.total() / 1000 / idle.seconds
     yield Figure("busy: an idle world", n, still, "% of a core")
     for percent in (50, 95, 99):
         one, other = (quantiles(each.looks, n=100)[percent - 1] for each in (idle, busy))

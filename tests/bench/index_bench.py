@@ -47,8 +47,11 @@ _PARTS: tuple[tuple[str, Any, str], ...] = (
     ("archive", AgentMemory, "append"),
 )
 _spent = Counter[str]()
+"""Processor time in nanoseconds, by part, in all threads."""
+_NS = 1_000_000
+"""Nanoseconds in a millisecond."""
 _within = threading.local()
-"""Processor seconds by part, in all threads; the part that each thread runs now."""
+"""The part that each thread runs now."""
 
 
 def measure() -> Iterator[Figure]:
@@ -70,14 +73,14 @@ def measure() -> Iterator[Figure]:
             service._run_round()
             asked = [_used(clock, ask) for ask in _questions(index, size)]
             for what, part in (("", ""), (", without embedding", "embedding")):
-                cuts = quantiles((each.total() - each[part] for each in asked), n=20)
+                cuts = quantiles(((each.total() - each[part]) / _NS for each in asked), n=20)
                 told = f"p95 {cuts[18]:.1f}; mean of {_by_part(sum(asked, Counter()), len(asked))}"
                 yield Figure(f"index: a question{what}, median", size, cuts[9], "ms", told)
             for each in (_ROUND, _ADDED):
                 used = _used(clock, partial(_add, service, index, memory, each))
                 told = _by_part(used, _ADDED)
                 name = f"index: a memory more, {each} a round"
-                yield Figure(name, size, used.total() / _ADDED, "ms", told)
+                yield Figure(name, size, used.total() / _NS / _ADDED, "ms", told)
 
 
 def _timed(part: str, call: Callable[..., Any]) -> Callable[..., Any]:
@@ -85,29 +88,29 @@ def _timed(part: str, call: Callable[..., Any]) -> Callable[..., Any]:
         if getattr(_within, "part", ""):  # calls within a part count as that part
             return call(*args, **kwargs)
         _within.part = part
-        began = time.thread_time()
+        began = time.thread_time_ns()
         try:
             return call(*args, **kwargs)
         finally:
-            _spent[part] += time.thread_time() - began
+            _spent[part] += time.thread_time_ns() - began
             _within.part = ""
 
     return timed
 
 
 def _used(server: int, work: Callable[[], object]) -> Counter[str]:
-    """Return the processor milliseconds of ``work``, by part."""
+    """Return the processor time of ``work`` in nanoseconds, by part."""
     _spent.clear()
-    here = time.process_time()
-    there = time.clock_gettime(server)
+    here = time.process_time_ns()
+    there = time.clock_gettime_ns(server)
     work()
-    rest = time.process_time() - here - _spent.total()
-    found = {**_spent, "Chroma's server": time.clock_gettime(server) - there, "the rest": rest}
-    return Counter({part: 1000 * seconds for part, seconds in found.items()})
+    rest = time.process_time_ns() - here - _spent.total()
+    served = time.clock_gettime_ns(server) - there
+    return Counter({**_spent, "Chroma's server": served, "the rest": rest})
 
 
 def _by_part(used: Counter[str], count: int) -> str:
-    return ", ".join(f"{part} {ms / count:.2f}" for part, ms in used.most_common())
+    return ", ".join(f"{part} {spent / _NS / count:.2f}" for part, spent in used.most_common())
 
 
 def _questions(index: AgentIndex, size: int) -> Iterator[Callable[[], object]]:

@@ -54,7 +54,8 @@ class Shipped(MiniLMEmbedder):
         self.kept = dict[str, list[float]]()
         self.filling = False
 
-    def embed(self, texts: Sequence[str]) -> list[list[float]]:  # type: ignore[override] - stores take lists
+    # Other stores take lists.
+    def embed(self, texts: Sequence[str]) -> list[list[float]]:  # type: ignore[override]
         """Return a list per text; while the stores are filled, only quoted words are embedded."""
         if not self.filling:
             return [each.tolist() for each in super().embed(texts)]

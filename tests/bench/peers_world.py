@@ -32,20 +32,24 @@ def _figures() -> list[Figure]:  # noqa: C901 - defines a world
     from evennia import DefaultRoom  # noqa: PLC0415 - with the world
     from evennia.contrib.rpg.llm import LLMNPC, CmdLLMTalk  # noqa: PLC0415
     from evennia.utils.create import create_object  # noqa: PLC0415
-    from twisted.internet import reactor  # noqa: PLC0415
+    from twisted.internet import reactor as real_reactor  # noqa: PLC0415
 
+    from keepsake.events.types import ThoughtOutcome  # noqa: PLC0415
     from keepsake.models.embedders import CachedEmbedder, MiniLMEmbedder  # noqa: PLC0415
     from keepsake.recall.service import CHILD, IndexService  # noqa: PLC0415
     from tests.world.agents_world import LoggedWorld  # noqa: PLC0415
 
     figures: list[Figure] = []
+    reactor: Any = real_reactor  # Twisted sets this module's functions when it chooses a reactor
 
     class World(LoggedWorld):
         FORM = "chat"
+        fake: Any  # here the address of another process
 
         def start_services(self) -> Any:
             model = subprocess.Popen(_MODEL, stdout=subprocess.PIPE, text=True)
             self.addCleanup(model.terminate)
+            assert model.stdout is not None
             self.fake.close()
             self.fake = SimpleNamespace(address=model.stdout.readline().strip())
             new = super().start_services()
@@ -80,14 +84,15 @@ def _figures() -> list[Figure]:  # noqa: C901 - defines a world
         def _ask_mira(self, words: str) -> None:
             log = self.mind.thinker.log
             compactions = self.mind.compactions
-            answered = log.outcomes["acted"]
+            answered = log.outcomes[ThoughtOutcome.ACTED]
             self.char1.execute_cmd(f"talk Mira {words}")
             self.clock.advance(4.0)
-            self.settle(lambda: log.outcomes["acted"] > answered)
+            self.settle(lambda: log.outcomes[ThoughtOutcome.ACTED] > answered)
             self.settle(lambda: self.mind.thinker.turn is None)
             compactions.compact_if_due()  # as the housekeeping does
             self.settle(lambda: not compactions.compacting)
             memory = self.mind.memory
+            assert self.services.indexes is not None
             indexed(self.services.indexes, memory.folder.name, memory.newest)
 
         def _ask_npc(self, words: str) -> None:

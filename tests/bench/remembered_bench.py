@@ -53,8 +53,10 @@ def _figures() -> list[Figure]:  # noqa: C901 - defines a world
             new.indexes = IndexService(new.places, CHILD, embedder)
             new.indexes.start()
             new.embedder = embedder
-            new.recall = FixedConfig(RecallConfig(patience=30.0))
-            new.clock = FixedClock(BEGAN)
+            settings: Any = FixedConfig(RecallConfig(patience=30.0))
+            new.recall = settings
+            self.time = FixedClock(BEGAN)
+            new.clock = self.time
             return new
 
         def measure(self) -> None:
@@ -76,7 +78,7 @@ def _figures() -> list[Figure]:  # noqa: C901 - defines a world
             made = memory.memory.tiers.compactions
             shown = 0
             leaked = 0
-            self.services.clock.time = BEGAN + timedelta(days=_ASKED_AFTER, hours=18, minutes=30)
+            self.time.time = BEGAN + timedelta(days=_ASKED_AFTER, hours=18, minutes=30)
             for fact in told["facts"]:
                 prompt = self._prompt(guests[fact["who"]], fact["question"])
                 there = fact["answer"].casefold() in prompt.casefold()
@@ -98,7 +100,7 @@ def _figures() -> list[Figure]:  # noqa: C901 - defines a world
         def _live(self, line: dict[str, Any], guests: dict[str, Any], memory: Any) -> None:
             hours, minutes = map(int, str(line["time"]).split(":"))
             when = BEGAN + timedelta(days=line["day"] - 1, hours=hours, minutes=minutes)
-            self.services.clock.time = max(when, self.services.clock.time)
+            self.time.time = max(when, self.time.time)
             who = line["who"]
             if who == "Mira":
                 last = next((each for each in reversed(self.spoke) if each), "")

@@ -164,9 +164,7 @@ class AgentsWorld(PeopleWorld):
         vault = self.scratch / "vault"
         if not vault.exists():
             shutil.copytree(REPOSITORY / "vault" / "config", vault / "config")
-            agent = f"provider=ollama host={self.fake.address} model=fake time_limit=60"
-            page = llm_page(agent=f"{agent} form={self.FORM}", summarizer="provider=none")
-            (vault / "config" / "llm.md").write_text(page)
+            (vault / "config" / "llm.md").write_text(self.models_page())
             if self.COMPACTION:
                 (vault / "config" / "memory_compaction.md").write_text(self.COMPACTION)
         places = Places(home=self.scratch / "home", vault=vault, ports=Ports(46500))
@@ -187,6 +185,13 @@ class AgentsWorld(PeopleWorld):
             new.clock = self.time
         runtime.install(new)
         return new
+
+    def models_page(self, **more: object) -> str:
+        """Return the text of ``llm.md``; ``more``: settings of the agents' profile."""
+        usual = {"host": self.fake.address, "model": "fake", "time_limit": 60, "form": self.FORM}
+        words = (f"{name}={value}" for name, value in {**usual, **more}.items())
+        agent = " ".join(["provider=ollama", *words])
+        return llm_page(agent=agent, summarizer="provider=none")
 
     def make_gateway(self, places: Places) -> Gateway:
         """Return a gateway to the fake model server."""

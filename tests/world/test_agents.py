@@ -136,24 +136,39 @@ class TestNames(World):
 class TestTrouble(World):
     """The disk is full or an archive is damaged: the world stays up and loses nothing."""
 
-    def test_a_disk_that_cannot_be_written_loses_nothing(self):
+    def test_while_the_disk_is_full_memories_wait_and_nobody_is_asked(self):
         self.char1.execute_cmd("say before")
-        memory = self.mind.memory
-        archive = memory.memory.archive
-        real = archive.append
-        archive.append = _full
+        self.mind.memory.memory.archive.append = _full
         self.ask("during")
-        assert len(memory.waiting) == 1
+        assert len(self.mind.memory.waiting) == 1
         assert self.mind.thinker.state is AgentState.UNWRITABLE
         assert self.calls() == []
-        archive.append = real
-        until = self.services.clock.now()
-        archive.sync, sync = _full, archive.sync
+
+    def test_a_waiting_memory_is_kept_until_it_is_on_the_disk(self):
+        memory = self.mind.memory
+        archive = memory.memory.archive
+        append = archive.append
+        sync = archive.sync
+        archive.append = _full
+        self.ask("during")
+        archive.append = append
+        archive.sync = _full
         assert not memory.save_backlog()
-        assert len(self.services.spill.of("Mira")) == 1, "kept until it is on the disk"
+        assert len(self.services.spill.of("Mira")) == 1
         archive.sync = sync
         assert memory.save_backlog()
         assert self.services.spill.waiting() == {}
+
+    def test_a_disk_that_was_full_loses_nothing(self):
+        self.char1.execute_cmd("say before")
+        memory = self.mind.memory
+        archive = memory.memory.archive
+        append = archive.append
+        archive.append = _full
+        self.ask("during")
+        archive.append = append
+        until = self.services.clock.now()
+        assert memory.save_backlog()
         assert self.lines() == ['Tom says, "before"', 'Tom says to you, "during"']
         assert memory.context().window[-1].time < until, "when it happened, not when it was saved"
         assert self.mind.thinker.state is AgentState.IDLE

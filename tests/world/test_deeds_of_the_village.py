@@ -167,27 +167,41 @@ class TestTheCup(DeedsVillage):
 
     FORM = "auto"
 
-    def test_it_is_seen_by_all_and_done_once_and_outlives_a_restart(self):
-        own = [m for m in self.memories("mira") if m.kind == "act" and m.to == "Tom"]
-        assert [m.text.startswith("say Come in, Tom,") for m in own] == [True], "a greeting"
-        assert own[0].event == "deed", "so that @why says that a rule spoke"
+    def setUp(self):
+        super().setUp()
         self.put(self.ada, "kettle")
         self.reading[self.ada].clear()
-        shown = self.play_all("twelfth_cup.given_back")
-        assert shown.index("You give a blue cup to Mira") < shown.index("Mira turns the cup")
+        self.shown = self.play_all("twelfth_cup.given_back")
+
+    def test_a_greeting_is_remembered_as_said_by_a_rule(self):
+        own = [m for m in self.memories("mira") if m.kind == "act" and m.to == "Tom"]
+        assert own[0].text.startswith("say Come in, Tom,")
+        assert own[0].event == "deed"
+
+    def test_it_is_seen_by_all(self):
+        given = self.shown.index("You give a blue cup to Mira")
+        assert given < self.shown.index("Mira turns the cup")
+        assert "Tom brings back Mira's blue cup" in "\n".join(self.reading[self.ada])
+        assert "The Twelfth Cup, by Tom" in self.type("deeds", self.ada)
+
+    def test_the_room_shows_it(self):
         assert "twelve cups hang" in self.type("look")
         assert "never lent" in find_detail(self.char1.location, "hooks")
-        assert "Tom brings back Mira's blue cup" in "\n".join(self.reading[self.ada])
+
+    def test_she_remembers_it_and_her_profile_tells_it(self):
         line = next(m for m in self.memories("mira") if m.importance == 9)
         assert (line.source, line.event) == ("Tom", "kindness")
         assert "hangs on its hook again, thanks to Tom" in self.mira.db.profile
         self.mind.read_edits()
         known = self.mind.books.people.known.get(line.source_id)
         assert any("blue cup" in each.text for each in known.lines)
-        assert "The Twelfth Cup, by Tom" in self.type("deeds", self.ada)
+
+    def test_it_can_be_done_once(self):
         find("thing", "blue_cup").move_to(self.ada, quiet=True)
         self.type("give cup to mira", self.ada)
         assert "twelfth_cup" not in progress(self.ada)
+
+    def test_it_outlives_a_restart(self):
         number = self.char1.id
         self.stop_services()
         empty_caches()
@@ -200,7 +214,6 @@ class TestTheCup(DeedsVillage):
         assert any("brought back" in m.text for m in self.memories("mira"))
 
     def test_forget_me_takes_the_deed_and_the_name_and_leaves_the_cup(self):
-        self.play_all("twelfth_cup.given_back")
         self.type("forget me")
         self.type("forget me Tom")
         self.settle(lambda: any("have been deleted" in text for text in self.heard))

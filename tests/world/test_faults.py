@@ -163,7 +163,9 @@ class TestFaults(FaultsWorld):
         assert "Start it" in self.fault("warm-up", place="submit")
 
     def test_housekeeping(self):
-        with patch.object(self.mind.memory, "save_backlog", boom):
+        memory = self.mind.memory
+        self.settle()  # an agent whose memory is being opened is left out
+        with patch.object(memory, "save_backlog", boom):
             lifecycle._do_housekeeping()
         assert "Housekeeping failed" in self.fault("housekeeping")
 

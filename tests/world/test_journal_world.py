@@ -45,21 +45,30 @@ class TestWriting(JournalWorld):
 class TestBuilders(Building, JournalWorld):
     """The builders' command @journal."""
 
-    def test_entries_are_shown_with_their_memories_also_by_words_and_after_edits(self):
+    def setUp(self):
+        super().setUp()
         self.say(PROMISE, *CHATTER)
         facts = {"importance": 5, "now": self.services.clock.now()}
         cup = {"memories": [self.number_of("blue cup")], "origin": EntryOrigin.TOLD}
         self.journal.write("Tom said that he has my blue cup.", **facts, **cup)
+
+    def test_entries_are_shown_with_their_memories_and_their_origin(self):
         shown = self.type("@journal mir")
         assert "Mira's journal, 1 of 1 file" in shown
         assert "blue cup" in shown
         assert "told to me" in " ".join(shown.split())
         assert f"**memories**: {self.number_of('blue cup')}" in shown
+
+    def test_entries_are_found_by_words(self):
         assert "blue cup" in self.type("@journal Mira = blue CUP")
         assert "0 of 1 file" in self.type("@journal Mira zeppelin")
+
+    def test_an_entry_edited_by_hand_is_shown_as_it_is_now(self):
         [path] = self.journal.folder.glob("2*.md")
         path.write_text(path.read_text().replace("blue cup", "green cup"))
         assert "green cup" in self.type("@journal Mira")
+
+    def test_a_file_that_cannot_be_read_is_named_and_kept(self):
         broken = self.journal.folder / "2020-01-01.md"
         broken.write_bytes(b"\xff\xfe\x00")
         assert "2020-01-01.md" in self.type("@journal Mira")

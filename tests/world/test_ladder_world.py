@@ -25,7 +25,9 @@ from tests.sentences import table
 from tests.world.agents_world import AgentsWorld, Building, FixedConfig, next_of
 
 WHO, WHAT, WHERE = table("who brings what from where")
-TOLD = "## Told To You, And Promised\n"
+KEPT = "## Always remember\n"
+ROOM = 1600
+"""Tokens of a prompt that has room for some twenty lines."""
 
 
 def unavailable(_source):
@@ -34,9 +36,7 @@ def unavailable(_source):
 
 
 class LadderWorld(AgentsWorld):
-    """Mira with a budget that a test can set: the settings of the memory limit a script."""
-
-    FORM = "script"
+    """Mira with a budget that a test can set."""
 
     def setUp(self):
         super().setUp()
@@ -47,9 +47,16 @@ class LadderWorld(AgentsWorld):
         usual = {"immediate_window": 200, "recent_window": 200, "min_saving_tokens": 1}
         self.services.compaction = FixedConfig(CompactionConfig(**{**usual, **values}))
 
-    def fill(self, share, **values):
+    def limit(self, prompt_tokens):
+        """Let a prompt have so many tokens; 0 for as many as the model can read."""
+        given = {"prompt_tokens": prompt_tokens} if prompt_tokens else {}
+        (self.services.places.config / "llm.md").write_text(self.models_page(**given))
+        self.services.update_limits()  # as the housekeeping does
+
+    def fill(self, share, prompt_tokens):
         """Let Mira listen until her prompt takes this share of its budget."""
-        self.budget(recent_window=10_000, high=9.0, sleep=9.0, emergency=9.0, **values)
+        self.limit(prompt_tokens)
+        self.budget(recent_window=10_000, high=9.0, sleep=9.0, emergency=9.0)
         self.ask("Good day.")
         self.mira.db.paused = True
         number = 0
@@ -95,65 +102,81 @@ class TestBudget(LadderWorld):
 
         heard = self.capture(self.char1)
         self.mira.db.profile = "You are Mira. " + "You love barley bread. " * 300
-        self.budget(context_tokens=900)
+        self.limit(900)
         for line in ("Good day.", "Are you there?"):
             assert "Mira seems far away" in shown_after(line)
         (told,) = self.logged.having("WARNING thoughts Mira: The agent cannot think")
         assert "Its largest part is 'who it is'" in told
         self.mira.db.profile = "You are Mira."
-        assert self.ask("And now?", "> say Here I am.")
+        assert self.ask("And now?", "Here I am.")
         assert "~say Here I am." in self.lines()
 
-    def test_a_thought_makes_room_first_even_without_a_model(self):
-        self.fill(1.3, context_tokens=1600)
-        (prompt,) = self.ask("Well?", "say Well what?")
-        assert len(tokens(prompt)) <= 1600 - 256, "the oldest lines are left out"
+    def test_the_oldest_lines_are_left_out_of_a_prompt(self):
+        self.fill(1.3, ROOM)
+        (prompt,) = self.ask("Well?", "Well what?")
+        assert len(tokens(prompt)) <= ROOM
         assert 'Tom says to you, "Well?"' in prompt
         assert self.compactions() == []
         hidden = self.mind.memory.context().window[1].number
         assert f"memory {hidden}" not in prompt
+
+    def test_a_promise_is_shown_when_its_own_line_is_left_out(self):
+        self.fill(1.3, ROOM)
+        hidden = self.mind.memory.context().window[1].number
         promise = Commitment(CommitmentKind.PROMISE, "Tom", "mend the roof", hidden)
         self.mind.memory.commitments.add(promise)
-        (prompt,) = self.ask("And now?", "say Now what?")
-        assert promise.line in prompt, "its own line is left out of the prompt"
-        self.budget(context_tokens=1600, high=9.0)
+        (prompt,) = self.ask("And now?", "Now what?")
+        assert promise.line in prompt
+
+    def test_a_thought_makes_room_first_even_without_a_model(self):
+        self.fill(1.3, ROOM)
+        self.budget(high=9.0)
         self.summarizer(lambda _: unavailable)
-        prompts = self.ask("What did ship 3 bring?", "> say Casks.")
+        prompts = self.ask("What did ship 3 bring?", "Casks.")
         assert [past.reason for past in self.compactions()] == ["emergency"]
         assert self.mind.memory.context().recent.model == "extractive"
-        assert "## Recent Past (Summary)" in prompts[0]
-        assert all(len(tokens(prompt)) <= 1600 - 256 for prompt in prompts)
+        assert "## Lately (memories 1 to " in prompts[0]
+        assert all(len(tokens(prompt)) <= ROOM for prompt in prompts)
         assert "~say Casks." in self.lines()
         warned = self.logged.having("WARNING compaction Mira: ", "compacting before the thought")[0]
-        assert "of 1,344 tokens" in warned
+        assert "of 1,600 tokens" in warned
 
 
 class TestNoRoom(Building, LadderWorld):
     """The rest of the prompt alone is over the budget, for a while or by mistake."""
 
-    def test_nothing_is_compacted_and_builders_read_what_to_raise(self):
+    def setUp(self):
+        super().setUp()
         self.budget(immediate_window=4, recent_window=4, preserve_memories=4)
         self.mira.db.paused = True
         self.chatter(6)
         self.mira.attributes.remove("paused")
-        self.ask("Good day.", "say Good day.")
-        before = self.mind.memory.context()
-        self.budget(immediate_window=4, recent_window=4, preserve_memories=4, context_tokens=300)
-        assert self.ask("Are you there?") == [], "the prompt is not sent"
+        self.ask("Good day.", "Good day.")
+        self.before = self.mind.memory.context()
+        self.limit(300)
+        self.sent = self.ask("Are you there?")
         self.chatter(12)
+
+    def test_nothing_is_sent_and_nothing_is_compacted(self):
+        assert self.sent == []
         now = self.mind.memory.context()
-        assert (now.longterm, now.recent) == (before.longterm, before.recent)
-        assert now.window[: len(before.window)] == before.window
+        assert (now.longterm, now.recent) == (self.before.longterm, self.before.recent)
+        assert now.window[: len(self.before.window)] == self.before.window
+
+    def test_builders_read_what_to_raise(self):
         told = "Raise prompt_tokens of the profile in llm.md, or context_tokens"
         shown = " ".join(self.type("@memory-status Mira", "Integrity").split())
         assert "No room" in shown
-        assert "and a prompt may have 44" in shown
+        assert "and a prompt may have 300" in shown
         assert told in shown
-        assert len(self.logged.having("compaction Mira", "no room for memories")) == 1, "once"
-        shown = " ".join(self.type("@compact-memories Mira", "failed").split())
-        assert told in shown
-        self.budget()
-        assert self.ask("And now?", "say Here I am.")
+        assert told in " ".join(self.type("@compact-memories Mira", "failed").split())
+
+    def test_the_log_says_so_once(self):
+        assert len(self.logged.having("compaction Mira", "no room for memories")) == 1
+
+    def test_all_goes_on_once_there_is_room(self):
+        self.limit(0)
+        assert self.ask("And now?", "Here I am.")
         assert "No room" not in self.type("@memory-status Mira", "Integrity")
         assert self.logged.having("has room for memories again")
 
@@ -171,37 +194,53 @@ class TestChanges(LadderWorld):
         self.chatter(40)
         self.mira.attributes.remove("paused")
         assert len(self.compactions()) >= 2
-        head = self.ask("Who are you?", "> say Mira.")[0].split("\n---\n")[0]
-        assert head.split(TOLD)[1].splitlines()[0] == f"- {promise.line}"
+        prompt = self.ask("Who are you?", "Mira.")[0]
+        assert prompt.split(KEPT)[1].splitlines()[0] == f"- {promise.line}"
         book.close(lambda each: each == promise)
-        assert TOLD not in self.ask("And who am I?", "> say Tom.")[0]
+        assert KEPT not in self.ask("And who am I?", "Tom.")[0]
 
 
 class TestBuilders(Building, LadderWorld):
-    def test_builders_see_all_figures_and_undo_the_last_compaction(self):
+    def setUp(self):
+        super().setUp()
         self.budget(immediate_window=4, recent_window=100, preserve_memories=4)
         self.mira.db.paused = True
         self.char1.execute_cmd("say The Marker of Harrow Bay is |rred|n.")
+
+    def test_the_reason_why_nothing_is_compacted_is_shown(self):
         assert "due at memory 105, now at" in self.type("@compact-memories Mira", "Nothing to")
+
+    def test_what_a_compaction_saves_is_shown(self):
         self.chatter(8)
-        before = [m.number for m in self.mind.memory.context().window]
         assert " tokens before, " in self.type("@compact-memories Mira", "Compacted")
         shown = self.type("@memory-status Mira", "Integrity")
         assert "of 3,840 tokens" in shown
         assert "whole" in shown
+
+    def test_each_section_of_the_prompt_is_shown_with_its_share(self):
         shown = self.type("@agent/prompt Mira", "Budget")
-        for section in ("who it is", "commands", "window", "situation", "together"):
+        for section in ("who it is", "headings", "window", "together"):
             line = next(line for line in shown.splitlines() if line.startswith(section))
             assert line.rstrip().endswith("%")
+
+    def test_the_last_compaction_can_be_undone_once(self):
+        self.chatter(8)
+        before = [m.number for m in self.mind.memory.context().window]
+        self.type("@compact-memories Mira", "Compacted")
         assert "Undid compaction 1" in self.type("@compaction/undo Mira", "Undid")
         assert [m.number for m in self.mind.memory.context().window] == before
         assert self.mind.memory.context().recent is None
         assert self.mind.memory.memory.next_due() == self.mind.memory.newest + 100
         assert "undone" in self.type("@compaction Mira", "undone")
         assert "Nothing was undone" in self.type("@compaction/undo Mira", "Nothing")
+
+    def test_a_failed_compaction_says_what_to_do(self):
+        self.chatter(8)
         self.summarizer(lambda _: unavailable)
         shown = self.type("@compact-memories Mira", "failed")
         assert "nobody answers on port 1. Start the server" in shown
+
+    def test_promises_are_counted_shown_and_dropped(self):
         soup = Commitment(CommitmentKind.PROMISE, "Tom", "a bowl of soup", 2)
         self.mind.memory.commitments.add(soup)
         shown = " ".join(self.type("@memory-status Mira", "Integrity").split())
@@ -211,8 +250,6 @@ class TestBuilders(Building, LadderWorld):
         assert self.mind.memory.commitments.items == ()
 
     def test_a_compaction_that_runs_already_is_no_failure(self):
-        self.budget(immediate_window=4, recent_window=100, preserve_memories=4)
-        self.mira.db.paused = True
         self.chatter(8)
         self.mind.compactions.compact(CompactReason.MANUAL)
         shown = " ".join(self.type("@compact-memories Mira", "Not now").split())
@@ -224,7 +261,7 @@ ASKED = "Write your summary of these memories."
 HELD = "Which of these lines does the text contradict?"
 
 
-class TestSummariesByModel(LadderWorld):
+class SummariesByModel(LadderWorld):
     """The profile ``summarizer`` has only a provider, a host and a model."""
 
     def setUp(self):
@@ -249,45 +286,62 @@ class TestSummariesByModel(LadderWorld):
         bodies = [call.body for call in self.fake.calls("/v1/chat/completions")]
         return [b["messages"] for b in bodies if what in b["messages"][-1]["content"]]
 
-    def test_a_summary_that_contradicts_a_pin_is_asked_for_again(self):
+
+class TestContradiction(SummariesByModel):
+    """The first summary contradicts a pinned line; the second does not."""
+
+    WRONG = "Tom and Char2 spoke of casks. I owe Tom nothing, and the mill is mine."
+    RIGHT = "Tom and Char2 spoke of casks that came and went."
+
+    def setUp(self):
+        super().setUp()
         self.mind.books.pinned.add("The mill is Tom's.")
         promise = Commitment(CommitmentKind.PROMISE, "Tom", "bring him two casks of cider", 0)
         self.mind.memory.commitments.add(promise)
-        wrong = "Tom and Char2 spoke of casks. I owe Tom nothing, and the mill is mine."
-        right = "Tom and Char2 spoke of casks that came and went."
-        self.answers = [wrong, right]
+        self.answers = [self.WRONG, self.RIGHT]
         self.contradicted = ["1.", "none"]
-        emitted = []
+        self.emitted = []
         ended = []
-        self.services.events = SimpleNamespace(emit=emitted.append, close=lambda: None)
+        self.services.events = SimpleNamespace(emit=self.emitted.append, close=lambda: None)
         self.budget(immediate_window=4, preserve_memories=4)
         self.mira.db.paused = True
         self.chatter(20)
         self.mira.db.paused = False
         self.mind.compactions.compact(CompactReason.MANUAL).addCallback(ended.append)
         self.wait_for_compaction()
+        (self.result,) = ended
 
-        first, second = self.asked()
-        assert [each["role"] for each in first] == ["system", "user"]
-        assert first[0]["content"].startswith("You are Mira, who keeps the Inn.\n")
-        assert "geese" not in first[0]["content"]
-        assert re.search(r'^2\. .*"Bram brought 2 casks of salt', first[1]["content"], re.M)
-        held = self.asked(HELD)
-        shown = held[0][0]["content"]
+    def test_the_model_reads_the_public_persona_and_numbered_memories(self):
+        system, user = self.asked()[0]
+        assert (system["role"], user["role"]) == ("system", "user")
+        assert system["content"].startswith("You are Mira, who keeps the Inn.\n")
+        assert "geese" not in system["content"]
+        assert re.search(r'^2\. .*"Bram brought 2 casks of salt', user["content"], re.M)
+
+    def test_each_summary_is_checked_against_pins_and_promises(self):
+        first, second = self.asked(HELD)
+        shown = first[0]["content"]
         assert re.search(r"^1\. .*The mill is Tom's\.$", shown, re.M)
         assert re.search(r"^2\. .*bring him two casks of cider", shown, re.M)
-        assert wrong in shown
-        assert right in held[1][0]["content"]
+        assert self.WRONG in shown
+        assert self.RIGHT in second[0]["content"]
+
+    def test_the_second_request_names_the_contradicted_line_alone(self):
+        _, second = self.asked()
         reason = second[1]["content"].partition("could not be used: ")[2]
         assert "contradicts" in reason
         assert "The mill is Tom's." in reason
         assert "cider" not in reason
+
+    def test_the_summary_that_agrees_is_kept(self):
         recent = self.mind.memory.context().recent
-        assert recent.text.startswith(right)
-        assert (recent.model, ended[0].calls) == ("fake", 4)
-        ((task, answer, why),) = ended[0].refused
-        assert (task, answer) == ("summarise", wrong)
+        assert recent.text.startswith(self.RIGHT)
+        assert (recent.model, self.result.calls) == ("fake", 4)
+
+    def test_the_refused_summary_is_in_the_result_and_in_an_event(self):
+        ((task, answer, why),) = self.result.refused
+        assert (task, answer) == ("summarise", self.WRONG)
         assert "The mill is Tom's." in why
-        (guard,) = (each for each in emitted if isinstance(each, Guard))
-        assert (guard.task, guard.op, guard.before) == ("summarise", "refused", wrong)
+        (guard,) = (each for each in self.emitted if isinstance(each, Guard))
+        assert (guard.task, guard.op, guard.before) == ("summarise", "refused", self.WRONG)
         assert guard.reason == why

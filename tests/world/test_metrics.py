@@ -5,14 +5,18 @@ from __future__ import annotations
 import json
 import re
 from typing import Any
+from unittest.mock import patch
 
 from prometheus_client.parser import text_string_to_metric_families
 
 from keepsake.agent import runtime
+from keepsake.contrib.evennia import lifecycle
 from keepsake.events.log import EventLog
+from keepsake.events.types import Guard
 from keepsake.paths import REPOSITORY
 from keepsake.web.history import new_events
-from keepsake.web.watching import Watching
+from keepsake.web.watching import Watching, watching
+from tests.log_lines import LogLines
 from tests.world.agents_world import AgentsWorld
 
 
@@ -22,7 +26,7 @@ class MetricsWorld(AgentsWorld):
     def start_services(self) -> runtime.Runtime:
         new = super().start_services()
         self.watching = Watching(new.places)
-        new.subscribers = self.watching.subscribers
+        self.watching.listen_to(new.subscribers)
         new.events = self.log = EventLog(new.places.events, subscribers=new.subscribers)
         self.addCleanup(self.log.close)
         return new
@@ -46,24 +50,66 @@ class MetricsWorld(AgentsWorld):
         raise AssertionError(f"no {name} {labels}")
 
 
+def refused_by_guards() -> float:
+    """Return how many answers the metrics of this process count as refused."""
+    found = re.search(
+        r'keepsake_guards_total\{op="refused"\} (.+)', watching().metrics.text().decode()
+    )
+    return float(found[1]) if found else 0.0
+
+
+class StartTest(AgentsWorld):
+    """The dashboard's app, not the agents, connects the metrics."""
+
+    def test_the_metrics_count_from_the_first_event_on(self):
+        subscribers = lifecycle._listeners()
+        event = Guard(agent="Mira", task="talk", op="refused", before="", reason="")
+        before = refused_by_guards()
+        for listener in subscribers.on_event:
+            listener(event)
+        assert refused_by_guards() == before + 1
+
+    def test_a_game_without_the_dashboard_has_no_listener(self):
+        with patch.object(lifecycle, "at_agents_start", []):
+            assert lifecycle._listeners().on_event == []
+
+    def test_an_app_that_fails_stops_neither_the_agents_nor_other_apps(self):
+        added = []
+
+        def broken(_):
+            raise RuntimeError("a bug in an app")
+
+        with patch.object(lifecycle, "at_agents_start", [broken, added.append]), LogLines() as log:
+            subscribers = lifecycle._listeners()
+        assert added == [subscribers]
+        assert log.having("Listeners to events could not be added")
+
+
 class WatchedTest(MetricsWorld):
-    def test_thoughts_are_counted_and_streamed_with_memories_and_reasons(self):
-        self.ask(
-            "Good evening. connect Tom c67jHL8p", "> say The leek soup. | Tom is hungry", seconds=20
-        )
+    WORDS = "Good evening. connect Tom c67jHL8p"
+    ANSWER = "> say The leek soup. | Tom is hungry"
+
+    def test_thoughts_are_counted(self):
+        self.ask(self.WORDS, self.ANSWER, seconds=20)
         assert self.value("thoughts_total", outcome="acted") >= 1
         assert self.value("tokens_total", of="prompts") > 0
         assert self.value("thought_latency_seconds_count", priority="player") >= 1
         assert self.value("agents", state="idle") == self.value("up") == 1
+
+    def test_events_are_streamed_with_memories_and_reasons(self):
+        self.ask(self.WORDS, self.ANSWER, seconds=20)
         records = self.shown()
         heard = next(each for each in records if "Good evening" in each.get("text", ""))
         assert (heard["source"], heard["place"], heard["kind"]) == ("Tom", "The Inn", "memory")
-        assert "c67jHL8p" not in heard["text"]
         act = next(each for each in records if each.get("of") == "act")
         assert (act["text"], act["reason"]) == ("say The leek soup.", "Tom is hungry")
         # Two happenings, each with an id.
         assert len({heard["happening"], act["happening"], ""}) == 3
         assert [each["seq"] for each in records] == list(range(1, len(records) + 1))
+
+    def test_a_password_typed_as_speech_is_not_streamed(self):
+        self.ask(self.WORDS, self.ANSWER, seconds=20)
+        assert "c67jHL8p" not in json.dumps(self.shown())
 
     def test_grafanas_dashboard_and_the_docs_name_existing_metrics(self):
         there = {f"{f.name}{'_total' * (f.type == 'counter')}" for f in self.families()}

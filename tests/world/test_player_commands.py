@@ -57,13 +57,17 @@ class TestCreate(BuiltWorld, PeopleWorld):
         form = {"username": name, "password1": "tide-and-time", "password2": "tide-and-time"}
         return Client(headers={"host": "localhost"}).post("/auth/register", form)
 
-    def test_a_new_player_starts_in_the_inn(self):
+    def test_the_first_screen_says_how_to_create_a_player(self):
         assert "create <name> <password>" in self.type("look")
         for line in ("create", "create Piet", 'create "Piet x', "create a b c"):
             assert "create <name> <password>" in self.type(line)
+
+    def test_a_short_password_is_refused(self):
         assert "too short" in self.type("create Piet abc")
         assert not AccountDB.objects.filter(username="Piet").exists()
         assert not self.newcomer.logged_in
+
+    def test_a_new_player_starts_in_the_inn(self):
         text = self.type("create Piet tide-and-time")
         account = AccountDB.objects.get(username="Piet")
         assert self.newcomer.logged_in
@@ -72,6 +76,10 @@ class TestCreate(BuiltWorld, PeopleWorld):
         assert list(account.characters) == [self.newcomer.puppet]
         assert "The Kettle" in text
         assert "help start" in text
+
+    def test_a_password_is_neither_shown_nor_stored_as_text(self):
+        text = self.type("create Piet tide-and-time")
+        account = AccountDB.objects.get(username="Piet")
         assert "tide-and-time" not in text
         assert "tide-and-time" not in account.password
         assert account.check_password("tide-and-time")
@@ -84,9 +92,13 @@ class TestCreate(BuiltWorld, PeopleWorld):
             assert reason in text, (name, text)
             assert len(text) < 600
             assert (AccountDB.objects.count(), ObjectDB.objects.count()) == before
+
+    def test_code_that_creates_accounts_gets_the_same_refusal(self):
         account, errors = Account.create(username="Oswln", password="tide-and-time")
         assert account is None
         assert "taken" in errors[0]
+
+    def test_the_website_refuses_the_name_of_an_agent(self):
         page = self.register("Mira")
         assert page.status_code == 200
         assert "is taken" in html.unescape(page.content.decode())

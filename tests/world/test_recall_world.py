@@ -65,8 +65,9 @@ class TestRelated(RecallWorld):
         assert any("The Inn]" in line for line in past)
         window = [m for m in self.mind.memory.context().window if m.number < len(FACTS)]
         assert not any(m.words in line for m in window for line in past if m.words)
-        recent = self.mind.memory.context().recent
-        assert f"(memories {recent.first}-{recent.last})" not in prompt
+        summed_up = self.mind.memory.context().recent.text.splitlines()[-1]
+        assert summed_up in prompt
+        assert not any(summed_up in line for line in past)
 
     def test_a_search_that_hangs_costs_half_a_second(self):
         self.say(*FACTS, *CHATTER)
@@ -91,22 +92,42 @@ class TestTools(RecallWorld):
     def kinds(self):
         return [(m.kind.value, m.text) for m in self.mind.memory.context().window[-3:]]
 
-    def test_notes_and_pins_are_in_prompts_and_shown_to_nobody(self):
+    KEPT = "After Tom spoke (memory 2): Tom owes me six pence."
+
+    def note_debts(self):
         self.ask("Remember my debt.", "> note debts: Tom owes me six pence. | he may forget")
+
+    def test_a_note_is_kept_with_its_occasion_and_its_reason(self):
+        self.note_debts()
         note = self.mind.books.notes.find("debts")
-        kept = "After Tom spoke (memory 2): Tom owes me six pence."
-        assert (note.text, note.reason) == (kept, "he may forget")
+        assert (note.text, note.reason) == (self.KEPT, "he may forget")
         assert self.kinds()[-1] == ("result", "Kept as your note 'debts'")
+
+    def test_a_note_that_bears_on_a_question_is_in_the_part_of_the_prompt_that_changes(self):
+        self.note_debts()
+        self.say(*CHATTER, *CHATTER)
+        prompt = self.ask("Who has debts of six pence?", "> wait")[0]
+        assert self.section(prompt, NOTES) == [f"- debts: {self.KEPT}"]
+        assert prompt.index("You are in The Inn") < prompt.index(NOTES)
+
+    def test_a_pin_is_in_the_part_of_the_prompt_that_stays_until_it_is_unpinned(self):
         self.ask("I am Tom.", "> pin Tom keeps bees.")
         self.say(*CHATTER, *CHATTER)
-        prompt = self.ask("Who has debts of six pence?", "> unpin 1")[0]
-        assert self.section(prompt, NOTES) == [f"- debts: {kept}"]
-        assert prompt.index("You are in The Inn") < prompt.index(NOTES), "in the part that changes"
+        prompt = self.ask("Who am I?", "> unpin 1")[0]
         pinned = r"## Always remember\n- After Tom spoke \(memory \d+\): Tom keeps bees\.\n"
         assert re.search(pinned, prompt.partition("You are in The Inn")[0])
-        assert "## Always remember" not in self.ask("Still?", "> forget debts")[0]
-        assert "six pence" in (self.mind.books.notes.folder / "forgotten" / "debts.md").read_text()
-        assert self.mind.books.notes.find("debts") is None
+        assert "## Always remember" not in self.ask("Still?", "> wait")[0]
+
+    def test_a_forgotten_note_is_moved_aside(self):
+        self.note_debts()
+        self.ask("Still?", "> forget debts")
+        notes = self.mind.books.notes
+        assert "six pence" in (notes.folder / "forgotten" / "debts.md").read_text()
+        assert notes.find("debts") is None
+
+    def test_notes_and_pins_are_shown_to_nobody(self):
+        self.note_debts()
+        self.ask("I am Tom.", "> pin Tom keeps bees.")
         assert not any("bees" in line or "note" in line for line in self.heard)
 
     def test_the_result_of_recall_is_in_the_next_prompt(self):
@@ -144,22 +165,32 @@ class TestPrivacy(RecallWorld):
 class TestBuilders(Building, RecallWorld):
     """Builders' commands on memories."""
 
-    def test_recall_memories_by_number_and_an_edited_summary(self):
+    def setUp(self):
+        super().setUp()
         self.say(*FACTS, *CHATTER)
-        shown = self.type("@recall mir = where is the brass key?")
-        head, first, why, *_ = shown.splitlines()
+
+    def test_a_search_shows_each_memory_with_its_score_and_why(self):
+        head, first, why, *_ = self.type("@recall mir = where is the brass key?").splitlines()
         assert "without the" in head
-        self.type("@agent/note Mira/well = It is deep.")
-        assert "Without words, all are shown" in self.type("@agent/note Mira/nosuch")
         assert "memory 3" in first
         assert "I lost a brass key" in first
         assert float(first.split()[0]) > 0
         assert "brass" in why.split("why: ")[1]
-        shown = self.type("@memories Mira")
-        assert "memories 1-11 of 11" in shown
+
+    def test_a_note_is_written_and_a_missing_one_is_named(self):
+        self.type("@agent/note Mira/well = It is deep.")
+        (note,) = self.mind.books.notes.all()
+        assert note.title == "well"
+        assert "It is deep." in note.text
+        assert "Without words, all are shown" in self.type("@agent/note Mira/nosuch")
+
+    def test_memories_are_shown_by_number(self):
+        assert "memories 1-11 of 11" in self.type("@memories Mira")
         shown = self.type("@memories Mira 2-3")
         assert "brass key" in shown
         assert "ferry" not in shown
+
+    def test_a_summary_edited_by_hand_is_adopted_and_found(self):
         (path,) = self.mind.books.notes.folder.parent.glob("summaries/recent.md")
         head, _, _ = path.read_text().rpartition("---\n")
         path.write_text(f"{head}---\n\nEdwin keeps a parrot in Ostrey.\n")

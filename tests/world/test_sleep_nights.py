@@ -10,7 +10,7 @@ from keepsake.events.types import Sleep
 from tests.fakes.model_server import Reply
 from tests.log_lines import LogLines
 from tests.world.agents_world import FixedConfig
-from tests.world.test_ladder_world import LadderWorld
+from tests.world.test_ladder_world import ROOM, LadderWorld
 from tests.world.test_sleep_world import SleepWorld
 
 ALL = ["consolidate", "reflect", "profiles", "intentions"]
@@ -128,8 +128,8 @@ class TestNights(NightWorld):
 class TestCompacting(LadderWorld):
     def test_the_memory_is_compacted_after_the_nights_work(self):
         self.services.sleeping = FixedConfig(self.services.sleeping.current)
-        self.fill(0.75, context_tokens=1600)
-        self.budget(context_tokens=1600)
+        self.fill(0.75, ROOM)
+        self.budget()
         sleeper = self.mind.sleeper
         books = self.mind.books
         update = books.update_people

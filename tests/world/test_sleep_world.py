@@ -115,12 +115,18 @@ class TestAsleep(SleepWorld):
         super().setUp()
         self.put_to_bed()
 
-    def test_people_see_that_it_sleeps_and_does_not_hear_talk(self):
+    def test_people_see_that_it_sleeps(self):
         assert "|cMira|n (asleep)" in self.type("look")
         assert "Mira lies asleep." in self.type("look mira")
         assert "asleep" in self.type("who")
+
+    def test_who_talks_to_it_is_told_that_it_sleeps_and_how_to_wake_it(self):
+        said = self.type("talk mira The key lies under the mat.")
+        assert "Mira is asleep, and does not hear you." in said
+        assert "wake mira" in said
+
+    def test_another_agent_is_told_too_and_its_prompt_says_so(self):
         other = self.add_agent("Oswin")
-        before = self.remembered()
         heard = self.capture(other)
         other.execute_cmd("talk mira Good evening.")
         assert "Mira is asleep, and does not hear you." in heard
@@ -128,37 +134,46 @@ class TestAsleep(SleepWorld):
         other.mind.thinker.preview(other).addCallback(lambda prompt: shown.append(prompt[0].text))
         self.settle(lambda: bool(shown))
         assert "Mira (asleep)" in shown[0]
-        said = self.type("talk mira The key lies under the mat.")
-        assert "Mira is asleep, and does not hear you." in said
-        assert "wake mira" in said
+
+    def test_it_does_not_perceive_what_is_said_and_done(self):
+        other = self.add_agent("Oswin")
+        before = self.remembered()
         self.type("say Nice fire.")
+        self.type("talk mira The key lies under the mat.")
         self.type("whisper mira = WAKE UP MIRA!")
         self.type("talk mira WAKE UP, MIRA!")
         self.type("emote hops about Mira!")
         self.type("talk oswin MIRA! WAKE UP!")
         assert self.lines(other)
-        # It does not think about arrivals and departures, or when it is moved.
+        assert self.remembered() == before
+
+    def test_it_does_not_think_about_arrivals_or_when_it_is_moved(self):
+        before = self.remembered()
         self.char2.move_to(self.add_room("Elsewhere"))
         self.char2.move_to(self.room1)
         self.mira.move_to(self.add_room("The Quay"))
         self.pass_time(5)
         assert self.remembered() == before
         assert self.mind.thinker.state is AgentState.ASLEEP
-        assert not any(prompt.startswith("You are Mira") for prompt in self.prompts())
+        assert self.prompts() == []
 
-    def test_shouting_and_shaking_wake_it_and_it_thinks_about_the_person(self):
-        self.replies = ["> say What is it?"]
+    def test_a_shout_at_it_wakes_it(self):
         self.type("shout Wake up, Mira!")
         assert not self.mira.db.asleep
         assert any("Mira wakes up" in line for line in self.heard)
         assert 'Tom shouts, "Wake up, Mira!"' in self.remembered()
         assert "You wake up after" in next(e for e in self.remembered() if "Tom woke you" in e)
-        self.put_to_bed()
+
+    def test_it_is_shaken_awake_and_thinks_about_the_person(self):
+        self.replies = ["> say What is it?"]
         assert "You shake Mira by the shoulder." in self.type("wake mi")
         assert not self.mira.db.asleep
         assert "Tom shakes you by the shoulder." in self.remembered()
         self.pass_time(5)
         assert any("What is it?" in line for line in self.heard)
+
+    def test_only_somebody_who_sleeps_here_can_be_woken(self):
+        self.type("wake mira")
         assert "Mira is awake." in self.type("wake mira")
         assert "Nobody called" in self.type("wake Hamlet")
         assert "Wake whom?" in self.type("wake")

@@ -45,13 +45,13 @@ class TalkWorld(Inn):
 class TestAnswers(TalkWorld):
     """Answers are spoken as the model wrote them."""
 
+    LOTTE = "My sister Lotte died in March."
+    ANSWER = "Oh, Tom. Sit down.\n*puts the ladle away*\n> give lamp to Tom\nIt was hers."
+
     def test_speech_gestures_and_deeds_of_one_answer_are_done_in_order(self):
         lamp = self.add_thing("lamp")
         lamp.location = self.mira
-        (sent,) = self.ask(
-            "My sister Lotte died in March.",
-            "Oh, Tom. Sit down.\n*puts the ladle away*\n> give lamp to Tom\nIt was hers.",
-        )
+        self.ask(self.LOTTE, self.ANSWER)
         assert self.acts() == [
             "say Oh, Tom. Sit down.",
             "emote puts the ladle away",
@@ -61,12 +61,18 @@ class TestAnswers(TalkWorld):
         assert 'Mira says to you, "Oh, Tom. Sit down."' in self.heard
         assert "* Mira puts the ladle away" in self.heard
         assert lamp.location == self.char1
+
+    def test_the_persona_is_the_system_message_and_the_words_are_the_last(self):
+        (sent,) = self.ask(self.LOTTE, self.ANSWER)
         assert sent[0]["role"] == "system"
         assert PERSONA in sent[0]["content"]
-        assert 'Tom says to you, "My sister Lotte died in March."' in sent[-1]["content"]
-        assert sent[-1]["content"].endswith(
-            "[Tom waits for your answer to: My sister Lotte died in March.]"
-        )
+        assert f'Tom says to you, "{self.LOTTE}"' in sent[-1]["content"]
+        assert sent[-1]["content"].endswith(f"[Tom waits for your answer to: {self.LOTTE}]")
+
+    def test_the_next_prompt_has_the_answer_as_it_was_written(self):
+        lamp = self.add_thing("lamp")
+        lamp.location = self.mira
+        (sent,) = self.ask(self.LOTTE, self.ANSWER)
         (after,) = self.ask("Thank you.", "Welcome.")
         (own, *_) = (each["content"] for each in after if each["role"] == "assistant")
         assert own.startswith("Oh, Tom. Sit down.\n*puts the ladle away*\n> give lamp to Tom")
@@ -334,26 +340,40 @@ class TestRules(TalkWorld):
         assert self.mind.thinker.log.outcomes == {"acted": 2}
         assert not self.fake.prompts()
 
-    def test_a_small_model_reads_ahead_after_greetings_and_answers_without_secrets(self):
+    def read_ahead_and_answer(self):
+        """Let Mira be greeted and answer once; return her calls: ahead, the answer, ahead."""
         self.replies = [" Sit down, Tom."]
         self.mira.db.profile = f"{PERSONA} (secret) You taste nothing."
         self.mira.db.examples = ['Piet says to you, "Hm."\n~Mira> say Sit, Piet.']
         self.mind.thinker.answered(identity_of(self.char1))
         self.settle(lambda: bool(self.fake.calls("/api/generate")))
-        (ahead,) = self.fake.calls("/api/generate")
-        assert ahead.body["options"]["num_predict"] == 1
         assert self.acts() == []
         self.set_thinking(idle_interval=20)
         self.ask("I mend nets.")
         self.settle(lambda: len(self.fake.calls("/api/generate")) == 3)
-        head = ahead.body["prompt"].split("\n(")[0]
+        return [call.body for call in self.fake.calls("/api/generate")]
+
+    def test_a_small_model_reads_ahead_after_a_greeting_and_after_its_answer(self):
+        greeted, answer, answered = self.read_ahead_and_answer()
+        assert greeted["options"]["num_predict"] == 1
+        assert answer["options"]["num_predict"] > 1
+        assert answered["options"]["num_predict"] == 1
+        assert "Mira: Sit down, Tom.\n(" in answered["prompt"]
+        assert self.acts() == ["say Sit down, Tom."]
+
+    def test_what_a_small_model_has_read_ahead_begins_its_prompt(self):
+        greeted, answer, _ = self.read_ahead_and_answer()
+        head = greeted["prompt"].split("\n(")[0]
         assert PERSONA in head
         assert "Mira: Sit, Piet." in head
-        _, answer, ahead = self.fake.calls("/api/generate")
-        assert answer.body["prompt"].startswith(head)
-        assert ahead.body["options"]["num_predict"] == 1
-        assert "Mira: Sit down, Tom.\n(" in ahead.body["prompt"]
-        assert "taste nothing" not in "".join(self.fake.prompts())
-        assert self.acts() == ["say Sit down, Tom."]
-        self.pass_time(900)  # a small model does nothing unprompted
+        assert answer["prompt"].startswith(head)
+
+    def test_a_small_model_never_reads_a_secret(self):
+        assert "taste nothing" not in "".join(
+            body["prompt"] for body in self.read_ahead_and_answer()
+        )
+
+    def test_a_small_model_does_nothing_unprompted(self):
+        self.read_ahead_and_answer()
+        self.pass_time(900)
         assert len(self.fake.calls("/api/generate")) == 3

@@ -59,24 +59,29 @@ class TestAccess(WebWorld):
                 found.add((answer.status_code, answer.content, headers))
         return found
 
-    def test_strangers_and_players_get_the_same_403_for_everything(self):
+    def test_strangers_and_players_get_the_same_403_for_every_address_of_the_api(self):
         player = self.account_named("Pia", "Player")
         strangers = self.seen_by(self.client_of(), self.addresses())
-        players = self.seen_by(self.client_of(player), self.addresses())
         assert len(strangers) == 1
-        assert strangers == players
+        assert strangers == self.seen_by(self.client_of(player), self.addresses())
         (status, body, _), *_ = strangers
         assert status == 403
         assert b"Mira" not in body
+
+    def test_strangers_and_players_get_the_same_403_for_every_page(self):
+        player = self.account_named("Pia", "Player")
         number = self.mira.id
         pages = [
             f"/agents/{rest}" for rest in ("", "search/", "world/", f"{number}/", "9/", "x/y/")
         ]
-        ((status, body, _),) = self.seen_by(self.client_of(), pages)
+        strangers = self.seen_by(self.client_of(), pages)
+        assert strangers == self.seen_by(self.client_of(player), pages)
+        ((status, body, _),) = strangers
         assert status == 403
         assert b"/auth/login/" in body
         assert b"Mira" not in body
-        assert self.seen_by(self.client_of(player), pages) == self.seen_by(self.client_of(), pages)
+
+    def test_strangers_get_403_even_when_the_agents_do_not_run(self):
         self.stop_services()  # builders get 503 now
         assert self.client_of().get(f"{API}/agents").status_code == 403
 
@@ -132,42 +137,111 @@ class TestAccess(WebWorld):
         assert self.web.get(f"/agents/{self.char1.id}/").status_code == 404
 
 
-class TestLooking(WebWorld):
-    """The API's answers."""
+class TestAtAGlance(WebWorld):
+    """Mira has answered Tom; Ada is paused."""
 
-    def test_all_agents_at_a_glance(self):
-        ada = self.add_agent("Ada")
-        ada.db.paused = True
+    def setUp(self):
+        super().setUp()
+        self.ada = self.add_agent("Ada")
+        self.ada.db.paused = True
         self.ask("Good evening.", "> say Good evening, Tom.")
+
+    def mira_row(self):
+        return self.get(self.of_mira())
+
+    def test_all_agents_are_listed_by_name(self):
         found = self.get("/agents")
         assert [each["name"] for each in found["agents"]] == ["Ada", "Mira"]
-        mira = found["agents"][1]
+        assert found["log_problem"] == ""
+        assert found["agents"][1] == self.mira_row()
+
+    def test_an_agent_is_shown_with_its_place_and_its_last_act(self):
+        mira = self.mira_row()
         assert (mira["id"], mira["state"], mira["place"]) == (self.mira.id, "idle", "The Inn")
-        new = self.get("/events", agent=self.mira.id)
-        assert any("Good evening, Tom" in each.get("text", "") for each in new["events"])
-        assert self.get("/events", after=new["last"]) == {**new, "events": []}
         assert mira["last_act"] == "say Good evening, Tom."
         assert (mira["ended"], mira["failed"], mira["waiting"]) == (1, 0, None)
+        assert mira["problem"] == ""
+
+    def test_an_agent_is_shown_with_its_memories_and_its_budget(self):
+        mira = self.mira_row()
         assert 0 < mira["used"] <= mira["budget"]
         assert mira["memories"] == self.mind.memory.memory.tiers.last_number
         assert mira["next_due"] == 129
+
+    def test_the_budget_is_what_the_model_can_read(self):
         limits = self.services.limits
         self.services.limits = PromptLimits.of_conversation(7000)
-        assert self.get(self.of_mira())["budget"] == 7000
+        assert self.mira_row()["budget"] == 7000
         self.services.limits = limits
-        assert mira["problem"] == found["log_problem"] == ""
+
+    def test_events_are_given_from_the_last_known_one_on(self):
+        new = self.get("/events", agent=self.mira.id)
+        assert any("Good evening, Tom" in each.get("text", "") for each in new["events"])
+        assert self.get("/events", after=new["last"]) == {**new, "events": []}
+
+    def test_a_room_is_shown_with_its_agents_and_players(self):
         inn = next(each for each in self.get("/world") if each["name"] == "The Inn")
-        assert inn["agents"] == [[ada.id, "Ada"], [self.mira.id, "Mira"]]
+        assert inn["agents"] == [[self.ada.id, "Ada"], [self.mira.id, "Mira"]]
         assert inn["players"] == ["Tom"]
-        assert self.get(self.of_mira()) == mira
+
+    def test_a_thought_that_failed_is_a_problem(self):
         self.fake.always("/api/chat", Reply(status=500))
         self.ask("Good evening.", seconds=30)
-        mira = self.get(self.of_mira())
+        mira = self.mira_row()
         assert mira["failed"] >= 1
         assert mira["problem"]
+
+    def test_a_memory_that_cannot_be_written_is_a_problem(self):
         self.mind.memory.problem = ArchiveUnwritable("the disk is full", "Free some space")
-        assert "disk is full" in self.get(self.of_mira())["problem"]
-        assert self.get(self.of_mira())["state"] == "memory cannot be written"
+        mira = self.mira_row()
+        assert "disk is full" in mira["problem"]
+        assert mira["state"] == "memory cannot be written"
+
+
+class TestTiers(WebWorld):
+    """Mira has heard so much that her memories were summarised several times."""
+
+    def setUp(self):
+        super().setUp()
+        (self.services.places.config / "memory_compaction.md").write_text(SMALL_WINDOWS)
+        self.add_memories(40)
+        self.tiers = self.get(self.of_mira("/tiers"))
+        self.total = self.mind.memory.memory.tiers.last_number
+
+    def test_the_tiers_follow_each_other_without_a_gap(self):
+        longterm = self.tiers["longterm"]
+        recent = self.tiers["recent"]
+        assert (self.tiers["first"], self.tiers["total"]) == (1, self.total)
+        assert longterm["first"] == 1
+        assert longterm["last"] + 1 == recent["first"]
+        assert recent["last"] + 1 == self.tiers["window_first"]
+        assert recent["tokens_after"] > 0
+
+    def test_all_memories_can_be_read_whatever_their_tier(self):
+        found = self.get(self.of_mira("/memories"), first=1, last=self.total)
+        assert [each["number"] for each in found] == list(range(1, self.total + 1))
+
+    def test_every_memory_was_summarised_once(self):
+        made = self.get(self.of_mira("/compactions"), limit=100)[::-1]
+        folded = [each["covered"] for each in made if each["covered"]]
+        assert (folded[0][0], folded[-1][1]) == (1, self.tiers["window_first"] - 1)
+        assert all(first <= last for first, last in folded)
+        for (_, last), (first, _) in pairwise(folded):
+            assert first == last + 1
+
+    def test_a_compaction_is_shown_with_its_texts(self):
+        newest = self.get(self.of_mira("/compactions"), limit=1)[0]
+        assert newest["after"]["longterm"]["text"]
+        assert newest["undone"] is None
+
+    def test_compactions_are_given_page_by_page(self):
+        whole = self.get(self.of_mira("/compactions"), limit=100)
+        page = self.get(self.of_mira("/compactions"), limit=3, before=whole[2]["number"])
+        assert page == whole[3:6]
+
+
+class TestLooking(WebWorld):
+    """The API's answers."""
 
     def test_the_prompt_as_it_was_sent(self):
         assert self.get(self.of_mira("/prompt"))["at"] is None
@@ -182,32 +256,6 @@ class TestLooking(WebWorld):
         shown = "\n".join(each["text"] for each in found["sent"])
         assert [*filter(None, shown.split("\n"))] == [*filter(None, sent.split("\n"))]
         assert "who it is" in {each["name"] for each in found["sent"]} & {*found["sections"]}
-
-    def test_every_memory_is_in_one_tier_and_was_summarised_once(self):
-        (self.services.places.config / "memory_compaction.md").write_text(SMALL_WINDOWS)
-        self.add_memories(40)
-        tiers = self.get(self.of_mira("/tiers"))
-        total = self.mind.memory.memory.tiers.last_number
-        assert (tiers["first"], tiers["total"]) == (1, total)
-        longterm = tiers["longterm"]
-        recent = tiers["recent"]
-        assert longterm["first"] == 1
-        assert longterm["last"] + 1 == recent["first"]
-        assert recent["last"] + 1 == tiers["window_first"]
-        assert recent["tokens_after"] > 0
-        found = self.get(self.of_mira("/memories"), first=1, last=total)
-        assert [each["number"] for each in found] == list(range(1, total + 1))
-        whole = self.get(self.of_mira("/compactions"), limit=100)
-        made = whole[::-1]
-        folded = [each["covered"] for each in made if each["covered"]]
-        assert (folded[0][0], folded[-1][1]) == (1, tiers["window_first"] - 1)
-        assert all(first <= last for first, last in folded)
-        for (_, last), (first, _) in pairwise(folded):
-            assert first == last + 1  # each memory once
-        assert made[-1]["after"]["longterm"]["text"]
-        assert made[-1]["undone"] is None
-        page = self.get(self.of_mira("/compactions"), limit=3, before=whole[2]["number"])
-        assert page == whole[3:6]
 
     def test_why_it_did_what_it_did(self):
         assert "not done anything" in self.get(self.of_mira("/why"), 404)["error"]

@@ -54,9 +54,13 @@ def test_players_colour_codes_are_escaped():
 class TestWhy(WhyWorld):
     """What @why shows."""
 
-    def test_what_led_to_an_act_down_to_the_raw_memories(self):
+    def answer_about_edwin(self) -> None:
+        """Let Mira answer by a memory that is no longer in her window."""
         self.say(*FACTS, *CHATTER)
         self.ask("Where does my brother Edwin mend nets?", "> say In Ostrey, he mends nets. | kind")
+
+    def test_what_led_to_an_act_down_to_the_raw_memories(self):
+        self.answer_about_edwin()
         shown = self.why()
         for part in table("what led to an act"):
             assert part in shown
@@ -66,13 +70,18 @@ class TestWhy(WhyWorld):
         assert "words: " in recalled
         assert "who it is" in shown.split("Prompt")[1]
         assert "Note:" not in shown
+
+    def test_the_event_of_a_thought_names_its_act_and_what_it_was_shown(self):
+        self.answer_about_edwin()
         *_, thought = (each for each in self.logged("thought") if "Ostrey" in each["answer"])
         assert thought["compaction"] == 1
         (act,) = self.mind.memory.memory.archive.read(thought["memory"], thought["memory"])
         assert (act.text, act.reason) == ("say In Ostrey, he mends nets.", "kind")
         assert 0 < thought["recent"] < thought["total"] == act.number - 1
         assert 2 in [each["n"] for each in thought["recalled"] if each["kind"] == "memory"]
-        # Every search is an event, with who asked for it.
+
+    def test_every_search_is_an_event_with_who_asked_for_it(self):
+        self.say(*FACTS, *CHATTER)
         self.ask("Who was it?", "> recall the brass key", "> say You lost it.")
         self.type("@recall Mira = Edwin")
         found = {each["by"]: each for each in self.logged("recall")}

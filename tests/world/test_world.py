@@ -109,27 +109,36 @@ class TestBuilt(BuiltWorld, EvenniaTest):
             for word in (*place.details, *told[room].split()):
                 assert find_detail(find("room", room), word), (room, word)
 
-    def test_a_rooms_text_has_its_order_and_agents_see_arrivals_and_departures(self):
-        kettle = find("room", "kettle")
-        tom = create_object(Character, key="Tom", location=kettle)
-        lines = strip_ansi(kettle.return_appearance(tom)).splitlines()
+    def setUp(self):
+        super().setUp()
+        self.kettle = find("room", "kettle")
+        self.tom = create_object(Character, key="Tom", location=self.kettle)
+
+    def test_a_rooms_text_has_its_order(self):
+        lines = strip_ansi(self.kettle.return_appearance(self.tom)).splitlines()
         assert lines[0] == "The Kettle"
         assert lines[1].startswith("The only inn in Withy Hythe")
         assert lines[3].startswith("Exits: north to Pump Square, south to The Quay, west to")
         assert lines[4] == "Here: Mira."
-        told = map_of(tom, steps=9).splitlines()
+
+    def test_the_map_names_the_way_to_each_place_the_nearest_first(self):
+        told = map_of(self.tom, steps=9).splitlines()
         assert "The Guest Loft: up." in told
         assert told.index("Pump Square: north.") < told.index("The Salt Pans: south, then west.")
         assert len(told) == len(ATLAS.places) - 2, "all but the cellar and where they are"
-        assert not_here_message("wren", tom).endswith("Wren is at the salt pans.")
+
+    def test_who_looks_for_an_absent_villager_reads_where_they_are(self):
+        assert not_here_message("wren", self.tom).endswith("Wren is at the salt pans.")
+
+    def test_agents_see_arrivals_and_departures(self):
         heard: list[str] = []
         mira = find("agent", "mira")
         nell = find("agent", "nell")
         nell.move_to(find("room", "square"), quiet=True)
         for agent in (mira, nell):
             agent.msg = lambda text=None, **kwargs: heard.append(strip_ansi(text[0]))
-        tom.execute_cmd("north")
-        tom.move_to(find("room", "quay"))
+        self.tom.execute_cmd("north")
+        self.tom.move_to(find("room", "quay"))
         assert heard == [
             "Tom goes north to Pump Square.",
             "Tom arrives from The Kettle.",

@@ -139,7 +139,7 @@ MSSP_META_MODULE = ""
 TELNET_OOB_ENABLED = True  # tells crawlers that the game has GMCP
 WEB_PLUGINS_MODULE = "game.server.conf.web_plugins"
 
-INSTALLED_APPS += ["ninja", "keepsake.contrib.evennia"]  # noqa: F405 - Evennia's
+INSTALLED_APPS += ["ninja", "keepsake.contrib.evennia", "keepsake.web"]  # noqa: F405 - Evennia's
 
 # --- web ----------------------------------------------------------------------------
 ROOT_URLCONF = "game.web.urls"

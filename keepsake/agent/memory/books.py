@@ -72,6 +72,10 @@ class Books:
     def _record(self, line: dict[str, Any]) -> None:
         self.record(line)
 
+    def read_for_thoughts(self) -> None:
+        """Read the files that every thought needs, so that the first does not wait; blocks."""
+        _ = self.pinned.shown, self.commitments.items, self.plans.items
+
     def read_edits(self) -> None:
         """Read files that a person has edited; blocks.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -35,6 +36,8 @@ REOPEN_SECONDS = 10.0
 """Seconds after a failure to open the archive in which it is not tried again."""
 PRIVATE = "private.json"
 """The file in an agent's index folder that keeps which of its memories are private."""
+ALL = sys.maxsize
+"""Larger than the number of any memory."""
 
 
 class MemoryComponent:
@@ -59,12 +62,13 @@ class MemoryComponent:
         self.summaries = SummaryFolder(ref.folder / "summaries", ref.name)
         self.problem: KeepsakeError | None = None
         self.newest = 0
-        self.private = PrivateWords()
+        self.private = PrivateWords(unread=ALL)  # until the archive is opened
         self.commitments = books.commitments
         self.waiting: deque[Line] = deque(services.spill.of(ref.folder.name))
         self._books = books
         self._services = services
         self._spilled = bool(self.waiting)
+        self._inherited = len(self.waiting)  # the first of them, which an earlier process left
         self._memory: AgentMemory | None = None
         self._private_cache: PrivacyCache | None = None  # None before the archive is opened
         self._opening = threading.RLock()
@@ -81,7 +85,8 @@ class MemoryComponent:
         """
         memory = Memory(0, self._services.clock.now(), what, **facts)
         line: Line = memory.to_line()
-        self.waiting.append(line)
+        with self._opening:  # a thread that opens the archive puts another deque in its place
+            self.waiting.append(line)
         if self.save_backlog():
             return self.newest
         if self._services.spill.keep(self.folder.name, line):  # so that a stop does not lose it
@@ -213,11 +218,21 @@ class MemoryComponent:
             return False
         self._services.syncer.syncs.add(archive.sync)
         self._begin_private(archive)
-        # An earlier process may have archived some of the memories that waited.
-        self.waiting = deque(not_yet_in(archive, list(self.waiting)))
+        self._drop_archived(archive)
         self._books.record = archive.append
         self._memory = memory  # last, because from now on any thread may use it
         return True
+
+    def _drop_archived(self, archive: Archive) -> None:
+        """Let those memories wait no more that an earlier process archived before it ended.
+
+        Newer ones are in no archive, and need not be searched there.
+        """
+        waiting = list(self.waiting)
+        inherited = waiting[: self._inherited]
+        newer = waiting[self._inherited :]
+        self.waiting = deque([*not_yet_in(archive, inherited), *newer])
+        self._inherited = 0
 
     def _begin_private(self, archive: Archive) -> None:
         """Find out which memories are private: at once in a small archive, else in a thread."""

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
 
 from keepsake.agent.attention import Impulse, ImpulseKind
+from keepsake.agent.body import GameObject, RoomObject
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.runtime import Runtime
 from keepsake.agent.scheduler import Alarm
@@ -19,6 +19,7 @@ from keepsake.agent.sleep.night import Nights
 from keepsake.agent.surroundings import (
     WAKE,
     Body,
+    Route,
     hosts_guests,
     identity_of,
     impulse_of,
@@ -57,7 +58,7 @@ class _Walk:
     """A walk to a room."""
 
     manner: str  # a key of :data:`_PACE`
-    goal: Any
+    goal: RoomObject | None
     arrived: Callable[[], None]  # called at its end, even if the agent cannot get there
 
 
@@ -80,7 +81,9 @@ class Sleeper:
         self.nights = nights
         self._body = thinker.body
         agent = thinker.body()
-        self.awake_seconds = float(agent.attributes.get("awake_seconds", 0.0) if agent else 0.0)
+        stored = agent.attributes.get("awake_seconds") if agent is not None else None
+        # A builder can set the attribute to any value.
+        self.awake_seconds = float(stored) if isinstance(stored, int | float) else 0.0
         self._walk: _Walk | None = None
         self._next = Alarm(services.scheduler)
         self._last_tick = self._last_spoken = services.seconds()
@@ -159,15 +162,14 @@ class Sleeper:
         """Stop, because the server stops or the agent is gone. A sleeping agent stays asleep."""
         self.stop_walking()
         self.nights.close()
-        self._store_awake_seconds(self.awake_seconds)
 
     # -- walking
 
-    def walk(self, goal: Any, arrived: Callable[[], None]) -> None:
+    def walk(self, goal: RoomObject, arrived: Callable[[], None]) -> None:
         """Walk to a room of the daily routine; anyone who addresses the agent stops it."""
         self._walk_to(arrived, _STROLL, goal)
 
-    def go_on_errand(self, goal: Any, arrived: Callable[[], None]) -> None:
+    def go_on_errand(self, goal: RoomObject, arrived: Callable[[], None]) -> None:
         """Walk to a room because the agent wants to; people see it set off."""
         self._walk_to(arrived, _ERRAND, goal)
 
@@ -203,7 +205,9 @@ class Sleeper:
         self._walk = None
         self._next.cancel()
 
-    def _walk_to(self, arrived: Callable[[], None], manner: str = _TIRED, goal: Any = None) -> None:
+    def _walk_to(
+        self, arrived: Callable[[], None], manner: str = _TIRED, goal: RoomObject | None = None
+    ) -> None:
         """Start a walk to a room. An agent that is already there arrives at once."""
         self.stop_walking()
         if (agent := self._body()) is None:
@@ -231,7 +235,7 @@ class Sleeper:
         if self._walk is walk:  # else something behind the exit stopped the walk
             self._continue_walk(agent, walk, ways if agent.location is not before else None)
 
-    def _continue_walk(self, agent: Body, walk: _Walk, ways: list[Any] | None) -> None:
+    def _continue_walk(self, agent: Body, walk: _Walk, ways: Route | None) -> None:
         """Arrive or walk on. An agent without a route home is moved there, and people see it."""
         if agent.location is not walk.goal:
             if ways:
@@ -293,7 +297,7 @@ class Sleeper:
 
     # -- events around a sleeping agent
 
-    def disturb(self, speaker: Any, what: What, event: str) -> bool:
+    def disturb(self, speaker: GameObject | None, what: What, event: str) -> bool:
         """Disturb the sleeper; return whether it perceives that. A shout at it wakes it.
 
         Args:
@@ -322,6 +326,6 @@ class Sleeper:
         return False
 
 
-def _answer(agent: Body, speaker: Any, text: str) -> None:
+def _answer(agent: Body, speaker: GameObject, text: str) -> None:
     """Tell a speaker that the agent is asleep."""
     speaker.msg((text, {"type": "asleep"}), from_obj=agent)

@@ -129,7 +129,7 @@ class Answering:
         """Execute a line of the answer that begins with ``>``."""
         agent = self._body()
         memory = self._tools.memory
-        read = read_deed(part.text, *available_verbs(agent, self._context, memory.private))
+        read = read_deed(part.text, *available_verbs(agent, self._context, self._tools))
         if isinstance(read, Command):
             if read.verb == TALK and (fault := self._fault(read.words)):
                 return Act(None, fault)

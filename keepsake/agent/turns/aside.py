@@ -116,8 +116,7 @@ class _AsideQuestion:
 
     def _spoken(self, parts: Sequence[AnswerPart]) -> list[str]:
         """Return the lines that the agent says, plainly or as a deed: ``say Good day.``."""
-        private = self._tools.memory.private
-        able = available_verbs(self._agent, self._turn.turn, private)
+        able = available_verbs(self._agent, self._turn.turn, self._tools)
         lines = list[str]()
         for part in parts:
             if part.kind is PartKind.SPEECH:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 from keepsake.agent.acting import LOOKUPS, NO_BASIS, SPEECH, Act, Basis
 from keepsake.agent.agent_log import Sent
 from keepsake.agent.attention import Impulse
+from keepsake.agent.body import RoomObject
 from keepsake.errors import ModelError
 from keepsake.events.types import Thought, ThoughtOutcome
 from keepsake.models.queue import Outcome
@@ -90,7 +90,7 @@ class AttemptState:
     parts: int = 0
     """Parts of the answer that were read, refused ones included."""
     fault: str = ""
-    place: Any = None
+    place: RoomObject | None = None
     """The room that the prompt describes; None before there is a prompt."""
 
     @property

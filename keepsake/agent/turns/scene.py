@@ -33,7 +33,6 @@ from keepsake.agent.turns.context import (
     secrecy,
     unanswered,
 )
-from keepsake.archive.privacy import PrivateWords
 from keepsake.archive.records import Memory
 from keepsake.archive.transcript import day_and_time
 from keepsake.events.types import Recalled
@@ -64,24 +63,26 @@ def recall_for_turn(
 
 
 def available_verbs(
-    agent: Body, turn: TurnContext, private: PrivateWords
+    agent: Body, turn: TurnContext, tools: MemoryTools
 ) -> tuple[tuple[Verb, ...], Options]:
     """Return the verbs that the agent may use in this turn, and their options.
 
     An agent that answers somebody may leave the talk, but not the place where it hosts guests.
     """
-    _, confided = secrecy(agent, turn, private)
+    _, confided = secrecy(agent, turn, tools.memory.private)
     without = {"talk"} | WRITES if confided else set[str]()
-    if invitation_to(agent, turn) is None:
+    if invitation_to(tools, turn) is None:
         without |= ANSWERS
-    without |= agent.mind.tools.withheld
+    without |= tools.withheld
     verbs = tuple(verb for verb in VERBS if verb.name not in without)
     own: tuple[Verb, ...] = call_hook(agent, "verbs_now", tuple, ()) if agent.agent_verbs else ()
     # It is unknown who hears the free words of a game's own verb, so confided words are excluded.
     verbs += tuple(verb for verb in own if not (confided and f"<{WORDS}>" in verb.usage))
-    stays = hosts_guests(agent) if turn.partner else agent.mind.thinker.must_stay
+    mind = agent.mind
+    must_stay = mind is not None and mind.thinker.must_stay
+    stays = hosts_guests(agent) if turn.partner else must_stay
     if turn.impulse.kind is ImpulseKind.PLAN:  # guests wait, but not somebody whom it talks with
-        stays = agent.mind.thinker.in_talk
+        stays = mind is not None and mind.thinker.in_talk
     options = options_of(agent, stays=stays)
     if confided:  # no verb reaches anybody else, whatever it is
         near = (each for each in people_near(agent) if identity_of(each) in turn.audience)
@@ -89,15 +90,15 @@ def available_verbs(
     return verbs, options
 
 
-def invitation_to(agent: Body, turn: TurnContext) -> Invitation | None:
+def invitation_to(tools: MemoryTools, turn: TurnContext) -> Invitation | None:
     """Return the partner's invitation that the agent has not answered; None if there is none.
 
     An agent that does without plans cannot answer any.
     """
-    if AGREE in agent.mind.tools.withheld:
+    appointments = tools.appointments
+    if appointments is None or AGREE in tools.withheld:
         return None
-    found: Invitation | None = agent.mind.appointments.open_from(turn.partner)
-    return found
+    return appointments.open_from(turn.partner)
 
 
 # -- the scene
@@ -144,8 +145,9 @@ def scene_of(
     known = people_known(agent)
     excerpts = excerpts_of(hits, found, known)
     told = told_lines(hits, waiting.words, known)
+    invitation = invitation_to(tools, turn)
     scene = replace(
-        _surroundings(agent, turn, now, *available_verbs(agent, turn, memory.private)),
+        _surroundings(agent, turn, now, *available_verbs(agent, turn, tools)),
         longterm=longterm.text if longterm else "",
         longterm_span=f"{longterm.first} to {longterm.last}" if longterm else "",
         recent=recent.text if recent else "",
@@ -164,6 +166,7 @@ def scene_of(
         window=window,
         words=waiting.words if late else "",
         asked="" if late else waiting.words,
+        invitation=invitation.line if invitation is not None else "",
         earlier=waiting.memories[-1].line if late and waiting.memories else "",
         answers=_answered(tools, turn, waiting),
         whispered=turn.whispered,
@@ -221,7 +224,6 @@ def _surroundings(
     agent: Body, turn: TurnContext, now: datetime, verbs: Sequence[Verb], options: Options
 ) -> Scene:
     """Return the agent's persona and surroundings as a scene."""
-    invitation = invitation_to(agent, turn)
     now = now.astimezone()
     daytime = day_and_time(now)
     place = agent.location
@@ -232,14 +234,12 @@ def _surroundings(
     always = [v for v in VERBS if v.takes is not Takes.TEXT and v.takes not in NAMING]
     own = {verb: f": {verb.help}" for verb in deeds if verb.takes is Takes.OWN}
     changing = NAMING | {Takes.OWN}
-    facts = [
-        f"You follow {name_of(e, agent)}."
-        for e in people_near(agent)
-        if e.id == agent.mind.actor.leader
-    ]
+    leader = agent.mind.actor.leader if agent.mind is not None else None
+    followed = [each for each in people_near(agent) if each.id == leader]
+    facts = [f"You follow {name_of(each, agent)}." for each in followed]
     if usual := call_hook(agent, "usual_day", str, ""):
         facts.append(f"On an ordinary day: {usual}")
-    facts += call_hook(agent, "at_agent_prompt", list | tuple, ())
+    facts += call_hook(agent, "at_agent_prompt", list | tuple, [])
     things = place.contents_get(content_type="object") if place is not None else ()
     people = (
         f"{name_of(each, agent)}{' (asleep)' if each.db.asleep else ''}"
@@ -263,7 +263,6 @@ def _surroundings(
         options=tuple(f"{u}{own.get(v, '')}" for v, u in usages.items() if v.takes in changing),
         facts=tuple(map(str, facts)),
         partner=turn.partner.name if turn.partner else "",
-        invitation=invitation.line if invitation is not None else "",
         trigger=turn.impulse.kind,
         occasion=turn.impulse.why if turn.impulse.kind is ImpulseKind.IDLE else "",
         tools=tuple(usages.items()),

@@ -155,7 +155,7 @@ class Turn:
             raise TurnDropped
         if not (has_model or self._context.partner):
             raise TurnDropped  # without a model, an agent does nothing unprompted
-        invited = invitation_to(self._agent, self._context) is not None
+        invited = invitation_to(self._tools, self._context) is not None
         by_rule = not has_model or (invited and not self._services.acts_unprompted)
         for _ in range(1 + MOST_LOOKUPS):
             found = await self._wait(recall_for_turn(self._agent, self._context, self._tools))
@@ -208,7 +208,7 @@ class Turn:
             raise TurnDropped
         basis = basis_of_rule(wanted, found)
         self._state = state = AttemptState(number=1, impulse=wanted, basis=basis)
-        invitation = invitation_to(self._agent, self._context)
+        invitation = invitation_to(self._tools, self._context)
         if invitation is None:
             words = reply_by_rule(self._agent, self._context, partner, found, self._tools.memory)
         else:
@@ -219,7 +219,8 @@ class Turn:
 
     async def _settle_by_rule(self, invitation: Invitation, partner: Person) -> str:
         """Answer an invitation by rule, and return the words: yes if the agent is free then."""
-        appointments = self._agent.mind.appointments
+        appointments = self._tools.appointments
+        assert appointments is not None  # it has the invitation
         agrees = appointments.is_free(invitation.at)
         settle = partial(appointments.settle, partner, agrees=agrees)
         try:
@@ -227,8 +228,7 @@ class Turn:
         except KeepsakeError as error:
             log.warning("An invitation failed", agent=self._agent.key, exc_info=error)
             agrees = False
-        line: str = appointments.answer_line(invitation, self._context.words, agrees=agrees)
-        return line
+        return appointments.answer_line(invitation, self._context.words, agrees=agrees)
 
     async def _answer(self, found: SearchResult | None) -> Attempt:
         """Ask the model. If its first part is refused, ask once more and give the reason."""

@@ -4,21 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeGuard
 
 from evennia.objects.objects import DefaultCharacter, DefaultObject
 
 from keepsake.agent.acting import CurrentAct
 from keepsake.agent.agent_log import call_hook
 from keepsake.agent.attention import Impulse, ImpulseKind
+from keepsake.agent.body import Body, CharacterObject, GameObject
 from keepsake.agent.mind import Mind
 from keepsake.agent.runtime import runtime
-from keepsake.agent.surroundings import identity_of, impulse_of, is_agent, name_of, place_of
+from keepsake.agent.surroundings import (
+    identity_of,
+    impulse_of,
+    is_agent,
+    is_character,
+    name_of,
+    place_of,
+)
 from keepsake.archive.records import GIVE, SCENE, MemoryFacts
 from keepsake.contrib.evennia import creation, hearing
 from keepsake.contrib.evennia.characters import CharacterMixin, answers_room, greeter, may_join_in
 from keepsake.contrib.evennia.hearing import MOVES
-from keepsake.contrib.evennia.minds import close_mind, mind_of
+from keepsake.contrib.evennia.minds import close_mind, last_number, mind_of, reopen_mind, report
 from keepsake.errors import NameRefused
 from keepsake.happening import ME, Manner, Result, Speech, What, actor_of, addressees_of
 from keepsake.language import perception
@@ -93,7 +101,7 @@ class AgentMixin(CharacterMixin):
     def at_object_post_creation(self) -> None:
         """Log that the agent begins, so that earlier events of the same name are not its own."""
         super().at_object_post_creation()
-        creation.report(self, "begins")
+        report(self, "begins")
 
     is_agent = True
 
@@ -125,7 +133,9 @@ class AgentMixin(CharacterMixin):
     replaced by what is there, ``<words>`` is free text. May be a property.
     """
 
-    def at_agent_heard(self, line: str, speaker: Any, kind: str, addressed: bool) -> bool | None:
+    def at_agent_heard(
+        self, line: str, speaker: CharacterObject, kind: str, addressed: bool
+    ) -> bool | None:
         """Called after the agent remembers an event that may start a thought; False prevents it.
 
         Args:
@@ -173,7 +183,13 @@ class AgentMixin(CharacterMixin):
         self._perceive(mind, str(raw), facts or {}, sender, direct=direct)
 
     def _perceive(
-        self, mind: Mind, raw: str, options: Mapping[str, Any], sender: Any, *, direct: bool
+        self,
+        mind: Mind,
+        raw: str,
+        options: Mapping[str, Any],
+        sender: GameObject | None,
+        *,
+        direct: bool,
     ) -> None:
         """Remember a line and react to it."""
         line = perception.perceive(raw, own_name=self.key)
@@ -235,12 +251,14 @@ class AgentMixin(CharacterMixin):
         happening = act.happening
         mind.memory.remember(what, place=place_of(self), event=kind, happening=happening)
 
-    def _may_react(self, line: str, speaker: Any, kind: str, event: ImpulseKind) -> bool:
+    def _may_react(
+        self, line: str, speaker: CharacterObject, kind: str, event: ImpulseKind
+    ) -> bool:
         """Whether the game's hook allows a thought about what the agent heard."""
         heard = (line, speaker, kind, event in (ImpulseKind.ADDRESSED, ImpulseKind.GIVEN))
         return call_hook(self, "at_agent_heard", bool | None, True, *heard) is not False
 
-    def _with_addressee(self, event: Impulse, player: Any, what: What) -> Impulse:
+    def _with_addressee(self, event: Impulse, player: CharacterObject, what: What) -> Impulse:
         """Return the event, as addressed if the player's words to the room are for this agent."""
         now = runtime().seconds()
         to = addressees_of(what)
@@ -255,11 +273,15 @@ class AgentMixin(CharacterMixin):
         return event
 
     def at_object_receive(
-        self, moved_obj: Any, source_location: Any, move_type: str = "move", **kwargs: Any
+        self,
+        moved_obj: GameObject,
+        source_location: GameObject | None,
+        move_type: str = "move",
+        **kwargs: Any,
     ) -> None:
         """Expect the line about a gift, in any game."""
         super().at_object_receive(moved_obj, source_location, move_type=move_type, **kwargs)
-        if move_type == GIVE and identity_of(source_location):
+        if move_type == GIVE and is_character(source_location):
             hearing.expect_gift(self, source_location, moved_obj)
 
     # -- speaking
@@ -271,7 +293,9 @@ class AgentMixin(CharacterMixin):
         if mind is not None and (act := mind.actor.current) is not None and to_obj is not self:
             act.reached.add(identity_of(to_obj))
 
-    def say_by_hook(self, words: str, to: Any = None, *, whisper: bool = False) -> None:
+    def say_by_hook(
+        self, words: str, to: CharacterObject | None = None, *, whisper: bool = False
+    ) -> None:
         """Speak in the game's own way, by Evennia's ``at_say``, without a command."""
         receivers = [to] if to is not None else None
         speech = Speech(
@@ -284,7 +308,7 @@ class AgentMixin(CharacterMixin):
         with hearing.happens(speech):
             self.at_say(words, receivers=receivers if whisper else None, whisper=whisper)
 
-    def is_everyday(self, line: str, facts: Mapping[str, Any], from_obj: Any) -> bool:
+    def is_everyday(self, line: str, facts: Mapping[str, Any], from_obj: GameObject | None) -> bool:
         """Whether a scene is not remembered. A game may override it for its daily scenes."""
         return False
 
@@ -301,7 +325,7 @@ class AgentMixin(CharacterMixin):
 
     # -- arrivals and departures
 
-    def notice_move(self, mover: Any, *, memory: int = 0, line: str = "") -> None:
+    def notice_move(self, mover: CharacterObject, *, memory: int = 0, line: str = "") -> None:
         """React to a character that has come or left; ``memory`` and ``line``: its memory, if any.
 
         Evennia announces a departure before the move: call this after the move.
@@ -319,7 +343,7 @@ class AgentMixin(CharacterMixin):
         else:
             mind.thinker.schedule()
 
-    def at_look(self, target: Any, **kwargs: Any) -> str:
+    def at_look(self, target: GameObject | None, **kwargs: Any) -> str:
         """Return what the agent sees: nothing of its room while it walks home or sleeps."""
         mind = self.mind
         if mind and target is self.location and (mind.sleeper.walking or mind.sleeper.asleep):
@@ -335,13 +359,13 @@ class AgentMixin(CharacterMixin):
     def at_post_unpuppet(self, account: Any = None, session: Any = None, **kwargs: Any) -> None:
         """Do nothing: the agent stays in the world and acts by itself again."""
 
-    def at_object_post_copy(self, new_obj: Any, **kwargs: Any) -> None:
+    def at_object_post_copy(self, new_obj: Body, **kwargs: Any) -> None:
         """Give a copy its own memory, because two agents cannot write one archive."""
         close_mind(new_obj.id)
         for name in ("asleep", "awake_seconds", creation.MEMORY_ID):
             new_obj.attributes.remove(name)
         creation.begin_memory(new_obj)
-        creation.report(new_obj, "begins")
+        report(new_obj, "begins")
 
     def at_rename(self, oldname: str, newname: str) -> None:
         """Reopen the mind under the new name; restore the old name if the new one is refused."""
@@ -354,33 +378,33 @@ class AgentMixin(CharacterMixin):
         if clean != newname:
             self.db_key = clean
             self.save(update_fields=["db_key"])
-        close_mind(self.id)  # reading ``self.mind`` opens it again
-        if mind := self.mind:
-            mind.thinker.schedule()
+        last = last_number(self)
+        if mind := reopen_mind(self):
+            mind.when_open(mind.thinker.schedule)
         if clean != oldname:
-            creation.report(self, "renamed", about=oldname)
+            report(self, "renamed", about=oldname, last=last)
 
     def at_object_delete(self) -> bool:
         """Close the memory; the archive stays in the vault."""
-        creation.report(self, "ends")
+        report(self, "ends")
         self.ndb.being_deleted = True
         close_mind(self.id)
         return bool(super().at_object_delete())
 
 
-def _sender_in(from_obj: Any) -> Any:
+def _sender_in(from_obj: object) -> GameObject | None:
     """Return the object that a message is from: the first of several; None if it is a session."""
     several = from_obj if isinstance(from_obj, list | tuple) else (from_obj,)
     return next((each for each in several if isinstance(each, DefaultObject)), None)
 
 
-def _is_seen(mover: Any, agent: Any) -> bool:
-    """Whether the agent notices the mover's arrivals and departures."""
+def _is_seen(mover: GameObject | None, agent: Body) -> TypeGuard[CharacterObject]:
+    """Whether it is a character whose arrivals and departures the agent notices."""
     unseen = getattr(mover, "unannounced", False)
-    return bool(identity_of(mover)) and mover is not agent and not unseen
+    return is_character(mover) and mover is not agent and not unseen
 
 
-def notice_login(sender: Any, **_: Any) -> None:
+def notice_login(sender: CharacterObject, **_: object) -> None:
     """Let the agents in the room notice that a player has entered or left the game."""
     room = sender.location or sender.db.prelogout_location
     for each in room.contents_get(content_type="character") if room else ():

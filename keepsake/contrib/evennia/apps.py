@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 from django.apps import AppConfig
@@ -10,6 +11,7 @@ from django.conf import settings
 
 from keepsake import paths
 from keepsake.errors import KeepsakeError, require
+from keepsake.events.log import Subscribers
 
 DEFAULTS = {
     # the folder of the agents' memories and configuration; by default the game's `vault`
@@ -21,16 +23,19 @@ DEFAULTS = {
     "agent_typeclass": "keepsake.contrib.evennia.agents.AgentNPC",
 }
 
+at_agents_start: list[Callable[[Subscribers], None]] = []
+"""Called before the agents start, to add listeners to their events. An app of the game adds to it
+in ``AppConfig.ready``, as the dashboard does for its metrics."""
+
 require("evennia")  # the library may be installed without the modules of this extra
 
 
 class KeepsakeConfig(AppConfig):
-    """Keepsake in an Evennia game, with the dashboard's templates and static files."""
+    """Keepsake in an Evennia game. The dashboard is an app of its own, ``keepsake.web``."""
 
     name = "keepsake.contrib.evennia"
     label = "keepsake"
     verbose_name = "Keepsake: NPCs that remember"
-    path = str(Path(paths.__file__).parent / "web")  # Django looks for both here
 
 
 def setting(key: str) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from twisted.python.failure import Failure
 
 from keepsake.agent.attention import TALK_SECONDS
+from keepsake.agent.body import Body, CharacterObject, RoomObject
 from keepsake.agent.runtime import now, running, runtime
 from keepsake.agent.surroundings import identity_of, is_agent, players_near, talkativeness
 from keepsake.contrib.evennia.hearing import happens, person_of, persons_of
@@ -98,13 +99,13 @@ class CharacterMixin(Base):
         self.attributes.add(LEFT, now().isoformat())
 
 
-def show_absence_news(character: Any) -> None:
+def show_absence_news(character: CharacterObject) -> None:
     """Search for news of the player's absence in a worker thread, and show what is found."""
     left = time_of(character.attributes.get(LEFT))
     character.attributes.add(LEFT, now().isoformat())  # a crash does not store when they left
     if left is None or not running():
         return
-    ignored = dict(character.attributes.get("ignored") or {})
+    ignored = dict(character.db.ignored or {})
     who = Absentee(character.key, identity_of(character), left, ignored)
     minds = [(mind, agent) for mind in open_minds() if (agent := mind.thinker.body())]
     known = [(mind, agent.key, identity_of(agent)) for mind, agent in minds]
@@ -130,13 +131,13 @@ def show_absence_news(character: Any) -> None:
     runtime().in_thread(work, TIMEOUT_SECONDS).addCallbacks(show, failed)
 
 
-def hosts_of(room: Any) -> list[Any]:
+def hosts_of(room: RoomObject) -> list[Body]:
     """Return the agents that keep this room, also those that are elsewhere now."""
     agents = (mind.thinker.body() for mind in open_minds())
     return [each for each in agents if each and each.db_home_id == room.id and each.db.keeps]
 
 
-def call_hosts(room: Any) -> None:
+def call_hosts(room: RoomObject) -> None:
     """Call the agents that keep this room back to it."""
     for host in hosts_of(room):
         mind = mind_of(host) if host.location is not room else None
@@ -144,23 +145,23 @@ def call_hosts(room: Any) -> None:
             mind.sleeper.come_home()
 
 
-def awake_in(room: Any) -> list[Any]:
+def awake_in(room: RoomObject | None) -> list[Body]:
     """Return the agents in the room that are awake and not paused."""
     here = room.contents_get(content_type="character") if room is not None else []
     return [each for each in here if is_agent(each) and not (each.db.asleep or each.db.paused)]
 
 
-def greeter(room: Any, guest: Any) -> Any | None:
+def greeter(room: RoomObject | None, guest: CharacterObject) -> Body | None:
     """Return the agent that greets a guest: one at home here, else the most talkative; or None."""
 
-    def welcome(agent: Any) -> tuple[bool, float, int]:
+    def welcome(agent: Body) -> tuple[bool, float, int]:
         return agent.home is agent.location, talkativeness(agent), -int(agent.id)
 
     others = (each for each in awake_in(room) if each is not guest)
     return max(others, key=welcome, default=None)
 
 
-def answers_room(agent: Any, player: Any, now: float) -> bool:
+def answers_room(agent: Body, player: CharacterObject, now: float) -> bool:
     """Whether a player's words without an addressee are for this agent.
 
     For some minutes they are for the agent that the player spoke to last. If there is none here,

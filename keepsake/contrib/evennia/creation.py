@@ -16,11 +16,10 @@ from evennia.objects.objects import DefaultCharacter
 from evennia.utils import create
 from evennia.utils.utils import class_from_module
 
+from keepsake.agent.body import Body, GameObject, RoomObject
 from keepsake.agent.runtime import running, runtime
 from keepsake.agent.surroundings import identity_of, is_agent
 from keepsake.contrib.evennia.apps import setting
-from keepsake.errors import KeepsakeError
-from keepsake.events.types import MemoryChange
 from keepsake.files import replace_file
 from keepsake.language.perception import one_line
 from keepsake.logs import Subsystem, get_logger, logged
@@ -35,7 +34,7 @@ MEMORY_ID = "memory_id"
 _BUILDER = "_:perm(Builder)"
 
 
-def all_agents() -> list[Any]:
+def all_agents() -> list[Body]:
     """Return every agent in the world, sorted by name.
 
     An object that Evennia's ``type`` has just made an agent is found by its class, because it has
@@ -58,7 +57,7 @@ def _is_agent_class(path: str) -> bool:
         return False
 
 
-def find_agents(name: str) -> list[Any]:
+def find_agents(name: str) -> list[Body]:
     """Return the agents that ``name`` may mean: those of that name, else all it is a prefix of."""
     wanted = one_line(name).replace("’", "'").casefold()
     agents = all_agents()
@@ -69,12 +68,12 @@ def find_agents(name: str) -> list[Any]:
 def create_agent(
     name: str,
     *,
-    location: Any,
+    location: RoomObject | None,
     profile: str,
     examples: Sequence[str] = (),
-    home: Any = None,
+    home: RoomObject | None = None,
     talkativeness: float = 0.5,
-) -> Any:
+) -> Body:
     """Create an agent and put it into the world.
 
     If the vault still has an archive of that name, it becomes the agent's memory.
@@ -95,7 +94,7 @@ def create_agent(
     )
 
 
-def begin_memory(agent: Any) -> None:
+def begin_memory(agent: Body) -> None:
     """Give an agent that is being created a memory, by the ``memory_id`` among its new attributes.
 
     It reads them itself: Evennia sets a new object's attributes only after its first look around.
@@ -114,7 +113,7 @@ def begin_memory(agent: Any) -> None:
         settle_memory(agent, new=True)
 
 
-def _put_into_room(agent: Any, made: dict[str, Any]) -> None:
+def _put_into_room(agent: Body, made: dict[str, Any]) -> None:
     """Put an agent that is being created into the room of its maker, and make that its home.
 
     Evennia's command `create` gives a new object into the hands of the builder, who would be the
@@ -131,7 +130,12 @@ def _put_into_room(agent: Any, made: dict[str, Any]) -> None:
             setattr(agent, key, place)
 
 
-def settle_memory(agent: Any, *, new: bool = False) -> None:
+def memory_id(agent: Body) -> str:
+    """Return the id of the agent's memories; empty if it has none yet."""
+    return str(agent.attributes.get(MEMORY_ID) or "").strip()
+
+
+def settle_memory(agent: Body, *, new: bool = False) -> None:
     """Make an agent's ``memory_id`` and its folder match: the attribute and the file become equal.
 
     If a folder in the vault has the agent's id, the agent gets that folder. Otherwise its own
@@ -141,7 +145,7 @@ def settle_memory(agent: Any, *, new: bool = False) -> None:
     """
     agents = runtime().places.agents
     folder = agent.memory_folder
-    wanted = str(agent.attributes.get(MEMORY_ID) or "").strip()
+    wanted = memory_id(agent)
     kept = _id_in(agents / folder)
     if wanted and wanted == kept:
         first = ObjectDB.objects.filter(id__lt=agent.id)
@@ -153,7 +157,7 @@ def settle_memory(agent: Any, *, new: bool = False) -> None:
         others = {each.memory_folder: each for each in all_agents() if each.id != agent.id}
         held = (path.parent for path in sorted(agents.glob(f"*/{MEMORY_ID}")))
         lived = (each.name for each in held if each.name not in others and _id_in(each) == wanted)
-        if name := {o.attributes.get(MEMORY_ID): o.key for o in others.values()}.get(wanted):
+        if name := {memory_id(each): each.key for each in others.values()}.get(wanted):
             told = f"{name} has the memory {wanted}; this agent gets another one"
             log.warning(told, agent=agent.key)
             wanted = ""
@@ -169,20 +173,20 @@ def settle_memory(agent: Any, *, new: bool = False) -> None:
         replace_file(agents / folder / MEMORY_ID, f"{wanted}\n")
 
 
-def memory_is_missing(agent: Any, folders: Path) -> bool:
+def memory_is_missing(agent: Body, folders: Path) -> bool:
     """Return whether the agent has had a memory that the vault no longer holds.
 
     Its disk may not be mounted. A new memory in its place would begin at 1, and hide the old one.
 
     ``folders``: The vault's folder of the agents.
     """
-    wanted = str(agent.attributes.get(MEMORY_ID) or "").strip()
+    wanted = memory_id(agent)
     if not wanted or (folders / agent.memory_folder).is_dir():
         return False
     return not any(_id_in(path.parent) == wanted for path in folders.glob(f"*/{MEMORY_ID}"))
 
 
-def begin_anew(agent: Any, folders: Path) -> None:
+def begin_anew(agent: Body, folders: Path) -> None:
     """Give an agent whose memory is missing a new one, because somebody asks for it."""
     fresh = str(uuid4())
     folder = folders / agent.memory_folder
@@ -198,23 +202,7 @@ def _id_in(folder: Path) -> str:
         return ""
 
 
-def report(agent: Any, op: str, *, about: str = "") -> None:
-    """Emit an event about the agent's whole memory, such as ``begins``.
-
-    Does nothing without a running runtime.
-    """
-    if not running() or (mind := agent.mind) is None:
-        return
-    try:
-        last = mind.memory.memory.archive.last_number
-    except KeepsakeError:  # its archive cannot be opened, which the component reports itself
-        last = 0
-    of = "agent"
-    by = "builder"
-    runtime().events.emit(MemoryChange(agent=agent.key, op=op, n=last, of=of, by=by, about=about))
-
-
-def names_in_use(but: Any = None) -> Iterator[str]:
+def names_in_use(but: GameObject | None = None) -> Iterator[str]:
     """Yield the names of all characters and accounts, also offline ones, except agent ``but``."""
     others = DefaultCharacter.objects.all_family().exclude(id=but.id if but else None)
     yield from others.values_list("db_key", flat=True)

@@ -15,6 +15,7 @@ from evennia.comms.models import Msg
 from twisted.python.failure import Failure
 
 from keepsake.agent.agent_log import call_hook
+from keepsake.agent.body import Body, CharacterObject
 from keepsake.agent.runtime import running, runtime
 from keepsake.agent.surroundings import identity_of
 from keepsake.contrib.evennia.audit import AUDIT, REPORTS
@@ -44,12 +45,12 @@ TIMEOUT_SECONDS = 3600.0
 _running: set[PersonId] = set()
 
 
-def is_being_forgotten(character: Any) -> bool:
+def is_being_forgotten(character: CharacterObject) -> bool:
     """Return whether the words of the character are being deleted now."""
     return identity_of(character) in _running
 
 
-def forget_everywhere(character: Any, done: Callable[[list[str]], None]) -> None:
+def forget_everywhere(character: CharacterObject, done: Callable[[list[str]], None]) -> None:
     """Erase a character's words from every store, one agent per turn of the reactor.
 
     Each agent's mind is closed meanwhile, for some milliseconds per thousand memories. The request
@@ -146,12 +147,12 @@ class _Forgetting:
         self._done(self._erasure.problems)
 
 
-def _archive_of(agent: Any, places: Places) -> AgentMemories:
+def _archive_of(agent: Body, places: Places) -> AgentMemories:
     folder = places.agents / agent.memory_folder
     return memories_of(folder, agent.key, str(agent.db.profile or ""))
 
 
-def _agent_cleaners(agent: Any) -> list[Cleaner]:
+def _agent_cleaners(agent: Body) -> list[Cleaner]:
     shared = runtime()
     folder = agent.memory_folder
     indexes = shared.indexes
@@ -182,7 +183,7 @@ class RowCleaner:
 
     def clean(self, traces: Traces) -> None:
         """Delete the rows; nothing if the character has been deleted."""
-        character = object_of(traces.person.key)
+        character: Any = object_of(traces.person.key)
         if character is None:
             return
         account = character.account or character.db._last_account

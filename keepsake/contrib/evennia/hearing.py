@@ -30,6 +30,7 @@ from evennia.accounts.accounts import DefaultAccount
 from evennia.objects.models import ObjectDB
 
 from keepsake.agent.acting import CurrentAct
+from keepsake.agent.body import Body, CharacterObject, GameObject
 from keepsake.agent.happening_ids import new_id
 from keepsake.agent.runtime import running, runtime
 from keepsake.agent.surroundings import LOGIN, identity_of, is_agent, name_of, number_of
@@ -105,7 +106,7 @@ class Happening:
     facts: MemoryFacts = field(default_factory=MemoryFacts)
     perceived: set[int] = field(default_factory=set)
 
-    def is_shown_by(self, line: str, sender: Any) -> bool:
+    def is_shown_by(self, line: str, sender: GameObject | None) -> bool:
         """Return whether a line from a sender shows it.
 
         A line without a sender must have the words: something else may be shown meanwhile.
@@ -192,19 +193,19 @@ def hear(where: Any, speech: Speech, *, players: bool = True) -> None:
                 reader.msg((line, {"type": speech.manner.value}), from_obj=speaker)
 
 
-def _filling(speech: Speech, slot: str, reader: Any) -> str:
+def _filling(speech: Speech, slot: str, reader: CharacterObject) -> str:
     if slot == "words":
         return speech.words
     people = (speech.speaker,) if slot == "speaker" else speech.to
     return ", ".join(_shown_name(each, reader) for each in people)
 
 
-def _shown_name(somebody: Person, reader: Any) -> str:
+def _shown_name(somebody: Person, reader: CharacterObject) -> str:
     found = object_of(somebody.id)
     return str(found.get_display_name(reader)) if found is not None else somebody.name
 
 
-def object_of(identity: PersonId) -> Any | None:
+def object_of(identity: PersonId) -> CharacterObject | None:
     """Return the character with that identity; None if it is not known or has been deleted."""
     if not (number := number_of(identity)):
         return None
@@ -236,7 +237,7 @@ class Heard:
 
 
 def perceived(
-    agent: Any, line: str, sender: Any, options: Mapping[str, Any], *, direct: bool
+    agent: Body, line: str, sender: GameObject | None, options: Mapping[str, Any], *, direct: bool
 ) -> Heard:
     """Return what a line means to an agent.
 
@@ -264,9 +265,7 @@ def perceived(
         return Heard(what, kind, facts)
     if sender is None and direct and (gift := _gifts.pop(agent.id, None)) is not None:
         return Heard(replace(gift, shown=line), GIVE, MemoryFacts(happening=new_id()))
-    source = _known(agent, person_of(sender)) if sender is not None else None
-    if source is not None and source != ME and not source.id:
-        source = replace(source, name=name_of(sender, agent))
+    source = _sender_known(agent, sender) if sender is not None else None
     facts = MemoryFacts(happening=_shared_id(agent, sender, line))
     if direct and sender is not None and _announces(line, sender, agent):
         return Heard(Sight(source=source, shown=line), LOGIN, facts)
@@ -276,7 +275,15 @@ def perceived(
     return Heard(_by_type(kind, source, line), kind, facts, private)
 
 
-def _announces(line: str, sender: Any, agent: Any) -> bool:
+def _sender_known(agent: Body, sender: GameObject) -> Person:
+    """Return who sent a line, as the agent knows them; things have a name, too."""
+    source = _known(agent, person_of(sender))
+    if source != ME and not source.id:
+        source = replace(source, name=name_of(sender, agent))
+    return source
+
+
+def _announces(line: str, sender: GameObject, agent: Body) -> bool:
     """Return whether a line is Evennia's own that a player enters or leaves the game.
 
     Evennia sends it to everybody in the room by a plain ``msg``.
@@ -288,7 +295,7 @@ def _announces(line: str, sender: Any, agent: Any) -> bool:
     return line == perception.perceive(entered) or leaves
 
 
-def _happening_shown_by(line: str, sender: Any) -> Happening | None:
+def _happening_shown_by(line: str, sender: GameObject | None) -> Happening | None:
     """Return what a line shows: what the game says that happens, or the act of an agent."""
     for happening in reversed(_now):
         if happening.is_shown_by(line, sender):
@@ -319,7 +326,7 @@ def _by_type(kind: str, source: Person | None, line: str) -> What:
     return Sight(source=source, shown=line)
 
 
-def _view(agent: Any, what: What, line: str) -> What:
+def _view(agent: Body, what: What, line: str) -> What:
     """Return what happens as an agent sees it: it is ``ME``, and others have known names."""
     match what:
         case Speech():
@@ -337,7 +344,7 @@ def _view(agent: Any, what: What, line: str) -> What:
     return replace(what, shown=line)
 
 
-def _known(agent: Any, somebody: Person) -> Person:
+def _known(agent: Body, somebody: Person) -> Person:
     """Return somebody as the agent knows them."""
     if somebody.id and somebody.id == identity_of(agent):
         return ME
@@ -393,7 +400,7 @@ _burst: dict[tuple[int, str], tuple[str, set[int]]] = {}
 """Lines of this turn of the reactor, by sender and text: their id, and which agents got them."""
 
 
-def _shared_id(agent: Any, sender: Any, line: str) -> str:
+def _shared_id(agent: Body, sender: GameObject | None, line: str) -> str:
     """Return the id of a line without data: the same for all agents that get it now."""
     key = (getattr(sender, "id", None) or 0, line)
     if not _burst and running():
@@ -411,7 +418,7 @@ _gifts: dict[int, Deed] = {}
 """What was given to agents in this turn of the reactor, by the agent's database number."""
 
 
-def expect_gift(agent: Any, giver: Any, thing: Any) -> None:
+def expect_gift(agent: Body, giver: CharacterObject, thing: GameObject) -> None:
     """Take the next line that only the agent gets as the one that shows this gift."""
     if not _gifts and running():
         runtime().post(_gifts.clear)

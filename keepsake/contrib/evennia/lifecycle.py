@@ -16,15 +16,15 @@ from keepsake.agent import runtime
 from keepsake.agent.runtime import COMPACTING_AT_ONCE, Runtime
 from keepsake.agent.scheduler import ReactorScheduler
 from keepsake.contrib.evennia.agents import notice_login
-from keepsake.contrib.evennia.apps import places
+from keepsake.contrib.evennia.apps import at_agents_start, places
 from keepsake.contrib.evennia.forgetting import continue_requests
 from keepsake.contrib.evennia.minds import close_all, open_all, open_minds
 from keepsake.contrib.otel import with_tracing
 from keepsake.errors import KeepsakeError
+from keepsake.events.log import Subscribers
 from keepsake.logs import Subsystem, get_logger, logged
 from keepsake.paths import prepare
 from keepsake.ports import Cancellable
-from keepsake.web.watching import watching
 
 log = get_logger(Subsystem.HOUSEKEEPING)
 
@@ -61,10 +61,19 @@ def start() -> None:
     here = places()
     prepare(here)
     _at_stop.enter_context(vault_lock.take(here))
-    shared = runtime.start(here, ReactorScheduler(reactor), with_tracing(watching().subscribers))
+    shared = runtime.start(here, ReactorScheduler(reactor), _listeners())
     for moment in (SIGNAL_OBJECT_POST_PUPPET, SIGNAL_OBJECT_POST_UNPUPPET):
         moment.connect(notice_login)
     open_agents(shared)
+
+
+def _listeners() -> Subscribers:
+    """Return those who listen to events from the start on: traces, and what apps have added."""
+    subscribers = Subscribers()
+    for add_listeners in at_agents_start:
+        with logged(log, "Listeners to events could not be added"):  # the game runs without them
+            add_listeners(subscribers)
+    return with_tracing(subscribers)
 
 
 def open_agents(shared: Runtime) -> None:
@@ -99,7 +108,7 @@ def _do_housekeeping() -> None:
     busy = sum(mind.compactions.compacting for mind in minds)
     for mind in minds:
         # A mind that compacts does all this itself, and would block this thread until it ends.
-        if mind.closed or mind.compactions.compacting:
+        if mind.closed or mind.opening or mind.compactions.compacting:
             continue
         with logged(log, "Housekeeping failed", agent=mind.memory.name):
             if mind.memory.save_backlog() and busy < COMPACTING_AT_ONCE:

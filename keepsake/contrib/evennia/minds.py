@@ -3,31 +3,32 @@
 They are here and not on the Evennia objects, because Evennia may drop an object from its cache at
 any time, and an archive must have one owner.
 
-They are opened at the start, some milliseconds each, or at their first use.
+They are opened at the start, or at their first use. A worker thread reads their files.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection
 from functools import cache, partial
-from typing import Any
 
 from django.db.models.signals import post_delete, post_save
 from evennia.objects.models import ObjectDB
 from evennia.objects.objects import DefaultCharacter, DefaultRoom
 
+from keepsake.agent.body import Body
 from keepsake.agent.mind import Mind
 from keepsake.agent.runtime import running, runtime
 from keepsake.agent.sleep.sleeper import TICK_SECONDS
 from keepsake.agent.surroundings import AgentRef
 from keepsake.agent.thinker import AgentState
 from keepsake.contrib.evennia.creation import (
-    MEMORY_ID,
     all_agents,
+    memory_id,
     memory_is_missing,
     settle_memory,
 )
 from keepsake.errors import KeepsakeError
+from keepsake.events.types import MemoryChange
 from keepsake.logs import Subsystem, get_logger, logged
 from keepsake.ports import Cancellable
 
@@ -42,7 +43,7 @@ _missing: dict[int, str] = {}
 _ticking: Cancellable | None = None
 
 
-def mind_of(agent: Any) -> Mind | None:
+def mind_of(agent: Body) -> Mind | None:
     """Return the mind of an agent; the first call opens it.
 
     None while the runtime is not running, and for an agent that is being deleted: messages that
@@ -51,10 +52,10 @@ def mind_of(agent: Any) -> Mind | None:
     """
     number = agent.id
     if (mind := _minds.get(number)) is not None:
-        if mind.memory_id == agent.attributes.get(MEMORY_ID):
+        if mind.memory_id == memory_id(agent):
             return mind
         close_mind(number)  # its memory_id was changed
-    if not running() or number is None or agent.ndb.being_deleted:
+    if not running() or agent.pk is None or agent.ndb.being_deleted:
         return None
     shared = runtime()
     if memory_is_missing(agent, shared.places.agents):
@@ -67,24 +68,44 @@ def mind_of(agent: Any) -> Mind | None:
     settle_memory(agent)
     agent.ensure_commands()  # Evennia's ``type`` calls no hook
     if number not in _minds:  # it may be: settle_memory opens the mind of a copy
-        # Evennia caches loaded objects: this asks the database only the first time.
-        find = partial(ObjectDB.objects.get_id, number)
-        folder = shared.places.agents / agent.memory_folder
-        _minds[number] = mind = Mind(AgentRef(number, agent.key, folder, find, known_names), shared)
-        mind.memory_id = agent.attributes.get(MEMORY_ID)
-        mind.begin()
-        _start_ticking()
+        _open_mind(agent)
     return _minds[number]
 
 
-def _report_missing(agent: Any) -> None:
+def _open_mind(agent: Body) -> Mind:
+    """Open the mind of an agent whose folder is known to be its own."""
+    shared = runtime()
+    number = agent.id
+    # Evennia caches loaded objects: this asks the database only the first time.
+    find = partial(ObjectDB.objects.get_id, number)
+    folder = shared.places.agents / agent.memory_folder
+    _minds[number] = mind = Mind(AgentRef(number, agent.key, folder, find, known_names), shared)
+    mind.memory_id = memory_id(agent)
+    mind.begin()
+    _start_ticking()
+    return mind
+
+
+def reopen_mind(agent: Body) -> Mind | None:
+    """Open the mind of an agent again, because its name has changed; None if that cannot be.
+
+    A mind that is open has its folder, so nothing is searched for in the vault or the database.
+    """
+    if mind_of(agent) is None:
+        return None
+    close_mind(agent.id)
+    runtime().subscribers.agent_ids[agent.key] = agent.id
+    return _open_mind(agent)
+
+
+def _report_missing(agent: Body) -> None:
     """Log once that the agent's memory is missing."""
     if agent.id not in _missing:
         _missing[agent.id] = agent.key
         log.error("The memory is missing: %s", missing_memory(agent), agent=agent.key)
 
 
-def missing_memory(agent: Any) -> KeepsakeError:
+def missing_memory(agent: Body) -> KeepsakeError:
     """Return the error of an agent whose folder is missing in the vault."""
     folder = runtime().places.agents / agent.memory_folder
     return KeepsakeError(
@@ -109,6 +130,32 @@ def state_of(mind: Mind) -> str:
     return _GOING_HOME if mind.sleeper.going_home else mind.thinker.state.value
 
 
+def last_number(agent: Body) -> int:
+    """Return the number of the agent's newest memory; 0 if its archive cannot be opened."""
+    if (mind := mind_of(agent)) is None:
+        return 0
+    try:
+        return int(mind.memory.memory.archive.last_number)
+    except KeepsakeError:  # the component reports it itself
+        return 0
+
+
+def report(agent: Body, op: str, *, about: str = "", last: int | None = None) -> None:
+    """Emit an event about the agent's whole memory, such as ``begins``.
+
+    Does nothing without a running runtime.
+
+    ``last``: The number of its newest memory; None to open the memory and look.
+    """
+    if not running() or mind_of(agent) is None:
+        return
+    if last is None:
+        last = last_number(agent)
+    of = "agent"
+    by = "builder"
+    runtime().events.emit(MemoryChange(agent=agent.key, op=op, n=last, of=of, by=by, about=about))
+
+
 def open_minds() -> list[Mind]:
     """Return every open mind."""
     return list(_minds.values())
@@ -122,7 +169,7 @@ def open_all() -> None:
     for agent in agents:
         with logged(log, "The mind could not be opened", agent=agent.key):
             if mind := mind_of(agent):
-                mind.thinker.schedule()
+                mind.when_open(mind.thinker.schedule)
 
 
 def close_mind(agent_id: int) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from keepsake.agent.body import CharacterObject
 from keepsake.contrib.evennia.hearing import happens, person_of
 from keepsake.contrib.evennia.wording import harmless
 from keepsake.happening import Speech
@@ -12,7 +13,7 @@ TALK = "talk"
 """The command of words to one person, in the village and in the agents' own command set."""
 
 
-def speak_to(speaker: Any, target: Any, words: str) -> None:
+def speak_to(speaker: CharacterObject, target: CharacterObject, words: str) -> None:
     """Let a character say words to another aloud.
 
     A game with a command ``talk`` may forbid or change it, so that command is used if the character
@@ -26,18 +27,21 @@ def speak_to(speaker: Any, target: Any, words: str) -> None:
         show_speech(speaker, target, words, said)
 
 
-def show_speech(speaker: Any, target: Any, words: str, said: str) -> None:
+def show_speech(speaker: CharacterObject, target: CharacterObject, words: str, said: str) -> None:
     """Show words to one person to everybody in the room.
 
     Args:
         words: The words, for agents.
         said: The words as they are shown.
     """
+    place = speaker.location
+    if place is None:
+        return
     speech = Speech(speaker=person_of(speaker), words=words.strip(), to=(person_of(target),))
     with happens(speech):
-        speaker.location.msg_contents(
+        place.msg_contents(
             ('{speaker} says to {target}, "{said}"', {"type": TALK}),
-            exclude=target,
+            exclude=[target],
             from_obj=speaker,
             mapping={"speaker": speaker, "target": target, "said": said},
         )
@@ -45,7 +49,7 @@ def show_speech(speaker: Any, target: Any, words: str, said: str) -> None:
         target.msg((f'{name} says to you, "{said}"', {"type": TALK}), from_obj=speaker)
 
 
-def words_said(speaker: Any, words: str, **kwargs: Any) -> str:
+def words_said(speaker: CharacterObject, words: str, **kwargs: Any) -> str:
     """Return what a character says as ``at_pre_say`` leaves it; empty if it may not say it.
 
     RPSystem's hook makes an emote of the words, ``/Me says, "…"``, for its own command. Words that

@@ -86,12 +86,15 @@ def test_the_doctor_names_what_is_missing_and_the_game_goes_on(tmp_path: Path):
 
     settings.write_text(before)
     game.follow_page()
+    settings.write_text(settings.read_text().replace(', "keepsake.web"', ""))  # no dashboard
     game.call("evennia", "migrate")
     with game.runs():
         admin = game.admin()
         admin.type("@agent/create Mira = You are Mira, an innkeeper.", "Made Mira")
         admin.type("say My dog is called Biscuit.", "Mira says")
         admin.type("@llm-status", "none", "keepsake model list")
+        with closing(game.browser()) as web:
+            assert "does not name keepsake.web" in web.get("/agents/").text
         admin.type("say What is my dog called?", "says, 'My dog is called Biscuit.'")
         assert "rules answer players" in game.doctor()
         game.here.models.mkdir(exist_ok=True)

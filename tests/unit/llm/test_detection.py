@@ -113,25 +113,38 @@ def test_a_server_that_is_briefly_unreachable_is_kept(models, monkeypatch):
     assert auto.find() == NOTHING_FOUND
 
 
-def test_auto_fills_the_profiles_and_the_embedder(tmp_path, models, fake):
+def test_without_a_model_the_line_says_how_to_get_one():
     profiles = Profiles(SHIPPED / "llm.md")
     assert [profiles.get(name).provider for name in ("agent", "summarizer")] == ["none"] * 2
     assert "keepsake model list" in profiles.agent_model_line
-    tags(fake, qwen3__8b=5, **{"all-minilm": 1, "bge-m3": 1})
+
+
+def test_auto_fills_the_profiles(models, fake):
+    profiles = Profiles(SHIPPED / "llm.md")
+    tags(fake, qwen3__8b=5)
     profiles.use(find(models, {"OLLAMA_HOST": fake.address}))
     assert [profiles.get(name).model for name in ("agent", "summarizer")] == ["qwen3:8b"] * 2
     assert profiles.agent_model_line.startswith("qwen3:8b (OLLAMA_HOST names")
+
+
+def test_auto_fills_the_embedder(models, fake):
+    profiles = Profiles(SHIPPED / "llm.md")
+    tags(fake, qwen3__8b=5, **{"all-minilm": 1, "bge-m3": 1})
+    profiles.use(find(models, {"OLLAMA_HOST": fake.address}))
     embedder = load_embedder(SHIPPED / "llm.md", profiles.found)
     assert embedder.model_name == "ollama:bge-m3"
     fake.models = ["bge-m3"]
     assert len(embedder.embed(["Wo wohnt der Fischer?"])) == 1
     assert fake.calls("/v1/embeddings")[-1].body["model"] == "bge-m3"
+
+
+def test_auto_takes_the_file_of_the_other_profile_because_there_is_one_embedded_server(tmp_path):
     path = tmp_path / "llm.md"
     other = "provider=embedded model_file=x.gguf"
     path.write_text(llm_page(agent="provider=auto", summarizer=other))
     own = Profiles(path)
     own.use(FoundModel(EMBEDDED, "the best file", model_file="y.gguf"))
-    assert own.get("agent").model_file == "x.gguf", "there is one embedded server"
+    assert own.get("agent").model_file == "x.gguf"
     assert own.agent_model_line == "x.gguf (as llm.md says)"
 
 

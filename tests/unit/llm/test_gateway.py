@@ -49,8 +49,8 @@ def ollama_status(gateway: Gateway, owner: Owner) -> ModelServer:
     return next(s for s in owner.call(gateway.used_servers) if s.provider == "ollama")
 
 
-def test_answers_arrive_in_the_owners_thread_or_block_another_thread(
-    gateway: Gateway, owner: Owner, fake: FakeModelServer, home: Places
+def test_a_submitted_prompt_is_built_and_answered_in_the_owners_thread(
+    gateway: Gateway, owner: Owner, fake: FakeModelServer
 ):
     seen: list[tuple[object, ...]] = []
 
@@ -66,23 +66,40 @@ def test_answers_arrive_in_the_owners_thread_or_block_another_thread(
     owner.call(lambda: gateway.submit("agent", Priority.PLAYER, "mira", build, done))
     until(lambda: len(seen) == 2)
     assert seen == [(owner.thread, "agent"), (owner.thread, "HI!")]
-    assert (
-        gateway.generate("summarizer", lambda _: GenerationRequest("long ago")).text
-        == "USER: LONG AGO"
-    )
+
+
+def test_other_threads_wait_for_their_answer(gateway: Gateway, owner: Owner, fake: FakeModelServer):
+    fake.script = lambda prompt: prompt.upper()
+    asked = gateway.generate("summarizer", lambda _: GenerationRequest("long ago"))
+    assert asked.text == "USER: LONG AGO"
     built = gateway.generate("agent", lambda profile: GenerationRequest(f"by {profile.model}"))
     assert built.text == "BY FAKE"
+    with pytest.raises(RuntimeError, match="by its owner"):
+        owner.call(lambda: gateway.generate("agent", lambda _: GenerationRequest("x")))
+
+
+def test_a_server_knows_its_profiles_and_counts_its_calls(
+    gateway: Gateway, owner: Owner, fake: FakeModelServer
+):
+    for _ in range(2):
+        gateway.generate("agent", lambda _: GenerationRequest("Hi!"))
     until(lambda: all(s.health == READY for s in owner.call(gateway.used_servers)))
     ollama = ollama_status(gateway, owner)
     assert (ollama.host, ollama.profiles) == (fake.address, ("agent: fake",))
     assert (ollama.calls, ollama.failures, ollama.places) == (2, 0, 2)
-    with pytest.raises(RuntimeError, match="by its owner"):
-        owner.call(lambda: gateway.generate("agent", lambda _: GenerationRequest("x")))
+
+
+def test_a_profile_or_a_model_that_is_missing_is_named(gateway: Gateway, fake: FakeModelServer):
     with pytest.raises(ConfigError, match="poet"):
         gateway.generate("poet", lambda _: GenerationRequest("x"))
     fake.models = ["other"]
     with pytest.raises(ModelMissing, match="ollama pull fake"):
         gateway.generate("agent", lambda _: GenerationRequest("x"))
+
+
+def test_a_profile_without_a_model_uses_no_server(
+    gateway: Gateway, owner: Owner, fake: FakeModelServer, home: Places
+):
     configure(home, fake.address, summarizer="none")
     with pytest.raises(ModelUnavailable, match="uses no model"):
         gateway.generate("summarizer", lambda _: GenerationRequest("x"))

@@ -101,36 +101,54 @@ def test_no_limit_that_a_server_reports_empties_the_mind(agent, limit):
     memory.close()
 
 
-@pytest.mark.parametrize("reloads", [False, True])
-def test_a_limit_below_the_rest_of_the_prompt_changes_nothing(agent, reloads):
+@pytest.fixture(params=[False, True], ids=["at once", "after a reload"])
+def too_small(request, agent):
+    """A memory whose limit is below the rest of the prompt, and its state before."""
     prompt_of(agent, 8000)
     memory = agent.open()
     add_talk(memory, 100)
     live(agent, memory)
-    longterm, recent, window = state(memory)
+    before = state(memory)
     prompt_of(agent, 600)
-    if reloads:
+    if request.param:
         memory.close()
         memory = agent.open()
         memory.window.overhead = None
     live(agent, memory)
+    yield memory, before
+    memory.close()
+
+
+def test_a_limit_below_the_rest_of_the_prompt_changes_nothing(too_small):
+    memory, (longterm, recent, window) = too_small
     assert state(memory)[:2] == (longterm, recent)
     assert state(memory)[2][: len(window)] == window
+
+
+def test_a_limit_below_the_rest_of_the_prompt_is_a_problem_with_a_cure(too_small):
+    memory, _ = too_small
     problem = memory.no_room()
     assert problem is not None
     assert "1,100 tokens" in problem.what
     assert "may have 600" in problem.what
     assert "prompt_tokens" in problem.cure
+
+
+def test_no_compaction_is_made_below_the_rest_of_the_prompt(too_small):
+    memory, _ = too_small
     for reason in CompactReason:
         with pytest.raises(CompactionError, match="no room for memories"):
             compact(memory, reason)
     assert memory.compactor.failures == 0, "no model has failed"
+
+
+def test_all_goes_on_when_the_limit_is_raised_again(agent, too_small):
+    memory, (_, _, window) = too_small
     prompt_of(agent, 8000)
     assert memory.no_room() is None
     assert state(memory)[2][: len(window)] == window, "nothing was lost"
     live(agent, memory)
     is_of_sound_mind(memory)
-    memory.close()
 
 
 def test_a_prompt_that_is_almost_full_without_memories_keeps_the_newest(agent, memory):

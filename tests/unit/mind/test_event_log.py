@@ -63,7 +63,9 @@ def test_a_restart_continues_the_log_and_cuts_a_torn_last_line(tmp_path, logs):
 # -- rotating
 
 
-def test_a_new_file_begins_when_the_old_one_is_full_and_each_day(tmp_path, logs):
+@pytest.fixture
+def two_days(tmp_path, logs):
+    """The folder of a log of 40 events on two days, in files of at most 1,000 bytes."""
     clock = FixedClock(BEGAN)
     log = logs(tmp_path, clock=clock, file_bytes=1_000)
     for n in range(1, 41):
@@ -72,20 +74,35 @@ def test_a_new_file_begins_when_the_old_one_is_full_and_each_day(tmp_path, logs)
         log.emit(MemoryChange(agent="Mira", op="append", n=n, of="act", size=7))
     assert log.flush()
     log.close()
-    assert not [path for path in (tmp_path, *tmp_path.iterdir()) if path.stat().st_mode & 0o077]
-    files = files_of(tmp_path, "events")
+    return tmp_path
+
+
+def test_only_their_owner_may_read_the_files(two_days):
+    paths = (two_days, *two_days.iterdir())
+    assert [path for path in paths if path.stat().st_mode & 0o077] == []
+
+
+def test_a_new_file_begins_when_the_old_one_is_full_and_each_day(two_days):
+    files = files_of(two_days, "events")
+    assert len(files) > 2
     assert {file.day for file in files} == {"2026-05-01", "2026-05-02"}
     for file in files:
         lines = [json.loads(line) for line in file.lines()]
         assert lines[0]["seq"] == file.first
         assert {line["t"][:10] for line in lines} == {file.day}
         assert file.path.stat().st_size <= 1_000
-    found = list(events(tmp_path))
+
+
+def test_events_are_read_back_in_order_whatever_their_file(two_days):
+    found = list(events(two_days))
     assert [(each["seq"], each["n"]) for each in found] == [(n, n) for n in range(1, 41)]
     assert found[0].items() >= {"v": 1, "kind": "memory", "agent": "Mira", "of": "act"}.items()
     assert found[0]["t"] == "2026-05-01T12:00:00.000000+00:00"
-    assert [each["seq"] for each in events(tmp_path, 33)] == list(range(34, 41))
-    assert list(events(tmp_path, 40)) == []
+
+
+def test_events_are_read_from_a_number_on(two_days):
+    assert [each["seq"] for each in events(two_days, 33)] == list(range(34, 41))
+    assert list(events(two_days, 40)) == []
 
 
 # -- a full disk
@@ -107,9 +124,9 @@ class FullDisk:
         return written
 
 
-def test_a_full_disk_is_reported_once_and_lost_events_are_counted(
-    tmp_path, logs, logged, monkeypatch
-):
+@pytest.fixture
+def full(tmp_path, logs, logged, monkeypatch):
+    """A full disk, and a log to which more events were written than it can keep waiting."""
     disk = FullDisk(monkeypatch, room=700)
     log = logs(tmp_path, buffer=20)
     for n in range(1, 11):
@@ -118,15 +135,31 @@ def test_a_full_disk_is_reported_once_and_lost_events_are_counted(
     assert not log.flush(0.1)
     for n in range(11, 101):
         log.emit(thought(f"prompt {n}"))
+    return disk, log
+
+
+def test_a_full_disk_is_reported_once(full, logged):
+    _, log = full
     (reported,) = logged.lines
     assert reported.startswith("ERROR events The event log in")
     assert "No space left" in reported
     assert "OSError" in reported.partition("\n")[2], "its traceback"
     assert log.problem
+
+
+def test_a_log_goes_on_when_the_disk_has_room_again(full, logged):
+    disk, log = full
     disk.room = 10_000_000
     assert log.flush(60)
     until(lambda: logged.having("INFO events ", "can be written again"))
     assert not log.problem
+
+
+def test_events_that_had_no_room_are_counted(full, logged, tmp_path):
+    disk, log = full
+    disk.room = 10_000_000
+    until(lambda: logged.having("INFO events ", "can be written again"))  # then it counts them
+    assert log.flush(60)
     found = list(events(tmp_path))
     assert [each["seq"] for each in found] == list(range(1, len(found) + 1))
     kept = [each for each in found if each["kind"] == "thought"]

@@ -9,7 +9,7 @@ import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 from keepsake.contrib.otel import ENDPOINT, HEADERS, with_tracing
-from keepsake.events.log import EventLog
+from keepsake.events.log import EventLog, Subscribers
 from keepsake.events.log_file import FaultHandler, open_log
 from keepsake.events.types import Compaction, Thought, ThoughtOutcome, World
 from tests.sentences import table
@@ -41,7 +41,7 @@ class Collector(BaseHTTPRequestHandler):
 
 def logged_with(folder, *events):
     """Emit events between the start and the end of a world; return the log's text."""
-    log = EventLog(folder, subscribers=with_tracing(None))
+    log = EventLog(folder, subscribers=with_tracing(Subscribers()))
     open_log(folder / "agents.log", (), FaultHandler(log))
     for event in (World(op="starts"), *events, World(op="stops")):
         log.emit(event)
@@ -95,7 +95,9 @@ def test_a_missing_collector_and_a_missing_package_are_logged_once(
 def test_without_a_collector_nothing_is_imported(monkeypatch):
     monkeypatch.delenv(ENDPOINT, raising=False)
     code = (
-        "import sys; from keepsake.contrib.otel import with_tracing; assert not with_tracing(None);"
+        "import sys; from keepsake.contrib.otel import with_tracing;"
+        "from keepsake.events.log import Subscribers;"
+        " assert not with_tracing(Subscribers()).on_event;"
         " assert not any(name.startswith('opentelemetry') for name in sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -89,25 +89,50 @@ def test_an_undone_compaction_is_not_repeated_at_once(agent):
     memory.close()
 
 
-def test_the_history_has_texts_figures_and_undone_compactions(agent, memory):
+@pytest.fixture
+def with_history(memory):
+    """A memory with three compactions, of which the second is undone."""
     compacted(memory, 1)
-    memory.archive.append({"type": "rate", "id": 1})  # of an earlier version
-    # an unreadable line hides no other line
-    memory.archive.append({"type": "edit", "tier": "none", "t": "never"})
     compacted(memory, 1)
-    after = memory.context()
     memory.undo()
     add(memory, 1)
     compact(memory, MANUAL)
-    first, second, third = history.compactions(memory.archive)
-    assert (first.number, second.number, third.number) == (1, 2, 3)
+    return memory
+
+
+def test_the_history_has_the_texts_before_and_after_each_compaction(memory):
+    compacted(memory, 1)
+    compacted(memory, 1)
+    after = memory.context()
+    first, second = history.compactions(memory.archive)
+    assert (first.number, second.number) == (1, 2)
     assert first.before == SummaryState()
+    assert second.before == first.after
     assert (second.after.recent, second.after.longterm) == (after.recent, after.longterm)
-    assert second.undone is not None
-    assert third.before == first.after
-    assert [past.number for past in history.undoable(memory.archive)] == [1, 3]
+
+
+def test_the_history_has_what_a_compaction_covered_and_saved(with_history):
+    first, _, third = history.compactions(with_history.archive)
     assert (first.covered, third.covered) == ((1, 4), (5, 13))
     assert first.steps[0].rung is Rung.MASK
     assert first.tokens_before > first.tokens_after > 0
-    memory = clear(agent, memory)
+
+
+def test_the_history_has_undone_compactions_and_what_can_be_undone(with_history):
+    first, second, third = history.compactions(with_history.archive)
+    assert second.undone is not None
+    assert third.before == first.after
+    assert [past.number for past in history.undoable(with_history.archive)] == [1, 3]
+
+
+def test_unreadable_and_old_lines_hide_no_compaction(memory):
+    compacted(memory, 1)
+    memory.archive.append({"type": "rate", "id": 1})  # of an earlier version
+    memory.archive.append({"type": "edit", "tier": "none", "t": "never"})
+    compacted(memory, 1)
+    assert [past.number for past in history.compactions(memory.archive)] == [1, 2]
+
+
+def test_a_cleared_memory_has_no_history(agent, with_history):
+    memory = clear(agent, with_history)
     assert history.compactions(memory.archive) == []

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
+from keepsake.agent.body import Body
 from keepsake.agent.mind import ActionResult, Mind
 from keepsake.agent.runtime import runtime
-from keepsake.contrib.evennia.agents import AgentMixin
 from keepsake.contrib.evennia.commands import books, compaction, why
 from keepsake.contrib.evennia.commands.base import (
     BuilderCommand,
@@ -36,7 +36,7 @@ VIEWS: dict[str, View] = {
     "why": why.view,
 }
 """The switches that show a part of an agent's mind."""
-ACTIONS: dict[str, Callable[[AgentMixin, Mind, str], ActionResult]] = {
+ACTIONS: dict[str, Callable[[Body, Mind, str], ActionResult]] = {
     "pause": lambda agent, mind, _: mind.pause(agent),
     "resume": lambda agent, mind, _: mind.resume(agent),
     "sleep": lambda agent, mind, who: mind.put_to_bed(agent, who),
@@ -150,7 +150,7 @@ class CmdAgent(BuilderCommand):
 
     # -- views
 
-    def _one(self, agent: AgentMixin) -> str:
+    def _one(self, agent: Body) -> str:
         mind = self.mind(agent)
         place = agent.location.key if agent.location else "nowhere"
         awake = mind.sleeper.awake_seconds / 3600
@@ -191,12 +191,13 @@ class CmdAgent(BuilderCommand):
             raise KeepsakeError("You are not in a room", "Go to the room where the agent should be")
         name = self.lhs.strip()
         profile = _profile_text(self.rhs) if self.rhs else f"You are {name}."
-        agent = create_agent(name, location=self.caller.location, profile=profile)
+        room = self.caller.location
+        agent = create_agent(name, location=room, profile=profile)
         mind = self.mind(agent)
         mind.thinker.schedule()
         total = mind.memory.memory.tiers.last_number  # its first look around is one
         back = f" {agent.key} has its {total:,} earlier memories." if total > 1 else ""
-        self.caller.msg(f"|gMade {agent.key}|n, in {agent.location.key}.{back}")
+        self.caller.msg(f"|gMade {agent.key}|n, in {room.key}.{back}")
         if not self.rhs:
             self.caller.msg(f"Describe the agent: @agent {agent.key} = You are {agent.key}, …")
 
@@ -231,7 +232,7 @@ def _all() -> str:
     return shown if rows else "There are no agents. Make one with @agent/create <name> = <profile>."
 
 
-def _row(agent: AgentMixin, mind: Mind | None) -> tuple[str, ...]:
+def _row(agent: Body, mind: Mind | None) -> tuple[str, ...]:
     place = agent.location.key if agent.location else "nowhere"
     if mind is None:
         state = "no memory" if agent.key in missing_minds() else "opening"

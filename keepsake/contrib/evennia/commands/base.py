@@ -20,11 +20,11 @@ from evennia.utils.utils import class_from_module, time_format
 from twisted.internet.defer import TimeoutError
 from twisted.python.failure import Failure
 
+from keepsake.agent.body import Body
 from keepsake.agent.mind import Mind
 from keepsake.agent.runtime import running, runtime
 from keepsake.agent.surroundings import is_agent
 from keepsake.archive.records import EDITED
-from keepsake.contrib.evennia.agents import AgentMixin
 from keepsake.contrib.evennia.creation import all_agents, find_agents, memory_is_missing
 from keepsake.contrib.evennia.minds import mind_of, missing_memory
 from keepsake.contrib.evennia.wording import listed, quoted
@@ -52,7 +52,7 @@ class Query:
         options: The switches except the one that selects the view.
     """
 
-    agent: AgentMixin
+    agent: Body
     mind: Mind
     caller: ObjectDB
     words: str
@@ -130,7 +130,7 @@ class BuilderCommand(COMMAND):
             error = KeepsakeError("an error occurred", "See agents.log")
         self.caller.msg(refused(error))
 
-    def agent_named(self, name: str) -> AgentMixin:
+    def agent_named(self, name: str) -> Body:
         """Return the agent that ``name`` means; the one in the room if ``name`` is empty.
 
         Raises:
@@ -152,7 +152,7 @@ class BuilderCommand(COMMAND):
         names = listed([agent.key for agent in all_agents()]) or "none yet"
         raise KeepsakeError(f"There is no agent {quoted(shortened(name))}", f"There are: {names}")
 
-    def split_agent(self, words: str) -> tuple[AgentMixin, str]:
+    def split_agent(self, words: str) -> tuple[Body, str]:
         """Return the agent at the start of ``words``, and the rest: ``Mira Tom``, ``Mira = Tom``.
 
         If ``words`` are empty or begin with a number, it is the agent in the room.
@@ -171,13 +171,13 @@ class BuilderCommand(COMMAND):
         named = 0 if re.match(r"-?\d", words.strip()) else 1
         return self.agent_named(" ".join(parts[:named])), " ".join(parts[named:])
 
-    def agents_here(self) -> list[AgentMixin]:
+    def agents_here(self) -> list[Body]:
         """Return the agents in the caller's room."""
         place = self.caller.location
         return [a for a in all_agents() if place is not None and a.location == place]
 
     @staticmethod
-    def mind(agent: AgentMixin) -> Mind:
+    def mind(agent: Body) -> Mind:
         """Return the agent's mind.
 
         Raises:

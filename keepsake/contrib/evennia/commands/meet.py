@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 from twisted.python.failure import Failure
 
 from keepsake.agent.appointments import Invitation, read_invitation
+from keepsake.agent.body import Body
 from keepsake.agent.mind import Mind
 from keepsake.agent.runtime import runtime
 from keepsake.agent.surroundings import (
@@ -74,7 +74,7 @@ class CmdMeet(AuditedCommand):
         found = runtime().in_thread(read, READ_SECONDS)
         found.addCallbacks(partial(self._ask, agent, mind, rest), self._failed)
 
-    def _agent(self, name: str) -> Any | None:
+    def _agent(self, name: str) -> Body | None:
         """Return the agent here with that name; None if there is none, and the player is told."""
         here = [each for each in people_near(self.caller) if is_agent(each)]
         found = self.caller.search(name, candidates=here, quiet=True) or []
@@ -85,7 +85,7 @@ class CmdMeet(AuditedCommand):
         self._refuse(f"{which}: {known}?" if found else f"{which}. Here: {known or 'nobody'}.")
         return None
 
-    def _ask(self, agent: Any, mind: Mind, words: str, invitation: Invitation) -> None:
+    def _ask(self, agent: Body, mind: Mind, words: str, invitation: Invitation) -> None:
         """Ask the agent aloud; its answer settles the invitation."""
         caller = self.caller
         if agent.location is not caller.location or agent.location is None:
@@ -97,12 +97,12 @@ class CmdMeet(AuditedCommand):
         speak_to(caller, agent, f"Will you meet me {words.rstrip(' ?.!')}?")
         runtime().scheduler.later(UNSETTLED_SECONDS, partial(self._remind, agent, mind, asked))
 
-    def _tell(self, agent: Any, invitation: Invitation, agrees: bool) -> None:
+    def _tell(self, agent: Body, invitation: Invitation, agrees: bool) -> None:
         name = agent.get_display_name(self.caller)
         how = "agrees" if agrees else "does not agree"
         self.msg((f"{name} {how} to meet you: {invitation.line}.", {"type": "meet"}))
 
-    def _remind(self, agent: Any, mind: Mind, asked: Invitation) -> None:
+    def _remind(self, agent: Body, mind: Mind, asked: Invitation) -> None:
         if mind.appointments.open_from(asked.by) is asked:
             name = agent.get_display_name(self.caller)
             told = f"{name} has said neither yes nor no. Ask again, or agree on it in words."
