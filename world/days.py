@@ -113,7 +113,7 @@ def _follow_schedule(agent: Any, now: Almanac) -> None:
     """Go to the place of this hour, or work there."""
     hours = (hour for hour in agent.db.day or () if now.moment in Hours.parse(hour["at"]))
     hour = next((hour for hour in hours if now.states.issuperset(hour.get("when") or ())), None)
-    went = [m.time for m in _window(agent) if m.is_own and m.verb == "go"]
+    went = [m.time for m in _window(agent) if m.is_own and m.verb in ("go", "walk")]
     if hour is None or (went and now.moment - went[-1] < OWN_STAY):
         return
     goal = hour.get("in") or agent.home

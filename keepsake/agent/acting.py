@@ -325,6 +325,8 @@ class Actor:
 
         ``partner``: To whom; None for everybody here.
         """
+        if whispered and partner is None:
+            return Act(None, "Others are here, and may not hear it")
         if whispered and partner is not None:
             here = (Person(name_of(each, agent), identity_of(each)) for each in people_near(agent))
             if not any(partner.is_same(each) for each in here):

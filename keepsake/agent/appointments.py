@@ -10,7 +10,7 @@ Everything here runs on the reactor thread, unless a function says otherwise.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from random import Random
@@ -22,7 +22,9 @@ from keepsake.archive.transcript import day_and_time
 from keepsake.books.plans import Plan
 from keepsake.errors import KeepsakeError
 from keepsake.happening import Person
-from keepsake.language.when import When, read_time
+from keepsake.language.perception import COMMON_WORDS
+from keepsake.language.when import When, names_an_hour, read_time
+from keepsake.prompt.verbs import find_named
 from keepsake.tasks.fallback import stock_line
 
 OPEN_SECONDS = 600.0
@@ -31,6 +33,8 @@ APART = timedelta(hours=1)
 """The least time between two appointments that are kept by rule: to walk, meet and talk."""
 FARTHEST = timedelta(days=60)
 """How far ahead an appointment may be. Later ones are mostly a misread date."""
+_LONGEST_PLACE = 3
+"""The most words of the short name of a place: ``old boathouse``."""
 _LEADS = r"(?:(?:at|in|on|by)\s+)?(?:(?:the|a|an)\s+)?"
 """What may stand before the name of a place in the command `meet`."""
 
@@ -58,7 +62,7 @@ class Invitation:
 
 
 def read_invitation(
-    text: str, by: Person, here: str, places: Iterable[str], now: datetime
+    text: str, by: Person, here: str, places: Collection[str], now: datetime
 ) -> Invitation:
     """Return what a player asks for: ``at the quay tomorrow 12:00``. It blocks for milliseconds.
 
@@ -72,11 +76,13 @@ def read_invitation(
     """
     cure = "Write a place and a time: meet mira at the quay tomorrow 12:00, or in 20 minutes"
     where, rest = _place_in(" ".join(text.split()), here, places)
-    when = re.sub(r"^at\s+", "", rest.strip(" ,."), flags=re.I)
+    when = rest.strip(" ,.")
     at = read_time(when, now) if when else None
     if at is None:
-        said = f"{when!r} is no time, and no place that can be walked to" if when else "When?"
+        said = f"{when!r} is no time, and no place that can be walked to" if when else "No time"
         raise KeepsakeError(said, cure)
+    if not names_an_hour(when):
+        raise KeepsakeError(f"{when!r} names no hour", cure)
     if at <= now:
         raise KeepsakeError("That time has passed", cure)
     if at - now > FARTHEST:
@@ -84,14 +90,30 @@ def read_invitation(
     return Invitation(by, where, at)
 
 
-def _place_in(text: str, here: str, places: Iterable[str]) -> tuple[str, str]:
+def _place_in(text: str, here: str, places: Collection[str]) -> tuple[str, str]:
     """Return the place that a text names, and the rest of the text; ``here`` if it names none."""
     for place in sorted(places, key=len, reverse=True):
         bare = re.sub(r"^(?:the|a|an)\s+", "", place, flags=re.I)
         found = re.search(rf"\b{_LEADS}{re.escape(bare)}(?!\w)", text, re.I)
         if found is not None:
             return place, f"{text[: found.start()]} {text[found.end() :]}"
-    return here, text
+    for span in _spans(text):
+        name = find_named(span, tuple(places))
+        if name is not None:
+            found = re.search(rf"\b{_LEADS}{re.escape(span)}(?!\w)", text, re.I)
+            assert found is not None
+            return name, f"{text[: found.start()]} {text[found.end() :]}"
+    return here, re.sub(r"\bhere\b", " ", text, flags=re.I)
+
+
+def _spans(text: str) -> Iterator[str]:
+    """Yield the runs of words that may name a place, the longest first: ``the boathouse``."""
+    tokens = text.split()
+    for size in range(_LONGEST_PLACE, 0, -1):
+        for at in range(len(tokens) - size + 1):
+            span = tokens[at : at + size]
+            if all(each.isalpha() and each.casefold() not in COMMON_WORDS for each in span):
+                yield " ".join(span)
 
 
 class Appointments:
@@ -135,7 +157,8 @@ class Appointments:
         found = self._open.get(person.key) if person is not None else None
         if found is None or self._services.seconds() - found[1] > OPEN_SECONDS:
             return None
-        return found[0]
+        invitation = found[0]
+        return invitation if invitation.at > self._services.clock.now() else None
 
     def settle(self, person: Person, *, agrees: bool, act: int = 0) -> Plan | None:
         """Answer an invitation, and tell the player. Blocks; call it in a worker thread.

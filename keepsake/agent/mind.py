@@ -196,7 +196,7 @@ class Mind:
         what = Result(verb=WALK, act=act, done=there, shown=shown)
         self.memory.remember(what, place=place)
         if (plan := self.plans.begun) is not None:
-            self.plans.go_on(plan)
+            self.plans.go_on(plan, f"you are at {place}" if there else "you did not get there")
         self.thinker.schedule()
 
     def _begin_talk(self, body: Body) -> bool:

@@ -10,7 +10,7 @@ Everything here reads what is in RAM, on the reactor thread.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
@@ -36,6 +36,9 @@ from keepsake.recall.documents import SAME_SCENE
 
 MOST_AT_ONCE = 3
 """The most occasions that one thought is asked about. More would be answered with a list."""
+NEWS_IMPORTANCE = 6
+"""The least importance of what a player is told unasked. Rules rate plain talk below it, and a
+night's journal rates what mattered above it."""
 NEWS_AGE = timedelta(days=2)
 """How old something may be that is still told unasked."""
 _LONGEST_NEWS = 200
@@ -58,11 +61,21 @@ class Occasion:
 
 
 class Occasions:
-    """The occasions of one agent, and which of them were used today."""
+    """The occasions of one agent, and which of them were used today.
 
-    def __init__(self, memory: MemoryComponent, services: Runtime) -> None:
+    Args:
+        importance_of: Returns how important a memory is, 1 to 10.
+    """
+
+    def __init__(
+        self,
+        memory: MemoryComponent,
+        importance_of: Callable[[Memory], int],
+        services: Runtime,
+    ) -> None:
         self.plans: Plans | None = None
         self._memory = memory
+        self._importance_of = importance_of
         self._agents = services.subscribers.agent_ids
         self._used: set[str] = set()
         self._day = date.min
@@ -123,31 +136,42 @@ class Occasions:
     ) -> Iterator[Occasion]:
         """Yield what the agent was told in public and this person did not hear."""
         who = identity_of(person)
+        by_agent = is_agent(person)
         known = known_to(person)
         told = {n for each in window if each.said and each.to_id == who for n in each.rests_on}
         for memory in reversed(window):
             if now - memory.time > NEWS_AGE:
                 return
             is_known = memory.number in told or memory.happening in known
-            if is_known or not self._is_news(memory) or memory.source_id == who:
+            if is_known or memory.source_id == who:
                 continue
-            if not is_agent(person) and _was_near(window, who, memory):
+            # A model picks from all that was said what two agents tell each other.
+            if not (self._is_rated(memory) or (by_agent and self._is_said(memory))):
+                continue
+            if not by_agent and _was_near(window, who, memory):
                 continue
             key = f"news {memory.happening or memory.number} {who}"
+            if by_agent:  # so that the same two do not talk after each line that one of them hears
+                key = f"talk {DAYTIMES[now.hour]} {who}"
             name = name_of(person, agent)
             line = shorten(memory.line, _LONGEST_NEWS)
             yield Occasion(key, f"{name} may not know this yet: {line}", person)
 
-    def _is_news(self, memory: Memory) -> bool:
-        """Return whether a memory is something that an agent may tell others.
+    def _is_rated(self, memory: Memory) -> bool:
+        """Return whether a memory matters to others.
 
-        That is what a player said in public and did not ask, or what somebody passed on.
+        Somebody passed it on, or a journal entry or the world's rules rate it so.
         """
+        if memory.is_own or memory.confidants is not None:
+            return False
+        return bool(memory.chain) or self._importance_of(memory) >= NEWS_IMPORTANCE
+
+    def _is_said(self, memory: Memory) -> bool:
+        """Return whether a memory is what a player said in public and did not ask."""
         heard = memory.heard
         if heard is None or heard.manner is Manner.WHISPER or is_question(heard.words):
             return False
-        by_agent = number_of(heard.speaker.id) in self._agents.values()
-        return bool(memory.chain) or not by_agent
+        return number_of(heard.speaker.id) not in self._agents.values()
 
 
 def _greeting(person: CharacterObject) -> str:

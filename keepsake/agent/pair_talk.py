@@ -265,6 +265,8 @@ def _speaker(side: _Side, other: _Side, now: datetime) -> Speaker:
 
 def _can_be_told(memory: Memory, now: datetime) -> bool:
     """Return whether a public memory is something that was seen or heard of others lately."""
+    if memory.confidants is not None:  # that something was whispered says nothing
+        return False
     is_event = isinstance(memory.what, Speech | Deed) and not memory.is_own
     return is_event and memory.actor is not None and now - memory.time <= NEWS_AGE
 

@@ -48,7 +48,7 @@ class Due:
     """A plan that wakes its agent, and why."""
 
     plan: Plan
-    why: str  # ``its time has come``, ``Anneke is here``, ``its last step is done``
+    why: str  # ``its time has come``, ``Anneke is here``, ``you did this for it: > give …``
 
 
 class Plans:
@@ -166,20 +166,41 @@ class Plans:
         came = [each for each in here if each.id not in self._present]
         self._present = frozenset(each.id for each in here)
         for plan in self.book.current:
-            who = next((each.name for each in came if _waits_for(plan, each)), "")
+            who = next((each.name for each in came if self._waits_for(plan, each)), "")
             if who:
                 self._begin(Due(plan, f"{who} is here"))
                 return
 
-    def go_on(self, plan: Plan) -> None:
-        """Think of the next step of a plan that was begun, once the last deed's result is known."""
-        self._alarm.set(STEP_SECONDS, self._next_step, plan.number)
+    def _waits_for(self, plan: Plan, person: Person) -> bool:
+        """Return whether a plan goes on when this person comes to where the agent is.
 
-    def _next_step(self, number: int) -> None:
+        That is a plan that waits for the meeting there, or one that was begun and is with them.
+        """
+        if plan.where and self._walk_seconds(plan.where) > 0.0:
+            return False
+        if plan.state is PlanState.OPEN:
+            return plan.is_met([person])
+        return plan.is_begun and plan.whom is not None and plan.whom.id == person.id
+
+    def is_met(self, plan: Plan) -> bool:
+        """Return whether the person for whom a plan waits is here; True if it waits for nobody."""
+        if plan.is_begun or plan.when is None or not plan.when.meeting:
+            return True
+        whom = plan.whom
+        return whom is None or not whom.id or whom.id in self._present
+
+    def go_on(self, plan: Plan, why: str) -> None:
+        """Think of the next step of a plan that was begun, once the last deed's result is known.
+
+        ``why``: What was done for it.
+        """
+        self._alarm.set(STEP_SECONDS, self._next_step, plan.number, why)
+
+    def _next_step(self, number: int, why: str) -> None:
         self._alarm.set(CHECK_SECONDS, self._tick)
         plan = next((each for each in self.book.current if each.number == number), None)
         if plan is not None and plan.state is PlanState.DOING:
-            self._begin(Due(plan, "its last step is done"), again=True)
+            self._begin(Due(plan, why), again=True)
 
     def _begin(self, due: Due, *, again: bool = False) -> None:
         """Wake the agent, unless that was a moment ago or its thoughts of this hour are used."""
@@ -262,16 +283,6 @@ class Plans:
                 log.warning("A plan could not be changed", agent=self._name, exc_info=error)
 
         self._services.workers.submit(change)
-
-
-def _waits_for(plan: Plan, person: Person) -> bool:
-    """Return whether a plan goes on when this person comes.
-
-    That is a plan that waits for the meeting, or one that was begun and is with the person.
-    """
-    if plan.state is PlanState.OPEN:
-        return plan.is_met([person])
-    return plan.is_begun and plan.whom is not None and plan.whom.id == person.id
 
 
 def _may_show(plan: Plan, audience: Audience) -> bool:

@@ -40,9 +40,9 @@ from keepsake.books.plans import Plan
 from keepsake.happening import Person
 from keepsake.prompt.sections import Rendered
 
-_NO_STEP = frozenset({"wait", "walk", "done", "cancel"})
-"""Verbs after which a plan does not go on by itself: it waits, has ended, or goes on when the agent
-arrives."""
+_NO_STEP = frozenset({"emote", "walk", "done", "cancel"})
+"""Verbs after which a plan does not go on by itself: they are no step, have ended it, or it goes on
+when the agent arrives. After ``wait`` it never does."""
 
 
 class AgentState(StrEnum):
@@ -109,7 +109,7 @@ class Thinker:
         self.keep_by_rule: Callable[[Plan], None] = lambda _: None
         self.begin_talk: Callable[[Body], bool] = lambda _: False
         self.talks_to = ""
-        self._occasions = Occasions(self._memory, services)
+        self._occasions = Occasions(self._memory, tools.books.importance_of, services)
         self._closed = False
         self._unanswered: dict[str, Impulse] = {}  # of players who got no answer from a model
         self._since = 0.0  # when the current thought began
@@ -183,7 +183,7 @@ class Thinker:
         if not self._services.acts_unprompted:
             self.keep_by_rule(plan)
             return
-        whom = plan.whom if plan.private is not None and plan.whom is not None else Person("")
+        whom = plan.whom if plan.whom is not None else Person("")
         impulse = Impulse(
             ImpulseKind.PLAN,
             from_player=False,
@@ -349,8 +349,9 @@ class Thinker:
             return
         due = plans.named(turn.impulse.plan) if turn.impulse.plan else None
         plan = due or plans.begun
-        if plan is not None and not turn.verbs <= _NO_STEP:
-            plans.go_on(plan)
+        waits = "wait" in turn.verbs or turn.verbs <= _NO_STEP
+        if plan is not None and not waits:
+            plans.go_on(plan, f"you did this for it: {turn.done}")
 
     def _warm_up(self, impulse: Impulse) -> None:
         warm_up(self._ref, impulse, self._tools, self._services)

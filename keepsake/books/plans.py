@@ -75,6 +75,7 @@ _LINE = re.compile(
 )
 _COLON = re.compile(r":(?=\s)")
 _AT = re.compile(r"(?:at|in|by|on) (?=\D)", re.I)
+_AT_END = re.compile(r"(?:\b(?:at|in|by|on)\s+)?(?:the\s+)?$", re.I)
 _WITH = re.compile(r"(?:with|to|for) ", re.I)
 
 
@@ -192,6 +193,10 @@ def read_plan(
     known = {each.name.casefold(): each for each in people}
     found = Plan(what="")
     head, what = _halves(text, now, places, known)
+    for place in places:  # "Hale, Clocks Mended" is one part
+        if "," in place and (at := head.casefold().find(_bare(place).casefold())) >= 0:
+            found = replace(found, where=place)
+            head = f"{_AT_END.sub('', head[:at])},{head[at + len(_bare(place)) :]}"
     for part in filter(None, (each.strip() for each in head.split(","))):
         found = _with_condition(found, part, now, places, known)
     what = for_prompt(what.replace('"', "'").strip(" -*#>."))

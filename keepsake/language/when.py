@@ -25,6 +25,26 @@ PARTS_OF_DAY = {
 }
 """The hour that a word means, if no clock time stands beside it. It is only a reading: a person
 who meant another hour writes it."""
+_NUMBERS = {
+    "one": 1,
+    "two": 2,
+    "three": 3,
+    "four": 4,
+    "five": 5,
+    "six": 6,
+    "seven": 7,
+    "eight": 8,
+    "nine": 9,
+    "ten": 10,
+    "eleven": 11,
+    "twelve": 12,
+}
+_SPELLED = re.compile(rf"\b({'|'.join(_NUMBERS)})\b", re.I)
+_HALF_PAST = re.compile(
+    r"\b(?:at )?(half|a quarter|quarter|\d{1,2}(?: minutes)?) (past|to) (\d{1,2})\b", re.I
+)
+_BARE_HOUR = re.compile(r"\bat (\d{1,2})(?: o'?clock)?(?![\d:./-])(?! ?[ap]\.?m\b)", re.I)
+_OCLOCK = re.compile(r"\b(\d{1,2}) o'?clock\b", re.I)
 _CLOCK = re.compile(r"\d{1,2}:\d{2}|\d{1,2} ?[ap]\.?m\b", re.I)
 _SPAN = re.compile(
     r"in (?P<half>half an?|a quarter of an|an?|\d+) (?P<unit>minute|hour|day)s?", re.I
@@ -72,8 +92,41 @@ def read_when(text: str, now: datetime) -> When | None:
     return None if at is None else When(at=at)
 
 
+def names_an_hour(text: str) -> bool:
+    """Return whether a phrase says an hour, a part of the day or a span: not just ``tomorrow``."""
+    text = _with_clock_times(text)
+    words = [word.casefold() for word in _WORDS.findall(text)]
+    named = any(word in PARTS_OF_DAY for word in words)
+    return bool(named or _CLOCK.search(text) or _SPAN.fullmatch(text))
+
+
+def _with_clock_times(text: str) -> str:
+    """Return a phrase with its hours as clock times: ``half past eight`` becomes ``8:30``."""
+    text = _SPELLED.sub(lambda found: str(_NUMBERS[found[1].casefold()]), text)
+    text = _HALF_PAST.sub(_clock_time, text)
+    text = _OCLOCK.sub(r"\1:00", text)
+    return _BARE_HOUR.sub(r"\1:00", text)
+
+
+def _clock_time(found: re.Match[str]) -> str:
+    part = found[1].casefold()
+    if part == "half":
+        minutes = 30
+    elif "quarter" in part:
+        minutes = 15
+    else:
+        minutes = int(part.split()[0])
+    hour = int(found[3])
+    if found[2].casefold() == "to":
+        hour = (hour - 1) % 24
+        minutes = 60 - minutes
+    return f"{hour}:{minutes % 60:02d}"
+
+
 def read_time(text: str, now: datetime) -> datetime | None:
     """Return the time that a phrase names, in the zone of ``now``; None if it names none."""
+    said = text
+    text = _with_clock_times(said)
     if span := _SPAN.fullmatch(text):
         return now + _length(span["half"].casefold(), span["unit"].casefold())
     words = [word.casefold() for word in _WORDS.findall(text)]
@@ -89,7 +142,16 @@ def read_time(text: str, now: datetime) -> datetime | None:
 
     settings = {"RELATIVE_BASE": now.replace(tzinfo=None), "PREFER_DATES_FROM": "future"}
     found = dateparser.parse(" ".join(bare.split()), languages=["en"], settings=settings)
-    return None if found is None else found.replace(tzinfo=now.tzinfo)
+    if found is None:
+        return None
+    at: datetime = found.replace(tzinfo=now.tzinfo)
+    half_day = timedelta(hours=12)
+    if text != said and not _names_a_day(words) and at - half_day > now:
+        at -= half_day  # "at eight", said in the afternoon, is in the evening
+    week = timedelta(days=7)
+    # "Sunday evening", said on a Sunday afternoon, is today.
+    is_today = f"{now:%A}".casefold() in words and at - week > now
+    return at - week if is_today else at
 
 
 _DAYS = frozenset(

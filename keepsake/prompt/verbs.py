@@ -97,8 +97,8 @@ VERBS: tuple[Verb, ...] = (
     Verb("promise <name>: <what>", "note a promise that you give", Takes.PROMISE, True),
     Verb(
         "plan <when>, <where>, <whom>: <what>",
-        "mean to do it, and be reminded then; only <what> is needed. <when>: a time, in 3 minutes,"
-        " when somebody comes",
+        "mean to do it, and be reminded then; only <what> is needed, with all its steps. <when>:"
+        " now, a time, in 3 minutes, when somebody comes",
         Takes.WORDS,
         True,
     ),

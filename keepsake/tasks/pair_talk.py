@@ -13,6 +13,7 @@ from typing import Any
 from keepsake.language.perception import for_prompt
 from keepsake.ports import SYSTEM, USER, ChatMessage, GenerationRequest, TargetModel
 from keepsake.tasks.night import parse_objects
+from keepsake.tasks.scene import LONGEST_TEXT
 from keepsake.tasks.task import AnswerRefused, Prompts
 
 MOST_LINES = 6
@@ -61,7 +62,7 @@ class Speaker:
         told = [f"{number}. {for_prompt(line)}" for number, line in self.knows.items()]
         return {
             "name": self.name,
-            "persona": for_prompt(self.persona),
+            "persona": for_prompt(self.persona, limit=LONGEST_TEXT),
             "knows": told,
             "plans": [for_prompt(line) for line in self.plans],
             "of_other": for_prompt(self.of_other),

@@ -49,8 +49,8 @@ class TestThinking(World):
         assert roles == ["system", "user"]
         assert prompt.startswith("You are Mira, an innkeeper.")
         assert "Deeds that you can always do: > look" in prompt
-        assert prompt.index("Here: Tom") < prompt.index("Good evening")
-        assert prompt.endswith('Tom says to you, "Good evening"')
+        assert prompt.index('Tom says to you, "Good evening"') < prompt.index("You carry: ")
+        assert prompt.endswith("[Tom waits for your answer to: Good evening]")
 
     def test_paused_it_remembers_but_does_not_think(self):
         self.mira.db.paused = True

@@ -9,6 +9,7 @@ from typing import Any
 
 from keepsake.agent.runtime import Runtime
 from keepsake.agent.surroundings import identity_of
+from keepsake.books.entries import EntryOrigin
 from keepsake.books.plans import read_plan
 from keepsake.events.files import events
 from tests.world.agents_world import FixedConfig, LoggedWorld, next_of
@@ -75,8 +76,23 @@ class TestOccasions(Beginning):
         assert len(asked) == 1
         assert "It is evening now." in asked[0]
 
+    def test_a_player_is_told_only_what_matters(self):
+        self.say("The ferry sank this morning.")
+        self.char1.move_to(self.add_room("The Quay"))
+        self.add_player(2, "Ada")
+        self.pass_idle()
+        assert "Ada may not know" not in "\n".join(self.idle_prompts())
+
     def test_news_is_for_those_who_did_not_hear_it(self):
         self.say("The ferry sank this morning.", "Did you know?")
+        number = self.mind.memory.newest - 1
+        self.mind.books.journal.write(
+            "The ferry sank.",
+            importance=8,
+            origin=EntryOrigin.TOLD,
+            memories=[number],
+            now=self.services.clock.now(),
+        )
         self.char1.move_to(self.add_room("The Quay"))
         self.add_player(2, "Ada")
         self.pass_idle()

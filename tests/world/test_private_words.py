@@ -9,6 +9,7 @@ from typing import Any
 
 from keepsake.archive.privacy import NOBODY, Audience
 from keepsake.books.kept_lines import Commitment, CommitmentKind
+from keepsake.books.plans import Plan
 from keepsake.memory.types import CompactReason
 from tests.sentences import table
 from tests.world.agents_world import FixedConfig
@@ -153,6 +154,8 @@ class PrivateWorld(RecallWorld, TalkWorld):
         """Return the prompts of idle acts, after the first ones got these answers."""
         before = len(self.sent_texts())
         waiting = [*answers]
+        # A plan is an occasion for an idle thought, each time a new one.
+        self.mind.books.plans.add(Plan(what=f"sweep the floor, {before}"))
         self.set_thinking(idle_interval=1.0, pause_notice=0)
         self.ann.execute_cmd("talk mira Good evening.")
         self.pass_time(4)

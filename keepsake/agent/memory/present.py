@@ -36,6 +36,7 @@ def present_only(
         pinned=(),
         noticed=(),
         window=window,
+        asked="",  # the words stand at the end of the window
     )
     shown = {"longterm": 0, "compaction": 0, "recalled": []}
     # As in the event of any thought: the window began after ``recent``.

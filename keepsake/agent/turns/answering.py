@@ -128,9 +128,10 @@ class Answering:
     def _do_deed(self, part: AnswerPart, *, confided: bool) -> Act:
         """Execute a line of the answer that begins with ``>``."""
         agent = self._body()
-        memory = self._tools.memory
         read = read_deed(part.text, *available_verbs(agent, self._context, self._tools))
         if isinstance(read, Command):
+            if read.verb == "done" and any(act.refusal for act in self._state.acts):
+                return self._refused(read.verb, "You tried to end a plan: one of its steps failed")
             if read.verb == TALK and (fault := self._fault(read.words)):
                 return Act(None, fault)
             return self._actor.do(agent, read, basis=self._state.basis, confided=confided)
@@ -138,9 +139,14 @@ class Answering:
         if read.verb in WRITES:
             why = "notes may not contain whispered words"
         told = f"You tried to {read.verb}: {why}" if confided else read.reason
+        return self._refused(read.verb, told)
+
+    def _refused(self, verb: str, told: str) -> Act:
+        """Remember that a deed was refused, and why."""
+        agent = self._body()
         confidants = self._state.basis.confidants
-        memory.remember(
-            Result(verb=read.verb, done=False, shown=told),
+        self._tools.memory.remember(
+            Result(verb=verb, done=False, shown=told),
             place=place_of(agent),
             witnesses=None if confidants is None else tuple(sorted(confidants)),
         )

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from keepsake.agent.attention import ANSWERED, IDLE, Impulse, ImpulseKind
 from keepsake.agent.memory.memory import MemoryComponent
-from keepsake.agent.surroundings import Body, identity_of, people_near
+from keepsake.agent.surroundings import Body, identity_of, name_of, people_near
 from keepsake.archive.privacy import NOBODY, Audience, PrivateWords, is_private, is_redacted
 from keepsake.archive.records import DEED, Memory, MemoryKind
 from keepsake.happening import Manner, Person
@@ -64,8 +64,8 @@ NOTHING = Unanswered()
 
 def context_of(agent: Body, impulse: Impulse, memory: MemoryComponent) -> TurnContext:
     """Return the partner and the audience of a turn."""
-    if impulse.confided is not None and impulse.source:  # a plan made in a whisper
-        return TurnContext(impulse, impulse.person, whispered=True, audience=impulse.confided)
+    if impulse.kind is ImpulseKind.PLAN:
+        return _context_of_plan(agent, impulse)
     if impulse.kind not in ANSWERED or not impulse.source:
         stale = impulse.kind in _OVERHEARD and not _is_news(memory.memory.context().window)
         return TurnContext(impulse, answered=stale)
@@ -75,6 +75,28 @@ def context_of(agent: Body, impulse: Impulse, memory: MemoryComponent) -> TurnCo
     audience = alone if whispered else frozenset(map(identity_of, people_near(agent)))
     answered = 0 < impulse.memory <= waiting.since
     return TurnContext(impulse, impulse.person, whispered, audience, waiting.words, answered)
+
+
+def _context_of_plan(agent: Body, impulse: Impulse) -> TurnContext:
+    """Return the context of a turn about a plan.
+
+    Plain lines go to the person of the plan, or to the only one who is here. A plan that only some
+    may know of is spoken of aloud if nobody else is here; else it is whispered.
+    """
+    near = people_near(agent)
+    here = {identity_of(each): Person(name_of(each, agent), identity_of(each)) for each in near}
+    partner = here.get(impulse.source_id)
+    if partner is None and len(here) == 1:
+        partner = next(iter(here.values()))
+    confided = impulse.confided
+    if confided is None:
+        return TurnContext(impulse, partner)
+    if confided.issuperset(here):
+        return TurnContext(impulse, partner, audience=frozenset(here) or confided)
+    if partner is not None and partner.id not in confided:
+        partner = None
+    audience = confided if partner is None else frozenset({partner.id})
+    return TurnContext(impulse, partner, whispered=True, audience=audience)
 
 
 _OVERHEARD = (ImpulseKind.HEARD, ImpulseKind.OTHER)
@@ -103,6 +125,8 @@ def renewed(
         impulse: The current impulse, with what has come since.
     """
     now = context_of(agent, impulse, memory)
+    if impulse.kind is ImpulseKind.PLAN:
+        return now
     if now.partner is None or turn.partner is None:
         return replace(turn, impulse=impulse)
     return replace(

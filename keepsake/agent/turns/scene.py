@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from itertools import takewhile
@@ -147,7 +147,9 @@ def scene_of(
     told = told_lines(hits, waiting.words, known)
     invitation = invitation_to(tools, turn)
     scene = replace(
-        _surroundings(agent, turn, now, *available_verbs(agent, turn, tools)),
+        _surroundings(
+            agent, turn, now, *available_verbs(agent, turn, tools), withheld=tools.withheld
+        ),
         longterm=longterm.text if longterm else "",
         longterm_span=f"{longterm.first} to {longterm.last}" if longterm else "",
         recent=recent.text if recent else "",
@@ -221,9 +223,18 @@ def _answered(tools: MemoryTools, turn: TurnContext, waiting: Unanswered) -> tup
 
 
 def _surroundings(
-    agent: Body, turn: TurnContext, now: datetime, verbs: Sequence[Verb], options: Options
+    agent: Body,
+    turn: TurnContext,
+    now: datetime,
+    verbs: Sequence[Verb],
+    options: Options,
+    *,
+    withheld: Collection[str],
 ) -> Scene:
-    """Return the agent's persona and surroundings as a scene."""
+    """Return the agent's persona and surroundings as a scene.
+
+    ``withheld``: The names of verbs that the settings take from all agents.
+    """
     now = now.astimezone()
     daytime = day_and_time(now)
     place = agent.location
@@ -231,7 +242,11 @@ def _surroundings(
     usages = options.usages(deeds)
     # The same in every prompt, so that a server's prompt cache works. What a whisper forbids is
     # said in the last message, and refused.
-    always = [v for v in VERBS if v.takes is not Takes.TEXT and v.takes not in NAMING]
+    always = [
+        verb
+        for verb in VERBS
+        if verb.takes is not Takes.TEXT and verb.takes not in NAMING and verb.name not in withheld
+    ]
     own = {verb: f": {verb.help}" for verb in deeds if verb.takes is Takes.OWN}
     changing = NAMING | {Takes.OWN}
     leader = agent.mind.actor.leader if agent.mind is not None else None

@@ -35,6 +35,7 @@ from keepsake.agent.turns.scene import invitation_to, recall_for_turn
 from keepsake.errors import KeepsakeError, ModelError, ModelUnavailable
 from keepsake.events.types import ThoughtOutcome
 from keepsake.happening import Person
+from keepsake.language.perception import shorten
 from keepsake.logs import Subsystem, get_logger
 from keepsake.models.profiles import ModelProfile
 from keepsake.models.queue import Priority
@@ -46,6 +47,8 @@ from keepsake.tasks.task import TRIES
 
 log = get_logger(Subsystem.THOUGHTS)
 
+_LONGEST_DONE = 200
+"""The most characters of what the agent did, where the next step of a plan says it."""
 MOST_LOOKUPS = 3
 """How many times a look-up may return its result to the model within one turn."""
 
@@ -121,6 +124,13 @@ class Turn:
         return frozenset(each.command.verb for each in acts if each.command is not None)
 
     @property
+    def done(self) -> str:
+        """What the agent did in the last attempt, as it wrote it, in one line."""
+        acts = self.attempts[-1].acts if self.attempts else ()
+        lines = (f"> {act.command.line}" for act in acts if act.command is not None)
+        return shorten("; ".join(lines), _LONGEST_DONE)
+
+    @property
     def is_unanswered(self) -> bool:
         """Whether a player waits for an answer, because no model gave one."""
         last = self.attempts[-1] if self.attempts else None
@@ -151,7 +161,7 @@ class Turn:
         """
         has_model = self._has_model()
         self._context = context_of(self._agent, self.impulse, self._tools.memory)
-        if self._context.answered:  # an earlier answer covered it already
+        if self._context.answered or self._is_plan_gone():  # an earlier answer covered it already
             raise TurnDropped
         if not (has_model or self._context.partner):
             raise TurnDropped  # without a model, an agent does nothing unprompted
@@ -189,6 +199,15 @@ class Turn:
             raise TurnDropped
         self._agent = agent
         return found
+
+    def _is_plan_gone(self) -> bool:
+        """Whether the turn is about a plan that has ended, or whose person has gone again."""
+        number = self.impulse.plan
+        plans = self._tools.plans
+        if not number or plans is None:
+            return False
+        plan = plans.named(number)
+        return plan is None or not plans.is_met(plan)
 
     def _go_on(self, impulse: Impulse) -> None:
         """Take in what came since the turn began: newer words, or a whisper."""
@@ -297,7 +316,8 @@ class Turn:
         agent = self._ref.body()
         if agent is None or agent.location is None or agent.has_account:  # a builder plays it
             return None
-        wanted = None if agent.db.paused or agent.db.asleep else self._take_newer()
+        able = not (agent.db.paused or agent.db.asleep or self._is_plan_gone())
+        wanted = self._take_newer() if able else None
         form = services.prompt_form(profile)
         if wanted is None or not (form.acts_unprompted or self._context.partner):
             return None

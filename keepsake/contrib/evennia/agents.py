@@ -334,7 +334,9 @@ class AgentMixin(CharacterMixin):
             return
         came = mover.location is self.location
         is_player = not is_agent(mover)
-        if came and greeter(self.location, mover) is self:
+        mind_of_mover = mind_of(mover) if is_agent(mover) else None
+        passes = mind_of_mover is not None and mind_of_mover.sleeper.walking
+        if came and not passes and greeter(self.location, mover) is self:
             who = identity_of(mover)
             arrival = ImpulseKind.ARRIVAL
             if self._may_react(line, mover, arrival.value, arrival):

@@ -121,6 +121,6 @@ class Chat(PromptForm):
     def _head_of_last(self, scene: Scene, values: dict[str, Any]) -> list[PromptLine]:
         """Return the head of the last message: where the character is, and what bears on now."""
         lines = self.lines(self.talk, "turn", values, refused=for_prompt(scene.refused))
-        if scene.trigger and not scene.partner:
+        if scene.due or (scene.trigger and not scene.partner):
             lines += self.lines(self.act, "turn", values)
         return lines

@@ -21,6 +21,7 @@ from keepsake.language.when import When
 NOW = datetime(2026, 11, 28, 20, 5, tzinfo=UTC)
 ANNEKE = Person("Anneke", "12-1")
 TOM = Person("Tom", "13-1")
+DONE = "you did this for it: > give soup to Tom"
 
 
 class Manual(ClockScheduler):
@@ -168,11 +169,14 @@ def test_a_plan_of_several_steps_goes_on_after_each_deed(village):
     plan = village.add("ask Bram; bring it to Oswin", minutes=0)
     village.pass_by(CHECK_SECONDS)
     village.plans.began(plan)
-    village.plans.go_on(plan)
+    village.plans.go_on(plan, DONE)
     village.pass_by(STEP_SECONDS)
-    assert [due.why for due in village.woken] == ["its time has come", "its last step is done"]
+    assert [due.why for due in village.woken] == [
+        "its time has come",
+        DONE,
+    ]
     village.book.set_state(village.book.find("Bram"), PlanState.DONE)
-    village.plans.go_on(plan)
+    village.plans.go_on(plan, DONE)
     village.pass_by(60)
     assert len(village.woken) == 2
 
@@ -183,11 +187,11 @@ def test_the_operators_budget_ends_a_plan_that_goes_round_in_circles(tmp_path):
     village.pass_by(CHECK_SECONDS)
     for _ in range(10):
         village.plans.began(plan)
-        village.plans.go_on(village.book.items[0])
+        village.plans.go_on(village.book.items[0], DONE)
         village.pass_by(CHECK_SECONDS)
     assert len(village.woken) == 3
     village.pass_by(3600)
-    village.plans.go_on(village.book.items[0])
+    village.plans.go_on(village.book.items[0], DONE)
     village.pass_by(CHECK_SECONDS)
     assert len(village.woken) == 4, "an hour later it goes on"
 
