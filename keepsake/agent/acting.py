@@ -13,7 +13,7 @@ from twisted.python.failure import Failure
 from keepsake.agent.body import CharacterObject
 from keepsake.agent.happening_ids import new_id
 from keepsake.agent.memory.memory import MemoryComponent
-from keepsake.agent.memory.tools import PLAN, MemoryTools
+from keepsake.agent.memory.tools import MemoryTools
 from keepsake.agent.surroundings import (
     Body,
     find_person,
@@ -23,11 +23,12 @@ from keepsake.agent.surroundings import (
     place_names,
     place_of,
 )
-from keepsake.archive.privacy import WHISPER, Audience
+from keepsake.archive.privacy import Audience
 from keepsake.archive.records import Memory, MemoryFacts, MemoryKind
 from keepsake.happening import (
     ME,
     Deed,
+    KnownVerb,
     Manner,
     Person,
     PersonId,
@@ -44,13 +45,9 @@ from keepsake.tasks.deed import spoken_to
 
 log = get_logger(Subsystem.ACTING)
 
-TALK = "talk"
-"""The verb of words to somebody else than the partner of a turn."""
-SPEECH = frozenset({"say", "whisper", TALK})
+SPEECH = frozenset({KnownVerb.SAY, KnownVerb.WHISPER, KnownVerb.TALK})
 """Verbs of words that others hear."""
-WALK = "walk"
-"""The verb of a walk through several exits."""
-LOOKUPS = frozenset({"recall", "look", "examine"})
+LOOKUPS = frozenset({KnownVerb.RECALL, KnownVerb.LOOK, KnownVerb.EXAMINE})
 """Verbs whose result returns to the model in the same turn."""
 
 
@@ -168,7 +165,7 @@ class Actor:
             chain: For words that pass something on: the memories behind it, as in
                 :attr:`Memory.chain`. Everybody who hears them keeps it.
         """
-        if command.verb == "wait":
+        if command.verb == KnownVerb.WAIT:
             return Act(command)
         place = place_of(agent)
         seen = basis.seen
@@ -176,8 +173,8 @@ class Actor:
         what = self._what(agent, command, to)
         # The answer does not cover perceptions that came after its prompt was built.
         late = any(m.number > seen and m.kind is MemoryKind.PERCEPTION for m in window)
-        hidden = confided and command.verb != WHISPER
-        redact = command.words if hidden and command.verb == "recall" else ""
+        hidden = confided and command.verb != KnownVerb.WHISPER
+        redact = command.words if hidden and command.verb == KnownVerb.RECALL else ""
         if redact:
             what = Deed(actor=ME, verb=command.verb, shown=f"{command.verb} …")
         witnesses = self._witnesses(agent, command, what, basis)
@@ -195,7 +192,7 @@ class Actor:
             chain=chain,
         )
         if command.verb in PRIVATE:
-            if command.verb == PLAN:
+            if command.verb == KnownVerb.PLAN:
                 self._tools.places = place_names(agent)
                 near = people_near(agent)
                 self._tools.here = tuple(Person(name_of(x, agent), identity_of(x)) for x in near)
@@ -209,10 +206,10 @@ class Actor:
                 witnesses=witnesses,
             )
             return Act(command, result=result, memory=number)
-        if command.verb == WALK:
+        if command.verb == KnownVerb.WALK:
             if why := self.walk(agent, command.words, number):
                 shown = f"You tried to walk to {command.words}: {why}"
-                refusal = Result(verb=WALK, act=number, done=False, shown=shown)
+                refusal = Result(verb=KnownVerb.WALK, act=number, done=False, shown=shown)
                 self._memory.remember(refusal, place=place)
             return Act(command, memory=number)
         addressees = addressees_of(what)
@@ -284,11 +281,11 @@ class Actor:
         people = (person,) if person is not None and person.name else ()
         line = command.line
         match command.verb:
-            case "whisper":
+            case KnownVerb.WHISPER:
                 manner = Manner.WHISPER
-            case "say" | "talk":
+            case KnownVerb.SAY | KnownVerb.TALK:
                 manner = Manner.SAY
-            case "emote":
+            case KnownVerb.EMOTE:
                 return Pose(actor=ME, gesture=command.words, to=people, shown=line)
             case verb:
                 things = tuple(filter(None, [command.thing, command.words]))
@@ -299,15 +296,15 @@ class Actor:
         """Return the game's command that carries out an act."""
         to = addressees_of(what)
         match command.verb:
-            case "say" if to and to[0].id and _has_command(agent, "talk"):
-                return spoken_to(TALK, to[0].name, command.words)
-            case "follow":
+            case KnownVerb.SAY if to and to[0].id and _has_command(agent, KnownVerb.TALK):
+                return spoken_to(KnownVerb.TALK, to[0].name, command.words)
+            case KnownVerb.FOLLOW:
                 if (leader := find_person(agent, command.to)) is not None:
                     self.leader = leader.id
-                return Command("emote", f"goes with {command.to} from now on.")
-            case "stay":
+                return Command(KnownVerb.EMOTE, f"goes with {command.to} from now on.")
+            case KnownVerb.STAY:
                 self.leader = None
-                return Command("emote", "stays here.")
+                return Command(KnownVerb.EMOTE, "stays here.")
         return command
 
     def speak(
@@ -329,9 +326,9 @@ class Actor:
             here = (Person(name_of(each, agent), identity_of(each)) for each in people_near(agent))
             if not any(partner.is_same(each) for each in here):
                 return Act(None, f"{partner.name} has gone, and nobody else may hear it")
-            command = spoken_to(WHISPER, partner.name, words, reason)
+            command = spoken_to(KnownVerb.WHISPER, partner.name, words, reason)
         else:
-            command = Command("say", words, reason, words=words)
+            command = Command(KnownVerb.SAY, words, reason, words=words)
         return self.do(agent, command, partner, event=event, basis=basis)
 
 

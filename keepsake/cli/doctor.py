@@ -28,6 +28,7 @@ from keepsake.cli.processes import Component
 from keepsake.errors import ConfigError, KeepsakeError
 from keepsake.events.files import newest_first, time_of
 from keepsake.events.types import Fault
+from keepsake.events.values import FaultLevel
 from keepsake.json_lines import Record
 from keepsake.memory.config import CompactionConfig
 from keepsake.memory.integrity import check_lines
@@ -257,7 +258,7 @@ def faults(here: Places, report: Report) -> str:
         if when is None or when < since:
             break
         of = str(record.get("agent", "")), str(record.get("subsystem", ""))
-        if record.get("level") == "warning":
+        if record.get("level") == FaultLevel.WARNING:
             warnings[of] += 1
         else:
             errors[of] += 1

@@ -20,6 +20,7 @@ from keepsake.archive.log import Archive
 from keepsake.archive.records import Memory, MemoryFacts
 from keepsake.archive.tiers import load_tiers
 from keepsake.errors import CompactionError, CompactionRunning, KeepsakeError, NoRoom
+from keepsake.events.values import CompactionOutcome, CompactReason
 from keepsake.happening import What
 from keepsake.logs import Subsystem, get_logger
 from keepsake.memory import history, integrity
@@ -31,10 +32,8 @@ from keepsake.memory.summary_files import SummaryFolder, VaultCopies
 from keepsake.memory.types import (
     CompactionRequest,
     CompactionResult,
-    CompactReason,
     Load,
     MemoryContext,
-    Outcome,
     UndoResult,
 )
 from keepsake.memory.window import MemoryHost, Triggers, Window
@@ -251,7 +250,7 @@ class AgentMemory:
         due = f"the next compaction is due at memory {self.next_due()}, now at {tiers.last_number}"
         return CompactionResult(
             reason=plan.reason if plan else request.reason,
-            outcome=Outcome.NOTHING,
+            outcome=CompactionOutcome.NOTHING,
             detail=f"{why}; {due}",
             kept=kept,
         )

@@ -15,6 +15,7 @@ from keepsake.archive.log import Archive
 from keepsake.archive.records import Tier
 from keepsake.archive.tiers import SummaryState, Tiers, TierView
 from keepsake.errors import ArchiveUnwritable, CompactionError, KeepsakeError
+from keepsake.events.values import CompactionOutcome, CompactReason
 from keepsake.json_lines import Record
 from keepsake.logs import Subsystem, get_logger
 from keepsake.memory.history import PastCompaction
@@ -22,14 +23,7 @@ from keepsake.memory.ladder import Ladder
 from keepsake.memory.plan import CompactionPlan
 from keepsake.memory.summary_files import VaultCopies
 from keepsake.memory.summary_text import Summarizer, extractive
-from keepsake.memory.types import (
-    CompactionRequest,
-    CompactionResult,
-    CompactReason,
-    Outcome,
-    Rung,
-    UndoResult,
-)
+from keepsake.memory.types import CompactionRequest, CompactionResult, Rung, UndoResult
 from keepsake.memory.window import MemoryHost, Window
 
 log = get_logger(Subsystem.COMPACTION)
@@ -212,10 +206,10 @@ def _result(ladder: Ladder, number: int, seconds: float) -> CompactionResult:
     longterm = ladder.summaries.get(Tier.LONGTERM)
     span = f"memories {recent.first}-{recent.last}"
     if not plan.leaving:
-        outcome = Outcome.SHORTENED
+        outcome = CompactionOutcome.SHORTENED
         detail = "no memory left the window; the summaries were made shorter"
     else:
-        outcome = Outcome.WATERFALL if longterm else Outcome.FIRST
+        outcome = CompactionOutcome.WATERFALL if longterm else CompactionOutcome.FIRST
         detail = f"{span} became the short-term summary"
         detail += f", {longterm.first}-{longterm.last} the long-term one" if longterm else ""
     if any(step.rung is Rung.TRUNCATE for step in ladder.steps):

@@ -10,8 +10,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from keepsake.archive.records import STOCK, Memory, Summary, Tier
+from keepsake.archive.message_types import STOCK
+from keepsake.archive.records import Memory, Summary, Tier
 from keepsake.errors import KeepsakeError
+from keepsake.events.values import CompactReason
 from keepsake.language.perception import SENTENCE_GAP, shorten
 from keepsake.language.tokens import CHARACTERS_PER_TOKEN
 from keepsake.logs import Subsystem, get_logger
@@ -25,7 +27,7 @@ from keepsake.memory.summary_text import (
     extractive,
     has_words,
 )
-from keepsake.memory.types import CompactReason, Rung, RungStep
+from keepsake.memory.types import Rung, RungStep
 from keepsake.memory.window import Window
 
 log = get_logger(Subsystem.COMPACTION)

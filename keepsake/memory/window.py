@@ -12,13 +12,14 @@ from keepsake.archive.tiers import Tiers
 from keepsake.archive.transcript import script_line
 from keepsake.books.journal import importance
 from keepsake.events.types import MemoryChange
+from keepsake.events.values import CompactReason
 from keepsake.language.perception import shorten
 from keepsake.language.tokens import Heuristic
 from keepsake.memory import masking
 from keepsake.memory.config import CompactionConfig
 from keepsake.memory.plan import CompactionPlan, MemorySnapshot, immediate_window, open_exchange
 from keepsake.memory.summary_text import Summarizer, extractive
-from keepsake.memory.types import CompactionRequest, CompactReason, Load, MemoryContext
+from keepsake.memory.types import CompactionRequest, Load, MemoryContext
 from keepsake.ports import Clock, Tokens
 
 ASK_AGAIN_AFTER = 4

@@ -12,6 +12,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
+from keepsake.agent.thinker import AgentState
 from keepsake.agent.why import PromptSource, SummaryBasis
 from keepsake.archive.records import MemoryKind, Summary
 from keepsake.events.types import Guard, Thought
@@ -52,7 +53,7 @@ class AgentRow(Shape):
 
     id: int
     name: str
-    state: str
+    state: AgentState
     """The first of these that is true: ``asleep``, ``going home to sleep``, ``paused``, ``memory
     cannot be written``, ``waiting for the model``, ``idle``, ``gone``; or ``opening`` soon after
     a start."""

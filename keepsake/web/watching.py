@@ -21,6 +21,7 @@ from keepsake.events.files import id_of
 from keepsake.events.log import Subscribers
 from keepsake.events.secrets import Scrubber
 from keepsake.events.types import MemoryChange
+from keepsake.events.values import MemoryOp
 from keepsake.json_lines import Record
 from keepsake.models.queue import READY
 from keepsake.paths import Places
@@ -48,7 +49,10 @@ class Watching:
 
     def complete(self, record: Record) -> Record:
         """Return an event of the log; add the words of a memory, without secrets."""
-        known = record.get("kind") == MemoryChange.kind and record.get("op") in ("append", "repeat")
+        known = record.get("kind") == MemoryChange.kind and record.get("op") in (
+            MemoryOp.APPEND,
+            MemoryOp.REPEAT,
+        )
         memory = _memory(id_of(record), record["n"]) if known else None
         if memory is None:
             return record

@@ -21,12 +21,13 @@ from twisted.python.threadable import isInIOThread
 from keepsake.agent.body import Body
 from keepsake.agent.mind import Mind
 from keepsake.agent.runtime import runtime
+from keepsake.agent.thinker import AgentState
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.contrib.evennia.agents import AgentMixin
 from keepsake.contrib.evennia.creation import all_agents
 from keepsake.contrib.evennia.minds import mind_by_number, mind_of, state_of
 from keepsake.errors import KeepsakeError
-from keepsake.events.types import ThoughtOutcome
+from keepsake.events.values import ThoughtOutcome
 from keepsake.language.perception import SENTENCE_GAP, shorten
 from keepsake.prompt.sections import TITLES
 from keepsake.web.access import NotFound
@@ -95,7 +96,7 @@ def _row(agent: Body, may_act: bool) -> AgentRow:
     shared = runtime()
     place = agent.location.key if agent.location else "nowhere"
     if mind is None:
-        return AgentRow(id=agent.id, name=agent.key, state="opening", place=place)
+        return AgentRow(id=agent.id, name=agent.key, state=AgentState.OPENING, place=place)
     memories, next_due, due, failure, act = _figures(mind)
     thinker = mind.thinker
     thoughts = mind.thinker.log

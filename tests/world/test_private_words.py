@@ -9,7 +9,7 @@ from typing import Any
 
 from keepsake.archive.privacy import NOBODY, Audience
 from keepsake.books.kept_lines import Commitment, CommitmentKind
-from keepsake.memory.types import CompactReason
+from keepsake.events.values import CompactReason
 from tests.sentences import table
 from tests.world.agents_world import FixedConfig
 from tests.world.test_recall_world import CHATTER, RecallWorld

@@ -7,7 +7,8 @@ from datetime import UTC, datetime
 from keepsake.agent.why import PromptSource, SummaryBasis, Why
 from keepsake.archive.records import MemoryKind
 from keepsake.contrib.evennia.commands.why import explanation
-from keepsake.events.types import Thought, ThoughtOutcome
+from keepsake.events.types import Thought
+from keepsake.events.values import ThoughtOutcome
 from tests.memories import old_memory
 from tests.sentences import table
 from tests.world.agents_world import Building

@@ -17,6 +17,7 @@ from keepsake.archive.records import Memory
 from keepsake.books.notes import NoteBook
 from keepsake.errors import IndexUnavailable
 from keepsake.events.types import MemoryChange, Recall
+from keepsake.events.values import Author, MemoryOp, RecallPurpose
 from keepsake.happening import Person
 from keepsake.logs import Subsystem, get_logger
 from keepsake.recall.agent_index import AgentIndex
@@ -51,9 +52,9 @@ class Recaller:
             self._index = services.indexes.open(
                 ref.folder.name, ref.folder / "archive", notes, name=ref.name
             )
-            change = partial(MemoryChange, agent=ref.name, op="reindex", n=0)
+            change = partial(MemoryChange, agent=ref.name, op=MemoryOp.REINDEX, n=0)
             self._index.on_rebuild = lambda reason: services.events.emit(
-                change(by="rules" if reason else "builder", problem=reason)
+                change(by=Author.RULES if reason else Author.BUILDER, problem=reason)
             )
             self._memory_search = MemorySearch(
                 self._index.words,
@@ -73,7 +74,7 @@ class Recaller:
         self,
         text: str,
         *,
-        by: str = "thought",
+        by: RecallPurpose = RecallPurpose.THOUGHT,
         scene: bool = False,
         audience: Audience = NOBODY,
         asker: Person | None = None,
@@ -103,7 +104,7 @@ class Recaller:
         self,
         text: str,
         *,
-        by: str = "builder",
+        by: RecallPurpose = RecallPurpose.BUILDER,
         seconds: float = BUILDER_SECONDS,
         limit: int = 0,
         scene: bool = False,

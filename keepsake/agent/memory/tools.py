@@ -27,26 +27,23 @@ from keepsake.archive.records import Memory
 from keepsake.books.kept_lines import PINNED_LIMIT, Commitment, CommitmentKind
 from keepsake.books.plans import PlanState, read_plan
 from keepsake.errors import KeepsakeError
-from keepsake.happening import Person, PersonId, Result
+from keepsake.events.values import Author, RecallPurpose
+from keepsake.happening import KnownVerb, Person, PersonId, Result
 from keepsake.language.perception import for_prompt, shorten
 from keepsake.logs import Subsystem, get_logger
 from keepsake.prompt import results
-from keepsake.prompt.verbs import AGREE, ANSWERS, PRIVATE, Command
+from keepsake.prompt.verbs import ANSWERS, PRIVATE, Command
 from keepsake.recall.documents import Hit
 
 log = get_logger(Subsystem.TOOLS)
 
-WRITES = frozenset({"note", "pin", "remember"})
+WRITES = frozenset({KnownVerb.NOTE, KnownVerb.PIN, KnownVerb.REMEMBER})
 """Verbs whose result appears in prompts whose answers others hear. They are not offered if the
 prompt holds words that were confided to the agent."""
 _TEXT_LIMIT = 20_000
 """Characters of a note or a pin that are passed on. Its book has a limit of its own."""
 _MOST_WORDS_OF_A_NAME = 3
-PLAN = "plan"
-"""The verb of something that the agent means to do later."""
-PROMISE = "promise"
-"""The verb of a promise to somebody."""
-PLAN_VERBS = frozenset({PLAN, "done", "cancel", *ANSWERS})
+PLAN_VERBS = frozenset({KnownVerb.PLAN, KnownVerb.DONE, KnownVerb.CANCEL, *ANSWERS})
 """Verbs that the setting ``plans: no`` takes away."""
 TOOL_SECONDS = 10.0
 """Seconds that a tool call may take."""
@@ -131,9 +128,9 @@ class MemoryTools:
         witnesses: tuple[PersonId, ...] | None,
     ) -> Callable[[Command, str], str]:
         """Return the method that executes a command; the arguments are those of :meth:`perform`."""
-        if command.verb == PROMISE:
+        if command.verb == KnownVerb.PROMISE:
             return partial(self._promise, to=to, act=act if witnesses is not None else 0)
-        if command.verb == PLAN:
+        if command.verb == KnownVerb.PLAN:
             return partial(self._plan, act=act, witnesses=witnesses)
         if command.verb in ANSWERS:
             return partial(self._answer, to=to, act=act)
@@ -184,7 +181,7 @@ class MemoryTools:
         return f"{results.UNPINNED}{self.books.pinned.remove(command.argument, only_own=True)}"
 
     def _recall(self, command: Command, _place: str) -> str:
-        found = self.recaller.find(command.argument, by="agent", seconds=TOOL_SECONDS)
+        found = self.recaller.find(command.argument, by=RecallPurpose.AGENT, seconds=TOOL_SECONDS)
         return related.result_line(found, command.argument)
 
     def _remember(self, command: Command, place: str) -> str:
@@ -225,7 +222,7 @@ class MemoryTools:
         """Answer an invitation: ``agree`` or ``decline``."""
         if self.appointments is None or to is None:
             raise KeepsakeError("Nobody has asked you to meet")
-        plan = self.appointments.settle(to, agrees=command.verb == AGREE, act=act)
+        plan = self.appointments.settle(to, agrees=command.verb == KnownVerb.AGREE, act=act)
         return f"{results.DECLINED}{to.name}" if plan is None else f"{results.PLANNED}{plan.line}"
 
     def _done(self, command: Command, _place: str) -> str:
@@ -252,7 +249,7 @@ class MemoryTools:
 
     def _kept(self, command: Command, _place: str) -> str:
         promise = self.books.commitments.find(command.argument)
-        self.books.commitments.close(lambda each: each == promise, by="agent")
+        self.books.commitments.close(lambda each: each == promise, by=Author.AGENT)
         return f"{results.PROMISE_KEPT}{promise.line}"
 
     @property

@@ -11,6 +11,7 @@ from keepsake.agent.agent_log import ThoughtLog
 from keepsake.agent.runtime import PROFILE, Runtime
 from keepsake.agent.turns.answering import Answering, Wait
 from keepsake.agent.turns.attempt import AttemptState
+from keepsake.events.values import GuardOp
 from keepsake.models.profiles import ModelProfile
 from keepsake.models.queue import Outcome, Priority, Ticket
 from keepsake.ports import Generation, GenerationRequest
@@ -110,7 +111,7 @@ class Reading:
             state.fault = state.fault or state.acts[-1].refusal
         if not state.parts:
             state.fault = state.fault or EMPTY
-            self._thoughts.guard(state.impulse, "refused", answer.text, state.fault)
+            self._thoughts.guard(state.impulse, GuardOp.REFUSED, answer.text, state.fault)
         elif reader.altered:
             why = "labels and marks are not spoken"
-            self._thoughts.guard(state.impulse, "altered", "\n".join(reader.altered), why)
+            self._thoughts.guard(state.impulse, GuardOp.ALTERED, "\n".join(reader.altered), why)

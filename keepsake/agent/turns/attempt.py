@@ -9,7 +9,8 @@ from keepsake.agent.agent_log import Sent
 from keepsake.agent.attention import Impulse
 from keepsake.agent.body import RoomObject
 from keepsake.errors import ModelError
-from keepsake.events.types import Thought, ThoughtOutcome
+from keepsake.events.types import Thought
+from keepsake.events.values import ThoughtOutcome
 from keepsake.models.queue import Outcome
 from keepsake.ports import Generation
 from keepsake.prompt.sections import Costs

@@ -9,8 +9,9 @@ from typing import NamedTuple
 from keepsake.agent.attention import ANSWERED, IDLE, Impulse, ImpulseKind
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.surroundings import Body, identity_of, people_near
+from keepsake.archive.message_types import MessageType
 from keepsake.archive.privacy import NOBODY, Audience, PrivateWords, is_private, is_redacted
-from keepsake.archive.records import DEED, Memory, MemoryKind
+from keepsake.archive.records import Memory, MemoryKind
 from keepsake.happening import Manner, Person
 from keepsake.tasks.conversation import asks
 
@@ -122,7 +123,7 @@ def unanswered(window: Sequence[Memory], impulse: Impulse) -> Unanswered:
     for memory in reversed(window):
         said = memory.said
         # A deed that replied to the words of this impulse has answered only a part of them.
-        left = memory.event == DEED and memory.number > impulse.memory
+        left = memory.event == MessageType.DEED and memory.number > impulse.memory
         to = said.listener if said is not None and not left else None
         if to is not None and to.is_same(person):
             since = memory.answers or memory.number

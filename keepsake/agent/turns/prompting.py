@@ -17,6 +17,7 @@ from keepsake.agent.turns.scene import recall_for_turn, scene_of
 from keepsake.archive.privacy import Audience, is_private, is_redacted
 from keepsake.archive.records import Memory
 from keepsake.errors import KeepsakeError, ModelUnavailable
+from keepsake.events.values import RecallPurpose
 from keepsake.happening import ME, Person, Speech
 from keepsake.logs import Subsystem, get_logger
 from keepsake.models.profiles import ModelProfile
@@ -119,7 +120,7 @@ async def suppose(
     tools: MemoryTools,
     services: Runtime,
     *,
-    by: str,
+    by: RecallPurpose,
     audience: Audience | None = None,
 ) -> SupposedTurn:
     """Return the turn that would come if the source of an impulse said ``words``, after recall.
@@ -149,7 +150,7 @@ async def preview(
     Raises:
         KeepsakeError: The memory or a template cannot be read, or no model can be asked.
     """
-    turn = await suppose(agent, impulse, words, tools, services, by="builder")
+    turn = await suppose(agent, impulse, words, tools, services, by=RecallPurpose.BUILDER)
     form = services.prompt_form(services.gateway.model(PROFILE)[0].resolved())
     built = turn.prompt(agent, tools, services, form=form)
     return built.prompt.rendered, built.prompt.budget

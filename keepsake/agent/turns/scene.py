@@ -36,9 +36,10 @@ from keepsake.agent.turns.context import (
 from keepsake.archive.records import Memory
 from keepsake.archive.transcript import day_and_time
 from keepsake.events.types import Recalled
-from keepsake.happening import Person
+from keepsake.events.values import RecallPurpose
+from keepsake.happening import KnownVerb, Person
 from keepsake.language.perception import is_question
-from keepsake.prompt.verbs import AGREE, ANSWERS, NAMING, VERBS, WORDS, Options, Takes, Verb
+from keepsake.prompt.verbs import ANSWERS, NAMING, VERBS, WORDS, Options, Takes, Verb
 from keepsake.recall.documents import SAME_SCENE, DocumentKind, Hit
 from keepsake.recall.fusion import BY_WORDS
 from keepsake.tasks.conversation import excerpt
@@ -46,7 +47,7 @@ from keepsake.tasks.scene import Excerpt, Scene
 
 
 def recall_for_turn(
-    agent: Body, turn: TurnContext, tools: MemoryTools, by: str = ""
+    agent: Body, turn: TurnContext, tools: MemoryTools, by: RecallPurpose | None = None
 ) -> Awaitable[SearchResult | None]:
     """Search the memory for a turn; the result is None if the search failed or timed out.
 
@@ -56,7 +57,7 @@ def recall_for_turn(
     return tools.recaller.search(
         turn.words or scene_query(tools.memory.memory.context(), place_of(agent), here),
         scene=not (turn.words or by),
-        by=by or ("talk" if turn.words else "thought"),
+        by=by or (RecallPurpose.TALK if turn.words else RecallPurpose.THOUGHT),
         audience=turn.audience,
         asker=turn.partner if turn.words else None,
     )
@@ -70,7 +71,7 @@ def available_verbs(
     An agent that answers somebody may leave the talk, but not the place where it hosts guests.
     """
     _, confided = secrecy(agent, turn, tools.memory.private)
-    without = {"talk"} | WRITES if confided else set[str]()
+    without = {KnownVerb.TALK} | WRITES if confided else set[str]()
     if invitation_to(tools, turn) is None:
         without |= ANSWERS
     without |= tools.withheld
@@ -96,7 +97,7 @@ def invitation_to(tools: MemoryTools, turn: TurnContext) -> Invitation | None:
     An agent that does without plans cannot answer any.
     """
     appointments = tools.appointments
-    if appointments is None or AGREE in tools.withheld:
+    if appointments is None or KnownVerb.AGREE in tools.withheld:
         return None
     return appointments.open_from(turn.partner)
 

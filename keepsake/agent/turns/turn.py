@@ -33,7 +33,7 @@ from keepsake.agent.turns.prompting import prompt_of
 from keepsake.agent.turns.rules import basis_of_rule, reply_by_rule
 from keepsake.agent.turns.scene import invitation_to, recall_for_turn
 from keepsake.errors import KeepsakeError, ModelError, ModelUnavailable
-from keepsake.events.types import ThoughtOutcome
+from keepsake.events.values import ThoughtOutcome, Urgency
 from keepsake.happening import Person
 from keepsake.logs import Subsystem, get_logger
 from keepsake.models.profiles import ModelProfile
@@ -125,7 +125,7 @@ class Turn:
         """Whether a player waits for an answer, because no model gave one."""
         last = self.attempts[-1] if self.attempts else None
         gone = last is not None and last.failure is not None and not last.has_answer
-        return gone and self.impulse.priority == "player"
+        return gone and self.impulse.priority is Urgency.PLAYER
 
     # -- the turn
 
@@ -283,7 +283,7 @@ class Turn:
     @property
     def _priority(self) -> Priority:
         """The priority of the request: what no player sees can wait."""
-        priority = Priority[self.impulse.priority.upper()]
+        priority = Priority[self.impulse.priority.name]
         if priority is Priority.EVENT and not players_near(self._agent):
             return Priority.IDLE
         return priority

@@ -21,6 +21,7 @@ from keepsake.contrib.evennia.commands.base import (
 from keepsake.contrib.evennia.wording import counted, quoted
 from keepsake.errors import KeepsakeError
 from keepsake.events.types import Thought
+from keepsake.events.values import RecalledKind
 from keepsake.prompt.sections import Costs, chart
 from keepsake.recall.documents import DocumentKind, Hit
 
@@ -113,9 +114,9 @@ def _sources(found: Iterable[PromptSource]) -> Iterator[str]:
 
 
 def _title(found: PromptSource) -> str:
-    if found.kind == "note":
+    if found.kind == RecalledKind.NOTE:
         return f"|ynote {plain(found.title)}|n"
-    of = f" ({found.title})" if found.kind == "summary" and found.title else ""
+    of = f" ({found.title})" if found.kind == RecalledKind.SUMMARY and found.title else ""
     return f"|y{plain(found.kind)} {found.n}|n{of}"
 
 
@@ -199,15 +200,12 @@ def search(query: Query) -> Callable[[], str]:
 def source_of(hit: Hit) -> PromptSource:
     """Return a search hit in the form that ``@why`` and the dashboard show."""
     found = hit.document
-    kind = found.kind.value
-    n = found.first
     title = found.title
     if found.kind is DocumentKind.SUMMARY:
-        kind = "summary"
-        n = int(found.key.partition(":")[2])
         title = f"memories {found.first}-{found.last}"
     why = "; ".join(hit.reasons) or "next to a hit"
-    return PromptSource(kind, n, title, round(hit.score, 4), why, found.text)
+    score = round(hit.score, 4)
+    return PromptSource(found.kind.label, found.number, title, score, why, found.text)
 
 
 # -- memories

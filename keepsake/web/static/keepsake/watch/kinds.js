@@ -1,5 +1,24 @@
 /* Kinds and outcomes of the library. Written by python -m keepsake.web.kinds. */
 
+export const AgentState = Object.freeze({
+  "IDLE": "idle",
+  "WAITING": "waiting for the model",
+  "ASLEEP": "asleep",
+  "GOING_HOME": "going home to sleep",
+  "PAUSED": "paused",
+  "UNWRITABLE": "memory cannot be written",
+  "GONE": "gone",
+  "OPENING": "opening"
+});
+
+export const CompactionOutcome = Object.freeze({
+  "FIRST": "first summary",
+  "WATERFALL": "waterfall",
+  "SHORTENED": "summaries shortened",
+  "NOTHING": "nothing to compact",
+  "FAILED": "failed"
+});
+
 export const EventKind = Object.freeze({
   "THOUGHT": "thought",
   "GUARD": "guard",
@@ -11,12 +30,6 @@ export const EventKind = Object.freeze({
   "SLEEP": "sleep",
   "WORLD": "world",
   "PAIR_TALK": "pair_talk"
-});
-
-export const FoundKind = Object.freeze({
-  "MEMORY": "memory",
-  "SUMMARY": "summary",
-  "NOTE": "note"
 });
 
 export const ImpulseKind = Object.freeze({
@@ -36,6 +49,45 @@ export const MemoryKind = Object.freeze({
   "RESULT": "result"
 });
 
+export const MemoryOp = Object.freeze({
+  "APPEND": "append",
+  "REPEAT": "repeat",
+  "UNDO": "undo",
+  "EDIT": "edit",
+  "REINDEX": "reindex",
+  "NOTE": "note",
+  "UNNOTE": "unnote",
+  "PIN": "pin",
+  "UNPIN": "unpin",
+  "NOTICED": "noticed",
+  "CLOSED": "closed",
+  "PLAN": "plan",
+  "JOURNAL": "journal",
+  "MET": "met",
+  "PROFILE": "profile",
+  "CONCLUDED": "concluded",
+  "RENAMED": "renamed",
+  "BEGINS": "begins",
+  "ENDS": "ends"
+});
+
+export const RecalledKind = Object.freeze({
+  "MEMORY": "memory",
+  "SUMMARY": "summary",
+  "NOTE": "note"
+});
+
+export const SleepOp = Object.freeze({
+  "FALLS_ASLEEP": "falls asleep",
+  "WAKES": "wakes",
+  "STEP": "step"
+});
+
+export const ServerHealth = Object.freeze({
+  "READY": "ready",
+  "UNASKED": "not asked yet"
+});
+
 export const ThoughtOutcome = Object.freeze({
   "ACTED": "acted",
   "REFUSED": "refused",
@@ -43,4 +95,9 @@ export const ThoughtOutcome = Object.freeze({
   "TOO_LARGE": "too large",
   "DROPPED": "dropped",
   "BROKE_OFF": "broke off"
+});
+
+export const Tier = Object.freeze({
+  "LONGTERM": "longterm",
+  "RECENT": "recent"
 });

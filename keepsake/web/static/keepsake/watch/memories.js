@@ -4,11 +4,11 @@ import { bar } from "./agent_state.js";
 import { get } from "./api.js";
 import { prose } from "./book.js";
 import { announce, count, el, fill, many, time } from "./dom.js";
-import { FoundKind, MemoryKind } from "./kinds.js";
+import { MemoryKind, RecalledKind, Tier } from "./kinds.js";
 
 const PAGE = 50;
 const LIMIT = 20;
-export const TIERS = { longterm: "Long-term summary", recent: "Short-term summary" };
+export const TIERS = { [Tier.LONGTERM]: "Long-term summary", [Tier.RECENT]: "Short-term summary" };
 
 /** A summary of the agent with that id, as the compaction left it. */
 export function summaryFold(id, summary, compaction) {
@@ -121,14 +121,14 @@ export class Recall {
 
 /** The link of a hit to its place among the memories; null for a note. */
 function placeOf(hit) {
-  if (hit.kind === FoundKind.NOTE) return null;
-  return `#memory/${hit.kind === FoundKind.SUMMARY ? hit.title.replace("memories ", "") : hit.n}`;
+  if (hit.kind === RecalledKind.NOTE) return null;
+  return `#memory/${hit.kind === RecalledKind.SUMMARY ? hit.title.replace("memories ", "") : hit.n}`;
 }
 
 function titleOf({ kind, n, title }) {
-  if (kind === FoundKind.NOTE) return `note: ${title}`;
-  if (kind === FoundKind.SUMMARY) return `short-term summary ${n} (${title})`;
-  return kind === FoundKind.MEMORY ? `memory ${n}` : `memory ${n}, ${kind}`;
+  if (kind === RecalledKind.NOTE) return `note: ${title}`;
+  if (kind === RecalledKind.SUMMARY) return `short-term summary ${n} (${title})`;
+  return kind === RecalledKind.MEMORY ? `memory ${n}` : `memory ${n}, ${kind}`;
 }
 
 /** A row for a hit, or for something that a thought recalled, with its score against the best score. */

@@ -5,7 +5,7 @@ import { get } from "./api.js";
 import { ago, announce, bindKeys, byId, count, el, fill, many, percent, rowKeys, seconds, setAttribute, throttled, time } from "./dom.js";
 import { deed } from "./event_words.js";
 import { Feed } from "./feed.js";
-import { Stream } from "./stream.js";
+import { GAP, Stream, StreamState } from "./stream.js";
 
 const SOON = 1500;
 const POLL = 4000;
@@ -177,7 +177,7 @@ const soon = throttled(refresh, SOON);
 const feed = new Feed(byId("feed"), { named: true });
 
 function onEvent(kind, record) {
-  if (kind !== "gap") feed.add(kind, record);
+  if (kind !== GAP) feed.add(kind, record);
   soon();
 }
 
@@ -185,8 +185,8 @@ function onState(state, words) {
   const sign = byId("live");
   sign.className = `connection ${state}`;
   fill(sign, words);
-  if (state === "lost") announce("No events arrive. The page tries again.");
-  if (state === "live") announce("");
+  if (state === StreamState.LOST) announce("No events arrive. The page tries again.");
+  if (state === StreamState.LIVE) announce("");
   soon();
 }
 
