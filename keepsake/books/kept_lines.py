@@ -30,6 +30,9 @@ from keepsake.language.tokens import CHARACTERS_PER_TOKEN
 PINNED_LIMIT = 1200
 """Most characters of all pinned lines together, about 300 tokens of every prompt."""
 LONGEST_PIN = 300
+PINNED = "pinned.md"
+NOTICED = "noticed.md"
+"""The files of an agent's folder with its pins, and with its promises and rules."""
 OWN = "<!-- by the agent itself -->"
 """Mark after a line that the agent pinned. A person who deletes it makes the line a builder's."""
 PROMISED_LIMIT = 400  # most estimated tokens of all open promises and rules in a prompt

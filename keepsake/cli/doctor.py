@@ -20,7 +20,7 @@ from keepsake.agent.settings import RecallConfig, SleepConfig, ThinkingConfig
 from keepsake.archive.log import Archive
 from keepsake.archive.spill import Spill
 from keepsake.books.journal import Journal
-from keepsake.books.kept_lines import Commitments, Pinned
+from keepsake.books.kept_lines import NOTICED, PINNED, Commitments, Pinned
 from keepsake.books.notes import NoteBook
 from keepsake.books.people import PeopleBook
 from keepsake.cli import own_game, processes
@@ -232,8 +232,8 @@ def files(here: Places, report: Report) -> str:
             NoteBook(agent / "notes"),
             Journal(agent / "journal"),
             PeopleBook(agent),
-            Pinned(agent / "pinned.md"),
-            Commitments(agent / "noticed.md"),
+            Pinned(agent / PINNED),
+            Commitments(agent / NOTICED),
         )
         for problem in (problem for book in books for problem in book.problems):
             report(problem, "Fix or remove it: the game ignores this file")

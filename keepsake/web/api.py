@@ -41,6 +41,7 @@ from keepsake.web.shapes import (
     RoomView,
     SearchView,
     Series,
+    SourceView,
     TiersView,
     WhyView,
 )
@@ -175,7 +176,7 @@ def memories(
     return list(archive.read(first, min(last, first + MOST_MEMORIES - 1)))
 
 
-@api.get(f"{AGENT_PATH}/recall", response=_answers(list[PromptSource]))
+@api.get(f"{AGENT_PATH}/recall", response=_answers(list[SourceView]))
 def recall(
     request: HttpRequest, number: int, q: Words, limit: QueryEx[int, P(ge=1, le=50)] = 12
 ) -> list[PromptSource]:

@@ -17,6 +17,7 @@ import yaml
 
 from keepsake.archive.log import Archive
 from keepsake.archive.records import Memory, memories_in
+from keepsake.books.kept_lines import NOTICED, PINNED, Pinned
 from keepsake.events.files import EVENTS, files_of, id_of, newest_first, time_of
 from keepsake.events.prompts import prompt_text
 from keepsake.events.types import Compaction, MemoryChange, Recall, Sleep, Thought
@@ -196,12 +197,13 @@ def _file(path: Path) -> PageView:
             if (value := meta.get(name))
         },
         file=path.name,
+        pins=tuple(each.text for each in Pinned(path).items) if path.name == PINNED else (),
     )
 
 
 BOOKS: Mapping[str, Sequence[str]] = {
     **{name: (f"{name}/[!.]*.md",) for name in ("journal", "notes", "people")},
-    "kept": ("pinned.md", "noticed.md"),  # these are in all its prompts
+    "kept": (PINNED, NOTICED),  # these are in all its prompts
 }
 """The file patterns of each book in an agent's folder."""
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)

@@ -21,6 +21,7 @@ from keepsake.events.values import (
     SleepOp,
     ThoughtOutcome,
 )
+from keepsake.happening import HappeningKind, KnownVerb, Manner
 from keepsake.models.queue import READY, UNASKED
 
 MODULE = Path(__file__).parent / "static" / "keepsake" / "watch" / "kinds.js"
@@ -36,7 +37,10 @@ def _script() -> str:
         "AgentState": _members(AgentState),
         "CompactionOutcome": _members(CompactionOutcome),
         "EventKind": {kind.upper(): kind for kind in KINDS},
+        "HappeningKind": _members(HappeningKind),
         "ImpulseKind": _members(ImpulseKind),
+        "KnownVerb": _members(KnownVerb),
+        "Manner": _members(Manner),
         "MemoryKind": _members(MemoryKind),
         "MemoryOp": _members(MemoryOp),
         "RecalledKind": _members(RecalledKind),

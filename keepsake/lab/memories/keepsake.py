@@ -11,7 +11,7 @@ from keepsake.archive.message_types import MessageType
 from keepsake.archive.privacy import PrivateWords
 from keepsake.archive.records import Memory
 from keepsake.archive.transcript import about_memory
-from keepsake.books.kept_lines import Commitments
+from keepsake.books.kept_lines import NOTICED, Commitments
 from keepsake.errors import CompactionError, KeepsakeError
 from keepsake.events.values import CompactReason
 from keepsake.happening import Person
@@ -50,7 +50,7 @@ class KeepsakeMemory:
         self._private = PrivateWords()
         self._config = config = _config(given)
         summarizer = _summarizer(given)
-        self._commitments = Commitments(given.folder / "noticed.md")
+        self._commitments = Commitments(given.folder / NOTICED)
         self._memory = AgentMemory(
             given.agent,
             Archive(given.folder / "archive"),

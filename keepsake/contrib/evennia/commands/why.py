@@ -116,7 +116,8 @@ def _sources(found: Iterable[PromptSource]) -> Iterator[str]:
 def _title(found: PromptSource) -> str:
     if found.kind == RecalledKind.NOTE:
         return f"|ynote {plain(found.title)}|n"
-    of = f" ({found.title})" if found.kind == RecalledKind.SUMMARY and found.title else ""
+    is_summary = found.kind == RecalledKind.SUMMARY and found.last
+    of = f" (memories {found.first}-{found.last})" if is_summary else ""
     return f"|y{plain(found.kind)} {found.n}|n{of}"
 
 
@@ -200,12 +201,17 @@ def search(query: Query) -> Callable[[], str]:
 def source_of(hit: Hit) -> PromptSource:
     """Return a search hit in the form that ``@why`` and the dashboard show."""
     found = hit.document
-    title = found.title
-    if found.kind is DocumentKind.SUMMARY:
-        title = f"memories {found.first}-{found.last}"
-    why = "; ".join(hit.reasons) or "next to a hit"
-    score = round(hit.score, 4)
-    return PromptSource(found.kind.label, found.number, title, score, why, found.text)
+    return PromptSource(
+        kind=found.kind.label,
+        n=found.number,
+        title=found.title,
+        first=found.first,
+        last=found.last,
+        score=round(hit.score, 4),
+        why="; ".join(hit.reasons) or "next to a hit",
+        text=found.text,
+        memory=found.memory() if found.kind is DocumentKind.MEMORY else None,
+    )
 
 
 # -- memories

@@ -85,7 +85,7 @@ async function seed() {
   const memories = await get(`agents/${id}/memories`, { first, last: total });
   for (const memory of memories) {
     const { number: n, kind: of, repeats: times, time: t } = memory;
-    feed.add(EventKind.MEMORY, { ...memory, op: MemoryOp.APPEND, n, of, times, t, agent: document.body.dataset.name });
+    feed.add(EventKind.MEMORY, { op: MemoryOp.APPEND, n, of, times, t, agent: document.body.dataset.name, remembered: memory });
   }
 }
 

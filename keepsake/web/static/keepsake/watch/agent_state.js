@@ -46,7 +46,7 @@ export function failing(servers) {
 /** A sentence for each model server that does not work. */
 export function failingServers(servers) {
   return failing(servers)
-    .map((each) => `The model server ${each.provider} ${each.host ? `at ${each.host} ` : ""}does not work: ${each.health}`);
+    .map((each) => `The model server ${each.provider} ${each.host ? `(${each.host}) ` : ""}does not work: ${each.health}`);
 }
 
 /** A bar of `part` in `whole` with a label; with `limit` a nearly full bar is coloured. */

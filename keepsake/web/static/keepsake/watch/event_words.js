@@ -1,7 +1,8 @@
 /* Events of the log in words: what happened, the details, and the tone for the stylesheet. */
 
 import { count, many, percent, seconds } from "./dom.js";
-import { CompactionOutcome, MemoryKind, MemoryOp, SleepOp, ThoughtOutcome } from "./kinds.js";
+import { CompactionOutcome, MemoryOp, SleepOp, ThoughtOutcome } from "./kinds.js";
+import { remarks, sentence } from "./sentences.js";
 
 /** Tones of internal events, which the feed hides by default; words, acts and problems have others. */
 export const INNER = ["thought", "quiet", "result"];
@@ -15,24 +16,11 @@ export function describe(kind, record) {
 const SAYS = { memory, thought, recall, guard, compaction, sleep, error, health, world };
 
 function memory(record) {
-  const text = record.text ?? "";
-  if (!text || ![MemoryOp.APPEND, MemoryOp.REPEAT].includes(record.op)) return changed(record);
-  const times = record.times > 1 ? `×${record.times}` : "";
-  const more = join(times, record.place, record.reason && `because: ${record.reason}`);
-  return { what: record.of === MemoryKind.ACT ? deed(text) : text, more, tone: record.of || MemoryKind.PERCEPTION };
-}
-
-/** An act's command as a sentence in the third person: `says "Good day."` */
-export function deed(command) {
-  return command.split(/; (?=(?:say|talk|whisper|emote|go|give|get|drop|look) )/).map((line) => {
-    const [, verb, rest] = line.match(/^(\S*)\s*(.*)$/s);
-    if (["emote", "pose"].includes(verb)) return rest;
-    const [, to, words] = (["whisper", "talk"].includes(verb) && rest.match(/^(\S+|.+?(?= =))(?: =)? (.*)$/s)) || [];
-    if (to) return `${verb === "talk" ? "says" : "whispers"} to ${to}, "${words}"`;
-    if (verb === "kept") return `has kept promise ${rest}`;
-    if (["say", "shout", "whisper"].includes(verb)) return `${verb}s "${rest}"`;
-    return `${verb}${/(?:[osxz]|ch|sh)$/.test(verb) ? "es" : "s"} ${rest}`.trim();
-  }).join("; ");
+  const { remembered: one, times: number } = record;
+  if (!one) return changed(record); // its words are not known, or it is another change
+  const times = number > 1 ? `×${number}` : "";
+  const more = join(times, one.place, ...remarks(one), one.reason && `because: ${one.reason}`);
+  return { what: sentence(one), more, tone: one.kind };
 }
 
 function changed(record) {
@@ -98,7 +86,7 @@ function error(record) {
 }
 
 function health(record) {
-  const what = `${record.provider} ${record.host.startsWith("in ") ? "" : "at "}${record.host} ${record.ready ? "is ready" : "is not ready"}`;
+  const what = `the model server ${record.provider} (${record.host}) ${record.ready ? "is ready" : "is not ready"}`;
   return { what, more: record.problem, tone: record.ready ? "milestone" : "trouble" };
 }
 

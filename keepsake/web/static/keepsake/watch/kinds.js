@@ -32,6 +32,14 @@ export const EventKind = Object.freeze({
   "PAIR_TALK": "pair_talk"
 });
 
+export const HappeningKind = Object.freeze({
+  "SPEECH": "speech",
+  "DEED": "deed",
+  "POSE": "pose",
+  "SIGHT": "sight",
+  "RESULT": "result"
+});
+
 export const ImpulseKind = Object.freeze({
   "ADDRESSED": "addressed",
   "NAMED": "named",
@@ -41,6 +49,42 @@ export const ImpulseKind = Object.freeze({
   "PLAN": "plan",
   "OTHER": "other",
   "IDLE": "idle"
+});
+
+export const KnownVerb = Object.freeze({
+  "SAY": "say",
+  "WHISPER": "whisper",
+  "TALK": "talk",
+  "SHOUT": "shout",
+  "EMOTE": "emote",
+  "LOOK": "look",
+  "EXAMINE": "examine",
+  "GO": "go",
+  "WALK": "walk",
+  "GET": "get",
+  "DROP": "drop",
+  "GIVE": "give",
+  "FOLLOW": "follow",
+  "STAY": "stay",
+  "WAIT": "wait",
+  "RECALL": "recall",
+  "REMEMBER": "remember",
+  "PROMISE": "promise",
+  "KEPT": "kept",
+  "PLAN": "plan",
+  "DONE": "done",
+  "CANCEL": "cancel",
+  "NOTE": "note",
+  "FORGET": "forget",
+  "PIN": "pin",
+  "UNPIN": "unpin"
+});
+
+export const Manner = Object.freeze({
+  "SAY": "say",
+  "WHISPER": "whisper",
+  "SHOUT": "shout",
+  "CHANNEL": "channel"
 });
 
 export const MemoryKind = Object.freeze({
