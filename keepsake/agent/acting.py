@@ -167,7 +167,6 @@ class Actor:
         """
         if command.verb == KnownVerb.WAIT:
             return Act(command)
-        place = place_of(agent)
         seen = basis.seen
         window = self._memory.memory.context().window if seen else ()
         what = self._what(agent, command, to)
@@ -182,7 +181,7 @@ class Actor:
         # Archive the act before its execution, because its results are archived too.
         number = self._memory.remember(
             what,
-            place=place,
+            place=place_of(agent),
             happening=happening,
             reason="" if hidden else command.reason,
             event=event,
@@ -192,35 +191,66 @@ class Actor:
             chain=chain,
         )
         if command.verb in PRIVATE:
-            if command.verb == KnownVerb.PLAN:
-                self._tools.places = place_names(agent)
-                near = people_near(agent)
-                self._tools.here = tuple(Person(name_of(x, agent), identity_of(x)) for x in near)
-            result = self._tools.perform(
+            return self._use_tool(
+                agent,
                 command,
-                place,
+                what,
                 act=number,
-                to=what.to[0] if isinstance(what, Deed) and what.to else None,
                 redact=redact,
                 seen=seen,
                 witnesses=witnesses,
             )
-            return Act(command, result=result, memory=number)
         if command.verb == KnownVerb.WALK:
-            if why := self.walk(agent, command.words, number):
-                shown = f"You tried to walk to {command.words}: {why}"
-                refusal = Result(verb=KnownVerb.WALK, act=number, done=False, shown=shown)
-                self._memory.remember(refusal, place=place)
-            return Act(command, memory=number)
+            return self._begin_walk(agent, command, number)
         addressees = addressees_of(what)
         addressee = find_person(agent, addressees[0].name) if addressees else None
         facts = MemoryFacts(chain=chain) if chain else MemoryFacts()
         act = CurrentAct(command, what, number, happening, addressee, facts=facts)
-        typed = self._game_command(agent, command, what)
+        return self._do_in_game(agent, act)
+
+    def _use_tool(
+        self,
+        agent: Body,
+        command: Command,
+        what: What,
+        *,
+        act: int,
+        redact: str,
+        seen: int,
+        witnesses: tuple[PersonId, ...] | None,
+    ) -> Act:
+        """Have the memory carry out a tool call; see :meth:`MemoryTools.perform`."""
+        if command.verb == KnownVerb.PLAN:
+            near = people_near(agent)
+            self._tools.places = place_names(agent)
+            self._tools.here = tuple(Person(name_of(x, agent), identity_of(x)) for x in near)
+        result = self._tools.perform(
+            command,
+            place_of(agent),
+            act=act,
+            to=what.to[0] if isinstance(what, Deed) and what.to else None,
+            redact=redact,
+            seen=seen,
+            witnesses=witnesses,
+        )
+        return Act(command, result=result, memory=act)
+
+    def _begin_walk(self, agent: Body, command: Command, number: int) -> Act:
+        """Start a walk through several exits, or remember why there is no way."""
+        if why := self.walk(agent, command.words, number):
+            shown = f"You tried to walk to {command.words}: {why}"
+            refusal = Result(verb=KnownVerb.WALK, act=number, done=False, shown=shown)
+            self._memory.remember(refusal, place=place_of(agent))
+        return Act(command, memory=number)
+
+    def _do_in_game(self, agent: Body, act: CurrentAct) -> Act:
+        """Run the game's command for an act, as if the agent had typed it."""
+        command = act.command
         self.current = act
-        known = not isinstance(what, Speech) or _has_command(agent, typed.verb)
+        typed = self._game_command(agent, command, act.what)
+        known = not isinstance(act.what, Speech) or _has_command(agent, typed.verb)
         done = agent.execute_cmd(typed.line) if known else succeed(None)
-        return Act(command, result=done.addBoth(self._end, agent, act), memory=number)
+        return Act(command, result=done.addBoth(self._end, agent, act), memory=act.memory)
 
     def _witnesses(
         self, agent: Body, command: Command, what: What, basis: Basis

@@ -183,7 +183,7 @@ def recall(
     """Search an agent's memory as for its own thoughts. Best hits first, with the reasons."""
     recaller = world.mind_of_agent(number).tools.recaller
     world.on_reactor(recaller.read_names)()
-    found = recaller.find(q, limit=limit, audience=None)
+    found = recaller.recall_blocking(q, limit=limit, audience=None)
     if found is None:
         cure = "The agents' log says why; so does `keepsake doctor`"
         raise KeepsakeError("Recall cannot search now", cure)

@@ -67,7 +67,7 @@ def _figures() -> list[Figure]:  # noqa: C901 - defines a world
             self.told = lines()
             self.char2.location = None
             for owner, name in (
-                (self.mind.tools.recaller, "find"),
+                (self.mind.tools.recaller, "recall_blocking"),
                 (self.mind.memory, "remember"),
                 (self.mind.memory.memory, "compact"),
             ):

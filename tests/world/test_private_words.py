@@ -145,7 +145,7 @@ class PrivateWorld(RecallWorld, TalkWorld):
 
     def recalled_words(self, audience: Audience | None) -> list[str]:
         """Return the private words that recall finds for an audience."""
-        find = self.mind.tools.recaller.find
+        find = self.mind.tools.recaller.recall_blocking
         hits = [hit for each in QUESTIONS for hit in find(each, audience=audience).hits]
         return secrets_in([hit.document.text for hit in hits])
 

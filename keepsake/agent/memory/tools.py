@@ -14,12 +14,12 @@ from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 
 from keepsake.agent.appointments import Appointments
-from keepsake.agent.memory import related
+from keepsake.agent.memory import search_results
 from keepsake.agent.memory.books import Books
 from keepsake.agent.memory.compacting import Compactions
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.memory.recaller import Recaller
-from keepsake.agent.memory.related import SearchResult
+from keepsake.agent.memory.search_results import SearchResult
 from keepsake.agent.plans import Plans
 from keepsake.agent.runtime import Runtime
 from keepsake.archive.privacy import is_private
@@ -33,7 +33,6 @@ from keepsake.language.perception import for_prompt, shorten
 from keepsake.logs import Subsystem, get_logger
 from keepsake.prompt import results
 from keepsake.prompt.verbs import ANSWERS, PRIVATE, Command
-from keepsake.recall.documents import Hit
 
 log = get_logger(Subsystem.TOOLS)
 
@@ -110,7 +109,7 @@ class MemoryTools:
                 name = self.memory.name
                 log.error(told, agent=name, command=command.line, exc_info=result.value)
             text = text.replace(redact, "…") if redact else text
-            line = shorten(" ".join(text.split()), related.LONGEST_RESULT)
+            line = shorten(" ".join(text.split()), search_results.LONGEST_RESULT)
             done = isinstance(result, str)
             what = Result(verb=command.verb, act=act, done=done, shown=line)
             rests_on = (act,) if act else ()
@@ -181,8 +180,10 @@ class MemoryTools:
         return f"{results.UNPINNED}{self.books.pinned.remove(command.argument, only_own=True)}"
 
     def _recall(self, command: Command, _place: str) -> str:
-        found = self.recaller.find(command.argument, by=RecallPurpose.AGENT, seconds=TOOL_SECONDS)
-        return related.result_line(found, command.argument)
+        recalled = self.recaller.recall_blocking(
+            command.argument, purpose=RecallPurpose.AGENT, seconds=TOOL_SECONDS
+        )
+        return search_results.result_line(recalled, command.argument)
 
     def _remember(self, command: Command, place: str) -> str:
         """Add a fact to the note of the day, which recall finds."""
@@ -257,17 +258,17 @@ class MemoryTools:
         """The number of the first memory whose line a prompt shows; None if there is none."""
         return self.memory.memory.context().shown_from(self._services.limits.shown_lines)
 
-    def recalled(self, found: SearchResult | None) -> tuple[Hit, ...]:
-        """Return the hits of a search that the current prompt shows."""
-        if found is None:
-            return ()
+    def selected(self, recalled: SearchResult | None) -> SearchResult:
+        """Return what the current prompt shows of a search; nothing if it failed."""
+        if recalled is None:
+            return SearchResult()
         config = self._services.recall_config
         context = self.memory.memory.context()
         limits = self._services.limits
         if limits.shows_excerpts:  # they show the memories behind a summary instead
             config = replace(config, summaries=0)
         shown = replace(context, shown=context.shown[-limits.shown_lines :])
-        return related.select(found, shown, config)
+        return replace(recalled, hits=search_results.select(recalled, shown, config))
 
 
 def _is(known: Person | None, person: Person) -> bool:

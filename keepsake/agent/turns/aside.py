@@ -115,7 +115,7 @@ class _AsideQuestion:
 
     def _spoken(self, parts: Sequence[AnswerPart]) -> list[str]:
         """Return the lines that the agent says, plainly or as a deed: ``say Good day.``."""
-        able = available_verbs(self._agent, self._turn.turn, self._tools)
+        able = available_verbs(self._agent, self._turn.context, self._tools)
         lines = list[str]()
         for part in parts:
             if part.kind is PartKind.SPEECH:
@@ -144,7 +144,7 @@ async def ask_aside(
     services.update_limits()
     impulse = Impulse(ImpulseKind.ADDRESSED, from_player=True, source=ASKER)
     turn = await suppose(
-        agent, impulse, question, tools, services, by=RecallPurpose.INTERVIEW, audience=NOBODY
+        agent, impulse, question, tools, services, purpose=RecallPurpose.INTERVIEW, audience=NOBODY
     )
     asked = _AsideQuestion(ref, agent, turn, tools, services)
     answer = AsideAnswer()

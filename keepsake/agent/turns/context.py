@@ -93,7 +93,7 @@ def _is_news(window: Sequence[Memory]) -> bool:
 
 
 def renewed(
-    agent: Body, turn: TurnContext, impulse: Impulse, memory: MemoryComponent
+    agent: Body, context: TurnContext, impulse: Impulse, memory: MemoryComponent
 ) -> TurnContext:
     """Return the context of a turn that goes on, after more may have come from its partner.
 
@@ -104,15 +104,15 @@ def renewed(
         impulse: The current impulse, with what has come since.
     """
     now = context_of(agent, impulse, memory)
-    if now.partner is None or turn.partner is None:
-        return replace(turn, impulse=impulse)
+    if now.partner is None or context.partner is None:
+        return replace(context, impulse=impulse)
     return replace(
-        turn,
+        context,
         impulse=impulse,
         partner=now.partner,
-        whispered=turn.whispered or now.whispered,
-        audience=turn.audience & now.audience if now.whispered else turn.audience,
-        words=now.words or turn.words,
+        whispered=context.whispered or now.whispered,
+        audience=context.audience & now.audience if now.whispered else context.audience,
+        words=now.words or context.words,
     )
 
 
@@ -162,15 +162,15 @@ def came_after(window: Sequence[Memory], waiting: Unanswered, person: Person) ->
     return False
 
 
-def secrecy(agent: Body, turn: TurnContext, private: PrivateWords) -> tuple[bool, bool]:
+def secrecy(agent: Body, context: TurnContext, private: PrivateWords) -> tuple[bool, bool]:
     """Return whether an answer is whispered, and whether its prompt may hold whispered words.
 
     The answer to a whisper is whispered. So is an answer that may hold whispered words, if others
     have come in since. Any answer to a prompt with whispered words may hold them.
     """
-    alone = len(turn.audience) == 1 and private.shares_with(turn.audience)
-    confided = turn.whispered or alone
-    if turn.whispered or not turn.partner:
-        return turn.whispered, confided
-    came_in = not turn.audience.issuperset(map(identity_of, people_near(agent)))
+    alone = len(context.audience) == 1 and private.shares_with(context.audience)
+    confided = context.whispered or alone
+    if context.whispered or not context.partner:
+        return context.whispered, confided
+    came_in = not context.audience.issuperset(map(identity_of, people_near(agent)))
     return came_in and confided, confided

@@ -185,7 +185,7 @@ def search(query: Query) -> Callable[[], str]:
     window = len(memory.context().window)
 
     def work() -> str:
-        found = recaller.find(words, limit=MOST_HITS, audience=None)
+        found = recaller.recall_blocking(words, limit=MOST_HITS, audience=None)
         if found is None:
             raise KeepsakeError(
                 f"{name}'s memory cannot be searched now", "agents.log says why; try again"
