@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from importlib import import_module
 from typing import Any, TypeGuard
 
-from evennia.objects.objects import DefaultCharacter, DefaultObject
+from evennia.objects.objects import DefaultObject
 
 from keepsake.agent.acting import CurrentAct
 from keepsake.agent.agent_log import call_hook
@@ -424,5 +425,8 @@ def notice_login(sender: CharacterObject, **_: object) -> None:
             each.notice_move(sender)
 
 
-class AgentNPC(AgentMixin, DefaultCharacter):
-    """A ready-made agent for games without their own agent class."""
+def __getattr__(name: str) -> object:
+    """Return ``AgentNPC``, whose path was in this module when characters of it were made."""
+    if name == "AgentNPC":
+        return import_module("keepsake.contrib.evennia.npcs").AgentNPC
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
