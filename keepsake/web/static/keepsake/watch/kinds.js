@@ -74,6 +74,8 @@ export const KnownVerb = Object.freeze({
   "PLAN": "plan",
   "DONE": "done",
   "CANCEL": "cancel",
+  "AGREE": "agree",
+  "DECLINE": "decline",
   "NOTE": "note",
   "FORGET": "forget",
   "PIN": "pin",
