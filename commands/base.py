@@ -8,6 +8,7 @@ from typing import Any
 from evennia.objects.models import ObjectDB
 
 from keepsake.agent.surroundings import people_near
+from keepsake.archive.message_types import MessageType
 from keepsake.contrib.evennia.audit import AuditedCommand
 from keepsake.contrib.evennia.creation import find_agents
 from keepsake.contrib.evennia.hearing import happens
@@ -52,7 +53,7 @@ class PlayerCommand(AuditedCommand):
         try:
             self.act()
         except CannotDo as refusal:
-            self.caller.msg((str(refusal), {"type": "failure"}))
+            self.caller.msg((str(refusal), {"type": MessageType.FAILURE}))
 
     def act(self) -> None:
         """Do the work of the command; raise CannotDo to refuse."""

@@ -10,6 +10,7 @@ from evennia.objects.models import ObjectDB
 
 from commands.base import PlayerCommand, find_character, whereabouts
 from keepsake.agent.surroundings import identity_of
+from keepsake.archive.message_types import MessageType
 from keepsake.contrib.evennia.audit import REPORTS, append
 from keepsake.contrib.evennia.creation import notify_builders
 from keepsake.contrib.evennia.wording import CannotDo, counted, harmless, listed, quoted, spoken
@@ -150,7 +151,7 @@ class CmdPage(comms.CmdPage):
         try:
             self.check()
         except CannotDo as refusal:
-            self.msg((str(refusal), {"type": "failure"}))
+            self.msg((str(refusal), {"type": MessageType.FAILURE}))
         else:
             super().func()
 

@@ -12,8 +12,7 @@ from evennia.objects.models import ObjectDB
 from commands.base import PlayerCommand
 from commands.manners import mute_message
 from keepsake.agent.surroundings import people_near
-from keepsake.archive.privacy import WHISPER
-from keepsake.archive.records import POSE
+from keepsake.archive.message_types import MessageType
 from keepsake.contrib.evennia.hearing import POSE_MARK, happens, person_of
 from keepsake.contrib.evennia.wording import CannotDo, spoken
 from keepsake.happening import Manner, Pose, Speech
@@ -71,7 +70,7 @@ class CmdSay(SpeechCommand):
         """Say it."""
         speech = self.speech(self.args, "Say what? For instance: say Good evening.")
         what = Speech(speaker=person_of(self.caller), words=speech)
-        self.show("say", '$You() $conj(say), "{speech}"', what, speech=speech)
+        self.show(MessageType.SAY, '$You() $conj(say), "{speech}"', what, speech=speech)
         check_deeds(self.caller, speech)
 
 
@@ -100,11 +99,11 @@ class CmdShout(SpeechCommand):
         here = self.caller.location
         rooms = dict.fromkeys(way.destination for way in here.exits)
         with happens(what):
-            self.show("shout", '$You() $conj(shout), "{speech}"', what, speech=speech)
+            self.show(MessageType.SHOUT, '$You() $conj(shout), "{speech}"', what, speech=speech)
             for room in rooms:
                 if room is not None and room is not here:
                     room.msg_contents(
-                        ('{actor} shouts from {place}, "{speech}"', {"type": "shout"}),
+                        ('{actor} shouts from {place}, "{speech}"', {"type": MessageType.SHOUT}),
                         from_obj=self.caller,
                         mapping={"actor": self.caller, "place": here, "speech": speech},
                     )
@@ -156,7 +155,7 @@ class CmdTalk(AddressedCommand):
         speech = self.speech(words, missing, receivers=[target])
         text = '$You() $conj(say) to $you(target), "{speech}"'
         what = Speech(speaker=person_of(self.caller), words=speech, to=(person_of(target),))
-        self.show("talk", text, what, target=target, speech=speech)
+        self.show(MessageType.TALK, text, what, target=target, speech=speech)
         check_deeds(self.caller, speech, to=target)
 
     def _is_for_an_agent(self) -> bool:
@@ -186,7 +185,7 @@ class CmdWhisper(AddressedCommand):
         you = target.get_display_name(self.caller)
         missing = f"What do you want to whisper to {you}?"
         speech = self.speech(words, missing, whisper=True, receivers=[target])
-        kind = {"type": "whisper"}
+        kind = {"type": MessageType.WHISPER}
         what = Speech(
             speaker=person_of(self.caller),
             words=speech,
@@ -196,7 +195,7 @@ class CmdWhisper(AddressedCommand):
         with happens(what):
             self.caller.msg((f'You whisper to {you}, "{speech}"', kind), from_obj=self.caller)
             target.msg((f'{me} whispers to you, "{speech}"', dict(kind)), from_obj=self.caller)
-        check_deeds(self.caller, speech, to=target, how=WHISPER)
+        check_deeds(self.caller, speech, to=target, how=MessageType.WHISPER)
 
 
 class CmdEmote(SpeechCommand):
@@ -227,8 +226,10 @@ class CmdEmote(SpeechCommand):
             raise CannotDo("Do what? For instance: emote warms his hands at the fire.")
         blank = "" if gesture.startswith(("'", "’", ",")) else " "
         what = Pose(actor=person_of(self.caller), gesture=gesture)
-        self.show("pose", POSE_MARK + "{actor}" + blank + "{gesture}", what, gesture=gesture)
-        check_deeds(self.caller, gesture, how=POSE)
+        self.show(
+            MessageType.POSE, POSE_MARK + "{actor}" + blank + "{gesture}", what, gesture=gesture
+        )
+        check_deeds(self.caller, gesture, how=MessageType.POSE)
 
 
 class CmdSocial(SpeechCommand):
@@ -259,7 +260,7 @@ class CmdSocial(SpeechCommand):
             raise CannotDo(f"{self.key.capitalize()}{whom}? For instance: {example}.")
         to = (person_of(target),) if target else ()
         what = Pose(actor=person_of(self.caller), to=to)
-        self.show("pose", f"{POSE_MARK}$You() {text}", what, target=target)
+        self.show(MessageType.POSE, f"{POSE_MARK}$You() {text}", what, target=target)
 
 
 def social_commands() -> list[CmdSocial]:

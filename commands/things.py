@@ -10,7 +10,7 @@ from evennia.objects.models import ObjectDB
 
 from commands.base import EVERYTHING, PlayerCommand, find_character, whereabouts, with_article
 from keepsake.agent.surroundings import people_near
-from keepsake.archive.records import GIVE
+from keepsake.archive.message_types import MessageType
 from keepsake.contrib.evennia.hearing import person_of
 from keepsake.contrib.evennia.wording import (
     LONGEST_SPEECH,
@@ -20,7 +20,7 @@ from keepsake.contrib.evennia.wording import (
     quoted,
     sought,
 )
-from keepsake.happening import Deed
+from keepsake.happening import Deed, KnownVerb
 from keepsake.language.perception import one_line, sentences, stems, telling
 from world.deed.happening import check_deeds
 
@@ -82,7 +82,7 @@ class CmdLook(PlayerCommand):
                 place = target.destination if not target.db.desc else None
                 led = place and f"{target.key.capitalize()} leads to {place.key}."
                 text = led or self.caller.at_look(target)
-        self.msg(text=(text, {"type": "look"}))
+        self.msg(text=(text, {"type": MessageType.LOOK}))
 
 
 def find_detail(room: ObjectDB, words: str) -> str | None:
@@ -192,9 +192,9 @@ class CmdGive(ThingCommand):
                 name = with_article(thing, self.caller)
                 me = person_of(self.caller)
                 self.show(
-                    GIVE,
+                    MessageType.GIVE,
                     "$You() $conj(give) {thing} to $you(target).",
-                    Deed(actor=me, verb=GIVE, objects=(name,), to=(person_of(receiver),)),
+                    Deed(actor=me, verb=KnownVerb.GIVE, objects=(name,), to=(person_of(receiver),)),
                     target=receiver,
                     to_target="{actor} gives you {thing}.",
                     thing=name,

@@ -61,6 +61,51 @@ class Manner(StrEnum):
     """Everybody who listens to a channel hears it, wherever they are."""
 
 
+class KnownVerb(StrEnum):
+    """The verbs whose meaning the library knows. A game adds its own, so a verb is any string."""
+
+    SAY = "say"
+    WHISPER = "whisper"
+    TALK = "talk"
+    """Words to somebody else than the partner of a turn."""
+    SHOUT = "shout"
+    EMOTE = "emote"
+    LOOK = "look"
+    EXAMINE = "examine"
+    GO = "go"
+    """Through one exit."""
+    WALK = "walk"
+    """Through several exits, by the shortest way."""
+    GET = "get"
+    DROP = "drop"
+    GIVE = "give"
+    FOLLOW = "follow"
+    STAY = "stay"
+    """Follow nobody any more."""
+    WAIT = "wait"
+    """Do nothing."""
+    # The memory tools, which nobody else perceives.
+    RECALL = "recall"
+    REMEMBER = "remember"
+    PROMISE = "promise"
+    KEPT = "kept"
+    """A promise is done."""
+    PLAN = "plan"
+    DONE = "done"
+    """A plan is done."""
+    CANCEL = "cancel"
+    """A plan is given up."""
+    AGREE = "agree"
+    """An invitation is accepted."""
+    DECLINE = "decline"
+    """An invitation is declined."""
+    NOTE = "note"
+    FORGET = "forget"
+    """A note is put away."""
+    PIN = "pin"
+    UNPIN = "unpin"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Speech:
     """Somebody said something.
@@ -156,6 +201,21 @@ class Result:
 
 
 type What = Speech | Deed | Pose | Sight | Result
+
+
+class HappeningKind(StrEnum):
+    """The types of what happened, as archive lines and the dashboard name them."""
+
+    SPEECH = "speech"
+    DEED = "deed"
+    POSE = "pose"
+    SIGHT = "sight"
+    RESULT = "result"
+
+
+def kind_of(what: What) -> HappeningKind:
+    """Return the type of what happened."""
+    return HappeningKind(type(what).__name__.casefold())
 
 
 def actor_of(what: What) -> Person | None:

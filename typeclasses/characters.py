@@ -9,7 +9,7 @@ from evennia.objects.objects import DefaultCharacter
 from evennia.utils.ansi import strip_ansi
 
 from keepsake.agent.runtime import runtime
-from keepsake.archive.records import BY_RULE
+from keepsake.archive.message_types import BY_RULE, MessageType
 from keepsake.contrib.evennia.characters import CharacterMixin
 from keepsake.errors import KeepsakeError
 from typeclasses.clients import SPOKEN, send, send_room
@@ -18,7 +18,16 @@ from world.deed.effects import forget_player, return_things
 from world.deed.happening import check_deeds
 
 NO_MODEL_YET = "|x(There is no language model yet: simple rules answer for the villagers.)|n"
-_HEARD = frozenset({"say", "talk", "whisper", "pose", "shout", *BY_RULE})
+_HEARD = frozenset(
+    {
+        MessageType.SAY,
+        MessageType.TALK,
+        MessageType.WHISPER,
+        MessageType.POSE,
+        MessageType.SHOUT,
+        *BY_RULE,
+    }
+)
 
 
 class Character(CharacterMixin, ObjectParent, DefaultCharacter):

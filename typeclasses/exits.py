@@ -9,6 +9,7 @@ from evennia.objects.objects import DefaultExit
 from keepsake.agent.runtime import running
 from keepsake.agent.surroundings import hosts_guests
 from keepsake.contrib.evennia.minds import open_minds
+from keepsake.happening import KnownVerb
 from keepsake.prompt.verbs import Command
 
 
@@ -26,6 +27,6 @@ class Exit(DefaultExit):
                 continue
             able = not (agent.db.asleep or agent.db.paused or hosts_guests(agent))
             if able and agent.location is source_location and self.access(agent, "traverse"):
-                actor.do(agent, Command("go", self.key))
+                actor.do(agent, Command(KnownVerb.GO, self.key))
             if agent.location is not leader.location:
                 actor.leader = None

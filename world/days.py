@@ -20,20 +20,13 @@ from keepsake.agent.surroundings import (
     place_of,
     show,
 )
+from keepsake.archive.message_types import BY_RULE, MOVES, MessageType
 from keepsake.archive.privacy import is_private
-from keepsake.archive.records import (
-    BY_RULE,
-    DEED,
-    HEARSAY,
-    SCENE,
-    Memory,
-    MemoryFacts,
-    MemoryKind,
-)
+from keepsake.archive.records import Memory, MemoryFacts, MemoryKind
 from keepsake.contrib.evennia.hearing import happens, person_of
 from keepsake.contrib.evennia.minds import open_minds
 from keepsake.errors import KeepsakeError
-from keepsake.happening import ME, Person, Pose, Speech, What
+from keepsake.happening import ME, KnownVerb, Person, Pose, Speech, What
 from keepsake.language.perception import for_prompt, shorten
 from world.almanac import Almanac, Hours
 from world.scenes import ANYBODY, Scene, SceneLine, scenes
@@ -84,7 +77,7 @@ def is_everyday(agent: Any, line: str, facts: Mapping[str, Any], by: Any) -> boo
     """
     who = identity_of(by)
     today = runtime().clock.now().astimezone().date()
-    everyday = {*BY_RULE, "traverse", "move"}
+    everyday = BY_RULE | MOVES
     return any(
         memory.text == line
         or (
@@ -113,7 +106,8 @@ def _follow_schedule(agent: Any, now: Almanac) -> None:
     """Go to the place of this hour, or work there."""
     hours = (hour for hour in agent.db.day or () if now.moment in Hours.parse(hour["at"]))
     hour = next((hour for hour in hours if now.states.issuperset(hour.get("when") or ())), None)
-    went = [m.time for m in _window(agent) if m.is_own and m.verb in ("go", "walk")]
+    walks = (KnownVerb.GO, KnownVerb.WALK)
+    went = [m.time for m in _window(agent) if m.is_own and m.verb in walks]
     if hour is None or (went and now.moment - went[-1] < OWN_STAY):
         return
     goal = hour.get("in") or agent.home
@@ -128,7 +122,7 @@ def _follow_schedule(agent: Any, now: Almanac) -> None:
         if agent.db.keeps and agent.location is agent.home:
             words = f"I'm only stepping out to {goal.key}."
             with happens(Speech(speaker=person_of(agent), words=words)):
-                show(agent, f'{agent.key} says, "{words}"', SCENE)
+                show(agent, f'{agent.key} says, "{words}"', MessageType.SCENE)
         agent.mind.sleeper.walk(goal, lambda: None)
 
 
@@ -141,9 +135,9 @@ def _work(agent: Any, does: Sequence[str], now: Almanac) -> None:
     agent.ndb.worked = today
     if not _remembers(agent, act := f"emote {work}"):
         gesture = Pose(actor=ME, gesture=work, shown=act)
-        agent.mind.memory.remember(gesture, place=place_of(agent), event=SCENE)
+        agent.mind.memory.remember(gesture, place=place_of(agent), event=MessageType.SCENE)
     with happens(Pose(actor=person_of(agent))):
-        show(agent, f"{agent.key} {work}", SCENE, work=True)
+        show(agent, f"{agent.key} {work}", MessageType.SCENE, work=True)
 
 
 def _remembers(agent: Any, *texts: str) -> bool:
@@ -189,7 +183,9 @@ def _meetings(agent: Any, who: str = "") -> Iterator[datetime]:
     for memory in _window(agent):
         own = memory.kind is MemoryKind.ACT
         partner = memory.to_id if own else memory.source_id
-        talked = memory.event == HEARSAY or (memory.event == SCENE and own and partner)
+        talked = memory.event == MessageType.HEARSAY or (
+            memory.event == MessageType.SCENE and own and partner
+        )
         if talked and who in ("", partner):
             yield memory.time
 
@@ -243,8 +239,8 @@ def _play(line: SceneLine, actor: Any, whom: Any) -> None:
         own = Pose(actor=ME, gesture=line.gesture, to=to, shown=line.act)
         shown = Pose(actor=person_of(actor))
     with happens(shown) as happening:
-        actor.mind.memory.remember(own, place=place, event=SCENE, happening=happening)
-        show(actor, line.seen, SCENE)
+        actor.mind.memory.remember(own, place=place, event=MessageType.SCENE, happening=happening)
+        show(actor, line.seen, MessageType.SCENE)
 
 
 def _together(one: Any, other: Any) -> bool:
@@ -265,15 +261,15 @@ def _rumours(agent: Any) -> Iterator[Rumour]:
         if memory.kind is not MemoryKind.PERCEPTION or is_private(memory):
             continue
         mine = f"{agent.key} {memory.number}"
-        if memory.event == DEED and memory.source_id and not memory.about:
+        if memory.event == MessageType.DEED and memory.source_id and not memory.about:
             yield memory, shorten(for_prompt(memory.text), NEWS_LENGTH), [mine]
-        elif memory.event == HEARSAY and memory.told:
+        elif memory.event == MessageType.HEARSAY and memory.told:
             yield memory, memory.told, [*memory.chain.split("; "), mine]
 
 
 def _about(memory: Memory) -> str:
     """Return the identity of the person whom a rumour is about."""
-    return memory.source_id if memory.event == DEED else memory.about
+    return memory.source_id if memory.event == MessageType.DEED else memory.about
 
 
 def news_for(teller: Any, listener: Any, now: datetime) -> Rumour | None:
@@ -283,7 +279,7 @@ def news_for(teller: Any, listener: Any, now: datetime) -> Rumour | None:
     shared = {
         memory.chain.partition("; ")[0]
         for memory in _window(teller)
-        if memory.event == HEARSAY and who in (memory.to_id, memory.source_id)
+        if memory.event == MessageType.HEARSAY and who in (memory.to_id, memory.source_id)
     }
     news = [
         (memory, text, links)
@@ -316,13 +312,13 @@ def _tell(rumour: Rumour, teller: Any, listener: Any) -> None:
         teller.mind.memory.remember(
             own,
             place=place_of(teller),
-            event=HEARSAY,
+            event=MessageType.HEARSAY,
             chain=facts["chain"],
             told=facts["told"],
             happening=happening,
         )
         safe = words.replace("|", "||")
         to_them = f'{teller.key} says to you, "{safe}"'
-        listener.msg((to_them, {"type": HEARSAY}), from_obj=teller)
+        listener.msg((to_them, {"type": MessageType.HEARSAY}), from_obj=teller)
         to_others = f'{teller.key} says to {listener.key}, "{safe}"'
-        show(teller, to_others, HEARSAY, hidden_from=(listener,))
+        show(teller, to_others, MessageType.HEARSAY, hidden_from=(listener,))

@@ -19,6 +19,7 @@ from keepsake.agent.surroundings import identity_of, is_agent, place_names, plac
 from keepsake.books.plans import read_plan
 from keepsake.contrib.evennia.creation import all_agents
 from keepsake.contrib.evennia.minds import mind_of
+from keepsake.events.values import Author
 from keepsake.happening import ME, Person, Sight, Speech, What
 from keepsake.json_lines import line_of
 from keepsake.lab.simulations.attendance import DAY, DAY_BEFORE, THE_DAY, presence_line
@@ -142,4 +143,4 @@ def _plan(mind: Mind, agent: Any, item: Item, given: int) -> None:
     people = [Person(each.key, identity_of(each)) for each in all_agents()]
     for line in item.plans:
         plan = read_plan(line, now, place_names(agent), people)
-        mind.books.plans.add(replace(plan, since=given), by="lab")
+        mind.books.plans.add(replace(plan, since=given), by=Author.LAB)

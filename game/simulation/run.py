@@ -29,7 +29,8 @@ from keepsake.contrib.evennia.creation import all_agents
 from keepsake.contrib.evennia.minds import open_minds
 from keepsake.errors import KeepsakeError
 from keepsake.events.log import EventLog, Subscribers
-from keepsake.events.types import Compaction, Event, Fault, MemoryChange, Thought, ThoughtOutcome
+from keepsake.events.types import Compaction, Event, Fault, MemoryChange, Thought
+from keepsake.events.values import MemoryOp, ThoughtOutcome
 from keepsake.lab.simulations.plan import BEGINS, HOUR, SimulationPlan
 from keepsake.paths import places, read_or_create
 from world.atlas import Atlas, Villager, read_atlas
@@ -207,7 +208,7 @@ class Simulation:
                 self._failures = 0
                 self._counts[THOUGHTS] += 1
                 self._counts[TOKENS] += event.prompt_tokens + written
-            case MemoryChange(op="append"):
+            case MemoryChange(op=MemoryOp.APPEND):
                 self._counts[MEMORIES] += 1
             case Compaction(number=number) if number:
                 self._counts[COMPACTIONS] += 1

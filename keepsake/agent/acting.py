@@ -13,7 +13,7 @@ from twisted.python.failure import Failure
 from keepsake.agent.body import CharacterObject
 from keepsake.agent.happening_ids import new_id
 from keepsake.agent.memory.memory import MemoryComponent
-from keepsake.agent.memory.tools import PLAN, MemoryTools
+from keepsake.agent.memory.tools import MemoryTools
 from keepsake.agent.surroundings import (
     Body,
     find_person,
@@ -23,11 +23,12 @@ from keepsake.agent.surroundings import (
     place_names,
     place_of,
 )
-from keepsake.archive.privacy import WHISPER, Audience
+from keepsake.archive.privacy import Audience
 from keepsake.archive.records import Memory, MemoryFacts, MemoryKind
 from keepsake.happening import (
     ME,
     Deed,
+    KnownVerb,
     Manner,
     Person,
     PersonId,
@@ -44,13 +45,9 @@ from keepsake.tasks.deed import spoken_to
 
 log = get_logger(Subsystem.ACTING)
 
-TALK = "talk"
-"""The verb of words to somebody else than the partner of a turn."""
-SPEECH = frozenset({"say", "whisper", TALK})
+SPEECH = frozenset({KnownVerb.SAY, KnownVerb.WHISPER, KnownVerb.TALK})
 """Verbs of words that others hear."""
-WALK = "walk"
-"""The verb of a walk through several exits."""
-LOOKUPS = frozenset({"recall", "look", "examine"})
+LOOKUPS = frozenset({KnownVerb.RECALL, KnownVerb.LOOK, KnownVerb.EXAMINE})
 """Verbs whose result returns to the model in the same turn."""
 
 
@@ -168,16 +165,15 @@ class Actor:
             chain: For words that pass something on: the memories behind it, as in
                 :attr:`Memory.chain`. Everybody who hears them keeps it.
         """
-        if command.verb == "wait":
+        if command.verb == KnownVerb.WAIT:
             return Act(command)
-        place = place_of(agent)
         seen = basis.seen
         window = self._memory.memory.context().window if seen else ()
         what = self._what(agent, command, to)
         # The answer does not cover perceptions that came after its prompt was built.
         late = any(m.number > seen and m.kind is MemoryKind.PERCEPTION for m in window)
-        hidden = confided and command.verb != WHISPER
-        redact = command.words if hidden and command.verb == "recall" else ""
+        hidden = confided and command.verb != KnownVerb.WHISPER
+        redact = command.words if hidden and command.verb == KnownVerb.RECALL else ""
         if redact:
             what = Deed(actor=ME, verb=command.verb, shown=f"{command.verb} …")
         witnesses = self._witnesses(agent, command, what, basis)
@@ -185,7 +181,7 @@ class Actor:
         # Archive the act before its execution, because its results are archived too.
         number = self._memory.remember(
             what,
-            place=place,
+            place=place_of(agent),
             happening=happening,
             reason="" if hidden else command.reason,
             event=event,
@@ -195,35 +191,66 @@ class Actor:
             chain=chain,
         )
         if command.verb in PRIVATE:
-            if command.verb == PLAN:
-                self._tools.places = place_names(agent)
-                near = people_near(agent)
-                self._tools.here = tuple(Person(name_of(x, agent), identity_of(x)) for x in near)
-            result = self._tools.perform(
+            return self._use_tool(
+                agent,
                 command,
-                place,
+                what,
                 act=number,
-                to=what.to[0] if isinstance(what, Deed) and what.to else None,
                 redact=redact,
                 seen=seen,
                 witnesses=witnesses,
             )
-            return Act(command, result=result, memory=number)
-        if command.verb == WALK:
-            if why := self.walk(agent, command.words, number):
-                shown = f"You tried to walk to {command.words}: {why}"
-                refusal = Result(verb=WALK, act=number, done=False, shown=shown)
-                self._memory.remember(refusal, place=place)
-            return Act(command, memory=number)
+        if command.verb == KnownVerb.WALK:
+            return self._begin_walk(agent, command, number)
         addressees = addressees_of(what)
         addressee = find_person(agent, addressees[0].name) if addressees else None
         facts = MemoryFacts(chain=chain) if chain else MemoryFacts()
         act = CurrentAct(command, what, number, happening, addressee, facts=facts)
-        typed = self._game_command(agent, command, what)
+        return self._do_in_game(agent, act)
+
+    def _use_tool(
+        self,
+        agent: Body,
+        command: Command,
+        what: What,
+        *,
+        act: int,
+        redact: str,
+        seen: int,
+        witnesses: tuple[PersonId, ...] | None,
+    ) -> Act:
+        """Have the memory carry out a tool call; see :meth:`MemoryTools.perform`."""
+        if command.verb == KnownVerb.PLAN:
+            near = people_near(agent)
+            self._tools.places = place_names(agent)
+            self._tools.here = tuple(Person(name_of(x, agent), identity_of(x)) for x in near)
+        result = self._tools.perform(
+            command,
+            place_of(agent),
+            act=act,
+            to=what.to[0] if isinstance(what, Deed) and what.to else None,
+            redact=redact,
+            seen=seen,
+            witnesses=witnesses,
+        )
+        return Act(command, result=result, memory=act)
+
+    def _begin_walk(self, agent: Body, command: Command, number: int) -> Act:
+        """Start a walk through several exits, or remember why there is no way."""
+        if why := self.walk(agent, command.words, number):
+            shown = f"You tried to walk to {command.words}: {why}"
+            refusal = Result(verb=KnownVerb.WALK, act=number, done=False, shown=shown)
+            self._memory.remember(refusal, place=place_of(agent))
+        return Act(command, memory=number)
+
+    def _do_in_game(self, agent: Body, act: CurrentAct) -> Act:
+        """Run the game's command for an act, as if the agent had typed it."""
+        command = act.command
         self.current = act
-        known = not isinstance(what, Speech) or _has_command(agent, typed.verb)
+        typed = self._game_command(agent, command, act.what)
+        known = not isinstance(act.what, Speech) or _has_command(agent, typed.verb)
         done = agent.execute_cmd(typed.line) if known else succeed(None)
-        return Act(command, result=done.addBoth(self._end, agent, act), memory=number)
+        return Act(command, result=done.addBoth(self._end, agent, act), memory=act.memory)
 
     def _witnesses(
         self, agent: Body, command: Command, what: What, basis: Basis
@@ -284,11 +311,11 @@ class Actor:
         people = (person,) if person is not None and person.name else ()
         line = command.line
         match command.verb:
-            case "whisper":
+            case KnownVerb.WHISPER:
                 manner = Manner.WHISPER
-            case "say" | "talk":
+            case KnownVerb.SAY | KnownVerb.TALK:
                 manner = Manner.SAY
-            case "emote":
+            case KnownVerb.EMOTE:
                 return Pose(actor=ME, gesture=command.words, to=people, shown=line)
             case verb:
                 things = tuple(filter(None, [command.thing, command.words]))
@@ -299,15 +326,15 @@ class Actor:
         """Return the game's command that carries out an act."""
         to = addressees_of(what)
         match command.verb:
-            case "say" if to and to[0].id and _has_command(agent, "talk"):
-                return spoken_to(TALK, to[0].name, command.words)
-            case "follow":
+            case KnownVerb.SAY if to and to[0].id and _has_command(agent, KnownVerb.TALK):
+                return spoken_to(KnownVerb.TALK, to[0].name, command.words)
+            case KnownVerb.FOLLOW:
                 if (leader := find_person(agent, command.to)) is not None:
                     self.leader = leader.id
-                return Command("emote", f"goes with {command.to} from now on.")
-            case "stay":
+                return Command(KnownVerb.EMOTE, f"goes with {command.to} from now on.")
+            case KnownVerb.STAY:
                 self.leader = None
-                return Command("emote", "stays here.")
+                return Command(KnownVerb.EMOTE, "stays here.")
         return command
 
     def speak(
@@ -331,9 +358,9 @@ class Actor:
             here = (Person(name_of(each, agent), identity_of(each)) for each in people_near(agent))
             if not any(partner.is_same(each) for each in here):
                 return Act(None, f"{partner.name} has gone, and nobody else may hear it")
-            command = spoken_to(WHISPER, partner.name, words, reason)
+            command = spoken_to(KnownVerb.WHISPER, partner.name, words, reason)
         else:
-            command = Command("say", words, reason, words=words)
+            command = Command(KnownVerb.SAY, words, reason, words=words)
         return self.do(agent, command, partner, event=event, basis=basis)
 
 

@@ -15,7 +15,8 @@ from keepsake.agent.attention import ANSWERED, Impulse
 from keepsake.agent.body import GameObject
 from keepsake.errors import ConfigError, KeepsakeError
 from keepsake.events.secrets import secrets_in
-from keepsake.events.types import Events, Guard, Thought, ThoughtOutcome
+from keepsake.events.types import Events, Guard, Thought
+from keepsake.events.values import GuardOp, ThoughtOutcome
 from keepsake.logs import Subsystem, get_logger
 from keepsake.paths import Places
 from keepsake.ports import Generation, GenerationRequest
@@ -99,7 +100,7 @@ class ThoughtLog:
 
     def __init__(self, name: str, events: Events) -> None:
         self.outcomes = Counter[ThoughtOutcome]()
-        self.guarded = Counter[str]()
+        self.guarded = Counter[GuardOp]()
         self.recent = deque[ThoughtOutcome](maxlen=OUTCOMES)
         self.problem = ""
         self.sent: Sent | None = None
@@ -128,7 +129,7 @@ class ThoughtLog:
         said = f"{event.trigger} -> {told}"
         log.info(said, agent=self.name, seconds=round(event.latency, 2))
 
-    def guard(self, impulse: Impulse, op: str, before: str, reason: str) -> None:
+    def guard(self, impulse: Impulse, op: GuardOp, before: str, reason: str) -> None:
         """Log that an answer was altered, refused or dropped instead of being spoken as written."""
         self.guarded[op] += 1
         task = "talk" if impulse.kind in ANSWERED else "act"

@@ -15,12 +15,10 @@ import random
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Literal
 
 from keepsake.agent.settings import ThinkingConfig
+from keepsake.events.values import Urgency
 from keepsake.happening import Person
-
-type Priority = Literal["player", "event", "idle"]
 
 TALK_SECONDS = 180.0
 """Seconds of silence after which a talk is over, even if both people are still here."""
@@ -79,17 +77,17 @@ class Impulse:
     why: str = ""  # why the plan is due, or what an idle thought may begin something from
     confided: frozenset[str] | None = None  # who alone may know of the plan; None for anybody
     who: str = field(init=False)
-    priority: Priority = field(init=False)
+    priority: Urgency = field(init=False)
     key: str = field(init=False)
 
     def __post_init__(self) -> None:
         who = self.source_id or self.source
         player = self.from_player and self.kind in DIRECT
-        other = "idle" if self.kind is ImpulseKind.IDLE else "event"
+        other = Urgency.IDLE if self.kind is ImpulseKind.IDLE else Urgency.EVENT
         key = who if self.kind in ANSWERED else SHARED_SLOT
         if self.kind is ImpulseKind.PLAN:
             key = PLAN_SLOT
-        self.__dict__.update(who=who, priority="player" if player else other, key=key)
+        self.__dict__.update(who=who, priority=Urgency.PLAYER if player else other, key=key)
 
     @property
     def person(self) -> Person:
@@ -195,8 +193,8 @@ class Attention:
         else:
             before.at = max(before.at, min(at, before.since + 3.0 * self.config.gather))
             before.impulse = _merged(before.impulse, event)
-        less = self._current is not None and self._current.priority != "player"
-        return less and event.priority == "player"
+        less = self._current is not None and self._current.priority is not Urgency.PLAYER
+        return less and event.priority is Urgency.PLAYER
 
     def notice_plan(self, impulse: Impulse, now: float) -> None:
         """Take in that a plan is due; one that was due before waits no longer."""
@@ -236,7 +234,7 @@ class Attention:
         first = max(
             self._waiting.values(),
             key=lambda each: (
-                each.impulse.priority == "player",
+                each.impulse.priority is Urgency.PLAYER,
                 each.impulse.from_player and each.impulse.kind is ImpulseKind.ARRIVAL,
                 each.impulse.kind in DIRECT,
                 each.impulse.kind is ImpulseKind.PLAN,
@@ -244,7 +242,7 @@ class Attention:
             default=None,
         )
         if first is not None:  # a player need not wait for the cooldown
-            player = first.impulse.priority == "player"
+            player = first.impulse.priority is Urgency.PLAYER
             return (first.at if player else max(first.at, self._ready_at)), first.impulse
         away = 1.0 if self._player_near else self.config.idle_away_factor
         interval = self.config.idle_interval * 2.0 ** (1.0 - 2.0 * self.talkativeness)
@@ -256,7 +254,7 @@ class Attention:
     def owed(self) -> list[Impulse]:
         """The impulses of players who wait for an answer, that of the current thought first."""
         every = [self._current, *(each.impulse for each in self._waiting.values())]
-        return [each for each in every if each is not None and each.priority == "player"]
+        return [each for each in every if each is not None and each.priority is Urgency.PLAYER]
 
     def begin(self, impulse: Impulse) -> None:
         """Begin a thought. Events from now on are for the next one."""
@@ -286,7 +284,7 @@ class Attention:
         self._current = None
         if spoke and current is not None and current.from_player and current.key != SHARED_SLOT:
             self._met[current.who] = now
-        if spoke and (current is None or current.priority != "player"):
+        if spoke and (current is None or current.priority is not Urgency.PLAYER):
             paused = now - self._last_event > CHATTER_PAUSE
             self._chatter = 1 if paused else self._chatter + 1
             self._last_event = now

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from keepsake.agent.acting import WALK, Actor
+from keepsake.agent.acting import Actor
 from keepsake.agent.appointments import Appointments
 from keepsake.agent.body import RoomObject
 from keepsake.agent.memory.books import Books
@@ -29,10 +29,10 @@ from keepsake.agent.surroundings import (
     place_of,
 )
 from keepsake.agent.thinker import Thinker
-from keepsake.archive.records import COURTESY
+from keepsake.archive.message_types import MessageType
 from keepsake.books.persona import open_lines
 from keepsake.errors import KeepsakeError
-from keepsake.happening import Person, Result
+from keepsake.happening import KnownVerb, Person, Result
 from keepsake.logs import Subsystem, get_logger, logged
 
 log = get_logger(Subsystem.BOOKS)
@@ -183,7 +183,7 @@ class Mind:
     def _speak_by_rule(self, words: str, person: Person) -> None:
         agent = self.thinker.body()
         if agent is not None:
-            self.actor.speak(agent, words, person, event=COURTESY)
+            self.actor.speak(agent, words, person, event=MessageType.COURTESY)
             self.thinker.answered(person.id)
 
     def _arrived(self, room: RoomObject, act: int) -> None:
@@ -193,7 +193,7 @@ class Mind:
         place = place_of(agent)
         there = agent.location is room
         shown = f"You arrive: {place}." if there else f"You did not get there; you are at {place}."
-        what = Result(verb=WALK, act=act, done=there, shown=shown)
+        what = Result(verb=KnownVerb.WALK, act=act, done=there, shown=shown)
         self.memory.remember(what, place=place)
         if (plan := self.plans.begun) is not None:
             self.plans.go_on(plan, f"you are at {place}" if there else "you did not get there")

@@ -16,10 +16,10 @@ from typing import Protocol
 
 from twisted.python.failure import Failure
 
-from keepsake.agent.acting import TALK, Actor, Basis
+from keepsake.agent.acting import Actor, Basis
 from keepsake.agent.memory.books import Books
 from keepsake.agent.memory.memory import MemoryComponent
-from keepsake.agent.memory.tools import PLAN, MemoryTools
+from keepsake.agent.memory.tools import MemoryTools
 from keepsake.agent.occasions import known_to
 from keepsake.agent.plans import Plans, lines_of
 from keepsake.agent.runtime import PROFILE, Runtime
@@ -39,7 +39,7 @@ from keepsake.archive.transcript import day_and_time
 from keepsake.books.persona import open_lines
 from keepsake.errors import KeepsakeError
 from keepsake.events.types import PairTalk
-from keepsake.happening import Deed, Person, Speech
+from keepsake.happening import Deed, KnownVerb, Person, Speech
 from keepsake.logs import Subsystem, get_logger
 from keepsake.models.queue import Priority
 from keepsake.ports import Generation
@@ -294,13 +294,13 @@ def _speak(beat: Beat, speaker: _Side, listener: _Side) -> None:
     memory = mind.memory
     basis = Basis(seen=memory.newest, rests_on=beat.rests_on)
     if beat.says:
-        command = spoken_to(TALK, to.name, beat.says)
+        command = spoken_to(KnownVerb.TALK, to.name, beat.says)
         chain = _chain_of(mind, beat.rests_on)
         mind.actor.do(body, command, to, basis=basis, chain=chain)
     elif beat.does:
         mind.actor.do(body, Command("emote", beat.does, words=beat.does), to, basis=basis)
     if beat.plan and mind.plans.enabled:
-        mind.actor.do(body, Command(PLAN, beat.plan, words=beat.plan), basis=basis)
+        mind.actor.do(body, Command(KnownVerb.PLAN, beat.plan, words=beat.plan), basis=basis)
 
 
 def _chain_of(mind: TalkingMind, numbers: Sequence[int]) -> str:

@@ -23,6 +23,7 @@ from keepsake.agent.scheduler import Alarm
 from keepsake.archive.privacy import Audience
 from keepsake.books.plans import Plan, PlanBook, PlanState
 from keepsake.errors import KeepsakeError
+from keepsake.events.values import Author
 from keepsake.happening import Person
 from keepsake.logs import Subsystem, get_logger
 
@@ -258,7 +259,7 @@ class Plans:
         begun = plan
 
         def change() -> None:
-            self.book.set_state(begun, PlanState.DOING, by="world")
+            self.book.set_state(begun, PlanState.DOING, by=Author.WORLD)
 
         def failed(failure: Failure) -> None:
             log.warning("A plan could not be begun", agent=self._name, exc_info=failure.value)
@@ -278,7 +279,7 @@ class Plans:
 
         def change() -> None:
             try:
-                self.book.set_state(plan, state, why, by="world")
+                self.book.set_state(plan, state, why, by=Author.WORLD)
             except KeepsakeError as error:
                 log.warning("A plan could not be changed", agent=self._name, exc_info=error)
 

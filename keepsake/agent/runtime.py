@@ -26,6 +26,7 @@ from keepsake.errors import ConfigError, KeepsakeError
 from keepsake.events.log import EventLog, Subscribers
 from keepsake.events.log_file import FaultHandler, open_log
 from keepsake.events.types import Events, Health, World
+from keepsake.events.values import WorldOp
 from keepsake.language.tokens import Heuristic
 from keepsake.logs import Subsystem, get_logger
 from keepsake.markdown_config import ConfigFile, FileSettings
@@ -261,7 +262,7 @@ class Runtime:
         if self.indexes is not None:
             self.indexes.close(stop_server=not reload)
         self.syncer.stop()
-        self.events.emit(World(op="reloads" if reload else "stops"))
+        self.events.emit(World(op=WorldOp.RELOADS if reload else WorldOp.STOPS))
         self.events.close()
 
 
@@ -322,7 +323,7 @@ def start(
     secrets = known_secrets(places)
     events = EventLog(places.events, clock=clock, secrets=secrets, subscribers=subscribers)
     open_log(places.agents_log, secrets, FaultHandler(events))
-    events.emit(World(op="starts"))
+    events.emit(World(op=WorldOp.STARTS))
     profiles = Profiles(config / "llm.md", report, rest=REST)
     profiles.use(Detection(places.models, config / "models.md").find())
     embedder = _embedder(profiles)

@@ -13,8 +13,9 @@ from typing import TypeGuard
 from keepsake.agent.attention import Impulse, ImpulseKind
 from keepsake.agent.body import Body as Body  # noqa: PLC0414 - others import it from here
 from keepsake.agent.body import CharacterObject, ExitObject, FindBody, GameObject, RoomObject
-from keepsake.archive.records import BY_RULE, GIVE
-from keepsake.happening import ME, Deed, Manner, PersonId, Pose, Sight, Speech, What
+from keepsake.archive.message_types import BY_RULE, MOVES, MessageType
+from keepsake.events.values import Urgency
+from keepsake.happening import ME, Deed, KnownVerb, Manner, PersonId, Pose, Sight, Speech, What
 from keepsake.language.perception import names, perceive
 from keepsake.prompt.verbs import Options, find_named
 
@@ -148,7 +149,7 @@ def show_players(agent: Body, text: str) -> None:
 def show_no_answer(agent: Body, impulse: Impulse) -> None:
     """Tell a waiting player who is still here that no answer will come."""
     here = [identity_of(person) for person in people_near(agent)]
-    if impulse.priority == "player" and impulse.who in here:
+    if impulse.priority is Urgency.PLAYER and impulse.who in here:
         show_players(agent, f"{agent.key} seems far away, and does not answer.")
 
 
@@ -219,9 +220,9 @@ def impulse_of(
     aside = False
     match what:
         case Deed(verb=verb, to=to):
-            if ME not in to or verb not in (GIVE, WAKE):
+            if ME not in to or verb not in (KnownVerb.GIVE, WAKE):
                 return None
-            meant = ImpulseKind.GIVEN if verb == GIVE else ImpulseKind.ADDRESSED
+            meant = ImpulseKind.GIVEN if verb == KnownVerb.GIVE else ImpulseKind.ADDRESSED
         case Speech() | Pose():
             found = _attention_to(agent, speaker, what, player=player)
             if found is None:
@@ -260,11 +261,13 @@ def _attention_to(
     return ImpulseKind.HEARD, aside
 
 
-LOGIN = "login"
-"""The type of the line that a player enters or leaves the game."""
-_UNANSWERED = frozenset(
-    {"move", "traverse", "teleport", "look", "asleep", "thinking", "failure", LOGIN}
-)
+_UNANSWERED = MOVES | {
+    MessageType.LOOK,
+    MessageType.ASLEEP,
+    MessageType.THINKING,
+    MessageType.FAILURE,
+    MessageType.LOGIN,
+}
 """Types of messages that are no reason to think: what they show is noticed in another way."""
 
 

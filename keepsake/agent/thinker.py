@@ -37,10 +37,11 @@ from keepsake.agent.turns.aside import AsideAnswer, ask_aside
 from keepsake.agent.turns.prompting import preview, warm_up
 from keepsake.agent.turns.turn import Turn
 from keepsake.books.plans import Plan
-from keepsake.happening import Person
+from keepsake.events.values import Urgency
+from keepsake.happening import KnownVerb, Person
 from keepsake.prompt.sections import Rendered
 
-_NO_STEP = frozenset({"emote", "walk", "done", "cancel"})
+_NO_STEP = frozenset({KnownVerb.EMOTE, KnownVerb.WALK, KnownVerb.DONE, KnownVerb.CANCEL})
 """Verbs after which a plan does not go on by itself: they are no step, have ended it, or it goes on
 when the agent arrives. After ``wait`` it never does."""
 
@@ -51,9 +52,12 @@ class AgentState(StrEnum):
     IDLE = "idle"
     WAITING = "waiting for the model"
     ASLEEP = "asleep"
+    GOING_HOME = "going home to sleep"
     PAUSED = "paused"
     UNWRITABLE = "memory cannot be written"
     GONE = "gone"
+    OPENING = "opening"
+    """Its mind is not open yet; only the dashboard can see that, soon after a start."""
 
 
 class Thinker:
@@ -288,7 +292,7 @@ class Thinker:
             return
         impulse = due[1]
         attention.begin(impulse)
-        for_player = impulse.priority == "player"
+        for_player = impulse.priority is Urgency.PLAYER
         may_think = for_player or not (self._walking() or self.talks_to)
         state = self.state
         if impulse is IDLE and may_think and state is AgentState.IDLE:
@@ -301,14 +305,14 @@ class Thinker:
         if may_think and state is AgentState.IDLE and agent.location is not None:
             self.turn = turn = self._new_turn(impulse=impulse, agent=agent)
             self._since = now
-            if impulse.priority == "player" and (pause := attention.config.pause_notice):
+            if impulse.priority is Urgency.PLAYER and (pause := attention.config.pause_notice):
                 self._pause.set(pause, show_players, agent, f"{agent.key} pauses, thinking.")
             Deferred.fromCoroutine(turn.run()).addCallback(lambda _: self._finish(turn))
             return
         # Paused, asleep, walking, nowhere, or memory cannot be written: it skips this thought.
         if state is AgentState.UNWRITABLE:
             show_no_answer(agent, impulse)
-        if state is AgentState.PAUSED and impulse.priority == "player":
+        if state is AgentState.PAUSED and impulse.priority is Urgency.PLAYER:
             self._unanswered[impulse.key] = impulse
         self._finish(None)
 
@@ -349,7 +353,7 @@ class Thinker:
             return
         due = plans.named(turn.impulse.plan) if turn.impulse.plan else None
         plan = due or plans.begun
-        waits = "wait" in turn.verbs or turn.verbs <= _NO_STEP
+        waits = KnownVerb.WAIT in turn.verbs or turn.verbs <= _NO_STEP
         if plan is not None and not waits:
             plans.go_on(plan, f"you did this for it: {turn.done}")
 

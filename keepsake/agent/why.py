@@ -7,21 +7,23 @@ reported as missing, never guessed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import islice, takewhile
 from pathlib import Path
 from typing import Any
 
 from keepsake.archive.log import Archive
-from keepsake.archive.records import COURTESY, DEED, HEARSAY, SCENE, Memory, MemoryKind, memories_in
+from keepsake.archive.message_types import MessageType
+from keepsake.archive.records import Memory, MemoryKind, memories_in
 from keepsake.archive.tiers import SummaryState
 from keepsake.errors import KeepsakeError, refusing
 from keepsake.events.files import newest_first
 from keepsake.events.prompts import prompt_text
-from keepsake.events.types import Guard, Recalled, Thought, ThoughtOutcome
-from keepsake.happening import Result
+from keepsake.events.types import Guard, Recalled, Thought, from_record
+from keepsake.events.values import RecalledKind
+from keepsake.happening import Deed, Pose, Result, Speech, addressees_of
 from keepsake.json_lines import Record
 from keepsake.language.perception import sentences, telling
 from keepsake.memory.history import PastCompaction, compactions, summaries_at
@@ -38,22 +40,40 @@ _NOT_LOGGED = (
     "The newest part of the event log does not have this act: its trigger, what was recalled "
     "for it and what it cost are not known. The summaries are those of its time"
 )
-_BY_RULE = {SCENE: "its ordinary day", HEARSAY: "hearsay that it passed on", DEED: "a deed"}
-_WITHOUT_MODEL = _BY_RULE.keys() | {COURTESY}
+_BY_RULE: Mapping[str, str] = {
+    MessageType.SCENE: "its ordinary day",
+    MessageType.HEARSAY: "hearsay that it passed on",
+    MessageType.DEED: "a deed",
+}
+_WITHOUT_MODEL = _BY_RULE.keys() | {MessageType.COURTESY}
 """The ``event`` of acts by rule. Only a courtesy has a thought, which says what set it off."""
 _NO_THOUGHT = "It was done by rule, so there was no prompt and no model was asked"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PromptSource:
-    """A memory, summary or note that was recalled and put into a prompt."""
+    """A memory, summary or note that was recalled and put into a prompt.
 
-    kind: str  # ``memory``, ``summary``, ``note``; in older logs ``called back``
-    n: int  # the memory's number, or the number of the summary's compaction; 0 for a note
-    title: str  # the note's title; for a summary the memories that it covers: ``memories 1-7``
-    score: float  # how well it matches
-    why: str  # the parts of the score, in words
-    text: str  # its words; empty if they are lost
+    Attributes:
+        n: The memory's number, or the number of the summary's compaction; 0 for a note.
+        title: The note's title; empty for other kinds.
+        first: The first memory that it covers.
+        last: The last memory that it covers; 0 for a note, and if that is not known.
+        score: How well it matches.
+        why: The parts of the score, in words.
+        text: Its words; empty if they are lost.
+        memory: The memory itself, if it is one and is not lost.
+    """
+
+    kind: RecalledKind
+    n: int
+    title: str = ""
+    first: int = 0
+    last: int = 0
+    score: float
+    why: str
+    text: str = ""
+    memory: Memory | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +135,11 @@ def why_did(log: Path, archive: Archive, agent: str, agent_id: int, n: int = 1) 
             raise KeepsakeError(what, "Ask for a smaller number")
         act = found[-1]
         record = None if act.event in _BY_RULE else _thought_of(act, log, agent_id)
-        facts = _logged(log, archive, record, act) if record else _archived(archive, act)
+        thought = thought_in(record) if record else None
+        if record and thought:
+            facts = _logged(log, archive, record, thought, act)
+        else:
+            facts = _archived(archive, act)
         failed = _failures(archive, act)
         return Why(agent=agent, nth=n, command=act.text, act=act, failed=failed, **facts)
 
@@ -141,13 +165,18 @@ def _thought_of(act: Memory, log: Path, agent_id: int) -> Record | None:
     return None
 
 
-def _logged(log: Path, archive: Archive, record: Record, act: Memory) -> dict[str, Any]:
+def thought_in(record: Record) -> Thought | None:
+    """Return the thought of a log's line; None if this version cannot read it."""
+    found = record.get("recalled") or ()
+    read = (from_record(Recalled, each) for each in found if isinstance(each, dict))
+    return from_record(Thought, record | {"recalled": tuple(filter(None, read))})
+
+
+def _logged(
+    log: Path, archive: Archive, record: Record, thought: Thought, act: Memory
+) -> dict[str, Any]:
     """Return what led to an act, from the thought in the log and the archive; blocks."""
     seq = int(record["seq"])
-    found = record.get("recalled") or ()
-    recalled = tuple(_event(Recalled, each) for each in found if isinstance(each, dict))
-    outcome = ThoughtOutcome(record["outcome"])
-    thought = _event(Thought, record | {"recalled": recalled, "outcome": outcome})
     prompt = prompt_text(log, thought.prompt, seq) if thought.prompt else None
     missing = []
     if thought.prompt and prompt is None:
@@ -168,15 +197,15 @@ def _logged(log: Path, archive: Archive, record: Record, act: Memory) -> dict[st
     near = [each for each in near if each["seq"] < seq and each.get("cause") == thought.cause]
     return {
         "time": time,
-        "summaries": _summary_basis(texts, act.text, thought.reason),
+        "summaries": _summary_basis(texts, act, thought.reason),
         "reason": thought.reason,
         "seq": seq,
         "trigger": thought.trigger,
         "cause": _one(archive, thought.cause),
-        "recalled": tuple(_shown(thought.recalled, archive, past, prompt)),
+        "recalled": tuple(_source(each, archive, past, prompt) for each in thought.recalled),
         "window": (thought.recent + 1, thought.total) if thought.total else None,
         "thought": thought,
-        "guards": tuple(_event(Guard, each) for each in reversed(near)),
+        "guards": tuple(filter(None, (from_record(Guard, each) for each in reversed(near)))),
         "missing": tuple(missing),
     }
 
@@ -186,7 +215,7 @@ def _archived(archive: Archive, act: Memory) -> dict[str, Any]:
     texts = summaries_at(archive, act.time)
     return {
         "time": act.time,
-        "summaries": _summary_basis(texts, act.text, act.reason),
+        "summaries": _summary_basis(texts, act, act.reason),
         "reason": act.reason,
         "trigger": _BY_RULE.get(act.event, ""),
         "window": (texts.summarised + 1, act.number - 1),
@@ -194,34 +223,46 @@ def _archived(archive: Archive, act: Memory) -> dict[str, Any]:
     }
 
 
-def _event[T](kind: type[T], record: Record) -> T:
-    """Make the event of a record; unknown fields of the record are ignored."""
-    names = {each.name for each in fields(kind)}  # type: ignore[arg-type]  # a dataclass
-    return kind(**{name: value for name, value in record.items() if name in names})
+def _source(
+    found: Recalled, archive: Archive, past: Sequence[PastCompaction], prompt: str | None
+) -> PromptSource:
+    """Return what was recalled, with its words."""
+    source = PromptSource(
+        kind=found.kind, n=found.n, title=found.title, score=found.score, why=found.why
+    )
+    match found.kind:
+        case RecalledKind.NOTE:  # from the prompt, because the note may have changed since
+            lines = (line.partition(f"{found.title}: ") for line in (prompt or "").splitlines())
+            return replace(source, text=next((rest.strip() for _, head, rest in lines if head), ""))
+        case RecalledKind.SUMMARY:
+            summary = next((each.after.recent for each in past if each.number == found.n), None)
+            if summary is None:
+                return source
+            return replace(source, first=summary.first, last=summary.last, text=summary.text)
+        case RecalledKind.MEMORY:
+            if (memory := _one(archive, found.n)) is None:
+                return source
+            return replace(source, first=found.n, last=found.n, text=memory.line, memory=memory)
 
 
-def _shown(
-    found: Sequence[Recalled], archive: Archive, past: Sequence[PastCompaction], prompt: str | None
-) -> Iterator[PromptSource]:
-    for each in found:
-        text = ""
-        title = each.title
-        if each.kind == "note":  # from the prompt, because the note may have changed since
-            lines = (line.partition(f"{title}: ") for line in (prompt or "").splitlines())
-            text = next((rest.strip() for _, head, rest in lines if head), "")
-        elif each.kind == "summary":
-            if summary := next((p.after.recent for p in past if p.number == each.n), None):
-                text = summary.text
-                title = f"memories {summary.first}-{summary.last}"
-        elif (memory := _one(archive, each.n)) is not None:
-            text = memory.line
-        yield PromptSource(each.kind, each.n, title, each.score, each.why, text)
+def _matter(act: Memory) -> str:
+    """Return the words that say what an act is about: without its verb, with the people's names."""
+    people = (each.name for each in addressees_of(act.what))
+    match act.what:
+        case Speech(words=words):
+            said = [words]
+        case Pose(gesture=gesture):
+            said = [gesture or act.text]
+        case Deed(objects=objects):
+            said = [*objects]
+        case _:
+            said = [act.text]
+    return " ".join([*said, *people])
 
 
-def _summary_basis(texts: SummaryState, command: str, reason: str) -> tuple[SummaryBasis, ...]:
+def _summary_basis(texts: SummaryState, act: Memory, reason: str) -> tuple[SummaryBasis, ...]:
     """Return the summaries, long-term first, with their sentences that share words with an act."""
-    # The verb of an act does not say what the act is about.
-    about = telling(f"{command.partition(' ')[2]} {reason}")
+    about = telling(f"{_matter(act)} {reason}")
     summaries = []
     for each in filter(None, (texts.longterm, texts.recent)):
         lines = (sentence for line in each.text.splitlines() for sentence in sentences(line))

@@ -8,6 +8,7 @@ from typing import Any
 from keepsake.happening import (
     ME,
     Deed,
+    HappeningKind,
     Manner,
     Person,
     Pose,
@@ -17,6 +18,7 @@ from keepsake.happening import (
     What,
     actor_of,
     addressees_of,
+    kind_of,
 )
 
 _ACT = "act"
@@ -25,7 +27,7 @@ _ACT = "act"
 
 def fields_of(what: What) -> dict[str, Any]:
     """Return the fields of an archive line that say what happened, besides kind and text."""
-    fields: dict[str, Any] = {"what": type(what).__name__.casefold()}
+    fields: dict[str, Any] = {"what": kind_of(what).value}
     actor = actor_of(what)
     if actor is not None and actor != ME:
         fields |= {"source": actor.name} | ({"source_id": actor.id} if actor.id else {})
@@ -56,11 +58,11 @@ def what_in(record: Mapping[str, Any]) -> What:
     actor = ME if record["kind"] == _ACT else somebody or Person("")
     to = tuple(_person(each) for each in record.get("to", ()))
     match record["what"]:
-        case "speech":
+        case HappeningKind.SPEECH:
             words = str(record.get("words", ""))
             manner = Manner(record.get("manner", Manner.SAY))
             return Speech(speaker=actor, words=words, to=to, manner=manner, shown=shown)
-        case "deed":
+        case HappeningKind.DEED:
             return Deed(
                 actor=actor,
                 verb=str(record.get("verb", "")),
@@ -69,17 +71,17 @@ def what_in(record: Mapping[str, Any]) -> What:
                 outcome=str(record.get("outcome", "")),
                 shown=shown,
             )
-        case "pose":
+        case HappeningKind.POSE:
             gesture = str(record.get("gesture", ""))
             return Pose(actor=actor, gesture=gesture, to=to, shown=shown)
-        case "result":
+        case HappeningKind.RESULT:
             return Result(
                 verb=str(record.get("verb", "")),
                 act=int(record.get("act", 0)),
                 done=bool(record.get("done", True)),
                 shown=shown,
             )
-        case "sight":
+        case HappeningKind.SIGHT:
             return Sight(source=somebody, shown=shown)
         case other:
             raise ValueError(f"unknown kind of happening: {other!r}")

@@ -19,6 +19,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from keepsake.archive.line_types import LineType
 from keepsake.archive.records import Memory
 from keepsake.errors import ArchiveError, ArchiveInUse, ArchiveUnwritable
 from keepsake.json_lines import (
@@ -38,7 +39,7 @@ _DIGITS = 10
 """Suffix and fewest digits of segment names. Copies that a person made beside them are ignored."""
 _UNTIL_THEN = "new memories are kept in KEEPSAKE_HOME until then"
 _CURE_GONE = f"Put its folder back; {_UNTIL_THEN}"
-_MEMORY_LINES = (b'{"type":"memory",', b'{"type":"repeat",')
+_MEMORY_LINES = (LineType.MEMORY.start, LineType.REPEAT.start)
 """Start of the lines that hold memories and repeats, as :meth:`Archive.append` writes them."""
 _NUMBER = re.compile(rb'[^,]*,"n":(\d{1,15}),')
 
@@ -86,7 +87,7 @@ class Archive:
             ValueError: The record is a memory whose number is not the next one.
         """
         data = line_of(record)
-        number = record["n"] if record["type"] == "memory" else 0
+        number = record["n"] if record["type"] == LineType.MEMORY else 0
         if number and number != self.last_number + 1:
             raise ValueError(f"memory {number} does not follow {self.last_number}")
         with self._lock:
@@ -200,7 +201,7 @@ class Archive:
 
     def _find_last_number(self) -> int:
         for record in self.backwards():
-            if record.get("type") == "memory":
+            if record.get("type") == LineType.MEMORY:
                 with suppress(KeyError, TypeError, ValueError):
                     return int(record["n"])
         return 0
@@ -286,12 +287,12 @@ def _take(found: dict[int, Memory], record: Record, first: int, last: int) -> bo
     # A repeat always comes after its memory and before the next one.
     number = int(record.get("n", 0))
     match record.get("type"):
-        case "memory":
+        case LineType.MEMORY:
             if number > last:
                 return False
             if number >= first:
                 found[number] = Memory.from_record(record)
-        case "repeat":
+        case LineType.REPEAT:
             if number in found:
                 found[number] = found[number].repeated(int(record["times"]))
     return True

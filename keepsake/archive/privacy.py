@@ -23,7 +23,6 @@ type Audience = frozenset[str]  # ids of those who hear the answer to a prompt, 
 
 NOBODY: Audience = frozenset()
 """The audience of a prompt that nobody or everybody may read. Private words are left out."""
-WHISPER = "whisper"
 
 
 def is_private(memory: Memory) -> bool:

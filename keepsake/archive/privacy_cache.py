@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from keepsake.archive.line_types import LineType
 from keepsake.archive.log import Archive
 from keepsake.archive.privacy import Audience
 from keepsake.archive.records import memories_in
@@ -161,7 +162,7 @@ def _may_be_private(line: bytes) -> bool:
     quotation mark has a backslash before it, so no text can look like a field. Lines of early
     versions have no field ``what``, and are parsed.
     """
-    if line.startswith(b'{"type":"repeat",'):
+    if line.startswith(LineType.REPEAT.start):
         return False
-    is_new = line.startswith(b'{"type":"memory",') and b'"what":"' in line
+    is_new = line.startswith(LineType.MEMORY.start) and b'"what":"' in line
     return not is_new or b'"whisper"' in line or b'"witnesses":' in line

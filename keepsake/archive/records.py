@@ -11,10 +11,14 @@ from typing import Any, TypedDict
 
 from keepsake.archive import old_lines
 from keepsake.archive.happening_lines import fields_of, what_in
+from keepsake.archive.line_types import LineType
+from keepsake.archive.message_types import STOCK
 from keepsake.happening import (
     ME,
     UNKNOWN,
     Deed,
+    HappeningKind,
+    KnownVerb,
     Manner,
     Person,
     PersonId,
@@ -24,6 +28,7 @@ from keepsake.happening import (
     What,
     actor_of,
     addressees_of,
+    kind_of,
     shown_as,
 )
 
@@ -36,32 +41,25 @@ class MemoryKind(StrEnum):
     RESULT = "result"  # the result of its own act: a look, a failure, a tool result
 
 
-SHRUG = "shrug"  # ``event`` of an act: a stock phrase, said because the model had no answer
-COURTESY = "courtesy"  # ``event`` of an act: words said by rule, where nothing was asked
-STOCK = frozenset({SHRUG, COURTESY})  # ``event`` of acts whose words are not the agent's own
-
-POSE = "pose"  # ``event`` of a deed that somebody only acts out
-SCENE = "scene"
-HEARSAY = "hearsay"
-"""``event`` of a scene of an ordinary day (made by rule), and of words that an agent passes on.
-
-Neither creates a rule, a promise or a question.
-"""
-BY_RULE = frozenset({SCENE, HEARSAY})
-GIVE = "give"
-"""The verb of a gift."""
-DEED = "deed"
-KINDNESS = "kindness"
-WRONG = "wrong"
-RULED = frozenset({DEED, KINDNESS, WRONG})
-"""The ``event`` of a deed by the world's rules: seen by the agent, or done to it."""
-
-FORGOTTEN = "(forgotten)"
-"""Text and ``event`` of a memory that its person had deleted: a tombstone."""
-
-_TOOLS = "recall remember promise kept note pin unpin forget plan done cancel agree decline"
-_FORMER_TOOLS = "notes page compact journal"
-TOOL_VERBS = frozenset(f"{_TOOLS} {_FORMER_TOOLS}".split())
+_FORMER_TOOLS = ("notes", "page", "compact", "journal")
+TOOL_VERBS = frozenset(
+    {
+        KnownVerb.RECALL,
+        KnownVerb.REMEMBER,
+        KnownVerb.PROMISE,
+        KnownVerb.KEPT,
+        KnownVerb.NOTE,
+        KnownVerb.PIN,
+        KnownVerb.UNPIN,
+        KnownVerb.FORGET,
+        KnownVerb.PLAN,
+        KnownVerb.DONE,
+        KnownVerb.CANCEL,
+        KnownVerb.AGREE,
+        KnownVerb.DECLINE,
+        *_FORMER_TOOLS,
+    }
+)
 """The verbs of the memory tools, including former ones that older archives contain. Nobody else
 perceives them."""
 
@@ -168,13 +166,13 @@ class Memory:
         """The verb of an own act or of the act behind a result; empty for a perception."""
         match self.what:
             case Speech(manner=Manner.SHOUT) if self.is_own:
-                return "shout"
+                return KnownVerb.SHOUT
             case Speech(manner=Manner.WHISPER) if self.is_own:
-                return "whisper"
+                return KnownVerb.WHISPER
             case Speech() if self.is_own:
-                return "say"
+                return KnownVerb.SAY
             case Pose() if self.is_own:
-                return "emote"
+                return KnownVerb.EMOTE
             case Deed() if self.is_own:
                 return self.what.verb
             case Result():
@@ -185,19 +183,24 @@ class Memory:
     def gift_to_me(self) -> str:
         """The thing that somebody gave to the agent, ``a blue cup``; empty if none."""
         what = self.what
-        given = isinstance(what, Deed) and what.verb == GIVE and ME in what.to and not self.is_own
+        given = (
+            isinstance(what, Deed)
+            and what.verb == KnownVerb.GIVE
+            and ME in what.to
+            and not self.is_own
+        )
         return ", ".join(what.objects) if given and isinstance(what, Deed) else ""
 
     @property
     def gave_something(self) -> bool:
         """Whether it is the result of a gift that the agent made."""
         what = self.what
-        return isinstance(what, Result) and what.verb == GIVE and what.done
+        return isinstance(what, Result) and what.verb == KnownVerb.GIVE and what.done
 
     @property
-    def form(self) -> str:
-        """What happened, in a word: ``speech``, ``deed``, ``pose``, ``sight`` or ``result``."""
-        return type(self.what).__name__.casefold()
+    def form(self) -> HappeningKind:
+        """The type of what happened."""
+        return kind_of(self.what)
 
     @property
     def words(self) -> str:
@@ -293,7 +296,7 @@ class Memory:
 
     def to_record(self) -> dict[str, Any]:
         """Return the archive line; empty fields are omitted."""
-        return {"type": "memory", "n": self.number, **self.to_line()}
+        return {"type": LineType.MEMORY, "n": self.number, **self.to_line()}
 
     def to_line(self) -> dict[str, Any]:
         """Return the archive line without type and number."""
@@ -358,7 +361,7 @@ _OPTIONAL = (
 def memories_in(records: Iterable[Mapping[str, Any]]) -> Iterator[Memory]:
     """Yield the memories among archive lines; skip damaged lines, which are reported elsewhere."""
     for record in records:
-        if record.get("type") == "memory":
+        if record.get("type") == LineType.MEMORY:
             with suppress(KeyError, ValueError, TypeError):
                 yield Memory.from_record(record)
 

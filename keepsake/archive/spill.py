@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from keepsake.archive.line_types import LineType
 from keepsake.archive.log import Archive
 from keepsake.json_lines import Record, line_of, parsed
 
@@ -213,9 +214,9 @@ def _newest(archive: Archive) -> Iterator[tuple[str, str]]:
     """Yield time, to the microsecond, and text of the newest memories and repeats."""
     repeats: list[str] = []
     for record, _ in zip(archive.backwards(), range(_SEARCHED), strict=False):
-        if record.get("type") == "repeat":
+        if record.get("type") == LineType.REPEAT:
             repeats.append(str(record.get("t", "")))
-        elif record.get("type") == "memory":
+        elif record.get("type") == LineType.MEMORY:
             for time in (str(record.get("t", "")), *repeats):
                 yield time, str(record.get("text", ""))
             repeats = []

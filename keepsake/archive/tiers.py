@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
+from keepsake.archive.line_types import LineType
 from keepsake.archive.log import Archive
 from keepsake.archive.records import EDITED, Memory, Summary, Tier
 from keepsake.json_lines import Record
@@ -20,7 +21,8 @@ from keepsake.json_lines import Record
 REPEAT_TIME = timedelta(minutes=10)
 """The longest time after which the same line is a repeat. Later it is news: it happened again."""
 
-_MOVES = ("compaction", "undo", "clear")  # line types that move memories out of the window or back
+_MOVES = (LineType.COMPACTION, LineType.UNDO, LineType.CLEAR)
+"""Types of lines that move memories out of the window or back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +47,9 @@ class SummaryState:
             KeyError, ValueError, TypeError: A field of the line is missing or wrong.
         """
         match record.get("type"):
-            case "compaction" | "undo":
+            case LineType.COMPACTION | LineType.UNDO:
                 return SummaryState.from_record(record)
-            case "edit":
+            case LineType.EDIT:
                 time = datetime.fromisoformat(record["t"])
                 tier = Tier(record["tier"])
                 summary = self.summary(tier)
@@ -56,7 +58,7 @@ class SummaryState:
                 )
                 changes: dict[str, Any] = {tier.value: edited}
                 return replace(self, **changes)
-            case "clear":  # earlier versions cleared a prompt with it
+            case LineType.CLEAR:  # earlier versions cleared a prompt with it
                 return SummaryState(summarised=int(record["n"]), time=self.time)
         return self
 
@@ -64,7 +66,7 @@ class SummaryState:
         """Return the archive line of the compaction that made this state, with ``details``."""
         assert self.time is not None  # set by the compaction
         return {
-            "type": "compaction",
+            "type": LineType.COMPACTION,
             "id": self.standing,
             "step": step,
             "t": self.time.isoformat(),
@@ -80,7 +82,7 @@ class SummaryState:
         ``compactions``: The number ever made. ``total``: N at that time.
         """
         return {
-            "type": "undo",
+            "type": LineType.UNDO,
             "id": number,
             "step": step,
             "t": time.isoformat(),
@@ -109,7 +111,7 @@ class SummaryState:
             Summary.from_record(tier, record[tier.value]) if record[tier.value] else None
             for tier in (Tier.LONGTERM, Tier.RECENT)
         )
-        if record["type"] == "compaction":
+        if record["type"] == LineType.COMPACTION:
             if recent is None:
                 raise ValueError("a compaction without a short-term summary")
             time = datetime.fromisoformat(record["t"])
@@ -203,7 +205,7 @@ class Tiers:
                 when = memory.time.isoformat()
                 times = last.repeats + 1
                 self._archive.append(
-                    {"type": "repeat", "n": last.number, "t": when, "times": times}
+                    {"type": LineType.REPEAT, "n": last.number, "t": when, "times": times}
                 )
                 self._window[-1] = last.repeated(times)
                 return self._window[-1]
@@ -258,9 +260,9 @@ class Tiers:
 
     def _apply(self, record: Record) -> None:
         match record.get("type"):
-            case "memory":
+            case LineType.MEMORY:
                 self._add(Memory.from_record(record))
-            case "repeat" if self._window and self._window[-1].number == int(record["n"]):
+            case LineType.REPEAT if self._window and self._window[-1].number == int(record["n"]):
                 self._window[-1] = self._window[-1].repeated(int(record["times"]))
             case kind:
                 state = self._rest.state.after(record)
@@ -270,7 +272,7 @@ class Tiers:
                     changes |= {
                         "compactions": compactions,
                         "step": int(record.get("step") or compactions),
-                        "undone_at": record.get("total") if kind == "undo" else None,
+                        "undone_at": record.get("total") if kind == LineType.UNDO else None,
                     }
                     self._window = [m for m in self._window if m.number > state.summarised]
                 self._rest = replace(self._rest, **changes)
@@ -303,9 +305,9 @@ def load_tiers(archive: Archive) -> Tiers:
     boundary: int | None = None
     for record in archive.backwards():
         kind = record.get("type")
-        if boundary is not None and kind == "memory" and int(record["n"]) <= boundary:
+        if boundary is not None and kind == LineType.MEMORY and int(record["n"]) <= boundary:
             break
-        if boundary is None or kind in ("memory", "repeat"):
+        if boundary is None or kind in (LineType.MEMORY, LineType.REPEAT):
             tail.append(record)
         if boundary is None and kind in _MOVES:
             boundary = SummaryState().after(record).summarised

@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from datetime import datetime
 from functools import lru_cache
 
-from keepsake.archive.records import STOCK, TOOL_VERBS, Memory, MemoryKind
+from keepsake.archive.message_types import STOCK
+from keepsake.archive.records import TOOL_VERBS, Memory, MemoryKind
 from keepsake.language.perception import for_prompt
 
 _HOURS = (("night", 6), ("morning", 6), ("afternoon", 6), ("evening", 4), ("night", 2))

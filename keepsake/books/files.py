@@ -23,6 +23,7 @@ import yaml
 from keepsake import regular_files
 from keepsake.errors import NoteRefused
 from keepsake.events.types import MemoryChange
+from keepsake.events.values import Author, MemoryOp
 from keepsake.files import Stamp, stamp, written_aside
 
 type Parse[T] = Callable[[Path, str, datetime], T]
@@ -145,7 +146,7 @@ class RecordStore[T]:
         self._files: dict[Path, _File[T]] = {}
         self._refreshed = False
 
-    def emit(self, op: str, by: str, **facts: Any) -> None:
+    def emit(self, op: MemoryOp, by: Author, **facts: Any) -> None:
         """Log a change of the book."""
         change = MemoryChange(agent=self._owner.agent, op=op, by=by, **{"n": 0, **facts})
         self._owner.emit(change)

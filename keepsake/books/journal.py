@@ -11,7 +11,8 @@ from dataclasses import replace
 from datetime import date, datetime
 from pathlib import Path
 
-from keepsake.archive.records import BY_RULE, Memory, MemoryKind
+from keepsake.archive.message_types import BY_RULE, MOVES
+from keepsake.archive.records import Memory, MemoryKind
 from keepsake.archive.transcript import about_memory
 from keepsake.books.entries import (
     DayFile,
@@ -25,6 +26,7 @@ from keepsake.books.entries import (
 )
 from keepsake.books.files import NO_OWNER, Owner, RecordStore, pages
 from keepsake.errors import NoteRefused
+from keepsake.events.values import Author, MemoryOp
 from keepsake.language.addressing import meant_for
 
 DAYS = 60  # number of newest days that are read; older files are kept but not read
@@ -98,7 +100,7 @@ class Journal:
         memories: Iterable[int] = (),
         who: Iterable[str] = (),
         now: datetime,
-        by: str = "agent",
+        by: Author = Author.AGENT,
     ) -> JournalEntry:
         """Write an entry; blocks. The same text about the same people is written once a day.
 
@@ -132,7 +134,7 @@ class Journal:
         self._update_cache()
         if is_new:
             first = min(result.memories, default=0)
-            self._store.emit("journal", by, n=first, of="journal", size=len(result.text))
+            self._store.emit(MemoryOp.JOURNAL, by, n=first, of="journal", size=len(result.text))
         return result
 
 
@@ -155,7 +157,7 @@ def importance(memory: Memory, own_name: str) -> int:
         return _GIFT
     if (said := memory.heard) is not None:
         return (_TO_ME if meant_for(said, own_name) else _TALK) + _length(said.words)
-    return _SEEN if memory.source and memory.event not in ("traverse", "move") else _ROUTINE
+    return _SEEN if memory.source and memory.event not in MOVES else _ROUTINE
 
 
 def _length(words: str) -> int:

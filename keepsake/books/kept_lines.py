@@ -23,12 +23,16 @@ from pathlib import Path
 
 from keepsake.books.files import NO_OWNER, Owner, RecordStore
 from keepsake.errors import NoteRefused
+from keepsake.events.values import Author, MemoryOp
 from keepsake.language.perception import for_prompt, one_line, shorten
 from keepsake.language.tokens import CHARACTERS_PER_TOKEN
 
 PINNED_LIMIT = 1200
 """Most characters of all pinned lines together, about 300 tokens of every prompt."""
 LONGEST_PIN = 300
+PINNED = "pinned.md"
+NOTICED = "noticed.md"
+"""The files of an agent's folder with its pins, and with its promises and rules."""
 OWN = "<!-- by the agent itself -->"
 """Mark after a line that the agent pinned. A person who deletes it makes the line a builder's."""
 PROMISED_LIMIT = 400  # most estimated tokens of all open promises and rules in a prompt
@@ -186,7 +190,7 @@ class Pinned(ListBook[Pin]):
             return Pin(line, own)
 
         self._change(plan)
-        self._store.emit("pin", "agent" if own else "builder", size=len(line))
+        self._store.emit(MemoryOp.PIN, Author.AGENT if own else Author.BUILDER, size=len(line))
         return line
 
     def remove(self, which: str, *, only_own: bool = False) -> str:
@@ -211,7 +215,8 @@ class Pinned(ListBook[Pin]):
             return (place,)
 
         self._change(plan)
-        self._store.emit("unpin", "agent" if only_own else "builder", size=len(removed))
+        by = Author.AGENT if only_own else Author.BUILDER
+        self._store.emit(MemoryOp.UNPIN, by, size=len(removed))
         return removed
 
 
@@ -295,7 +300,7 @@ class Commitments(ListBook[Commitment]):
                     shown.append(item.line)
         return tuple(shown)
 
-    def add(self, new: Commitment, by: str = "agent") -> Commitment:
+    def add(self, new: Commitment, by: Author = Author.AGENT) -> Commitment:
         """Add a promise or a rule, and return it as stored.
 
         Raises:
@@ -322,7 +327,9 @@ class Commitments(ListBook[Commitment]):
             return item
 
         self._change(plan)
-        self._store.emit("noticed", by, n=item.number, of=item.kind.value, size=len(item.text))
+        self._store.emit(
+            MemoryOp.NOTICED, by, n=item.number, of=item.kind.value, size=len(item.text)
+        )
         return item
 
     def find(self, which: str) -> Commitment:
@@ -336,7 +343,7 @@ class Commitments(ListBook[Commitment]):
         lines = [each.line for each in items]
         return items[find_item(which, numbers, lines, "open promises")]
 
-    def close(self, which: Callable[[Commitment], bool], by: str = "builder") -> int:
+    def close(self, which: Callable[[Commitment], bool], by: Author = Author.BUILDER) -> int:
         """Remove the commitments for which ``which`` is true; return their number.
 
         Raises:
@@ -346,5 +353,7 @@ class Commitments(ListBook[Commitment]):
         if gone:
             self._change(lambda items: [n for n, each in enumerate(items) if which(each)])
         for each in gone:
-            self._store.emit("closed", by, n=each.number, of=each.kind.value, size=len(each.text))
+            self._store.emit(
+                MemoryOp.CLOSED, by, n=each.number, of=each.kind.value, size=len(each.text)
+            )
         return len(gone)

@@ -18,6 +18,7 @@ import frontmatter
 
 from keepsake.books.files import NO_OWNER, Owner, RecordStore, free_name, pages, time_of
 from keepsake.errors import NoteRefused
+from keepsake.events.values import Author, MemoryOp, RecalledKind
 from keepsake.language.perception import one_line, shorten
 from keepsake.names import folder_name
 
@@ -43,7 +44,7 @@ class Note:
     @property
     def key(self) -> str:
         """Its id in an index, unique among the notes of one agent."""
-        return f"note:{self.path.stem}"
+        return f"{RecalledKind.NOTE}:{self.path.stem}"
 
     @property
     def digest(self) -> str:
@@ -86,7 +87,9 @@ class NoteBook:
         ``known``: The digest that the index holds for each :attr:`Note.key`.
         """
         notes = {note.key: note for note in self.all()}
-        there = notes.keys() | {f"note:{path.stem}" for path in self.store.problems()}
+        there = notes.keys() | {
+            f"{RecalledKind.NOTE}:{path.stem}" for path in self.store.problems()
+        }
         changed = [note for key, note in notes.items() if known.get(key) != note.digest]
         return changed, [key for key in known if key not in there]
 
@@ -106,7 +109,7 @@ class NoteBook:
         place: str = "",
         reason: str = "",
         now: datetime,
-        by: str = "agent",
+        by: Author = Author.AGENT,
     ) -> Note:
         """Write a note, or append a dated entry to the note of that title.
 
@@ -134,7 +137,7 @@ class NoteBook:
             return _written(grown, frontmatter.parse(before)[0])
 
         _, note = self.store.change(path, make)
-        self.store.emit("note", by, title=shorten(note.title, LONGEST_TITLE), size=len(text))
+        self.store.emit(MemoryOp.NOTE, by, title=shorten(note.title, LONGEST_TITLE), size=len(text))
         return note
 
     def forget(self, title: str) -> Path:
@@ -150,7 +153,7 @@ class NoteBook:
         if note is None:
             raise self.unknown(title)
         aside = self.store.move_aside(note.path, self.folder / FORGOTTEN)
-        self.store.emit("unnote", "agent", title=shorten(note.title, LONGEST_TITLE))
+        self.store.emit(MemoryOp.UNNOTE, Author.AGENT, title=shorten(note.title, LONGEST_TITLE))
         return aside
 
     def unknown(self, title: str) -> NoteRefused:

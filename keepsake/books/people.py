@@ -20,6 +20,7 @@ from pathlib import Path
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.books.files import NO_OWNER, Owner, RecordStore, free_name, pages, read, unusable
 from keepsake.books.person_page import PersonPage, format_page, parse_page, with_memories
+from keepsake.events.values import Author, MemoryOp
 from keepsake.files import replace_file
 from keepsake.json_lines import in_json, parsed
 from keepsake.language.perception import MONTHS, fit_name, for_prompt, quoted
@@ -136,7 +137,7 @@ class PeopleBook:
             if (known := self.page(key)) is not None:
                 old, new = self._write(self._paths[key], lambda page: edit(page or known))
                 if old != new:
-                    self._emit("concluded", "night", new, size=len(new.portrait))
+                    self._emit(MemoryOp.CONCLUDED, Author.NIGHT, new, size=len(new.portrait))
 
     def _update_page(self, key: str, memories: Sequence[Memory]) -> None:
         """Update one page; an unreadable page is left as it is."""
@@ -150,8 +151,9 @@ class PeopleBook:
         path = self._paths.get(key) or free_name(self.folder / f"{name}{end}")
         old, new = self._write(path, lambda page: with_memories(page, key, fresh))
         if old is None or old.name != new.name:
-            self._emit("renamed" if old else "met", "rules", new, n=fresh[0].number)
-        self._emit("profile", "rules", new, n=fresh[-1].number, times=len(fresh))
+            op = MemoryOp.RENAMED if old else MemoryOp.MET
+            self._emit(op, Author.RULES, new, n=fresh[0].number)
+        self._emit(MemoryOp.PROFILE, Author.RULES, new, n=fresh[-1].number, times=len(fresh))
 
     def _write(
         self, path: Path, edit: Callable[[PersonPage | None], PersonPage]
@@ -166,7 +168,7 @@ class PeopleBook:
         self._paths = {page.key: path for path, page in records.items()}
         self.known = {page.key: page for page in records.values()}
 
-    def _emit(self, op: str, by: str, page: PersonPage, **facts: int) -> None:
+    def _emit(self, op: MemoryOp, by: Author, page: PersonPage, **facts: int) -> None:
         self._store.emit(op, by, of="person", about=page.name, **facts)
 
 

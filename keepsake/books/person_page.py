@@ -33,7 +33,8 @@ from typing import Any
 
 import frontmatter
 
-from keepsake.archive.records import BY_RULE, GIVE, RULED, Memory
+from keepsake.archive.message_types import BY_RULE, RULED, MessageType
+from keepsake.archive.records import Memory
 from keepsake.books.files import time_of
 from keepsake.language.perception import fit_name, for_prompt
 
@@ -127,7 +128,7 @@ def line_of(memory: Memory) -> PageLine | None:
         words = for_prompt(said.words, limit=LONGEST_LINE)
         is_mine = said.is_to_me_or_all and any(char.isalnum() for char in words)
         return PageLine(words, (memory.number,), memory.time, True) if is_mine else None
-    if memory.event not in (GIVE, *RULED) and not memory.gift_to_me:
+    if memory.event not in (MessageType.GIVE, *RULED) and not memory.gift_to_me:
         return None
     text = for_prompt(memory.text.removeprefix(memory.source), limit=LONGEST_LINE)
     return PageLine(text, (memory.number,), memory.time)

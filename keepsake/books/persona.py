@@ -7,6 +7,8 @@ from functools import lru_cache
 
 from keepsake.language.perception import sentences
 
+SECRET = "(secret)"
+"""Marks a sentence of a persona that the agent tells nobody."""
 _SECRET_PARTS = re.compile(
     r"^#+[ \t]*secrets?\b.*?(?=^#|\Z)|(?:^|(?<=[.!?]\s))[-*\s]*secrets?:.*?(?=\n\s*\n|^#|\Z)",
     re.I | re.M | re.S,
@@ -23,4 +25,4 @@ def open_lines(profile: str) -> tuple[str, ...]:
     lines = _SECRET_PARTS.sub("", profile).splitlines()
     shown = "\n".join("" if line.startswith("#") else line for line in lines)
     found = (" ".join(each.split()) for each in sentences(shown))
-    return tuple(each for each in found if "(secret)" not in each.casefold())
+    return tuple(each for each in found if SECRET not in each.casefold())

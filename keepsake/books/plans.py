@@ -26,9 +26,11 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+from keepsake.archive.line_types import LineType
 from keepsake.books.files import NO_OWNER, Owner
 from keepsake.books.kept_lines import ListBook, find_item
 from keepsake.errors import NoteRefused
+from keepsake.events.values import Author, MemoryOp
 from keepsake.happening import Person
 from keepsake.language.perception import for_prompt, names, shorten
 from keepsake.language.when import When, read_when
@@ -148,7 +150,7 @@ class Plan:
 
     def to_record(self, change: str, time: datetime) -> dict[str, Any]:
         """Return the archive line of a change: ``made``, or the name of the new state."""
-        record: dict[str, Any] = {"type": "plan", "id": self.number, "change": change}
+        record: dict[str, Any] = {"type": LineType.PLAN, "id": self.number, "change": change}
         record |= {"t": time.isoformat(), "what": self.what, "state": self.state.value}
         record |= {"when": self.line.removesuffix(self.what).rstrip(": "), "memory": self.since}
         if self.whom is not None:
@@ -169,7 +171,7 @@ def _states_in(
         return found
     for line in newest_first:
         number = line.get("id")
-        if line.get("type") == "plan" and number in numbers and number not in found:
+        if line.get("type") == LineType.PLAN and number in numbers and number not in found:
             found[number] = PlanState(line["state"])
             if len(found) == len(numbers):
                 break
@@ -286,7 +288,7 @@ class PlanBook(ListBook[Plan]):
         """The plans that are open or begun, in the order of the file."""
         return tuple(each for each in self.items if not each.state.has_ended)
 
-    def add(self, plan: Plan, by: str = "agent") -> Plan:
+    def add(self, plan: Plan, by: Author = Author.AGENT) -> Plan:
         """Add a plan, and return it with its number.
 
         Raises:
@@ -338,7 +340,7 @@ class PlanBook(ListBook[Plan]):
         with self._changing:
             self._store.change(self.path, make)
             for each in adopted:
-                self._changed(each, "made", "builder")
+                self._changed(each, "made", Author.BUILDER)
         return adopted
 
     def record_changes(self, newest_first: Callable[[], Iterable[Mapping[str, Any]]]) -> None:
@@ -358,7 +360,7 @@ class PlanBook(ListBook[Plan]):
             for plan in items:
                 if self._recorded.get(plan.number) is not plan.state:
                     made = plan.number not in self._recorded and plan.state is PlanState.OPEN
-                    self._changed(plan, "made" if made else plan.state.value, "builder")
+                    self._changed(plan, "made" if made else plan.state.value, Author.BUILDER)
 
     def find(self, which: str) -> Plan:
         """Return the current plan that a number, or words that only it has, refer to.
@@ -370,7 +372,9 @@ class PlanBook(ListBook[Plan]):
         numbers = [each.number for each in current]
         return current[find_item(which, numbers, [each.line for each in current], "plans")]
 
-    def set_state(self, plan: Plan, state: PlanState, why: str = "", by: str = "agent") -> Plan:
+    def set_state(
+        self, plan: Plan, state: PlanState, why: str = "", by: Author = Author.AGENT
+    ) -> Plan:
         """Change the state of a plan, and return it as it is now.
 
         Raises:
@@ -407,11 +411,11 @@ class PlanBook(ListBook[Plan]):
         if not found:
             raise NoteRefused(f"There is no plan {shorten(plan.what, 60)!r} any more")
 
-    def _changed(self, plan: Plan, change: str, by: str) -> None:
+    def _changed(self, plan: Plan, change: str, by: Author) -> None:
         self._record(plan.to_record(change, self._now()))
         if self._recorded is not None:
             self._recorded[plan.number] = plan.state
-        self._store.emit("plan", by, n=plan.number, of=change, size=len(plan.what))
+        self._store.emit(MemoryOp.PLAN, by, n=plan.number, of=change, size=len(plan.what))
 
     def _plan_of(self, line: str) -> Plan | None:
         match = _LINE.match(line)

@@ -22,6 +22,7 @@ from keepsake.cli import logs as event_logs
 from keepsake.cli import world as worlds
 from keepsake.cli.output import err, out, print_json, say
 from keepsake.errors import KeepsakeError, not_installed
+from keepsake.events.values import FaultLevel
 from keepsake.models import fetching
 from keepsake.paths import PRIVATE_UMASK, REPOSITORY, Places, places
 
@@ -250,7 +251,7 @@ def logs(
     agent: AgentNames = None,
     kind: Kinds = None,
     level: Annotated[
-        event_logs.Level | None,
+        FaultLevel | None,
         typer.Option(help="Only faults: warnings and errors, or errors alone."),
     ] = None,
     lab: LabName = "",

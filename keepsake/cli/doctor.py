@@ -20,7 +20,7 @@ from keepsake.agent.settings import RecallConfig, SleepConfig, ThinkingConfig
 from keepsake.archive.log import Archive
 from keepsake.archive.spill import Spill
 from keepsake.books.journal import Journal
-from keepsake.books.kept_lines import Commitments, Pinned
+from keepsake.books.kept_lines import NOTICED, PINNED, Commitments, Pinned
 from keepsake.books.notes import NoteBook
 from keepsake.books.people import PeopleBook
 from keepsake.cli import own_game, processes
@@ -28,6 +28,7 @@ from keepsake.cli.processes import Component
 from keepsake.errors import ConfigError, KeepsakeError
 from keepsake.events.files import newest_first, time_of
 from keepsake.events.types import Fault
+from keepsake.events.values import FaultLevel
 from keepsake.json_lines import Record
 from keepsake.memory.config import CompactionConfig
 from keepsake.memory.integrity import check_lines
@@ -231,8 +232,8 @@ def files(here: Places, report: Report) -> str:
             NoteBook(agent / "notes"),
             Journal(agent / "journal"),
             PeopleBook(agent),
-            Pinned(agent / "pinned.md"),
-            Commitments(agent / "noticed.md"),
+            Pinned(agent / PINNED),
+            Commitments(agent / NOTICED),
         )
         for problem in (problem for book in books for problem in book.problems):
             report(problem, "Fix or remove it: the game ignores this file")
@@ -257,7 +258,7 @@ def faults(here: Places, report: Report) -> str:
         if when is None or when < since:
             break
         of = str(record.get("agent", "")), str(record.get("subsystem", ""))
-        if record.get("level") == "warning":
+        if record.get("level") == FaultLevel.WARNING:
             warnings[of] += 1
         else:
             errors[of] += 1

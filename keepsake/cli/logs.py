@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Mapping
 from datetime import datetime
-from enum import StrEnum
 from typing import Any
 
 from rich.text import Text
@@ -13,38 +12,37 @@ from rich.text import Text
 from keepsake.cli.output import err, out
 from keepsake.errors import KeepsakeError, refusing
 from keepsake.events.files import Filter, follow, last, newest
-from keepsake.events.types import KINDS
+from keepsake.events.types import KINDS, Compaction, Fault, MemoryChange, Thought
+from keepsake.events.values import FaultLevel
 from keepsake.paths import Places
 
 LONGEST = 500
 """The most characters of a text that a line shows; ``--json`` shows the whole text."""
 
 
-class Level(StrEnum):
-    """How bad a fault is."""
-
-    WARNING = "warning"
-    ERROR = "error"
-
-    @property
-    def and_worse(self) -> tuple[str, ...]:
-        """The levels of faults that are at least as bad; ``config`` is an error in older logs."""
-        errors = (Level.ERROR, "config")
-        return (self, *errors) if self is Level.WARNING else errors
+def and_worse(level: FaultLevel) -> tuple[str, ...]:
+    """Return the levels that are at least as bad; ``config`` is an error in older logs."""
+    errors = (FaultLevel.ERROR, "config")
+    return (level, *errors) if level is FaultLevel.WARNING else errors
 
 
-_COLOURS = {"thought": "cyan", "memory": "blue", "compaction": "magenta", "error": "red"}
+_COLOURS = {
+    Thought.kind: "cyan",
+    MemoryChange.kind: "blue",
+    Compaction.kind: "magenta",
+    Fault.kind: "red",
+}
 _HEAD = ("v", "seq", "t", "kind", "agent", "agent_id", "problem")
 
 
 def wanted_events(
-    agents: Collection[str], kinds: Collection[str], level: Level | None = None
+    agents: Collection[str], kinds: Collection[str], level: FaultLevel | None = None
 ) -> Filter:
     """Return a filter for the wanted events; raise KeepsakeError for an unknown kind."""
     if unknown := [each for each in kinds if each not in KINDS]:
         what = f"There are no events of the kind {unknown[0]!r}"
         raise KeepsakeError(what, f"Known kinds: {', '.join(KINDS)}")
-    return Filter(agents, kinds, () if level is None else level.and_worse)
+    return Filter(agents, kinds, () if level is None else and_worse(level))
 
 
 def show_events(here: Places, wanted: Filter, lines: int, *, go_on: bool, as_json: bool) -> None:
@@ -85,7 +83,7 @@ def as_line(record: Mapping[str, Any]) -> Text:
     line.append(f"  {_plain(kind):<10} ", _COLOURS.get(kind, ""))
     line.append(f"{_plain(str(record.get('agent', '')))}  ", "bold")
     fields = {key: value for key, value in record.items() if key not in _HEAD and value}
-    if kind == "thought":
+    if kind == Thought.kind:
         source = fields.get("source")
         reason = fields.get("reason")
         by = f" by {source}" if source else ""

@@ -15,6 +15,7 @@ import httpx
 
 from keepsake.events.log import Subscribers
 from keepsake.events.types import Compaction, Event, Thought, World
+from keepsake.events.values import CompactionOutcome, WorldOp
 from keepsake.logs import Subsystem, get_logger
 
 log = get_logger(Subsystem.TRACING)
@@ -40,13 +41,17 @@ class Spans:
 
     def on_event(self, event: Event) -> None:
         """Take an event from any thread. Events of kind ``world`` start and stop the exporter."""
-        if isinstance(event, World) and event.op == "starts":
+        if isinstance(event, World) and event.op is WorldOp.STARTS:
             try:
                 self._start()
             except ImportError as error:
                 told = f'{ENDPOINT} is set, but {error}: pip install "evennia-keepsake[otel]"'
                 log.error(told)
-        elif self._provider and isinstance(event, World) and event.op in ("stops", "reloads"):
+        elif (
+            self._provider
+            and isinstance(event, World)
+            and event.op in (WorldOp.STOPS, WorldOp.RELOADS)
+        ):
             self._provider.shutdown()
         elif self._provider and isinstance(event, Thought | Compaction):
             self._span(event)
@@ -76,7 +81,7 @@ class Spans:
             what = "compaction"
             seconds = event.seconds
             own = _COMPACTION
-            failed = event.outcome == "failed"
+            failed = event.outcome is CompactionOutcome.FAILED
         made: dict[str, Any] = {f"keepsake.{name}": getattr(event, name) for name in own}
         made |= {"gen_ai.operation.name": what, "gen_ai.agent.name": event.agent}
         made |= {"gen_ai.request.model": event.model} if event.model else {}  # empty: by rule

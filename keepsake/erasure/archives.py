@@ -13,7 +13,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from keepsake.archive.records import FORGOTTEN, Memory, memories_in
+from keepsake.archive.line_types import LineType
+from keepsake.archive.message_types import MessageType
+from keepsake.archive.records import Memory, memories_in
 from keepsake.erasure.texts import TextCleaner
 from keepsake.erasure.traces import AgentMemories, Traces
 from keepsake.files import replace_file
@@ -37,7 +39,9 @@ def memories_of(folder: Path, name: str = "", profile: str = "") -> AgentMemorie
     def read() -> Iterator[Memory]:
         for segment in segments_of(folder):
             records = map(parsed, segment.read_bytes().splitlines())
-            yield from (each for each in memories_in(records) if each.event != FORGOTTEN)
+            yield from (
+                each for each in memories_in(records) if each.event != MessageType.FORGOTTEN
+            )
 
     return AgentMemories(folder.name, name or folder.name, read, profile)
 
@@ -63,15 +67,19 @@ class ArchiveCleaner:
 
 
 def _cleaned(record: dict[str, Any], line: str, texts: TextCleaner, agent: str) -> dict[str, Any]:
-    if record.get("type") != "memory":
+    if record.get("type") != LineType.MEMORY:
         return {key: texts.cleaned(value) for key, value in record.items()}
-    if record.get("event") == FORGOTTEN:
+    if record.get("event") == MessageType.FORGOTTEN:
         return record
     traces = texts.traces
     if traces.involves(agent, Memory.from_record(record)):
         kept = {key: record[key] for key in _TOMBSTONE if key in record}
         digest = hashlib.sha256(line.encode("utf-8", "surrogatepass")).hexdigest()
-        return kept | {"text": FORGOTTEN, "event": FORGOTTEN, "sha256": digest}
+        return kept | {
+            "text": MessageType.FORGOTTEN,
+            "event": MessageType.FORGOTTEN,
+            "sha256": digest,
+        }
     key = traces.person.key
     if key in record.get("witnesses", ()):
         others = [each for each in record["witnesses"] if each != key]
@@ -98,7 +106,7 @@ def rewrite(path: Path, change: Callable[[dict[str, Any], str], dict[str, Any]])
             changed = change(record, line)
             lines.append(line if changed == record else in_json(changed))
         except (ValueError, KeyError, TypeError, AttributeError):
-            lines.append(json.dumps({"type": "damaged", "text": FORGOTTEN}))
+            lines.append(json.dumps({"type": "damaged", "text": MessageType.FORGOTTEN}))
     new = "\n".join(lines) + ("\n" if lines else "")
     if new != text:
         replace_file(path, new)

@@ -23,6 +23,7 @@ from keepsake.events.files import EVENTS, LineWriter
 from keepsake.events.prompts import PromptWriter
 from keepsake.events.secrets import SHORTEST, Scrubber
 from keepsake.events.types import Event, Events, Fault, Thought, World, to_record
+from keepsake.events.values import FaultLevel, WorldOp
 from keepsake.json_lines import Record
 from keepsake.logs import Subsystem, get_logger
 from keepsake.ports import Clock, SystemClock
@@ -195,7 +196,7 @@ class EventLog(Events):
             self._queue.popleft()
         if lost := self.lost - self._lost_logged:
             text = f"{lost} events were lost while the log could not be written"
-            self._write_one(World(op="lost", n=lost, text=text), self._clock.now(), 0)
+            self._write_one(World(op=WorldOp.LOST, n=lost, text=text), self._clock.now(), 0)
             self._lost_logged += lost
 
     def _write_one(self, event: Event, taken: datetime, agent_id: int) -> None:
@@ -217,7 +218,7 @@ class EventLog(Events):
         except (TypeError, ValueError, AttributeError) as error:
             # A malformed event must not keep all the others out of the log.
             text = f"An event could not be logged: {error!r}"
-            fault = Fault(level="error", subsystem=Subsystem.EVENTS, text=text)
+            fault = Fault(level=FaultLevel.ERROR, subsystem=Subsystem.EVENTS, text=text)
             line = _json(to_record(fault, moment, number))
         lines.write(line.encode("utf-8", "replace") + b"\n", moment.date(), number)
         self._number = number

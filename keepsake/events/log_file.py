@@ -13,6 +13,7 @@ from typing import Any, override
 from keepsake.errors import KeepsakeError
 from keepsake.events.secrets import Scrubber
 from keepsake.events.types import Events, Fault
+from keepsake.events.values import FaultLevel
 from keepsake.logs import ROOT, fields_of
 
 AGENTS_LOG_BYTES = 5_000_000
@@ -87,7 +88,7 @@ class FaultHandler(logging.Handler):
         if error is not None and str(error) not in text:
             text = f"{text}: {error_text(error)}"
         fault = Fault(
-            level="error" if record.levelno >= logging.ERROR else "warning",
+            level=FaultLevel.ERROR if record.levelno >= logging.ERROR else FaultLevel.WARNING,
             subsystem=str(fields.get("subsystem", "")),
             agent=str(fields.get("agent") or ""),
             text=text,

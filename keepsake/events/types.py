@@ -1,6 +1,7 @@
 """The events of the log: a dataclass for each kind, a JSON line for each event.
 
-This module explains each field of the log; ``docs/events.md`` explains the rest.
+This module explains each field of the log, :mod:`keepsake.events.values` the values that they can
+have, and ``docs/events.md`` the rest.
 
 Events must not be changed after they are made. The classes are not frozen, because a frozen
 dataclass of 32 fields takes five times as long to make (6 µs instead of 1.2), on the caller's
@@ -14,7 +15,23 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal, get_args, get_type_hints
+
+from keepsake.events.values import (
+    Author,
+    CompactionOutcome,
+    CompactReason,
+    FaultLevel,
+    GuardOp,
+    MemoryOp,
+    RecalledKind,
+    RecallPurpose,
+    SleepOp,
+    ThoughtOutcome,
+    Urgency,
+    WorldOp,
+    known,
+)
 
 VERSION = 1
 """The version of the format. It rises if a field changes its meaning or is removed, not if a field
@@ -34,29 +51,12 @@ class AgentEvent:
 class Recalled:
     """A memory, summary or note that was recalled and was in the prompt."""
 
-    #: ``memory``, ``summary`` or ``note``; in older logs also ``called back``.
-    kind: str
+    kind: RecalledKind  #: What it is; in older logs also ``called back``.
     n: int = 0  #: The memory's number, or the number of the summary's compaction; 0 for a note.
     title: str = ""  #: The note's title; empty for other kinds.
     #: How well it matches; only comparable within one thought.
     score: float = 0.0
     why: str = ""  #: The parts of the score: ``words: brass, key; meaning 0.71`` …
-
-
-class ThoughtOutcome(StrEnum):
-    """How a thought ended."""
-
-    ACTED = "acted"
-    REFUSED = "refused"  #: The answer held no act that may be done.
-    NO_ANSWER = "no answer"
-    TOO_LARGE = "too large"  #: The prompt does not fit the model.
-    DROPPED = "dropped"  #: It was no longer needed; neither a failure nor a success.
-    BROKE_OFF = "broke off"  #: An error in this program.
-
-    @property
-    def failed(self) -> bool:
-        """Whether it ended without an act although one was wanted."""
-        return self not in (ThoughtOutcome.ACTED, ThoughtOutcome.DROPPED)
 
 
 @dataclass(slots=True, kw_only=True, unsafe_hash=True)
@@ -67,10 +67,8 @@ class Thought(AgentEvent):
     #: The cause of the thought: ``addressed``, ``named``, ``given``, ``arrival``, ``heard``,
     #: ``other``, ``idle``; in older logs also ``departure``.
     trigger: str
-    priority: str  #: Its priority in the model queue: ``player``, ``event``, ``idle``.
-    #: ``acted``, ``refused`` (no command), ``no answer``, ``too large``, ``dropped`` (no longer
-    #: needed) or ``broke off`` (an error in this program).
-    outcome: ThoughtOutcome
+    priority: Urgency  #: Its priority in the model queue.
+    outcome: ThoughtOutcome  #: How it ended.
     source: str = ""  #: The name of the character that caused it; empty for none.
     cause: int = 0  #: Number of the memory that set it off; 0 if there is none or it is not known.
     attempt: int = 1  #: The number of the try at the same thought, from 1.
@@ -113,9 +111,7 @@ class Guard(AgentEvent):
 
     kind: ClassVar[str] = "guard"
     task: str  #: The task of the model call: ``talk``, ``act``, ``summarise`` …
-    #: ``altered`` (labels or marks were removed), ``refused`` (the model was asked again) or
-    #: ``dropped`` (the rest was spoken); in older logs also ``replaced``.
-    op: str
+    op: GuardOp  #: What was done with it; in older logs also ``replaced``.
     before: str  #: The part of the answer as the model wrote it.
     reason: str  #: Why it was changed, refused or dropped.
     cause: int = 0  #: Number of the memory that set the answer off; 0 for none.
@@ -126,13 +122,7 @@ class MemoryChange(AgentEvent):
     """An agent's memory changed. The texts themselves are only in its archive and files."""
 
     kind: ClassVar[str] = "memory"
-    #: The change: a memory was archived (``append``) or happened again (``repeat``); ``undo`` of
-    #: a compaction; ``edit`` of a summary by a person, with a problem if it came too late;
-    #: ``reindex``; ``note``, ``unnote``; ``pin``, ``unpin``; a promise was ``noticed`` or
-    #: ``closed``; ``journal``; somebody was ``met``; a person's ``profile`` got lines, or their
-    #: portrait was ``concluded``; a person or the agent was ``renamed``; an agent ``begins`` or
-    #: ``ends``.
-    op: str
+    op: MemoryOp  #: What changed.
     #: The memory's number. For a promise its source; for a journal entry its first source; for
     #: ``undo`` and ``edit`` the compaction's number; 0 if there is none.
     n: int
@@ -145,9 +135,7 @@ class MemoryChange(AgentEvent):
     #: entries were merged or folded.
     times: int = 1
     problem: str = ""  #: Why the change failed, or why it was necessary; empty if neither.
-    #: Who did it: ``agent``, ``builder``, ``rules``, ``night`` or ``hand`` (in the file); empty
-    #: if nobody in particular did.
-    by: str = ""
+    by: Author | Literal[""] = ""  #: Who did it; empty for what simply happened, such as a memory.
     title: str = ""  #: The note's title.
     #: The name of the person whom a page is about; for a renamed agent its old name.
     about: str = ""
@@ -158,9 +146,7 @@ class Recall(AgentEvent):
     """An agent's memory was searched."""
 
     kind: ClassVar[str] = "recall"
-    #: What the search was for: ``talk``, ``thought``, ``agent`` (its own verb), ``builder`` or
-    #: ``interview``.
-    by: str
+    by: RecallPurpose  #: What the search was for.
     question: str  #: The query.
     searched: bool = True  #: Whether the index could be searched in time.
     found: int = 0  #: How many memories, summaries and notes were found.
@@ -173,10 +159,9 @@ class Compaction(AgentEvent):
     """A compaction was made, or failed."""
 
     kind: ClassVar[str] = "compaction"
-    reason: str  #: Why: ``count``, ``high``, ``sleep``, ``emergency``, ``manual``, ``agent``.
-    #: ``first summary``, ``waterfall``, ``all in one summary``, ``summaries shortened``, ``nothing
-    #: to compact`` or ``failed``.
-    outcome: str
+    reason: CompactReason  #: Why it was made; in older logs also ``agent``.
+    #: How it ended; in older logs also ``all in one summary``.
+    outcome: CompactionOutcome
     number: int = 0  #: The compaction's number in the archive; 0 if none was made.
     first: int = 0  #: First memory newly summarised; 0 if none was.
     last: int = 0  #: Last memory newly summarised; 0 if none was.
@@ -207,7 +192,7 @@ class Fault:
     """An error or a warning, for a person to look at."""
 
     kind: ClassVar[str] = "error"
-    level: str  #: ``warning`` or ``error``; in older logs also ``config`` (a file of settings).
+    level: FaultLevel  #: How bad it is; in older logs also ``config`` (a file of settings).
     text: str  #: What is wrong, and the cure.
     #: The part of the library that failed (:class:`keepsake.logs.Subsystem`); empty in older logs.
     subsystem: str = ""
@@ -221,7 +206,7 @@ class Sleep(AgentEvent):
     """An agent's night began or ended, or a step of its work was done."""
 
     kind: ClassVar[str] = "sleep"
-    op: str  #: ``falls asleep``, ``wakes`` or ``step``.
+    op: SleepOp  #: What happened.
     why: str = ""  #: Why the agent fell asleep, or who woke it.
     step: str = ""  #: Which step: ``consolidate``, ``reflect`` or ``profiles``; empty for no step.
     seconds: float = 0.0  #: How long the step took.
@@ -237,9 +222,7 @@ class World:
     """The world started or stopped, or the log lost events."""
 
     kind: ClassVar[str] = "world"
-    #: ``starts``, ``stops``, ``reloads`` or ``lost`` (the queue was full while the log could not
-    #: be written).
-    op: str
+    op: WorldOp  #: What happened.
     n: int = 0  #: How many events were lost.
     text: str = ""  #: How many events were lost, in words.
 
@@ -292,6 +275,44 @@ class Events:
 
     def close(self) -> None:
         """Take no more events, and release resources."""
+
+
+def _enums_of(kind: type) -> dict[str, type[StrEnum]]:
+    """Return the fields of a dataclass whose values are members of an enum."""
+    found = {}
+    for name, hint in get_type_hints(kind).items():
+        for each in (hint, *get_args(hint)):
+            if isinstance(each, type) and issubclass(each, StrEnum):
+                found[name] = each
+    return found
+
+
+_ENUMS: Mapping[type, Mapping[str, type[StrEnum]]] = {
+    each: _enums_of(each) for each in (*KINDS.values(), Recalled)
+}
+
+
+def from_record[T](kind: type[T], record: Mapping[str, Any]) -> T | None:
+    """Return the event of a log's line, or None if this version of Keepsake cannot read it.
+
+    Fields that this version does not know are ignored. A value that it does not know, such as an
+    outcome of another version, makes the line unreadable.
+    """
+    enums = _ENUMS[kind]
+    values = dict[str, Any]()
+    for each in fields(kind):  # type: ignore[arg-type]  # a dataclass
+        if each.name not in record:
+            continue
+        value = record[each.name]
+        if each.name in enums and value != "":
+            value = known(enums[each.name], value)
+            if value is None:
+                return None
+        values[each.name] = value
+    try:
+        return kind(**values)
+    except TypeError:  # a field is missing
+        return None
 
 
 def to_record(event: Event, time: datetime, number: int) -> dict[str, Any]:

@@ -20,10 +20,11 @@ from typing import Annotated, Any, Self
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError, model_validator
 
 from keepsake.archive.log import Archive
-from keepsake.archive.privacy import NOBODY, WHISPER, Audience
+from keepsake.archive.message_types import MessageType
+from keepsake.archive.privacy import NOBODY, Audience
 from keepsake.archive.records import Memory
 from keepsake.errors import KeepsakeError, refusing
-from keepsake.happening import ME, Manner, Person, Speech
+from keepsake.happening import ME, KnownVerb, Manner, Person, Speech
 from keepsake.lab.conversation import NO_TIME, ConversationTurn, first_error, parse_time, times_of
 from keepsake.paths import places
 
@@ -227,7 +228,7 @@ class _AnnotatedTranscript(_AnnotatedModel):
                 words=turn.text,
                 to=(Person(to, to),) if alone else (),
                 manner=Manner.WHISPER if alone else Manner.SAY,
-                shown=f"{WHISPER} {to} = {turn.text}" if alone else f"say {turn.text}",
+                shown=f"{KnownVerb.WHISPER} {to} = {turn.text}" if alone else f"say {turn.text}",
             )
             return Memory(0, time, speech, turn.place)
         confided = bool(self.agent) and alone
@@ -240,7 +241,9 @@ class _AnnotatedTranscript(_AnnotatedModel):
             manner=manner,
             shown=turn.text,
         )
-        return Memory(0, time, speech, turn.place, event=WHISPER if confided else "say")
+        return Memory(
+            0, time, speech, turn.place, event=MessageType.WHISPER if confided else MessageType.SAY
+        )
 
 
 # -- an agent's own archive

@@ -12,9 +12,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
-from keepsake.archive.privacy import NOBODY, WHISPER, Audience
+from keepsake.archive.message_types import MessageType
+from keepsake.archive.privacy import NOBODY, Audience
 from keepsake.archive.records import Memory
-from keepsake.happening import ME, Manner, Person, Speech
+from keepsake.happening import ME, KnownVerb, Manner, Person, Speech
 from keepsake.lab.benchmarks import Trial, TrialQuestion
 from keepsake.lab.evaluate import Evaluation, run_trial
 from keepsake.logs import Subsystem, get_logger
@@ -211,14 +212,14 @@ def _whispers(shown: _Shown) -> None:
         manner=Manner.WHISPER,
         shown=f'Ada whispers to you, "{words}"',
     )
-    whisper = replace(said, event=WHISPER, what=told)
+    whisper = replace(said, event=MessageType.WHISPER, what=told)
     words = "Hush! Nobody else knows of the zither."
     hush = Speech(
         speaker=ME,
         words=words,
         to=(person,),
         manner=Manner.WHISPER,
-        shown=f"{WHISPER} Ada = {words}",
+        shown=f"{KnownVerb.WHISPER} Ada = {words}",
     )
     own = Memory(10, answered.time, hush)
     ada = frozenset({"Ada-1"})

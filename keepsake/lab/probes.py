@@ -17,8 +17,9 @@ from typing import Any
 
 import yaml
 
+from keepsake.archive.message_types import MessageType
 from keepsake.archive.old_lines import what_of
-from keepsake.archive.privacy import NOBODY, WHISPER
+from keepsake.archive.privacy import NOBODY
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.happening import ME, Manner, Person, Speech
 from keepsake.lab.benchmarks import Trial, TrialQuestion
@@ -124,7 +125,9 @@ def _fill_template(
         who = slots.get(spec.get("by", "a"), a)
         times.append(_later(times[-1]) if spec.get("later") else visitors.moment(who))
         memory = _memory(times[-1], who, words.choice(wordings).format_map(slots), spec, b)
-        if not (spec.get("to") == "b" and memory.event == WHISPER):  # the agent cannot hear it
+        if not (
+            spec.get("to") == "b" and memory.event == MessageType.WHISPER
+        ):  # the agent cannot hear it
             heard.append(memory)
             evidence += [memory] * (spec.get("is", "evidence") == "evidence")
     for who, value in zip(others, of_others, strict=False):
@@ -171,9 +174,9 @@ def _memory(time: datetime, who: str, said: str, spec: Mapping[str, Any], other:
         return _answered(time, who, said)
     how = spec.get("how", "talk")
     to = other if spec.get("to") == "b" else "you"
-    verb = "whispers" if how == WHISPER else "says"
+    verb = "whispers" if how == MessageType.WHISPER else "says"
     whom = ME if to == "you" else Person(to, visitor_id(to))
-    manner = Manner.WHISPER if how == WHISPER else Manner.SAY
+    manner = Manner.WHISPER if how == MessageType.WHISPER else Manner.SAY
     shown = f'{who} {verb} to {to}, "{said}"'
     person = Person(who, visitor_id(who))
     speech = Speech(speaker=person, words=said, to=(whom,), manner=manner, shown=shown)

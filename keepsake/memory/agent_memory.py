@@ -3,7 +3,7 @@
 Each compaction merges the short-term summary into the long-term one, and summarises the memories
 outside the immediate window as the new short-term summary. Between two compactions the window
 grows at its end. Now and then a batch of its older lines is masked, and lines for which the budget
-has no room are not shown. :mod:`keepsake.memory.window` decides when a compaction is due,
+has no room are not shown. :mod:`keepsake.memory.triggers` decides when a compaction is due,
 :mod:`keepsake.memory.compactor` makes it.
 """
 
@@ -20,6 +20,7 @@ from keepsake.archive.log import Archive
 from keepsake.archive.records import Memory, MemoryFacts
 from keepsake.archive.tiers import load_tiers
 from keepsake.errors import CompactionError, CompactionRunning, KeepsakeError, NoRoom
+from keepsake.events.values import CompactionOutcome, CompactReason
 from keepsake.happening import What
 from keepsake.logs import Subsystem, get_logger
 from keepsake.memory import history, integrity
@@ -28,16 +29,15 @@ from keepsake.memory.config import LARGEST_CONTEXT
 from keepsake.memory.integrity import IntegrityReport
 from keepsake.memory.plan import CompactionPlan, immediate_window, make_plan
 from keepsake.memory.summary_files import SummaryFolder, VaultCopies
+from keepsake.memory.triggers import Triggers
 from keepsake.memory.types import (
     CompactionRequest,
     CompactionResult,
-    CompactReason,
     Load,
     MemoryContext,
-    Outcome,
     UndoResult,
 )
-from keepsake.memory.window import MemoryHost, Triggers, Window
+from keepsake.memory.window import MemoryHost, Window
 
 log = get_logger(Subsystem.ARCHIVE)
 
@@ -177,7 +177,7 @@ class AgentMemory:
         for reason in reasons:
             plan = make_plan(reason, limits, snapshot)
             must_pay = asked in (None, CompactReason.EMERGENCY)
-            if plan is not None and (not must_pay or self._triggers.due(plan)):
+            if plan is not None and (not must_pay or self._triggers.is_worth_it(plan)):
                 return plan
             if must_pay:
                 self._triggers.decline(reason)
@@ -210,9 +210,9 @@ class AgentMemory:
         self, plan: CompactionPlan, request: CompactionRequest
     ) -> CompactionResult | None:
         """Carry out a plan; return None if masking was all that there was to do."""
-        in_vain = self._triggers.blocked()
+        was_in_vain = self._triggers.last_was_in_vain()
         self.window.mask_all_allowed()
-        made = self.compactor.make(plan, request, again=in_vain)
+        made = self.compactor.make(plan, request, was_in_vain=was_in_vain)
         load = self.load()
         # Memories that came meanwhile say nothing about what this compaction achieved.
         left = made.tokens_after if made else load.summaries + load.window
@@ -251,7 +251,7 @@ class AgentMemory:
         due = f"the next compaction is due at memory {self.next_due()}, now at {tiers.last_number}"
         return CompactionResult(
             reason=plan.reason if plan else request.reason,
-            outcome=Outcome.NOTHING,
+            outcome=CompactionOutcome.NOTHING,
             detail=f"{why}; {due}",
             kept=kept,
         )

@@ -15,6 +15,7 @@ from keepsake.archive.log import Archive
 from keepsake.archive.records import Tier
 from keepsake.archive.tiers import SummaryState, Tiers, TierView
 from keepsake.errors import ArchiveUnwritable, CompactionError, KeepsakeError
+from keepsake.events.values import CompactionOutcome, CompactReason
 from keepsake.json_lines import Record
 from keepsake.logs import Subsystem, get_logger
 from keepsake.memory.history import PastCompaction
@@ -22,14 +23,7 @@ from keepsake.memory.ladder import Ladder
 from keepsake.memory.plan import CompactionPlan
 from keepsake.memory.summary_files import VaultCopies
 from keepsake.memory.summary_text import Summarizer, extractive
-from keepsake.memory.types import (
-    CompactionRequest,
-    CompactionResult,
-    CompactReason,
-    Outcome,
-    Rung,
-    UndoResult,
-)
+from keepsake.memory.types import CompactionRequest, CompactionResult, Rung, UndoResult
 from keepsake.memory.window import MemoryHost, Window
 
 log = get_logger(Subsystem.COMPACTION)
@@ -99,11 +93,11 @@ class Compactor:
     # -- making a compaction
 
     def make(
-        self, plan: CompactionPlan, request: CompactionRequest, *, again: bool
+        self, plan: CompactionPlan, request: CompactionRequest, *, was_in_vain: bool
     ) -> CompactionResult | None:
         """Carry out ``plan``; None if it would change no summary.
 
-        ``again``: Whether the last compaction was in vain; then no model is asked.
+        ``was_in_vain``: Whether the last compaction was; then no model is asked.
 
         Raises:
             KeepsakeError: Nothing was changed; the error says why.
@@ -119,35 +113,36 @@ class Compactor:
             f"{len(plan.staying)} immediate, {len(plan.leaving)} recent)",
             agent=self._agent,
         )
-        summarizer = self._summarizer(plan, request, again=again)
+        summarizer = self._summarizer(plan, request, was_in_vain=was_in_vain)
         held = tuple(host.constraints())
         ladder = Ladder(plan, self._window, summarizer, host.clock.now(), held)
         if not ladder.climb():
             return None
         with self._copies.in_step:
-            return self._committed(ladder, began)
+            return self._commit(ladder, began)
 
     def _summarizer(
-        self, plan: CompactionPlan, request: CompactionRequest, *, again: bool
+        self, plan: CompactionPlan, request: CompactionRequest, *, was_in_vain: bool
     ) -> Summarizer:
         """Return the configured summarizer, or the one without a model if time is short."""
         failed = plan.reason is CompactReason.EMERGENCY and self.backing_off
-        haste = again or failed or plan.leaving_tokens > plan.config.budget
+        haste = was_in_vain or failed or plan.leaving_tokens > plan.config.budget
         if haste and not plan.reason.asked:
             return extractive
         return self._host.summarizer(request)
 
-    def _committed(self, ladder: Ladder, began: datetime) -> CompactionResult:
+    def _commit(self, ladder: Ladder, began: datetime) -> CompactionResult:
+        """Write the archive line, which is the commit, then the files in the vault."""
         new = ladder.summaries
         now = self._host.clock.now()
         recent = new[Tier.RECENT]
         number = self._tiers.compactions + 1
         made = SummaryState(new.get(Tier.LONGTERM), recent, recent.last, number, now)
         result = _result(ladder, number, (now - began).total_seconds())
-        told = {"reason": ladder.plan.reason.value, **result.to_record()}
+        details = {"reason": ladder.plan.reason.value, **result.to_record()}
 
         def line(tiers: TierView) -> Record:
-            return made.compaction_line(tiers.step + 1, total=tiers.last_number, **told)
+            return made.compaction_line(tiers.step + 1, total=tiers.last_number, **details)
 
         self._tiers.write(line)
         self.failures = 0
@@ -212,10 +207,10 @@ def _result(ladder: Ladder, number: int, seconds: float) -> CompactionResult:
     longterm = ladder.summaries.get(Tier.LONGTERM)
     span = f"memories {recent.first}-{recent.last}"
     if not plan.leaving:
-        outcome = Outcome.SHORTENED
+        outcome = CompactionOutcome.SHORTENED
         detail = "no memory left the window; the summaries were made shorter"
     else:
-        outcome = Outcome.WATERFALL if longterm else Outcome.FIRST
+        outcome = CompactionOutcome.WATERFALL if longterm else CompactionOutcome.FIRST
         detail = f"{span} became the short-term summary"
         detail += f", {longterm.first}-{longterm.last} the long-term one" if longterm else ""
     if any(step.rung is Rung.TRUNCATE for step in ladder.steps):

@@ -10,10 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from keepsake.archive.line_types import LineType
 from keepsake.archive.log import Archive
 from keepsake.archive.tiers import SummaryState
+from keepsake.events.values import CompactionOutcome, known
 from keepsake.json_lines import Record
-from keepsake.memory.types import CompactionFigures, Outcome, Rung, RungStep
+from keepsake.memory.types import CompactionFigures, Rung, RungStep
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,12 +59,12 @@ def _replayed(
             before = now
             now = now.after(record)
             match record.get("type"):
-                case "compaction":
+                case LineType.COMPACTION:
                     found[now.standing] = _past(record, before, now)
-                case "undo" if past := found.get(int(record["id"])):
+                case LineType.UNDO if past := found.get(int(record["id"])):
                     undone = datetime.fromisoformat(record["t"])
                     found[past.number] = replace(past, undone=undone)
-                case "clear":
+                case LineType.CLEAR:
                     found = {}
         except (KeyError, ValueError, TypeError):
             continue  # an unreadable line; opening the memory reports it
@@ -71,13 +73,15 @@ def _replayed(
 
 def _past(record: Record, before: SummaryState, after: SummaryState) -> PastCompaction:
     tokens = record.get("tokens") or {}
-    older = Outcome.WATERFALL if after.longterm else Outcome.FIRST  # older lines lack it
+    older = (
+        CompactionOutcome.WATERFALL if after.longterm else CompactionOutcome.FIRST
+    )  # older lines lack it
     first = max(after.recent.first if after.recent else 0, before.summarised + 1)
     return PastCompaction(
         number=after.standing,
         time=datetime.fromisoformat(record["t"]),
         reason=str(record.get("reason", "")),
-        outcome=Outcome(record.get("outcome") or older),
+        outcome=known(CompactionOutcome, record.get("outcome")) or older,
         covered=(first, after.summarised) if first <= after.summarised else None,
         kept=int(record.get("kept", 0)),
         tokens_before=int(tokens.get("before", 0)),

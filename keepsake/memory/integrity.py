@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
+from keepsake.archive.line_types import LineType
 from keepsake.archive.log import Archive
 from keepsake.archive.records import Summary, Tier
 from keepsake.memory.summary_files import SummaryFolder
@@ -55,14 +56,14 @@ def check_lines(archive: Archive) -> IntegrityReport:
         if record is None:
             problems.append(f"the archive line {position} cannot be read")
             continue
-        if (kind := record.get("type")) not in ("memory", "clear"):
+        if (kind := record.get("type")) not in (LineType.MEMORY, LineType.CLEAR):
             continue
         try:
             number = int(record["n"])
         except (KeyError, TypeError, ValueError):
             problems.append(f"the archive line {position} has no number")
             continue
-        if kind == "clear":
+        if kind == LineType.CLEAR:
             cleared = number
             continue
         if number > expected:

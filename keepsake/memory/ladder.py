@@ -10,8 +10,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from keepsake.archive.records import STOCK, Memory, Summary, Tier
+from keepsake.archive.message_types import STOCK
+from keepsake.archive.records import Memory, Summary, Tier
 from keepsake.errors import KeepsakeError
+from keepsake.events.values import CompactReason
 from keepsake.language.perception import SENTENCE_GAP, shorten
 from keepsake.language.tokens import CHARACTERS_PER_TOKEN
 from keepsake.logs import Subsystem, get_logger
@@ -25,7 +27,7 @@ from keepsake.memory.summary_text import (
     extractive,
     has_words,
 )
-from keepsake.memory.types import CompactReason, Rung, RungStep
+from keepsake.memory.types import Rung, RungStep
 from keepsake.memory.window import Window
 
 log = get_logger(Subsystem.COMPACTION)
@@ -49,10 +51,13 @@ class Ladder:
     summaries: dict[Tier, Summary] = field(default_factory=dict)
     steps: list[RungStep] = field(default_factory=list)
     written: list[Draft] = field(default_factory=list)
-    _window: int = 0  # tokens of the memories that stay
+    _window_tokens: int = 0  # tokens of the memories that are in the window so far
 
     def climb(self) -> bool:
-        """Climb until the prompt is under the low mark; False if nothing could be changed.
+        """Climb as far as needed; return False if no summary has changed.
+
+        The summaries are shortened, and then cut, only if the prompt is still over the high mark;
+        then they are made to fit under the low one.
 
         Raises:
             ModelError, ConfigError: No summary could be written.
@@ -61,7 +66,7 @@ class Ladder:
         config = self.plan.config
         there = (before.longterm, before.recent)
         self.summaries = {summary.tier: summary for summary in there if summary is not None}
-        self._window = sum(before.weights)
+        self._window_tokens = sum(before.weights)
         old = dict(self.summaries)
         full = before.summaries + before.plain
         self.steps = [RungStep(Rung.MASK, full, before.masked)]
@@ -78,7 +83,7 @@ class Ladder:
     def tokens(self) -> int:
         """Tokens of summaries and window after the rungs so far."""
         texts = [summary.text for summary in self.summaries.values()]
-        return self.window.count(*texts) + self._window
+        return self.window.count(*texts) + self._window_tokens
 
     # -- the rungs
 
@@ -100,7 +105,7 @@ class Ladder:
             sources.insert(0, (self._source(Tier.LONGTERM, (), older), (oldest, recent.last)))
         drafts = [self._write(source) for source, _ in sources]
         self.summaries = {}
-        self._window = plan.staying_tokens
+        self._window_tokens = plan.staying_tokens
         for (source, span), written in zip(sources, drafts, strict=True):
             draft = _with_words(written, source, span)
             made_of = count(*source.older, *source.memories)
@@ -143,7 +148,7 @@ class Ladder:
         """Shorten both summaries without a model, before anything is cut."""
         before = self.tokens
         count = self.window.count
-        room = max(target - self.plan.before.overhead - self._window, 0)
+        room = max(target - self.plan.before.overhead - self._window_tokens, 0)
         weights = {tier: count(each.text) for tier, each in self.summaries.items()}
         for tier, tokens in weights.items():
             limit = max(room * tokens // max(sum(weights.values()), 1), LEAST_SUMMARY)
@@ -158,7 +163,7 @@ class Ladder:
         count = self.window.count
         config = self.plan.config
         # Tokens of the prompt with both summaries squeezed as far as possible.
-        least = overhead + self._window + 2 * LEAST_SUMMARY
+        least = overhead + self._window_tokens + 2 * LEAST_SUMMARY
         target = min(max(target, least), max(target, config.of_budget(config.emergency)))
         for tier, summary in list(self.summaries.items()):
             if (over := overhead + self.tokens - target) > 0:

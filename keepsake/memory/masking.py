@@ -17,8 +17,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 
+from keepsake.archive.message_types import MessageType
 from keepsake.archive.records import Memory, MemoryKind
-from keepsake.happening import Result
+from keepsake.happening import KnownVerb, Result
 from keepsake.language.perception import PROMPT_LIMIT, shorten
 
 STEP = 32
@@ -34,13 +35,11 @@ MOST_UNSHORTENED = 6
 """The importance from which a line stays unchanged, and how many lines of one person do. The limit
 is for hostile players, all of whose lines may matter."""
 
-LOOK = "look"
-"""The ``event`` of a look that no own act asked for, as on arrival."""
 _HEAD = 72
 _LIST = 120
 _TAIL = 500
 """Characters of a title or opening, of a list of people or things, and of the end of a look."""
-_LOOKS = frozenset({"look", "examine", "go"})
+_LOOKS = frozenset({KnownVerb.LOOK, KnownVerb.EXAMINE, KnownVerb.GO})
 """Verbs whose result is a look. After a walk the agent looks around."""
 _ARTICLES = frozenset({"the", "a", "an", "some", "one", "your"})
 _LABELS = ("Here: ", "You see: ", "Carries: ")
@@ -99,7 +98,7 @@ class _View:
         if _is_look(memory):
             title = shorten(text[: 2 * _HEAD].partition(". ")[0].rstrip("."), _HEAD)
             # After a walk a look says where the agent is now, even if nothing there has changed.
-            if self._is_repeat(memory, f"look {title}", text) and self.verb != "go":
+            if self._is_repeat(memory, f"look {title}", text) and self.verb != KnownVerb.GO:
                 return None
             parts = (each.rstrip(".") for each in tail.split(". ") if each.startswith(_LABELS))
             lists = (f"{shorten(each, _LIST)}." for each in parts)
@@ -125,7 +124,9 @@ class _View:
 def _is_look(memory: Memory) -> bool:
     """Return whether the memory is what a look showed, of a room or a thing."""
     what = memory.what
-    return memory.event == LOOK or (isinstance(what, Result) and what.done and what.verb in _LOOKS)
+    return memory.event == MessageType.LOOK or (
+        isinstance(what, Result) and what.done and what.verb in _LOOKS
+    )
 
 
 def _shortened(memory: Memory, body: str) -> Memory:

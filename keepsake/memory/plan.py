@@ -9,12 +9,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from keepsake.archive.records import SHRUG, Memory, MemoryKind, Summary
-from keepsake.happening import Person
+from keepsake.archive.message_types import MOVES, MessageType
+from keepsake.archive.records import Memory, MemoryKind, Summary
+from keepsake.events.values import CompactReason
+from keepsake.happening import KnownVerb, Person
 from keepsake.language.addressing import meant_for
 from keepsake.language.perception import names
 from keepsake.memory.config import CompactionConfig
-from keepsake.memory.types import CompactReason
 
 EXPECTED_RECENT = 300
 """Tokens that a plan expects of a short-term summary; most are not longer."""
@@ -28,10 +29,8 @@ LEAST_COVERED = 2
 memory is no shorter than the memory, and loses its words."""
 FARTHEST = 24
 """The number of newest memories in which an open exchange is looked for."""
-_ANSWERS = frozenset({"say", "whisper", "give"})
+_ANSWERS = frozenset({KnownVerb.SAY, KnownVerb.WHISPER, KnownVerb.GIVE})
 """The agent's verbs that may answer a person who waits."""
-_WAYS = frozenset({"traverse", "move"})
-"""The ``event`` of a person who comes or goes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,17 +244,17 @@ def open_exchange(window: Sequence[Memory], own_name: str) -> int | None:
                 before = waiting.get(said.speaker.key)
                 first = before.first if before else memory.number
                 waiting[said.speaker.key] = _OpenExchange(said.speaker, first, memory.number)
-        elif memory.event in _WAYS:
+        elif memory.event in MOVES:
             waiting.pop(memory.key, None)
     return min((each.first for each in waiting.values()), default=None)
 
 
 def _answered(act: Memory, waiting: Sequence[_OpenExchange]) -> list[_OpenExchange]:
     """Return the waiting people that ``act`` addresses or names, else the last who spoke to it."""
-    if not waiting or act.event == SHRUG or act.verb not in _ANSWERS:
+    if not waiting or act.event == MessageType.SHRUG or act.verb not in _ANSWERS:
         return []
     addressed = [each for each in waiting if _is_to(act, each.person)]
-    if act.verb in ("whisper", "give"):
+    if act.verb in (KnownVerb.WHISPER, KnownVerb.GIVE):
         return addressed
     taken = {each.person.name for each in addressed}  # whom the name means, if two have it
     named = [

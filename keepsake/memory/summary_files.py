@@ -19,11 +19,13 @@ import frontmatter
 import yaml
 
 from keepsake import regular_files
+from keepsake.archive.line_types import LineType
 from keepsake.archive.records import Tier
 from keepsake.archive.tiers import SummaryState, Tiers, TierView
 from keepsake.books.files import free_name
 from keepsake.errors import ArchiveUnwritable
 from keepsake.events.types import MemoryChange
+from keepsake.events.values import Author, MemoryOp
 from keepsake.files import replace_file
 from keepsake.json_lines import Record
 from keepsake.logs import Subsystem, get_logger
@@ -214,7 +216,7 @@ class VaultCopies:
         def line(tiers: TierView) -> Record | None:
             if file.step != tiers.step or not has_words(file.text):
                 return None
-            return {"type": "edit", "tier": tier.value, "text": file.text, "t": now}
+            return {"type": LineType.EDIT, "tier": tier.value, "text": file.text, "t": now}
 
         after = self._tiers.write(line).state.summary(tier)
         adopted = after is not None and after.text == file.text
@@ -229,5 +231,7 @@ class VaultCopies:
         """Emit the event of an edit: its length in characters, or why it was not adopted."""
         agent = self._folder.agent
         number = self._tiers.state.standing
-        change = MemoryChange(agent=agent, op="edit", n=number, of=tier.value, size=size, by="hand")
+        change = MemoryChange(
+            agent=agent, op=MemoryOp.EDIT, n=number, of=tier.value, size=size, by=Author.HAND
+        )
         self._host.emit(replace(change, problem=problem))

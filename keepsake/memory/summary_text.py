@@ -21,7 +21,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
-from keepsake.archive.records import FORGOTTEN, Memory, MemoryKind, Tier
+from keepsake.archive.message_types import MessageType
+from keepsake.archive.records import Memory, MemoryKind, Tier
 from keepsake.archive.transcript import DAYTIMES, about_memory
 from keepsake.happening import ME, Pose, Speech
 from keepsake.language.perception import SENTENCE_GAP, for_prompt, short_day, shorten, words
@@ -146,7 +147,7 @@ class SummarySource:
 
     def relevant(self) -> SummarySource:
         """Leave out forgotten memories and uses of the memory, unless there is nothing else."""
-        there = (memory for memory in self.memories if memory.event != FORGOTTEN)
+        there = (memory for memory in self.memories if memory.event != MessageType.FORGOTTEN)
         kept = tuple(memory for memory in there if not about_memory(memory))
         return replace(self, memories=kept) if kept or self.older else self
 

@@ -8,30 +8,11 @@ from enum import StrEnum
 from typing import Any
 
 from keepsake.archive.records import Memory, Summary
+from keepsake.events.values import CompactionOutcome, CompactReason
 from keepsake.memory.config import CompactionConfig
 
 UNCHANGED = "unchanged"
 """The ``model`` of a long-term summary copied from the short-term one; no model was asked."""
-
-
-class CompactReason(StrEnum):
-    """Why a compaction is made."""
-
-    COUNT = "count"
-    """The window reached its size."""
-    HIGH = "high"
-    """The prompt passed the high mark."""
-    SLEEP = "sleep"
-    """The agent sleeps, and the prompt is over the sleep mark."""
-    EMERGENCY = "emergency"
-    """The prompt passed the emergency mark just before a thought."""
-    MANUAL = "manual"
-    """A builder asked."""
-
-    @property
-    def asked(self) -> bool:
-        """Whether a person asked for it. Then it is made, whatever it saves."""
-        return self is CompactReason.MANUAL
 
 
 class Rung(StrEnum):
@@ -41,15 +22,6 @@ class Rung(StrEnum):
     SUMMARISE = "summarise"
     RESUMMARISE = "summarise again"
     TRUNCATE = "truncate"
-
-
-class Outcome(StrEnum):
-    """How a compaction ended; a failed one raises instead."""
-
-    FIRST = "first summary"
-    WATERFALL = "waterfall"
-    SHORTENED = "summaries shortened"
-    NOTHING = "nothing to compact"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,7 +110,7 @@ class MemoryContext:
 class CompactionFigures:
     """What a compaction did, in figures."""
 
-    outcome: Outcome
+    outcome: CompactionOutcome
     number: int = 0  # 0 if it changed nothing
     # first and last memory that it summarised; None if it only shortened summaries
     covered: tuple[int, int] | None = None

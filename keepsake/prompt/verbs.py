@@ -13,6 +13,7 @@ from itertools import takewhile
 
 from keepsake.archive.records import TOOL_VERBS
 from keepsake.errors import KeepsakeError
+from keepsake.happening import KnownVerb
 
 
 class Takes(Enum):
@@ -114,8 +115,7 @@ VERBS: tuple[Verb, ...] = (
 )
 """The built-in verbs of every agent."""
 
-AGREE = "agree"
-ANSWERS = frozenset({AGREE, "decline"})
+ANSWERS = frozenset({KnownVerb.AGREE, KnownVerb.DECLINE})
 """The verbs that answer an invitation. They are offered only while one is open."""
 PRIVATE = TOOL_VERBS
 """The verbs of the memory tools; a test compares them with :data:`VERBS`."""
@@ -147,11 +147,11 @@ def own_verbs(usages: Mapping[str, str]) -> tuple[Verb, ...]:
 
 
 _SYNONYM_WORDS: Mapping[str, str] = {
-    "go": "walk move run enter leave",
-    "get": "take grab pick",
-    "drop": "put",
-    "give": "hand offer",
-    "examine": "inspect",
+    KnownVerb.GO: "walk move run enter leave",
+    KnownVerb.GET: "take grab pick",
+    KnownVerb.DROP: "put",
+    KnownVerb.GIVE: "hand offer",
+    KnownVerb.EXAMINE: "inspect",
 }
 SYNONYMS: Mapping[str, str] = {
     word: verb for verb, words in _SYNONYM_WORDS.items() for word in words.split()

@@ -11,9 +11,12 @@ from enum import StrEnum
 from pathlib import Path
 from typing import NamedTuple
 
-from keepsake.archive.records import FORGOTTEN, SCENE, Memory, MemoryKind, Summary, Tier
+from keepsake.archive.line_types import LineType
+from keepsake.archive.message_types import MessageType
+from keepsake.archive.records import Memory, MemoryKind, Summary, Tier
 from keepsake.archive.transcript import about_memory
 from keepsake.books.notes import Note
+from keepsake.events.values import RecalledKind
 from keepsake.happening import ME, Person, Pose
 from keepsake.json_lines import Record, in_json, parsed
 from keepsake.language.perception import writable
@@ -30,9 +33,9 @@ class DocumentKind(StrEnum):
     NOTE = "note"
 
     @property
-    def label(self) -> str:
-        """The kind in keys of documents and in events: ``memory``, ``summary`` or ``note``."""
-        return "summary" if self is DocumentKind.SUMMARY else self.value
+    def label(self) -> RecalledKind:
+        """The kind in keys of documents and in events."""
+        return RecalledKind[self.name]
 
 
 class Document(NamedTuple):
@@ -144,24 +147,26 @@ def digest(archive: Path, position: ReadPosition) -> str:
 
 def _change(record: Record, agent: str, position: ReadPosition) -> Change:
     match record:
-        case {"type": "memory"}:
+        case {"type": LineType.MEMORY}:
             memory = Memory.from_record(record)
-            if not (about_memory(memory) or memory.event in (FORGOTTEN, SCENE)):
+            if not (
+                about_memory(memory) or memory.event in (MessageType.FORGOTTEN, MessageType.SCENE)
+            ):
                 document = memory_document(memory, agent)
                 position = replace(position, memories=position.memories + 1)
                 return position, document.key, document
-        case {"type": "compaction", "id": int(number), "recent": dict(recent)}:
+        case {"type": LineType.COMPACTION, "id": int(number), "recent": dict(recent)}:
             summary = Summary.from_record(Tier.RECENT, recent)
             # A summary that was only shortened covers the same memories: keep the fuller text.
             if position.summary[1:] != (summary.first, summary.last):
                 position = replace(position, summary=(number, summary.first, summary.last))
                 document = summary_document(number, summary)
                 return position, document.key, document
-        case {"type": "undo", "id": int(gone), "standing": int(number)}:
+        case {"type": LineType.UNDO, "id": int(gone), "standing": int(number)}:
             again = record["recent"] if number else None
             summed = (number, int(again["from"]), int(again["to"])) if again else (0, 0, 0)
             return replace(position, summary=summed), summary_key(gone), None
-        case {"type": "edit", "tier": "recent", "text": str(text), "t": str(time)}:
+        case {"type": LineType.EDIT, "tier": Tier.RECENT, "text": str(text), "t": str(time)}:
             number, first, last = position.summary
             if number:
                 at = datetime.fromisoformat(time)
@@ -200,7 +205,7 @@ def memory_document(memory: Memory, agent: str) -> Document:
     if memory.text == memory.line:
         del record["text"]  # the document has it already
     return Document(
-        key=f"memory:{memory.number}",
+        key=f"{RecalledKind.MEMORY}:{memory.number}",
         kind=DocumentKind.MEMORY,
         text=writable(memory.line),
         time=time if time.tzinfo else time.replace(tzinfo=UTC),

@@ -11,7 +11,7 @@ from __future__ import annotations
 import heapq
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import cache
 from itertools import islice
@@ -98,13 +98,7 @@ def rank(
     matched = _matched(question, documents)
     worth = {t: worths.get(t, 1.0) for t in question.terms}
     near, beside = _near(documents)
-    asking = {
-        place
-        for place, each in enumerate(documents)
-        if each.kind is DocumentKind.MEMORY
-        and "?" in each.text
-        and each.text.rstrip(' "”’)').endswith("?")
-    }
+    asking = _asking(documents)
     scores = _by_signals(question, documents, now, scene=scene)
     by_words = _by_words(worth, words, rows, matched, beside)
     by_meaning = _by_meaning([meaning.get(row) for row in rows], near)
@@ -119,33 +113,68 @@ def rank(
         for place in heapq.nlargest(_MAY_TELL, range(len(scores)), key=scores.__getitem__):
             if mentions_time(documents[place].text):
                 scores[place] += _WHEN
-    given = {
-        place: _ANSWER * scores[other]
-        for other in asking.intersection(beside)
-        for place in beside[other]
-        if documents[other].first < documents[place].first and scores[other] > 0.0
-    }
+    given = _given_to_answers(scores, documents, asking, beside)
     for place, gift in given.items():
         scores[place] += gift
     hits = list[Hit]()
-    left = Counter(kinds or dict.fromkeys(DocumentKind, limit))
-    # Among equal scores the later memory comes first, by its number and not by the clock.
-    ranks = [(-scores[n], -each.last, each.key, n) for n, each in enumerate(documents)]
-    for *_, place in sorted(ranks):
-        document = documents[place]
-        if (not kinds and len(hits) == limit) or not left[document.kind]:
-            continue
-        left[document.kind] -= 1
+    for place in _chosen(scores, documents, limit, kinds):
         # Neighbours that raised the score: a question before it, or lines with other query words.
         helped = [
             documents[other].first
             for other in beside.get(place, ())
             if (place in given and other in asking) or {*matched(other)}.difference(matched(place))
         ]
+        document = documents[place]
         likeness = meaning.get(rows[place])
         reasons = _reasons(question, document, matched(place), likeness, helped)
         hits.append(Hit(document, scores[place], reasons))
     return hits
+
+
+def _asking(documents: Sequence[Document]) -> set[int]:
+    """Return the places of the memories that end with a question."""
+    return {
+        place
+        for place, each in enumerate(documents)
+        if each.kind is DocumentKind.MEMORY
+        and "?" in each.text
+        and each.text.rstrip(' "”’)').endswith("?")
+    }
+
+
+def _given_to_answers(
+    scores: Sequence[float],
+    documents: Sequence[Document],
+    asking: set[int],
+    beside: Mapping[int, Sequence[int]],
+) -> dict[int, float]:
+    """Return what lines get in addition, because a good question stands before them."""
+    return {
+        place: _ANSWER * scores[other]
+        for other in asking.intersection(beside)
+        for place in beside[other]
+        if documents[other].first < documents[place].first and scores[other] > 0.0
+    }
+
+
+def _chosen(
+    scores: Sequence[float],
+    documents: Sequence[Document],
+    limit: int,
+    kinds: Mapping[DocumentKind, int] | None,
+) -> Iterator[int]:
+    """Yield the places of the best candidates, best first, as many of each kind as are wanted."""
+    left = Counter(kinds or dict.fromkeys(DocumentKind, limit))
+    number = 0
+    # Among equal scores the later memory comes first, by its number and not by the clock.
+    ranks = [(-scores[n], -each.last, each.key, n) for n, each in enumerate(documents)]
+    for *_, place in sorted(ranks):
+        kind = documents[place].kind
+        if (not kinds and number == limit) or not left[kind]:
+            continue
+        left[kind] -= 1
+        number += 1
+        yield place
 
 
 def _matched(question: RecallQuery, documents: Sequence[Document]) -> Callable[[int], list[str]]:

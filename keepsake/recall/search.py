@@ -7,7 +7,7 @@ If search by meaning fails, recall uses words alone.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import reduce
 from itertools import islice
 from math import inf
@@ -19,7 +19,7 @@ from keepsake.happening import Person
 from keepsake.ports import Clock, Embedder
 from keepsake.recall.documents import Document, DocumentKind, Hit
 from keepsake.recall.fusion import rank
-from keepsake.recall.query import read, terms_of
+from keepsake.recall.query import RecallQuery, read, terms_of
 from keepsake.recall.words import WordIndex, row_of
 
 _POOL = 120
@@ -34,11 +34,15 @@ _EXECUTOR = ThreadPoolExecutor(32, thread_name_prefix="recall")
 """Threads that call embedder and vectors during the search by words; they start when needed."""
 
 
+type Nearest = list[tuple[str, float]]
+"""Keys and cosine similarities of documents, best first."""
+
+
 class Vectors(Protocol):
     """Finds documents of one agent by meaning. Raises ``IndexUnavailable``."""
 
-    def query(self, vector: Sequence[float], limit: int) -> list[tuple[str, float]]:
-        """Return keys and cosine similarities of the nearest documents of all kinds, best first."""
+    def query(self, vector: Sequence[float], limit: int) -> Nearest:
+        """Return the nearest documents of all kinds."""
 
 
 class MemorySearch:
@@ -97,50 +101,25 @@ class MemorySearch:
         """
         now = self._clock.now().astimezone()  # a day begins at local midnight
         names = self._names()
-        question = read(text, names, now, asker, scene=scene)
-        # A scene is long: a second version of it would take twice as long to embed.
-        views = question.meaning if scene else question.meaning + question.nameless
-        vectors = self._vectors
-        embedder = self._embedder
-        if question.times and not question.terms:  # it only names a time; its meaning is noise
-            vectors = None
-        asked = None
-        if vectors and embedder:  # search near the mean of the vectors
-            embed = embedder.embed
-            nearest = vectors.query
-            most = _POOL + _WINDOW
-            asked = _EXECUTOR.submit(
-                lambda: nearest(reduce(lambda a, b: [*map(add, a, b)], embed(views)), most)
-            )
-        pools: dict[DocumentKind | None, int] = {None: _POOL}
-        if kinds is not None:
-            pools = {kind: _POOL if kind is DocumentKind.MEMORY else _RARE_POOL for kind in kinds}
-        terms = question.terms or question.names
-        found = self._attempt("words", lambda: self._words.search(terms, pools, before))
-        near = self._attempt("meaning", lambda: asked.result(seconds) if asked else None)
-        if found is None:
+        query = read(text, names, now, asker, scene=scene)
+        nearest = self._ask_vectors(query, scene=scene)  # another thread, during the next line
+        by_words = self._attempt("words", lambda: self._search_words(query, kinds, before))
+        by_meaning = self._attempt("meaning", lambda: nearest.result(seconds) if nearest else None)
+        if by_words is None:
             return None
-        scored, worths = found
-        older = ((n, like) for key, like in near or () if (n := row_of(key)) < (before or inf))
+        worded, worths = by_words
+        older = (
+            (n, like) for key, like in by_meaning or () if (n := row_of(key)) < (before or inf)
+        )
         meant = dict(islice(older, _POOL))
-        spread = (*islice(scored, _SPREAD), *islice(meant, _SPREAD))
-        rows = {row + step for row in spread if row > 0 for step in (-1, 1)}.union(scored, meant)
-        if question.asker and near is None:
-            # The asker's lines may share no word with the question; only the name finds them.
-            own = self._words.search((question.asker.name,), {DocumentKind.MEMORY: _POOL}, before)
-            rows.update(own[0])
-        for span in question.times:
-            rows.update(self._words.of_time(span, _POOL, before, question.asker))
+        rows = self._candidates(query, worded, meant, before, has_meaning=by_meaning is not None)
         known = self._attempt("words", lambda: self._words.read(rows))
         if known is None:
             return None
-        # Other lines may say more about people and things of the best ones: "her brother Edwin".
-        ranked = () if scene else (scored, meant)
-        best = {next((n for n in each if n in known and may(known[n])), 0) for each in ranked}
-        best.discard(0)
-        told = " ".join(known[row].text for row in sorted(best))
-        more_of = [w for w in terms_of(told, names) if w not in question.terms]
-        linked = self._attempt("words", lambda: self._words.rare(more_of, before)) or set()
+        best = set[int]()
+        if not scene:
+            best = _best(worded, meant, lambda row: row in known and may(known[row]))
+        linked = self._linked(query, [known[row].text for row in sorted(best)], names, before)
         known |= self._attempt("words", lambda: self._words.read(linked - rows)) or {}
         documents = {
             row: document
@@ -150,9 +129,9 @@ class MemorySearch:
             and may(document)
         }
         return rank(
-            question,
+            query,
             documents,
-            scored,
+            worded,
             meant,
             now,
             worths=worths,
@@ -162,6 +141,60 @@ class MemorySearch:
             scene=scene,
             agent=self._agent,
         )
+
+    def _ask_vectors(self, query: RecallQuery, *, scene: bool) -> Future[Nearest] | None:
+        """Begin a search by meaning in another thread; None if there is nothing to search by."""
+        vectors = self._vectors
+        embedder = self._embedder
+        if vectors is None or embedder is None:
+            return None
+        if query.times and not query.terms:  # it only names a time; its meaning is noise
+            return None
+        # A scene is long: a second version of it would take twice as long to embed.
+        texts = query.meaning if scene else query.meaning + query.nameless
+
+        def search() -> Nearest:
+            """Search near the mean of the vectors."""
+            mean = reduce(lambda a, b: [*map(add, a, b)], embedder.embed(texts))
+            return vectors.query(mean, _POOL + _WINDOW)
+
+        return _EXECUTOR.submit(search)
+
+    def _search_words(
+        self, query: RecallQuery, kinds: Mapping[DocumentKind, int] | None, before: int | None
+    ) -> tuple[dict[int, float], dict[str, float]]:
+        """Return the rows that share terms with a query, and what each term is worth."""
+        pools: dict[DocumentKind | None, int] = {None: _POOL}
+        if kinds is not None:
+            pools = {kind: _POOL if kind is DocumentKind.MEMORY else _RARE_POOL for kind in kinds}
+        return self._words.search(query.terms or query.names, pools, before)
+
+    def _candidates(
+        self,
+        query: RecallQuery,
+        worded: Mapping[int, float],
+        meant: Mapping[int, float],
+        before: int | None,
+        *,
+        has_meaning: bool,
+    ) -> set[int]:
+        """Return the rows to rank: those found, their neighbours, and what the query names."""
+        spread = (*islice(worded, _SPREAD), *islice(meant, _SPREAD))
+        rows = {row + step for row in spread if row > 0 for step in (-1, 1)}.union(worded, meant)
+        if query.asker and not has_meaning:
+            # The asker's lines may share no word with the question; only the name finds them.
+            own, _ = self._words.search((query.asker.name,), {DocumentKind.MEMORY: _POOL}, before)
+            rows.update(own)
+        for span in query.times:
+            rows.update(self._words.of_time(span, _POOL, before, query.asker))
+        return rows
+
+    def _linked(
+        self, query: RecallQuery, best: Sequence[str], names: Collection[str], before: int | None
+    ) -> set[int]:
+        """Return rows about the people and things of the best texts: "her brother Edwin"."""
+        more_of = [word for word in terms_of(" ".join(best), names) if word not in query.terms]
+        return self._attempt("words", lambda: self._words.rare(more_of, before)) or set()
 
     def _attempt[T](self, name: str, ask: Callable[[], T]) -> T | None:
         """Return what ``ask`` returns, or None if it fails; report the first failure in a row."""
@@ -177,3 +210,11 @@ class MemorySearch:
             return None
         self._failing.discard(name)
         return result
+
+
+def _best(
+    worded: Mapping[int, float], meant: Mapping[int, float], may: Callable[[int], bool]
+) -> set[int]:
+    """Return the best row by words and the best by meaning, of those that may be found."""
+    found = (next(filter(may, rows), 0) for rows in (worded, meant))
+    return {row for row in found if row}

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from keepsake.errors import IndexUnavailable
+from keepsake.events.values import RecalledKind
 from keepsake.files import sync
 from keepsake.happening import Person
 from keepsake.language.perception import UNSPACED, writable
@@ -356,9 +357,9 @@ def row_of(key: str) -> int:
     """Return the row number of a document's key: the number of a memory, negative for others."""
     kind, _, name = key.partition(":")
     if name.isascii() and name.isdecimal() and 0 < int(name) < _NOTES:
-        if kind == DocumentKind.MEMORY:
+        if kind == RecalledKind.MEMORY:
             return int(name)
-        if kind == "summary":
+        if kind == RecalledKind.SUMMARY:
             return -int(name)
     digest = hashlib.sha256(key.encode("utf-8", "replace")).digest()
     return -_NOTES - 1 - int.from_bytes(digest[:7])

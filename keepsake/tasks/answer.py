@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
+from keepsake.happening import KnownVerb
 from keepsake.language.perception import LAST_COMMA, one_line, pattern
 from keepsake.logs import Subsystem, get_logger
 from keepsake.ports import ToolCall
@@ -216,9 +217,9 @@ def _command(line: str) -> Iterator[AnswerPart]:
     """Yield the deed of a command; ``say`` and ``emote`` become speech and emotes."""
     command, _, reason = line.partition(" | ")
     verb, _, words = command.partition(" ")
-    if verb.casefold() == "say":
+    if verb.casefold() == KnownVerb.SAY:
         yield from (replace(part, reason=reason) for part in _speech(words.strip('"“” ')))
-    elif verb.casefold() == "emote":
+    elif verb.casefold() == KnownVerb.EMOTE:
         if gesture := _clean(words.strip("* ")):
             yield AnswerPart(PartKind.EMOTE, gesture, reason)
     elif line:

@@ -15,9 +15,10 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple
 
+from keepsake.archive.message_types import MessageType
 from keepsake.archive.old_lines import what_of
 from keepsake.archive.privacy import is_private, is_redacted
-from keepsake.archive.records import FORGOTTEN, SHRUG, Memory, MemoryKind
+from keepsake.archive.records import Memory, MemoryKind
 from keepsake.archive.transcript import heading
 from keepsake.happening import ME, Manner, Person, Pose, Speech, addressees_of
 from keepsake.language.perception import for_prompt, shorten
@@ -52,7 +53,7 @@ def turns_of(window: Iterable[Memory]) -> list[ChatTurn]:
         own = memory.kind is MemoryKind.ACT and not hidden
         when = heading(memory)
         # A stock phrase would be a bad example of an answer.
-        if (own and memory.event == SHRUG) or memory.event == FORGOTTEN:
+        if (own and memory.event == MessageType.SHRUG) or memory.event == MessageType.FORGOTTEN:
             continue
         if (when != shown or not own) and (not turns or turns[-1].role != USER):
             turns.append(ChatTurn(USER, []))
@@ -166,7 +167,7 @@ def dialogue_line(memory: Memory, name: str) -> str:
         return ""
     if memory.kind is MemoryKind.ACT:
         own = memory.said
-        if memory.event == SHRUG:
+        if memory.event == MessageType.SHRUG:
             return ""
         if own is not None:
             return f"{name}: {for_prompt(own.words)}"

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import dropwhile
 from typing import Any
 
+from keepsake.happening import KnownVerb
 from keepsake.language.perception import disarm, one_line, pattern, shorten
 from keepsake.ports import Tool, ToolCall
 from keepsake.prompt.verbs import (
@@ -135,7 +136,7 @@ def _argument(verb: Verb, rest: str, options: Options) -> Command:
         case Takes.WAY:  # ``walk north`` is ``go north``; another place is found by the map
             words = _own_words(rest.removeprefix("to "))
             if (way := find_exit(_thing_name(words), options.exits)) is not None:
-                return Command("go", way, thing=way)
+                return Command(KnownVerb.GO, way, thing=way)
             return Command(name, words, words=words)
         case Takes.EXIT:
             way = _exit(rest, options)

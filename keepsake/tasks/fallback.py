@@ -19,6 +19,7 @@ from typing import Any
 
 import yaml
 
+from keepsake.books.persona import SECRET
 from keepsake.language.perception import COMMON_WORDS, closed, sentences, stems, words
 
 LEAST_SCORE = 0.4
@@ -190,7 +191,7 @@ def _sentences(line: FallbackLine, stock: Mapping[str, Any]) -> list[str]:
     for each in sentences(line.text):
         text = " ".join(each.replace('"', "'").split())
         sayable = text.isprintable() and text == text.translate(_MARKUP) and "://" not in text
-        sayable &= not text.startswith("/") and "(secret)" not in text.casefold()
+        sayable &= not text.startswith("/") and SECRET not in text.casefold()
         if sayable and len(text) <= _LONGEST and len(words(text)) > 2 and not _asks(text, stock):
             found.append(closed(f"{text[0].upper()}{text[1:]}"))
     return found

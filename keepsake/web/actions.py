@@ -18,9 +18,9 @@ from keepsake.contrib.evennia.audit import AUDIT, LONGEST, append
 from keepsake.contrib.evennia.commands.agents import ACTIONS
 from keepsake.contrib.evennia.commands.compaction import compaction_result, undo_result
 from keepsake.errors import KeepsakeError
+from keepsake.events.values import Author, CompactReason
 from keepsake.logs import Subsystem, get_logger
-from keepsake.memory.types import CompactReason
-from keepsake.web.access import BUILDER, NotAllowed, address_of, may_act
+from keepsake.web.access import NotAllowed, address_of, may_act
 from keepsake.web.shapes import Done, Refused
 from keepsake.web.world import agent_with, mind_of_agent, mind_with, on_reactor
 
@@ -124,7 +124,7 @@ def note(request: HttpRequest, number: int, body: NoteText) -> Done:
     """Write a note, or add text to a note."""
 
     def work(mind: Mind) -> str:
-        made = mind.books.notes.write(body.title, body.text, now=now(), by=BUILDER)
+        made = mind.books.notes.write(body.title, body.text, now=now(), by=Author.BUILDER)
         return f"Written to the note {made.title}"
 
     return _edit(request, number, f"note {body.title!r} = {body.text!r} for", work)

@@ -41,6 +41,7 @@ from keepsake.web.shapes import (
     RoomView,
     SearchView,
     Series,
+    SourceView,
     TiersView,
     WhyView,
 )
@@ -175,14 +176,14 @@ def memories(
     return list(archive.read(first, min(last, first + MOST_MEMORIES - 1)))
 
 
-@api.get(f"{AGENT_PATH}/recall", response=_answers(list[PromptSource]))
+@api.get(f"{AGENT_PATH}/recall", response=_answers(list[SourceView]))
 def recall(
     request: HttpRequest, number: int, q: Words, limit: QueryEx[int, P(ge=1, le=50)] = 12
 ) -> list[PromptSource]:
     """Search an agent's memory as for its own thoughts. Best hits first, with the reasons."""
     recaller = world.mind_of_agent(number).tools.recaller
     world.on_reactor(recaller.read_names)()
-    found = recaller.find(q, limit=limit, audience=None)
+    found = recaller.recall_blocking(q, limit=limit, audience=None)
     if found is None:
         cure = "The agents' log says why; so does `keepsake doctor`"
         raise KeepsakeError("Recall cannot search now", cure)

@@ -17,9 +17,11 @@ import yaml
 
 from keepsake.archive.log import Archive
 from keepsake.archive.records import Memory, memories_in
+from keepsake.books.kept_lines import NOTICED, PINNED, Pinned
 from keepsake.events.files import EVENTS, files_of, id_of, newest_first, time_of
 from keepsake.events.prompts import prompt_text
-from keepsake.events.types import Compaction, MemoryChange, Recall, Sleep, Thought, ThoughtOutcome
+from keepsake.events.types import Compaction, MemoryChange, Recall, Sleep, Thought
+from keepsake.events.values import MemoryOp, RecallPurpose, SleepOp, ThoughtOutcome
 from keepsake.json_lines import Record, parsed
 from keepsake.web.access import BadRequest, NotFound
 from keepsake.web.shapes import (
@@ -71,7 +73,7 @@ def prompt_of(log: Path, number: int, seq: int | None = None) -> PromptView | No
 
 def _sent(log: Path, number: int, most: int = OLDER_BYTES) -> Iterator[Record]:
     """Yield the thoughts that have a prompt, newest first."""
-    thoughts = newest_first(log, kind="thought", agent_id=number, most=most)
+    thoughts = newest_first(log, kind=Thought.kind, agent_id=number, most=most)
     return (each for each in thoughts if each.get("prompt"))
 
 
@@ -195,12 +197,13 @@ def _file(path: Path) -> PageView:
             if (value := meta.get(name))
         },
         file=path.name,
+        pins=tuple(each.text for each in Pinned(path).items) if path.name == PINNED else (),
     )
 
 
 BOOKS: Mapping[str, Sequence[str]] = {
     **{name: (f"{name}/[!.]*.md",) for name in ("journal", "notes", "people")},
-    "kept": ("pinned.md", "noticed.md"),  # these are in all its prompts
+    "kept": (PINNED, NOTICED),  # these are in all its prompts
 }
 """The file patterns of each book in an agent's folder."""
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
@@ -217,7 +220,7 @@ def nights(events: Path, agent_id: int) -> Iterator[PageView]:
     lines = list[str]()
     calls = 0  # of one night, last line first
     for record in newest_first(events, kind=Sleep.kind, agent_id=agent_id, most=_NIGHTS_BYTES):
-        if record.get("op") == "falls asleep":
+        if record.get("op") == SleepOp.FALLS_ASLEEP:
             at = datetime.fromisoformat(record["t"])
             facts = {"why": str(record.get("why", "")), "calls": str(calls)}
             title = f"{at.astimezone():%A, %-d %B}"
@@ -225,7 +228,7 @@ def nights(events: Path, agent_id: int) -> Iterator[PageView]:
             yield PageView(title=title, at=at, text=text, facts=facts, file="")
             lines = []
             calls = 0
-        elif record.get("op") == "wakes":
+        elif record.get("op") == SleepOp.WAKES:
             lines.append(f"- woken by {record.get('why', '')}")
         else:
             figures = ", ".join(f"{n} {name}" for name, n in (record.get("figures") or {}).items())
@@ -246,7 +249,9 @@ def _point(at: float, found: Sequence[Record], memories: int) -> Point:
     answered = [each for each in ended if each.get("model")]
     read, cached, written = (_numbers(answered, f"{of}_tokens") for of in _TOKENS)
     seconds = _numbers(answered, "latency")
-    searches = [e for e in of[Recall.kind] if e.get("by") != "builder" and e.get("searched")]
+    searches = [
+        e for e in of[Recall.kind] if e.get("by") != RecallPurpose.BUILDER and e.get("searched")
+    ]
     return Point(
         at=datetime.fromtimestamp(at, UTC),
         thoughts=len(ended),
@@ -287,7 +292,7 @@ def series(folder: Path, agent_id: int, total: int, hours: int, now: datetime) -
     for place, found in reversed([*enumerate(slices)]):
         points.append(_point(begin + place * seconds, found, total))
         for each in found:  # newest first
-            if (each.get("kind"), each.get("op")) == (MemoryChange.kind, "append"):
+            if (each.get("kind"), each.get("op")) == (MemoryChange.kind, MemoryOp.APPEND):
                 total = each.get("n", 1) - 1
     oldest = next(iter(files_of(folder, EVENTS)), None)
     complete = oldest is None or oldest.first <= 1 or oldest.day < day

@@ -11,9 +11,18 @@ from enum import StrEnum
 from pathlib import Path
 
 from keepsake.agent.attention import ImpulseKind
-from keepsake.archive.records import MemoryKind
-from keepsake.events.types import KINDS, ThoughtOutcome
-from keepsake.recall.documents import DocumentKind
+from keepsake.agent.thinker import AgentState
+from keepsake.archive.records import MemoryKind, Tier
+from keepsake.events.types import KINDS
+from keepsake.events.values import (
+    CompactionOutcome,
+    MemoryOp,
+    RecalledKind,
+    SleepOp,
+    ThoughtOutcome,
+)
+from keepsake.happening import HappeningKind, KnownVerb, Manner
+from keepsake.models.queue import READY, UNASKED
 
 MODULE = Path(__file__).parent / "static" / "keepsake" / "watch" / "kinds.js"
 
@@ -25,11 +34,20 @@ def _members(kind: type[StrEnum]) -> dict[str, str]:
 def _script() -> str:
     """Return the text of the module: a frozen object for each enum."""
     exported: Mapping[str, Mapping[str, str]] = {
+        "AgentState": _members(AgentState),
+        "CompactionOutcome": _members(CompactionOutcome),
         "EventKind": {kind.upper(): kind for kind in KINDS},
-        "FoundKind": {each.name: each.label for each in DocumentKind},
+        "HappeningKind": _members(HappeningKind),
         "ImpulseKind": _members(ImpulseKind),
+        "KnownVerb": _members(KnownVerb),
+        "Manner": _members(Manner),
         "MemoryKind": _members(MemoryKind),
+        "MemoryOp": _members(MemoryOp),
+        "RecalledKind": _members(RecalledKind),
+        "SleepOp": _members(SleepOp),
+        "ServerHealth": {"READY": READY, "UNASKED": UNASKED},
         "ThoughtOutcome": _members(ThoughtOutcome),
+        "Tier": _members(Tier),
     }
     head = "/* Kinds and outcomes of the library. Written by python -m keepsake.web.kinds. */\n"
     objects = (

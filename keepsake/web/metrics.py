@@ -15,7 +15,8 @@ from prometheus_client.metrics_core import GaugeMetricFamily, Metric
 from prometheus_client.process_collector import ProcessCollector
 from prometheus_client.registry import Collector
 
-from keepsake.events.types import Event, Fault, Guard, Thought, ThoughtOutcome
+from keepsake.events.types import Event, Fault, Guard, Thought
+from keepsake.events.values import ThoughtOutcome
 
 _SECONDS = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0)
 

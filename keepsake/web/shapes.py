@@ -8,13 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, BeforeValidator, ConfigDict
 
-from keepsake.agent.why import PromptSource, SummaryBasis
+from keepsake.agent.thinker import AgentState
+from keepsake.agent.why import SummaryBasis
 from keepsake.archive.records import MemoryKind, Summary
 from keepsake.events.types import Guard, Thought
+from keepsake.events.values import RecalledKind
+from keepsake.happening import Deed, HappeningKind, Pose, Result, Sight, Speech
 
 
 class Shape(BaseModel):
@@ -44,6 +47,51 @@ class Done(Shape):
     """The outcome in words."""
 
 
+# -- memories
+
+
+class MemoryView(Shape):
+    """One memory of an agent."""
+
+    number: int
+    time: datetime
+    kind: MemoryKind
+    form: HappeningKind
+    """The type of ``what``."""
+    what: Speech | Deed | Pose | Sight | Result
+    """The fields of the happening. A person is an identity and the name by which the agent knows
+    them; the identity ``me`` is the agent itself."""
+    text: str
+    """The line as the agent read it; for its own act the command that it gave."""
+    happening: str
+    """The identifier of the happening. All agents that perceived it have the same one; empty if it
+    is not known."""
+    source: str
+    """The name of the person who caused it; empty for the agent itself, or if that is not known."""
+    source_id: str
+    """The identity of that person; empty if it is not known."""
+    confidants: Annotated[tuple[str, ...], BeforeValidator(sorted)] | None
+    """The identities of all others who know of it, if it is private; null if it is not."""
+    place: str
+    event: str
+    """The type of the game's message: ``say``, ``move``, ``scene`` …; empty if it had none."""
+    reason: str
+    """The agent's private reason for an own act."""
+    repeats: int
+    """How often in a row it happened."""
+    importance: int
+    """1 to 10 if the world rates it; else 0."""
+    about: str
+    """The identity of the person whom hearsay, or a deed of the world, is about."""
+    chain: str
+    """For hearsay: the memories it rests on, the eyewitness first: ``Nell 17; Joss 41``."""
+    answers: int
+    """For an own act: the newest memory in the prompt that it answers, if more memories came while
+    it was written; else 0."""
+    rests_on: tuple[int, ...]
+    """For an own act: the memories that its prompt showed because they bear on it."""
+
+
 # -- all agents
 
 
@@ -52,7 +100,7 @@ class AgentRow(Shape):
 
     id: int
     name: str
-    state: str
+    state: AgentState
     """The first of these that is true: ``asleep``, ``going home to sleep``, ``paused``, ``memory
     cannot be written``, ``waiting for the model``, ``idle``, ``gone``; or ``opening`` soon after
     a start."""
@@ -62,9 +110,8 @@ class AgentRow(Shape):
     going_home: bool = False
     """Whether it is on its way to bed."""
     place: str
-    last_act: str = ""
-    """The newest act in its window, as a command; empty for none."""
-    last_act_at: datetime | None = None
+    last_act: MemoryView | None = None
+    """The newest act in its window; null for none."""
     waiting: float | None = None
     """Seconds that its thought has waited for queue and model; None if no thought is under way."""
     memories: int = 0
@@ -143,43 +190,29 @@ class NewEvents(Shape):
     gap: bool
     """Whether events are missing: there were more than an answer holds, or the log was replaced."""
     events: tuple[Mapping[str, Any], ...]
-    """Lines of the event log, oldest first. Events of memories also have the memories' words."""
+    """Lines of the event log, oldest first. A line about a new or repeated memory has one more
+    field, ``remembered``: a MemoryView."""
 
 
-class MemoryView(Shape):
-    """One memory of an agent."""
+class SourceView(Shape):
+    """A memory, summary or note that a search found."""
 
-    number: int
-    time: datetime
-    kind: MemoryKind
-    form: str
-    """What happened: ``speech``, ``deed``, ``pose``, ``sight`` or ``result``."""
-    happening: str
-    """The id of what happened: the same for all agents that perceived it; empty if not known."""
+    kind: RecalledKind
+    n: int
+    """The number of the memory, or of the summary's compaction; 0 for a note."""
+    title: str
+    """The note's title; empty for other kinds."""
+    first: int
+    last: int
+    """The first and the last memory that it covers; 0 for a note, and if that is not known."""
+    score: float
+    """How well it matches; only comparable within one search."""
+    why: str
+    """The parts of the score, in words."""
     text: str
-    """The line as the agent read or wrote it."""
-    words: str
-    """What was said; empty if nobody spoke."""
-    manner: str
-    """How it was said: ``say``, ``whisper``, ``shout``, ``channel``; empty if nobody spoke."""
-    source: str
-    """The name of who caused it; empty for the agent itself, or if nobody is known."""
-    source_id: str
-    to: str
-    """The name of the first addressee; ``you`` for the agent itself, empty for everybody."""
-    to_id: str
-    confidants: frozenset[str] | None
-    """The ids of those who perceived it besides the agent; null if everybody near did."""
-    place: str
-    event: str
-    reason: str
-    repeats: int
-    importance: int
-    about: str
-    chain: str
-    answers: int
-    rests_on: tuple[int, ...]
-    """For an own act: the memories that its prompt showed because they bear on it."""
+    """Its words; empty if they are lost."""
+    memory: MemoryView | None
+    """The memory; null for other kinds, and if it is lost."""
 
 
 class WhyView(Shape):
@@ -197,7 +230,7 @@ class WhyView(Shape):
     cause: MemoryView | None
     """The memory that set it off; null if none did, or if it is not known."""
     act: MemoryView
-    recalled: tuple[PromptSource, ...]
+    recalled: tuple[SourceView, ...]
     summaries: tuple[SummaryBasis, ...]
     window: tuple[int, int] | None
     """The first and the last memory of the window; null if that is not known."""
@@ -286,6 +319,9 @@ class PageView(Shape):
     facts: Mapping[str, str]
     """Other fields of the file, by name."""
     file: str
+    """The name of the page's file."""
+    pins: tuple[str, ...] = ()
+    """For ``pinned.md``: the pinned lines, numbered from 1."""
 
 
 class Point(Shape):

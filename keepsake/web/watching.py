@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from contextlib import suppress
 from functools import cache
+from typing import Any
 
 from prometheus_client.metrics_core import Metric
 
@@ -21,14 +22,16 @@ from keepsake.events.files import id_of
 from keepsake.events.log import Subscribers
 from keepsake.events.secrets import Scrubber
 from keepsake.events.types import MemoryChange
+from keepsake.events.values import MemoryOp
 from keepsake.json_lines import Record
 from keepsake.models.queue import READY
 from keepsake.paths import Places
 from keepsake.web.metrics import Metrics, gauge
+from keepsake.web.shapes import MemoryView
 from keepsake.web.world import on_reactor
 
 _LONGEST_TEXT = 4_000
-"""The most characters of a memory that are sent to a page; the archive has the whole text."""
+"""The most characters of each text of a memory that a page gets; the archive has the whole text."""
 
 
 class Watching:
@@ -47,15 +50,27 @@ class Watching:
         subscribers.on_event.append(self.metrics.on_event)
 
     def complete(self, record: Record) -> Record:
-        """Return an event of the log; add the words of a memory, without secrets."""
-        known = record.get("kind") == MemoryChange.kind and record.get("op") in ("append", "repeat")
+        """Return an event of the log; add the memory that it is about, without secrets."""
+        known = record.get("kind") == MemoryChange.kind and record.get("op") in (
+            MemoryOp.APPEND,
+            MemoryOp.REPEAT,
+        )
         memory = _memory(id_of(record), record["n"]) if known else None
         if memory is None:
             return record
-        words = {"text": memory.text[:_LONGEST_TEXT], "source": memory.source}
-        words |= {"place": memory.place, "reason": memory.reason}
-        words["happening"] = memory.happening
-        return record | {name: self._scrubber.clean(each) for name, each in words.items() if each}
+        view = MemoryView.model_validate(memory).model_dump(mode="json")
+        return record | {"remembered": self._without_secrets(view)}
+
+    def _without_secrets(self, value: Any) -> Any:
+        """Return a JSON value without secrets, with texts of at most :data:`_LONGEST_TEXT`."""
+        match value:
+            case str():
+                return self._scrubber.clean(value)[:_LONGEST_TEXT]
+            case dict():
+                return {name: self._without_secrets(each) for name, each in value.items()}
+            case list():
+                return [self._without_secrets(each) for each in value]
+        return value
 
 
 @cache

@@ -21,17 +21,19 @@ from twisted.python.threadable import isInIOThread
 from keepsake.agent.body import Body
 from keepsake.agent.mind import Mind
 from keepsake.agent.runtime import runtime
+from keepsake.agent.thinker import AgentState
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.contrib.evennia.agents import AgentMixin
 from keepsake.contrib.evennia.creation import all_agents
 from keepsake.contrib.evennia.minds import mind_by_number, mind_of, state_of
 from keepsake.errors import KeepsakeError
-from keepsake.events.types import ThoughtOutcome
-from keepsake.language.perception import SENTENCE_GAP, shorten
+from keepsake.events.values import ThoughtOutcome
+from keepsake.language.perception import one_line, shorten
 from keepsake.prompt.sections import TITLES
 from keepsake.web.access import NotFound
 from keepsake.web.shapes import (
     AgentRow,
+    MemoryView,
     Overview,
     PromptView,
     RoomView,
@@ -95,12 +97,11 @@ def _row(agent: Body, may_act: bool) -> AgentRow:
     shared = runtime()
     place = agent.location.key if agent.location else "nowhere"
     if mind is None:
-        return AgentRow(id=agent.id, name=agent.key, state="opening", place=place)
+        return AgentRow(id=agent.id, name=agent.key, state=AgentState.OPENING, place=place)
     memories, next_due, due, failure, act = _figures(mind)
     thinker = mind.thinker
     thoughts = mind.thinker.log
     problem = mind.memory.problem or mind.compactions.no_room or thoughts.problem or failure
-    first, _, _ = str(problem).strip().partition("\n")
     return AgentRow(
         id=agent.id,
         name=agent.key,
@@ -109,8 +110,7 @@ def _row(agent: Body, may_act: bool) -> AgentRow:
         asleep=bool(agent.db.asleep),
         going_home=mind.sleeper.going_home,
         place=place,
-        last_act=act.text if act else "",
-        last_act_at=act.time if act else None,
+        last_act=MemoryView.model_validate(act) if act else None,
         waiting=thinker.waited,
         memories=memories,
         next_due=next_due,
@@ -122,7 +122,7 @@ def _row(agent: Body, may_act: bool) -> AgentRow:
         failed=sum(n for each, n in thoughts.outcomes.items() if each.failed),
         recent_ended=len(thoughts.recent),
         recent_failed=sum(each.failed for each in thoughts.recent),
-        problem=shorten(SENTENCE_GAP.split(first, maxsplit=1)[0], LONGEST_PROBLEM),
+        problem=shorten(one_line(str(problem)), LONGEST_PROBLEM),
         may_act=may_act,
     )
 

@@ -10,9 +10,10 @@ from typing import Any
 from keepsake.archive.log import Archive
 from keepsake.archive.old_lines import what_of
 from keepsake.archive.records import MemoryKind
+from keepsake.events.values import CompactReason
 from keepsake.memory.agent_memory import AgentMemory
 from keepsake.memory.summary_files import SummaryFolder
-from keepsake.memory.types import CompactionRequest, CompactReason
+from keepsake.memory.types import CompactionRequest
 from keepsake.memory.window import MemoryHost
 from tests.bench.talk import PEOPLE, Line
 

@@ -34,7 +34,7 @@ def _figures() -> list[Figure]:  # noqa: C901 - defines a world
     from evennia.utils.create import create_object  # noqa: PLC0415
     from twisted.internet import reactor as real_reactor  # noqa: PLC0415
 
-    from keepsake.events.types import ThoughtOutcome  # noqa: PLC0415
+    from keepsake.events.values import ThoughtOutcome  # noqa: PLC0415
     from keepsake.models.embedders import CachedEmbedder, MiniLMEmbedder  # noqa: PLC0415
     from keepsake.recall.service import CHILD, IndexService  # noqa: PLC0415
     from tests.world.agents_world import LoggedWorld  # noqa: PLC0415
@@ -67,7 +67,7 @@ def _figures() -> list[Figure]:  # noqa: C901 - defines a world
             self.told = lines()
             self.char2.location = None
             for owner, name in (
-                (self.mind.tools.recaller, "find"),
+                (self.mind.tools.recaller, "recall_blocking"),
                 (self.mind.memory, "remember"),
                 (self.mind.memory.memory, "compact"),
             ):

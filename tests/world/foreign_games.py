@@ -34,6 +34,19 @@ class CmdMurmur(Command):
         target.msg(f'{self.caller.key} murmurs, "{words}"', from_obj=self.caller)
 
 
+class CmdSpeak(Command):
+    """A say that tells each listener alone, without a sender, in the speaker's tongue."""
+
+    key = "speak"
+
+    def func(self) -> None:
+        """Show it to each listener."""
+        speaker = self.caller
+        for each in speaker.location.contents_get(content_type="character", exclude=speaker):
+            name = speaker.get_display_name(each)
+            each.msg(f'{name} says, in common,\n  "{self.args.strip()}"')
+
+
 class ForeignCmdSet(default_cmds.CharacterCmdSet):
     """Evennia's own commands, and those of a game with its own verbs."""
 
@@ -54,6 +67,10 @@ class Played(DefaultObject):
 
 class Visitor(Played, DefaultCharacter):
     """A player's character."""
+
+
+class ForeignNPC(AgentMixin, DefaultCharacter):
+    """A ready-made agent, as a game gets it that has Evennia's own characters."""
 
 
 class MuteCmdSet(CmdSet):

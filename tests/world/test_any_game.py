@@ -7,8 +7,10 @@ from functools import cache
 from types import SimpleNamespace
 from typing import Any
 
+from django.conf import settings
 from evennia.objects.objects import DefaultCharacter, DefaultExit, DefaultRoom
 from evennia.utils import create
+from evennia.utils.utils import class_from_module
 
 from keepsake.agent.attention import Impulse, ImpulseKind
 from keepsake.agent.surroundings import description_of, identity_of, place_of
@@ -23,7 +25,7 @@ from tests.world import foreign_games
 from tests.world.agents_world import AgentsWorld
 
 PAGE = (REPOSITORY / "docs" / "your-own-game.md").read_text(encoding="utf-8")
-AGENT = "keepsake.contrib.evennia.AgentNPC"
+AGENT = "tests.world.foreign_games.ForeignNPC"
 
 
 class AnyGame(AgentsWorld):
@@ -381,6 +383,14 @@ class TestWordsThatDoNotArrive(AnyGame):
         assert why.failed == ("Your words did not reach anybody.",)
 
 
+class TestReadyMade(AnyGame):
+    def test_a_ready_made_agent_is_a_character_of_the_game(self):
+        made = class_from_module("keepsake.contrib.evennia.AgentNPC")
+        assert issubclass(made, class_from_module(settings.BASE_CHARACTER_TYPECLASS))
+        former = "keepsake.contrib.evennia.agents.AgentNPC"
+        assert class_from_module(former) is made, "characters have this path in the database"
+
+
 class TestPlaces(AnyGame):
     def test_a_room_whose_description_is_code_is_described(self):
         self.rook.location = create.create_object(foreign_games.DescribedRoom, "The Well")
@@ -422,6 +432,26 @@ class TestThePage(AnyGame):
             words="Das 'alte' {me} Tor",
             shown="Ilse sagt: »Das 'alte' {me} Tor«",
         )
+        assert self.events[-1].kind is ImpulseKind.ADDRESSED
+
+    def test_a_subclass_of_the_games_own_say(self):
+        own = foreign_games.CmdSpeak()
+        own.caller = self.visitor
+        own.args = " Who is there?"
+        own.func()
+        assert isinstance(self.newest().what, Sight), "nobody is known to speak"
+        names: dict[str, Any] = {"__name__": "tests.example", "TheirSay": foreign_games.CmdSpeak}
+        theirs, rest = example("subclass").split("\n", 1)
+        assert theirs == "from commands.communication import CmdSay as TheirSay"
+        exec(rest, names)
+        command = names["CmdSay"]()
+        command.caller = self.visitor
+        command.args = " Rook, how deep is the river?"
+        command.func()
+        said = self.newest().heard
+        assert said is not None
+        assert (said.speaker, said.words) == (self.ilse(), "Rook, how deep is the river?")
+        assert self.newest().confidants is None
         assert self.events[-1].kind is ImpulseKind.ADDRESSED
 
     def test_the_tell(self):

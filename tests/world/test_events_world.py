@@ -16,9 +16,9 @@ from keepsake.events.files import events
 from keepsake.events.log_file import FaultHandler
 from keepsake.events.prompts import prompt_text
 from keepsake.events.types import KINDS, World
+from keepsake.events.values import CompactReason, WorldOp
 from keepsake.logs import Subsystem, get_logger
 from keepsake.memory.config import CompactionConfig
-from keepsake.memory.types import CompactReason
 from keepsake.models.gateway import Gateway
 from keepsake.models.profiles import Profiles
 from keepsake.paths import Places
@@ -163,7 +163,7 @@ class NightsTest(EventsWorld):
 class ServersTest(EventsWorld):
     def test_every_kind_of_event_is_logged(self):
         gateway = self.services.gateway
-        self.log.emit(World(op="starts"))
+        self.log.emit(World(op=WorldOp.STARTS))
         self.ask_and_wait("Good evening.")
         gateway.check_health()
         gateway.check_health()

@@ -15,10 +15,10 @@ from keepsake.erasure.folder import AgentCleaner
 from keepsake.errors import ArchiveUnwritable, ModelFailed, ModelUnavailable
 from keepsake.events.files import events
 from keepsake.events.log_file import FaultHandler
+from keepsake.events.values import CompactReason
 from keepsake.logs import ROOT
 from keepsake.memory.compactor import Compactor
 from keepsake.memory.config import CompactionConfig
-from keepsake.memory.types import CompactReason
 from keepsake.models.detection import Detection
 from keepsake.models.embedders import MiniLMEmbedder
 from keepsake.models.gateway import Gateway

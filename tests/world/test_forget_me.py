@@ -21,7 +21,8 @@ from evennia.utils import create
 
 from keepsake.agent.surroundings import identity_of
 from keepsake.archive.log import Archive
-from keepsake.archive.records import FORGOTTEN, HEARSAY, MemoryKind
+from keepsake.archive.message_types import MessageType
+from keepsake.archive.records import MemoryKind
 from keepsake.archive.tiers import load_tiers
 from keepsake.contrib.evennia import forgetting
 from keepsake.erasure.logs import ReportCleaner
@@ -155,7 +156,7 @@ class TestForgetMe(Building, PrivateWorld):
         assert [each.number for each in everything] == list(range(1, last + 1)), "none is missing"
         assert not any(each.source_id == key for each in everything)
         raw = next(self.mind.memory.folder.glob("archive/*.jsonl")).read_text().splitlines()
-        stones = [r for r in map(json.loads, raw) if r.get("event") == FORGOTTEN]
+        stones = [r for r in map(json.loads, raw) if r.get("event") == MessageType.FORGOTTEN]
         assert stones
         assert all(len(each["sha256"]) == 64 for each in stones)
         self.check_after_a_start(last)
@@ -244,7 +245,9 @@ class TestForgetMe(Building, PrivateWorld):
         assert not left
         assert not any(word in self.recalled_text() for word in WORDS)
         everything = self.mind.memory.memory.archive.read(1, last)
-        gone = {f"memory:{each.number}" for each in everything if each.event == FORGOTTEN}
+        gone = {
+            f"memory:{each.number}" for each in everything if each.event == MessageType.FORGOTTEN
+        }
         assert gone
         assert not gone & {key for key, _ in self.vectors()}
 
@@ -291,7 +294,7 @@ def left_in(folder: Path) -> str:
 
 
 def test_whispers_to_them_and_hearsay_about_them_are_deleted(tmp_path: Path):
-    told_on = {"event": HEARSAY, "to": "Joss", "to_id": "7-1"}
+    told_on = {"event": MessageType.HEARSAY, "to": "Joss", "to_id": "7-1"}
     archived(
         tmp_path,
         (ACT, "", "", "whisper Tom = The oriole.", {"to_id": "9-1"}),

@@ -16,9 +16,9 @@ from evennia.utils.ansi import strip_ansi
 from keepsake.books.kept_lines import Commitment, CommitmentKind
 from keepsake.errors import ModelUnavailable
 from keepsake.events.types import Guard
+from keepsake.events.values import CompactReason
 from keepsake.memory import history
 from keepsake.memory.config import CompactionConfig
-from keepsake.memory.types import CompactReason
 from tests.fakes.model_server import tokens
 from tests.log_lines import LogLines
 from tests.sentences import table

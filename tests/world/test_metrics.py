@@ -99,10 +99,11 @@ class WatchedTest(MetricsWorld):
     def test_events_are_streamed_with_memories_and_reasons(self):
         self.ask(self.WORDS, self.ANSWER, seconds=20)
         records = self.shown()
-        heard = next(each for each in records if "Good evening" in each.get("text", ""))
-        assert (heard["source"], heard["place"], heard["kind"]) == ("Tom", "The Inn", "memory")
-        act = next(each for each in records if each.get("of") == "act")
-        assert (act["text"], act["reason"]) == ("say The leek soup.", "Tom is hungry")
+        remembered = [each["remembered"] for each in records if "remembered" in each]
+        heard = next(each for each in remembered if "Good evening" in each["text"])
+        assert (heard["source"], heard["place"]) == ("Tom", "The Inn")
+        act = next(each for each in remembered if each["kind"] == "act")
+        assert (act["what"]["words"], act["reason"]) == ("The leek soup.", "Tom is hungry")
         # Two happenings, each with an id.
         assert len({heard["happening"], act["happening"], ""}) == 3
         assert [each["seq"] for each in records] == list(range(1, len(records) + 1))

@@ -10,7 +10,7 @@ from typing import Any
 from keepsake.archive.privacy import NOBODY, Audience
 from keepsake.books.kept_lines import Commitment, CommitmentKind
 from keepsake.books.plans import Plan
-from keepsake.memory.types import CompactReason
+from keepsake.events.values import CompactReason
 from tests.sentences import table
 from tests.world.agents_world import FixedConfig
 from tests.world.test_recall_world import CHATTER, RecallWorld
@@ -146,7 +146,7 @@ class PrivateWorld(RecallWorld, TalkWorld):
 
     def recalled_words(self, audience: Audience | None) -> list[str]:
         """Return the private words that recall finds for an audience."""
-        find = self.mind.tools.recaller.find
+        find = self.mind.tools.recaller.recall_blocking
         hits = [hit for each in QUESTIONS for hit in find(each, audience=audience).hits]
         return secrets_in([hit.document.text for hit in hits])
 

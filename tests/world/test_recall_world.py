@@ -72,7 +72,7 @@ class TestRelated(RecallWorld):
     def test_a_search_that_hangs_costs_half_a_second(self):
         self.say(*FACTS, *CHATTER)
         gate = threading.Event()
-        self.mind.tools.recaller.find = lambda *_, **__: gate.wait(60) and None
+        self.mind.tools.recaller.recall_blocking = lambda *_, **__: gate.wait(60) and None
         self.addCleanup(gate.set)
         self.char1.execute_cmd("talk Mira Where is Edwin?")
         self.clock.advance(1.0)  # comes back, though the search does not

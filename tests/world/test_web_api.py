@@ -9,6 +9,7 @@ import openapi_spec_validator
 from django.contrib.sessions.models import Session
 from django.test import Client
 
+from keepsake.agent.surroundings import identity_of
 from keepsake.errors import ArchiveUnwritable
 from keepsake.paths import REPOSITORY
 from keepsake.tasks.forms.form import PromptLimits
@@ -158,7 +159,7 @@ class TestAtAGlance(WebWorld):
     def test_an_agent_is_shown_with_its_place_and_its_last_act(self):
         mira = self.mira_row()
         assert (mira["id"], mira["state"], mira["place"]) == (self.mira.id, "idle", "The Inn")
-        assert mira["last_act"] == "say Good evening, Tom."
+        assert mira["last_act"]["what"]["words"] == "Good evening, Tom."
         assert (mira["ended"], mira["failed"], mira["waiting"]) == (1, 0, None)
         assert mira["problem"] == ""
 
@@ -176,7 +177,9 @@ class TestAtAGlance(WebWorld):
 
     def test_events_are_given_from_the_last_known_one_on(self):
         new = self.get("/events", agent=self.mira.id)
-        assert any("Good evening, Tom" in each.get("text", "") for each in new["events"])
+        said = next(each["remembered"] for each in new["events"] if each.get("of") == "act")
+        assert said["what"]["words"] == "Good evening, Tom."
+        assert said["happening"]
         assert self.get("/events", after=new["last"]) == {**new, "events": []}
 
     def test_a_room_is_shown_with_its_agents_and_players(self):
@@ -242,6 +245,25 @@ class TestTiers(WebWorld):
 
 class TestLooking(WebWorld):
     """The API's answers."""
+
+    def test_a_memory_has_the_fields_of_what_happened(self):
+        self.replies = ["> emote nods.\n> whisper Tom = The key is under the mat.", "> wait"]
+        self.char1.execute_cmd("talk Mira Good evening.")
+        self.pass_time(1.5)
+        heard, nod, whisper = self.get(self.of_mira("/memories"))[-3:]
+        tom = {"name": "Tom", "id": identity_of(self.char1)}
+        me = {"name": "you", "id": "me"}
+        assert (heard["form"], heard["kind"], heard["confidants"]) == ("speech", "perception", None)
+        shown = 'Tom says to you, "Good evening."'
+        said = {"speaker": tom, "words": "Good evening.", "to": [me], "manner": "say"}
+        assert heard["what"] == {**said, "shown": shown}
+        assert (nod["form"], nod["what"]["gesture"]) == ("pose", "nods.")
+        whispered = {"speaker": me, "words": "The key is under the mat.", "to": [tom]}
+        assert whisper["what"].items() >= {**whispered, "manner": "whisper"}.items()
+        assert whisper["confidants"] == [tom["id"]]
+        events = self.get("/events", agent=self.mira.id)["events"]
+        told = [each["remembered"]["what"] for each in events if "remembered" in each]
+        assert told[-3:] == [heard["what"], nod["what"], whisper["what"]]
 
     def test_the_prompt_as_it_was_sent(self):
         assert self.get(self.of_mira("/prompt"))["at"] is None

@@ -6,8 +6,8 @@ from types import SimpleNamespace
 
 from keepsake.contrib.evennia.audit import AUDIT, newest
 from keepsake.contrib.evennia.commands.compaction import compaction_result
+from keepsake.events.values import CompactionOutcome
 from keepsake.memory.history import compactions
-from keepsake.memory.types import Outcome
 from tests.world.web_world import WRITING, WebWorld
 
 
@@ -61,8 +61,12 @@ class TestChanging(WebWorld):
         assert self.post(self.of_mira("/undo"))["done"]
         self.wait_for_compaction()
         assert compactions(self.mind.memory.memory.archive)[-1].undone is not None
-        assert compaction_result(SimpleNamespace(outcome=Outcome.NOTHING, detail=""))[0], "no error"
-        vain = SimpleNamespace(outcome=Outcome.FIRST, detail="", tokens_before=9, tokens_after=9)
+        assert compaction_result(SimpleNamespace(outcome=CompactionOutcome.NOTHING, detail=""))[
+            0
+        ], "no error"
+        vain = SimpleNamespace(
+            outcome=CompactionOutcome.FIRST, detail="", tokens_before=9, tokens_after=9
+        )
         assert compaction_result(vain) == (False, "No tokens saved: ; 9 tokens before, 9 now")
 
     def test_the_audit_log_says_who_did_what(self):

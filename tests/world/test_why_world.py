@@ -7,7 +7,8 @@ from datetime import UTC, datetime
 from keepsake.agent.why import PromptSource, SummaryBasis, Why
 from keepsake.archive.records import MemoryKind
 from keepsake.contrib.evennia.commands.why import explanation
-from keepsake.events.types import Thought, ThoughtOutcome
+from keepsake.events.types import Thought
+from keepsake.events.values import RecalledKind, ThoughtOutcome
 from tests.memories import old_memory
 from tests.sentences import table
 from tests.world.agents_world import Building
@@ -41,7 +42,11 @@ def test_players_colour_codes_are_escaped():
         act=old_memory(10, now, MemoryKind.ACT, f"say {forged}", forged),
         reason=forged,
         thought=Thought(**whose, **outcome),
-        recalled=(PromptSource("note", 0, forged, 0.5, forged, forged),),
+        recalled=(
+            PromptSource(
+                kind=RecalledKind.NOTE, n=0, title=forged, score=0.5, why=forged, text=forged
+            ),
+        ),
         summaries=(SummaryBasis("recent", 1, 1, 9, forged, forged, (forged,)),),
         missing=(forged,),
     )

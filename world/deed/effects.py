@@ -15,7 +15,7 @@ from evennia.utils.utils import iter_to_str
 
 from keepsake.agent.runtime import now
 from keepsake.agent.surroundings import identity_of, is_agent
-from keepsake.archive.records import DEED, KINDNESS, WRONG
+from keepsake.archive.message_types import MessageType
 from keepsake.contrib.evennia.hearing import happens, person_of
 from keepsake.contrib.evennia.minds import mind_of
 from keepsake.happening import Deed, Person
@@ -64,7 +64,7 @@ class DeedScene:
 def tell(reader: Any, text: str) -> None:
     """Show a text of the file to somebody, unless it is empty."""
     if text:
-        reader.msg((text, {"type": DEED}))
+        reader.msg((text, {"type": MessageType.DEED}))
 
 
 def carried(holder: Any, thing: str) -> list[Any]:
@@ -81,11 +81,11 @@ def _show_others(scene: DeedScene, step: DeedStep, _: WorldDeed) -> None:
     """Show it to the bystanders, except agents to whom the step gives a memory of their own."""
     importance = max(step.importance - ONLOOKER_DISCOUNT, 1)
     own = [find("agent", each) for each in step.memory]
-    with happens(Deed(actor=person_of(scene.player), verb=DEED), importance=importance):
+    with happens(Deed(actor=person_of(scene.player), verb="deed"), importance=importance):
         for reader in scene.player.location.contents_get(content_type="character"):
             if reader not in scene.party and reader not in own:
                 line = scene.named(step.others)
-                reader.msg((line, {"type": DEED}), from_obj=scene.player)
+                reader.msg((line, {"type": MessageType.DEED}), from_obj=scene.player)
 
 
 def _remember(scene: DeedScene, step: DeedStep, _: WorldDeed) -> None:
@@ -94,7 +94,13 @@ def _remember(scene: DeedScene, step: DeedStep, _: WorldDeed) -> None:
         if (agent := find("agent", person)) is None:
             continue
         weight = step.standing.get(person, 0)
-        kind = KINDNESS if weight > 0 else WRONG if weight < 0 else DEED
+        kind = (
+            MessageType.KINDNESS
+            if weight > 0
+            else MessageType.WRONG
+            if weight < 0
+            else MessageType.DEED
+        )
         # It addresses the agent as "you", so nobody else gets it.
         about = identity_of(agent)
         for player in scene.party:
@@ -112,7 +118,7 @@ def _say(scene: DeedScene, step: DeedStep, _: WorldDeed) -> None:
     for person, words in step.says.items():
         agent = scene.people.get(person)
         if agent is not None and (mind := mind_of(agent)) is not None:
-            mind.actor.speak(agent, words.replace("{who}", name), to, event=DEED)
+            mind.actor.speak(agent, words.replace("{who}", name), to, event=MessageType.DEED)
 
 
 def make(scene: DeedScene, step: DeedStep, deed: WorldDeed) -> None:

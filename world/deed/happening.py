@@ -8,10 +8,9 @@ from typing import Any
 
 from keepsake.agent.runtime import now
 from keepsake.agent.surroundings import identity_of, people_near, place_of
-from keepsake.archive.privacy import WHISPER
-from keepsake.archive.records import DEED, POSE
+from keepsake.archive.message_types import MessageType
 from keepsake.contrib.evennia.minds import mind_of
-from keepsake.happening import ME, Manner, Person, Speech
+from keepsake.happening import ME, KnownVerb, Manner, Person, Speech
 from keepsake.language.perception import sentences
 from keepsake.logs import Subsystem, get_logger, logged
 from world.almanac import almanac
@@ -36,7 +35,7 @@ _DAILY = ("take", "move", "others")
 """Effects that a step of several days has on each day, not only on the last."""
 
 
-def check_deeds(player: Any, said: str = "", *, to: Any = None, how: str = "say") -> None:
+def check_deeds(player: Any, said: str = "", *, to: Any = None, how: str = MessageType.SAY) -> None:
     """Check all deeds after a player's action; an error in a deed is logged and goes no further.
 
     After the arrival of an agent, check them for the players in the room.
@@ -156,16 +155,18 @@ def _quote(step: DeedStep, scene: DeedScene) -> None:
     )
     for person in persons if words and len(persons) == 1 else ():
         if (mind := mind_of(agent := scene.people[person])) is not None:
-            whispered = scene.how == WHISPER
+            whispered = scene.how == MessageType.WHISPER
             player = Person(scene.player.key, identity_of(scene.player))
             speech = Speech(
                 speaker=ME,
                 words=words,
                 to=(player,),
                 manner=Manner.WHISPER if whispered else Manner.SAY,
-                shown=f"{WHISPER} {player.name} = {words}" if whispered else f"say {words}",
+                shown=f"{KnownVerb.WHISPER} {player.name} = {words}"
+                if whispered
+                else f"say {words}",
             )
-            mind.memory.remember(speech, place=place_of(agent), event=DEED)
+            mind.memory.remember(speech, place=place_of(agent), event=MessageType.DEED)
 
 
 # -- conditions
@@ -182,7 +183,7 @@ def _given(scene: DeedScene, gifts: Mapping[str, str]) -> bool:
 def _addressed(scene: DeedScene, person: str) -> bool:
     listener = scene.people.get(person)
     heard = listener is not None and scene.to in (None, listener)
-    return heard and bool(scene.said) and scene.how != POSE
+    return heard and bool(scene.said) and scene.how != MessageType.POSE
 
 
 def _players(scene: DeedScene, number: int) -> bool:
@@ -220,7 +221,7 @@ CONDITIONS: dict[str, Callable[[DeedScene, Any], bool]] = {
     "tell": _addressed,
     "words": lambda scene, words: all(each.search(scene.said) for each in words),
     "unless": lambda scene, words: not any(each.search(scene.said) for each in words),
-    "whisper": lambda scene, wanted: (scene.how == WHISPER) == wanted,
+    "whisper": lambda scene, wanted: (scene.how == MessageType.WHISPER) == wanted,
     "sky": lambda scene, states: scene.now.states.issuperset(states),
     "hours": lambda scene, hours: scene.now.moment in hours,
     "players": _players,

@@ -21,7 +21,7 @@ from keepsake.books.entries import JournalEntry, prompt_lines
 from keepsake.books.files import Owner
 from keepsake.books.journal import BUDGET as JOURNAL_BUDGET
 from keepsake.books.journal import SHARE, Journal, importance
-from keepsake.books.kept_lines import Commitments, Pinned
+from keepsake.books.kept_lines import NOTICED, PINNED, Commitments, Pinned
 from keepsake.books.notes import NoteBook
 from keepsake.books.people import BUDGET as PEOPLE_BUDGET
 from keepsake.books.people import PeopleBook, PromptContext
@@ -52,8 +52,8 @@ class Books:
             return Owner(name, report, emit)
 
         self.notes = NoteBook(folder / "notes", owner())
-        self.pinned = Pinned(folder / "pinned.md", owner())
-        self.commitments = Commitments(folder / "noticed.md", owner())
+        self.pinned = Pinned(folder / PINNED, owner())
+        self.commitments = Commitments(folder / NOTICED, owner())
         self.journal = Journal(folder / "journal", owner())
         self.people = PeopleBook(folder, owner(Subsystem.PEOPLE))
         # Appends a line to the archive; set by the memory when it has opened the archive.

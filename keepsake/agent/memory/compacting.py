@@ -13,21 +13,24 @@ from keepsake.agent.surroundings import AgentRef
 from keepsake.books.persona import open_lines
 from keepsake.errors import CompactionError, CompactionRunning, KeepsakeError, NoRoom
 from keepsake.events.types import Compaction, Guard, MemoryChange
-from keepsake.logs import Subsystem, get_logger
-from keepsake.memory.types import (
-    CompactionRequest,
-    CompactionResult,
+from keepsake.events.values import (
+    Author,
+    CompactionOutcome,
     CompactReason,
-    UndoResult,
+    GuardOp,
+    MemoryOp,
+    known,
 )
+from keepsake.logs import Subsystem, get_logger
+from keepsake.memory.types import CompactionRequest, CompactionResult, UndoResult
 
 log = get_logger(Subsystem.COMPACTION)
 
 COMPACTION_TIMEOUT = 86_400.0
 """Seconds after which a compaction times out: one day."""
 
-type CompactionOutcome = CompactionResult | CompactionError
-"""The outcome of a compaction."""
+type CompactionEnd = CompactionResult | CompactionError
+"""What a compaction gives when it ends: its result, or why it failed."""
 
 
 class Compactions:
@@ -95,7 +98,7 @@ class Compactions:
 
     def compact(
         self, reason: CompactReason | None, *, asleep: bool = False
-    ) -> Deferred[CompactionOutcome]:
+    ) -> Deferred[CompactionEnd]:
         """Compact the memory. If ``reason`` is None, only if a compaction is due and pays.
 
         Returns:
@@ -109,16 +112,23 @@ class Compactions:
         emit = self._services.events.emit
         name = self._memory.name
 
-        def emit_events(outcome: CompactionOutcome) -> CompactionOutcome:
+        def emit_events(outcome: CompactionEnd) -> CompactionEnd:
             if not isinstance(outcome, CompactionRunning):  # the running one has its own events
                 emit_event_of(outcome)
             if isinstance(outcome, CompactionResult):
                 for task, answer, why_not in outcome.refused:
-                    emit(Guard(agent=name, task=task, op="refused", before=answer, reason=why_not))
+                    emit(
+                        Guard(
+                            agent=name, task=task, op=GuardOp.REFUSED, before=answer, reason=why_not
+                        )
+                    )
             return outcome
 
-        def emit_event_of(outcome: CompactionOutcome) -> None:
-            trigger = outcome.trigger if isinstance(outcome, CompactionError) else outcome.reason
+        def emit_event_of(outcome: CompactionEnd) -> None:
+            if isinstance(outcome, CompactionError):
+                trigger = known(CompactReason, outcome.trigger)
+            else:
+                trigger = outcome.reason
             trigger = trigger or reason
             if trigger:  # else nothing was due
                 emit(_event_of(name, trigger, outcome))
@@ -149,7 +159,11 @@ class Compactions:
             number = 0 if isinstance(outcome, CompactionError) else outcome.number
             name = self._memory.name
             emit = self._services.events.emit
-            emit(MemoryChange(agent=name, op="undo", n=number, by="builder", problem=problem))
+            emit(
+                MemoryChange(
+                    agent=name, op=MemoryOp.UNDO, n=number, by=Author.BUILDER, problem=problem
+                )
+            )
             return outcome
 
         return self._in_thread(self._memory.memory.undo).addCallback(emit_events)
@@ -174,15 +188,17 @@ class Compactions:
         return ended.addErrback(failed)
 
 
-def _event_of(name: str, trigger: str, outcome: CompactionOutcome) -> Compaction:
+def _event_of(name: str, trigger: CompactReason, outcome: CompactionEnd) -> Compaction:
     """Return the event of a compaction, successful or not."""
     if isinstance(outcome, CompactionError):
-        return Compaction(agent=name, reason=trigger, outcome="failed", problem=str(outcome))
+        return Compaction(
+            agent=name, reason=trigger, outcome=CompactionOutcome.FAILED, problem=str(outcome)
+        )
     first, last = outcome.covered or (0, 0)
     return Compaction(
         agent=name,
         reason=trigger,
-        outcome=outcome.outcome.value,
+        outcome=outcome.outcome,
         number=outcome.number,
         first=first,
         last=last,

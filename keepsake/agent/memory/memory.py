@@ -21,6 +21,7 @@ from keepsake.archive.records import Memory, MemoryFacts
 from keepsake.archive.spill import Line, not_yet_in, time_in
 from keepsake.errors import ArchiveError, KeepsakeError
 from keepsake.events.types import MemoryChange
+from keepsake.events.values import MemoryOp
 from keepsake.happening import What
 from keepsake.logs import Subsystem, get_logger, logged
 from keepsake.memory.agent_memory import AgentMemory
@@ -112,7 +113,7 @@ class MemoryComponent:
                 self._services.events.emit(
                     MemoryChange(  # only the length of the text, not its words
                         agent=self.name,
-                        op="append" if memory.repeats == 1 else "repeat",
+                        op=MemoryOp.APPEND if memory.repeats == 1 else MemoryOp.REPEAT,
                         n=memory.number,
                         of=memory.kind.value,
                         size=len(memory.text),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
 from itertools import islice
@@ -9,7 +10,7 @@ from itertools import islice
 from twisted.internet.defer import TimeoutError
 
 from keepsake.agent.memory.memory import MemoryComponent
-from keepsake.agent.memory.related import SearchResult
+from keepsake.agent.memory.search_results import SearchResult
 from keepsake.agent.runtime import Runtime
 from keepsake.agent.surroundings import AgentRef
 from keepsake.archive.privacy import NOBODY, Audience
@@ -17,10 +18,11 @@ from keepsake.archive.records import Memory
 from keepsake.books.notes import NoteBook
 from keepsake.errors import IndexUnavailable
 from keepsake.events.types import MemoryChange, Recall
+from keepsake.events.values import Author, MemoryOp, RecallPurpose
 from keepsake.happening import Person
 from keepsake.logs import Subsystem, get_logger
 from keepsake.recall.agent_index import AgentIndex
-from keepsake.recall.documents import DocumentKind
+from keepsake.recall.documents import Document, DocumentKind, Hit
 from keepsake.recall.search import MemorySearch
 
 log = get_logger(Subsystem.RECALL)
@@ -51,9 +53,9 @@ class Recaller:
             self._index = services.indexes.open(
                 ref.folder.name, ref.folder / "archive", notes, name=ref.name
             )
-            change = partial(MemoryChange, agent=ref.name, op="reindex", n=0)
+            change = partial(MemoryChange, agent=ref.name, op=MemoryOp.REINDEX, n=0)
             self._index.on_rebuild = lambda reason: services.events.emit(
-                change(by="rules" if reason else "builder", problem=reason)
+                change(by=Author.RULES if reason else Author.BUILDER, problem=reason)
             )
             self._memory_search = MemorySearch(
                 self._index.words,
@@ -66,19 +68,19 @@ class Recaller:
             )
 
     def read_names(self) -> None:
-        """Read the names that :meth:`find` needs. Call it first, on the reactor thread."""
+        """Read the names that a search needs; on the reactor thread, before recall_blocking."""
         self._names = self._find_names()
 
-    async def search(
+    async def recall(
         self,
         text: str,
         *,
-        by: str = "thought",
+        purpose: RecallPurpose = RecallPurpose.THOUGHT,
         scene: bool = False,
         audience: Audience = NOBODY,
         asker: Person | None = None,
     ) -> SearchResult | None:
-        """Run :meth:`find` in a worker thread, with the time limit of a thought.
+        """Run :meth:`recall_blocking` in a worker thread, with the time limit of a thought.
 
         Returns:
             The results; None without an index, or after a timeout or an error, because the agent
@@ -88,10 +90,18 @@ class Recaller:
         if self._memory_search is None or not config.budget:
             return None
         self._names = self._find_names()
-        find = partial(self.find, text, by=by, scene=scene, audience=audience, asker=asker)
         wait = config.patience
+        search = partial(
+            self.recall_blocking,
+            text,
+            purpose=purpose,
+            seconds=wait,
+            scene=scene,
+            audience=audience,
+            asker=asker,
+        )
         try:
-            return await self._services.in_thread(partial(find, seconds=wait), wait)
+            return await self._services.in_thread(search, wait)
         except TimeoutError:
             log.info("The search took too long; the thought goes on without it", agent=self._name)
         except Exception as error:
@@ -99,23 +109,23 @@ class Recaller:
             log.error("The search failed", agent=self._name, exc_info=error)
         return None
 
-    def find(
+    def recall_blocking(
         self,
         text: str,
         *,
-        by: str = "builder",
+        purpose: RecallPurpose = RecallPurpose.BUILDER,
         seconds: float = BUILDER_SECONDS,
         limit: int = 0,
         scene: bool = False,
         audience: Audience | None = NOBODY,
         asker: Person | None = None,
     ) -> SearchResult | None:
-        """Find what is related to ``text`` outside the window; blocks.
+        """Find what bears on ``text`` outside the window; blocks.
 
         Args:
-            by: Who asks (:class:`keepsake.events.types.Recall`).
+            purpose: What the search is for; logged with it.
             limit: The maximum number of hits; 0 for what a prompt needs of each kind.
-            scene: Whether recent memories count more.
+            scene: Whether ``text`` is a scene, in which recent memories count more.
             audience: Who may hear the results; None for a builder, who may see all.
             asker: Who said ``text``; None if nobody did.
 
@@ -123,17 +133,15 @@ class Recaller:
             The results; None if no index could be searched.
         """
         config = self._services.recall_config
-        recall = self._memory_search
+        search = self._memory_search
         index = self._index
-        if recall is None or index is None:
+        if search is None or index is None:
             return None
         began = self._services.seconds()
         before = self._memory.memory.context().shown_from(self._services.limits.shown_lines)
-        private = self._memory.private
-
         most = zip(DocumentKind, (config.memories, config.summaries, config.notes), strict=True)
         index.refresh()
-        hits = recall.search(
+        hits = search.search(
             text,
             limit=limit,
             kinds=None if limit else {kind: n + EXTRA_HITS for kind, n in most},
@@ -141,39 +149,60 @@ class Recaller:
             scene=scene,
             seconds=seconds * VECTOR_SHARE,
             asker=asker,
-            # Summaries hold no private words, and notes are not memories.
-            may=lambda document: (
-                audience is None
-                or document.kind is not DocumentKind.MEMORY
-                or private.may_hear([document.first], audience)
-            ),
+            may=lambda document: audience is None or self._may_hear(document, audience),
         )
         took = self._services.seconds() - began
+        self._log(text, purpose, hits, took, in_time=took <= seconds)
+        if hits is None:
+            return None
+        if audience is None or not self._services.limits.shows_excerpts:
+            return SearchResult(tuple(hits))
+        return SearchResult(tuple(hits), self._around(index, hits, before, audience))
+
+    def _may_hear(self, document: Document, audience: Audience) -> bool:
+        """Whether an audience may hear a document. Summaries hold no private words."""
+        if document.kind is not DocumentKind.MEMORY:
+            return True
+        return self._memory.private.may_hear([document.first], audience)
+
+    def _log(
+        self,
+        text: str,
+        purpose: RecallPurpose,
+        hits: Sequence[Hit] | None,
+        took: float,
+        *,
+        in_time: bool,
+    ) -> None:
+        """Log a search. ``took``: Seconds."""
         self._services.events.emit(
             Recall(
                 agent=self._name,
-                by=by,
+                by=purpose,
                 question=text,
-                searched=hits is not None and took <= seconds,
+                searched=hits is not None and in_time,
                 found=len(hits or ()),
                 best=round(max((hit.score for hit in hits or ()), default=0.0), 4),
                 seconds=round(took, 6),
             )
         )
-        if hits is None:
-            return None
-        around: tuple[Memory, ...] = ()
-        if self._services.limits.shows_excerpts and audience is not None:
-            near = [hit.document for hit in hits if hit.document.kind is DocumentKind.MEMORY]
-            found = {document.first: document for document in near}
-            best = islice(found, self._services.recall.current.memories)
-            beside = {number + n for number in best for n in (-1, 1)}
-            beside |= {n + 1 for n in found if n + 2 in found}  # between two that were found
-            with suppress(IndexUnavailable):
-                new = (n for n in beside.difference(found) if not before or n < before)
-                found |= index.words.read(new)
-            around = private.heard_by((d.memory() for d in found.values()), audience)
-        return SearchResult(tuple(hits), around)
+
+    def _around(
+        self, index: AgentIndex, hits: Sequence[Hit], before: int | None, audience: Audience
+    ) -> tuple[Memory, ...]:
+        """Return the memories that were found, and those beside them, for excerpts of talks.
+
+        ``before``: The number of the first memory of the window, which the prompt shows anyway.
+        """
+        near = [hit.document for hit in hits if hit.document.kind is DocumentKind.MEMORY]
+        found = {document.first: document for document in near}
+        best = islice(found, self._services.recall.current.memories)
+        beside = {number + step for number in best for step in (-1, 1)}
+        beside |= {n + 1 for n in found if n + 2 in found}  # between two that were found
+        with suppress(IndexUnavailable):
+            new = (n for n in beside.difference(found) if not before or n < before)
+            found |= index.words.read(new)
+        return self._memory.private.heard_by((each.memory() for each in found.values()), audience)
 
     def forget(self) -> None:
         """Close the index of an agent that is gone. Its files stay."""

@@ -14,12 +14,12 @@ from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 
 from keepsake.agent.appointments import Appointments
-from keepsake.agent.memory import related
+from keepsake.agent.memory import search_results
 from keepsake.agent.memory.books import Books
 from keepsake.agent.memory.compacting import Compactions
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.memory.recaller import Recaller
-from keepsake.agent.memory.related import SearchResult
+from keepsake.agent.memory.search_results import SearchResult
 from keepsake.agent.plans import Plans
 from keepsake.agent.runtime import Runtime
 from keepsake.archive.privacy import is_private
@@ -27,26 +27,22 @@ from keepsake.archive.records import Memory
 from keepsake.books.kept_lines import PINNED_LIMIT, Commitment, CommitmentKind
 from keepsake.books.plans import PlanState, read_plan
 from keepsake.errors import KeepsakeError
-from keepsake.happening import Person, PersonId, Result
+from keepsake.events.values import Author, RecallPurpose
+from keepsake.happening import KnownVerb, Person, PersonId, Result
 from keepsake.language.perception import for_prompt, shorten
 from keepsake.logs import Subsystem, get_logger
 from keepsake.prompt import results
-from keepsake.prompt.verbs import AGREE, ANSWERS, PRIVATE, Command
-from keepsake.recall.documents import Hit
+from keepsake.prompt.verbs import ANSWERS, PRIVATE, Command
 
 log = get_logger(Subsystem.TOOLS)
 
-WRITES = frozenset({"note", "pin", "remember"})
+WRITES = frozenset({KnownVerb.NOTE, KnownVerb.PIN, KnownVerb.REMEMBER})
 """Verbs whose result appears in prompts whose answers others hear. They are not offered if the
 prompt holds words that were confided to the agent."""
 _TEXT_LIMIT = 20_000
 """Characters of a note or a pin that are passed on. Its book has a limit of its own."""
 _MOST_WORDS_OF_A_NAME = 3
-PLAN = "plan"
-"""The verb of something that the agent means to do later."""
-PROMISE = "promise"
-"""The verb of a promise to somebody."""
-PLAN_VERBS = frozenset({PLAN, "done", "cancel", *ANSWERS})
+PLAN_VERBS = frozenset({KnownVerb.PLAN, KnownVerb.DONE, KnownVerb.CANCEL, *ANSWERS})
 """Verbs that the setting ``plans: no`` takes away."""
 TOOL_SECONDS = 10.0
 """Seconds that a tool call may take."""
@@ -113,7 +109,7 @@ class MemoryTools:
                 name = self.memory.name
                 log.error(told, agent=name, command=command.line, exc_info=result.value)
             text = text.replace(redact, "…") if redact else text
-            line = shorten(" ".join(text.split()), related.LONGEST_RESULT)
+            line = shorten(" ".join(text.split()), search_results.LONGEST_RESULT)
             done = isinstance(result, str)
             what = Result(verb=command.verb, act=act, done=done, shown=line)
             rests_on = (act,) if act else ()
@@ -131,9 +127,9 @@ class MemoryTools:
         witnesses: tuple[PersonId, ...] | None,
     ) -> Callable[[Command, str], str]:
         """Return the method that executes a command; the arguments are those of :meth:`perform`."""
-        if command.verb == PROMISE:
+        if command.verb == KnownVerb.PROMISE:
             return partial(self._promise, to=to, act=act if witnesses is not None else 0)
-        if command.verb == PLAN:
+        if command.verb == KnownVerb.PLAN:
             return partial(self._plan, act=act, witnesses=witnesses)
         if command.verb in ANSWERS:
             return partial(self._answer, to=to, act=act)
@@ -184,8 +180,10 @@ class MemoryTools:
         return f"{results.UNPINNED}{self.books.pinned.remove(command.argument, only_own=True)}"
 
     def _recall(self, command: Command, _place: str) -> str:
-        found = self.recaller.find(command.argument, by="agent", seconds=TOOL_SECONDS)
-        return related.result_line(found, command.argument)
+        recalled = self.recaller.recall_blocking(
+            command.argument, purpose=RecallPurpose.AGENT, seconds=TOOL_SECONDS
+        )
+        return search_results.result_line(recalled, command.argument)
 
     def _remember(self, command: Command, place: str) -> str:
         """Add a fact to the note of the day, which recall finds."""
@@ -225,7 +223,7 @@ class MemoryTools:
         """Answer an invitation: ``agree`` or ``decline``."""
         if self.appointments is None or to is None:
             raise KeepsakeError("Nobody has asked you to meet")
-        plan = self.appointments.settle(to, agrees=command.verb == AGREE, act=act)
+        plan = self.appointments.settle(to, agrees=command.verb == KnownVerb.AGREE, act=act)
         return f"{results.DECLINED}{to.name}" if plan is None else f"{results.PLANNED}{plan.line}"
 
     def _done(self, command: Command, _place: str) -> str:
@@ -252,7 +250,7 @@ class MemoryTools:
 
     def _kept(self, command: Command, _place: str) -> str:
         promise = self.books.commitments.find(command.argument)
-        self.books.commitments.close(lambda each: each == promise, by="agent")
+        self.books.commitments.close(lambda each: each == promise, by=Author.AGENT)
         return f"{results.PROMISE_KEPT}{promise.line}"
 
     @property
@@ -260,17 +258,17 @@ class MemoryTools:
         """The number of the first memory whose line a prompt shows; None if there is none."""
         return self.memory.memory.context().shown_from(self._services.limits.shown_lines)
 
-    def recalled(self, found: SearchResult | None) -> tuple[Hit, ...]:
-        """Return the hits of a search that the current prompt shows."""
-        if found is None:
-            return ()
+    def selected(self, recalled: SearchResult | None) -> SearchResult:
+        """Return what the current prompt shows of a search; nothing if it failed."""
+        if recalled is None:
+            return SearchResult()
         config = self._services.recall_config
         context = self.memory.memory.context()
         limits = self._services.limits
         if limits.shows_excerpts:  # they show the memories behind a summary instead
             config = replace(config, summaries=0)
         shown = replace(context, shown=context.shown[-limits.shown_lines :])
-        return related.select(found, shown, config)
+        return replace(recalled, hits=search_results.select(recalled, shown, config))
 
 
 def _is(known: Person | None, person: Person) -> bool:

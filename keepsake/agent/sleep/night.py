@@ -15,6 +15,7 @@ from twisted.internet.defer import DeferredLock
 from keepsake.agent.runtime import Runtime
 from keepsake.errors import ConfigError, KeepsakeError, ModelError, ModelMissing, ModelUnavailable
 from keepsake.events.types import Guard, Sleep
+from keepsake.events.values import GuardOp, SleepOp
 from keepsake.logs import Subsystem, get_logger
 from keepsake.models.queue import Priority
 from keepsake.ports import Generation, GenerationRequest, RefusedAnswer, TargetModel
@@ -144,7 +145,7 @@ class Nights:
         name = self._name
         ask = None
         config = services.sleeping.current
-        services.events.emit(Sleep(agent=name, op="falls asleep", why=why))
+        services.events.emit(Sleep(agent=name, op=SleepOp.FALLS_ASLEEP, why=why))
         self._woken = woken = threading.Event()
         self._prepare()
         try:
@@ -160,7 +161,7 @@ class Nights:
     def end(self, by: str) -> None:
         """End the night, because ``by`` woke the agent. Work stops before its next piece."""
         self.close()
-        self._services.events.emit(Sleep(agent=self._name, op="wakes", why=by))
+        self._services.events.emit(Sleep(agent=self._name, op=SleepOp.WAKES, why=by))
 
     def close(self) -> None:
         """Stop the work, because the server stops or the agent is gone."""
@@ -189,7 +190,7 @@ class Nights:
                     problem = str(error) if known else f"an unexpected error ({error!r})"
                     told = "A task of the night failed"
                     log.error(told, agent=name, step=self.step, exc_info=error)
-                event = partial(Sleep, agent=name, op="step", step=self.step, problem=problem)
+                event = partial(Sleep, agent=name, op=SleepOp.STEP, step=self.step, problem=problem)
                 took = round(seconds() - began, 6)
                 calls, prompts, answers = before
                 emit(
@@ -207,5 +208,5 @@ class Nights:
         finally:
             self.step = ""
             for each in ask.refused:
-                guard = partial(Guard, agent=name, task=each.task, op="refused")
+                guard = partial(Guard, agent=name, task=each.task, op=GuardOp.REFUSED)
                 emit(guard(before=each.answer, reason=each.reason))

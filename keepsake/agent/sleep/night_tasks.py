@@ -26,6 +26,7 @@ from keepsake.books.entries import line as entry_line
 from keepsake.books.person_page import PageLine, PersonPage
 from keepsake.books.plans import MOST_OPEN, read_plan
 from keepsake.errors import NoteRefused
+from keepsake.events.values import Author
 from keepsake.files import replace_file
 from keepsake.happening import Person
 from keepsake.tasks.night import (
@@ -174,7 +175,7 @@ class NightWork:
                 memories=draft.memories,
                 who=[memory.source_id for memory in sources if memory.source_id],
                 now=max(memory.time for memory in sources),
-                by="night",
+                by=Author.NIGHT,
             )
         return len(drafts)
 
@@ -221,7 +222,7 @@ class NightWork:
                 memories=insight.memories,
                 who=[key for each in cited for key in each.who],
                 now=now,
-                by="night",
+                by=Author.NIGHT,
             )
         return {**figures, "insights": len(found)}
 
@@ -271,7 +272,9 @@ class NightWork:
         made = 0
         for draft in ask.do(intentions_task(prompts, self._memory.name, lines, values, read)):
             with suppress(NoteRefused):  # it means to do that already
-                plans.add(replace(draft.plan, since=max(draft.memories, default=0)), by="night")
+                plans.add(
+                    replace(draft.plan, since=max(draft.memories, default=0)), by=Author.NIGHT
+                )
                 made += 1
         return {"planned": made}
 

@@ -31,9 +31,9 @@ from keepsake.agent.surroundings import (
     show,
 )
 from keepsake.agent.thinker import Thinker
-from keepsake.archive.records import GIVE, RULED
+from keepsake.archive.message_types import RULED, MessageType
 from keepsake.events.files import time_of
-from keepsake.happening import ME, Deed, Manner, Result, Speech, What
+from keepsake.happening import ME, Deed, KnownVerb, Manner, Result, Speech, What
 from keepsake.logs import Subsystem, get_logger
 
 log = get_logger(Subsystem.SLEEP)
@@ -214,7 +214,7 @@ class Sleeper:
             return
         self._walk = walk = _Walk(manner, goal or agent.home or agent.location, arrived)
         if manner and agent.location is not walk.goal:
-            show(agent, f"{agent.key} {manner}", "move")
+            show(agent, f"{agent.key} {manner}", MessageType.MOVE)
         self._continue_walk(agent, walk, route_to(agent, walk.goal))
 
     def _step(self, walk: _Walk) -> None:
@@ -243,7 +243,7 @@ class Sleeper:
                 return
             if walk.manner not in (_STROLL, _ERRAND):
                 agent.move_to(walk.goal, quiet=True, move_type="teleport")
-                show(agent, f"{agent.key} comes home.", "move")
+                show(agent, f"{agent.key} comes home.", MessageType.MOVE)
         self.stop_walking()
         walk.arrived()
 
@@ -312,7 +312,7 @@ class Sleeper:
         if deed is not None and event in RULED:
             return True
         name = name_of(agent, speaker)
-        if deed is not None and deed.verb == GIVE:
+        if deed is not None and deed.verb == KnownVerb.GIVE:
             _answer(agent, speaker, f"{name} takes it without waking.")
             return True
         impulse = impulse_of(agent, speaker, what, event=event)
@@ -328,4 +328,4 @@ class Sleeper:
 
 def _answer(agent: Body, speaker: GameObject, text: str) -> None:
     """Tell a speaker that the agent is asleep."""
-    speaker.msg((text, {"type": "asleep"}), from_obj=agent)
+    speaker.msg((text, {"type": MessageType.ASLEEP}), from_obj=agent)

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from keepsake.agent.acting import TALK, Act, Actor
+from keepsake.agent.acting import Act, Actor
 from keepsake.agent.agent_log import ThoughtLog, call_hook
 from keepsake.agent.memory.tools import WRITES, MemoryTools
 from keepsake.agent.surroundings import Body, people_near, place_of
 from keepsake.agent.turns.attempt import AttemptState
 from keepsake.agent.turns.context import TurnContext, secrecy
 from keepsake.agent.turns.scene import available_verbs
-from keepsake.archive.records import COURTESY
-from keepsake.happening import Result
+from keepsake.archive.message_types import MessageType
+from keepsake.events.values import GuardOp
+from keepsake.happening import KnownVerb, Result
 from keepsake.prompt.verbs import Command
 from keepsake.tasks.answer import AnswerPart, PartKind
 from keepsake.tasks.deed import read_deed
@@ -71,7 +72,7 @@ class Answering:
             return
         state.acts.append(act)
         if act.command is None:
-            self._log_guard("dropped", allowed, act.refusal)
+            self._log_guard(GuardOp.DROPPED, allowed, act.refusal)
         elif act.result is not None:
             await wait(act.result)  # the act itself may have cancelled the turn
 
@@ -82,10 +83,10 @@ class Answering:
         found: AnswerPart | None = call_hook(agent, hook, AnswerPart | None, part, part)
         by = f"{type(agent).__name__}.{hook}"
         if found is None:
-            self._log_guard("refused", part, f"{by} vetoed it")
+            self._log_guard(GuardOp.REFUSED, part, f"{by} vetoed it")
             self._state.acts.append(Act(None, "That may not be said or done here", vetoed=True))
         elif found != part:
-            self._log_guard("altered", part, f"{by} changed it")
+            self._log_guard(GuardOp.ALTERED, part, f"{by} changed it")
         return found
 
     def _act(self, part: AnswerPart) -> Act | None:
@@ -103,7 +104,7 @@ class Answering:
         """Say plain words to the partner; return None if they were refused."""
         state = self._state
         if fault := self._fault(part.text):
-            self._log_guard("dropped" if state.acts else "refused", part, fault)
+            self._log_guard(GuardOp.DROPPED if state.acts else GuardOp.REFUSED, part, fault)
             state.fault = fault
             return None
         return self._actor.speak(
@@ -111,7 +112,7 @@ class Answering:
             part.text,
             self._context.partner,
             whispered=whispered,
-            event="" if self._guard else COURTESY,
+            event="" if self._guard else MessageType.COURTESY,
             reason=part.reason,
             basis=state.basis,
         )
@@ -122,7 +123,7 @@ class Answering:
             return Act(None, "You are somewhere else by now")
         if whispered and len(people_near(agent)) > 1:
             return Act(None, "A gesture would show others what was whispered")
-        gesture = Command("emote", part.text, part.reason, words=part.text)
+        gesture = Command(KnownVerb.EMOTE, part.text, part.reason, words=part.text)
         return self._actor.do(agent, gesture, basis=self._state.basis)
 
     def _do_deed(self, part: AnswerPart, *, confided: bool) -> Act:
@@ -130,9 +131,9 @@ class Answering:
         agent = self._body()
         read = read_deed(part.text, *available_verbs(agent, self._context, self._tools))
         if isinstance(read, Command):
-            if read.verb == "done" and any(act.refusal for act in self._state.acts):
+            if read.verb == KnownVerb.DONE and any(act.refusal for act in self._state.acts):
                 return self._refused(read.verb, "You tried to end a plan: one of its steps failed")
-            if read.verb == TALK and (fault := self._fault(read.words)):
+            if read.verb == KnownVerb.TALK and (fault := self._fault(read.words)):
                 return Act(None, fault)
             return self._actor.do(agent, read, basis=self._state.basis, confided=confided)
         why = "that cannot be done now"
@@ -155,5 +156,5 @@ class Answering:
     def _fault(self, words: str) -> str:
         return self._guard.fault(words) if self._guard else ""
 
-    def _log_guard(self, op: str, part: AnswerPart, reason: str) -> None:
+    def _log_guard(self, op: GuardOp, part: AnswerPart, reason: str) -> None:
         self._thoughts.guard(self._state.impulse, op, part.text, reason)

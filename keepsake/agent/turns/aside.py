@@ -24,6 +24,7 @@ from keepsake.agent.turns.prompting import BuiltPrompt, SupposedTurn, suppose
 from keepsake.agent.turns.scene import available_verbs
 from keepsake.archive.privacy import NOBODY
 from keepsake.errors import KeepsakeError, ModelUnavailable
+from keepsake.events.values import RecallPurpose
 from keepsake.models.profiles import ModelProfile
 from keepsake.models.queue import Outcome, Priority
 from keepsake.ports import Generation, GenerationRequest
@@ -35,8 +36,6 @@ from keepsake.tasks.task import TRIES
 
 ASKER = "Stranger"
 """The name of who asks. One word, because the scripted model reads names of one word."""
-BY = "interview"
-"""Who searches the memory, in the event of the search."""
 _ONLY_WORDS = "Only words are heard here, and no deed is done. Answer in words"
 
 
@@ -116,7 +115,7 @@ class _AsideQuestion:
 
     def _spoken(self, parts: Sequence[AnswerPart]) -> list[str]:
         """Return the lines that the agent says, plainly or as a deed: ``say Good day.``."""
-        able = available_verbs(self._agent, self._turn.turn, self._tools)
+        able = available_verbs(self._agent, self._turn.context, self._tools)
         lines = list[str]()
         for part in parts:
             if part.kind is PartKind.SPEECH:
@@ -144,7 +143,9 @@ async def ask_aside(
         raise KeepsakeError(f"{ref.name} is gone")
     services.update_limits()
     impulse = Impulse(ImpulseKind.ADDRESSED, from_player=True, source=ASKER)
-    turn = await suppose(agent, impulse, question, tools, services, by=BY, audience=NOBODY)
+    turn = await suppose(
+        agent, impulse, question, tools, services, purpose=RecallPurpose.INTERVIEW, audience=NOBODY
+    )
     asked = _AsideQuestion(ref, agent, turn, tools, services)
     answer = AsideAnswer()
     for _ in range(TRIES):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from twisted.internet.defer import Deferred, DeferredQueue
 
@@ -11,11 +11,20 @@ from keepsake.agent.agent_log import ThoughtLog
 from keepsake.agent.runtime import PROFILE, Runtime
 from keepsake.agent.turns.answering import Answering, Wait
 from keepsake.agent.turns.attempt import AttemptState
+from keepsake.events.values import GuardOp
 from keepsake.models.profiles import ModelProfile
 from keepsake.models.queue import Outcome, Priority, Ticket
 from keepsake.ports import Generation, GenerationRequest
 from keepsake.tasks.answer import EMPTY, AnswerPart, AnswerReader, PartKind
 from keepsake.tasks.deed import deed_of
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerEnd:
+    """The end of an answer: the whole answer, an error, or None if the call was cancelled."""
+
+    outcome: Outcome
+
 
 type Build = Callable[[ModelProfile, float], GenerationRequest | None]
 """Builds the request when the queue reaches it, after a wait in seconds; None cancels it."""
@@ -35,8 +44,7 @@ class ModelCall:
         self._priority = priority
         self._build = build
         self._queued = services.seconds()
-        # Pieces of the answer as they come, then the outcome in a tuple.
-        self._inbox: DeferredQueue[str | tuple[Outcome]] = DeferredQueue()
+        self._inbox: DeferredQueue[str | AnswerEnd] = DeferredQueue()
         self._ticket: Ticket | None = None
 
     def submit(self) -> None:
@@ -50,11 +58,11 @@ class ModelCall:
             self._priority,
             self._key,
             self._request,
-            lambda outcome: self._inbox.put((outcome,)),
+            lambda outcome: self._inbox.put(AnswerEnd(outcome)),
         )
 
-    def next(self) -> Deferred[str | tuple[Outcome]]:
-        """Return the next piece of the answer, or at its end the outcome in a tuple."""
+    def next(self) -> Deferred[str | AnswerEnd]:
+        """Return the next piece of the answer, or its end."""
         return self._inbox.get()
 
     def cancel(self) -> None:
@@ -110,7 +118,7 @@ class Reading:
             state.fault = state.fault or state.acts[-1].refusal
         if not state.parts:
             state.fault = state.fault or EMPTY
-            self._thoughts.guard(state.impulse, "refused", answer.text, state.fault)
+            self._thoughts.guard(state.impulse, GuardOp.REFUSED, answer.text, state.fault)
         elif reader.altered:
             why = "labels and marks are not spoken"
-            self._thoughts.guard(state.impulse, "altered", "\n".join(reader.altered), why)
+            self._thoughts.guard(state.impulse, GuardOp.ALTERED, "\n".join(reader.altered), why)

@@ -9,7 +9,8 @@ from keepsake.agent.agent_log import Sent
 from keepsake.agent.attention import Impulse
 from keepsake.agent.body import RoomObject
 from keepsake.errors import ModelError
-from keepsake.events.types import Thought, ThoughtOutcome
+from keepsake.events.types import Thought
+from keepsake.events.values import ThoughtOutcome
 from keepsake.models.queue import Outcome
 from keepsake.ports import Generation
 from keepsake.prompt.sections import Costs
@@ -79,7 +80,7 @@ class Attempt:
 
 @dataclass(kw_only=True)
 class AttemptState:
-    """What changes while an attempt goes on; :meth:`ended` makes it a value."""
+    """What changes while an attempt goes on; :meth:`as_attempt` makes it a value."""
 
     number: int
     impulse: Impulse
@@ -98,8 +99,8 @@ class AttemptState:
         """Whether the answer was refused before anything of it was done; the rest is not read."""
         return bool(self.fault) and not self.acts
 
-    def ended(self, outcome: Outcome = None) -> Attempt:
-        """Return the attempt as a value."""
+    def as_attempt(self, outcome: Outcome = None) -> Attempt:
+        """Return the attempt as it is now, as a value; ``outcome``: what came of the request."""
         return Attempt(
             number=self.number,
             impulse=self.impulse,

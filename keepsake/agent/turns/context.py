@@ -9,8 +9,9 @@ from typing import NamedTuple
 from keepsake.agent.attention import ANSWERED, IDLE, Impulse, ImpulseKind
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.surroundings import Body, identity_of, name_of, people_near
+from keepsake.archive.message_types import MessageType
 from keepsake.archive.privacy import NOBODY, Audience, PrivateWords, is_private, is_redacted
-from keepsake.archive.records import DEED, Memory, MemoryKind
+from keepsake.archive.records import Memory, MemoryKind
 from keepsake.happening import Manner, Person
 from keepsake.tasks.conversation import asks
 
@@ -114,7 +115,7 @@ def _is_news(window: Sequence[Memory]) -> bool:
 
 
 def renewed(
-    agent: Body, turn: TurnContext, impulse: Impulse, memory: MemoryComponent
+    agent: Body, context: TurnContext, impulse: Impulse, memory: MemoryComponent
 ) -> TurnContext:
     """Return the context of a turn that goes on, after more may have come from its partner.
 
@@ -127,15 +128,15 @@ def renewed(
     now = context_of(agent, impulse, memory)
     if impulse.kind is ImpulseKind.PLAN:
         return now
-    if now.partner is None or turn.partner is None:
-        return replace(turn, impulse=impulse)
+    if now.partner is None or context.partner is None:
+        return replace(context, impulse=impulse)
     return replace(
-        turn,
+        context,
         impulse=impulse,
         partner=now.partner,
-        whispered=turn.whispered or now.whispered,
-        audience=turn.audience & now.audience if now.whispered else turn.audience,
-        words=now.words or turn.words,
+        whispered=context.whispered or now.whispered,
+        audience=context.audience & now.audience if now.whispered else context.audience,
+        words=now.words or context.words,
     )
 
 
@@ -146,7 +147,7 @@ def unanswered(window: Sequence[Memory], impulse: Impulse) -> Unanswered:
     for memory in reversed(window):
         said = memory.said
         # A deed that replied to the words of this impulse has answered only a part of them.
-        left = memory.event == DEED and memory.number > impulse.memory
+        left = memory.event == MessageType.DEED and memory.number > impulse.memory
         to = said.listener if said is not None and not left else None
         if to is not None and to.is_same(person):
             since = memory.answers or memory.number
@@ -185,15 +186,15 @@ def came_after(window: Sequence[Memory], waiting: Unanswered, person: Person) ->
     return False
 
 
-def secrecy(agent: Body, turn: TurnContext, private: PrivateWords) -> tuple[bool, bool]:
+def secrecy(agent: Body, context: TurnContext, private: PrivateWords) -> tuple[bool, bool]:
     """Return whether an answer is whispered, and whether its prompt may hold whispered words.
 
     The answer to a whisper is whispered. So is an answer that may hold whispered words, if others
     have come in since. Any answer to a prompt with whispered words may hold them.
     """
-    alone = len(turn.audience) == 1 and private.shares_with(turn.audience)
-    confided = turn.whispered or alone
-    if turn.whispered or not turn.partner:
-        return turn.whispered, confided
-    came_in = not turn.audience.issuperset(map(identity_of, people_near(agent)))
+    alone = len(context.audience) == 1 and private.shares_with(context.audience)
+    confided = context.whispered or alone
+    if context.whispered or not context.partner:
+        return context.whispered, confided
+    came_in = not context.audience.issuperset(map(identity_of, people_near(agent)))
     return came_in and confided, confided

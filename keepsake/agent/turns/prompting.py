@@ -8,15 +8,16 @@ from typing import Any
 
 from keepsake.agent.attention import Impulse
 from keepsake.agent.memory.present import present_only
-from keepsake.agent.memory.related import SearchResult
+from keepsake.agent.memory.search_results import SearchResult
 from keepsake.agent.memory.tools import MemoryTools
 from keepsake.agent.runtime import PROFILE, Runtime
 from keepsake.agent.surroundings import AgentRef, Body, place_of
 from keepsake.agent.turns.context import TurnContext, context_of
-from keepsake.agent.turns.scene import recall_for_turn, scene_of
+from keepsake.agent.turns.scene import made_from, recall_for_turn, scene_of
 from keepsake.archive.privacy import Audience, is_private, is_redacted
 from keepsake.archive.records import Memory
 from keepsake.errors import KeepsakeError, ModelUnavailable
+from keepsake.events.values import RecallPurpose
 from keepsake.happening import ME, Person, Speech
 from keepsake.logs import Subsystem, get_logger
 from keepsake.models.profiles import ModelProfile
@@ -47,12 +48,12 @@ class BuiltPrompt:
 
 def prompt_of(
     agent: Body,
-    turn: TurnContext,
+    context: TurnContext,
     tools: MemoryTools,
     services: Runtime,
     *,
     form: PromptForm,
-    found: SearchResult | None = None,
+    recalled: SearchResult | None = None,
     extra: Memory | None = None,
     refused: str = "",
 ) -> BuiltPrompt:
@@ -60,7 +61,7 @@ def prompt_of(
 
     Args:
         form: The form of the model's prompts.
-        found: The result of recall.
+        recalled: The result of recall; None without one.
         extra: A memory to show as the newest one, for a preview or a warm-up.
         refused: Why the last answer was refused; empty at the first attempt.
 
@@ -68,13 +69,15 @@ def prompt_of(
         KeepsakeError: The memory or a template cannot be read.
     """
     now = services.clock.now()
-    scene, made_from = scene_of(agent, turn, tools, found, now, extra=extra, refused=refused)
+    shown = tools.selected(recalled)
+    scene = scene_of(agent, context, tools, shown, now, extra=extra, refused=refused)
+    basis = made_from(tools, shown)
     if not services.thinking.current.memory:
-        scene, made_from = present_only(scene, made_from, now)
+        scene, basis = present_only(scene, basis, now)
     private = {m.number for m in scene.window if is_private(m) and not is_redacted(m)}
     for excerpt in (*scene.recalled, *scene.told):
         private.update(excerpt.numbers)
-    return BuiltPrompt(form.render(scene), form, made_from, tuple(sorted(private)))
+    return BuiltPrompt(form.render(scene), form, basis, tuple(sorted(private)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,12 +86,12 @@ class SupposedTurn:
 
     Attributes:
         said: The memory of the words, as the newest one; None if nobody says them.
-        found: The result of recall.
+        recalled: The result of recall.
     """
 
-    turn: TurnContext
+    context: TurnContext
     said: Memory | None
-    found: SearchResult | None
+    recalled: SearchResult | None
 
     def prompt(
         self,
@@ -102,11 +105,11 @@ class SupposedTurn:
         """Return its prompt; see :func:`prompt_of`."""
         return prompt_of(
             agent,
-            self.turn,
+            self.context,
             tools,
             services,
             form=form,
-            found=self.found,
+            recalled=self.recalled,
             extra=self.said,
             refused=refused,
         )
@@ -119,26 +122,26 @@ async def suppose(
     tools: MemoryTools,
     services: Runtime,
     *,
-    by: str,
+    purpose: RecallPurpose,
     audience: Audience | None = None,
 ) -> SupposedTurn:
     """Return the turn that would come if the source of an impulse said ``words``, after recall.
 
     Args:
-        by: Who asks, for the event of the search.
+        purpose: What the search is for; logged with it.
         audience: Who hears the answer; None for those who are here.
 
     Raises:
         KeepsakeError: The memory cannot be read.
     """
-    turn = context_of(agent, impulse, tools.memory)
+    context = context_of(agent, impulse, tools.memory)
     if audience is not None:
-        turn = replace(turn, audience=audience)
-    said = supposed(agent, turn.partner, words, tools, services)
+        context = replace(context, audience=audience)
+    said = supposed(agent, context.partner, words, tools, services)
     if said is not None:
-        turn = replace(turn, words=words)
-    found = await recall_for_turn(agent, turn, tools, by=by)
-    return SupposedTurn(turn, said, found)
+        context = replace(context, words=words)
+    recalled = await recall_for_turn(agent, context, tools, purpose)
+    return SupposedTurn(context, said, recalled)
 
 
 async def preview(
@@ -149,7 +152,7 @@ async def preview(
     Raises:
         KeepsakeError: The memory or a template cannot be read, or no model can be asked.
     """
-    turn = await suppose(agent, impulse, words, tools, services, by="builder")
+    turn = await suppose(agent, impulse, words, tools, services, purpose=RecallPurpose.BUILDER)
     form = services.prompt_form(services.gateway.model(PROFILE)[0].resolved())
     built = turn.prompt(agent, tools, services, form=form)
     return built.prompt.rendered, built.prompt.budget
@@ -166,9 +169,9 @@ def warm_up(ref: AgentRef, impulse: Impulse, tools: MemoryTools, services: Runti
             return None
         if agent.db.paused or agent.db.asleep:
             return None
-        turn = context_of(agent, impulse, tools.memory)
-        said = supposed(agent, turn.partner, "…", tools, services)
-        built = prompt_of(agent, turn, tools, services, form=form, extra=said)
+        context = context_of(agent, impulse, tools.memory)
+        said = supposed(agent, context.partner, "…", tools, services)
+        built = prompt_of(agent, context, tools, services, form=form, extra=said)
         return replace(profile.request(built.prompt.request), cache_key=key, max_tokens=1)
 
     def ended(outcome: Outcome | KeepsakeError) -> None:

@@ -7,7 +7,7 @@ from random import Random
 from keepsake.agent.acting import Basis
 from keepsake.agent.attention import Impulse, ImpulseKind
 from keepsake.agent.memory.memory import MemoryComponent
-from keepsake.agent.memory.related import SearchResult
+from keepsake.agent.memory.search_results import SearchResult
 from keepsake.agent.surroundings import Body
 from keepsake.agent.turns.context import TurnContext
 from keepsake.books.persona import open_lines
@@ -16,42 +16,42 @@ from keepsake.recall.documents import DocumentKind
 from keepsake.tasks.fallback import FallbackLine, answer
 
 
-def basis_of_rule(impulse: Impulse, found: SearchResult | None) -> Basis:
+def basis_of_rule(impulse: Impulse, recalled: SearchResult | None) -> Basis:
     """Return what a reply by rule rests on: the words that it answers, and what was recalled."""
-    hits = found.of(DocumentKind.MEMORY) if found else []
+    hits = recalled.of(DocumentKind.MEMORY) if recalled else []
     numbers = {hit.document.first for hit in hits} | {impulse.memory}
     return Basis(rests_on=tuple(sorted(numbers - {0})))
 
 
 def reply_by_rule(
     agent: Body,
-    turn: TurnContext,
+    context: TurnContext,
     partner: Person,
-    found: SearchResult | None,
+    recalled: SearchResult | None,
     memory: MemoryComponent,
 ) -> str:
     """Return a reply to the partner, for when there is no model.
 
     It uses the agent's persona, and what this partner said before.
     """
-    window = memory.private.heard_by(memory.memory.context().window, turn.audience)
-    hits = found.of(DocumentKind.MEMORY) if found else []
+    window = memory.private.heard_by(memory.memory.context().window, context.audience)
+    hits = recalled.of(DocumentKind.MEMORY) if recalled else []
     scores = {hit.document.first: hit.score for hit in hits}
     lines = [FallbackLine(text) for text in open_lines(str(agent.db.profile or ""))]
     for each in (*(hit.document.memory() for hit in hits), *window):
-        told = each.heard if each.number < turn.impulse.memory else None
+        told = each.heard if each.number < context.impulse.memory else None
         if told is not None and told.speaker.is_same(partner):
             score = scores.get(each.number, 0.0)
             whole = told.words == told.shown
             lines.append(FallbackLine(told.words, each.number, score, whole))
-    kind = turn.impulse.kind
+    kind = context.impulse.kind
     return answer(
-        turn.words,
+        context.words,
         agent=agent.key,
         partner=partner.name,
         said_before=[own.words for each in window if (own := each.said) is not None],
         lines=lines,
         rng=Random(memory.newest),
-        arrival=kind is ImpulseKind.ARRIVAL and not turn.words,
-        given="something" if kind is ImpulseKind.GIVEN and not turn.words else "",
+        arrival=kind is ImpulseKind.ARRIVAL and not context.words,
+        given="something" if kind is ImpulseKind.GIVEN and not context.words else "",
     )

@@ -1,17 +1,16 @@
-"""The scene of an agent's turn: its memories, and its surroundings."""
+"""What the prompt of a turn shows: memories, what was recalled, books, plans, surroundings."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from itertools import takewhile
 from typing import Any
 
 from keepsake.agent.agent_log import call_hook
 from keepsake.agent.appointments import Invitation
 from keepsake.agent.attention import ImpulseKind
-from keepsake.agent.memory.related import SearchResult, line_of, scene_query
+from keepsake.agent.memory.search_results import SearchResult, line_of, scene_query
 from keepsake.agent.memory.tools import WRITES, MemoryTools
 from keepsake.agent.plans import lines_of
 from keepsake.agent.surroundings import (
@@ -33,45 +32,49 @@ from keepsake.agent.turns.context import (
     secrecy,
     unanswered,
 )
+from keepsake.agent.turns.excerpts import excerpts_of, people_known, told_lines
 from keepsake.archive.records import Memory
 from keepsake.archive.transcript import day_and_time
 from keepsake.events.types import Recalled
-from keepsake.happening import Person
-from keepsake.language.perception import is_question
-from keepsake.prompt.verbs import AGREE, ANSWERS, NAMING, VERBS, WORDS, Options, Takes, Verb
-from keepsake.recall.documents import SAME_SCENE, DocumentKind, Hit
-from keepsake.recall.fusion import BY_WORDS
-from keepsake.tasks.conversation import excerpt
-from keepsake.tasks.scene import Excerpt, Scene
+from keepsake.events.values import RecallPurpose
+from keepsake.happening import KnownVerb
+from keepsake.memory.types import MemoryContext
+from keepsake.prompt.verbs import ANSWERS, NAMING, VERBS, WORDS, Options, Takes, Verb
+from keepsake.recall.documents import DocumentKind
+from keepsake.tasks.scene import Scene
 
 
 def recall_for_turn(
-    agent: Body, turn: TurnContext, tools: MemoryTools, by: str = ""
+    agent: Body, context: TurnContext, tools: MemoryTools, purpose: RecallPurpose | None = None
 ) -> Awaitable[SearchResult | None]:
     """Search the memory for a turn; the result is None if the search failed or timed out.
 
-    ``by``: Who asks, for the event log; empty for the agent itself.
+    The query is what the partner said, or the scene if there is nothing to answer: recent lines,
+    place, people.
+
+    ``purpose``: What the search is for, for the event log; None for a turn of the agent.
     """
+    own = RecallPurpose.TALK if context.words else RecallPurpose.THOUGHT
     here = names_of(people_near(agent), agent)
-    return tools.recaller.search(
-        turn.words or scene_query(tools.memory.memory.context(), place_of(agent), here),
-        scene=not (turn.words or by),
-        by=by or ("talk" if turn.words else "thought"),
-        audience=turn.audience,
-        asker=turn.partner if turn.words else None,
+    return tools.recaller.recall(
+        context.words or scene_query(tools.memory.memory.context(), place_of(agent), here),
+        purpose=purpose or own,
+        scene=not context.words,
+        audience=context.audience,
+        asker=context.partner if context.words else None,
     )
 
 
 def available_verbs(
-    agent: Body, turn: TurnContext, tools: MemoryTools
+    agent: Body, context: TurnContext, tools: MemoryTools
 ) -> tuple[tuple[Verb, ...], Options]:
     """Return the verbs that the agent may use in this turn, and their options.
 
     An agent that answers somebody may leave the talk, but not the place where it hosts guests.
     """
-    _, confided = secrecy(agent, turn, tools.memory.private)
-    without = {"talk"} | WRITES if confided else set[str]()
-    if invitation_to(tools, turn) is None:
+    _, confided = secrecy(agent, context, tools.memory.private)
+    without = {KnownVerb.TALK} | WRITES if confided else set[str]()
+    if invitation_to(tools, context) is None:
         without |= ANSWERS
     without |= tools.withheld
     verbs = tuple(verb for verb in VERBS if verb.name not in without)
@@ -80,25 +83,25 @@ def available_verbs(
     verbs += tuple(verb for verb in own if not (confided and f"<{WORDS}>" in verb.usage))
     mind = agent.mind
     must_stay = mind is not None and mind.thinker.must_stay
-    stays = hosts_guests(agent) if turn.partner else must_stay
-    if turn.impulse.kind is ImpulseKind.PLAN:  # guests wait, but not somebody whom it talks with
+    stays = hosts_guests(agent) if context.partner else must_stay
+    if context.impulse.kind is ImpulseKind.PLAN:  # guests wait, but not somebody whom it talks with
         stays = mind is not None and mind.thinker.in_talk
     options = options_of(agent, stays=stays)
     if confided:  # no verb reaches anybody else, whatever it is
-        near = (each for each in people_near(agent) if identity_of(each) in turn.audience)
+        near = (each for each in people_near(agent) if identity_of(each) in context.audience)
         options = replace(options, people=names_of(near, agent))
     return verbs, options
 
 
-def invitation_to(tools: MemoryTools, turn: TurnContext) -> Invitation | None:
+def invitation_to(tools: MemoryTools, context: TurnContext) -> Invitation | None:
     """Return the partner's invitation that the agent has not answered; None if there is none.
 
     An agent that does without plans cannot answer any.
     """
     appointments = tools.appointments
-    if appointments is None or AGREE in tools.withheld:
+    if appointments is None or KnownVerb.AGREE in tools.withheld:
         return None
-    return appointments.open_from(turn.partner)
+    return appointments.open_from(context.partner)
 
 
 # -- the scene
@@ -106,125 +109,156 @@ def invitation_to(tools: MemoryTools, turn: TurnContext) -> Invitation | None:
 
 def scene_of(
     agent: Body,
-    turn: TurnContext,
+    context: TurnContext,
     tools: MemoryTools,
-    found: SearchResult | None,
+    recalled: SearchResult,
     now: datetime,
     *,
     extra: Memory | None = None,
     refused: str = "",
-) -> tuple[Scene, Mapping[str, Any]]:
-    """Collect the inputs of a turn's prompt, and their summary for the thought's event.
+) -> Scene:
+    """Collect what a turn's prompt shows.
 
     Args:
+        recalled: What the prompt shows of the results of recall.
         extra: A memory to show as the newest one, for a preview or a warm-up.
         refused: Why the last answer was refused; empty at the first attempt.
 
     Raises:
         KeepsakeError: The memory cannot be read.
     """
-    memory = tools.memory
-    books = tools.books
-    hits = tools.recalled(found)
-    context = memory.memory.context()
-    audience = turn.audience
-    longterm = context.longterm
-    recent = context.recent
-    window = memory.private.heard_by(context.shown, turn.audience)
-    window = (*window, extra) if extra is not None else window
-    # Lines of the window that the budget leaves out are not shown.
-    first = tools.shown_from
-    who = turn.impulse.source_id if turn.partner else ""
-    lines = {
-        kind: tuple(line_of(hit.document) for hit in hits if hit.document.kind is kind)
-        for kind in (DocumentKind.SUMMARY, DocumentKind.NOTE)
-    }
-    waiting = unanswered(window, turn.impulse) if turn.partner else NOTHING
+    private = tools.memory.private
+    remembered = tools.memory.memory.context()
+    window = private.heard_by(remembered.shown, context.audience)
+    if extra is not None:
+        window = (*window, extra)
+    waiting = unanswered(window, context.impulse) if context.partner else NOTHING
     # What is answered, repeated if something else that is answered came after it.
-    late = turn.partner is not None and came_after(window, waiting, turn.partner)
-    known = people_known(agent)
-    excerpts = excerpts_of(hits, found, known)
-    told = told_lines(hits, waiting.words, known)
-    invitation = invitation_to(tools, turn)
-    scene = replace(
-        _surroundings(
-            agent, turn, now, *available_verbs(agent, turn, tools), withheld=tools.withheld
-        ),
-        longterm=longterm.text if longterm else "",
-        longterm_span=f"{longterm.first} to {longterm.last}" if longterm else "",
-        recent=recent.text if recent else "",
-        recent_span=f"{recent.first} to {recent.last}" if recent else "",
-        recalled=excerpts,
-        told=told,
-        experiences=lines[DocumentKind.SUMMARY],
-        notes=lines[DocumentKind.NOTE],
-        **_plans_of(tools, turn),
-        pinned=tuple(books.pinned.shown),
-        noticed=memory.commitments.lines(
-            first, lambda number: memory.private.may_hear([number], audience)
-        ),
-        journal=books.journal_lines(memory.private, first, who),
-        people=books.people_lines(agent, memory.private, first, audience, who),
+    late = context.partner is not None and came_after(window, waiting, context.partner)
+    invitation = invitation_to(tools, context)
+    able = available_verbs(agent, context, tools)
+    scene = _surroundings(agent, context, now, *able, withheld=tools.withheld)
+    scene = _with_summaries(scene, remembered)
+    scene = _with_recalled(scene, agent, recalled, waiting.words)
+    scene = _with_plans(scene, context, tools)
+    scene = _with_books(scene, agent, context, tools)
+    return replace(
+        scene,
         window=window,
         words=waiting.words if late else "",
         asked="" if late else waiting.words,
         invitation=invitation.line if invitation is not None else "",
         earlier=waiting.memories[-1].line if late and waiting.memories else "",
-        answers=_answered(tools, turn, waiting),
-        whispered=turn.whispered,
+        answers=_answered(tools, context, waiting),
+        whispered=context.whispered,
         refused=refused,
     )
-    covered = recent.last if recent else 0
-    used = []
-    for hit in hits:
-        document = hit.document
-        score = round(hit.score, 4)
-        why = "; ".join(hit.reasons)
-        used.append(
-            Recalled(
-                kind=document.kind.label,
-                n=document.number,
-                title=document.title,
-                score=score,
-                why=why,
-            )
-        )
-    return scene, {
+
+
+def made_from(tools: MemoryTools, recalled: SearchResult) -> Mapping[str, Any]:
+    """Return what a prompt is made from, as fields of the thought's event."""
+    remembered = tools.memory.memory.context()
+    longterm = remembered.longterm
+    covered = remembered.recent.last if remembered.recent else 0
+    return {
         "longterm": longterm.last if longterm else 0,
         "recent": covered,
-        "total": context.window[-1].number if context.window else covered,
-        "compaction": context.compaction,
-        "recalled": used,
+        "total": remembered.window[-1].number if remembered.window else covered,
+        "compaction": remembered.compaction,
+        "recalled": [
+            Recalled(
+                kind=hit.document.kind.label,
+                n=hit.document.number,
+                title=hit.document.title,
+                score=round(hit.score, 4),
+                why="; ".join(hit.reasons),
+            )
+            for hit in recalled.hits
+        ],
     }
 
 
-def _plans_of(tools: MemoryTools, turn: TurnContext) -> dict[str, Any]:
-    """Return the fields of a scene about plans: open ones, missed ones, and the one that is due."""
+def _with_summaries(scene: Scene, remembered: MemoryContext) -> Scene:
+    """Return the scene with both summaries."""
+    longterm = remembered.longterm
+    recent = remembered.recent
+    return replace(
+        scene,
+        longterm=longterm.text if longterm else "",
+        longterm_span=f"{longterm.first} to {longterm.last}" if longterm else "",
+        recent=recent.text if recent else "",
+        recent_span=f"{recent.first} to {recent.last}" if recent else "",
+    )
+
+
+def _with_recalled(scene: Scene, agent: Body, recalled: SearchResult, words: str) -> Scene:
+    """Return the scene with what was recalled.
+
+    ``words``: What the partner said since the last answer.
+    """
+    known = people_known(agent)
+    lines = {
+        kind: tuple(line_of(hit.document) for hit in recalled.of(kind))
+        for kind in (DocumentKind.SUMMARY, DocumentKind.NOTE)
+    }
+    return replace(
+        scene,
+        recalled=excerpts_of(recalled, known),
+        told=told_lines(recalled.hits, words, known),
+        experiences=lines[DocumentKind.SUMMARY],
+        notes=lines[DocumentKind.NOTE],
+    )
+
+
+def _with_books(scene: Scene, agent: Body, context: TurnContext, tools: MemoryTools) -> Scene:
+    """Return the scene with what the agent's books hold and the audience may hear."""
+    books = tools.books
+    private = tools.memory.private
+    audience = context.audience
+    # Lines of the window that the budget leaves out are not shown.
+    first = tools.shown_from
+    who = context.impulse.source_id if context.partner else ""
+    return replace(
+        scene,
+        pinned=tuple(books.pinned.shown),
+        noticed=tools.memory.commitments.lines(
+            first, lambda number: private.may_hear([number], audience)
+        ),
+        journal=books.journal_lines(private, first, who),
+        people=books.people_lines(agent, private, first, audience, who),
+    )
+
+
+def _with_plans(scene: Scene, context: TurnContext, tools: MemoryTools) -> Scene:
+    """Return the scene with plans: open ones, missed ones, and the one that is due."""
     plans = tools.plans
     if plans is None:
-        return {}
-    due = plans.named(turn.impulse.plan) if turn.impulse.plan else None
-    return {
-        "plans": lines_of(plans.shown(turn.audience)),
-        "missed": lines_of(plans.missed(turn.audience)),
-        "due": f"{lines_of([due])[0]} ({turn.impulse.why})" if due is not None else "",
-    }
+        return scene
+    impulse = context.impulse
+    due = plans.named(impulse.plan) if impulse.plan else None
+    return replace(
+        scene,
+        plans=lines_of(plans.shown(context.audience)),
+        missed=lines_of(plans.missed(context.audience)),
+        due=f"{lines_of([due])[0]} ({impulse.why})" if due is not None else "",
+    )
 
 
-def _answered(tools: MemoryTools, turn: TurnContext, waiting: Unanswered) -> tuple[int, ...]:
+def _answered(tools: MemoryTools, context: TurnContext, waiting: Unanswered) -> tuple[int, ...]:
     """Return the numbers of the memories that a turn answers, or that are its reason.
 
     The reason for a turn about a plan is the memory on which the plan rests.
     """
-    due = tools.plans.named(turn.impulse.plan) if tools.plans and turn.impulse.plan else None
+    plan = context.impulse.plan
+    due = tools.plans.named(plan) if tools.plans and plan else None
     since = due.since if due is not None else 0
-    numbers = {each.number for each in waiting.memories} | {turn.impulse.memory, since}
+    numbers = {each.number for each in waiting.memories} | {context.impulse.memory, since}
     return tuple(sorted(numbers - {0}))
 
 
 def _surroundings(
     agent: Body,
-    turn: TurnContext,
+    context: TurnContext,
     now: datetime,
     verbs: Sequence[Verb],
     options: Options,
@@ -277,76 +311,9 @@ def _surroundings(
         ways=tuple(options.ways.values()),
         options=tuple(f"{u}{own.get(v, '')}" for v, u in usages.items() if v.takes in changing),
         facts=tuple(map(str, facts)),
-        partner=turn.partner.name if turn.partner else "",
-        trigger=turn.impulse.kind,
-        occasion=turn.impulse.why if turn.impulse.kind is ImpulseKind.IDLE else "",
+        partner=context.partner.name if context.partner else "",
+        trigger=context.impulse.kind,
+        occasion=context.impulse.why if context.impulse.kind is ImpulseKind.IDLE else "",
         tools=tuple(usages.items()),
         commands=tuple(f"{v.usage}: {v.help}" for v in verbs),
     )
-
-
-type KnownAs = Callable[[Person], str]
-"""Returns the name by which a prompt calls somebody from an old memory."""
-
-
-def people_known(agent: Body) -> KnownAs:
-    """Return how a prompt calls people from old memories, by those who are here.
-
-    Somebody who is here under another name gets that name. Somebody else with the name of a person
-    who is here is called ``another Tom``.
-    """
-    here = {identity_of(each): name_of(each, agent) for each in people_near(agent)}
-    taken = set(here.values())
-
-    def known_as(person: Person) -> str:
-        now = here.get(person.id) if person.id else None
-        if now is not None:
-            return now if now == person.name else f"{now} (then {person.name})"
-        return f"another {person.name}" if person.id and person.name in taken else person.name
-
-    return known_as
-
-
-def excerpts_of(
-    hits: Sequence[Hit], found: SearchResult | None, known_as: KnownAs
-) -> tuple[Excerpt, ...]:
-    """Return excerpts around the memories that were found, best first."""
-    around = found.around if found else ()
-    excerpts = list[Excerpt]()
-    shown = set[int]()
-    for hit in hits:
-        if hit.document.kind is not DocumentKind.MEMORY or hit.document.first in shown:
-            continue
-        memory = hit.document.memory()
-        talk = _same_talk(memory, (each for each in around if each.number not in shown))
-        numbers = tuple(each.number for each in talk)
-        shown.update(numbers)
-        excerpts.append(Excerpt(numbers, excerpt(talk, known_as)))
-    return tuple(excerpts)
-
-
-def told_lines(hits: Sequence[Hit], words: str, known_as: KnownAs) -> tuple[Excerpt, ...]:
-    """Return what others said in the memories that were found, for the prompt of a small model.
-
-    Args:
-        words: What the partner said. A question uses all hits, other words only hits that share a
-            word with them.
-    """
-    lines = list[Excerpt]()
-    for hit in hits:
-        if hit.document.kind is not DocumentKind.MEMORY:
-            continue
-        said = hit.document.memory().heard
-        relevant = is_question(words) or any(each.startswith(BY_WORDS) for each in hit.reasons)
-        if said and not is_question(said.words) and relevant:
-            line = f'{known_as(said.speaker)} said, "{said.words}"'
-            lines.append(Excerpt((hit.document.first,), line))
-    return tuple(lines)
-
-
-def _same_talk(memory: Memory, around: Iterable[Memory]) -> list[Memory]:
-    """Return the memory with consecutive ones of the same talk, at most three on each side."""
-    talk = {each.number: each for each in around if abs(each.time - memory.time) <= SAME_SCENE}
-    after = takewhile(talk.__contains__, range(memory.number + 1, memory.number + 4))
-    before = takewhile(talk.__contains__, range(memory.number - 1, memory.number - 4, -1))
-    return [*(talk[n] for n in sorted(before)), memory, *(talk[n] for n in after)]

@@ -20,20 +20,20 @@ from keepsake.agent.acting import Actor, Basis
 from keepsake.agent.agent_log import Sent, ThoughtLog
 from keepsake.agent.appointments import Invitation
 from keepsake.agent.attention import Impulse
-from keepsake.agent.memory.related import SearchResult
+from keepsake.agent.memory.search_results import SearchResult
 from keepsake.agent.memory.tools import TOOL_SECONDS, MemoryTools
 from keepsake.agent.runtime import Runtime
 from keepsake.agent.scheduler import Alarm
 from keepsake.agent.surroundings import AgentRef, Body, players_near, show_no_answer
 from keepsake.agent.turns.answering import Answering
-from keepsake.agent.turns.asking import ModelCall, Reading
+from keepsake.agent.turns.asking import AnswerEnd, ModelCall, Reading
 from keepsake.agent.turns.attempt import Attempt, AttemptState, TurnDropped, thought_of
 from keepsake.agent.turns.context import UNPROMPTED, context_of, renewed
-from keepsake.agent.turns.prompting import prompt_of
+from keepsake.agent.turns.prompting import BuiltPrompt, prompt_of
 from keepsake.agent.turns.rules import basis_of_rule, reply_by_rule
 from keepsake.agent.turns.scene import invitation_to, recall_for_turn
 from keepsake.errors import KeepsakeError, ModelError, ModelUnavailable
-from keepsake.events.types import ThoughtOutcome
+from keepsake.events.values import ThoughtOutcome, Urgency
 from keepsake.happening import Person
 from keepsake.language.perception import shorten
 from keepsake.logs import Subsystem, get_logger
@@ -42,6 +42,7 @@ from keepsake.models.queue import Priority
 from keepsake.ports import Generation, GenerationRequest
 from keepsake.prompt.sections import costs_of
 from keepsake.tasks.answer import AnswerPart, PartKind
+from keepsake.tasks.forms.form import PromptForm
 from keepsake.tasks.guard import SpeechGuard
 from keepsake.tasks.task import TRIES
 
@@ -135,7 +136,7 @@ class Turn:
         """Whether a player waits for an answer, because no model gave one."""
         last = self.attempts[-1] if self.attempts else None
         gone = last is not None and last.failure is not None and not last.has_answer
-        return gone and self.impulse.priority == "player"
+        return gone and self.impulse.priority is Urgency.PLAYER
 
     # -- the turn
 
@@ -148,18 +149,18 @@ class Turn:
             await self._think()
         except TurnDropped:
             if not self.dropped:
-                self._end(self._state.ended(), ThoughtOutcome.DROPPED)
+                self._end(self._state.as_attempt(), ThoughtOutcome.DROPPED)
         except Exception as error:
             # A bug must not keep the agent from thinking again.
             log.error("The thought failed", agent=self._agent.key, exc_info=error)
-            self._end(self._state.ended(), ThoughtOutcome.BROKE_OFF, repr(error))
+            self._end(self._state.as_attempt(), ThoughtOutcome.BROKE_OFF, repr(error))
 
     async def _think(self) -> None:
         """Recall, ask the model, and do what it answers.
 
         The model sees the result of a look-up and goes on.
         """
-        has_model = self._has_model()
+        has_model = self._find_model()
         self._context = context_of(self._agent, self.impulse, self._tools.memory)
         if self._context.answered or self._is_plan_gone():  # an earlier answer covered it already
             raise TurnDropped
@@ -168,11 +169,11 @@ class Turn:
         invited = invitation_to(self._tools, self._context) is not None
         by_rule = not has_model or (invited and not self._services.acts_unprompted)
         for _ in range(1 + MOST_LOOKUPS):
-            found = await self._wait(recall_for_turn(self._agent, self._context, self._tools))
+            recalled = await self._wait(recall_for_turn(self._agent, self._context, self._tools))
             if by_rule:
-                await self._answer_by_rule(found)
+                await self._answer_by_rule(recalled)
                 return
-            last = await self._answer(found)
+            last = await self._answer(recalled)
             if not last.looked_up:
                 return
 
@@ -181,10 +182,10 @@ class Turn:
         self.dropped = True
         if self._call is not None:
             self._call.cancel()
-        self._end(self._state.ended(), ThoughtOutcome.DROPPED)
+        self._end(self._state.as_attempt(), ThoughtOutcome.DROPPED)
 
-    def _has_model(self) -> bool:
-        """Whether a model answers; else rules do."""
+    def _find_model(self) -> bool:
+        """Publish the limits of the agents' model; return whether there is one, or rules answer."""
         try:
             self._services.update_limits()
             return self._services.agent_profile is not None
@@ -193,12 +194,12 @@ class Turn:
 
     async def _wait[T](self, result: Awaitable[T]) -> T:
         """Return a result. Raise TurnDropped if the turn is cancelled or the agent cannot act."""
-        found = await result
+        value = await result
         agent = self._ref.body()
         if self.dropped or agent is None or agent.db.paused or agent.db.asleep or agent.has_account:
             raise TurnDropped
         self._agent = agent
-        return found
+        return value
 
     def _is_plan_gone(self) -> bool:
         """Whether the turn is about a plan that has ended, or whose person has gone again."""
@@ -216,7 +217,7 @@ class Turn:
 
     # -- an answer
 
-    async def _answer_by_rule(self, found: SearchResult | None) -> None:
+    async def _answer_by_rule(self, recalled: SearchResult | None) -> None:
         """Answer a person by rule."""
         wanted = self._take_newer()
         if wanted is None:
@@ -225,16 +226,17 @@ class Turn:
         partner = self._context.partner
         if partner is None:
             raise TurnDropped
-        basis = basis_of_rule(wanted, found)
+        basis = basis_of_rule(wanted, recalled)
         self._state = state = AttemptState(number=1, impulse=wanted, basis=basis)
         invitation = invitation_to(self._tools, self._context)
         if invitation is None:
-            words = reply_by_rule(self._agent, self._context, partner, found, self._tools.memory)
+            memory = self._tools.memory
+            words = reply_by_rule(self._agent, self._context, partner, recalled, memory)
         else:
             words = await self._settle_by_rule(invitation, partner)
         part = AnswerPart(PartKind.SPEECH, words)
         await self._answering(None).carry_out(part, self._wait)
-        self._end_answered(state.ended())
+        self._end_answered(state.as_attempt())
 
     async def _settle_by_rule(self, invitation: Invitation, partner: Person) -> str:
         """Answer an invitation by rule, and return the words: yes if the agent is free then."""
@@ -249,14 +251,14 @@ class Turn:
             agrees = False
         return appointments.answer_line(invitation, self._context.words, agrees=agrees)
 
-    async def _answer(self, found: SearchResult | None) -> Attempt:
+    async def _answer(self, recalled: SearchResult | None) -> Attempt:
         """Ask the model. If its first part is refused, ask once more and give the reason."""
         refused = ""
         for number in range(1, TRIES + 1):
             self._state = AttemptState(number=number, impulse=self.impulse)
             self._reading = None
             await self._wait(self._tools.compactions.make_room())
-            attempt = await self._attempt(found, refused)
+            attempt = await self._attempt(recalled, refused)
             refused = attempt.fault
             if attempt.too_large and number < TRIES and self._tools.compactions.no_room is None:
                 continue  # its size is known now, so a compaction may make room
@@ -270,7 +272,7 @@ class Turn:
             show_no_answer(self._agent, self.impulse)
         return attempt
 
-    async def _attempt(self, found: SearchResult | None, refused: str) -> Attempt:
+    async def _attempt(self, recalled: SearchResult | None, refused: str) -> Attempt:
         """Ask the model once, and do each part of the answer as soon as it is complete."""
         state = self._state
         services = self._services
@@ -278,76 +280,99 @@ class Turn:
             services,
             f"agent-{self._ref.number}",
             self._priority,
-            lambda profile, waited: self._request(profile, found, refused, waited),
+            lambda profile, waited: self._request(profile, recalled, refused, waited),
         )
         try:
             call.submit()
         except KeepsakeError as error:
             failed = error if isinstance(error, ModelError) else ModelUnavailable(str(error))
-            return state.ended(failed)
+            return state.as_attempt(failed)
         try:
-            while isinstance(item := await self._wait(call.next()), str):
+            piece = await self._wait(call.next())
+            while not isinstance(piece, AnswerEnd):
                 assert self._reading is not None
-                await self._reading.take(item, self._wait)
+                await self._reading.take(piece, self._wait)
                 if state.is_refused:
-                    return state.ended()  # skip the rest: the model is asked again
-            (outcome,) = item
+                    return state.as_attempt()  # skip the rest: the model is asked again
+                piece = await self._wait(call.next())
+            outcome = piece.outcome
             if isinstance(outcome, Generation) and self._reading is not None:
                 self._register_answer(outcome)
                 await self._reading.end(outcome, self._wait)
-            return state.ended(outcome)
+            return state.as_attempt(outcome)
         finally:
             call.cancel()  # for a turn that ended early
 
     @property
     def _priority(self) -> Priority:
         """The priority of the request: what no player sees can wait."""
-        priority = Priority[self.impulse.priority.upper()]
+        priority = Priority[self.impulse.priority.name]
         if priority is Priority.EVENT and not players_near(self._agent):
             return Priority.IDLE
         return priority
 
     def _request(
-        self, profile: ModelProfile, found: SearchResult | None, refused: str, waited: float
+        self, profile: ModelProfile, recalled: SearchResult | None, refused: str, waited: float
     ) -> GenerationRequest | None:
         """Build the request when the queue reaches the turn; None cancels it."""
         services = self._services
-        memory = self._tools.memory
-        agent = self._ref.body()
-        if agent is None or agent.location is None or agent.has_account:  # a builder plays it
-            return None
-        able = not (agent.db.paused or agent.db.asleep or self._is_plan_gone())
-        wanted = self._take_newer() if able else None
         form = services.prompt_form(profile)
-        if wanted is None or not (form.acts_unprompted or self._context.partner):
+        wanted = self._still_wanted(form)
+        if wanted is None:
             return None
-        self._agent = agent
         self._go_on(wanted)
         now = services.clock.now()
         built = prompt_of(
-            agent, self._context, self._tools, services, form=form, found=found, refused=refused
+            self._agent,
+            self._context,
+            self._tools,
+            services,
+            form=form,
+            recalled=recalled,
+            refused=refused,
         )
         prompt = built.prompt
         costs = costs_of(prompt.rendered, services.tokens, prompt.budget)
-        memory.memory.report_prompt(costs.used)
+        self._tools.memory.memory.report_prompt(costs.used)
         state = self._state
         state.impulse = wanted
-        state.place = agent.location
+        state.place = self._agent.location
         if costs.used > prompt.budget:  # the server would cut it at an arbitrary place
             state.too_large = costs
             return None
         request = profile.request(prompt.request)
+        sent = Sent(now, wanted, prompt.rendered, request, costs, waited, built.made_from)
+        self._begin_answer(sent, built)
+        return request
+
+    def _still_wanted(self, form: PromptForm) -> Impulse | None:
+        """Return the current impulse; None if the reason has gone, or the agent cannot act now."""
+        agent = self._ref.body()
+        if agent is None or agent.location is None or agent.has_account:  # a builder plays it
+            return None
+        if agent.db.paused or agent.db.asleep or self._is_plan_gone():
+            return None
+        wanted = self._take_newer()
+        if not (form.acts_unprompted or self._context.partner):
+            return None
+        self._agent = agent
+        return wanted
+
+    def _begin_answer(self, sent: Sent, built: BuiltPrompt) -> None:
+        """Record what is sent and what the answer will rest on, and prepare to read the answer."""
+        state = self._state
+        memory = self._tools.memory
+        prompt = built.prompt
         state.basis = Basis(
             seen=memory.newest,
             rests_on=prompt.rests_on,
             confidants=memory.private.confidants_of({*prompt.rests_on, *built.private}),
         )
-        state.sent = Sent(now, wanted, prompt.rendered, request, costs, waited, built.made_from)
-        self._thoughts.begin(state.sent)
-        guard = SpeechGuard(prompt.instructions, prompt.said, may_repeat=form.may_repeat)
-        reader = form.read(str(agent.key))
+        state.sent = sent
+        self._thoughts.begin(sent)
+        guard = SpeechGuard(prompt.instructions, prompt.said, may_repeat=built.form.may_repeat)
+        reader = built.form.read(str(self._agent.key))
         self._reading = Reading(reader, self._answering(guard), state, self._thoughts)
-        return request
 
     def _answering(self, guard: SpeechGuard | None) -> Answering:
         """Return what carries out an answer; ``guard`` is None for words by rule."""

@@ -10,7 +10,7 @@ _HERE = "keepsake.contrib.evennia"
 _HAPPENING = "keepsake.happening"
 _WHERE = {
     "AgentMixin": f"{_HERE}.agents",
-    "AgentNPC": f"{_HERE}.agents",
+    "AgentNPC": f"{_HERE}.npcs",
     "CharacterMixin": f"{_HERE}.characters",
     "CmdSetAgents": f"{_HERE}.cmdset",
     "NPCCmdSet": f"{_HERE}.cmdset",

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from importlib import import_module
 from typing import Any, TypeGuard
 
-from evennia.objects.objects import DefaultCharacter, DefaultObject
+from evennia.objects.objects import DefaultObject
 
 from keepsake.agent.acting import CurrentAct
 from keepsake.agent.agent_log import call_hook
@@ -22,12 +23,13 @@ from keepsake.agent.surroundings import (
     name_of,
     place_of,
 )
-from keepsake.archive.records import GIVE, SCENE, MemoryFacts
+from keepsake.archive.message_types import MOVES, MessageType
+from keepsake.archive.records import MemoryFacts
 from keepsake.contrib.evennia import creation, hearing
 from keepsake.contrib.evennia.characters import CharacterMixin, answers_room, greeter, may_join_in
-from keepsake.contrib.evennia.hearing import MOVES
 from keepsake.contrib.evennia.minds import close_mind, last_number, mind_of, reopen_mind, report
 from keepsake.errors import NameRefused
+from keepsake.events.values import MemoryOp
 from keepsake.happening import ME, Manner, Result, Speech, What, actor_of, addressees_of
 from keepsake.language import perception
 from keepsake.logs import Subsystem, get_logger
@@ -37,9 +39,16 @@ from keepsake.tasks.answer import AnswerPart
 
 log = get_logger(Subsystem.AGENTS)
 
-FAILURE = "failure"
-"""The type of a message that a command was refused."""
-_ECHOES = frozenset({"say", "talk", "whisper", "pose", "shout", "channel"})
+_ECHOES = frozenset(
+    {
+        MessageType.SAY,
+        MessageType.TALK,
+        MessageType.WHISPER,
+        MessageType.POSE,
+        MessageType.SHOUT,
+        MessageType.CHANNEL,
+    }
+)
 """Types of messages that only repeat the agent's own act, which it remembers already."""
 AGENT_LOCKS = "puppet:perm(Developer);get:false();call:false();delete:perm(Builder)"
 
@@ -101,7 +110,7 @@ class AgentMixin(CharacterMixin):
     def at_object_post_creation(self) -> None:
         """Log that the agent begins, so that earlier events of the same name are not its own."""
         super().at_object_post_creation()
-        report(self, "begins")
+        report(self, MemoryOp.BEGINS)
 
     is_agent = True
 
@@ -204,7 +213,7 @@ class AgentMixin(CharacterMixin):
             return
         what = heard.what
         kind = heard.kind
-        everyday = kind == SCENE and self.is_everyday(line, options, sender)
+        everyday = kind == MessageType.SCENE and self.is_everyday(line, options, sender)
         sleeps = self.db.asleep and not mind.sleeper.disturb(sender, what, kind)
         if sleeps or everyday or getattr(sender, "unannounced", False):
             return
@@ -238,16 +247,20 @@ class AgentMixin(CharacterMixin):
     ) -> None:
         """Remember what the agent's own act shows it, unless that only repeats the act."""
         kind = str(facts.get("type", ""))
-        act.echoed = act.echoed or (not direct and kind != FAILURE and act.has_words(line))
+        act.echoed = act.echoed or (
+            not direct and kind != MessageType.FAILURE and act.has_words(line)
+        )
         if kind in _ECHOES:
             return
         command = act.command
-        if kind == FAILURE:
+        if kind == MessageType.FAILURE:
             act.failed = True
             if isinstance(act.what, Speech):
                 return  # the words are said in another way, or the actor says that they were not
             line = f"{f'You tried to {command.verb} {command.argument}'.rstrip()}: {line}"
-        what = Result(verb=command.verb, act=act.memory, done=kind != FAILURE, shown=line)
+        what = Result(
+            verb=command.verb, act=act.memory, done=kind != MessageType.FAILURE, shown=line
+        )
         happening = act.happening
         mind.memory.remember(what, place=place_of(self), event=kind, happening=happening)
 
@@ -281,7 +294,7 @@ class AgentMixin(CharacterMixin):
     ) -> None:
         """Expect the line about a gift, in any game."""
         super().at_object_receive(moved_obj, source_location, move_type=move_type, **kwargs)
-        if move_type == GIVE and is_character(source_location):
+        if move_type == MessageType.GIVE and is_character(source_location):
             hearing.expect_gift(self, source_location, moved_obj)
 
     # -- speaking
@@ -356,7 +369,7 @@ class AgentMixin(CharacterMixin):
 
     def at_post_puppet(self, **kwargs: Any) -> None:
         """Show the room to the player who puppets the agent. There is no arrival to announce."""
-        super().msg((self.at_look(self.location), {"type": "look"}))
+        super().msg((self.at_look(self.location), {"type": MessageType.LOOK}))
 
     def at_post_unpuppet(self, account: Any = None, session: Any = None, **kwargs: Any) -> None:
         """Do nothing: the agent stays in the world and acts by itself again."""
@@ -367,7 +380,7 @@ class AgentMixin(CharacterMixin):
         for name in ("asleep", "awake_seconds", creation.MEMORY_ID):
             new_obj.attributes.remove(name)
         creation.begin_memory(new_obj)
-        report(new_obj, "begins")
+        report(new_obj, MemoryOp.BEGINS)
 
     def at_rename(self, oldname: str, newname: str) -> None:
         """Reopen the mind under the new name; restore the old name if the new one is refused."""
@@ -384,11 +397,11 @@ class AgentMixin(CharacterMixin):
         if mind := reopen_mind(self):
             mind.when_open(mind.thinker.schedule)
         if clean != oldname:
-            report(self, "renamed", about=oldname, last=last)
+            report(self, MemoryOp.RENAMED, about=oldname, last=last)
 
     def at_object_delete(self) -> bool:
         """Close the memory; the archive stays in the vault."""
-        report(self, "ends")
+        report(self, MemoryOp.ENDS)
         self.ndb.being_deleted = True
         close_mind(self.id)
         return bool(super().at_object_delete())
@@ -414,5 +427,8 @@ def notice_login(sender: CharacterObject, **_: object) -> None:
             each.notice_move(sender)
 
 
-class AgentNPC(AgentMixin, DefaultCharacter):
-    """A ready-made agent for games without their own agent class."""
+def __getattr__(name: str) -> object:
+    """Return ``AgentNPC``, whose path was in this module when characters of it were made."""
+    if name == "AgentNPC":
+        return import_module("keepsake.contrib.evennia.npcs").AgentNPC
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

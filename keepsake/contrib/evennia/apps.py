@@ -20,7 +20,7 @@ DEFAULTS = {
     "home": "",
     "port_base": "",  # the model server's port is 7 above it, Chroma's 8; 4000 if not set
     # the class of agents that `@agent/create` makes
-    "agent_typeclass": "keepsake.contrib.evennia.agents.AgentNPC",
+    "agent_typeclass": "keepsake.contrib.evennia.npcs.AgentNPC",
 }
 
 at_agents_start: list[Callable[[Subscribers], None]] = []

@@ -12,6 +12,7 @@ from keepsake.contrib.evennia.commands.forget import CmdForgetMe
 from keepsake.contrib.evennia.commands.meet import CmdMeet
 from keepsake.contrib.evennia.commands.memory import CmdLlmStatus, CmdMemoryStatus
 from keepsake.contrib.evennia.speaking import show_speech, words_said
+from keepsake.happening import KnownVerb
 from keepsake.prompt.verbs import find_exit
 
 
@@ -39,7 +40,7 @@ class CmdSetAgents(CmdSet):
 class CmdAnswer(Command):
     """Speak to one person aloud: ``talk <name> = <words>``."""
 
-    key = "talk"
+    key = KnownVerb.TALK
     arg_regex = r"\s"
 
     def func(self) -> None:
@@ -55,7 +56,7 @@ class CmdAnswer(Command):
 class CmdWhisperTo(Command):
     """Speak to one person so that nobody else hears it: ``whisper <name> = <words>``."""
 
-    key = "whisper"
+    key = KnownVerb.WHISPER
     arg_regex = r"\s"
 
     def func(self) -> None:
@@ -72,7 +73,7 @@ class CmdWhisperTo(Command):
 class CmdGoThrough(Command):
     """Walk through an exit: ``go <exit>``."""
 
-    key = "go"
+    key = KnownVerb.GO
     arg_regex = r"\s"
 
     def func(self) -> None:

@@ -33,12 +33,14 @@ from keepsake.agent.acting import CurrentAct
 from keepsake.agent.body import Body, CharacterObject, GameObject
 from keepsake.agent.happening_ids import new_id
 from keepsake.agent.runtime import running, runtime
-from keepsake.agent.surroundings import LOGIN, identity_of, is_agent, name_of, number_of
-from keepsake.archive.records import GIVE, MemoryFacts
+from keepsake.agent.surroundings import identity_of, is_agent, name_of, number_of
+from keepsake.archive.message_types import MessageType
+from keepsake.archive.records import MemoryFacts
 from keepsake.contrib.evennia.minds import mind_of
 from keepsake.happening import (
     ME,
     Deed,
+    KnownVerb,
     Manner,
     Person,
     PersonId,
@@ -50,12 +52,8 @@ from keepsake.happening import (
 )
 from keepsake.language import perception
 
-MOVES = frozenset({"move", "traverse", "teleport"})
-"""Evennia's types of messages about arrivals and departures."""
 POSE_MARK = "* "
 """Begins a pose in games that mark poses, as the village does. It is not remembered."""
-_POSE = "pose"
-"""Evennia's type of a message that a character acts out."""
 _MANNERS = {manner.value: manner for manner in Manner}
 """Types of messages that are speech, with its manner."""
 _LINES = {
@@ -252,7 +250,7 @@ def perceived(
         if agent.id in happening.perceived:
             return Heard(Sight(shown=line), kind, again=True)
         happening.perceived.add(agent.id)
-        if isinstance(happening.what, Deed) and happening.what.verb == GIVE:
+        if isinstance(happening.what, Deed) and happening.what.verb == KnownVerb.GIVE:
             _gifts.pop(agent.id, None)
         facts = MemoryFacts(**happening.facts)
         facts["happening"] = happening.id
@@ -264,11 +262,11 @@ def perceived(
             del facts["told"]  # in a language that the agent does not speak
         return Heard(what, kind, facts)
     if sender is None and direct and (gift := _gifts.pop(agent.id, None)) is not None:
-        return Heard(replace(gift, shown=line), GIVE, MemoryFacts(happening=new_id()))
+        return Heard(replace(gift, shown=line), MessageType.GIVE, MemoryFacts(happening=new_id()))
     source = _sender_known(agent, sender) if sender is not None else None
     facts = MemoryFacts(happening=_shared_id(agent, sender, line))
     if direct and sender is not None and _announces(line, sender, agent):
-        return Heard(Sight(source=source, shown=line), LOGIN, facts)
+        return Heard(Sight(source=source, shown=line), MessageType.LOGIN, facts)
     private = direct and agent.private_lines
     if private:
         facts["witnesses"] = (source.id,) if source is not None and source.id else ()
@@ -308,7 +306,7 @@ def _happening_shown_by(line: str, sender: GameObject | None) -> Happening | Non
     match act.what:
         case Speech(words=words) if _has_words(line, words):
             what: What = replace(act.what, speaker=me)
-        case Deed(verb=verb) if verb == GIVE:
+        case Deed(verb=KnownVerb.GIVE):
             what = replace(act.what, actor=me)
         case _:
             return None
@@ -321,7 +319,7 @@ def _by_type(kind: str, source: Person | None, line: str) -> What:
         plain = line.replace('"', "'")
         to = (ME,) if manner is Manner.WHISPER else ()
         return Speech(speaker=source, words=plain, to=to, manner=manner, shown=plain)
-    if source is not None and kind == _POSE:
+    if source is not None and kind == MessageType.POSE:
         return _pose(Pose(actor=source), line)
     return Sight(source=source, shown=line)
 
@@ -428,4 +426,4 @@ def expect_gift(agent: Body, giver: CharacterObject, thing: GameObject) -> None:
     actor = _known(agent, person_of(giver))
     if before is not None and before.actor == actor:
         things = (*before.objects, *things)
-    _gifts[agent.id] = Deed(actor=actor, verb=GIVE, objects=things, to=(ME,))
+    _gifts[agent.id] = Deed(actor=actor, verb=KnownVerb.GIVE, objects=things, to=(ME,))

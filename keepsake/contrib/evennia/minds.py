@@ -29,13 +29,13 @@ from keepsake.contrib.evennia.creation import (
 )
 from keepsake.errors import KeepsakeError
 from keepsake.events.types import MemoryChange
+from keepsake.events.values import Author, MemoryOp
 from keepsake.logs import Subsystem, get_logger, logged
 from keepsake.ports import Cancellable
 
 log = get_logger(Subsystem.AGENTS)
 
-_GOING_HOME = "going home to sleep"
-STATES = (*(each.value for each in AgentState), _GOING_HOME)
+STATES = tuple(each for each in AgentState if each is not AgentState.OPENING)
 """The states that an agent may be in."""
 _minds: dict[int, Mind] = {}
 _missing: dict[int, str] = {}
@@ -125,9 +125,9 @@ def mind_by_number(agent_id: int) -> Mind | None:
     return _minds.get(agent_id)
 
 
-def state_of(mind: Mind) -> str:
+def state_of(mind: Mind) -> AgentState:
     """Return the mind's state, one of :data:`STATES`."""
-    return _GOING_HOME if mind.sleeper.going_home else mind.thinker.state.value
+    return AgentState.GOING_HOME if mind.sleeper.going_home else mind.thinker.state
 
 
 def last_number(agent: Body) -> int:
@@ -140,7 +140,7 @@ def last_number(agent: Body) -> int:
         return 0
 
 
-def report(agent: Body, op: str, *, about: str = "", last: int | None = None) -> None:
+def report(agent: Body, op: MemoryOp, *, about: str = "", last: int | None = None) -> None:
     """Emit an event about the agent's whole memory, such as ``begins``.
 
     Does nothing without a running runtime.
@@ -151,9 +151,10 @@ def report(agent: Body, op: str, *, about: str = "", last: int | None = None) ->
         return
     if last is None:
         last = last_number(agent)
-    of = "agent"
-    by = "builder"
-    runtime().events.emit(MemoryChange(agent=agent.key, op=op, n=last, of=of, by=by, about=about))
+    change = MemoryChange(
+        agent=agent.key, op=op, n=last, of="agent", by=Author.BUILDER, about=about
+    )
+    runtime().events.emit(change)
 
 
 def open_minds() -> list[Mind]:

@@ -5,12 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from keepsake.agent.body import CharacterObject
+from keepsake.archive.message_types import MessageType
 from keepsake.contrib.evennia.hearing import happens, person_of
 from keepsake.contrib.evennia.wording import harmless
-from keepsake.happening import Speech
-
-TALK = "talk"
-"""The command of words to one person, in the village and in the agents' own command set."""
+from keepsake.happening import KnownVerb, Speech
 
 
 def speak_to(speaker: CharacterObject, target: CharacterObject, words: str) -> None:
@@ -19,8 +17,8 @@ def speak_to(speaker: CharacterObject, target: CharacterObject, words: str) -> N
     A game with a command ``talk`` may forbid or change it, so that command is used if the character
     has it.
     """
-    if any(each == TALK for each in speaker.cmdset.current or ()):
-        speaker.execute_cmd(f"{TALK} {target.get_display_name(speaker)} {words}")
+    if any(each == KnownVerb.TALK for each in speaker.cmdset.current or ()):
+        speaker.execute_cmd(f"{KnownVerb.TALK} {target.get_display_name(speaker)} {words}")
         return
     said = words_said(speaker, words, receivers=[target])
     if said:
@@ -40,13 +38,13 @@ def show_speech(speaker: CharacterObject, target: CharacterObject, words: str, s
     speech = Speech(speaker=person_of(speaker), words=words.strip(), to=(person_of(target),))
     with happens(speech):
         place.msg_contents(
-            ('{speaker} says to {target}, "{said}"', {"type": TALK}),
+            ('{speaker} says to {target}, "{said}"', {"type": MessageType.TALK}),
             exclude=[target],
             from_obj=speaker,
             mapping={"speaker": speaker, "target": target, "said": said},
         )
         name = speaker.get_display_name(target)
-        target.msg((f'{name} says to you, "{said}"', {"type": TALK}), from_obj=speaker)
+        target.msg((f'{name} says to you, "{said}"', {"type": MessageType.TALK}), from_obj=speaker)
 
 
 def words_said(speaker: CharacterObject, words: str, **kwargs: Any) -> str:

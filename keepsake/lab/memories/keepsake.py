@@ -7,11 +7,13 @@ from contextlib import suppress
 from itertools import chain
 
 from keepsake.archive.log import Archive
+from keepsake.archive.message_types import MessageType
 from keepsake.archive.privacy import PrivateWords
-from keepsake.archive.records import FORGOTTEN, SCENE, Memory
+from keepsake.archive.records import Memory
 from keepsake.archive.transcript import about_memory
-from keepsake.books.kept_lines import Commitments
+from keepsake.books.kept_lines import NOTICED, Commitments
 from keepsake.errors import CompactionError, KeepsakeError
+from keepsake.events.values import CompactReason
 from keepsake.happening import Person
 from keepsake.lab.memories.plain import LineIndex, within_budget
 from keepsake.markdown_config import settings_of
@@ -20,7 +22,7 @@ from keepsake.memory.config import CompactionConfig
 from keepsake.memory.protocol import MemoryArguments, RecalledLine, dated
 from keepsake.memory.summary_files import SummaryFolder
 from keepsake.memory.summary_text import Summarizer, extractive
-from keepsake.memory.types import CompactionRequest, CompactReason
+from keepsake.memory.types import CompactionRequest
 from keepsake.memory.window import MemoryHost
 from keepsake.models.profiles import ModelProfile
 from keepsake.paths import SHIPPED_CONFIG
@@ -48,7 +50,7 @@ class KeepsakeMemory:
         self._private = PrivateWords()
         self._config = config = _config(given)
         summarizer = _summarizer(given)
-        self._commitments = Commitments(given.folder / "noticed.md")
+        self._commitments = Commitments(given.folder / NOTICED)
         self._memory = AgentMemory(
             given.agent,
             Archive(given.folder / "archive"),
@@ -83,7 +85,10 @@ class KeepsakeMemory:
         self._private.add(memory)
         self._memories[memory.number] = memory
         self._names |= {memory.source, memory.place} - {""}
-        if not about_memory(memory) and memory.event not in (FORGOTTEN, SCENE):
+        if not about_memory(memory) and memory.event not in (
+            MessageType.FORGOTTEN,
+            MessageType.SCENE,
+        ):
             self._index.add(memory_document(memory, self._given.agent))
         self._compact_if_due()
 

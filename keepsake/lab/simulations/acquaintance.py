@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from keepsake.archive.records import BY_RULE, STOCK, Memory
+from keepsake.archive.message_types import BY_RULE, STOCK
+from keepsake.archive.records import Memory
 from keepsake.happening import ME, Person, actor_of, addressees_of
 from keepsake.lab.simulations.record import SimulationRecord
 from keepsake.language.perception import names

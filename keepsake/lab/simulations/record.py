@@ -15,10 +15,13 @@ from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter
 
+from keepsake.archive.line_types import LineType
 from keepsake.archive.log import Archive
 from keepsake.archive.records import Memory, memories_in
 from keepsake.errors import KeepsakeError, refusing
 from keepsake.events.files import events, time_of
+from keepsake.events.types import Thought
+from keepsake.events.values import RecalledKind
 from keepsake.files import replace_file
 from keepsake.happening import PersonId
 from keepsake.json_lines import Record, ended_lines, parsed
@@ -94,7 +97,9 @@ class PromptBasis:
         # Without a memory the window is cut, and no compaction's summary is in the prompt.
         summarised = before if thought.get("compaction") or thought.get("longterm") else 0
         hits = thought.get("recalled", ())
-        recalled = frozenset(int(each["n"]) for each in hits if each.get("kind") == "memory")
+        recalled = frozenset(
+            int(each["n"]) for each in hits if each.get("kind") == RecalledKind.MEMORY
+        )
         return cls(summarised, before, int(thought.get("total", 0)), recalled)
 
 
@@ -183,7 +188,7 @@ class SimulationRecord:
     def bases(self) -> Mapping[str, Mapping[int, PromptBasis]]:
         """By agent and number of an own act: what its prompt showed."""
         found: dict[str, dict[int, PromptBasis]] = defaultdict(dict)
-        for thought in self.events("thought"):
+        for thought in self.events(Thought.kind):
             basis = PromptBasis.of(thought)
             for number in thought.get("memories", ()):
                 found[thought["agent"]][int(number)] = basis
@@ -203,7 +208,7 @@ def _archive_of(folder: Path, member: CastMember) -> tuple[Sequence[Memory], Seq
     with closing(Archive(path, read_only=True)) as archive:
         records = [record for _, record in archive.forwards() if record is not None]
     memories = tuple(memories_in(records))
-    return memories, tuple(each for each in records if each.get("type") == "plan")
+    return memories, tuple(each for each in records if each.get("type") == LineType.PLAN)
 
 
 def lines_of(path: Path) -> Iterator[Record]:

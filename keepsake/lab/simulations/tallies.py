@@ -7,13 +7,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from keepsake.books.plans import PlanState
+from keepsake.events.types import Compaction, MemoryChange, Sleep, Thought
+from keepsake.events.values import Author, MemoryOp, SleepOp, ThoughtOutcome
 from keepsake.json_lines import Record
 from keepsake.lab.simulations.plan import PLANS
 from keepsake.lab.simulations.record import SimulationRecord, text_of
 
 MADE = "made"
 """The ``change`` of an archive line about a new plan."""
-NIGHT = "night"
 IDLE = "idle"
 WAIT = "wait"
 """An act that does nothing."""
@@ -57,8 +58,10 @@ def plan_tallies(record: SimulationRecord) -> Mapping[str, PlanTally] | None:
         return None
     at_night = Counter(
         event["agent"]
-        for event in record.events("memory")
-        if event.get("op") == "plan" and event.get("of") == MADE and event.get("by") == NIGHT
+        for event in record.events(MemoryChange.kind)
+        if event.get("op") == MemoryOp.PLAN
+        and event.get("of") == MADE
+        and event.get("by") == Author.NIGHT
     )
     return {
         name: replace(_plan_tally(lines), at_night=at_night[name])
@@ -170,9 +173,9 @@ class SimulationCosts:
 
 def costs_of(record: SimulationRecord) -> SimulationCosts:
     """Return the calls and tokens of a simulation, from its event log; without the interview."""
-    thoughts = [each for each in record.events("thought") if each.get("prompt")]
-    nights = [each for each in record.events("sleep") if each.get("op") == "step"]
-    compactions = list(record.events("compaction"))
+    thoughts = [each for each in record.events(Thought.kind) if each.get("prompt")]
+    nights = [each for each in record.events(Sleep.kind) if each.get("op") == SleepOp.STEP]
+    compactions = list(record.events(Compaction.kind))
     idle = [each for each in thoughts if each.get("trigger") == IDLE]
     return SimulationCosts(
         agent_hours=record.hours * len(record.cast),
@@ -184,7 +187,7 @@ def costs_of(record: SimulationRecord) -> SimulationCosts:
         },
         idle=len(idle),
         idle_waits=sum(each.get("command") == WAIT for each in idle),
-        unanswered=sum(each.get("outcome") == "no answer" for each in thoughts),
+        unanswered=sum(each.get("outcome") == ThoughtOutcome.NO_ANSWER for each in thoughts),
     )
 
 

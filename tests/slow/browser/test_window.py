@@ -111,7 +111,9 @@ def test_what_happens_is_seen_without_a_reload(page: Page, world: WatchedWorld) 
     heard = page.locator(".event", has_text=f'Tamsin says, "{line}"')
     expect(heard).to_have_count(1)
     expect(heard.locator("b")).to_have_text("Mira")
-    expect(page.locator("#agents tr", has_text="Mira")).to_contain_text('says "The ferry leaves')
+    expect(page.locator("#agents tr", has_text="Mira")).to_contain_text(
+        'says to Tamsin, "The ferry leaves'
+    )
     thought = page.locator("#feed .event.thought").first
     expect(thought).to_be_hidden()
     page.get_by_label("also thoughts").check()
@@ -243,7 +245,7 @@ def test_why_leads_from_an_act_down_to_the_raw_memories(page: Page, world: Watch
     expect(page.locator("#feed .event", has_text=f'"{line}"')).to_be_visible()
     page.locator("#sections").get_by_role("link", name="Why").click()
     chain = page.locator(".chain")
-    expect(chain).to_contain_text("> say The ferry leaves at")
+    expect(chain).to_contain_text('says to Tamsin, "The ferry leaves at')
     expect(chain).to_contain_text("Long-term summary of memories 1–")
     expect(chain).to_contain_text("comma answered after")
     chain.get_by_role("link", name="its prompt").click()

@@ -12,6 +12,7 @@ from keepsake.archive.spill import Spill
 from keepsake.cli import doctor, processes
 from keepsake.events.log import EventLog
 from keepsake.events.types import Fault
+from keepsake.events.values import FaultLevel
 from keepsake.paths import prepare
 from keepsake.ports import FixedClock
 from tests.empty_tables import copy_tables
@@ -149,13 +150,13 @@ def test_the_settings_of_the_running_copy_are_used_not_those_of_the_shell(copy):
 def test_doctor_counts_the_errors_of_the_last_day_by_agent_and_subsystem(copy):
     now = datetime.now(UTC)
     log = EventLog(copy.here.events, clock=FixedClock(now - timedelta(days=3)))
-    log.emit(Fault(level="error", subsystem="index", agent="Mira", text="long ago"))
+    log.emit(Fault(level=FaultLevel.ERROR, subsystem="index", agent="Mira", text="long ago"))
     log.close()
     log = EventLog(copy.here.events, clock=FixedClock(now))
     for text in ("first", "second"):
-        log.emit(Fault(level="error", subsystem="compaction", agent="Mira", text=text))
-    log.emit(Fault(level="error", subsystem="compaction", agent="Oswin", text="another"))
-    log.emit(Fault(level="warning", subsystem="models", text="slow"))
+        log.emit(Fault(level=FaultLevel.ERROR, subsystem="compaction", agent="Mira", text=text))
+    log.emit(Fault(level=FaultLevel.ERROR, subsystem="compaction", agent="Oswin", text="another"))
+    log.emit(Fault(level=FaultLevel.WARNING, subsystem="models", text="slow"))
     log.close()
     found = [each.what for each in doctor.examine_subject(copy.here, "Faults")]
     assert len(found) == 2
@@ -166,7 +167,7 @@ def test_doctor_counts_the_errors_of_the_last_day_by_agent_and_subsystem(copy):
 
 def test_doctor_is_content_with_warnings(copy):
     log = EventLog(copy.here.events)
-    log.emit(Fault(level="warning", subsystem="models", text="slow"))
+    log.emit(Fault(level=FaultLevel.WARNING, subsystem="models", text="slow"))
     log.close()
     (found,) = doctor.examine_subject(copy.here, "Faults")
     assert (found.well, found.what) == (True, "warnings since yesterday: models 1")

@@ -20,8 +20,20 @@ from keepsake.events.types import (
     Recalled,
     Sleep,
     Thought,
-    ThoughtOutcome,
     World,
+)
+from keepsake.events.values import (
+    Author,
+    CompactionOutcome,
+    CompactReason,
+    FaultLevel,
+    MemoryOp,
+    RecalledKind,
+    RecallPurpose,
+    SleepOp,
+    ThoughtOutcome,
+    Urgency,
+    WorldOp,
 )
 from keepsake.paths import REPOSITORY
 from tests.unit.lab.in_process import keepsake
@@ -32,12 +44,13 @@ import sys
 from itertools import count
 from pathlib import Path
 from keepsake.events.log import EventLog
-from keepsake.events.types import MemoryChange, Thought, ThoughtOutcome
+from keepsake.events.types import MemoryChange, Thought
+from keepsake.events.values import MemoryOp, ThoughtOutcome, Urgency
 log = EventLog(Path(sys.argv[1]), file_bytes=int(sys.argv[2]), buffer=100_000)
-of = {"agent": "Mira", "trigger": "idle", "priority": "idle", "outcome": ThoughtOutcome.ACTED}
+of = {"agent": "Mira", "trigger": "idle", "priority": Urgency.IDLE, "outcome": ThoughtOutcome.ACTED}
 for n in count(1):
     prompt = "who she is, and all that she may do. " * 40 + f"\\n{n}"
-    change = MemoryChange(agent="Mira", op="append", n=n, of="act", size=n)
+    change = MemoryChange(agent="Mira", op=MemoryOp.APPEND, n=n, of="act", size=n)
     log.emit(change if n % 2 else Thought(**of, prompt=prompt))
     if n % 20 == 0 and log.flush():
         print(n, flush=True)
@@ -61,7 +74,7 @@ def test_flushed_events_survive_kill_9(tmp_path, file_bytes):
             os.kill(maker.pid, signal.SIGKILL)
             said = max([said, *map(int, maker.stdout.read().split())])
         log = EventLog(folder, file_bytes=file_bytes)
-        log.emit(World(op="starts", n=run))
+        log.emit(World(op=WorldOp.STARTS, n=run))
         assert log.flush(60)
         log.close()
         found = list(events(folder))
@@ -83,12 +96,12 @@ def test_flushed_events_survive_kill_9(tmp_path, file_bytes):
 def logged_copy(copy):
     """A copy whose event log has an event of each kind, some twice or more."""
     log = EventLog(copy.here.events)
-    log.emit(World(op="starts"))
+    log.emit(World(op=WorldOp.STARTS))
     log.emit(
         Thought(
             agent="Mira",
             trigger="addressed",
-            priority="player",
+            priority=Urgency.PLAYER,
             outcome=ThoughtOutcome.ACTED,
             source="Tom",
             prompt="who she is\n~Mira>",
@@ -100,20 +113,40 @@ def logged_copy(copy):
             reason="politeness",
             memory=7,
             recalled=(
-                Recalled(kind="memory", n=3, score=1.5, why="words: cup"),
-                Recalled(kind="note", title="cups", score=0.5),
+                Recalled(kind=RecalledKind.MEMORY, n=3, score=1.5, why="words: cup"),
+                Recalled(kind=RecalledKind.NOTE, title="cups", score=0.5),
             ),
         )
     )
-    log.emit(MemoryChange(agent="Oswin", op="append", n=3, of="act", size=30))
-    log.emit(MemoryChange(agent="Mira", op="undo", n=3, problem="there is none"))
-    log.emit(Compaction(agent="Mira", reason="count", outcome="waterfall", number=2, last=9))
+    log.emit(MemoryChange(agent="Oswin", op=MemoryOp.APPEND, n=3, of="act", size=30))
+    log.emit(MemoryChange(agent="Mira", op=MemoryOp.UNDO, n=3, problem="there is none"))
+    log.emit(
+        Compaction(
+            agent="Mira",
+            reason=CompactReason.COUNT,
+            outcome=CompactionOutcome.WATERFALL,
+            number=2,
+            last=9,
+        )
+    )
     log.emit(Health(provider="ollama", host="http://127.0.0.1:1", ready=False, problem="refused"))
-    log.emit(Fault(level="error", subsystem="index", text="something broke"))
-    log.emit(Sleep(agent="Mira", op="step", step="compact", figures={"files": 2, "share": 0.5}))
-    log.emit(Recall(agent="Mira", by="thought", question="Tom: cups?\nThe Inn", found=2, best=1.5))
-    log.emit(Recall(agent="Mira", by="agent", question="=cups()", searched=False))
-    log.emit(MemoryChange(agent="Mira", op="note", n=0, title="cups", size=9, by="agent"))
+    log.emit(Fault(level=FaultLevel.ERROR, subsystem="index", text="something broke"))
+    log.emit(
+        Sleep(agent="Mira", op=SleepOp.STEP, step="compact", figures={"files": 2, "share": 0.5})
+    )
+    log.emit(
+        Recall(
+            agent="Mira",
+            by=RecallPurpose.THOUGHT,
+            question="Tom: cups?\nThe Inn",
+            found=2,
+            best=1.5,
+        )
+    )
+    log.emit(Recall(agent="Mira", by=RecallPurpose.AGENT, question="=cups()", searched=False))
+    log.emit(
+        MemoryChange(agent="Mira", op=MemoryOp.NOTE, n=0, title="cups", size=9, by=Author.AGENT)
+    )
     assert log.flush(60)
     log.close()
     return copy
@@ -154,7 +187,7 @@ def test_logs_follows_new_events(logged_copy):
         assert "addressed by Tom" in shown.stdout.readline()
         log = EventLog(logged_copy.here.events)
         for n in range(100, 103):
-            log.emit(MemoryChange(agent="Mira" if n % 2 == 0 else "Oswin", op="append", n=n))
+            log.emit(MemoryChange(agent="Mira" if n % 2 == 0 else "Oswin", op=MemoryOp.APPEND, n=n))
         log.close()
         lines = [shown.stdout.readline() for _ in range(8)]
         shown.terminate()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 import shutil
@@ -11,6 +12,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from textwrap import indent
 from typing import Any
 
 import httpx
@@ -23,7 +25,7 @@ from tests.slow.e2e.players import PASSWORD, PATIENCE, Player
 SETTINGS = "server/conf/settings.py"
 URLS = "web/urls.py"
 SETS = "commands/default_cmdsets.py"
-_PAGE = (REPOSITORY / "docs" / "your-own-game.md").read_text(encoding="utf-8")
+PAGE = (REPOSITORY / "docs" / "your-own-game.md").read_text(encoding="utf-8")
 _PORTS = (
     "TELNET_PORTS, WEBSERVER_PORTS, WEBSOCKET_CLIENT_PORT, AMP_PORT = "
     "[{0}], [({0} + 1, {0} + 5)], {0} + 2, {0} + 6\n"
@@ -84,14 +86,27 @@ class Game:
     def follow_page(self) -> None:
         """Add Keepsake to the game as the page says."""
         found = {
-            path: re.search(rf"```python\n# {path}.*\n((?s:.*?))```", _PAGE)[1]  # type: ignore[index]
+            path: re.search(rf"```python\n# {path}.*\n((?s:.*?))```", PAGE)[1]  # type: ignore[index]
             for path in (SETTINGS, URLS, SETS)
         }
         self.add(SETTINGS, f'{found[SETTINGS]}KEEPSAKE = {{"port_base": {self.here.ports.base}}}\n')
         self.add(URLS, found[URLS])
-        body = "".join(f"        {line}\n" for line in found[SETS].splitlines())
-        head, mark, rest = (self.folder / SETS).read_text().partition("        # any commands you")
-        (self.folder / SETS).write_text(f"{head}{body}{mark}{rest}")
+        self.add_to_commands(found[SETS])
+
+    def add_to_commands(self, text: str) -> None:
+        """Add lines to the end of ``at_cmdset_creation`` of the players' command set."""
+        path = self.folder / SETS
+        source = path.read_text()
+        classes = (each for each in ast.parse(source).body if isinstance(each, ast.ClassDef))
+        players = next(each for each in classes if each.name == "CharacterCmdSet")
+        made = next(
+            each
+            for each in players.body
+            if isinstance(each, ast.FunctionDef) and each.name == "at_cmdset_creation"
+        )
+        lines = source.splitlines()
+        lines[made.end_lineno : made.end_lineno] = indent(text, " " * 8).splitlines()
+        path.write_text("\n".join(lines) + "\n")
 
     def call(self, *command: str, fails: bool = False) -> str:
         """Run a program of the virtual environment in the game's directory."""

@@ -9,7 +9,7 @@ from keepsake.archive.log import Archive
 from keepsake.archive.records import Memory
 from keepsake.happening import Deed
 from tests.fakes.model_server import FakeModelServer
-from tests.slow.wheel.game import SETS, Game, install
+from tests.slow.wheel.game import Game, install
 
 CLASSES = """
 from evennia.contrib.rpg.rpsystem.rpsystem import ContribRPCharacter
@@ -56,11 +56,7 @@ def test_own_verbs_short_descriptions_and_converted_characters(tmp_path: Path):
         game.follow_page()
         (game.folder / "typeclasses/agents.py").write_text(CLASSES)
         (game.folder / "commands/own.py").write_text(COMMANDS)
-        sets = (game.folder / SETS).read_text()
-        mark = "        self.add(CmdSetAgents)\n"
-        assert mark in sets
-        body = "".join(f"        {line}\n" for line in ADDED.splitlines())
-        (game.folder / SETS).write_text(sets.replace(mark, mark + body))
+        game.add_to_commands(ADDED)
         game.call("evennia", "migrate")
         with game.runs():
             play(game)

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from keepsake.archive.log import Archive
-from keepsake.archive.records import FORGOTTEN, Memory
+from keepsake.archive.message_types import MessageType
+from keepsake.archive.records import Memory
 from keepsake.happening import What
 
 type Line = tuple[What, dict[str, Any]]
@@ -41,7 +42,7 @@ class Village:
         archive = Archive(self.folder / agent / "archive", read_only=True)
         found = archive.read(1, archive.last_number)
         archive.close()
-        return [each.number for each in found if each.event != FORGOTTEN]
+        return [each.number for each in found if each.event != MessageType.FORGOTTEN]
 
     def bytes(self) -> bytes:
         """Return all bytes of all files."""

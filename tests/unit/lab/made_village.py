@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from keepsake.archive.log import Archive
-from keepsake.archive.records import HEARSAY, Memory
+from keepsake.archive.message_types import MessageType
+from keepsake.archive.records import Memory
 from keepsake.happening import ME, Manner, Person, Sight, Speech
 from keepsake.json_lines import Record, line_of
 from keepsake.lab.simulations.items import Item
@@ -124,7 +125,7 @@ class MadeVillage:
 
     def tell_news(self, teller: str, words: str, listener: str, *chain: str) -> int:
         """Let an agent tell news by rule, with the chain of sources."""
-        facts = {"event": HEARSAY, "chain": "; ".join(chain)}
+        facts = {"event": MessageType.HEARSAY, "chain": "; ".join(chain)}
         return self.say(teller, words, [listener], to=listener, **facts)
 
     def think(self, name: str, *acts: int, **fields: Any) -> None:

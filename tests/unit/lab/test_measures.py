@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from keepsake.archive.records import SCENE
+from keepsake.archive.message_types import MessageType
 from keepsake.errors import KeepsakeError
 from keepsake.lab.simulations.acquaintance import acquaintances_of
 from keepsake.lab.simulations.attendance import DAY_BEFORE, THE_DAY, attendance_of
@@ -118,7 +118,7 @@ def test_pairs_talk_in_their_own_words_or_by_rule_and_know_of_each_other():
     village = MadeVillage("Bram", "Mira", "Nell", "Wren")
     village.knows = {"Bram": ("Mira",), "Mira": ("Bram",), "Nell": ("Bram",)}
     village.say("Bram", "Good day, Mira.", ["Mira", "Wren"], to="Mira")
-    village.say("Mira", "A fine rope.", ["Nell"], to="Nell", event=SCENE)
+    village.say("Mira", "A fine rope.", ["Nell"], to="Nell", event=MessageType.SCENE)
     village.say("Nell", "Wren is late.", ["Bram"])
     graph = acquaintances_of(village.record())
     pairs = {(each.one, each.other): each for each in graph.pairs}

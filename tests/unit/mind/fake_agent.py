@@ -12,16 +12,12 @@ from typing import Any
 from keepsake.archive.log import Archive
 from keepsake.archive.records import Memory, MemoryKind, Tier
 from keepsake.errors import ModelUnavailable
+from keepsake.events.values import CompactReason
 from keepsake.memory.agent_memory import AgentMemory
 from keepsake.memory.config import CompactionConfig
 from keepsake.memory.summary_files import SummaryFolder
 from keepsake.memory.summary_text import Draft, SummarySource
-from keepsake.memory.types import (
-    CompactionRequest,
-    CompactionResult,
-    CompactReason,
-    MemoryContext,
-)
+from keepsake.memory.types import CompactionRequest, CompactionResult, MemoryContext
 from keepsake.memory.window import MemoryHost
 from keepsake.ports import FixedClock, Generation, Tokens
 from tests.memories import did, got, old_memory, seen

@@ -15,8 +15,9 @@ from keepsake.archive import log as archive_module
 from keepsake.archive.log import Archive, Syncer
 from keepsake.archive.tiers import load_tiers
 from keepsake.errors import ArchiveError, ArchiveInUse, ArchiveUnwritable
+from keepsake.events.values import CompactReason
 from keepsake.memory.integrity import check, tier_problems
-from keepsake.memory.types import CompactReason, MemoryContext
+from keepsake.memory.types import MemoryContext
 from tests.memories import seen
 from tests.unit.mind.fake_agent import add, clear, compact, covered
 

@@ -8,12 +8,13 @@ from dataclasses import replace
 import pytest
 
 from keepsake.errors import CompactionError
+from keepsake.events.values import CompactionOutcome, CompactReason
 from keepsake.language.tokens import Heuristic
 from keepsake.memory.config import CompactionConfig
 from keepsake.memory.integrity import check
 from keepsake.memory.plan import LEAST_SUMMARY
 from keepsake.memory.summary_text import Draft, has_words
-from keepsake.memory.types import CompactionRequest, CompactReason, Outcome
+from keepsake.memory.types import CompactionRequest
 from tests.memories import did, seen
 from tests.unit.mind.fake_agent import FakeAgent, add, add_talk, compact, covered, due
 
@@ -163,7 +164,7 @@ def test_a_prompt_that_is_almost_full_without_memories_keeps_the_newest(agent, m
     load = memory.load()
     assert load.used > load.budget
     assert memory.before_thought() in (None, EMERGENCY)
-    assert compact(memory, EMERGENCY).outcome is Outcome.NOTHING
+    assert compact(memory, EMERGENCY).outcome is CompactionOutcome.NOTHING
     assert len(memory.context().window) == KEPT
 
 
@@ -244,14 +245,16 @@ def test_the_newest_memories_stay_however_small_the_immediate_window_is(
     assert memory.next_due() == 30 + 1
 
 
-@pytest.mark.parametrize(("reason", "outcome"), [(COUNT, None), (MANUAL, Outcome.NOTHING)])
+@pytest.mark.parametrize(
+    ("reason", "outcome"), [(COUNT, None), (MANUAL, CompactionOutcome.NOTHING)]
+)
 def test_a_single_memory_is_not_summarised(agent, memory, reason, outcome):
     agent.config = replace(
         SHIPPED, immediate_window=4, recent_window=1, preserve_memories=4, min_saving_tokens=0
     )
     add(memory, 5)
     result = compact(memory, reason)
-    assert result.outcome is Outcome.NOTHING
+    assert result.outcome is CompactionOutcome.NOTHING
     assert "a summary of a single memory" in result.detail
     assert memory.context().recent is None
     add(memory, 1)

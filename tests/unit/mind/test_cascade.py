@@ -9,9 +9,9 @@ import pytest
 
 from keepsake.archive.records import EDITED, Tier
 from keepsake.errors import CompactionError
+from keepsake.events.values import CompactionOutcome, CompactReason
 from keepsake.memory.config import CompactionConfig
 from keepsake.memory.integrity import check
-from keepsake.memory.types import CompactReason, Outcome
 from tests.memories import did
 from tests.unit.mind.fake_agent import add, compact, covered, due
 
@@ -64,13 +64,13 @@ def test_default_windows_compact_at_129_193_and_257_memories(agent, logged):
 def test_the_old_short_term_summary_is_merged_into_the_long_term_one(agent, memory):
     sources = agent.summarizer.sources
     memory.append(did("say good evening"), reason="he looks cold")
-    assert compacted(memory, 7).outcome is Outcome.FIRST
+    assert compacted(memory, 7).outcome is CompactionOutcome.FIRST
     assert [source.tier for source in sources] == [Tier.RECENT]
     own = 'You say, "good evening" (your reason: he looks cold)'
     assert sources[0].lines[:2] == (own, "Thing 2 happened.")
     first = memory.context()
     assert (first.longterm, first.recent.first, first.recent.last) == (None, 1, 4)
-    assert compacted(memory, 3).outcome is Outcome.WATERFALL
+    assert compacted(memory, 3).outcome is CompactionOutcome.WATERFALL
     assert next(s for s in sources if s.tier is Tier.LONGTERM).lines == (first.recent.text,)
     before = memory.context()
     compacted(memory, 3)

@@ -14,7 +14,8 @@ from keepsake.erasure.traces import Traces
 from keepsake.events.files import events, files_of
 from keepsake.events.log import EventLog
 from keepsake.events.prompts import prompt_text
-from keepsake.events.types import MemoryChange, Thought, ThoughtOutcome
+from keepsake.events.types import MemoryChange, Thought
+from keepsake.events.values import MemoryOp, ThoughtOutcome
 from keepsake.ports import FixedClock
 from tests.unit.llm.conftest import until
 
@@ -71,7 +72,7 @@ def two_days(tmp_path, logs):
     for n in range(1, 41):
         if n == 21:
             clock.time += timedelta(days=1)
-        log.emit(MemoryChange(agent="Mira", op="append", n=n, of="act", size=7))
+        log.emit(MemoryChange(agent="Mira", op=MemoryOp.APPEND, n=n, of="act", size=7))
     assert log.flush()
     log.close()
     return tmp_path

@@ -12,7 +12,8 @@ from keepsake.agent.agent_log import known_secrets
 from keepsake.events.files import events
 from keepsake.events.log import EventLog, Subscribers
 from keepsake.events.secrets import HIDDEN, Scrubber
-from keepsake.events.types import KINDS, Fault, Thought, ThoughtOutcome
+from keepsake.events.types import KINDS, Fault, Thought
+from keepsake.events.values import FaultLevel, ThoughtOutcome, Urgency
 from keepsake.paths import REPOSITORY, Places, Ports
 from tests.sentences import table
 
@@ -22,7 +23,7 @@ def thought(agent):
     return Thought(
         agent=agent,
         trigger="idle",
-        priority="idle",
+        priority=Urgency.IDLE,
         outcome=ThoughtOutcome.ACTED,
         command=command,
         total=1,
@@ -37,7 +38,7 @@ def test_the_agent_id_identifies_an_agent_after_a_rename(tmp_path):
     subscribers.agent_ids |= {"Myra": 7, "Mira": 8}
     log.emit(thought("Myra"))
     log.emit(thought("Mira"))
-    log.emit(Fault(level="error", text="something is wrong", agent="Mira"))
+    log.emit(Fault(level=FaultLevel.ERROR, text="something is wrong", agent="Mira"))
     log.close()
     assert [each["agent_id"] for each in events(tmp_path)] == [7, 7, 8, 8]
 

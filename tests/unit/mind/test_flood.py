@@ -11,10 +11,10 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from keepsake.events.values import CompactReason
 from keepsake.memory.agent_memory import AgentMemory
 from keepsake.memory.config import CompactionConfig
 from keepsake.memory.summary_text import Draft, SummarySource
-from keepsake.memory.types import CompactReason
 from tests.memories import seen
 from tests.unit.mind.fake_agent import (
     FakeAgent,

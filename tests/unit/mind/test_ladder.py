@@ -9,10 +9,11 @@ from itertools import pairwise
 import pytest
 
 from keepsake.archive.records import Summary, Tier
+from keepsake.events.values import CompactionOutcome, CompactReason
 from keepsake.memory import history
 from keepsake.memory.integrity import check
 from keepsake.memory.summary_text import Draft, extractive
-from keepsake.memory.types import CompactReason, Outcome, Rung
+from keepsake.memory.types import Rung
 from tests.unit.mind.fake_agent import (
     WIDE,
     FakeAgent,
@@ -159,7 +160,7 @@ def test_an_archive_from_before_the_ladder_opens(agent):
     memory = agent.open()
     assert covered(memory.context()) == list(range(1, 9))
     (past,) = history.compactions(memory.archive)
-    assert (past.outcome, past.covered) == (Outcome.FIRST, (1, 4))
+    assert (past.outcome, past.covered) == (CompactionOutcome.FIRST, (1, 4))
     assert check(memory.archive, memory.context(), memory.summaries).whole
     assert "memories 1-4 are in the window" in memory.undo().detail
     memory.close()

@@ -11,7 +11,14 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from keepsake.contrib.otel import ENDPOINT, HEADERS, with_tracing
 from keepsake.events.log import EventLog, Subscribers
 from keepsake.events.log_file import FaultHandler, open_log
-from keepsake.events.types import Compaction, Thought, ThoughtOutcome, World
+from keepsake.events.types import Compaction, Thought, World
+from keepsake.events.values import (
+    CompactionOutcome,
+    CompactReason,
+    ThoughtOutcome,
+    Urgency,
+    WorldOp,
+)
 from tests.sentences import table
 
 ASKED = {"agent": "Mira", "model": "gemma3", "prompt_tokens": 900, "completion_tokens": 12}
@@ -19,13 +26,15 @@ PRIVATE = "the key is under the mat"
 THOUGHT = Thought(
     **ASKED,
     trigger="addressed",
-    priority="player",
+    priority=Urgency.PLAYER,
     outcome=ThoughtOutcome.REFUSED,
     latency=1.5,
     source="Tom",
     **dict.fromkeys(("prompt", "answer", "reason", "problem", "command"), PRIVATE),
 )
-COMPACTION = Compaction(**ASKED, reason="count", outcome="waterfall", seconds=3.0, kept=64)
+COMPACTION = Compaction(
+    **ASKED, reason=CompactReason.COUNT, outcome=CompactionOutcome.WATERFALL, seconds=3.0, kept=64
+)
 
 
 class Collector(BaseHTTPRequestHandler):
@@ -43,7 +52,7 @@ def logged_with(folder, *events):
     """Emit events between the start and the end of a world; return the log's text."""
     log = EventLog(folder, subscribers=with_tracing(Subscribers()))
     open_log(folder / "agents.log", (), FaultHandler(log))
-    for event in (World(op="starts"), *events, World(op="stops")):
+    for event in (World(op=WorldOp.STARTS), *events, World(op=WorldOp.STOPS)):
         log.emit(event)
     log.close()
     return (folder / "agents.log").read_text()

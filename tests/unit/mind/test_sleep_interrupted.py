@@ -28,9 +28,9 @@ from keepsake.books.entries import EntryOrigin, JournalEntry
 from keepsake.books.journal import Journal, importance
 from keepsake.books.people import PeopleBook
 from keepsake.books.person_page import PersonPage
+from keepsake.events.values import CompactReason
 from keepsake.memory.config import CompactionConfig
 from keepsake.memory.history import compactions
-from keepsake.memory.types import CompactReason
 from keepsake.ports import Generation, GenerationRequest, TargetModel
 from tests.memories import did, seen
 from tests.sentences import table

@@ -18,11 +18,12 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from keepsake.archive import log as archive_module
 from keepsake.archive.records import Tier
 from keepsake.errors import ArchiveUnwritable, CompactionError, CompactionRunning
+from keepsake.events.values import CompactReason
 from keepsake.memory import history
 from keepsake.memory.integrity import check
 from keepsake.memory.plan import LEAST_VERBATIM
 from keepsake.memory.summary_text import has_words
-from keepsake.memory.types import CompactReason, MemoryContext
+from keepsake.memory.types import MemoryContext
 from tests.memories import did, seen
 from tests.unit.mind.fake_agent import (
     SMALL,

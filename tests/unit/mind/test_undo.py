@@ -8,9 +8,10 @@ import pytest
 
 from keepsake.archive.records import Tier
 from keepsake.archive.tiers import SummaryState
+from keepsake.events.values import CompactReason
 from keepsake.memory import history
 from keepsake.memory.integrity import check
-from keepsake.memory.types import CompactReason, Rung
+from keepsake.memory.types import Rung
 from tests.memories import seen
 from tests.unit.mind.fake_agent import SMALL, add, clear, compact, due
 from tests.unit.mind.test_cascade import edit

@@ -4,11 +4,11 @@ import shutil
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from keepsake.agent.why import why_did
+from keepsake.agent.why import thought_in, why_did
 from keepsake.events.log import EventLog, Subscribers
-from keepsake.events.types import Thought, ThoughtOutcome
+from keepsake.events.types import Thought
+from keepsake.events.values import CompactReason, RecalledKind, ThoughtOutcome, Urgency
 from keepsake.memory.summary_text import extractive
-from keepsake.memory.types import CompactReason
 from tests.memories import did, seen
 from tests.unit.mind.fake_agent import SMALL, FakeAgent, compact
 
@@ -23,6 +23,28 @@ class TickingClock:
     def now(self):
         self.time += timedelta(seconds=1)
         return self.time
+
+
+def test_a_thought_with_a_value_of_another_version_counts_as_not_logged(tmp_path):
+    memory = FakeAgent(tmp_path / "mira", SMALL, TickingClock(), extractive).open()
+    number = memory.append(did("say I see.")).number
+    log = EventLog(tmp_path / "events", clock=TickingClock())
+    later = {"agent": "Mira", "agent_id": 7, "trigger": "named", "outcome": "foreseen"}
+    log.emit(Thought(**later, priority=Urgency.PLAYER, memory=number))
+    assert log.flush(60)
+    log.close()
+    why = why_did(tmp_path / "events", memory.archive, "Mira", 7, 1)
+    memory.close()
+    assert why.thought is None
+    assert "does not have this act" in why.missing[0]
+
+
+def test_a_recalled_thing_of_an_unknown_kind_is_left_out():
+    line = {"agent": "Mira", "trigger": "idle", "priority": "idle", "outcome": "acted"}
+    older = [{"kind": "called back", "n": 3}, {"kind": "memory", "n": 4, "how": "by words"}]
+    read = thought_in(line | {"recalled": older, "later": 1})
+    assert [(each.kind, each.n) for each in read.recalled] == [(RecalledKind.MEMORY, 4)]
+    assert read.outcome is ThoughtOutcome.ACTED
 
 
 def test_a_summary_is_shown_as_it_was_at_the_time_of_the_act(tmp_path):

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from keepsake.happening import KnownVerb
 from keepsake.ports import ToolCall
 from keepsake.prompt.verbs import PRIVATE, VERBS, Command, Options
 from keepsake.tasks.answer import (
@@ -140,6 +141,10 @@ def test_the_parts_of_an_answer_are_capped_and_it_is_said(text, caplog):
     parts, reader = read_whole("> drop cork\n" * MOST_PARTS)
     assert len(parts) == MOST_PARTS
     assert not reader.full
+
+
+def test_the_library_knows_all_its_verbs():
+    assert {verb.name for verb in VERBS} == {*KnownVerb} - {KnownVerb.SHOUT}, "a game has shouts"
 
 
 def test_the_verbs_of_tools_are_those_that_nobody_else_perceives():

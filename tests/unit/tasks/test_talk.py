@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from keepsake.archive.message_types import MessageType
 from keepsake.archive.privacy import redacted
-from keepsake.archive.records import FORGOTTEN, Memory, MemoryKind, Tier
+from keepsake.archive.records import Memory, MemoryKind, Tier
 from keepsake.errors import ConfigError
 from keepsake.happening import ME, Manner, Person, Speech
 from keepsake.language.tokens import estimate_tokens
@@ -240,7 +241,7 @@ def test_events_are_user_messages_and_own_acts_are_assistant_messages():
 
 
 def test_forgotten_memories_are_neither_shown_nor_summarised():
-    gone = replace(window((ACT, FORGOTTEN))[0], number=9, event=FORGOTTEN)
+    gone = replace(window((ACT, MessageType.FORGOTTEN))[0], number=9, event=MessageType.FORGOTTEN)
     others = window((PERCEIVED, "Rain."), (ACT, "say Dry enough in here."))
     assert turns_of([*others, gone]) == turns_of(others)
     source = SummarySource(Tier.RECENT, "Mira", (gone, *others))

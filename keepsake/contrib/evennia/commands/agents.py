@@ -8,6 +8,7 @@ from functools import partial
 from keepsake.agent.body import Body
 from keepsake.agent.mind import ActionResult, Mind
 from keepsake.agent.runtime import runtime
+from keepsake.agent.thinker import AgentState
 from keepsake.contrib.evennia.commands import books, compaction, why
 from keepsake.contrib.evennia.commands.base import (
     BuilderCommand,
@@ -235,7 +236,7 @@ def _all() -> str:
 def _row(agent: Body, mind: Mind | None) -> tuple[str, ...]:
     place = agent.location.key if agent.location else "nowhere"
     if mind is None:
-        state = "no memory" if agent.key in missing_minds() else "opening"
+        state = "no memory" if agent.key in missing_minds() else AgentState.OPENING
         return agent.key, place, "", "", "", state, ""
     try:
         memory = mind.memory.memory

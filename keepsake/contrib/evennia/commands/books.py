@@ -12,6 +12,7 @@ from keepsake.books.plans import read_plan
 from keepsake.contrib.evennia.commands.base import Query, one_line, plain, table
 from keepsake.contrib.evennia.wording import counted
 from keepsake.errors import KeepsakeError
+from keepsake.events.values import Author
 from keepsake.happening import Person
 
 SHOWN = 5
@@ -58,7 +59,7 @@ def note(query: Query) -> Callable[[], str]:
     def work() -> str:
         if not query.words:
             return book("notes", replace(query, words=query.title))()
-        new = notes.write(query.title, query.words, place=place, now=now(), by="builder")
+        new = notes.write(query.title, query.words, place=place, now=now(), by=Author.BUILDER)
         return f"|gWritten|n to {owner}'s note {plain(new.title)} ({plain(str(new.path))})."
 
     return work
@@ -75,7 +76,7 @@ def plans(query: Query) -> Callable[[], str]:
     def work() -> str:
         done = ""
         if text:
-            made = book.add(read_plan(text, now().astimezone(), places, people), by="builder")
+            made = book.add(read_plan(text, now().astimezone(), places, people), by=Author.BUILDER)
             done = f"|gPlanned:|n {plain(made.line)}\n"
         rows = [(str(each.number), each.state.value, plain(each.line)) for each in book.items]
         if not rows:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from datetime import UTC
 
-from keepsake.agent.memory.compacting import CompactionOutcome
+from keepsake.agent.memory.compacting import CompactionEnd
 from keepsake.agent.mind import ActionResult
 from keepsake.contrib.evennia.commands.base import BuilderCommand, Query, plain, table
 from keepsake.errors import CompactionError, CompactionRunning
+from keepsake.events.values import CompactionOutcome, CompactReason
 from keepsake.memory.history import PastCompaction, compactions
-from keepsake.memory.types import CompactReason, Outcome, UndoResult
+from keepsake.memory.types import UndoResult
 
 
 class CmdCompactMemories(BuilderCommand):
@@ -44,13 +45,13 @@ class CmdCompactMemories(BuilderCommand):
         outcome.addCallback(lambda each: caller.msg(_coloured(compaction_result(each))))
 
 
-def compaction_result(outcome: CompactionOutcome) -> ActionResult:
+def compaction_result(outcome: CompactionEnd) -> ActionResult:
     """Return the outcome of a compaction, in words."""
     if isinstance(outcome, CompactionRunning):
         return False, f"Not now: {outcome}"
     if isinstance(outcome, CompactionError):
         return False, f"The compaction failed: {outcome}"
-    if outcome.outcome is Outcome.NOTHING:
+    if outcome.outcome is CompactionOutcome.NOTHING:
         return True, f"Nothing to compact: {outcome.detail}"
     before = outcome.tokens_before
     after = outcome.tokens_after

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 
+from keepsake.archive.message_types import MessageType
 from keepsake.contrib.evennia.audit import AuditedCommand
 from keepsake.contrib.evennia.creation import notify_builders
 from keepsake.contrib.evennia.forgetting import (
@@ -58,7 +59,7 @@ class CmdForgetMe(AuditedCommand):
             forget_everywhere(caller, self._report_result)
 
     def _refuse(self, why: str) -> None:
-        self.caller.msg((why, {"type": "failure"}))
+        self.caller.msg((why, {"type": MessageType.FAILURE}))
 
     def _report_result(self, problems: list[str]) -> None:
         if problems:

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 from keepsake.agent.mind import Mind
 from keepsake.agent.runtime import runtime
-from keepsake.archive.records import Summary
+from keepsake.archive.records import Summary, Tier
 from keepsake.contrib.evennia.commands.base import (
     LINE,
     TIMEOUT_SECONDS,
@@ -20,6 +20,7 @@ from keepsake.contrib.evennia.commands.base import (
 )
 from keepsake.contrib.evennia.minds import open_minds
 from keepsake.contrib.evennia.wording import counted
+from keepsake.events.values import GuardOp
 from keepsake.memory.integrity import IntegrityReport
 from keepsake.models.queue import READY, ModelServer
 
@@ -112,7 +113,7 @@ def _integrity(report: IntegrityReport, width: int) -> str:
 
 
 def _summary(summary: Summary) -> str:
-    title = "Long-term summary" if summary.tier.value == "longterm" else "Short-term summary"
+    title = "Long-term summary" if summary.tier is Tier.LONGTERM else "Short-term summary"
     return (
         f"\n|w{title}|n (memories {summary.first}-{summary.last}, {author_of(summary.model)}, "
         f"{len(summary.text)} chars)\n{plain(summary.text)}\n"
@@ -148,8 +149,8 @@ class CmdLlmStatus(BuilderCommand):
         self.caller.msg(f"The agents' model: {plain(gateway.profiles.agent_model_line)}")
         if text := "\n\n".join(_server(each) for each in gateway.used_servers()):
             self.caller.msg(text)
-        counts = sum((mind.thinker.log.guarded for mind in open_minds()), Counter[str]())
-        found = (f"{counts[op]} {op}" for op in ("altered", "refused", "dropped"))
+        counts = sum((mind.thinker.log.guarded for mind in open_minds()), Counter[GuardOp]())
+        found = (f"{counts[op]} {op}" for op in GuardOp)
         self.caller.msg(f"Changed answers since the start: {', '.join(found)}. See |w@why|n.")
 
 

@@ -21,6 +21,7 @@ from keepsake.contrib.evennia.commands.base import (
 from keepsake.contrib.evennia.wording import counted, quoted
 from keepsake.errors import KeepsakeError
 from keepsake.events.types import Thought
+from keepsake.events.values import RecalledKind
 from keepsake.prompt.sections import Costs, chart
 from keepsake.recall.documents import DocumentKind, Hit
 
@@ -113,9 +114,10 @@ def _sources(found: Iterable[PromptSource]) -> Iterator[str]:
 
 
 def _title(found: PromptSource) -> str:
-    if found.kind == "note":
+    if found.kind == RecalledKind.NOTE:
         return f"|ynote {plain(found.title)}|n"
-    of = f" ({found.title})" if found.kind == "summary" and found.title else ""
+    is_summary = found.kind == RecalledKind.SUMMARY and found.last
+    of = f" (memories {found.first}-{found.last})" if is_summary else ""
     return f"|y{plain(found.kind)} {found.n}|n{of}"
 
 
@@ -183,7 +185,7 @@ def search(query: Query) -> Callable[[], str]:
     window = len(memory.context().window)
 
     def work() -> str:
-        found = recaller.find(words, limit=MOST_HITS, audience=None)
+        found = recaller.recall_blocking(words, limit=MOST_HITS, audience=None)
         if found is None:
             raise KeepsakeError(
                 f"{name}'s memory cannot be searched now", "agents.log says why; try again"
@@ -199,15 +201,17 @@ def search(query: Query) -> Callable[[], str]:
 def source_of(hit: Hit) -> PromptSource:
     """Return a search hit in the form that ``@why`` and the dashboard show."""
     found = hit.document
-    kind = found.kind.value
-    n = found.first
-    title = found.title
-    if found.kind is DocumentKind.SUMMARY:
-        kind = "summary"
-        n = int(found.key.partition(":")[2])
-        title = f"memories {found.first}-{found.last}"
-    why = "; ".join(hit.reasons) or "next to a hit"
-    return PromptSource(kind, n, title, round(hit.score, 4), why, found.text)
+    return PromptSource(
+        kind=found.kind.label,
+        n=found.number,
+        title=found.title,
+        first=found.first,
+        last=found.last,
+        score=round(hit.score, 4),
+        why="; ".join(hit.reasons) or "next to a hit",
+        text=found.text,
+        memory=found.memory() if found.kind is DocumentKind.MEMORY else None,
+    )
 
 
 # -- memories

@@ -7,10 +7,10 @@ import { Charts } from "./charts.js";
 import { Compactions } from "./compactions.js";
 import { announce, bindKeys, byId, el, fill, rowKeys, setAttribute, throttled } from "./dom.js";
 import { Feed } from "./feed.js";
-import { EventKind } from "./kinds.js";
+import { EventKind, MemoryOp } from "./kinds.js";
 import { Recall } from "./memories.js";
 import { Prompt } from "./prompt.js";
-import { Stream } from "./stream.js";
+import { GAP, Stream, StreamState } from "./stream.js";
 import { Tiers } from "./tiers.js";
 import { Why } from "./why.js";
 
@@ -85,14 +85,14 @@ async function seed() {
   const memories = await get(`agents/${id}/memories`, { first, last: total });
   for (const memory of memories) {
     const { number: n, kind: of, repeats: times, time: t } = memory;
-    feed.add(EventKind.MEMORY, { ...memory, op: "append", n, of, times, t, agent: document.body.dataset.name });
+    feed.add(EventKind.MEMORY, { op: MemoryOp.APPEND, n, of, times, t, agent: document.body.dataset.name, remembered: memory });
   }
 }
 
 const soon = throttled(() => head.refresh(), SOON);
 
 function onEvent(kind, record) {
-  if (kind === "gap") seed().catch(() => {}); // the archive still has the memories at least
+  if (kind === GAP) seed().catch(() => {}); // the archive still has the memories at least
   else feed.add(kind, record);
   if (kind === EventKind.THOUGHT) sections.prompt?.outdated();
   if (kind === EventKind.MEMORY) sections.memory?.outdated();
@@ -103,12 +103,12 @@ function onEvent(kind, record) {
 let lost = false;
 
 function onState(state, words) {
-  lost = state === "lost";
+  lost = state === StreamState.LOST;
   byId("live-sign").className = `connection ${state}`;
   fill(byId("live-sign"), words);
   if (over) return;
-  if (state === "lost") announce("No events arrive. The page tries again.");
-  if (state === "live") announce("");
+  if (state === StreamState.LOST) announce("No events arrive. The page tries again.");
+  if (state === StreamState.LIVE) announce("");
   soon();
 }
 

@@ -3,7 +3,7 @@
 import { badges, compactionFlag, failingServers, tokensBar, trouble } from "./agent_state.js";
 import { act, get, mayAct } from "./api.js";
 import { ago, byId, el, fill, many, seconds, setText, time } from "./dom.js";
-import { deed } from "./event_words.js";
+import { sentence } from "./sentences.js";
 
 /** What each of the three buttons does in the agent's present state: [operation, label, tooltip]. */
 const OFFERS = [
@@ -55,7 +55,7 @@ export class Head {
   }
 
   #draw(agent) {
-    const now = JSON.stringify([agent, agent.last_act_at && ago(agent.last_act_at)]);
+    const now = JSON.stringify([agent, agent.last_act && ago(agent.last_act.time)]);
     if (now === this.#was) return;
     this.#was = now;
     const problems = trouble(agent);
@@ -64,7 +64,7 @@ export class Head {
       el("span", {}, agent.place ? ["in ", el("bdi", {}, agent.place)] : "nowhere"),
       tokensBar(agent), el("span", { class: "dim" }, many(agent.memories, "memory", "memories")),
       agent.waiting === null ? null : el("span", {}, `waits for ${seconds(agent.waiting)}`),
-      agent.last_act_at ? el("span", { class: "dim act" }, el("bdi", {}, deed(agent.last_act)), ", ", time(agent.last_act_at, ago)) : null);
+      agent.last_act ? el("span", { class: "dim act" }, el("bdi", {}, sentence(agent.last_act)), ", ", time(agent.last_act.time, ago)) : null);
     byId("problem").hidden = !problems.length;
     fill(byId("problem"), problems.join("; "));
     byId("may-not").hidden = agent.may_act;

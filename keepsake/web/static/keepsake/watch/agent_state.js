@@ -1,16 +1,16 @@
 /* The state of an agent: badges, a bar of its tokens, and its problems in words. */
 
 import { count, el, many, percent, seconds } from "./dom.js";
+import { AgentState, ServerHealth } from "./kinds.js";
 
-/** The `health` of a model server that works, and of one that was not used yet. */
-const READY = "ready";
-const UNASKED = "not asked yet";
 /** Seconds of waiting for the model after which an agent counts as stuck. */
 const STUCK = 30;
+/** Styles of the badges of states that are no problem. */
 const TONES = {
-  idle: "calm", asleep: "asleep", paused: "paused", "waiting for the model": "busy", "going home to sleep": "asleep",
+  [AgentState.IDLE]: "calm", [AgentState.ASLEEP]: "asleep", [AgentState.PAUSED]: "paused",
+  [AgentState.WAITING]: "busy", [AgentState.GOING_HOME]: "asleep",
 };
-const SHORT = { "waiting for the model": "thinking", "going home to sleep": "going home" };
+const SHORT = { [AgentState.WAITING]: "thinking", [AgentState.GOING_HOME]: "going home" };
 /** Fewer failures than this among the last thoughts are not reported. */
 const FEW = 3;
 
@@ -27,26 +27,26 @@ export function trouble(agent) {
 /** A badge for each state that is true at once: a sleeping agent may be paused as well. */
 export function badges(agent) {
   const words = new Set([agent.state]);
-  if (agent.asleep) words.add("asleep");
-  if (agent.paused) words.add("paused");
+  if (agent.asleep) words.add(AgentState.ASLEEP);
+  if (agent.paused) words.add(AgentState.PAUSED);
   return [...words].map((each) => el("span", { class: `badge ${TONES[each] || "trouble"}`, title: each }, SHORT[each] || each));
 }
 
 /** A model server as a badge. */
 export function serverBadge({ health }) {
-  if (health === UNASKED) return el("span", { class: "badge paused" }, UNASKED);
-  return el("span", { class: `badge ${health === READY ? "calm" : "trouble"}` }, health === READY ? "ready" : "not ready");
+  if (health === ServerHealth.UNASKED) return el("span", { class: "badge paused" }, health);
+  return el("span", { class: `badge ${health === ServerHealth.READY ? "calm" : "trouble"}` }, health === ServerHealth.READY ? "ready" : "not ready");
 }
 
 /** The model servers that were used and do not work. */
 export function failing(servers) {
-  return servers.filter(({ health }) => health !== READY && health !== UNASKED);
+  return servers.filter(({ health }) => health !== ServerHealth.READY && health !== ServerHealth.UNASKED);
 }
 
 /** A sentence for each model server that does not work. */
 export function failingServers(servers) {
   return failing(servers)
-    .map((each) => `The model server ${each.provider} ${each.host ? `at ${each.host} ` : ""}does not work: ${each.health}`);
+    .map((each) => `The model server ${each.provider} ${each.host ? `(${each.host}) ` : ""}does not work: ${each.health}`);
 }
 
 /** A bar of `part` in `whole` with a label; with `limit` a nearly full bar is coloured. */

@@ -46,11 +46,11 @@ export class Book {
     this.load().catch((problem) => fill(this.list, el("li", { class: "problem" }, problem.message)));
   }
 
-  #page({ title, at, text, facts, file }, open) {
+  #page({ title, at, text, facts, pins }, open) {
     const said = Object.entries(facts).map(([name, value]) => `${name}: ${value}`).join(" · ");
     return el("li", { "data-row": true, tabindex: "-1" }, el("details", { open },
       el("summary", { "data-opens": true }, el("b", { dir: "auto" }, title), at ? el("small", {}, time(at)) : null, el("small", { dir: "auto" }, said)),
-      prose(text), this.beside?.({ file, text })));
+      prose(text), this.beside?.({ pins })));
   }
 }
 
@@ -90,9 +90,8 @@ export class Notes extends Book {
   }
 
   /** The pinned lines, each with a button to unpin it. */
-  beside({ file, text }) {
-    if (file !== "pinned.md") return null;
-    const lines = [...text.matchAll(/^[ \t]*-[ \t]+(.*?)[ \t]*(?:<!--.*-->)?$/gm)].map(([, line]) => line);
-    return el("ul", {}, lines.map((line, i) => el("li", {}, line, " ", actButton("Unpin", "Sure?", () => act(this.id, "unpin", { text: String(i + 1) }), () => this.load()))));
+  beside({ pins }) {
+    if (!pins.length) return null;
+    return el("ul", {}, pins.map((line, i) => el("li", {}, line, " ", actButton("Unpin", "Sure?", () => act(this.id, "unpin", { text: String(i + 1) }), () => this.load()))));
   }
 }

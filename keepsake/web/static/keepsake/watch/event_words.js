@@ -1,7 +1,8 @@
 /* Events of the log in words: what happened, the details, and the tone for the stylesheet. */
 
 import { count, many, percent, seconds } from "./dom.js";
-import { MemoryKind, ThoughtOutcome } from "./kinds.js";
+import { CompactionOutcome, MemoryOp, SleepOp, ThoughtOutcome } from "./kinds.js";
+import { remarks, sentence } from "./sentences.js";
 
 /** Tones of internal events, which the feed hides by default; words, acts and problems have others. */
 export const INNER = ["thought", "quiet", "result"];
@@ -15,24 +16,11 @@ export function describe(kind, record) {
 const SAYS = { memory, thought, recall, guard, compaction, sleep, error, health, world };
 
 function memory(record) {
-  const text = record.text ?? "";
-  if (!text || !["append", "repeat"].includes(record.op)) return changed(record);
-  const times = record.times > 1 ? `×${record.times}` : "";
-  const more = join(times, record.place, record.reason && `because: ${record.reason}`);
-  return { what: record.of === MemoryKind.ACT ? deed(text) : text, more, tone: record.of || MemoryKind.PERCEPTION };
-}
-
-/** An act's command as a sentence in the third person: `says "Good day."` */
-export function deed(command) {
-  return command.split(/; (?=(?:say|talk|whisper|emote|go|give|get|drop|look) )/).map((line) => {
-    const [, verb, rest] = line.match(/^(\S*)\s*(.*)$/s);
-    if (["emote", "pose"].includes(verb)) return rest;
-    const [, to, words] = (["whisper", "talk"].includes(verb) && rest.match(/^(\S+|.+?(?= =))(?: =)? (.*)$/s)) || [];
-    if (to) return `${verb === "talk" ? "says" : "whispers"} to ${to}, "${words}"`;
-    if (verb === "kept") return `has kept promise ${rest}`;
-    if (["say", "shout", "whisper"].includes(verb)) return `${verb}s "${rest}"`;
-    return `${verb}${/(?:[osxz]|ch|sh)$/.test(verb) ? "es" : "s"} ${rest}`.trim();
-  }).join("; ");
+  const { remembered: one, times: number } = record;
+  if (!one) return changed(record); // its words are not known, or it is another change
+  const times = number > 1 ? `×${number}` : "";
+  const more = join(times, one.place, ...remarks(one), one.reason && `because: ${one.reason}`);
+  return { what: sentence(one), more, tone: one.kind };
 }
 
 function changed(record) {
@@ -44,15 +32,16 @@ function changed(record) {
 
 /** Changes of a memory in words, by `op`. */
 const CHANGES = {
-  append: "remembers something", repeat: "experiences something again", undo: "a compaction is undone",
-  edit: "a summary is edited by hand", clear: "its prompt is cleared",
-  note: "writes a note", unnote: "deletes a note", pin: "pins a line",
-  unpin: "unpins a line", noticed: "a rule or promise is noticed", closed: "a rule or promise has ended",
-  journal: "writes in its journal",
-  met: "begins to know", profile: "updates its page about",
-  concluded: "concludes something about", renamed: "has another name; it was", begins: "its archive begins",
-  ends: "its archive ends", mended: "a broken line of its archive is set aside", reindex: "its recall index is rebuilt",
-  lost: "memories did not fit on the disk, and are lost",
+  [MemoryOp.APPEND]: "remembers something", [MemoryOp.REPEAT]: "experiences something again",
+  [MemoryOp.UNDO]: "a compaction is undone", [MemoryOp.EDIT]: "a summary is edited by hand",
+  [MemoryOp.REINDEX]: "its recall index is rebuilt",
+  [MemoryOp.NOTE]: "writes a note", [MemoryOp.UNNOTE]: "deletes a note",
+  [MemoryOp.PIN]: "pins a line", [MemoryOp.UNPIN]: "unpins a line",
+  [MemoryOp.NOTICED]: "a rule or promise is noticed", [MemoryOp.CLOSED]: "a rule or promise has ended",
+  [MemoryOp.PLAN]: "a plan changes", [MemoryOp.JOURNAL]: "writes in its journal",
+  [MemoryOp.MET]: "begins to know", [MemoryOp.PROFILE]: "updates its page about",
+  [MemoryOp.CONCLUDED]: "concludes something about", [MemoryOp.RENAMED]: "has another name; it was",
+  [MemoryOp.BEGINS]: "its archive begins", [MemoryOp.ENDS]: "its archive ends",
 };
 
 function thought(record) {
@@ -82,13 +71,13 @@ function compaction(record) {
   const tokens = record.number ? `${count(record.tokens_before)} → ${count(record.tokens_after)} tokens` : "";
   const more = join(record.reason, range, tokens, record.seconds ? seconds(record.seconds) : "", record.problem);
   const vain = record.number && record.tokens_after >= record.tokens_before ? ", no tokens saved" : "";
-  const tone = vain || record.outcome === "failed" ? "trouble" : "milestone";
+  const tone = vain || record.outcome === CompactionOutcome.FAILED ? "trouble" : "milestone";
   return { what: `compaction${record.number ? ` ${record.number}` : ""}: ${record.outcome}${vain}`, more, tone };
 }
 
 function sleep(record) {
-  const step = record.op === "step" ? `asleep: ${record.step}` : record.op;
-  const tone = record.problem ? "trouble" : record.op === "step" ? "quiet" : "milestone";
+  const step = record.op === SleepOp.STEP ? `asleep: ${record.step}` : record.op;
+  const tone = record.problem ? "trouble" : record.op === SleepOp.STEP ? "quiet" : "milestone";
   return { what: step, more: join(record.why, record.problem), tone };
 }
 
@@ -97,7 +86,7 @@ function error(record) {
 }
 
 function health(record) {
-  const what = `${record.provider} ${record.host.startsWith("in ") ? "" : "at "}${record.host} ${record.ready ? "is ready" : "is not ready"}`;
+  const what = `the model server ${record.provider} (${record.host}) ${record.ready ? "is ready" : "is not ready"}`;
   return { what, more: record.problem, tone: record.ready ? "milestone" : "trouble" };
 }
 

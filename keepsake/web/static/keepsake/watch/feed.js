@@ -75,7 +75,7 @@ export class Feed {
   #place(kind, record) {
     if (this.#echoes(record)) return;
     const row = this.#row(kind, record);
-    const key = kind === EventKind.MEMORY && record.text ? `${record.agent} ${record.n}` : null;
+    const key = kind === EventKind.MEMORY && record.remembered ? `${record.agent} ${record.n}` : null;
     const old = key && this.#memories.get(key);
     if (old && old.dataset.t >= row.dataset.t) return;
     old?.remove();
@@ -92,7 +92,8 @@ export class Feed {
   }
 
   /** Whether another agent's row already shows the same happening: the row of its author, or of the first witness. */
-  #echoes({ agent, happening }) {
+  #echoes({ agent, remembered }) {
+    const happening = remembered?.happening;
     if (!this.named || !happening) return false;
     const first = this.#first.get(happening);
     if (first) return first !== agent;
@@ -117,11 +118,11 @@ export class Feed {
   }
 
   /** A link: from a memory to its place among the others, from a thought to its prompt. */
-  #link(kind, { agent_id: id, n, prompt, seq, text }) {
+  #link(kind, { agent_id: id, n, prompt, remembered, seq }) {
     const link = (anchor, words) => el("a", {
       href: `${this.named ? `/agents/${id}/` : ""}#${anchor}`, class: "number", "data-opens": true,
     }, words);
-    if (kind === EventKind.MEMORY && text) return link(`memory/${n}`, `memory ${n}`);
+    if (kind === EventKind.MEMORY && remembered) return link(`memory/${n}`, `memory ${n}`);
     return kind === EventKind.THOUGHT && prompt ? link(`prompt/${seq}`, "its prompt") : null;
   }
 

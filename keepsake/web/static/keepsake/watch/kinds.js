@@ -1,5 +1,24 @@
 /* Kinds and outcomes of the library. Written by python -m keepsake.web.kinds. */
 
+export const AgentState = Object.freeze({
+  "IDLE": "idle",
+  "WAITING": "waiting for the model",
+  "ASLEEP": "asleep",
+  "GOING_HOME": "going home to sleep",
+  "PAUSED": "paused",
+  "UNWRITABLE": "memory cannot be written",
+  "GONE": "gone",
+  "OPENING": "opening"
+});
+
+export const CompactionOutcome = Object.freeze({
+  "FIRST": "first summary",
+  "WATERFALL": "waterfall",
+  "SHORTENED": "summaries shortened",
+  "NOTHING": "nothing to compact",
+  "FAILED": "failed"
+});
+
 export const EventKind = Object.freeze({
   "THOUGHT": "thought",
   "GUARD": "guard",
@@ -13,10 +32,12 @@ export const EventKind = Object.freeze({
   "PAIR_TALK": "pair_talk"
 });
 
-export const FoundKind = Object.freeze({
-  "MEMORY": "memory",
-  "SUMMARY": "summary",
-  "NOTE": "note"
+export const HappeningKind = Object.freeze({
+  "SPEECH": "speech",
+  "DEED": "deed",
+  "POSE": "pose",
+  "SIGHT": "sight",
+  "RESULT": "result"
 });
 
 export const ImpulseKind = Object.freeze({
@@ -30,10 +51,87 @@ export const ImpulseKind = Object.freeze({
   "IDLE": "idle"
 });
 
+export const KnownVerb = Object.freeze({
+  "SAY": "say",
+  "WHISPER": "whisper",
+  "TALK": "talk",
+  "SHOUT": "shout",
+  "EMOTE": "emote",
+  "LOOK": "look",
+  "EXAMINE": "examine",
+  "GO": "go",
+  "WALK": "walk",
+  "GET": "get",
+  "DROP": "drop",
+  "GIVE": "give",
+  "FOLLOW": "follow",
+  "STAY": "stay",
+  "WAIT": "wait",
+  "RECALL": "recall",
+  "REMEMBER": "remember",
+  "PROMISE": "promise",
+  "KEPT": "kept",
+  "PLAN": "plan",
+  "DONE": "done",
+  "CANCEL": "cancel",
+  "AGREE": "agree",
+  "DECLINE": "decline",
+  "NOTE": "note",
+  "FORGET": "forget",
+  "PIN": "pin",
+  "UNPIN": "unpin"
+});
+
+export const Manner = Object.freeze({
+  "SAY": "say",
+  "WHISPER": "whisper",
+  "SHOUT": "shout",
+  "CHANNEL": "channel"
+});
+
 export const MemoryKind = Object.freeze({
   "PERCEPTION": "perception",
   "ACT": "act",
   "RESULT": "result"
+});
+
+export const MemoryOp = Object.freeze({
+  "APPEND": "append",
+  "REPEAT": "repeat",
+  "UNDO": "undo",
+  "EDIT": "edit",
+  "REINDEX": "reindex",
+  "NOTE": "note",
+  "UNNOTE": "unnote",
+  "PIN": "pin",
+  "UNPIN": "unpin",
+  "NOTICED": "noticed",
+  "CLOSED": "closed",
+  "PLAN": "plan",
+  "JOURNAL": "journal",
+  "MET": "met",
+  "PROFILE": "profile",
+  "CONCLUDED": "concluded",
+  "RENAMED": "renamed",
+  "BEGINS": "begins",
+  "ENDS": "ends"
+});
+
+export const RecalledKind = Object.freeze({
+  "MEMORY": "memory",
+  "SUMMARY": "summary",
+  "NOTE": "note"
+});
+
+export const SleepOp = Object.freeze({
+  "FALLS_ASLEEP": "falls asleep",
+  "WAKES": "wakes",
+  "STEP": "step"
+});
+
+export const ServerHealth = Object.freeze({
+  "READY": "ready",
+  "UNASKED": "not asked yet"
 });
 
 export const ThoughtOutcome = Object.freeze({
@@ -43,4 +141,9 @@ export const ThoughtOutcome = Object.freeze({
   "TOO_LARGE": "too large",
   "DROPPED": "dropped",
   "BROKE_OFF": "broke off"
+});
+
+export const Tier = Object.freeze({
+  "LONGTERM": "longterm",
+  "RECENT": "recent"
 });

@@ -4,11 +4,12 @@ import { bar } from "./agent_state.js";
 import { get } from "./api.js";
 import { prose } from "./book.js";
 import { announce, count, el, fill, many, time } from "./dom.js";
-import { FoundKind, MemoryKind } from "./kinds.js";
+import { RecalledKind, Tier } from "./kinds.js";
+import { remarks, sentence } from "./sentences.js";
 
 const PAGE = 50;
 const LIMIT = 20;
-export const TIERS = { longterm: "Long-term summary", recent: "Short-term summary" };
+export const TIERS = { [Tier.LONGTERM]: "Long-term summary", [Tier.RECENT]: "Short-term summary" };
 
 /** A summary of the agent with that id, as the compaction left it. */
 export function summaryFold(id, summary, compaction) {
@@ -63,14 +64,14 @@ export function memoryRows(memories, { mark = 0, ids = false } = {}) {
     tabindex: "-1", "data-row": true,
   },
   el("a", { class: "number", href: `#memory/${memory.number}` }, String(memory.number)),
-  el("span", { class: "what", dir: "auto" }, memory.kind === MemoryKind.ACT ? `> ${memory.text}` : memory.text),
+  el("span", { class: "what", dir: "auto" }, sentence(memory)),
   memory.repeats > 1 ? el("b", { title: "times in a row" }, `×${memory.repeats}`) : null,
   el("small", {}, time(memory.time), ...about(memory))));
 }
 
 function about(memory) {
   const facts = [memory.place && `at ${memory.place}`, memory.source && `by ${memory.source}`,
-    memory.reason && `because: ${memory.reason}`];
+    ...remarks(memory), memory.reason && `because: ${memory.reason}`];
   return facts.filter(Boolean).map((each) => [" · ", el("bdi", {}, each)]);
 }
 
@@ -121,14 +122,14 @@ export class Recall {
 
 /** The link of a hit to its place among the memories; null for a note. */
 function placeOf(hit) {
-  if (hit.kind === FoundKind.NOTE) return null;
-  return `#memory/${hit.kind === FoundKind.SUMMARY ? hit.title.replace("memories ", "") : hit.n}`;
+  if (hit.kind === RecalledKind.NOTE) return null;
+  return `#memory/${hit.first === hit.last ? hit.n : `${hit.first}-${hit.last}`}`;
 }
 
-function titleOf({ kind, n, title }) {
-  if (kind === FoundKind.NOTE) return `note: ${title}`;
-  if (kind === FoundKind.SUMMARY) return `short-term summary ${n} (${title})`;
-  return kind === FoundKind.MEMORY ? `memory ${n}` : `memory ${n}, ${kind}`;
+function titleOf({ kind, n, title, first, last }) {
+  if (kind === RecalledKind.NOTE) return `note: ${title}`;
+  if (kind === RecalledKind.SUMMARY) return `short-term summary ${n}${last ? ` (memories ${first}–${last})` : ""}`;
+  return `memory ${n}`;
 }
 
 /** A row for a hit, or for something that a thought recalled, with its score against the best score. */
@@ -137,6 +138,6 @@ export function row(hit, most) {
   const title = href ? el("a", { href, "data-opens": true }, titleOf(hit)) : el("b", { dir: "auto" }, titleOf(hit));
   return el("li", { "data-row": true, tabindex: "-1" },
     el("div", { class: "hit" }, title, bar(Math.max(hit.score, 0), most, hit.score.toFixed(2))),
-    hit.text ? el("p", { class: "what", dir: "auto" }, hit.text) : null,
+    hit.text ? el("p", { class: "what", dir: "auto" }, hit.memory ? sentence(hit.memory) : hit.text) : null,
     hit.why ? el("small", { dir: "auto" }, hit.why) : null);
 }

@@ -3,9 +3,9 @@
 import { badges, bar, compactionFlag, failing, serverBadge, tokensBar, trouble } from "./agent_state.js";
 import { get } from "./api.js";
 import { ago, announce, bindKeys, byId, count, el, fill, many, percent, rowKeys, seconds, setAttribute, throttled, time } from "./dom.js";
-import { deed } from "./event_words.js";
 import { Feed } from "./feed.js";
-import { Stream } from "./stream.js";
+import { sentence } from "./sentences.js";
+import { GAP, Stream, StreamState } from "./stream.js";
 
 const SOON = 1500;
 const POLL = 4000;
@@ -13,7 +13,7 @@ const COLUMNS = {
   name: { by: (a) => a.name.toLowerCase() },
   state: { by: (a) => a.state },
   place: { by: (a) => a.place.toLowerCase() },
-  act: { by: (a) => a.last_act_at ?? "", down: true },
+  act: { by: (a) => a.last_act?.time ?? "", down: true },
   waiting: { by: (a) => a.waiting ?? -1, down: true },
   used: { by: (a) => (a.budget ? a.used / a.budget : 0), down: true },
   memories: { by: (a) => a.memories, down: true },
@@ -50,7 +50,7 @@ function reorder(wantedRows) {
 
 function drawRow(agent) {
   const known = rows.get(agent.id);
-  const seen = JSON.stringify([agent, agent.last_act_at && ago(agent.last_act_at, now())]);
+  const seen = JSON.stringify([agent, agent.last_act && ago(agent.last_act.time, now())]);
   if (known?.seen === seen) return;
   const row = known?.row ?? el("tr", { tabindex: "-1", "data-row": true, role: "row" });
   const hadFocus = row.contains(document.activeElement) && document.activeElement !== row;
@@ -78,9 +78,10 @@ function cells(agent) {
 }
 
 function act(agent) {
-  if (!agent.last_act_at) return el("span", { class: "none" }, "none yet");
-  return [el("bdi", { class: "act" }, deed(agent.last_act)), " ",
-    el("small", {}, time(agent.last_act_at, (iso) => ago(iso, now())))];
+  const { last_act: last } = agent;
+  if (!last) return el("span", { class: "none" }, "none yet");
+  return [el("bdi", { class: "act" }, sentence(last)), " ",
+    el("small", {}, time(last.time, (iso) => ago(iso, now())))];
 }
 
 function cell(label, ...children) {
@@ -127,7 +128,7 @@ function drawServers() {
 
 function wanted(agent) {
   const words = filter.value.trim().toLowerCase();
-  return !words || `${agent.name} ${agent.place} ${agent.state} ${agent.last_act}`.toLowerCase().includes(words);
+  return !words || `${agent.name} ${agent.place} ${agent.state} ${agent.last_act ? sentence(agent.last_act) : ""}`.toLowerCase().includes(words);
 }
 
 function sorted(agents) {
@@ -177,7 +178,7 @@ const soon = throttled(refresh, SOON);
 const feed = new Feed(byId("feed"), { named: true });
 
 function onEvent(kind, record) {
-  if (kind !== "gap") feed.add(kind, record);
+  if (kind !== GAP) feed.add(kind, record);
   soon();
 }
 
@@ -185,8 +186,8 @@ function onState(state, words) {
   const sign = byId("live");
   sign.className = `connection ${state}`;
   fill(sign, words);
-  if (state === "lost") announce("No events arrive. The page tries again.");
-  if (state === "live") announce("");
+  if (state === StreamState.LOST) announce("No events arrive. The page tries again.");
+  if (state === StreamState.LIVE) announce("");
   soon();
 }
 

@@ -3,6 +3,7 @@
 import { get } from "./api.js";
 import { announce, bindKeys, byId, count, el, fill, many, rowKeys, time } from "./dom.js";
 import { MemoryKind } from "./kinds.js";
+import { sentence } from "./sentences.js";
 
 const MOST = 50;
 const hits = byId("hits");
@@ -32,7 +33,7 @@ function draw(found, asked) {
   fill(hits, found.hits.map(({ id, agent, memory }) => el("li", { "data-row": true, tabindex: "-1" },
     el("a", { href: `/agents/${id}/#memory/${memory.number}`, "data-opens": true }, `${agent}, memory ${count(memory.number)}`), " ",
     el("small", {}, time(memory.time), memory.place ? ` · ${memory.place}` : "", memory.kind === MemoryKind.ACT ? " · its own act" : ""),
-    el("p", { class: "what", dir: "auto" }, marked(memory.text, words)))));
+    el("p", { class: "what", dir: "auto" }, marked(sentence(memory), words)))));
 }
 
 /** The text with the searched words marked. */

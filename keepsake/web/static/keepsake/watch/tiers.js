@@ -2,11 +2,15 @@
 
 import { get } from "./api.js";
 import { announce, byId, count, el, fill, many, setAttribute } from "./dom.js";
+import { Tier } from "./kinds.js";
 import { memoryRows, summaryFold } from "./memories.js";
 
 const PAGE = 50;
+/** The parts of the timeline that are not summaries; also the names of their styles. */
+const CLEARED = "cleared";
+const WINDOW = "window";
 const NAMES = {
-  cleared: "cleared", longterm: "long-term summary", recent: "short-term summary", window: "window, word for word",
+  [CLEARED]: "cleared", [Tier.LONGTERM]: "long-term summary", [Tier.RECENT]: "short-term summary", [WINDOW]: "window, word for word",
 };
 
 /** The section "Memory" of an agent's page. */
@@ -63,10 +67,10 @@ export class Tiers {
   #parts() {
     const { first, total, longterm, recent, window_first: window } = this.#tiers;
     const parts = [
-      { tier: "cleared", first: 1, last: first - 1 },
-      longterm && { tier: "longterm", first: longterm.first, last: longterm.last, summary: longterm },
-      recent && { tier: "recent", first: recent.first, last: recent.last, summary: recent },
-      { tier: "window", first: window, last: total },
+      { tier: CLEARED, first: 1, last: first - 1 },
+      longterm && { tier: Tier.LONGTERM, first: longterm.first, last: longterm.last, summary: longterm },
+      recent && { tier: Tier.RECENT, first: recent.first, last: recent.last, summary: recent },
+      { tier: WINDOW, first: window, last: total },
     ];
     return parts.filter((part) => part && part.last >= part.first);
   }
@@ -85,7 +89,7 @@ export class Tiers {
       el("ul", { class: "legend" }, parts.map((part) => el("li", {}, el("button", {
         type: "button", class: "plain", on: { click: () => this.#try(() => this.#open(part)) },
       }, el("span", { class: `swatch ${part.tier}` }), `${NAMES[part.tier]}: ${count(part.first)}–${count(part.last)}`,
-      part.summary ? `, ${many(part.summary.tokens_after, "token")}` : part.tier === "window" ? `, ${many(tokens, "token")}` : "")))));
+      part.summary ? `, ${many(part.summary.tokens_after, "token")}` : part.tier === WINDOW ? `, ${many(tokens, "token")}` : "")))));
     this.jump.max = String(total);
   }
 
@@ -101,7 +105,7 @@ export class Tiers {
 
   async #open(part, first = null, mark = 0) {
     // The window opens at its newest memories, a summary at its oldest.
-    const start = first ?? (part.tier === "window" ? Math.max(part.first, part.last - PAGE + 1) : part.first);
+    const start = first ?? (part.tier === WINDOW ? Math.max(part.first, part.last - PAGE + 1) : part.first);
     const last = Math.min(start + PAGE - 1, part.last);
     const asked = ++this.#at;
     const found = await get(`agents/${this.id}/memories`, { first: start, last });

@@ -5,6 +5,7 @@ import { prose } from "./book.js";
 import { count, el, fill, many, percent, seconds, time } from "./dom.js";
 import { ImpulseKind, ThoughtOutcome } from "./kinds.js";
 import { row, TIERS } from "./memories.js";
+import { sentence } from "./sentences.js";
 
 /** The section "Why" of an agent's page; `#why/3` is the third-last act. */
 export class Why {
@@ -77,17 +78,17 @@ function sent({ seq, thought }) {
 }
 
 function act(why) {
-  return [el("p", {}, el("code", { dir: "auto" }, `> ${why.command}`), " ", el("small", {}, time(why.time))),
+  return [el("p", {}, el("bdi", {}, sentence(why.act)), " ", el("small", {}, time(why.time))),
     (why.thought?.outcome ?? ThoughtOutcome.ACTED) === ThoughtOutcome.ACTED ? null
       : el("p", { class: "problem", dir: "auto" }, `${why.thought.outcome}: ${why.thought.problem}`),
     el("p", { dir: "auto" }, why.reason ? `Its reason: ${why.reason}` : "It gave no reason."),
-    why.act ? el("p", {}, link(why.act)) : null];
+    el("p", {}, link(why.act))];
 }
 
 function cause(why) {
   const from = why.thought?.source ? ` by ${why.thought.source}` : "";
   return [el("p", {}, why.trigger ? `${why.trigger === ImpulseKind.OTHER ? "something it saw" : why.trigger}${from}` : "That is no longer known."),
-    why.cause ? el("p", {}, link(why.cause), ": ", el("bdi", {}, why.cause.text)) : null];
+    why.cause ? el("p", {}, link(why.cause), ": ", el("bdi", {}, sentence(why.cause))) : null];
 }
 
 function recalled(hits) {

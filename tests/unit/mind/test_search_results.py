@@ -7,10 +7,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from keepsake.agent.attention import Impulse, ImpulseKind
-from keepsake.agent.memory.related import SearchResult, line_of, result_line, select
+from keepsake.agent.memory.search_results import SearchResult, line_of, result_line, select
 from keepsake.agent.settings import RecallConfig
 from keepsake.agent.turns.context import unanswered
-from keepsake.agent.turns.scene import excerpts_of, told_lines
+from keepsake.agent.turns.excerpts import excerpts_of, told_lines
 from keepsake.archive.records import MemoryKind
 from keepsake.language.tokens import estimate_tokens
 from keepsake.memory.types import MemoryContext
@@ -54,7 +54,7 @@ def test_lines_of_one_talk_make_one_excerpt():
     hits = [memory_hit(n, f'Tom says to you, "Line {n}."') for n in (12, 10, 20)]
     days = {9: -1, 10: 0, 11: 0, 12: 0, 13: 0, 14: 0, 15: 0, 16: 0, 20: 0}
     around = [old_memory(n, NOON + timedelta(days=d), HEARD, f"Line {n}.") for n, d in days.items()]
-    excerpts = excerpts_of(hits, SearchResult((), tuple(around)), by_name)
+    excerpts = excerpts_of(SearchResult(tuple(hits), tuple(around)), by_name)
     numbers = [each.text.rpartition("(")[2] for each in excerpts]
     assert numbers == ["memories 10-15)", "memory 20)"], "nothing twice, and no other day"
     assert [each.numbers for each in excerpts] == [(10, 11, 12, 13, 14, 15), (20,)]

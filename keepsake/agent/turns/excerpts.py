@@ -1,0 +1,79 @@
+"""What was recalled, as a prompt shows it: excerpts of talks, with names that fit those here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from itertools import takewhile
+
+from keepsake.agent.memory.search_results import SearchResult
+from keepsake.agent.surroundings import Body, identity_of, name_of, people_near
+from keepsake.archive.records import Memory
+from keepsake.happening import Person
+from keepsake.language.perception import is_question
+from keepsake.recall.documents import SAME_SCENE, DocumentKind, Hit
+from keepsake.recall.fusion import BY_WORDS
+from keepsake.tasks.conversation import excerpt
+from keepsake.tasks.scene import Excerpt
+
+type KnownAs = Callable[[Person], str]
+"""Returns the name by which a prompt calls somebody from an old memory."""
+
+
+def people_known(agent: Body) -> KnownAs:
+    """Return how a prompt calls people from old memories, by those who are here.
+
+    Somebody who is here under another name gets that name. Somebody else with the name of a person
+    who is here is called ``another Tom``.
+    """
+    here = {identity_of(each): name_of(each, agent) for each in people_near(agent)}
+    taken = set(here.values())
+
+    def known_as(person: Person) -> str:
+        now = here.get(person.id) if person.id else None
+        if now is not None:
+            return now if now == person.name else f"{now} (then {person.name})"
+        return f"another {person.name}" if person.id and person.name in taken else person.name
+
+    return known_as
+
+
+def excerpts_of(recalled: SearchResult, known_as: KnownAs) -> tuple[Excerpt, ...]:
+    """Return excerpts around the memories that were found, best first."""
+    excerpts = list[Excerpt]()
+    shown = set[int]()
+    for hit in recalled.hits:
+        if hit.document.kind is not DocumentKind.MEMORY or hit.document.first in shown:
+            continue
+        memory = hit.document.memory()
+        talk = _same_talk(memory, (each for each in recalled.around if each.number not in shown))
+        numbers = tuple(each.number for each in talk)
+        shown.update(numbers)
+        excerpts.append(Excerpt(numbers, excerpt(talk, known_as)))
+    return tuple(excerpts)
+
+
+def told_lines(hits: Sequence[Hit], words: str, known_as: KnownAs) -> tuple[Excerpt, ...]:
+    """Return what others said in the memories that were found, for the prompt of a small model.
+
+    Args:
+        words: What the partner said. A question uses all hits, other words only hits that share a
+            word with them.
+    """
+    lines = list[Excerpt]()
+    for hit in hits:
+        if hit.document.kind is not DocumentKind.MEMORY:
+            continue
+        said = hit.document.memory().heard
+        relevant = is_question(words) or any(each.startswith(BY_WORDS) for each in hit.reasons)
+        if said and not is_question(said.words) and relevant:
+            line = f'{known_as(said.speaker)} said, "{said.words}"'
+            lines.append(Excerpt((hit.document.first,), line))
+    return tuple(lines)
+
+
+def _same_talk(memory: Memory, around: Iterable[Memory]) -> list[Memory]:
+    """Return the memory with consecutive ones of the same talk, at most three on each side."""
+    talk = {each.number: each for each in around if abs(each.time - memory.time) <= SAME_SCENE}
+    after = takewhile(talk.__contains__, range(memory.number + 1, memory.number + 4))
+    before = takewhile(talk.__contains__, range(memory.number - 1, memory.number - 4, -1))
+    return [*(talk[n] for n in sorted(before)), memory, *(talk[n] for n in after)]
