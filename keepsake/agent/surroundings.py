@@ -141,10 +141,19 @@ def show_players(agent: Body, text: str) -> None:
 
 
 def show_no_answer(agent: Body, impulse: Impulse) -> None:
-    """Tell a waiting player who is still here that no answer will come."""
+    """Tell a waiting player who is still here that no answer will come, as no model gave one."""
+    _show_waiting(agent, impulse, f"{agent.key} seems far away, and does not answer.")
+
+
+def show_silence(agent: Body, impulse: Impulse) -> None:
+    """Show a waiting player who is still here that the agent says nothing: it has no good words."""
+    _show_waiting(agent, impulse, f"{agent.key} shrugs, and says nothing.")
+
+
+def _show_waiting(agent: Body, impulse: Impulse, line: str) -> None:
     here = [identity_of(person) for person in people_near(agent)]
     if impulse.priority == "player" and impulse.who in here:
-        show_players(agent, f"{agent.key} seems far away, and does not answer.")
+        show_players(agent, line)
 
 
 def hosts_guests(agent: Body) -> bool:

@@ -210,14 +210,33 @@ class TestLookups(TalkWorld):
 class TestGuards(TalkWorld):
     """Answers that are not spoken."""
 
-    def test_an_empty_answer_is_asked_for_again_and_a_second_one_is_shown_as_absence(self):
+    def test_an_empty_answer_is_asked_for_again_and_a_second_one_is_silence(self):
         first, second = self.ask("Well?", "…", "Well what?")
         assert "not used" not in first[-1]["content"]
         assert "The answer was empty" in second[-1]["content"]
         assert self.acts() == ["say Well what?"]
         self.ask("Well?", "…", "…")
         assert self.acts() == ["say Well what?"]
-        assert any("seems far away" in line for line in self.heard)
+        assert "Mira shrugs, and says nothing." in self.heard
+        assert not any("seems far away" in line for line in self.heard)
+
+    def test_a_question_asked_again_may_get_the_same_answer(self):
+        boat = "Herring, the boat of your uncle Brannoc."
+        question = "What was my uncle's boat called?"
+        for asked, calls in ((question, 1), ("And its colour?", 1), (question, 1)):
+            words = boat if asked == question else "Blue, with a white rail."
+            assert len(self.ask(asked, words)) == calls
+        assert self.acts().count(f"say {boat}") == 2
+
+    def test_a_line_said_lately_is_asked_for_again_and_spoken_if_the_model_insists(self):
+        boat = "Herring, the boat of your uncle Brannoc."
+        self.ask("What was my uncle's boat called?", boat)
+        _, second = self.ask("I forget its name.", boat, boat)
+        assert "exactly this" in second[-1]["content"]
+        assert self.acts().count(f"say {boat}") == 2
+        self.ask("And its colour?", boat, boat)
+        assert self.acts().count(f"say {boat}") == 2, "not a third time"
+        assert "Mira shrugs, and says nothing." in self.heard
 
 
 class TestModelGone(TalkWorld):

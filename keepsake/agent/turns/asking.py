@@ -14,8 +14,9 @@ from keepsake.agent.turns.attempt import AttemptState
 from keepsake.models.profiles import ModelProfile
 from keepsake.models.queue import Outcome, Priority, Ticket
 from keepsake.ports import Generation, GenerationRequest
-from keepsake.tasks.answer import EMPTY, AnswerPart, AnswerReader, PartKind
+from keepsake.tasks.answer import AnswerPart, AnswerReader, PartKind
 from keepsake.tasks.deed import deed_of
+from keepsake.tasks.guard import SpeechFault
 
 type Build = Callable[[ModelProfile, float], GenerationRequest | None]
 """Builds the request when the queue reaches it, after a wait in seconds; None cancels it."""
@@ -108,7 +109,7 @@ class Reading:
         if state.acts and not did:
             state.fault = state.fault or state.acts[-1].refusal
         if not state.parts:
-            state.fault = state.fault or EMPTY
+            state.fault = state.fault or SpeechFault.EMPTY
             self._thoughts.guard(state.impulse, "refused", answer.text, state.fault)
         elif reader.altered:
             why = "labels and marks are not spoken"

@@ -20,7 +20,7 @@ from keepsake.agent.memory.related import SearchResult
 from keepsake.agent.memory.tools import MemoryTools
 from keepsake.agent.runtime import Runtime
 from keepsake.agent.scheduler import Alarm
-from keepsake.agent.surroundings import AgentRef, Body, players_near, show_no_answer
+from keepsake.agent.surroundings import AgentRef, Body, players_near, show_no_answer, show_silence
 from keepsake.agent.turns.answering import Answering
 from keepsake.agent.turns.asking import ModelCall, Reading
 from keepsake.agent.turns.attempt import Attempt, AttemptState, TurnDropped, thought_of
@@ -220,7 +220,7 @@ class Turn:
             if not attempt.goes_again:
                 return attempt
         if not attempt.vetoed:  # a game that forbids an answer wants silence
-            show_no_answer(self._agent, self.impulse)
+            show_silence(self._agent, self.impulse)
         return attempt
 
     async def _attempt(self, found: SearchResult | None, refused: str) -> Attempt:
@@ -296,7 +296,12 @@ class Turn:
         )
         state.sent = Sent(now, wanted, prompt.rendered, request, costs, waited, built.made_from)
         self._thoughts.begin(state.sent)
-        guard = SpeechGuard(prompt.instructions, prompt.said, may_repeat=form.may_repeat)
+        guard = SpeechGuard(
+            prompt.instructions,
+            prompt.said,
+            asked=prompt.asked,
+            last_try=state.number == TRIES,
+        )
         reader = form.read(str(agent.key))
         self._reading = Reading(reader, self._answering(guard), state, self._thoughts)
         return request

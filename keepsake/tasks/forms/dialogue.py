@@ -16,7 +16,6 @@ from keepsake.tasks.forms.form import (
     Prompt,
     PromptForm,
     PromptLimits,
-    last_words,
 )
 from keepsake.tasks.scene import Scene, shrinking
 
@@ -30,7 +29,7 @@ class Dialogue(PromptForm):
     name = FormName.DIALOGUE
     acts_unprompted = False
     reads_ahead = True
-    may_repeat = False
+    unrepeated = LAST_LINES  # small models tend to repeat themselves
 
     @property
     def limits(self) -> PromptLimits:
@@ -68,5 +67,6 @@ class Dialogue(PromptForm):
             budget=self.budget,
             rests_on=shown.rests_on("told"),
             instructions=instructions,
-            said=last_words(scene),
+            said=self.said(scene),
+            asked=self.asked(scene),
         )
