@@ -133,6 +133,9 @@ class Body(GameObject, Protocol):
     def at_look(self, target: Any, **kwargs: Any) -> str:
         """Return what it sees."""
 
+    def read_ahead(self) -> None:
+        """Have a slow model read its prompt, if a player is here."""
+
     def at_minute(self) -> None:
         """Called each minute while its mind is open."""
 

@@ -12,8 +12,15 @@ from keepsake.agent.acting import CurrentAct
 from keepsake.agent.agent_log import call_hook
 from keepsake.agent.attention import Impulse, ImpulseKind
 from keepsake.agent.mind import Mind
-from keepsake.agent.runtime import runtime
-from keepsake.agent.surroundings import identity_of, impulse_of, is_agent, name_of, place_of
+from keepsake.agent.runtime import running, runtime
+from keepsake.agent.surroundings import (
+    identity_of,
+    impulse_of,
+    is_agent,
+    name_of,
+    place_of,
+    players_near,
+)
 from keepsake.archive.records import GIVE, SCENE, MemoryFacts
 from keepsake.contrib.evennia import creation, hearing
 from keepsake.contrib.evennia.characters import CharacterMixin, answers_room, greeter
@@ -306,6 +313,8 @@ class AgentMixin(CharacterMixin):
             return
         came = mover.location is self.location
         is_player = not is_agent(mover)
+        if came and mover.has_account:
+            mind.thinker.read_ahead(mover)
         if came and greeter(self.location, mover) is self:
             who = identity_of(mover)
             arrival = ImpulseKind.ARRIVAL
@@ -314,6 +323,18 @@ class AgentMixin(CharacterMixin):
                 mind.thinker.notice(Impulse(arrival, is_player, name, memory, who))
         else:
             mind.thinker.schedule()
+
+    def at_post_move(self, source_location: Any, move_type: str = "move", **kwargs: Any) -> None:
+        """Have a slow model read the agent's prompt, if a player is where it comes to stay."""
+        super().at_post_move(source_location, move_type=move_type, **kwargs)
+        if running() and self.mind is not None:
+            runtime().post(self.read_ahead)  # by then its walk has ended, if it is there
+
+    def read_ahead(self) -> None:
+        """Have a slow model read the agent's prompt for the first player who is here."""
+        players = players_near(self)
+        if players and (mind := self.mind) is not None:
+            mind.thinker.read_ahead(players[0])
 
     def at_look(self, target: Any, **kwargs: Any) -> str:
         """Return what the agent sees: nothing of its room while it walks home or sleeps."""

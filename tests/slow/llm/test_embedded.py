@@ -80,7 +80,7 @@ def test_it_listens_on_loopback_only_and_shows_no_prompts(embedded: Embedded):
     listening = {c.laddr.ip for c in connections if c.status == psutil.CONN_LISTEN}
     assert listening == {"127.0.0.1"}
     assert httpx.get(f"{embedded.address}/slots", trust_env=False, timeout=300).status_code == 501
-    assert psutil.Process(embedded.pid).nice() >= 5
+    assert psutil.Process(embedded.pid).nice() == psutil.Process().nice(), "players wait for it"
 
 
 @pytest.fixture
