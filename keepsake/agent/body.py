@@ -142,6 +142,9 @@ class Body(GameObject, Protocol):
     def usual_day(self) -> str:
         """Return what it does on an ordinary day, in a line; empty if that is not set."""
 
+    def deeds_needed(self, words: str, who: Any) -> Mapping[str, str]:
+        """Return deeds that it cannot do itself, each with what somebody must do for it."""
+
     def verbs_now(self) -> tuple[Verb, ...]:
         """Return the game's verbs that it has and may use now."""
 

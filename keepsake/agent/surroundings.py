@@ -14,7 +14,7 @@ from keepsake.agent.attention import Impulse, ImpulseKind
 from keepsake.agent.body import Body as Body  # noqa: PLC0414 - others import it from here
 from keepsake.agent.body import FindBody
 from keepsake.archive.records import BY_RULE, GIVE
-from keepsake.happening import ME, Deed, Manner, Pose, Sight, Speech, What
+from keepsake.happening import ME, Deed, Manner, Person, Pose, Sight, Speech, What
 from keepsake.language.perception import names, perceive
 from keepsake.prompt.verbs import Options, find_named
 
@@ -138,6 +138,13 @@ def show_players(agent: Body, text: str) -> None:
     """Show a line to the players in the room, not to agents, which would only remember it."""
     agents = tuple(person for person in people_near(agent) if is_agent(person))
     show(agent, text, "thinking", hidden_from=agents)
+
+
+def show_person(agent: Body, person: Person, text: str) -> None:
+    """Show a line to one person in the agent's room; nobody else perceives it."""
+    for each in people_near(agent):
+        if identity_of(each) == person.id:
+            each.msg((text, {"type": "hint"}))
 
 
 def show_no_answer(agent: Body, impulse: Impulse) -> None:

@@ -11,12 +11,17 @@ from keepsake.agent.agent_log import ThoughtLog
 from keepsake.agent.runtime import PROFILE, Runtime
 from keepsake.agent.turns.answering import Answering, Wait
 from keepsake.agent.turns.attempt import AttemptState
+from keepsake.errors import KeepsakeError
+from keepsake.logs import Subsystem, get_logger
 from keepsake.models.profiles import ModelProfile
 from keepsake.models.queue import Outcome, Priority, Ticket
 from keepsake.ports import Generation, GenerationRequest
+from keepsake.tasks.agreed import Agreed, Assent
 from keepsake.tasks.answer import AnswerPart, AnswerReader, PartKind
 from keepsake.tasks.deed import deed_of
 from keepsake.tasks.guard import SpeechFault
+
+log = get_logger(Subsystem.THOUGHTS)
 
 type Build = Callable[[ModelProfile, float], GenerationRequest | None]
 """Builds the request when the queue reaches it, after a wait in seconds; None cancels it."""
@@ -114,3 +119,25 @@ class Reading:
         elif reader.altered:
             why = "labels and marks are not spoken"
             self._thoughts.guard(state.impulse, "altered", "\n".join(reader.altered), why)
+
+
+async def assent(
+    services: Runtime, key: str, priority: Priority, task: Agreed, wait: Wait
+) -> Assent:
+    """Ask the model whether an answer agrees to a deed; without an answer, it does not.
+
+    Args:
+        key: Identifies the question to the queue.
+    """
+    call = ModelCall(services, key, priority, lambda profile, _: task.ask(profile, ""))
+    try:
+        call.submit()
+        while isinstance(item := await wait(call.next()), str):
+            pass  # it comes in pieces, and as a whole at its end
+        (outcome,) = item
+        return task.read(outcome.text) if isinstance(outcome, Generation) else task.fallback()
+    except KeepsakeError as error:  # no such profile, no model, or another answer
+        log.info(f"It is not known what was agreed: {error}", agent=task.who)
+        return task.fallback()
+    finally:
+        call.cancel()

@@ -20,11 +20,19 @@ from keepsake.agent.memory.related import SearchResult
 from keepsake.agent.memory.tools import MemoryTools
 from keepsake.agent.runtime import Runtime
 from keepsake.agent.scheduler import Alarm
-from keepsake.agent.surroundings import AgentRef, Body, players_near, show_no_answer, show_silence
+from keepsake.agent.surroundings import (
+    AgentRef,
+    Body,
+    players_near,
+    show_no_answer,
+    show_person,
+    show_silence,
+)
 from keepsake.agent.turns.answering import Answering
-from keepsake.agent.turns.asking import ModelCall, Reading
+from keepsake.agent.turns.asking import ModelCall, Reading, assent
 from keepsake.agent.turns.attempt import Attempt, AttemptState, TurnDropped, thought_of
 from keepsake.agent.turns.context import UNPROMPTED, context_of, renewed
+from keepsake.agent.turns.offers import offers_of
 from keepsake.agent.turns.prompting import prompt_of
 from keepsake.agent.turns.rules import basis_of_rule, reply_by_rule
 from keepsake.agent.turns.scene import recall_for_turn
@@ -35,6 +43,7 @@ from keepsake.models.profiles import ModelProfile
 from keepsake.models.queue import Priority
 from keepsake.ports import Generation, GenerationRequest
 from keepsake.prompt.sections import costs_of
+from keepsake.tasks.agreed import Agreed, Assent
 from keepsake.tasks.answer import AnswerPart, PartKind
 from keepsake.tasks.guard import SpeechGuard
 from keepsake.tasks.task import TRIES
@@ -248,9 +257,33 @@ class Turn:
             if isinstance(outcome, Generation) and self._reading is not None:
                 self._register_answer(outcome)
                 await self._reading.end(outcome, self._wait)
+                await self._do_agreed()
             return state.ended(outcome)
         finally:
             call.cancel()  # for a turn that ended early
+
+    async def _do_agreed(self) -> None:
+        """Do what the words of the answer agree to, if its model writes no commands."""
+        state = self._state
+        partner = self._context.partner
+        spoken = state.spoken
+        if state.writes_deeds or partner is None or not spoken:
+            return
+        agent = self._agent
+        asked = self._context.words
+        prompts = self._services.prompts["agreed"].current
+        for offer in offers_of(agent, self._context, self._tools.memory.private, asked, spoken):
+            task = Agreed(prompts, str(agent.key), partner.name, asked, spoken, offer.deed)
+            key = f"deed-{self._ref.number}"
+            found = await assent(self._services, key, self._priority, task, self._wait)
+            if found is not Assent.AGREED:
+                continue
+            if offer.needs:
+                show_person(self._agent, partner, offer.needs)
+            else:
+                part = AnswerPart(PartKind.DEED, offer.deed)
+                await self._answering(None).carry_out(part, self._wait)
+            return
 
     @property
     def _priority(self) -> Priority:
@@ -276,6 +309,7 @@ class Turn:
         self._agent = agent
         self._go_on(wanted)
         now = services.clock.now()
+        self._state.writes_deeds = form.writes_deeds
         built = prompt_of(
             agent, self._context, self._tools, services, form=form, found=found, refused=refused
         )

@@ -154,6 +154,21 @@ class AgentMixin(CharacterMixin):
         """
         return part
 
+    def deeds_needed(self, words: str, who: Any) -> Mapping[str, str]:
+        """Called when a model that writes no commands has answered somebody.
+
+        If the model says that its answer agrees to one of the deeds, ``who`` is told what it needs.
+
+        Args:
+            words: What was said to the agent.
+            who: The character that said it.
+
+        Returns:
+            Deeds that the words are about and that no command of the agent does, each with what
+            ``who`` must do: ``{"give comb of honey to Tom": "Tell the bees the news first."}``.
+        """
+        return {}
+
     def verbs_now(self) -> tuple[Verb, ...]:
         """Return the verbs of ``agent_verbs`` whose commands the agent has and may use now."""
         mine = own_verbs(self.agent_verbs)

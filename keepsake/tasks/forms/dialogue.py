@@ -28,6 +28,7 @@ class Dialogue(PromptForm):
 
     name = FormName.DIALOGUE
     acts_unprompted = False
+    writes_deeds = False
     reads_ahead = True
     unrepeated = LAST_LINES  # small models tend to repeat themselves
 

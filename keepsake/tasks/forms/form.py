@@ -113,6 +113,8 @@ class PromptForm(ABC):
     Attributes:
         name: The name of the form in ``llm.md``.
         acts_unprompted: Whether the character may do something when nobody turns to it.
+        writes_deeds: Whether an answer may hold commands. Else the model is asked whether its words
+            agree to a deed.
         reads_ahead: Whether the model is so slow that it should read the beginning of the next
             prompt in advance.
         unrepeated: How many of the character's newest lines an answer may not repeat.
@@ -126,6 +128,7 @@ class PromptForm(ABC):
 
     name: ClassVar[FormName]
     acts_unprompted: ClassVar[bool] = True
+    writes_deeds: ClassVar[bool] = True
     reads_ahead: ClassVar[bool] = False
     unrepeated: ClassVar[int] = FEW_LINES
 
