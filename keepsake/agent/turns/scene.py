@@ -36,6 +36,8 @@ from keepsake.archive.records import Memory
 from keepsake.archive.transcript import day_and_time
 from keepsake.events.types import Recalled
 from keepsake.happening import Person
+from keepsake.language.perception import names
+from keepsake.language.persons import Whom, about_whom
 from keepsake.prompt.verbs import NAMING, VERBS, WORDS, Options, Takes, Verb
 from keepsake.recall.documents import SAME_SCENE, DocumentKind, Hit
 from keepsake.recall.fusion import BY_WORDS
@@ -124,7 +126,7 @@ def scene_of(
     late = turn.partner is not None and came_after(window, waiting, turn.partner)
     known = people_known(agent)
     excerpts = excerpts_of(hits, found, known)
-    told = told_lines(hits, waiting.words, known)
+    told = told_lines(hits, waiting.words, known, turn.partner)
     scene = replace(
         _surroundings(agent, turn, now, *available_verbs(agent, turn, memory.private)),
         longterm=longterm.text if longterm else "",
@@ -280,20 +282,31 @@ def excerpts_of(
     return tuple(excerpts)
 
 
-def told_lines(hits: Sequence[Hit], words: str, known_as: KnownAs) -> tuple[Excerpt, ...]:
+def told_lines(
+    hits: Sequence[Hit], words: str, known_as: KnownAs, partner: Person | None = None
+) -> tuple[Excerpt, ...]:
     """Return what others said in the memories that were found, for the prompt of a small model.
+
+    A small model says such a line as if it were its own. So a question about the agent itself is
+    not shown what others said, and a question about the partner only what the partner said, except
+    of people whom it names.
 
     Args:
         words: What the partner said. A question uses all hits, other words only hits that share a
             word with them.
     """
     lines = list[Excerpt]()
+    whom = about_whom(words)
     for hit in hits:
         if hit.document.kind is not DocumentKind.MEMORY:
             continue
         said = hit.document.memory().heard
         relevant = words.endswith("?") or any(each.startswith(BY_WORDS) for each in hit.reasons)
-        if said and not said.words.endswith("?") and relevant:
+        if not said or said.words.endswith("?") or not relevant:
+            continue
+        own = partner is not None and said.speaker.is_same(partner)
+        named = names(words, known_as(said.speaker)) or names(words, said.speaker.name)
+        if whom is Whom.ANYBODY or named or (own and whom is Whom.ASKER):
             line = f'{known_as(said.speaker)} said, "{said.words}"'
             lines.append(Excerpt((hit.document.first,), line))
     return tuple(lines)
