@@ -80,7 +80,9 @@ def test_it_listens_on_loopback_only_and_shows_no_prompts(embedded: Embedded):
     listening = {c.laddr.ip for c in connections if c.status == psutil.CONN_LISTEN}
     assert listening == {"127.0.0.1"}
     assert httpx.get(f"{embedded.address}/slots", trust_env=False, timeout=300).status_code == 501
-    assert psutil.Process(embedded.pid).nice() == psutil.Process().nice(), "players wait for it"
+    process = psutil.Process(embedded.pid)
+    assert process.nice() == psutil.Process().nice(), "players wait for it"
+    assert process.environ()["OMP_WAIT_POLICY"] == "PASSIVE"
 
 
 @pytest.fixture
