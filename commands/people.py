@@ -10,11 +10,10 @@ from evennia.utils.utils import iter_to_str, time_format
 
 from commands.base import PlayerCommand, whereabouts
 from keepsake.agent.runtime import now
-from keepsake.contrib.evennia.wording import counted
 from typeclasses.agents import Agent
 from world.almanac import almanac
-from world.deed.files import WorldDeed
-from world.deed.progress import DEEDS, days_of, is_done, is_over, progress, records
+from world.deed.asking import hint_of
+from world.deed.progress import DEEDS, is_over, progress, records
 
 MOST_RUMOURS = 4
 """The most hints shown of deeds that the player has not begun."""
@@ -118,21 +117,9 @@ class CmdDeeds(PlayerCommand):
             elif is_over(deed, mine, record):
                 of_others.append(f"{name}, by {iter_to_str(who)}")
             elif mine:
-                begun.append(f"{name}\n    {_newest_hint(deed, mine)}")
+                begun.append(f"{name}\n    {hint_of(deed, mine)}")
             elif deed.hint:
                 talked.append(f"  {deed.hint}")
         del talked[MOST_RUMOURS:]
         shown = ["\n".join([f"|w{title}|n", *lines]) for title, lines in lists.items() if lines]
         self.msg(text=("\n\n".join(shown) or "There are no deeds.", {"type": "deeds"}))
-
-
-def _newest_hint(deed: WorldDeed, mine: dict[str, Any]) -> str:
-    times = mine.get("steps") or {}
-    newest = sorted((max(when), name) for name, when in times.items() if name in deed.steps)
-    steps = [deed.steps[name] for _, name in newest]
-    hints = [step.hint for step in steps if step.hint and is_done(step, mine)]
-    hint = hints[-1] if hints else deed.hint
-    if steps and not is_done(steps[-1], mine):
-        days = len(days_of(steps[-1], mine))
-        hint = f"{hint} (Done on {counted(days, 'day')} of {steps[-1].days}.)"
-    return hint

@@ -1,7 +1,7 @@
 """Child processes of the game: servers on loopback that the game starts, monitors and stops.
 
 A child survives a reload of the game, so its state is not lost. Each home has at most one child of
-each kind. It runs at low priority, and ends after the Portal of its game has ended.
+each kind. It ends after the Portal of its game has ended.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ from keepsake.logs import Log
 from keepsake.paths import REPOSITORY, Places
 
 LOOPBACK = "127.0.0.1"
-NICE = 5  # niceness of a child process
+NICE = 5
+"""The niceness of a child process whose work can wait for the game and for other programs."""
 _CHECK_SECONDS = 1.0
 _HEALTH_SECONDS = 2.0
 _FIRST_RETRY = 1.0
@@ -71,18 +72,21 @@ def parser(program: str) -> argparse.ArgumentParser:
     return made
 
 
-def serve(options: argparse.Namespace, start: Callable[[], str]) -> NoReturn:
+def serve(
+    options: argparse.Namespace, start: Callable[[], str], *, niceness: int = NICE
+) -> NoReturn:
     """Serve until a signal ends the process, or until the process that it serves has ended.
 
     Args:
         options: The parsed options of :func:`parser`.
         start: Starts the server in threads, and returns its address or exits with the reason.
+        niceness: Its priority among processes: 0 is that of other programs, 19 the lowest.
     """
     # Exit at once: all data is saved already, and a server's own shutdown waits for open calls.
     signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     with suppress(OSError):
-        os.nice(NICE)
+        os.nice(niceness)
     options.pid_file.parent.mkdir(parents=True, exist_ok=True)
     lock = options.pid_file.open("a+", encoding="utf-8")
     fcntl.flock(lock, fcntl.LOCK_EX)  # the previous child may still be ending

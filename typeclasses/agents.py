@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from keepsake.agent.runtime import now
@@ -9,6 +10,7 @@ from keepsake.contrib.evennia.agents import AgentMixin
 from typeclasses.characters import Character
 from world import days
 from world.almanac import almanac
+from world.deed.asking import needed_for
 from world.source import TAG_CATEGORY
 
 
@@ -32,6 +34,10 @@ class Agent(AgentMixin, Character):
                 f"{hour['at']} at {place.key}: {does}" if place else f"{hour['at']}: {does}"
             )
         return "; ".join(hours)
+
+    def deeds_needed(self, words: str, who: Any) -> Mapping[str, str]:
+        """Return what a player must do for the things of a deed that the words name."""
+        return needed_for(self, words, who)
 
     def at_minute(self) -> None:
         """Continue the daily schedule."""

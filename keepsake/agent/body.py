@@ -265,6 +265,9 @@ class Body(CharacterObject, Protocol):
     def notice_move(self, mover: CharacterObject, *, memory: int = 0, line: str = "") -> None:
         """React to a character that has come or left; ``memory`` and ``line``: its memory."""
 
+    def read_ahead(self) -> None:
+        """Have a slow model read its prompt, if a player is here."""
+
     def at_minute(self) -> None:
         """Called each minute while its mind is open."""
 
@@ -276,6 +279,9 @@ class Body(CharacterObject, Protocol):
 
     def usual_day(self) -> str:
         """Return what it does on an ordinary day, in a line; empty if that is not set."""
+
+    def deeds_needed(self, words: str, who: Any) -> Mapping[str, str]:
+        """Return deeds that it cannot do itself, each with what somebody must do for it."""
 
     def verbs_now(self) -> tuple[Verb, ...]:
         """Return the game's verbs that it has and may use now."""

@@ -15,7 +15,18 @@ from keepsake.agent.body import Body as Body  # noqa: PLC0414 - others import it
 from keepsake.agent.body import CharacterObject, ExitObject, FindBody, GameObject, RoomObject
 from keepsake.archive.message_types import BY_RULE, MOVES, MessageType
 from keepsake.events.values import Urgency
-from keepsake.happening import ME, Deed, KnownVerb, Manner, PersonId, Pose, Sight, Speech, What
+from keepsake.happening import (
+    ME,
+    Deed,
+    KnownVerb,
+    Manner,
+    Person,
+    PersonId,
+    Pose,
+    Sight,
+    Speech,
+    What,
+)
 from keepsake.language.perception import names, perceive
 from keepsake.prompt.verbs import Options, find_named
 
@@ -146,11 +157,27 @@ def show_players(agent: Body, text: str) -> None:
     show(agent, text, "thinking", hidden_from=agents)
 
 
+def show_person(agent: Body, person: Person, text: str) -> None:
+    """Show a line to one person in the agent's room; nobody else perceives it."""
+    for each in people_near(agent):
+        if identity_of(each) == person.id:
+            each.msg((text, {"type": "hint"}))
+
+
 def show_no_answer(agent: Body, impulse: Impulse) -> None:
-    """Tell a waiting player who is still here that no answer will come."""
+    """Tell a waiting player who is still here that no answer will come, as no model gave one."""
+    _show_waiting(agent, impulse, f"{agent.key} seems far away, and does not answer.")
+
+
+def show_silence(agent: Body, impulse: Impulse) -> None:
+    """Show a waiting player who is still here that the agent says nothing: it has no good words."""
+    _show_waiting(agent, impulse, f"{agent.key} shrugs, and says nothing.")
+
+
+def _show_waiting(agent: Body, impulse: Impulse, line: str) -> None:
     here = [identity_of(person) for person in people_near(agent)]
     if impulse.priority is Urgency.PLAYER and impulse.who in here:
-        show_players(agent, f"{agent.key} seems far away, and does not answer.")
+        show_players(agent, line)
 
 
 def hosts_guests(agent: Body) -> bool:

@@ -34,7 +34,8 @@ from keepsake.agent.surroundings import (
     talkativeness,
 )
 from keepsake.agent.turns.aside import AsideAnswer, ask_aside
-from keepsake.agent.turns.prompting import preview, warm_up
+from keepsake.agent.turns.prompting import preview
+from keepsake.agent.turns.reading_ahead import read_ahead
 from keepsake.agent.turns.turn import Turn
 from keepsake.books.plans import Plan
 from keepsake.events.values import Urgency
@@ -208,7 +209,7 @@ class Thinker:
         if self._attention.answered(who, self._seconds(), words=words):
             self.cancel_thought()
         if self.turn is None and self._update_present() is not None:
-            self._warm_up(IDLE)  # the person will speak next
+            self._read_ahead(IDLE)  # the person will speak next
 
     def answer_waiting(self) -> None:
         """Answer the last words of players who are still here: it could not think before."""
@@ -357,8 +358,17 @@ class Thinker:
         if plan is not None and not waits:
             plans.go_on(plan, f"you did this for it: {turn.done}")
 
-    def _warm_up(self, impulse: Impulse) -> None:
-        warm_up(self._ref, impulse, self._tools, self._services)
+    def read_ahead(self, player: CharacterObject) -> None:
+        """Have a slow model read the agent's prompt before a player who is here speaks to it."""
+        agent = self._update_present()
+        if agent is None or self.state is not AgentState.IDLE or self._walking():
+            return
+        name = name_of(player, agent)
+        may_speak = Impulse(ImpulseKind.ADDRESSED, True, name, source_id=identity_of(player))
+        self._read_ahead(may_speak, in_talk=self.in_talk)
+
+    def _read_ahead(self, impulse: Impulse, *, in_talk: bool = True) -> None:
+        read_ahead(self._ref, impulse, self._tools, self._services, in_talk=in_talk)
 
     def cancel_thought(self) -> None:
         """Cancel the current thought. If an answer still arrives, it is dropped."""
@@ -379,6 +389,6 @@ class Thinker:
         self.turn = None
         spoke = turn is not None and turn.spoke and not turn.dropped
         if turn is not None and spoke:
-            self._warm_up(turn.impulse)  # the person will speak again
+            self._read_ahead(turn.impulse)  # the person will speak again
         self._attention.ended(self._seconds(), spoke=spoke)
         self.schedule()

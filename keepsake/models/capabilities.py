@@ -57,6 +57,7 @@ class Capabilities:
     known: bool = False  # whether the server was asked; until then the rest is a guess
     form: str = CHAT  # the prompt that the model was made for: ``chat``, ``dialogue``, ``script``
     context: int = 0  # context window in tokens, prompt and answer; 0 if unknown
+    slots: int = 0  # how many prompts the server keeps in its cache; 0 if it does not say
     tools: bool = False  # the model can call tools
     thinks: bool = False  # the model thinks aloud, and this cannot be switched off
     # -- learned from refusals and answers

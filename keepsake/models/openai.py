@@ -99,6 +99,7 @@ class OpenAIModel(ServerModel):
             known=True,
             form=CHAT if chat else DIALOGUE,
             context=_count(settings.get("n_ctx")),
+            slots=_count(props.get("total_slots")),
             tools=chat and bool(can.get("supports_tools", "tools" in template)),
             thinks=thinks_aloud(template),
         )

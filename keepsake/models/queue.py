@@ -51,9 +51,11 @@ class Priority(IntEnum):
 
     PLAYER = 0
     EVENT = 1
-    IDLE = 2
-    COMPACTION = 3
-    SLEEP = 4
+    READ_AHEAD = 2
+    """Reading a prompt before it is needed: it gives way to players, even while it runs."""
+    IDLE = 3
+    COMPACTION = 4
+    SLEEP = 5
 
 
 PATIENCE_SECONDS = 60.0
@@ -109,6 +111,8 @@ class ModelServer:
 
     Calls with the same key never run at the same time, except cancelled ones. With two or more
     places, one is kept for players, who never wait for a summary or for another agent's remark.
+    Prompts are read ahead one at a time, and not while a player waits: such a call is cancelled and
+    queued anew, so its ticket cannot cancel it.
 
     Args:
         executor: Runs the calls.
@@ -163,8 +167,18 @@ class ModelServer:
         """
         ticket = Ticket(priority, key, self._clock(), model, build, done)
         self._waiting.append(ticket)
+        if priority is Priority.PLAYER:
+            self._give_way()
         self._post(self._pump)
         return ticket
+
+    def _give_way(self) -> None:
+        """Cancel the call that reads a prompt ahead, and queue it anew."""
+        for ticket in self.running:
+            if ticket.priority is Priority.READ_AHEAD and not ticket.cancelled:
+                again = replace(ticket, pending=PendingRequest())
+                self._waiting.append(again)
+                ticket.cancelled = True
 
     def release(self, model: Model, *, in_flight: bool) -> list[Ticket]:
         """Remove and return the calls of a model that is replaced; owner's thread only.
@@ -214,8 +228,11 @@ class ModelServer:
         keys = {each.key for each in live} - {None}
         others = sum(each.priority is not Priority.PLAYER for each in live)
         players_only = 0 < self.places - 1 <= others
+        busy = {Priority.PLAYER, Priority.READ_AHEAD} & {each.priority for each in live}
         ranked = list[tuple[int, int]]()
         for place, each in enumerate(self._waiting):
+            if busy and each.priority is Priority.READ_AHEAD:
+                continue
             if each.key not in keys and not (players_only and each.priority is not Priority.PLAYER):
                 waited = 0.0 if each.priority is Priority.SLEEP else now - each.since
                 priority = each.priority - int(waited / PATIENCE_SECONDS)

@@ -177,7 +177,7 @@ def find_verb(word: str, verbs: Sequence[Verb]) -> Verb | None:
 
 def find_exit(word: str, exits: Sequence[str]) -> str | None:
     """Return the exit that ``word`` names: in full, by some of its words, or by compass letter."""
-    wanted = _plain(word)
+    wanted = bare_name(word)
     other = COMPASS.get(wanted) or _LETTERS.get(wanted, "")
     return find_named(wanted, exits) or find_named(other, exits)
 
@@ -270,8 +270,8 @@ def find_named(said: str, names: Sequence[str]) -> str | None:
 
     ``said``: ``the lamp``, ``Lamp on the shelf``.
     """
-    wanted = _plain(said)
-    known = {_plain(name): name for name in reversed(names)}
+    wanted = bare_name(said)
+    known = {bare_name(name): name for name in reversed(names)}
     first, *rest = wanted.split() or [""]
     where = " ".join([first, *takewhile(lambda word: word not in _WHERE, rest)])
     for spelling in (wanted, where):
@@ -281,6 +281,7 @@ def find_named(said: str, names: Sequence[str]) -> str | None:
     return None
 
 
-def _plain(name: str) -> str:
+def bare_name(name: str) -> str:
+    """Return a name in lower case and without an article: ``the Quay`` is ``quay``."""
     words = name.casefold().split()
     return " ".join(words[1:] if len(words) > 1 and words[0] in _ARTICLES else words)

@@ -32,7 +32,6 @@ MOST_PARTS = 32
 and each would be spoken before everybody, archived and remembered."""
 SHORTEST_AHEAD = 20
 """The least characters of a sentence that is spoken before its line ends: "Well?" waits."""
-EMPTY = "The answer was empty. Say something, or write > wait"
 RECITED = 40
 """A line is refused if it has this many consecutive letters and digits of the instructions."""
 SHORT_LINE = 20

@@ -91,6 +91,47 @@ def asks(memory: Memory) -> bool:
     return ME in addressees_of(memory.what)
 
 
+class OwnLine(NamedTuple):
+    """A line that the agent said.
+
+    Attributes:
+        answered: What it answered: the words of the person to whom it was said (else of who turned
+            to the agent last) since the answer before; the lines of what they did, if they said
+            nothing. Empty for nothing.
+    """
+
+    words: str
+    answered: str = ""
+
+
+def own_lines(window: Iterable[Memory]) -> list[OwnLine]:
+    """Return what the agent said in a window, with what each line answered, oldest first."""
+    waiting: dict[str, list[Memory]] = {}
+    answered: dict[str, str] = {}
+    lines: list[OwnLine] = []
+    asker = ""
+    for memory in window:
+        if asks(memory):
+            asker = memory.key
+            waiting.setdefault(asker, []).append(memory)
+        elif (own := memory.said) is not None:
+            to = own.listener.key if own.listener is not None else asker
+            seen = memory.answers or memory.number
+            known = [each for each in waiting.get(to, ()) if each.number <= seen]
+            if known:  # else it goes on with the answer before
+                answered[to] = words_of(known)
+                waiting[to] = [each for each in waiting[to] if each.number > seen]
+            lines.append(OwnLine(own.words, answered.get(to, "")))
+    return lines
+
+
+def words_of(memories: Iterable[Memory]) -> str:
+    """Return what was said in memories; their lines, if nothing was."""
+    kept = list(memories)
+    said = " ".join(each.heard.words for each in kept if each.heard is not None)
+    return said or " ".join(each.text for each in kept)
+
+
 def own_line(act: Memory, asker: Person | None = None) -> str:
     """Format an own act like an answer: ``Good day!``, ``*nods*``, ``> give cup to Tom``.
 

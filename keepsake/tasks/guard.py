@@ -3,38 +3,69 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from enum import StrEnum
 
-from keepsake.tasks.answer import EMPTY, SHORT_LINE, bare, recites
+from keepsake.tasks.answer import SHORT_LINE, bare, recites
+from keepsake.tasks.conversation import OwnLine
 
-_AGAIN = "You said exactly this a moment ago. Say something else, or write > wait"
-_RECITED = "The answer repeats the instructions. Answer as the character, in your own words"
+MOST_SAID = 2
+"""How often a line may be among the character's newest ones. A model that insists on a line is
+allowed to repeat it once, because it may be the right answer; three times in a row is a parrot."""
+
+
+class SpeechFault(StrEnum):
+    """Why a line is refused, phrased for the model."""
+
+    EMPTY = "The answer was empty. Say something, or write > wait"
+    REPEATED = "You said exactly this a moment ago. Say something else, or write > wait"
+    RECITED = "The answer repeats the instructions. Answer as the character, in your own words"
 
 
 class SpeechGuard:
     """Checks the spoken lines of one answer, in order.
 
+    A line may be repeated if what it answers is repeated too: who asks the same again may get the
+    same answer.
+
     Args:
         instructions: The part of the prompt that says how to answer.
-        said: The character's words before this answer, the newest first.
-        may_repeat: Whether a line may repeat older words than the last; small models tend to
-            repeat themselves.
+        said: The newest lines of the character before this answer, which it may not repeat.
+        asked: What the answer answers; empty if it answers nothing.
+        last_try: Whether a refusal leaves the asker without words. Then a line may be repeated
+            until it is there :data:`MOST_SAID` times.
     """
 
     def __init__(
-        self, instructions: str = "", said: Sequence[str] = (), *, may_repeat: bool = True
+        self,
+        instructions: str = "",
+        said: Sequence[OwnLine] = (),
+        *,
+        asked: str = "",
+        last_try: bool = False,
     ) -> None:
         self._instructions = bare(instructions)
-        self._said = () if may_repeat else tuple(said)
-        self._last = said[0] if said else ""
+        self._said = [(bare(line.words), bare(line.answered)) for line in said]
+        self._asked = bare(asked)
+        self._last_try = last_try
+        self._own: set[str] = set()  # the lines of this answer
 
     def fault(self, words: str) -> str:
-        """Return why a spoken line is refused, phrased for the model; empty if it is accepted."""
+        """Return why a spoken line is refused, a :class:`SpeechFault`; empty if it is accepted."""
         said = bare(words)
         if not said:
-            return EMPTY
-        if len(said) > SHORT_LINE and (words in self._said or said == bare(self._last)):
-            return _AGAIN
+            return SpeechFault.EMPTY
+        if len(said) > SHORT_LINE and self._is_repetition(said):
+            return SpeechFault.REPEATED
         if recites(said, self._instructions):
-            return _RECITED
-        self._last = words
+            return SpeechFault.RECITED
+        self._own.add(said)
         return ""
+
+    def _is_repetition(self, said: str) -> bool:
+        """Whether a bare line is one of this answer, or an older one that answered other words."""
+        if said in self._own:
+            return True
+        answered = [each for line, each in self._said if line == said]
+        if self._asked and self._asked in answered:
+            return False
+        return len(answered) >= (MOST_SAID if self._last_try else 1)

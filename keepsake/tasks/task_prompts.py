@@ -17,6 +17,7 @@ _TALK = " ".join(TALK_VARIABLES)
 _TEMPLATES = {
     "talk": ("system turn close? dialogue transcript", _TALK),
     "act": ("turn", _TALK),
+    "agreed": ("question", "name partner words answer deed"),
     "journal": ("system turn", f"{_NIGHT} most"),
     "people": ("system turn", f"{_NIGHT} who portrait"),
     "intentions": ("system turn", f"{_NIGHT} persona today known usual places most"),

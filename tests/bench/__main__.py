@@ -20,6 +20,7 @@ BENCHES = (
     "spoken",
     "peers",
     "first_sentence",
+    "first_line",
     "tokens",
     "prompts",
     "open",

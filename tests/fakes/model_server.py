@@ -69,6 +69,7 @@ class FakeModelServer:
         evaluates: Tokens of a prompt that Ollama really evaluates; 0 for all.
         capabilities: What Ollama reports that the model supports.
         slots: How many requests are answered at once; the others wait.
+        total_slots: How many prompts llama.cpp says that it keeps.
     """
 
     def __init__(
@@ -86,6 +87,7 @@ class FakeModelServer:
         self.evaluates = 0
         self.capabilities = ["completion"]
         self.slots = threading.Semaphore(1000)
+        self.total_slots = 6
         self._calls: list[Call] = []
         self._plans: dict[str, deque[Reply]] = defaultdict(deque)
         self._always: dict[str, Reply] = {}
@@ -217,7 +219,12 @@ class FakeModelServer:
         size = {"n_ctx": self.context} if self.context else {}
         # llama.cpp reports its default template if the model has none.
         template = self.template or LLAMA_CPP_DEFAULT_TEMPLATE
-        return {"default_generation_settings": size, "build_info": "b1", "chat_template": template}
+        return {
+            "default_generation_settings": size,
+            "build_info": "b1",
+            "chat_template": template,
+            "total_slots": self.total_slots,
+        }
 
     def _tags(self, *_: object) -> dict[str, Any]:
         return {"models": [{"model": name, "name": name} for name in self.models]}

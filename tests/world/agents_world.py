@@ -259,7 +259,7 @@ class AgentsWorld(PeopleWorld):
         """Hold back the model's answers from now on, until the returned event is set."""
         gate = threading.Event()
         self.addCleanup(gate.set)
-        for path in ("/api/generate", "/api/chat"):
+        for path in ("/api/generate", "/api/chat", "/v1/completions"):
             self.fake.always(path, Reply(gate=gate))
         return gate
 

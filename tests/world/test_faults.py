@@ -159,7 +159,7 @@ class TestFaults(FaultsWorld):
             raise ModelUnavailable("no model answers", "Start it")
 
         with patch.object(Gateway, "submit", submit):
-            self.mind.thinker._warm_up(IDLE)
+            self.mind.thinker._read_ahead(IDLE)
         assert "Start it" in self.fault("warm-up", place="submit")
 
     def test_housekeeping(self):

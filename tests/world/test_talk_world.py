@@ -219,14 +219,33 @@ class TestLookups(TalkWorld):
 class TestGuards(TalkWorld):
     """Answers that are not spoken."""
 
-    def test_an_empty_answer_is_asked_for_again_and_a_second_one_is_shown_as_absence(self):
+    def test_an_empty_answer_is_asked_for_again_and_a_second_one_is_silence(self):
         first, second = self.ask("Well?", "…", "Well what?")
         assert "not used" not in first[-1]["content"]
         assert "The answer was empty" in second[-1]["content"]
         assert self.acts() == ["say Well what?"]
         self.ask("Well?", "…", "…")
         assert self.acts() == ["say Well what?"]
-        assert any("seems far away" in line for line in self.heard)
+        assert "Mira shrugs, and says nothing." in self.heard
+        assert not any("seems far away" in line for line in self.heard)
+
+    def test_a_question_asked_again_may_get_the_same_answer(self):
+        boat = "Herring, the boat of your uncle Brannoc."
+        question = "What was my uncle's boat called?"
+        for asked, calls in ((question, 1), ("And its colour?", 1), (question, 1)):
+            words = boat if asked == question else "Blue, with a white rail."
+            assert len(self.ask(asked, words)) == calls
+        assert self.acts().count(f"say {boat}") == 2
+
+    def test_a_line_said_lately_is_asked_for_again_and_spoken_if_the_model_insists(self):
+        boat = "Herring, the boat of your uncle Brannoc."
+        self.ask("What was my uncle's boat called?", boat)
+        _, second = self.ask("I forget its name.", boat, boat)
+        assert "exactly this" in second[-1]["content"]
+        assert self.acts().count(f"say {boat}") == 2
+        self.ask("And its colour?", boat, boat)
+        assert self.acts().count(f"say {boat}") == 2, "not a third time"
+        assert "Mira shrugs, and says nothing." in self.heard
 
 
 class TestModelGone(TalkWorld):
@@ -377,3 +396,63 @@ class TestRules(TalkWorld):
         self.read_ahead_and_answer()
         self.pass_time(900)
         assert len(self.fake.calls("/api/generate")) == 3
+
+
+class TestReadingAhead(Inn):
+    """A slow model reads the prompts of all agents in a room before a player speaks to one."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.fake.kind = "llama.cpp"
+        self.use(form="dialogue")
+        self.char1.location = self.quay
+        self.joss = self.add_agent("Joss")
+        self.settle()
+
+    def use(self, form: str) -> None:
+        """Give the agents a model of llama.cpp, asked in that form."""
+        agent = f"provider=openai host={self.fake.address} model=fake form={form}"
+        page = llm_page(agent=agent, summarizer="provider=none")
+        (self.services.places.config / "llm.md").write_text(page)
+        self.services.gateway.check_health()
+
+    def ahead(self, path: str = "/v1/completions") -> list[str]:
+        """Return whose prompts were read ahead, in order."""
+        calls = [call for call in self.fake.calls(path) if call.body["max_tokens"] == 1]
+        return [call.session.removeprefix("keepsake-agent-") for call in calls]
+
+    def of(self, *agents: Any) -> list[str]:
+        return [str(agent.id) for agent in agents]
+
+    def test_each_agent_in_a_room_that_a_player_enters_reads_ahead(self):
+        self.char1.move_to(self.room1)
+        self.pass_time(1)
+        assert sorted(self.ahead()) == sorted(self.of(self.mira, self.joss))
+        (call, *_) = self.fake.calls("/v1/completions")
+        assert "Here: " in call.body["prompt"]
+        assert "Tom" in call.body["prompt"]
+
+    def test_an_agent_that_comes_to_a_player_reads_ahead_and_one_that_sleeps_does_not(self):
+        self.joss.db.asleep = "2026-05-04T12:00:00"
+        self.joss.move_to(self.quay)
+        self.pass_time(1)
+        assert self.ahead() == []
+        self.mira.move_to(self.quay)
+        self.pass_time(1)
+        assert self.ahead() == self.of(self.mira)
+
+    def test_nobody_reads_ahead_for_a_player_who_only_passes(self):
+        gate = self.hold_answers()
+        self.char1.move_to(self.room1)
+        self.settle(lambda: len(self.ahead()) == 1)
+        self.char1.move_to(self.quay)
+        gate.set()
+        self.pass_time(1)
+        assert len(self.ahead()) == 1, "the other one had not begun"
+
+    def test_a_server_that_keeps_one_prompt_is_not_made_to_forget_it(self):
+        self.fake.total_slots = 1
+        self.use(form="dialogue")
+        self.char1.move_to(self.room1)
+        self.pass_time(1)
+        assert self.ahead() == []

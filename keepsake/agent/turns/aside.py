@@ -29,9 +29,9 @@ from keepsake.models.profiles import ModelProfile
 from keepsake.models.queue import Outcome, Priority
 from keepsake.ports import Generation, GenerationRequest
 from keepsake.prompt.verbs import Command
-from keepsake.tasks.answer import EMPTY, AnswerPart, PartKind
+from keepsake.tasks.answer import AnswerPart, PartKind
 from keepsake.tasks.deed import deed_of, read_deed
-from keepsake.tasks.guard import SpeechGuard
+from keepsake.tasks.guard import SpeechFault, SpeechGuard
 from keepsake.tasks.task import TRIES
 
 ASKER = "Stranger"
@@ -103,12 +103,12 @@ class _AsideQuestion:
         assert self._built is not None
         form = self._built.form
         prompt = self._built.prompt
-        guard = SpeechGuard(prompt.instructions, prompt.said, may_repeat=form.may_repeat)
+        guard = SpeechGuard(prompt.instructions, prompt.said, asked=prompt.asked)
         parts = form.read(self._agent.key).feed(f"{answer.text}\n")
         parts += [AnswerPart(PartKind.DEED, deed_of(call)) for call in answer.tool_calls]
         spoken = self._spoken(parts)
         if not spoken:
-            return "", _ONLY_WORDS if parts else EMPTY
+            return "", _ONLY_WORDS if parts else SpeechFault.EMPTY
         faults = [guard.fault(line) for line in spoken]
         good = [line for line, fault in zip(spoken, faults, strict=True) if not fault]
         return " ".join(good), "" if good else faults[0]

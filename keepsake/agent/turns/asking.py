@@ -11,12 +11,18 @@ from keepsake.agent.agent_log import ThoughtLog
 from keepsake.agent.runtime import PROFILE, Runtime
 from keepsake.agent.turns.answering import Answering, Wait
 from keepsake.agent.turns.attempt import AttemptState
+from keepsake.errors import KeepsakeError
 from keepsake.events.values import GuardOp
+from keepsake.logs import Subsystem, get_logger
 from keepsake.models.profiles import ModelProfile
 from keepsake.models.queue import Outcome, Priority, Ticket
 from keepsake.ports import Generation, GenerationRequest
-from keepsake.tasks.answer import EMPTY, AnswerPart, AnswerReader, PartKind
+from keepsake.tasks.agreed import Agreed, Assent
+from keepsake.tasks.answer import AnswerPart, AnswerReader, PartKind
 from keepsake.tasks.deed import deed_of
+from keepsake.tasks.guard import SpeechFault
+
+log = get_logger(Subsystem.THOUGHTS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,8 +123,31 @@ class Reading:
         if state.acts and not did:
             state.fault = state.fault or state.acts[-1].refusal
         if not state.parts:
-            state.fault = state.fault or EMPTY
+            state.fault = state.fault or SpeechFault.EMPTY
             self._thoughts.guard(state.impulse, GuardOp.REFUSED, answer.text, state.fault)
         elif reader.altered:
             why = "labels and marks are not spoken"
             self._thoughts.guard(state.impulse, GuardOp.ALTERED, "\n".join(reader.altered), why)
+
+
+async def assent(
+    services: Runtime, key: str, priority: Priority, task: Agreed, wait: Wait
+) -> Assent:
+    """Ask the model whether an answer agrees to a deed; without an answer, it does not.
+
+    Args:
+        key: Identifies the question to the queue.
+    """
+    call = ModelCall(services, key, priority, lambda profile, _: task.ask(profile, ""))
+    try:
+        call.submit()
+        item = await wait(call.next())
+        while isinstance(item, str):  # it comes in pieces, and as a whole at its end
+            item = await wait(call.next())
+        outcome = item.outcome
+        return task.read(outcome.text) if isinstance(outcome, Generation) else task.fallback()
+    except KeepsakeError as error:  # no such profile, no model, or another answer
+        log.info(f"It is not known what was agreed: {error}", agent=task.who)
+        return task.fallback()
+    finally:
+        call.cancel()

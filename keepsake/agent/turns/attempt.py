@@ -93,11 +93,19 @@ class AttemptState:
     fault: str = ""
     place: RoomObject | None = None
     """The room that the prompt describes; None before there is a prompt."""
+    writes_deeds: bool = True
+    """Whether the answer may hold commands, by the form of its prompt."""
 
     @property
     def is_refused(self) -> bool:
         """Whether the answer was refused before anything of it was done; the rest is not read."""
         return bool(self.fault) and not self.acts
+
+    @property
+    def spoken(self) -> str:
+        """The words that the agent has said so far."""
+        done = (act.command for act in self.acts if act.command is not None)
+        return " ".join(command.words for command in done if command.verb in SPEECH)
 
     def as_attempt(self, outcome: Outcome = None) -> Attempt:
         """Return the attempt as it is now, as a value; ``outcome``: what came of the request."""

@@ -9,7 +9,8 @@ from keepsake.agent.memory.search_results import SearchResult
 from keepsake.agent.surroundings import Body, identity_of, name_of, people_near
 from keepsake.archive.records import Memory
 from keepsake.happening import Person
-from keepsake.language.perception import is_question
+from keepsake.language.perception import is_question, names
+from keepsake.language.persons import Whom, about_whom
 from keepsake.recall.documents import SAME_SCENE, DocumentKind, Hit
 from keepsake.recall.fusion import BY_WORDS
 from keepsake.tasks.conversation import excerpt
@@ -52,20 +53,31 @@ def excerpts_of(recalled: SearchResult, known_as: KnownAs) -> tuple[Excerpt, ...
     return tuple(excerpts)
 
 
-def told_lines(hits: Sequence[Hit], words: str, known_as: KnownAs) -> tuple[Excerpt, ...]:
+def told_lines(
+    hits: Sequence[Hit], words: str, known_as: KnownAs, partner: Person | None = None
+) -> tuple[Excerpt, ...]:
     """Return what others said in the memories that were found, for the prompt of a small model.
+
+    A small model says such a line as if it were its own. So a question about the agent itself is
+    not shown what others said, and a question about the partner only what the partner said, except
+    of people whom it names.
 
     Args:
         words: What the partner said. A question uses all hits, other words only hits that share a
             word with them.
     """
     lines = list[Excerpt]()
+    whom = about_whom(words)
     for hit in hits:
         if hit.document.kind is not DocumentKind.MEMORY:
             continue
         said = hit.document.memory().heard
         relevant = is_question(words) or any(each.startswith(BY_WORDS) for each in hit.reasons)
-        if said and not is_question(said.words) and relevant:
+        if not said or is_question(said.words) or not relevant:
+            continue
+        own = partner is not None and said.speaker.is_same(partner)
+        named = names(words, known_as(said.speaker)) or names(words, said.speaker.name)
+        if whom is Whom.ANYBODY or named or (own and whom is Whom.ASKER):
             line = f'{known_as(said.speaker)} said, "{said.words}"'
             lines.append(Excerpt((hit.document.first,), line))
     return tuple(lines)

@@ -11,22 +11,15 @@ from keepsake.agent.memory.present import present_only
 from keepsake.agent.memory.search_results import SearchResult
 from keepsake.agent.memory.tools import MemoryTools
 from keepsake.agent.runtime import PROFILE, Runtime
-from keepsake.agent.surroundings import AgentRef, Body, place_of
+from keepsake.agent.surroundings import Body, place_of
 from keepsake.agent.turns.context import TurnContext, context_of
 from keepsake.agent.turns.scene import made_from, recall_for_turn, scene_of
 from keepsake.archive.privacy import Audience, is_private, is_redacted
 from keepsake.archive.records import Memory
-from keepsake.errors import KeepsakeError, ModelUnavailable
 from keepsake.events.values import RecallPurpose
 from keepsake.happening import ME, Person, Speech
-from keepsake.logs import Subsystem, get_logger
-from keepsake.models.profiles import ModelProfile
-from keepsake.models.queue import Outcome, Priority
-from keepsake.ports import GenerationRequest
 from keepsake.prompt.sections import Rendered
 from keepsake.tasks.forms.form import Prompt, PromptForm
-
-log = get_logger(Subsystem.WARM_UP)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,41 +149,6 @@ async def preview(
     form = services.prompt_form(services.gateway.model(PROFILE)[0].resolved())
     built = turn.prompt(agent, tools, services, form=form)
     return built.prompt.rendered, built.prompt.budget
-
-
-def warm_up(ref: AgentRef, impulse: Impulse, tools: MemoryTools, services: Runtime) -> None:
-    """Send a slow model the start of the next prompt ahead, because reading it takes seconds."""
-    key = f"agent-{ref.number}"
-
-    def request(profile: ModelProfile) -> GenerationRequest | None:
-        form = services.prompt_form(profile)
-        agent = ref.body()
-        if not form.reads_ahead or agent is None or agent.location is None:
-            return None
-        if agent.db.paused or agent.db.asleep:
-            return None
-        context = context_of(agent, impulse, tools.memory)
-        said = supposed(agent, context.partner, "…", tools, services)
-        built = prompt_of(agent, context, tools, services, form=form, extra=said)
-        return replace(profile.request(built.prompt.request), cache_key=key, max_tokens=1)
-
-    def ended(outcome: Outcome | KeepsakeError) -> None:
-        if isinstance(outcome, KeepsakeError):
-            log.warning("The warm-up failed", agent=ref.name, exc_info=outcome)
-
-    try:
-        model, _ = services.gateway.model(PROFILE)
-    except ModelUnavailable:  # the profile uses none: the turn answers by rule
-        return
-    except KeepsakeError as error:
-        ended(error)
-        return
-    try:
-        fast = not services.prompt_form(model.resolved()).reads_ahead
-        if not (fast and model.capabilities.known):
-            services.gateway.submit(PROFILE, Priority.EVENT, key, request, ended)
-    except KeepsakeError as error:
-        ended(error)
 
 
 def supposed(

@@ -37,7 +37,7 @@ from keepsake.archive.records import Memory
 from keepsake.archive.transcript import day_and_time
 from keepsake.events.types import Recalled
 from keepsake.events.values import RecallPurpose
-from keepsake.happening import KnownVerb
+from keepsake.happening import KnownVerb, Person
 from keepsake.memory.types import MemoryContext
 from keepsake.prompt.verbs import ANSWERS, NAMING, VERBS, WORDS, Options, Takes, Verb
 from keepsake.recall.documents import DocumentKind
@@ -139,7 +139,7 @@ def scene_of(
     able = available_verbs(agent, context, tools)
     scene = _surroundings(agent, context, now, *able, withheld=tools.withheld)
     scene = _with_summaries(scene, remembered)
-    scene = _with_recalled(scene, agent, recalled, waiting.words)
+    scene = _with_recalled(scene, agent, recalled, waiting.words, context.partner)
     scene = _with_plans(scene, context, tools)
     scene = _with_books(scene, agent, context, tools)
     return replace(
@@ -191,7 +191,9 @@ def _with_summaries(scene: Scene, remembered: MemoryContext) -> Scene:
     )
 
 
-def _with_recalled(scene: Scene, agent: Body, recalled: SearchResult, words: str) -> Scene:
+def _with_recalled(
+    scene: Scene, agent: Body, recalled: SearchResult, words: str, partner: Person | None
+) -> Scene:
     """Return the scene with what was recalled.
 
     ``words``: What the partner said since the last answer.
@@ -204,7 +206,7 @@ def _with_recalled(scene: Scene, agent: Body, recalled: SearchResult, words: str
     return replace(
         scene,
         recalled=excerpts_of(recalled, known),
-        told=told_lines(recalled.hits, words, known),
+        told=told_lines(recalled.hits, words, known, partner),
         experiences=lines[DocumentKind.SUMMARY],
         notes=lines[DocumentKind.NOTE],
     )

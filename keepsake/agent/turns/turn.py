@@ -24,11 +24,19 @@ from keepsake.agent.memory.search_results import SearchResult
 from keepsake.agent.memory.tools import TOOL_SECONDS, MemoryTools
 from keepsake.agent.runtime import Runtime
 from keepsake.agent.scheduler import Alarm
-from keepsake.agent.surroundings import AgentRef, Body, players_near, show_no_answer
+from keepsake.agent.surroundings import (
+    AgentRef,
+    Body,
+    players_near,
+    show_no_answer,
+    show_person,
+    show_silence,
+)
 from keepsake.agent.turns.answering import Answering
-from keepsake.agent.turns.asking import AnswerEnd, ModelCall, Reading
+from keepsake.agent.turns.asking import AnswerEnd, ModelCall, Reading, assent
 from keepsake.agent.turns.attempt import Attempt, AttemptState, TurnDropped, thought_of
 from keepsake.agent.turns.context import UNPROMPTED, context_of, renewed
+from keepsake.agent.turns.offers import offers_of
 from keepsake.agent.turns.prompting import BuiltPrompt, prompt_of
 from keepsake.agent.turns.rules import basis_of_rule, reply_by_rule
 from keepsake.agent.turns.scene import invitation_to, recall_for_turn
@@ -41,6 +49,7 @@ from keepsake.models.profiles import ModelProfile
 from keepsake.models.queue import Priority
 from keepsake.ports import Generation, GenerationRequest
 from keepsake.prompt.sections import costs_of
+from keepsake.tasks.agreed import Agreed, Assent
 from keepsake.tasks.answer import AnswerPart, PartKind
 from keepsake.tasks.forms.form import PromptForm
 from keepsake.tasks.guard import SpeechGuard
@@ -269,7 +278,7 @@ class Turn:
             if not attempt.goes_again:
                 return attempt
         if not attempt.vetoed:  # a game that forbids an answer wants silence
-            show_no_answer(self._agent, self.impulse)
+            show_silence(self._agent, self.impulse)
         return attempt
 
     async def _attempt(self, recalled: SearchResult | None, refused: str) -> Attempt:
@@ -299,9 +308,33 @@ class Turn:
             if isinstance(outcome, Generation) and self._reading is not None:
                 self._register_answer(outcome)
                 await self._reading.end(outcome, self._wait)
+                await self._do_agreed()
             return state.as_attempt(outcome)
         finally:
             call.cancel()  # for a turn that ended early
+
+    async def _do_agreed(self) -> None:
+        """Do what the words of the answer agree to, if its model writes no commands."""
+        state = self._state
+        partner = self._context.partner
+        spoken = state.spoken
+        if state.writes_deeds or partner is None or not spoken:
+            return
+        agent = self._agent
+        asked = self._context.words
+        prompts = self._services.prompts["agreed"].current
+        for offer in offers_of(agent, self._context, self._tools, asked, spoken):
+            task = Agreed(prompts, str(agent.key), partner.name, asked, spoken, offer.deed)
+            key = f"deed-{self._ref.number}"
+            found = await assent(self._services, key, self._priority, task, self._wait)
+            if found is not Assent.AGREED:
+                continue
+            if offer.needs:
+                show_person(self._agent, partner, offer.needs)
+            else:
+                part = AnswerPart(PartKind.DEED, offer.deed)
+                await self._answering(None).carry_out(part, self._wait)
+            return
 
     @property
     def _priority(self) -> Priority:
@@ -322,6 +355,7 @@ class Turn:
             return None
         self._go_on(wanted)
         now = services.clock.now()
+        self._state.writes_deeds = form.writes_deeds
         built = prompt_of(
             self._agent,
             self._context,
@@ -370,7 +404,12 @@ class Turn:
         )
         state.sent = sent
         self._thoughts.begin(sent)
-        guard = SpeechGuard(prompt.instructions, prompt.said, may_repeat=built.form.may_repeat)
+        guard = SpeechGuard(
+            prompt.instructions,
+            prompt.said,
+            asked=prompt.asked,
+            last_try=state.number == TRIES,
+        )
         reader = built.form.read(str(self._agent.key))
         self._reading = Reading(reader, self._answering(guard), state, self._thoughts)
 

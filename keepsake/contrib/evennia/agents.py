@@ -14,7 +14,7 @@ from keepsake.agent.agent_log import call_hook
 from keepsake.agent.attention import Impulse, ImpulseKind
 from keepsake.agent.body import Body, CharacterObject, GameObject
 from keepsake.agent.mind import Mind
-from keepsake.agent.runtime import runtime
+from keepsake.agent.runtime import running, runtime
 from keepsake.agent.surroundings import (
     identity_of,
     impulse_of,
@@ -22,6 +22,7 @@ from keepsake.agent.surroundings import (
     is_character,
     name_of,
     place_of,
+    players_near,
 )
 from keepsake.archive.message_types import MOVES, MessageType
 from keepsake.archive.records import MemoryFacts
@@ -165,6 +166,21 @@ class AgentMixin(CharacterMixin):
         wrote: ``give lamp to Tom``. Return it, or ``dataclasses.replace(part, text=…)``.
         """
         return part
+
+    def deeds_needed(self, words: str, who: Any) -> Mapping[str, str]:
+        """Called when a model that writes no commands has answered somebody.
+
+        If the model says that its answer agrees to one of the deeds, ``who`` is told what it needs.
+
+        Args:
+            words: What was said to the agent.
+            who: The character that said it.
+
+        Returns:
+            Deeds that the words are about and that no command of the agent does, each with what
+            ``who`` must do: ``{"give comb of honey to Tom": "Tell the bees the news first."}``.
+        """
+        return {}
 
     def verbs_now(self) -> tuple[Verb, ...]:
         """Return the verbs of ``agent_verbs`` whose commands the agent has and may use now."""
@@ -347,6 +363,8 @@ class AgentMixin(CharacterMixin):
             return
         came = mover.location is self.location
         is_player = not is_agent(mover)
+        if came and mover.has_account:
+            mind.thinker.read_ahead(mover)
         mind_of_mover = mind_of(mover) if is_agent(mover) else None
         passes = mind_of_mover is not None and mind_of_mover.sleeper.walking
         if came and not passes and greeter(self.location, mover) is self:
@@ -357,6 +375,18 @@ class AgentMixin(CharacterMixin):
                 mind.thinker.notice(Impulse(arrival, is_player, name, memory, who))
         else:
             mind.thinker.schedule()
+
+    def at_post_move(self, source_location: Any, move_type: str = "move", **kwargs: Any) -> None:
+        """Have a slow model read the agent's prompt, if a player is where it comes to stay."""
+        super().at_post_move(source_location, move_type=move_type, **kwargs)
+        if running() and self.mind is not None:
+            runtime().post(self.read_ahead)  # by then its walk has ended, if it is there
+
+    def read_ahead(self) -> None:
+        """Have a slow model read the agent's prompt for the first player who is here."""
+        players = players_near(self)
+        if players and (mind := self.mind) is not None:
+            mind.thinker.read_ahead(players[0])
 
     def at_look(self, target: GameObject | None, **kwargs: Any) -> str:
         """Return what the agent sees: nothing of its room while it walks home or sleeps."""

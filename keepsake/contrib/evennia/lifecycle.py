@@ -89,6 +89,8 @@ def _model_is_back() -> None:
     """Let agents answer what they could not answer before, now that a model server works again."""
     for mind in open_minds():
         mind.thinker.answer_waiting()
+        if (agent := mind.thinker.body()) is not None:
+            agent.read_ahead()
 
 
 def stop(*, reload: bool) -> None:

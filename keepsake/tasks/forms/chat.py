@@ -21,7 +21,7 @@ from keepsake.ports import ASSISTANT, SYSTEM, USER, ChatMessage, FormName, Gener
 from keepsake.prompt.sections import FRAME, PromptLine, Rendered
 from keepsake.tasks.conversation import ChatTurn, own_line, turns_of
 from keepsake.tasks.deed import tools_of
-from keepsake.tasks.forms.form import SHRINK_ORDER, Prompt, PromptForm, PromptLimits, last_words
+from keepsake.tasks.forms.form import SHRINK_ORDER, Prompt, PromptForm, PromptLimits
 from keepsake.tasks.scene import Scene, shrinking
 
 _PER_MESSAGE = 4
@@ -67,7 +67,8 @@ class Chat(PromptForm):
             budget=self.budget,
             rests_on=shown.rests_on("recalled"),
             instructions="\n".join(line for line, section in head if section == FRAME),
-            said=last_words(scene),
+            said=self.said(scene),
+            asked=self.asked(scene),
         )
 
     def _confided(self, scene: Scene) -> tuple[str, ...]:

@@ -16,7 +16,6 @@ from keepsake.tasks.forms.form import (
     Prompt,
     PromptForm,
     PromptLimits,
-    last_words,
 )
 from keepsake.tasks.scene import Scene, shrinking
 
@@ -29,8 +28,9 @@ class Dialogue(PromptForm):
 
     name = FormName.DIALOGUE
     acts_unprompted = False
+    writes_deeds = False
     reads_ahead = True
-    may_repeat = False
+    unrepeated = LAST_LINES  # small models tend to repeat themselves
 
     @property
     def limits(self) -> PromptLimits:
@@ -68,5 +68,6 @@ class Dialogue(PromptForm):
             budget=self.budget,
             rests_on=shown.rests_on("told"),
             instructions=instructions,
-            said=last_words(scene),
+            said=self.said(scene),
+            asked=self.asked(scene),
         )

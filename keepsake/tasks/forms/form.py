@@ -10,18 +10,21 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any, ClassVar
 
 from keepsake.ports import FormName, GenerationRequest, TargetModel
 from keepsake.prompt.sections import Marks, PromptLine, Rendered
 from keepsake.tasks.answer import AnswerReader
+from keepsake.tasks.conversation import OwnLine, own_lines, words_of
 from keepsake.tasks.scene import TALK_VARIABLES, Scene
 from keepsake.tasks.task import Prompts
 
 LAST_LINES = 16
 """How many of the character's last lines an answer is compared with; also the least lines of talk
 in a dialogue, which therefore holds them."""
+FEW_LINES = 8
+"""How many of them a capable model's answer is compared with: some three answers, each of which has
+one to three lines."""
 _RECALL_SHARE = 4
 """Recall may use one part in this many of a conversation's prompt: a quarter."""
 
@@ -83,7 +86,8 @@ class Prompt:
         budget: The most tokens that it may have.
         rests_on: The numbers of the memories that it shows because they bear on the answer.
         instructions: The part that the answer must not recite.
-        said: The character's words before the answer, the newest first.
+        said: The character's newest lines, which the answer may not repeat.
+        asked: What the answer answers; empty for nothing.
     """
 
     request: GenerationRequest
@@ -91,7 +95,8 @@ class Prompt:
     budget: int
     rests_on: tuple[int, ...] = ()
     instructions: str = ""
-    said: tuple[str, ...] = ()
+    said: tuple[OwnLine, ...] = ()
+    asked: str = ""
 
 
 @dataclass(frozen=True)
@@ -108,9 +113,11 @@ class PromptForm(ABC):
     Attributes:
         name: The name of the form in ``llm.md``.
         acts_unprompted: Whether the character may do something when nobody turns to it.
+        writes_deeds: Whether an answer may hold commands. Else the model is asked whether its words
+            agree to a deed.
         reads_ahead: Whether the model is so slow that it should read the beginning of the next
             prompt in advance.
-        may_repeat: Whether an answer may repeat an older line of the character.
+        unrepeated: How many of the character's newest lines an answer may not repeat.
     """
 
     target: TargetModel
@@ -121,8 +128,9 @@ class PromptForm(ABC):
 
     name: ClassVar[FormName]
     acts_unprompted: ClassVar[bool] = True
+    writes_deeds: ClassVar[bool] = True
     reads_ahead: ClassVar[bool] = False
-    may_repeat: ClassVar[bool] = True
+    unrepeated: ClassVar[int] = FEW_LINES
 
     @property
     @abstractmethod
@@ -154,12 +162,16 @@ class PromptForm(ABC):
         marked = {name: _MARKS.on(name, value) for name, value in every.items()}
         return _MARKS.read(prompts.render(part, **marked))
 
+    def said(self, scene: Scene) -> tuple[OwnLine, ...]:
+        """Return the newest lines of the character, which the answer may not repeat."""
+        return tuple(own_lines(scene.window)[-self.unrepeated :])
+
+    def asked(self, scene: Scene) -> str:
+        """Return what the answer answers; empty if nobody is answered."""
+        if not scene.partner:
+            return ""
+        return words_of(each for each in scene.window if each.number in scene.answers)
+
     def tokens_of(self, lines: Sequence[PromptLine]) -> int:
         """Return the tokens of lines of a prompt."""
         return self.count([line for line, _ in lines])
-
-
-def last_words(scene: Scene) -> tuple[str, ...]:
-    """Return what the character said last, the newest first."""
-    owns = filter(None, (memory.said for memory in reversed(scene.window)))
-    return tuple(own.words for own in islice(owns, LAST_LINES))

@@ -10,7 +10,7 @@ from keepsake.language.perception import for_prompt
 from keepsake.ports import FormName, GenerationRequest
 from keepsake.prompt.sections import PromptLine, Rendered
 from keepsake.tasks.answer import AnswerReader
-from keepsake.tasks.forms.form import SHRINK_ORDER, Prompt, PromptForm, PromptLimits, last_words
+from keepsake.tasks.forms.form import SHRINK_ORDER, Prompt, PromptForm, PromptLimits
 from keepsake.tasks.scene import Scene, shrinking
 
 
@@ -53,7 +53,8 @@ class Script(PromptForm):
             budget=self.budget,
             rests_on=shown.rests_on("recalled"),
             instructions="\n".join(shown.examples),  # a transcript shows them as answers
-            said=last_words(scene),
+            said=self.said(scene),
+            asked=self.asked(scene),
         )
 
     def read(self, name: str) -> AnswerReader:

@@ -21,7 +21,7 @@ from keepsake.models.embedded import Embedded, require_gguf
 from keepsake.models.openai import OpenAIModel
 from keepsake.models.profiles import DIALOGUE, LLAMA_CPP, ModelProfile
 from keepsake.paths import REPOSITORY, Places
-from keepsake.ports import GenerationRequest
+from keepsake.ports import Generation, GenerationRequest
 from tests.unit.llm.conftest import places_in, until
 from tests.weights import WEIGHTS, put_weights
 
@@ -80,7 +80,9 @@ def test_it_listens_on_loopback_only_and_shows_no_prompts(embedded: Embedded):
     listening = {c.laddr.ip for c in connections if c.status == psutil.CONN_LISTEN}
     assert listening == {"127.0.0.1"}
     assert httpx.get(f"{embedded.address}/slots", trust_env=False, timeout=300).status_code == 501
-    assert psutil.Process(embedded.pid).nice() >= 5
+    process = psutil.Process(embedded.pid)
+    assert process.nice() == psutil.Process().nice(), "players wait for it"
+    assert process.environ()["OMP_WAIT_POLICY"] == "PASSIVE"
 
 
 @pytest.fixture
@@ -143,3 +145,18 @@ def test_only_the_model_with_a_tuned_voice_is_served_with_it(tmp_path: Path):
             asked, xllamacpp.CommonParams(), xllamacpp.CommonAdapterLoraInfo
         )
         assert [each.path for each in given.lora_adapters] == [str(voice)] * (name == named)
+
+
+def test_more_agents_than_slots_keep_their_prompts(model: OpenAIModel):
+    """Each agent's prompt is read once, however many others were asked in between."""
+
+    def ask(agent: int, more: str) -> Generation:
+        prompt = f"You are person {agent}, who keeps {agent} boats. " * 4 + more
+        request = GenerationRequest(prompt, max_tokens=1, cache_key=f"agent-{agent}")
+        return model.generate(request)
+
+    agents = range(embeddeds.SLOTS + 2)
+    for agent in agents:
+        ask(agent, "It is morning.")
+    again = [ask(agent, "It is evening.") for agent in agents]
+    assert all(each.cached_tokens > 0.8 * each.prompt_tokens for each in again)

@@ -20,7 +20,8 @@ P = Priority.PLAYER
 E = Priority.EVENT
 C = Priority.COMPACTION
 S = Priority.SLEEP
-PRIORITIES = dict(zip("peics", Priority, strict=True))
+A = Priority.READ_AHEAD
+PRIORITIES = dict(zip("peaics", Priority, strict=True))
 
 
 class ManualExecutor(Executor):
@@ -102,7 +103,12 @@ def harness() -> QueueHarness:
 @given(
     in_flight=st.integers(1, 4),
     steps=st.lists(
-        st.tuples(st.sampled_from(Priority), st.sampled_from("mwo-"), st.booleans()), max_size=25
+        st.tuples(
+            st.sampled_from([each for each in Priority if each is not A]),
+            st.sampled_from("mwo-"),
+            st.booleans(),
+        ),
+        max_size=25,
     ),
 )
 def test_any_calls_stay_within_the_limits_and_are_answered(
@@ -137,6 +143,30 @@ def test_any_calls_stay_within_the_limits_and_are_answered(
     assert harness.outcomes.keys() == asked.keys()
 
 
+def test_reading_ahead_gives_way_to_a_player_and_is_done_afterwards():
+    harness = QueueHarness(in_flight=3)
+    harness.submit("a1", A, "mira")
+    harness.submit("a2", A, "joss")
+    harness.run_posted()
+    assert harness.pool.started == ["a1"], "one at a time"
+    (_, began) = harness.pool.running.pop("a1")
+    assert began is not None
+    harness.submit("p1", P, "joss")
+    harness.run_posted()
+    harness.submit("e1", E)
+    harness.run_posted()
+    assert harness.pool.started == ["a1", "p1", "e1"], "others go on, and it waits for the player"
+    assert [ticket.cancelled for ticket in harness.queue.running] == [True, False, False]
+    harness.finish("e1")
+    assert harness.pool.started == ["a1", "p1", "e1"]
+    harness.finish("p1")
+    assert harness.pool.started[3:] == ["a2"]
+    harness.finish("a2")
+    assert harness.pool.started[4:] == ["a1"], "the whole prompt, of the moment"
+    harness.finish("a1")
+    assert harness.outcomes.keys() == {"a1", "a2", "p1", "e1"}
+
+
 def test_a_timeout_schedules_a_health_check(harness: QueueHarness):
     harness.submit("late")
     harness.finish_all()
@@ -149,7 +179,7 @@ def test_a_timeout_schedules_a_health_check(harness: QueueHarness):
     [
         ("c1 i1 p1 e1 p2 e2 s1", "p1 p2 e1 e2 i1 c1 s1"),
         ("s1 s2 s3", "s1 s2 s3"),
-        ("e1 c@1 i@125 e@125 p@125", "e1 p@125 c@1 e@125 i@125"),  # players still go first
+        ("e1 c@1 i@185 e@185 p@185", "e1 p@185 c@1 e@185 i@185"),  # players still go first
         *(
             (f"e1 s@1 {other}@{at}", f"e1 {other}@{at} s@1")
             for other in "peic"

@@ -12,10 +12,12 @@ from keepsake.agent.settings import RecallConfig
 from keepsake.agent.turns.context import unanswered
 from keepsake.agent.turns.excerpts import excerpts_of, told_lines
 from keepsake.archive.records import MemoryKind
+from keepsake.happening import Person
 from keepsake.language.tokens import estimate_tokens
 from keepsake.memory.types import MemoryContext
 from keepsake.recall.documents import Document, DocumentKind, Hit
 from tests.memories import old_memory
+from tests.sentences import table
 
 NOON = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
 HEARD = MemoryKind.PERCEPTION
@@ -48,6 +50,17 @@ def test_a_small_model_is_shown_answers_to_a_question_or_lines_with_common_words
         ['Tom said, "I fish eels."', 'Tom said, "Eels bite."'],
         ['Tom said, "Eels bite."'],
     ]
+
+
+@pytest.mark.parametrize(("question", "speakers"), table("whose lines a question is shown"))
+def test_a_question_about_one_person_is_not_shown_what_another_said_of_themselves(
+    question, speakers
+):
+    line = '{} says to you, "I was born in Tollen."'
+    found = (memory_hit(n, line.format(who)).document for n, who in enumerate(("Tom", "Ann")))
+    hits = [Hit(each._replace(speaker=each.text.split()[0]), 1.0) for each in found]
+    lines = told_lines(hits, question, by_name, Person("Tom"))
+    assert [each.text.partition(" said")[0] for each in lines] == speakers
 
 
 def test_lines_of_one_talk_make_one_excerpt():

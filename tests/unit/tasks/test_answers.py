@@ -16,8 +16,9 @@ from keepsake.tasks.answer import (
     AnswerReader,
     PartKind,
 )
+from keepsake.tasks.conversation import OwnLine
 from keepsake.tasks.deed import Refusal, deed_of, read_deed, tools_of
-from keepsake.tasks.guard import SpeechGuard
+from keepsake.tasks.guard import SpeechFault, SpeechGuard
 from tests.sentences import table
 
 
@@ -67,9 +68,41 @@ INSTRUCTIONS = (
 
 @pytest.mark.parametrize(("words", "own", "reason"), table("answers refused"))
 def test_which_answers_are_refused_and_why(words, own, reason):
-    found = SpeechGuard(INSTRUCTIONS, [own]).fault(words)
+    found = SpeechGuard(INSTRUCTIONS, [OwnLine(own)]).fault(words)
     assert reason in found
     assert bool(reason) == bool(found)
+
+
+BOAT = "Herring, the boat of your uncle Brannoc."
+ASKED = "What was my boat called?"
+OTHER = OwnLine("The tide took two of my planks.", "How are you?")
+
+
+@pytest.mark.parametrize(
+    ("said", "asked", "last_try", "fault"),
+    [
+        ([OwnLine(BOAT, ASKED)], "What was my boat called", False, ""),
+        ([OwnLine(BOAT, "What was his boat called?")], ASKED, False, SpeechFault.REPEATED),
+        ([OwnLine(BOAT, ASKED), OTHER], "Tell me more.", False, SpeechFault.REPEATED),
+        ([OwnLine(BOAT)], "", False, SpeechFault.REPEATED),
+        ([OwnLine(BOAT, "Hello.")], ASKED, True, ""),
+        (
+            [OwnLine(BOAT, "Hello."), OTHER, OwnLine(BOAT, "And?")],
+            ASKED,
+            True,
+            SpeechFault.REPEATED,
+        ),
+    ],
+)
+def test_a_line_may_be_repeated_if_the_same_is_asked_or_the_model_insists(
+    said, asked, last_try, fault
+):
+    assert SpeechGuard("", said, asked=asked, last_try=last_try).fault(BOAT) == fault
+
+
+def test_an_answer_does_not_say_a_line_twice():
+    guard = SpeechGuard("", [OwnLine(BOAT, ASKED)], asked=ASKED)
+    assert [guard.fault(BOAT), guard.fault(BOAT)] == ["", SpeechFault.REPEATED]
 
 
 HERE = Options(

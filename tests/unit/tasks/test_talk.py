@@ -113,10 +113,21 @@ def test_the_last_line_is_what_is_answered_if_others_have_spoken_since():
     assert texts(prompt_of(came))[-1].endswith("because of this: Anneke arrives from Pump Square.]")
 
 
-def test_an_answer_may_not_repeat_the_last_line():
-    prompt = prompt_of()
-    guard = SpeechGuard(prompt.instructions, prompt.said)
-    assert "exactly this" in guard.fault("Then it owes you two planks, Jonas.")
+@pytest.mark.parametrize("form", ["chat", "dialogue", "script"])
+def test_an_answer_may_not_repeat_a_line_said_lately_unless_the_same_is_asked(form):
+    planks = "Then it owes you two planks, Jonas."
+
+    def fault(*more):
+        window = (*WINDOW, *more)
+        scene = replace(SCENE, window=window, answers=(window[-1].number,))
+        prompt = prompt_of(scene, Target(form=form))
+        guard = SpeechGuard(prompt.instructions, prompt.said, asked=prompt.asked)
+        return guard.fault(planks)
+
+    assert "exactly this" in fault()
+    between = heard(282, "say The kettle boils, whatever the tide does.", "", "act")
+    assert "exactly this" in fault(between)
+    assert not fault(between, replace(WINDOW[0], number=283))
 
 
 def test_an_answer_rests_on_what_its_prompt_shows_of_the_past():

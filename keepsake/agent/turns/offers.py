@@ -1,0 +1,120 @@
+"""Deeds that a talk may have agreed on: what an agent could do with the things that were named.
+
+A small model only talks. If what was said names a thing, a place or a command of the world, this
+module finds the deeds that it may be about, by the names and aliases of the world's own objects.
+Whether the agent agreed is for the model to say (:mod:`keepsake.tasks.agreed`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from keepsake.agent.agent_log import call_hook
+from keepsake.agent.memory.tools import MemoryTools
+from keepsake.agent.surroundings import (
+    Body,
+    identity_of,
+    name_of,
+    people_near,
+    place_names,
+    place_of,
+)
+from keepsake.agent.turns.context import TurnContext
+from keepsake.agent.turns.scene import available_verbs
+from keepsake.language.perception import names
+from keepsake.prompt.verbs import SLOT, WORDS, Command, Options, Takes, Verb, bare_name
+from keepsake.tasks.deed import read_deed
+
+MOST_OFFERS = 3
+"""The most deeds that the model is asked about after one answer; each takes a small model a second.
+A talk names one thing, or a thing and a place."""
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A deed that a talk may have agreed on.
+
+    Attributes:
+        deed: The deed, as the agent would write it: ``give jar of honey to Tom``.
+        needs: What the partner must do, told to them, as the agent cannot do the deed itself; empty
+            if it can.
+    """
+
+    deed: str
+    needs: str = ""
+
+
+def offers_of(
+    agent: Body, turn: TurnContext, tools: MemoryTools, asked: str, said: str
+) -> list[Offer]:
+    """Return the deeds that an answer may have agreed to, at most :data:`MOST_OFFERS`.
+
+    Args:
+        asked: What the partner said.
+        said: What the agent answered.
+    """
+    partner = turn.partner
+    here = (each for each in people_near(agent) if partner and identity_of(each) == partner.id)
+    who = next(here, None)
+    if partner is None or who is None or not asked:
+        return []
+    verbs, options = available_verbs(agent, turn, tools)
+    name = name_of(who, agent)
+    lines = (
+        *(f"give {thing} to {name}" for thing in _named(agent.contents, agent, f"{asked} {said}")),
+        *_own_deeds(verbs, options, name, asked),
+        *_walks(agent, options, asked),
+    )
+    able = (line for line in lines if isinstance(read_deed(line, verbs, options), Command))
+    offers = [Offer(line) for line in able]
+    offers += [
+        Offer(f"take {thing} from {name}", f"To hand it over: give {thing} to {agent.key}")
+        for thing in _named(who.contents, agent, asked)
+    ]
+    needed: Mapping[str, str] = call_hook(agent, "deeds_needed", Mapping, {}, asked, who)
+    offers += [Offer(str(deed), str(needs)) for deed, needs in needed.items()]
+    return offers[:MOST_OFFERS]
+
+
+def _named(things: Iterable[Any], agent: Body, words: str) -> Iterator[str]:
+    """Yield the names of the things that the words name, by name, key or alias."""
+    for thing in things:
+        name = name_of(thing, agent)
+        known = (name, str(thing.key), *map(str, thing.aliases.all()))
+        if any(names(words, each) for each in known):
+            yield name
+
+
+def _own_deeds(verbs: Sequence[Verb], options: Options, partner: str, words: str) -> Iterator[str]:
+    """Yield the deeds of a game's own verbs and of ``follow`` that the words name.
+
+    A verb with a thing or an exit is named by it, another one by the verb itself. A verb with free
+    words is left out, because nobody has chosen them.
+    """
+    for verb in verbs:
+        slots = SLOT.findall(verb.usage)
+        if verb.takes is Takes.PERSON and names(words, verb.name):
+            yield f"{verb.name} {partner}"
+        if verb.takes is not Takes.OWN or WORDS in slots:
+            continue
+        filled: dict[str, str] = {}
+        for slot in dict.fromkeys(slots):
+            found = (each for each in options.filling(slot) if names(words, bare_name(each)))
+            filled[slot] = partner if slot == "person" else next(found, "")
+        things = [value for slot, value in filled.items() if slot != "person"]
+        if all(things) if things else names(words, verb.name):
+            usage = verb.usage
+            for slot, value in filled.items():
+                usage = usage.replace(f"<{slot}>", value)
+            yield usage
+
+
+def _walks(agent: Body, options: Options, words: str) -> Iterator[str]:
+    """Yield the walks to places that the words name, unless the agent stays for its guests."""
+    if options.stays:
+        return
+    for place in sorted(place_names(agent) - {place_of(agent)}):
+        if names(words, bare_name(place)):
+            yield f"walk to {place}"
