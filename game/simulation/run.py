@@ -29,7 +29,7 @@ from keepsake.contrib.evennia.creation import all_agents
 from keepsake.contrib.evennia.minds import open_minds
 from keepsake.errors import KeepsakeError
 from keepsake.events.log import EventLog, Subscribers
-from keepsake.events.types import Compaction, Event, Fault, MemoryChange, Thought
+from keepsake.events.types import Compaction, Event, Fault, MemoryChange, PairTalk, Thought
 from keepsake.events.values import MemoryOp, ThoughtOutcome
 from keepsake.lab.simulations.plan import BEGINS, HOUR, SimulationPlan
 from keepsake.paths import places, read_or_create
@@ -38,7 +38,7 @@ from world.build import build_world
 from world.source import find
 
 MOST_FAILURES = 12
-"""Consecutive thoughts without an answer, of all agents together, that end a run."""
+"""Consecutive thoughts and talks without an answer, of all agents together, that end a run."""
 FLUSH_INTERVAL = 15.0
 PROGRESS_INTERVAL = 10.0
 """Simulated seconds between two flushes of the event log, which must not lose events; real seconds
@@ -46,6 +46,7 @@ between two lines of progress."""
 _CLOSE_TIMEOUT = 600.0
 """Real seconds that closing the event log may take."""
 THOUGHTS = "thoughts"
+TALKS = "talks of two agents"
 UNANSWERED = "thoughts without an answer"
 TOKENS = "tokens"
 MEMORIES = "memories"
@@ -91,7 +92,7 @@ class Simulation:
         self._began = time.monotonic()
         self._said = 0.0
         self._timeline = Timeline(moment(self._since))
-        names = (THOUGHTS, TOKENS, MEMORIES, COMPACTIONS, UNANSWERED, FAULTS)
+        names = (THOUGHTS, TALKS, TOKENS, MEMORIES, COMPACTIONS, UNANSWERED, FAULTS)
         self._counts = Counter(dict.fromkeys(names, 0))
         self._interviewed = False
         self._failures = 0
@@ -207,6 +208,13 @@ class Simulation:
             case Thought(completion_tokens=written) if written:
                 self._failures = 0
                 self._counts[THOUGHTS] += 1
+                self._counts[TOKENS] += event.prompt_tokens + written
+            case PairTalk(calls=0, problem=problem) if problem:
+                self._failures += 1
+                self._failure = problem
+            case PairTalk(completion_tokens=written) if written:
+                self._failures = 0
+                self._counts[TALKS] += 1
                 self._counts[TOKENS] += event.prompt_tokens + written
             case MemoryChange(op=MemoryOp.APPEND):
                 self._counts[MEMORIES] += 1

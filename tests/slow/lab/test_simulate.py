@@ -119,7 +119,7 @@ def records(lab):
 def test_agents_think_compact_and_sleep(uninterrupted):
     found = records(uninterrupted)
     kinds = Counter(record["kind"] for record in found)
-    assert kinds["thought"] > 20
+    assert kinds["thought"] > 10
     assert kinds["compaction"] > 2
     assert kinds["sleep"] > 2
     faults = [record["text"] for record in found if record["kind"] == "error"]
@@ -210,7 +210,7 @@ def test_a_simulation_ends_when_its_model_is_gone(other_places):
     with FakeModelServer(script=lambda _: "Well, well.") as fake:
         fake.template = CHAT_TEMPLATE  # agents whose model only continues text never act unasked
         model = f"ollama:fake@{fake.address}"
-        lab = create_busy(other_places, "modelled", hours=9, visitors=0, model=model)
+        lab = create_busy(other_places, "modelled", hours=99, visitors=0, model=model)
         with playing(lab) as process:
             wait_until(lambda: len(fake.calls("/api/chat")) > 3, process)
             fake.close()
@@ -218,7 +218,7 @@ def test_a_simulation_ends_when_its_model_is_gone(other_places):
     assert process.returncode == 1
     assert "has not answered" in said
     assert "--resume modelled" in said
-    assert 0 < lab.seconds_done() < 9 * 3600
+    assert 0 < lab.seconds_done() < 99 * 3600
 
 
 def test_a_simulation_without_answers_fails_and_says_why(other_places):
