@@ -13,14 +13,11 @@ from keepsake.tasks.forms.form import LAST_LINES
 from keepsake.tasks.scene import Scene
 
 
-def present_only(
-    scene: Scene, made_from: Mapping[str, Any], now: datetime
-) -> tuple[Scene, Mapping[str, Any]]:
+def present_only(scene: Scene, made_from: Mapping[str, Any]) -> tuple[Scene, Mapping[str, Any]]:
     """Return a scene without what the agent remembers, and the summary of it for the event.
 
-    The persona, the surroundings, the plans and the present talk stay.
+    The persona, the surroundings, the plans and the window stay, which is the present talk already.
     """
-    window = present_talk(scene.window, now)
     present = replace(
         scene,
         longterm="",
@@ -35,12 +32,10 @@ def present_only(
         journal=(),
         pinned=(),
         noticed=(),
-        window=window,
-        asked="",  # the words stand at the end of the window
     )
     shown = {"longterm": 0, "compaction": 0, "recalled": []}
     # As in the event of any thought: the window began after ``recent``.
-    before = window[0].number - 1 if window else made_from["total"]
+    before = scene.window[0].number - 1 if scene.window else made_from["total"]
     return present, {**made_from, **shown, "recent": before}
 
 

@@ -151,6 +151,12 @@ class MemoryTools:
         return replace(command, words=text)
 
     @property
+    def has_memory(self) -> bool:
+        """Whether prompts show more than the present talk: the setting ``memory``."""
+        remembers: bool = self._services.thinking.current.memory
+        return remembers
+
+    @property
     def withheld(self) -> frozenset[str]:
         """The verbs that the settings ``plans`` and ``memory`` take away from agents."""
         thinking = self._services.thinking.current

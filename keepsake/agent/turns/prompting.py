@@ -65,8 +65,8 @@ def prompt_of(
     shown = tools.selected(recalled)
     scene = scene_of(agent, context, tools, shown, now, extra=extra, refused=refused)
     basis = made_from(tools, shown)
-    if not services.thinking.current.memory:
-        scene, basis = present_only(scene, basis, now)
+    if not tools.has_memory:
+        scene, basis = present_only(scene, basis)
     private = {m.number for m in scene.window if is_private(m) and not is_redacted(m)}
     for excerpt in (*scene.recalled, *scene.told):
         private.update(excerpt.numbers)

@@ -10,6 +10,7 @@ from typing import Any
 from keepsake.agent.agent_log import call_hook
 from keepsake.agent.appointments import Invitation
 from keepsake.agent.attention import ImpulseKind
+from keepsake.agent.memory.present import present_talk
 from keepsake.agent.memory.search_results import SearchResult, line_of, scene_query
 from keepsake.agent.memory.tools import WRITES, MemoryTools
 from keepsake.agent.plans import lines_of
@@ -129,7 +130,8 @@ def scene_of(
     """
     private = tools.memory.private
     remembered = tools.memory.memory.context()
-    window = private.heard_by(remembered.shown, context.audience)
+    shown = remembered.shown if tools.has_memory else present_talk(remembered.shown, now)
+    window = private.heard_by(shown, context.audience)
     if extra is not None:
         window = (*window, extra)
     waiting = unanswered(window, context.impulse) if context.partner else NOTHING
