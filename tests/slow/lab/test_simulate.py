@@ -120,7 +120,7 @@ def test_agents_think_compact_and_sleep(uninterrupted):
     found = records(uninterrupted)
     kinds = Counter(record["kind"] for record in found)
     assert kinds["thought"] > 10
-    assert kinds["compaction"] > 2
+    assert kinds["compaction"] > 0
     assert kinds["sleep"] > 2
     faults = [record["text"] for record in found if record["kind"] == "error"]
     assert all("compacting before the thought" in each for each in faults)
