@@ -28,6 +28,11 @@ from tests.slow.soak.players import SaidLine
 _TAG = re.compile(r'says to [^"]*, ".*\b(p\d+n\d+x)\b')
 _ERROR = re.compile(r"(?:\w+\.)*[A-Z]\w+: .*")
 
+_EXPECTED = ("keepsake.errors.",)
+"""Errors that the game reports and goes on from, such as an index server that was killed."""
+_FULL = "[Errno 28]"
+"""The end of an error of a full disk."""
+
 type Heard = dict[str, dict[str, list[Memory]]]
 """By agent and by a line's tag: the memories of players' lines."""
 
@@ -100,7 +105,7 @@ def _stores(here: Places) -> Iterator[str]:
 
 
 def _tracebacks(here: Places) -> Iterator[str]:
-    """Yield the kinds of tracebacks in all logs, with their numbers."""
+    """Yield the kinds of tracebacks in all logs, with their numbers, but for expected ones."""
     found: Counter[str] = Counter()
     for path in sorted(here.logs.glob("*.log*")):
         lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
@@ -108,6 +113,8 @@ def _tracebacks(here: Places) -> Iterator[str]:
             if "Traceback (most recent call last)" in line:
                 after = filter(None, map(_ERROR.search, lines[number + 1 : number + 60]))
                 end = next((each[0][:300] for each in after), "without its end")
+                if end.startswith(_EXPECTED) or _FULL in end:
+                    continue
                 found[f"{path.name}: {end}"] += 1
     for what, times in found.items():
         yield f"{times} tracebacks in {what}"
