@@ -123,6 +123,8 @@ class Mind:
 
         Called every minute in a worker thread; blocks, never raises.
         """
+        if self.closed:
+            return
         name = self.memory.name
         self.memory.read_private()
         with logged(log, "The edited files could not be read", agent=name):
