@@ -9,6 +9,7 @@ from unittest.mock import patch
 import pytest
 from evennia.utils import create
 
+from keepsake.agent.runtime import Runtime
 from keepsake.contrib.evennia.creation import all_agents, find_agents
 from keepsake.paths import REPOSITORY
 from tests.fakes.model_server import Reply
@@ -30,8 +31,11 @@ def npcs(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 
 class TestHooks(TalkWorld):
+    def start_services(self) -> Runtime:
+        self.fake.capabilities = ["completion", "tools"]  # before anybody asks for them
+        return super().start_services()
+
     def npc(self, kind: str) -> Any:
-        self.fake.capabilities = ["completion", "tools"]
         self.mira.delete()
         self.char2.delete()
         self.mira = create.create_object(f"npcs.{kind}", "Mira", self.room1, home=self.room1)
@@ -44,7 +48,6 @@ class TestHooks(TalkWorld):
     def test_a_shop_sells_and_buys_at_its_prices(self):
         shop = self.npc("Shopkeeper")
         self.char1.db.coins = 6
-        self.told("Good day.", "Good day.")  # from the first answer on, tools are known
         last = self.told("A lamp, please.", "> sell lamp to Tom")
         assert "[A lamp costs 5 coins.]\n" in last
         assert "sell <words> to <person> (person: Tom): take the money and hand" in last
