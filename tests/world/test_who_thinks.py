@@ -45,3 +45,21 @@ class TestWhoThinks(AgentsWorld):
 
     def test_a_gesture_to_nobody_is_thought_about_by_one_at_most(self):
         assert len(self.calls("emote looks out of the window.")) <= 1
+
+
+class TestGone(AgentsWorld):
+    """Somebody leaves before the answer comes."""
+
+    def test_words_for_somebody_who_has_left_are_not_spoken_and_the_agent_knows_it(self):
+        ada = self.add_player(2, "Ada")
+        heard = self.capture(ada)
+        gate = self.hold_answers()
+        self.replies = ["There is a supper on Sunday.", "> wait"]
+        self.char1.execute_cmd("talk Mira What is on?")
+        self.clock.advance(3)
+        self.settle(lambda: bool(self.prompts()))
+        self.char1.move_to(self.add_room("The Quay"))
+        gate.set()
+        self.pass_time(4)
+        assert not any("supper" in line for line in heard)
+        assert any("You did not say it: Tom has gone" in line for line in self.lines())

@@ -8,13 +8,13 @@ from typing import Any
 from keepsake.agent.acting import Act, Actor
 from keepsake.agent.agent_log import ThoughtLog, call_hook
 from keepsake.agent.memory.tools import WRITES, MemoryTools
-from keepsake.agent.surroundings import Body, people_near, place_of
+from keepsake.agent.surroundings import Body, identity_of, people_near, place_of
 from keepsake.agent.turns.attempt import AttemptState
 from keepsake.agent.turns.context import TurnContext, secrecy
 from keepsake.agent.turns.scene import available_verbs
 from keepsake.archive.message_types import MessageType
 from keepsake.events.values import GuardOp
-from keepsake.happening import KnownVerb, Result
+from keepsake.happening import KnownVerb, Person, Result
 from keepsake.prompt.verbs import Command
 from keepsake.tasks.answer import AnswerPart, PartKind
 from keepsake.tasks.deed import read_deed
@@ -107,15 +107,23 @@ class Answering:
             self._log_guard(GuardOp.DROPPED if state.acts else GuardOp.REFUSED, part, fault)
             state.fault = fault
             return None
+        partner = self._context.partner
+        if partner is not None and self._has_gone(partner):
+            return self._refused(KnownVerb.SAY, f"You did not say it: {partner.name} has gone")
         return self._actor.speak(
             self._body(),
             part.text,
-            self._context.partner,
+            partner,
             whispered=whispered,
             event="" if self._guard else MessageType.COURTESY,
             reason=part.reason,
             basis=state.basis,
         )
+
+    def _has_gone(self, person: Person) -> bool:
+        """Return whether a person whose identity is known is not here any more."""
+        near = map(identity_of, people_near(self._body()))
+        return bool(person.id) and person.id not in near
 
     def _gesture(self, part: AnswerPart, *, whispered: bool) -> Act:
         agent = self._body()
