@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from keepsake.cli import processes
-from keepsake.paths import REPOSITORY, Places, places
+from keepsake.paths import PRIVATE_UMASK, REPOSITORY, Places, places
 from tests import postgres
 from tests.free_ports import free_base
 from tests.unit.lab.in_process import OWN_PREFIXES, CommandResult, keepsake
@@ -68,6 +68,14 @@ def end(copy: Copy) -> None:
     """End all processes of the copy by signal; other tests cover ``keepsake stop``."""
     while found := processes.running(copy.here):
         processes.end(found)
+
+
+@pytest.fixture(autouse=True)
+def private_files() -> Iterator[None]:
+    """Let tests make a home as the game does: for its owner alone."""
+    before = os.umask(PRIVATE_UMASK)
+    yield
+    os.umask(before)
 
 
 @pytest.fixture
