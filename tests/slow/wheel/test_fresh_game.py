@@ -50,7 +50,7 @@ def test_a_new_game_gets_agents_by_the_page_and_runs_on_without_keepsake(tmp_pat
             admin = game.admin()
             admin.type("look Mira", "nothing special")
             admin.leave()
-            assert "Could not load typeclass 'keepsake.contrib.evennia.agents" in game.logs()
+            assert "Could not load typeclass 'keepsake.contrib.evennia.npcs" in game.logs()
             assert game.commands() == own
     assert rows(game, tables) == evennias
 
