@@ -37,7 +37,7 @@ from keepsake.recall.documents import SAME_SCENE
 MOST_AT_ONCE = 3
 """The most occasions that one thought is asked about. More would be answered with a list."""
 NEWS_IMPORTANCE = 6
-"""The least importance of what a player is told unasked. Rules rate plain talk below it, and a
+"""The least importance of a memory that a player is told unasked. Rules rate talk below it, and a
 night's journal rates what mattered above it."""
 NEWS_AGE = timedelta(days=2)
 """How old something may be that is still told unasked."""
@@ -198,7 +198,7 @@ def _spoke_today(window: Sequence[Memory], who: str, now: datetime) -> bool:
 
 
 def known_to(person: CharacterObject) -> frozenset[str]:
-    """Return the ids of what an agent remembers in its window; empty for a player."""
+    """Return the ids of the happenings in an agent's window; empty for a player."""
     mind = person.mind if is_agent(person) else None
     if mind is None:
         return frozenset()
