@@ -30,6 +30,11 @@ SETTLE_SECONDS = 5.0
 PAUSE = 0.1
 
 
+GREETING = "say Good day to you all."
+"""Said before the agents are to be busy: one answers, and each act of an agent gives the others a
+reason to think."""
+
+
 @dataclass
 class _Period:
     """A period in which the world was idle, or busy."""
@@ -48,6 +53,7 @@ def measure() -> Iterator[Figure]:
         player = Player.admin(made.copy)
         player.see(ROOM)
         made.brake(on=False)
+        player.type(GREETING, "You say")
         _look_around(player, size.warm)
         idle, busy = (_measure_period(made, player, size, busy=busy) for busy in (False, True))
         player.leave()
@@ -66,6 +72,8 @@ def measure() -> Iterator[Figure]:
 
 def _measure_period(made: BusyWorld, player: Player, size: Size, *, busy: bool) -> _Period:
     made.brake(on=not busy)
+    if busy:
+        player.type(GREETING, "You say")
     _look_around(player, SETTLE_SECONDS + (0 if busy else size.delay))
     if busy and size.newcomer:
         player.type(f"@agent/create {NEWCOMER} = You are {NEWCOMER}.", f"Made {NEWCOMER}")
