@@ -190,11 +190,15 @@ class Appointments:
         return plan
 
     def is_free(self, at: datetime) -> bool:
-        """Return whether nothing else is planned at a time, and the agent is awake then."""
+        """Return whether nothing else is planned at a time, and the agent is awake then.
+
+        An agent that is asked is awake now, and for a while, whatever the hour.
+        """
         for plan in self._plans.book.current:
             if plan.at is not None and abs(plan.at - at) < APART:
                 return False
-        return not self._services.sleeping.current.is_night(at)
+        is_soon = at - self._services.clock.now() < APART
+        return is_soon or not self._services.sleeping.current.is_night(at)
 
     def answer_line(self, invitation: Invitation, words: str, *, agrees: bool) -> str:
         """Return what an agent says by rule to an invitation that was asked in ``words``."""

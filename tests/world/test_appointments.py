@@ -149,6 +149,11 @@ class TestByRule(Appointing):
         assert "Mira does not agree to meet you" in self.meet("mira tomorrow 3:00")
         assert "Mira agrees to meet you" in self.meet("mira tomorrow 12:00")
 
+    def test_at_night_an_agent_that_is_awake_comes_if_it_is_soon(self):
+        self.time.time = self.START.replace(hour=2)
+        assert "Mira agrees to meet you" in self.meet("mira at the quay in 10 minutes")
+        assert "Mira does not agree to meet you" in self.meet("mira in 3 hours")
+
     def test_an_appointment_survives_a_reload(self):
         self.meet("mira at the quay in 10 minutes")
         self.stop_services()
