@@ -204,7 +204,7 @@ type What = Speech | Deed | Pose | Sight | Result
 
 
 class HappeningKind(StrEnum):
-    """The types of what happened, as archive lines and the dashboard name them."""
+    """The types of happenings, by their names in archive lines and on the dashboard."""
 
     SPEECH = "speech"
     DEED = "deed"

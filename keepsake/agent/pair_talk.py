@@ -42,7 +42,7 @@ from keepsake.events.types import PairTalk
 from keepsake.happening import Deed, KnownVerb, Person, Speech
 from keepsake.logs import Subsystem, get_logger
 from keepsake.models.queue import Priority
-from keepsake.ports import Generation
+from keepsake.ports import Generation, GenerationRequest, TargetModel
 from keepsake.prompt.verbs import Command
 from keepsake.tasks.deed import spoken_to
 from keepsake.tasks.pair_talk import Beat, PairTalkTask, Speaker
@@ -149,8 +149,8 @@ class TalkOfTwo:
     def _counted(self, ask: Ask) -> Ask:
         """Return ``ask``, with each answer noted for the event log."""
 
-        def counted(build: Callable[..., object]) -> Generation:
-            answer = ask(build)  # type: ignore[arg-type]
+        def counted(build: Callable[[TargetModel], GenerationRequest]) -> Generation:
+            answer = ask(build)
             self._calls.append(answer)
             return answer
 

@@ -58,7 +58,7 @@ from keepsake.tasks.task import TRIES
 log = get_logger(Subsystem.THOUGHTS)
 
 _LONGEST_DONE = 200
-"""The most characters of what the agent did, where the next step of a plan says it."""
+"""The most characters of the last deeds that the next step of a plan shows."""
 MOST_LOOKUPS = 3
 """How many times a look-up may return its result to the model within one turn."""
 
