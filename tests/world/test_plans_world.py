@@ -93,6 +93,21 @@ class TestPlans(AgentsWorld):
         assert any("dig up the chest" in prompt for prompt in self.prompts()[before:])
         assert "To the quay." not in "\n".join(self.lines(self.add_agent("Bram")))
 
+    def test_a_whispered_plan_that_is_due_before_others_shows_and_tells_them_nothing(self):
+        self.replies = ["I will.\n> plan in 10 minutes, Tom: fetch the chest", "> wait"]
+        self.char1.execute_cmd("whisper Mira = Fetch the chest under the willow in ten minutes.")
+        self.pass_time(5)
+        self.char1.move_to(self.quay)
+        ada = self.add_player(2, "Ada")
+        heard = self.capture(ada)
+        before = len(self.prompts())
+        self.replies = ["The chest!\n*points at the willow*", "> wait"]
+        self.pass_minutes(12)
+        (prompt, *_) = [each for each in self.prompts()[before:] if "It is time for" in each]
+        assert "under the willow" not in prompt
+        assert "say nothing of it" in prompt
+        assert not any("chest" in line or "willow" in line for line in heard)
+
     def test_players_see_what_is_planned_with_them_and_no_surprise(self):
         tom = Person("Tom", "12-1")
         plans = [

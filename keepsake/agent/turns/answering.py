@@ -129,7 +129,11 @@ class Answering:
         agent = self._body()
         if self._state.place is not None and agent.location is not self._state.place:
             return Act(None, "You are somewhere else by now")
-        if whispered and len(people_near(agent)) > 1:
+        partner = self._context.partner
+        others = (
+            each for each in people_near(agent) if not partner or identity_of(each) != partner.id
+        )
+        if whispered and any(others):
             return Act(None, "A gesture would show others what was whispered")
         gesture = Command(KnownVerb.EMOTE, part.text, part.reason, words=part.text)
         return self._actor.do(agent, gesture, basis=self._state.basis)

@@ -96,7 +96,8 @@ def _context_of_plan(agent: Body, impulse: Impulse) -> TurnContext:
         return TurnContext(impulse, partner, audience=frozenset(here) or confided)
     if partner is not None and partner.id not in confided:
         partner = None
-    audience = confided if partner is None else frozenset({partner.id})
+    # Without anybody who may know, the prompt holds no private words: what is done is seen.
+    audience = NOBODY if partner is None else frozenset({partner.id})
     return TurnContext(impulse, partner, whispered=True, audience=audience)
 
 
