@@ -38,6 +38,7 @@ PURE = (
     "ports",
     "happening",
     "regular_files",
+    "tracing",
 )
 """The parts of the library that import no framework and no client."""
 
@@ -95,7 +96,7 @@ LAYERS = (
     *("regular_files", "files", "markdown_config"),
     # Types of events are emitted by all that is below; the log itself needs no archive.
     "events",
-    *("archive", "books", "memory"),
+    *("archive", "books", "memory", "tracing"),
     *("child", "database", "vault_lock"),
     *("recall", "models", "prompt", "tasks", "agent", "erasure"),
     # The dashboard shows the agents of a game, so it is above what makes the game.

@@ -21,11 +21,11 @@ from keepsake.archive.records import Memory, memories_in
 from keepsake.errors import KeepsakeError, refusing
 from keepsake.events.files import events, time_of
 from keepsake.events.types import Thought
-from keepsake.events.values import RecalledKind
 from keepsake.files import replace_file
 from keepsake.happening import PersonId
 from keepsake.json_lines import Record, ended_lines, parsed
 from keepsake.lab.simulations.plan import BEGINS, HOUR, PLAN, PROGRESS, SimulationPlan
+from keepsake.tracing.paths import PromptBasis
 
 CAST = "cast.json"
 PRESENCE = "presence.jsonl"
@@ -72,35 +72,6 @@ def read_cast(folder: Path) -> tuple[CastMember, ...]:
 def write_cast(folder: Path, cast: Sequence[CastMember]) -> None:
     """Store who the agents of a simulation are. Raise OSError if the disk refuses."""
     replace_file(folder / CAST, _CAST.dump_json(tuple(cast), indent=2).decode() + "\n")
-
-
-@dataclass(frozen=True, slots=True)
-class PromptBasis:
-    """What the prompt of a thought showed of the agent's memory.
-
-    Attributes:
-        summarised: The last memory in the summaries; 0 if there were none.
-        before: The last memory before the window.
-        last: The last memory of the window.
-        recalled: The numbers of recalled memories.
-    """
-
-    summarised: int
-    before: int
-    last: int
-    recalled: frozenset[int]
-
-    @classmethod
-    def of(cls, thought: Record) -> PromptBasis:
-        """Return the basis of a thought, from its event."""
-        before = int(thought.get("recent", 0))
-        # Without a memory the window is cut, and no compaction's summary is in the prompt.
-        summarised = before if thought.get("compaction") or thought.get("longterm") else 0
-        hits = thought.get("recalled", ())
-        recalled = frozenset(
-            int(each["n"]) for each in hits if each.get("kind") == RecalledKind.MEMORY
-        )
-        return cls(summarised, before, int(thought.get("total", 0)), recalled)
 
 
 @dataclass(frozen=True)

@@ -14,12 +14,12 @@ from game.simulation.processes import run_measured
 from keepsake.agent.settings import SleepConfig, ThinkingConfig
 from keepsake.agent.turns.aside import ASKER
 from keepsake.lab.simulations.blind import BlindInterview
-from keepsake.lab.simulations.diffusion import Link, Step
 from keepsake.lab.simulations.items import read_items
 from keepsake.lab.simulations.measured import MeasuredSimulation
 from keepsake.lab.simulations.plan import WITHOUT, SimulationPlan
 from keepsake.lab.simulations.record import INTERVIEW, SimulationRecord, lines_of
 from keepsake.paths import REPOSITORY, Places, Ports
+from keepsake.tracing.paths import Link, Step
 from tests.empty_tables import copy_tables_for_lab
 from tests.fakes.model_server import Reply
 from tests.fakes.planner import next_deed, planner

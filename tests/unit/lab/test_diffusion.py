@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import timedelta
 
-from keepsake.lab.simulations.diffusion import Link, Step, spread_of
+from keepsake.lab.simulations.diffusion import spread_of
+from keepsake.tracing.paths import Link, Step
 from tests.unit.lab.made_village import BONFIRE, MadeVillage
 
 COME = "Come to my bonfire on Tuesday!"
