@@ -1,0 +1,116 @@
+"""The past of an agent: any moment is what a replay of the archive up to then gives."""
+
+from __future__ import annotations
+
+import shutil
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from keepsake.archive import log as archive_module
+from keepsake.archive.log import Archive
+from keepsake.archive.tiers import TierView, load_tiers
+from keepsake.errors import CompactionError
+from keepsake.events.values import CompactReason
+from keepsake.tracing.past import Moment, Past
+from tests.memories import seen
+from tests.unit.mind.fake_agent import FakeAgent, add, add_look, add_talk, clear, compact
+
+ACTIONS = st.lists(
+    st.one_of(
+        st.tuples(st.just("add"), st.integers(1, 9)),
+        st.tuples(st.just("talk"), st.integers(1, 12)),
+        st.tuples(st.just("look"), st.sampled_from(["Mill", 'The "Ferry"', "Mühle\\"])),
+        st.tuples(st.just("compact"), st.just(0)),
+        st.tuples(st.just("undo"), st.just(0)),
+        st.tuples(st.just("clear"), st.just(0)),
+        st.tuples(st.just("read"), st.just(0)),
+    ),
+    min_size=1,
+    max_size=30,
+)
+
+
+def replayed(archive: Path, until: int) -> TierView:
+    """Return the tiers that a replay of the first ``until`` bytes of an archive gives."""
+    with TemporaryDirectory() as scratch:
+        copy = Path(scratch) / "archive"
+        copy.mkdir()
+        for segment in sorted(archive.glob("*.jsonl")):
+            data = segment.read_bytes()[: max(until, 0)]
+            until -= len(data)
+            if data:
+                (copy / segment.name).write_bytes(data)
+        return load_tiers(Archive(copy, read_only=True)).view()
+
+
+def same(moment: Moment, view: TierView) -> bool:
+    # Lines before a clearing, which a replay never reads, have the time of the last compaction.
+    state = replace(moment.state, time=view.state.time)
+    return (moment.number, state) == (view.last_number, view.state)
+
+
+@given(ACTIONS)
+@settings(max_examples=25, deadline=None)
+def test_every_moment_is_what_a_replay_up_to_it_gives(actions):
+    with TemporaryDirectory() as scratch, pytest.MonkeyPatch.context() as patched:
+        patched.setattr(archive_module, "SEGMENT_LINES", 7)
+        agent = FakeAgent(Path(scratch) / "Mira")
+        memory = agent.open()
+        archive = agent.folder / "archive"
+        past = Past(archive)
+        moments = []
+        for name, value in actions:
+            agent.clock.advance(60)
+            match name:
+                case "add":
+                    add(memory, value)
+                case "talk":
+                    add_talk(memory, value, 20)
+                case "look":
+                    add_look(memory, value, 5)
+                case "compact" | "undo":
+                    with suppress(CompactionError):
+                        if name == "compact":
+                            compact(memory, CompactReason.MANUAL)
+                        else:
+                            memory.undo()
+                case "clear":
+                    memory = clear(agent, memory)
+                case "read":
+                    past.read_on()
+            moments.append((agent.clock.now().timestamp(), memory.archive.size()))
+        memory.close()
+        past.read_on()
+        for time, size in moments:
+            assert same(past.at(time), replayed(archive, size))
+            assert same(past.at(time + 59), replayed(archive, size))
+
+
+def test_places_are_read_and_a_rewritten_archive_is_read_anew(tmp_path):
+    agent = FakeAgent(tmp_path / "Mira")
+    memory = agent.open()
+    for place in ("Mill", 'The "Ferry"', "Mühle\\", "Mill"):
+        agent.clock.advance(60)
+        memory.append(seen("Rain falls."), place=place)
+    past = Past(agent.folder / "archive")
+    past.read_on()
+    assert [past.places[where] for _, where in past.moves()] == [
+        "Mill",
+        'The "Ferry"',
+        "Mühle\\",
+        "Mill",
+    ]
+    memory.close()
+    (segment,) = (agent.folder / "archive").glob("0*.jsonl")
+    other = segment.with_suffix(".new")
+    other.write_bytes(segment.read_bytes().replace(b"Mill", b"Moor"))
+    shutil.move(other, segment)
+    past.read_on()
+    assert past.at(agent.clock.now().timestamp()).place == "Moor"
+    assert past.last_number == 4
