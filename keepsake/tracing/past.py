@@ -7,6 +7,7 @@ without reading. Reading blocks: call it in a worker thread.
 
 from __future__ import annotations
 
+import re
 import threading
 from array import array
 from bisect import bisect_right
@@ -24,9 +25,11 @@ from keepsake.json_lines import parsed
 _MEMORY = LineType.MEMORY.start
 _REPEAT = LineType.REPEAT.start
 _TIME = b',"t":"'
-_PLACE = b',"place":"'
+_PLACE = b',"place":'
 """The fields of a memory's line. Quotation marks within texts are escaped, so texts cannot hold
 them."""
+_STRING = re.compile(rb'"(?:[^"\\]|\\.)*"')
+"""A JSON string."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,16 +146,14 @@ class Past:
         start = line.rfind(_PLACE)
         if start < 0:
             return -1
-        start += len(_PLACE)
-        # The name ends at the first quotation mark that is not escaped.
-        end = line.index(b'"', start)
-        while line[end - 1] == ord("\\"):
-            end = line.index(b'"', end + 1)
-        name = line[start:end]
+        found = _STRING.match(line, start + len(_PLACE))
+        if found is None:
+            return -1
+        name = found[0]
         number = self._place_numbers.get(name)
         if number is None:
             number = self._place_numbers[name] = len(self.places)
-            self.places.append(str(parsed(b'{"place":"' + name + b'"}').get("place", "")))
+            self.places.append(str(parsed(b'{"place":' + name + b"}").get("place", "")))
         return number
 
     # -- questions
