@@ -126,6 +126,8 @@ class Tracer:
         witnesses: The archives, by key of the agent.
         is_said_in: Whether words say the item.
         is_given: Whether an agent knows the item by this memory, whatever it knew before.
+        may_begin: Whether what an agent says without having heard it is the beginning of a path. If
+            not, it is invented.
 
     Attributes:
         paths: By agent: the path by which it first knew the item. It ends at that agent.
@@ -134,6 +136,7 @@ class Tracer:
         misled: Agents who heard the item as somebody's invention.
         untraced: What agents heard from people whose memory is not archived, such as players.
         wordless: What was said resting on the item, but without saying it.
+        steps: By happening: the words of an agent that say the item, as a step of a path.
     """
 
     def __init__(
@@ -141,6 +144,8 @@ class Tracer:
         witnesses: Mapping[str, Witness],
         is_said_in: Callable[[str], bool],
         is_given: Callable[[str, Memory], bool],
+        *,
+        may_begin: bool = False,
     ) -> None:
         self.paths: dict[str, Path] = {}
         self.known: dict[str, dict[int, Path]] = defaultdict(dict)
@@ -148,9 +153,11 @@ class Tracer:
         self.misled: set[str] = set()
         self.untraced: list[Told] = []
         self.wordless: list[Told] = []
+        self.steps: dict[str, PathStep] = {}
         self._witnesses = witnesses
         self._is_said_in = is_said_in
         self._is_given = is_given
+        self._may_begin = may_begin
         # by happening: the path to what was said; None if it was invented
         self._said: dict[str, Path | None] = {}
         # by happening: which agent says it, and its place in that agent's archive
@@ -223,9 +230,15 @@ class Tracer:
         if not known:
             self.invented.append((key, memory))
             self._said[memory.happening] = None
+            if self._may_begin:
+                begun = step_of(key, memory, Step.SAID)
+                self.steps[memory.happening] = begun
+                self._know(key, memory, (), begun)
+                self._said[memory.happening] = (begun,)
             return
         number, link = self._basis(key, memory, surely)
         step = step_of(key, memory, Step.SAID, number, link)
+        self.steps[memory.happening] = step
         self._said[memory.happening] = (*known[number], step)
 
     def _basis(self, key: str, memory: Memory, surely: set[int]) -> tuple[int, Link]:

@@ -1,0 +1,75 @@
+"""The ways of saying something, as a person types them: ``bell | drowned sister``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Self
+
+from keepsake.errors import KeepsakeError
+from keepsake.language.perception import UNSPACED, stem, telling, words
+
+MOST_WAYS = 10
+MOST_WORDS = 12
+"""The most ways, and the most words of a way: each is looked for in every line."""
+
+
+@dataclass(frozen=True)
+class Wording:
+    """Ways of saying something. A text says it if it has all words of one way, in any order.
+
+    Words are compared by their beginnings, without common endings: ``drowned`` finds ``drowning``.
+    Languages that put no spaces between words have no such beginnings: there, any place counts.
+
+    Attributes:
+        ways: The words of each way.
+    """
+
+    ways: tuple[tuple[str, ...], ...]
+
+    @classmethod
+    def of(cls, typed: str) -> Self:
+        """Read what a person typed: words, and ``|`` between two ways.
+
+        Raises:
+            KeepsakeError: There is no word, or there are too many.
+        """
+        found = (tuple(dict.fromkeys(map(stem, words(way)))) for way in typed.split("|"))
+        ways = tuple(dict.fromkeys(filter(None, found)))
+        if not ways:
+            raise KeepsakeError(f"There is no word in {typed[:40]!r}", "Give letters or digits")
+        if len(ways) > MOST_WAYS or max(map(len, ways)) > MOST_WORDS:
+            most = f"Give at most {MOST_WAYS} ways of at most {MOST_WORDS} words"
+            raise KeepsakeError("These are too many words to follow", most)
+        return cls(ways)
+
+    def is_said_in(self, text: str) -> bool:
+        """Return whether a text says it in one of its ways."""
+        said = text.casefold()
+        return any(all(_begins_word(each, said) for each in way) for way in self.ways)
+
+    def may_be_in(self, line: bytes) -> bool:
+        """Return whether a line of an archive, in lower case, may say it; quick."""
+        return any(all(_needle(each) in line for each in way) for way in self.ways)
+
+
+def counted(text: str, lines: Sequence[bytes]) -> list[tuple[str, int]]:
+    """Return the telling words of a text, the rarest first, each with how many lines have it.
+
+    ``lines``: Lines of archives, in lower case.
+    """
+    needles = [(word, _needle(word)) for word in sorted(telling(text))]
+    found = [(word, sum(needle in line for line in lines)) for word, needle in needles]
+    return sorted(found, key=lambda each: each[1])
+
+
+def _needle(word: str) -> bytes:
+    """Return what any line with the word has: other letters than ASCII may be in either case."""
+    return max(re.split(r"[^\x00-\x7f]", word), key=len).encode()
+
+
+def _begins_word(word: str, text: str) -> bool:
+    if UNSPACED.match(word):
+        return word in text
+    return re.search(rf"(?<![^\W_]){re.escape(word)}", text) is not None
