@@ -97,7 +97,7 @@ class Telling:
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class Spell:
     """From when on an agent had a fact in another way.
 
     Attributes:
@@ -117,14 +117,14 @@ class Knower:
     Attributes:
         path: How it came to know it first, from the beginning.
         memories: The numbers of its memories of it.
-        turns: How it had the fact from then on, in order; the last one is now.
+        spells: How it had the fact from then on, in order; the last one is now.
         acts: What it did later because of it, without saying it: numbers of its memories.
     """
 
     agent: str
     path: Path
     memories: tuple[int, ...]
-    turns: tuple[Turn, ...]
+    spells: tuple[Spell, ...]
     acts: tuple[int, ...] = ()
 
 
@@ -311,7 +311,7 @@ def _knower(
         agent=key,
         path=path,
         memories=tuple(numbers),
-        turns=tuple(_turns(numbers, archived.past, wording)),
+        spells=tuple(_spells(numbers, archived.past, wording)),
         acts=tuple(_acts_on(archived.folder, frozenset(numbers))),
     )
 
@@ -325,7 +325,7 @@ def _acts_on(folder: File, numbers: frozenset[int]) -> Iterator[int]:
                 yield act
 
 
-def _turns(numbers: Sequence[int], past: Past, wording: Wording) -> Iterator[Turn]:
+def _spells(numbers: Sequence[int], past: Past, wording: Wording) -> Iterator[Spell]:
     """Yield how an agent had a fact, from its first memory of it on."""
     first = numbers[0]
     events: list[tuple[float, int, SummaryState, int]] = [
@@ -341,7 +341,7 @@ def _turns(numbers: Sequence[int], past: Past, wording: Wording) -> Iterator[Tur
         held = [number for number in numbers if number <= newest]
         standing = _standing(held, state, wording)
         if standing is not before:
-            yield Turn(time, standing, compaction)
+            yield Spell(time, standing, compaction)
             before = standing
 
 

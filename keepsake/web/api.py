@@ -18,7 +18,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.urls.resolvers import URLPattern
 from ninja import NinjaAPI, P, Query, QueryEx
 from ninja.errors import HttpError, ValidationError
-from pydantic import StringConstraints
+from pydantic import AwareDatetime, StringConstraints
 
 from keepsake.agent.runtime import runtime
 from keepsake.agent.why import PromptSource, Why, why_did
@@ -27,9 +27,10 @@ from keepsake.contrib.evennia.commands.why import source_of
 from keepsake.errors import KeepsakeError
 from keepsake.memory import history as archived
 from keepsake.memory.history import PastCompaction
-from keepsake.web import access, actions, history, world
+from keepsake.web import access, actions, history, pasts, world
 from keepsake.web.access import UNKNOWN_ADDRESS, BadRequest, NotFound, may_act, refused
 from keepsake.web.actions import AGENT_PATH
+from keepsake.web.fact_shapes import AsOfView, FactView, MapView, PastView
 from keepsake.web.shapes import (
     AgentRow,
     MemoryView,
@@ -64,6 +65,7 @@ type Words = Query[
     Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=1000)]
 ]
 type Number = QueryEx[int | None, P(ge=1, le=_LARGEST)]
+type Moment = Query[AwareDatetime]
 type BookName = Literal["journal", "people", "notes", "nights", "kept"]
 
 
@@ -127,6 +129,33 @@ def rooms(request: HttpRequest) -> list[RoomView]:
     return world.rooms()
 
 
+@api.get("/map", response=_answers(MapView))
+def map_of_world(request: HttpRequest) -> MapView:
+    """The rooms of the world, laid out by the directions of their exits, and who is in them."""
+    return world.map_of_world()
+
+
+@api.get("/past", response=_answers(PastView))
+def past(request: HttpRequest) -> PastView:
+    """Where all agents were, and how their memories grew and shrank, from the first memory on."""
+    return pasts.pasts(world.folders(), runtime().clock.now())
+
+
+@api.get("/fact", response=_answers(FactView))
+def fact(
+    request: HttpRequest,
+    q: QueryEx[str, P(max_length=1000)] = "",
+    agent: Number = None,
+    n: Number = None,
+) -> FactView:
+    """Where a fact went: who told it to whom, who knows it, and which compaction dropped it.
+
+    A fact is memory ``n`` of an agent, or the words ``q``, or both: what rests on that memory, or
+    has these words. ``|`` stands between two ways of saying it: ``bell | drowned sister``.
+    """
+    return pasts.fact(world.folders(), q, agent, n)
+
+
 # -- one agent
 
 
@@ -161,6 +190,12 @@ def book(
 def tiers(request: HttpRequest, number: int) -> TiersView:
     """The tiers of an agent's memory: the summaries, the window and their ranges."""
     return world.tiers(number)
+
+
+@api.get(f"{AGENT_PATH}/as-of", response=_answers(AsOfView))
+def as_of(request: HttpRequest, number: int, t: Moment) -> AsOfView:
+    """The memory of an agent as it was at a time."""
+    return pasts.as_of(world.mind_of_agent(number).memory.folder, t)
 
 
 @api.get(f"{AGENT_PATH}/memories", response=_answers(list[MemoryView]))

@@ -6,6 +6,7 @@ here must be quick, because the game stands still while they run.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from functools import wraps
 from itertools import groupby
@@ -31,6 +32,8 @@ from keepsake.events.values import ThoughtOutcome
 from keepsake.language.perception import one_line, shorten
 from keepsake.prompt.sections import TITLES
 from keepsake.web.access import NotFound
+from keepsake.web.fact_shapes import MapExit, MapRoom, MapView
+from keepsake.web.layout import laid_out
 from keepsake.web.shapes import (
     AgentRow,
     MemoryView,
@@ -206,6 +209,43 @@ def rooms() -> list[RoomView]:
             )
         )
     return found
+
+
+MOST_ROOMS = 400
+"""The most rooms of a map. Larger ones are no pictures any more, and take the reactor too long."""
+
+
+@on_reactor
+def map_of_world() -> MapView:
+    """Return the rooms that exits connect with an agent, with their places on a map."""
+    agents = all_agents()
+    rooms = {each.location.id: each.location for each in agents if each.location is not None}
+    waiting = deque(rooms.values())
+    ways: dict[int, list[tuple[str, int]]] = {}
+    while waiting:
+        room = waiting.popleft()
+        ways[room.id] = [(way.key, way.destination.id) for way in room.exits if way.destination]
+        for way in room.exits:
+            there = way.destination
+            if there is not None and there.id not in rooms and len(rooms) < MOST_ROOMS:
+                rooms[there.id] = there
+                waiting.append(there)
+    cells = laid_out(ways)
+    shown = []
+    for number, room in rooms.items():
+        characters = room.contents_get(content_type="character")
+        shown.append(
+            MapRoom(
+                id=number,
+                name=room.key,
+                x=cells[number][0],
+                y=cells[number][1],
+                exits=tuple(MapExit(name=name, to=to) for name, to in ways[number] if to in rooms),
+                agents=tuple((each.id, each.key) for each in agents if each.location is room),
+                players=tuple(each.key for each in characters if each.has_account),
+            )
+        )
+    return MapView(rooms=tuple(shown), complete=len(rooms) < MOST_ROOMS)
 
 
 @on_reactor

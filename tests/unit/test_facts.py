@@ -83,7 +83,7 @@ def village(tmp_path):
 
 
 def standings(fact):
-    return {each.agent: [turn.standing for turn in each.turns] for each in fact.knowers}
+    return {each.agent: [spell.standing for spell in each.spells] for each in fact.knowers}
 
 
 def test_a_fact_is_followed_from_a_player_through_talk_and_whispers(village):
@@ -125,7 +125,7 @@ def test_a_compaction_keeps_a_fact_or_drops_it(village):
         "Mira": [Standing.WINDOW, Standing.RECENT],
         "Oswin": [Standing.WINDOW, Standing.LOST],
     }
-    assert {each.agent: each.turns[-1].compaction for each in fact.knowers} == {
+    assert {each.agent: each.spells[-1].compaction for each in fact.knowers} == {
         "Mira": 1,
         "Oswin": 2,
     }

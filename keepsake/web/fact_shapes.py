@@ -1,0 +1,193 @@
+"""Answers of the API about the past of all agents: the map, a fact's way, a memory as of a time.
+
+Times in long lists are whole seconds since 1970, so that a page of 50 agents stays small.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from keepsake.archive.line_types import LineType
+from keepsake.archive.records import Summary
+from keepsake.tracing.facts import Standing, Way
+from keepsake.tracing.paths import Link, Step
+from keepsake.web.shapes import MemoryView, Shape
+
+
+class MapExit(Shape):
+    """An exit of a room."""
+
+    name: str
+    to: int
+    """The id of the room behind it."""
+
+
+class MapRoom(Shape):
+    """A room, its place on the map, and who is in it now."""
+
+    id: int
+    name: str
+    x: int
+    """Its column, from 0."""
+    y: int
+    """Its row, from 0; rows grow southwards."""
+    exits: tuple[MapExit, ...]
+    agents: tuple[tuple[int, str], ...]
+    """Number and name of each agent in the room."""
+    players: tuple[str, ...]
+
+
+class MapView(Shape):
+    """All rooms that exits connect with an agent."""
+
+    rooms: tuple[MapRoom, ...]
+    complete: bool
+    """False if the world has more rooms than a map shows: those nearest to agents are shown."""
+
+
+class PastTiers(Shape):
+    """The tiers from one moment on."""
+
+    time: int
+    kind: LineType
+    """What changed them."""
+    compaction: int
+    """The number of the compaction that made the summaries; 0 for none."""
+    first: int
+    """The first memory in any tier."""
+    longterm_last: int
+    """The last memory of the long-term summary; ``first`` - 1 without one."""
+    recent_last: int
+    """The last memory of the short-term summary; the window begins after it."""
+
+
+class PastAgent(Shape):
+    """The past of one agent, for a scrubber: where it was, and how its memory grew and shrank."""
+
+    id: int
+    agent: str
+    moves: tuple[tuple[int, int], ...]
+    """When it was first seen in another place, and the index of the place in ``places``."""
+    counts: tuple[tuple[int, int], ...]
+    """When memories were archived, and their numbers; some hundred, evenly spread, the first and
+    the last among them."""
+    tiers: tuple[PastTiers, ...]
+    """Every change of the summaries, oldest first."""
+
+
+class PastView(Shape):
+    """The past of all agents."""
+
+    first: int
+    """The time of the oldest memory; the present time if there is none."""
+    now: int
+    places: tuple[str, ...]
+    """The names of places."""
+    agents: tuple[PastAgent, ...]
+
+
+class AsOfView(Shape):
+    """The memory of an agent as it was at some moment."""
+
+    time: datetime
+    number: int
+    """The newest memory then; 0 if there was none."""
+    place: str
+    """Where it was, as far as its memories say; empty if they do not."""
+    compaction: int
+    longterm: Summary | None
+    recent: Summary | None
+    window_first: int
+    """The first memory of the window; ``number`` + 1 if the window was empty."""
+    window: tuple[MemoryView, ...]
+    """The newest memories of the window, oldest first; at most 50."""
+
+
+class HearingView(Shape):
+    """An agent's memory of a telling."""
+
+    id: int
+    """The agent's number."""
+    n: int
+    """The number of its memory."""
+    way: Way
+
+
+class TellingView(Shape):
+    """A happening in which a fact was said, or shown."""
+
+    happening: str
+    time: datetime
+    place: str
+    speaker: str
+    """The name of who said it; empty if nobody did."""
+    id: int | None
+    """The number of the agent who said it; null if it was no agent."""
+    manner: str
+    """How it was said; empty if nobody spoke."""
+    text: str
+    private: bool
+    """Whether only some of those present perceived it, as a whisper."""
+    hearings: tuple[HearingView, ...]
+    """Who remembers it, the speaker included."""
+    rests_on: int
+    """The speaker's memory from which it has it; 0 if it has it from nobody."""
+    link: Link | None
+    """How that is known."""
+
+
+class StepView(Shape):
+    """A step of the path by which an agent came to know a fact."""
+
+    id: int
+    n: int
+    """The number of the agent's memory."""
+    time: datetime
+    step: Step
+
+
+class SpellView(Shape):
+    """From when on an agent had a fact in another way."""
+
+    time: datetime
+    standing: Standing
+    compaction: int
+    """The compaction that changed it; 0 if none did."""
+
+
+class KnowerView(Shape):
+    """An agent that knows a fact."""
+
+    id: int
+    agent: str
+    source: str
+    """From whom it has it first; empty if from nobody."""
+    path: tuple[StepView, ...]
+    memories: tuple[int, ...]
+    """The numbers of its memories of it."""
+    spells: tuple[SpellView, ...]
+    """How it had the fact from then on; the last one is now."""
+    acts: tuple[MemoryView, ...]
+    """What it did later because of it, without saying it; the newest 20."""
+
+
+class WordCount(Shape):
+    """A word of a sentence, and how many other memories have it."""
+
+    word: str
+    count: int
+
+
+class FactView(Shape):
+    """Where a fact went."""
+
+    words: str
+    """The words that were followed: ``bell | drowned sister``."""
+    memory: MemoryView | None
+    """The memory from which the question began; null if only words were given."""
+    suggested: tuple[WordCount, ...]
+    """Words of that memory by which it can be followed, the best first."""
+    complete: bool
+    """False if there are so many tellings that only the newest are followed."""
+    tellings: tuple[TellingView, ...]
+    knowers: tuple[KnowerView, ...]

@@ -1,0 +1,231 @@
+"""The pasts of all agents, and where facts went among them: for the page "Where did it go?".
+
+Runs in a view's thread, because it reads the archives. Pasts are kept in memory and only read on.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+
+from keepsake.archive.log import Archive
+from keepsake.archive.records import Memory
+from keepsake.errors import KeepsakeError
+from keepsake.tracing import facts
+from keepsake.tracing.facts import Archived, Knower, Telling
+from keepsake.tracing.past import Past, TierChange
+from keepsake.tracing.paths import Step
+from keepsake.tracing.wording import Wording
+from keepsake.web.access import BadRequest, NotFound
+from keepsake.web.fact_shapes import (
+    AsOfView,
+    FactView,
+    HearingView,
+    KnowerView,
+    PastAgent,
+    PastTiers,
+    PastView,
+    SpellView,
+    StepView,
+    TellingView,
+    WordCount,
+)
+from keepsake.web.shapes import MemoryView
+
+type Folders = Sequence[tuple[int, str, Path]]
+"""Number, name and folder of each agent."""
+
+MOST_POINTS = 12_000
+"""The most points of all agents' lines together, so that an answer stays below 300 kB."""
+MOST_WINDOW = 50
+MOST_ACTS = 20
+"""The most memories of a window, and the most acts of an agent, that an answer has."""
+
+_pasts: dict[Path, Past] = {}
+_lock = threading.Lock()
+
+
+def past_of(folder: Path) -> Past:
+    """Return the past of an agent, read to the end of its archive; ``folder``: the agent's."""
+    with _lock:
+        past = _pasts.setdefault(folder, Past(folder / "archive"))
+    past.read_on()
+    return past
+
+
+# -- the scrubber
+
+
+def pasts(folders: Folders, now: datetime) -> PastView:
+    """Return the past of all agents."""
+    places: dict[str, int] = {}
+    each_most = max(MOST_POINTS // max(len(folders), 1) // 2, 20)
+    found = []
+    first = now.timestamp()
+    for number, name, folder in folders:
+        if not (folder / "archive").is_dir():
+            continue
+        past = past_of(folder)
+        if past.span is not None:
+            first = min(first, past.span[0])
+        numbers = [places.setdefault(place, len(places)) for place in past.places]
+        moves = [(int(time), numbers[where]) for time, where in past.moves()]
+        found.append(
+            PastAgent(
+                id=number,
+                agent=name,
+                moves=tuple(thinned(moves, each_most)),
+                counts=tuple((int(time), count) for time, count in past.counts(each_most)),
+                tiers=tuple(map(_tiers, past.changes)),
+            )
+        )
+    return PastView(
+        first=int(first), now=int(now.timestamp()), places=tuple(places), agents=tuple(found)
+    )
+
+
+def thinned(moves: Sequence[tuple[int, int]], most: int) -> list[tuple[int, int]]:
+    """Return at most ``most`` moves: of those that follow each other quickly, only the last."""
+    if len(moves) <= most:
+        return list(moves)
+    first = moves[0][0]
+    slice_of = max((moves[-1][0] - first) // most, 1)
+    kept = {(time - first) // slice_of: (time, where) for time, where in moves}
+    return list(kept.values())[-most:]
+
+
+def _tiers(change: TierChange) -> PastTiers:
+    state = change.state
+    oldest = state.longterm or state.recent
+    first = oldest.first if oldest else state.summarised + 1
+    return PastTiers(
+        time=int(change.time),
+        kind=change.kind,
+        compaction=state.standing,
+        first=first,
+        longterm_last=state.longterm.last if state.longterm else first - 1,
+        recent_last=state.summarised,
+    )
+
+
+def as_of(folder: Path, time: datetime) -> AsOfView:
+    """Return an agent's memory as it was at a time; ``folder``: the agent's."""
+    moment = past_of(folder).at(time.timestamp())
+    first = max(moment.window_first, moment.number - MOST_WINDOW + 1)
+    window = Archive(folder / "archive", read_only=True).read(first, moment.number)
+    return AsOfView(
+        time=time,
+        number=moment.number,
+        place=moment.place,
+        compaction=moment.state.standing,
+        longterm=moment.state.longterm,
+        recent=moment.state.recent,
+        window_first=moment.window_first,
+        window=tuple(map(MemoryView.model_validate, window)),
+    )
+
+
+# -- a fact
+
+
+def fact(folders: Folders, words: str, number: int | None, n: int | None) -> FactView:
+    """Return where a fact went.
+
+    Args:
+        words: The ways of saying it; empty for those of the memory.
+        number: The agent whose memory ``n`` it is; None if there are only words.
+
+    Raises:
+        BadRequest: There are neither words nor a memory.
+        NotFound: There is no such agent or memory.
+    """
+    archives = {
+        str(each): Archived(name, folder / "archive", past_of(folder))
+        for each, name, folder in folders
+        if (folder / "archive").is_dir()
+    }
+    begin = _memory(archives, number, n) if number is not None else None
+    suggested = facts.telling_words(archives.values(), begin) if begin else []
+    asked = words.strip() or (suggested[0][0] if suggested else "")
+    if not asked and begin is None:
+        raise BadRequest("There is nothing to follow", "Give words, or an agent and a memory")
+    try:
+        wording = Wording.of(asked or (begin.text if begin else ""))
+    except KeepsakeError as error:
+        raise BadRequest(error.what, error.cure) from error
+    found = facts.follow(archives, wording, begin.happening if begin else "")
+    names = {key: each.name for key, each in archives.items()}
+    speakers = {each.happening: each for each in found.tellings}
+    return FactView(
+        words=asked,
+        memory=MemoryView.model_validate(begin) if begin else None,
+        suggested=tuple(WordCount(word=word, count=count) for word, count in suggested),
+        complete=found.complete,
+        tellings=tuple(map(_telling, found.tellings)),
+        knowers=tuple(_knower(each, names, speakers, archives) for each in found.knowers),
+    )
+
+
+def _memory(archives: Mapping[str, Archived], number: int, n: int | None) -> Memory:
+    archived = archives.get(str(number))
+    if archived is None:
+        raise NotFound(f"There is no agent {number}", "GET /agents/api/agents lists all")
+    found = Archive(archived.folder, read_only=True).read(n or 0, n or 0)
+    if not found:
+        raise NotFound(f"{archived.name} has no memory {n}", "Give the number of a memory as `n`")
+    return found[0]
+
+
+def _telling(telling: Telling) -> TellingView:
+    return TellingView(
+        happening=telling.happening,
+        time=telling.time,
+        place=telling.place,
+        speaker=telling.speaker,
+        id=int(telling.agent) if telling.agent else None,
+        manner=telling.manner,
+        text=telling.text,
+        private=telling.private,
+        hearings=tuple(
+            HearingView(id=int(each.agent), n=each.memory, way=each.way)
+            for each in telling.hearings
+        ),
+        rests_on=telling.rests_on,
+        link=telling.link,
+    )
+
+
+def _knower(
+    knower: Knower,
+    names: Mapping[str, str],
+    speakers: Mapping[str, Telling],
+    archives: Mapping[str, Archived],
+) -> KnowerView:
+    last = knower.path[-1]
+    told = speakers.get(last.happening)
+    source = ""
+    if told is not None and last.step is not Step.SAID:
+        source = names.get(told.agent, told.speaker)
+    archive = Archive(archives[knower.agent].folder, read_only=True)
+    acts = [each for n in knower.acts[-MOST_ACTS:] for each in archive.read(n, n)]
+    return KnowerView(
+        id=int(knower.agent),
+        agent=names[knower.agent],
+        source=source,
+        path=tuple(
+            StepView(id=int(each.agent), n=each.memory, time=each.time, step=each.step)
+            for each in knower.path
+        ),
+        memories=knower.memories,
+        spells=tuple(
+            SpellView(
+                time=datetime.fromtimestamp(each.time, last.time.tzinfo),
+                standing=each.standing,
+                compaction=each.compaction,
+            )
+            for each in knower.spells
+        ),
+        acts=tuple(map(MemoryView.model_validate, acts)),
+    )

@@ -1,0 +1,95 @@
+"""The API behind the page "Where did it go?": the map, the past, a fact, a memory as of a time."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from tests.world.agents_world import SMALL_WINDOWS
+from tests.world.web_world import WebWorld
+
+SECRET = "The bell lies under the jetty."
+
+
+class TestFact(WebWorld):
+    """Tom has told Mira something, and whispered something else to her; Ada stands by."""
+
+    def setUp(self):
+        super().setUp()
+        self.ada = self.add_agent("Ada")
+        self.ada.db.paused = True
+        self.ask("My brother Edwin mends nets.", "> say Edwin has good hands, then.")
+        self.replies = ["> wait"]
+        self.char1.execute_cmd(f"whisper Mira = {SECRET}")
+        self.pass_time(1.5)
+
+    def number_of(self, words):
+        found = self.get(self.of_mira("/memories"))
+        return next(each["number"] for each in found if words in each["text"])
+
+    def test_words_lead_to_who_said_them_and_who_knows_them(self):
+        fact = self.get("/fact", q="Edwin")
+        told, answered = fact["tellings"]
+        assert (told["speaker"], told["id"], told["private"]) == ("Tom", None, False)
+        assert {each["id"]: each["way"] for each in told["hearings"]} == {
+            self.mira.id: "told",
+            self.ada.id: "overheard",
+        }
+        assert (answered["id"], answered["rests_on"]) == (self.mira.id, self.number_of("Edwin"))
+        knowers = {each["agent"]: each for each in fact["knowers"]}
+        assert knowers.keys() == {"Ada", "Mira"}
+        assert knowers["Mira"]["source"] == "Tom"
+        assert [each["standing"] for each in knowers["Ada"]["spells"]] == ["window"]
+
+    def test_a_memory_is_followed_by_a_word_that_others_share(self):
+        fact = self.get("/fact", agent=self.mira.id, n=self.number_of("Edwin mends"))
+        assert fact["words"] == "edwin"
+        assert fact["suggested"][0] == {"word": "edwin", "count": 2}
+        assert len(fact["tellings"]) == 2
+
+    def test_a_whisper_stops_at_those_who_heard_it(self):
+        fact = self.get("/fact", q="bell jetty")
+        (whisper,) = fact["tellings"]
+        assert whisper["private"]
+        assert [(each["id"], each["way"]) for each in whisper["hearings"]] == [
+            (self.mira.id, "whispered")
+        ]
+
+    def test_what_cannot_be_followed_is_refused(self):
+        assert "Give words" in self.get("/fact", 400)["error"]
+        assert "no word" in self.get("/fact", 400, q="?!")["error"]
+        assert "no memory" in self.get("/fact", 404, agent=self.mira.id, n=9999)["error"]
+        assert "no agent" in self.get("/fact", 404, agent=99_999, n=1)["error"]
+
+    def test_the_map_has_the_rooms_around_the_agents(self):
+        world = self.get("/map")
+        rooms = {each["name"]: each for each in world["rooms"]}
+        assert world["complete"]
+        assert rooms["The Inn"]["agents"] == [[self.ada.id, "Ada"], [self.mira.id, "Mira"]]
+        assert rooms["The Inn"]["players"] == ["Tom"]
+        cells = [(each["x"], each["y"]) for each in world["rooms"]]
+        assert len(set(cells)) == len(cells)
+
+    def test_the_past_has_places_counts_and_compactions(self):
+        before = self.get("/past")
+        mira = next(each for each in before["agents"] if each["agent"] == "Mira")
+        assert before["places"][mira["moves"][0][1]] == "The Inn"
+        assert mira["counts"][-1][1] == self.mind.memory.memory.tiers.last_number
+        assert mira["tiers"] == []
+        (self.services.places.config / "memory_compaction.md").write_text(SMALL_WINDOWS)
+        self.add_memories(40)
+        mira = next(each for each in self.get("/past")["agents"] if each["agent"] == "Mira")
+        state = self.mind.memory.memory.tiers.state
+        assert mira["tiers"][-1]["recent_last"] == state.summarised
+        assert mira["tiers"][-1]["longterm_last"] == state.longterm.last
+
+    def test_a_memory_is_shown_as_it_was(self):
+        then = self.services.clock.now() + timedelta(seconds=1)
+        number = self.mind.memory.memory.tiers.last_number
+        self.services.clock.time += timedelta(minutes=1)
+        (self.services.places.config / "memory_compaction.md").write_text(SMALL_WINDOWS)
+        self.add_memories(40)
+        was = self.get(self.of_mira("/as-of"), t=then.isoformat())
+        assert (was["number"], was["place"], was["recent"]) == (number, "The Inn", None)
+        assert was["window"][-1]["number"] == number
+        now = self.get(self.of_mira("/as-of"), t=(then + timedelta(days=1)).isoformat())
+        assert now["recent"]["text"] == self.mind.memory.memory.tiers.state.recent.text
