@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 from tests.world.agents_world import SMALL_WINDOWS
 from tests.world.web_world import WebWorld
@@ -12,6 +12,8 @@ SECRET = "The bell lies under the jetty."
 
 class TestFact(WebWorld):
     """Tom has told Mira something, and whispered something else to her; Ada stands by."""
+
+    START = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
 
     def setUp(self):
         super().setUp()
@@ -85,7 +87,7 @@ class TestFact(WebWorld):
     def test_a_memory_is_shown_as_it_was(self):
         then = self.services.clock.now() + timedelta(seconds=1)
         number = self.mind.memory.memory.tiers.last_number
-        self.services.clock.time += timedelta(minutes=1)
+        self.time.time += timedelta(minutes=1)
         (self.services.places.config / "memory_compaction.md").write_text(SMALL_WINDOWS)
         self.add_memories(40)
         was = self.get(self.of_mira("/as-of"), t=then.isoformat())
