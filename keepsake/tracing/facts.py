@@ -19,7 +19,7 @@ from keepsake.archive.line_types import LineType
 from keepsake.archive.log import Archive
 from keepsake.archive.records import TOOL_VERBS, Memory, MemoryKind
 from keepsake.archive.tiers import SummaryState
-from keepsake.happening import ME, Manner
+from keepsake.happening import Manner
 from keepsake.json_lines import parsed
 from keepsake.tracing.past import Past
 from keepsake.tracing.paths import Link, Path, PromptBasis, Tracer, Witness
@@ -37,8 +37,9 @@ class Way(StrEnum):
     SAID = "said"
     """It spoke itself."""
     TOLD = "told"
-    """It was spoken to."""
+    """It was spoken to, alone or with everybody else there."""
     OVERHEARD = "overheard"
+    """Somebody else was spoken to."""
     WHISPERED = "whispered"
     """It was told in private."""
     SAW = "saw"
@@ -298,7 +299,7 @@ def _way(memory: Memory) -> Way:
         return Way.SAW
     if heard.manner is Manner.WHISPER or memory.confidants is not None:
         return Way.WHISPERED
-    return Way.TOLD if ME in heard.to else Way.OVERHEARD
+    return Way.TOLD if heard.is_to_me_or_all else Way.OVERHEARD
 
 
 # -- knowers

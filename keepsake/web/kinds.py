@@ -23,6 +23,7 @@ from keepsake.events.values import (
 )
 from keepsake.happening import HappeningKind, KnownVerb, Manner
 from keepsake.models.queue import READY, UNASKED
+from keepsake.tracing.facts import Standing, Way
 
 MODULE = Path(__file__).parent / "static" / "keepsake" / "watch" / "kinds.js"
 
@@ -46,8 +47,10 @@ def _script() -> str:
         "RecalledKind": _members(RecalledKind),
         "SleepOp": _members(SleepOp),
         "ServerHealth": {"READY": READY, "UNASKED": UNASKED},
+        "Standing": _members(Standing),
         "ThoughtOutcome": _members(ThoughtOutcome),
         "Tier": _members(Tier),
+        "Way": _members(Way),
     }
     head = "/* Kinds and outcomes of the library. Written by python -m keepsake.web.kinds. */\n"
     objects = (

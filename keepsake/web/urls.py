@@ -70,6 +70,7 @@ urlpatterns = [
     path("", _template("agents"), name="agents"),
     path("mine/", mine, name="mine"),
     path("metrics", metrics, name="metrics"),
+    path("fact", _template("fact"), name="fact"),
     path("search/", _template("search"), name="search"),
     path("world/", _template("world"), name="world"),
     path("<int:number>/", agent, name="agent"),

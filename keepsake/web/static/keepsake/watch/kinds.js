@@ -134,6 +134,13 @@ export const ServerHealth = Object.freeze({
   "UNASKED": "not asked yet"
 });
 
+export const Standing = Object.freeze({
+  "WINDOW": "window",
+  "RECENT": "recent",
+  "LONGTERM": "longterm",
+  "LOST": "lost"
+});
+
 export const ThoughtOutcome = Object.freeze({
   "ACTED": "acted",
   "REFUSED": "refused",
@@ -146,4 +153,12 @@ export const ThoughtOutcome = Object.freeze({
 export const Tier = Object.freeze({
   "LONGTERM": "longterm",
   "RECENT": "recent"
+});
+
+export const Way = Object.freeze({
+  "SAID": "said",
+  "TOLD": "told",
+  "OVERHEARD": "overheard",
+  "WHISPERED": "whispered",
+  "SAW": "saw"
 });

@@ -1,0 +1,241 @@
+/* Where did it go? A fact on the map and in time: who said it, who heard it, who knows it, who lost it. */
+
+import { act, actForm, field, get, mayAct } from "./api.js";
+import { announce, bindKeys, byId, count, el, fill, many, moment, rowKeys, time as timeOf } from "./dom.js";
+import { Standing, Way } from "./kinds.js";
+import { WorldMap } from "./map.js";
+import { PastAgent, lastBefore } from "./past.js";
+import { Scrubber, tierBar } from "./scrubber.js";
+import { sentence } from "./sentences.js";
+
+const LINK = "#memory/";
+const STANDS = {
+  [Standing.WINDOW]: "knows it word for word", [Standing.RECENT]: "has it in its short-term summary",
+  [Standing.LONGTERM]: "has it in its long-term summary", [Standing.LOST]: "has lost it: only its archive and recall have it",
+};
+const WAYS = {
+  [Way.SAID]: "said it", [Way.TOLD]: "was told", [Way.OVERHEARD]: "overheard it", [Way.WHISPERED]: "was told in private", [Way.SAW]: "saw it",
+};
+const parameters = new URLSearchParams(location.search);
+const none = { words: "", memory: null, suggested: [], complete: true, tellings: [], knowers: [] };
+let fact = none;
+let agents = [];
+let map;
+let scrubber;
+let chosen = 0;
+let most = 0;
+
+const seconds = (iso) => Date.parse(iso) / 1000;
+const nameOf = (id) => agents.find((each) => each.id === id)?.name ?? `agent ${id}`;
+
+/** Load the map and the past; what was typed meanwhile is followed afterwards. */
+async function start() {
+  try {
+    const [world, past, overview] = await Promise.all([get("map"), get("past"), get("agents")]);
+    const present = new Map(world.rooms.flatMap((room) => room.agents.map(([id]) => [id, room.name])));
+    agents = past.agents.map((each) => new PastAgent(each, past.places, present.get(each.id) ?? ""));
+    most = Math.max(...agents.map((each) => each.tiersAt(past.now).total), 1);
+    map = new WorldMap(byId("map"), world.rooms, showAgent);
+    scrubber = new Scrubber(byId("scrubber"), { first: past.first, last: past.now, agents, moved: () => draw() });
+    mayAct(overview.agents.some((each) => each.may_act));
+    fill(byId("minds"), agents.map((each) => el("li", { id: `mind-${each.id}` },
+      el("a", { href: `/agents/${each.id}/`, dir: "auto" }, each.name), el("span", {}))));
+    draw();
+    return true;
+  } catch (problem) {
+    trouble(problem);
+    return false;
+  }
+}
+
+async function follow() {
+  const [q, agent, n] = ["q", "agent", "n"].map((name) => parameters.get(name));
+  if (q) byId("q").value = q;
+  if (!q && !agent) return explain();
+  fill(byId("summary"), "Following …");
+  if (!await ready) return null;
+  try {
+    fact = await get("fact", { q, agent, n });
+    byId("trouble-here").hidden = true;
+  } catch (problem) {
+    fact = none;
+    trouble(problem);
+  }
+  const numbered = new Map(fact.tellings.map((telling, i) => [telling.happening, i + 1]));
+  for (const telling of fact.tellings) {
+    telling.number = numbered.get(telling.happening);
+    telling.from = cameFrom(telling);
+  }
+  chosen = 0;
+  byId("q").value = fact.words;
+  drawWords(agent, n);
+  scrubber.mark(fact.tellings.map((telling) => [seconds(telling.time), kindOf(telling)]));
+  drawKnowers();
+  drawTellings();
+  draw();
+  announce(byId("summary").textContent);
+  return null;
+}
+
+/** The number of the telling where the speaker of this one heard it; 0 if it heard it from nobody. */
+function cameFrom({ id, rests_on: n }) {
+  if (!id || !n) return 0;
+  const heard = fact.tellings.find(({ hearings }) => hearings.some((each) => each.id === id && each.n === n));
+  return heard?.number ?? fact.tellings.indexOf(heard) + 1;
+}
+
+function explain() {
+  fill(byId("summary"), "Type words that somebody said, such as a name. Or choose “where did it go?” beside any memory.");
+}
+
+function trouble(problem) {
+  fill(byId("summary"));
+  byId("trouble-here").hidden = false;
+  fill(byId("trouble-here"), problem.message);
+}
+
+function kindOf({ private: hidden, manner }) {
+  return hidden ? "whispered" : manner ? "said" : "seen";
+}
+
+// -- the words that are followed
+
+function drawWords(agent, n) {
+  const { memory, suggested, tellings, knowers, complete } = fact;
+  fill(byId("sentence"), memory ? [el("q", { dir: "auto" }, memory.what.words || memory.text), " ",
+    el("small", {}, `memory ${count(memory.number)} of `, el("a", { href: `/agents/${agent}/${LINK}${n}` }, nameOf(Number(agent))))] : "");
+  fill(byId("suggested"), suggested.slice(0, 12).map(({ word, count: others }) => el("button", {
+    type: "button", "aria-pressed": String(fact.words.split("|").map((each) => each.trim()).includes(word)),
+    title: `${many(others, "other memory", "other memories")} have it`, on: { click: () => go(word, agent, n) },
+  }, word, " ", el("small", {}, count(others)))));
+  const lost = knowers.filter(({ spells }) => spells.at(-1).standing === Standing.LOST).length;
+  fill(byId("summary"), tellings.length
+    ? `${many(tellings.length, "telling")}; ${many(knowers.length, "agent knows it", "agents know it")}${lost ? `, ${count(lost)} of them lost it` : ""}.`
+    : "Nobody said these words.", complete ? "" : " These are everyday words: only the newest tellings are followed.");
+}
+
+function go(words, agent = null, n = null) {
+  for (const [name, value] of [["q", words], ["agent", agent], ["n", n]]) {
+    if (value) parameters.set(name, value);
+    else parameters.delete(name);
+  }
+  history.pushState(null, "", `?${parameters}`);
+  follow();
+}
+
+// -- what happens as the scrubber moves
+
+function draw() {
+  if (!map || !scrubber) return;
+  const now = scrubber.time;
+  const knows = new Map(fact.knowers.map((knower) => [knower.id, knower]));
+  map.drawFaces(agents.map((agent) => {
+    const standing = standingAt(knows.get(agent.id), now);
+    return {
+      id: agent.id, name: agent.name, place: now === scrubber.last ? agent.present : agent.placeAt(now),
+      ring: standing ? `${standing} ${heardBy(knows.get(agent.id))}` : "unknowing",
+      words: standing ? STANDS[standing] : "does not know it",
+    };
+  }));
+  const told = fact.tellings.filter((telling) => seconds(telling.time) <= now);
+  map.drawTellings(told.map((telling) => ({ ...telling, kind: kindOf(telling), title: line(telling) })), chosen, showTelling);
+  for (const agent of agents) {
+    const bar = byId(`mind-${agent.id}`)?.lastElementChild;
+    if (bar) fill(bar, tierBar(agent.tiersAt(now), most));
+  }
+  for (const row of byId("tellings").children) row.classList.toggle("to-come", Number(row.dataset.time) > now);
+  for (const row of byId("knowers").children) row.classList.toggle("to-come", Number(row.dataset.time) > now);
+}
+
+function standingAt(knower, now) {
+  if (!knower) return "";
+  const found = lastBefore(knower.spells, now, (each) => seconds(each.time));
+  return found < 0 ? "" : knower.spells[found].standing;
+}
+
+/** How an agent came to know it first: a class of the face's ring. */
+function heardBy({ id, path }) {
+  const { n } = path.at(-1);
+  return fact.tellings.flatMap(({ hearings }) => hearings).find((each) => each.id === id && each.n === n)?.way ?? "";
+}
+
+// -- the lists
+
+function who({ id, speaker }) {
+  return id ? nameOf(id) : speaker || "the world";
+}
+
+function line(telling) {
+  return `${telling.number}. ${who(telling)}: ${telling.text}`;
+}
+
+function drawTellings() {
+  fill(byId("tellings"), fact.tellings.map((telling) => el("li", {
+    id: `telling-${telling.number}`, "data-row": true, tabindex: "-1", "data-time": seconds(telling.time), class: kindOf(telling),
+  },
+  el("button", { type: "button", class: "number plain", "data-opens": true, on: { click: () => showTelling(telling.number) } }, String(telling.number)),
+  el("p", { class: "what" }, el("b", { dir: "auto" }, who(telling)), telling.private ? el("span", { class: "flag" }, "in private") : null,
+    ": ", el("bdi", {}, telling.text)),
+  el("p", {}, el("small", {}, timeOf(telling.time), telling.place ? ` · ${telling.place}` : "", basis(telling))),
+  el("p", { class: "hearings" }, telling.hearings.filter(({ way }) => way !== Way.SAID).map((each) => el("a", {
+    class: each.way, href: `/agents/${each.id}/${LINK}${each.n}`, title: `${WAYS[each.way]}, memory ${count(each.n)}`,
+  }, nameOf(each.id)))))));
+}
+
+function basis({ id, link, rests_on: n, from }) {
+  if (!link) return "";
+  const memory = el("a", { href: `/agents/${id}/${LINK}${n}` }, `memory ${count(n)}`);
+  return [" · has it from ", from ? el("a", { href: `#telling-${from}` }, `telling ${from}`) : "an earlier one", " (", memory, `, ${link.split(";")[0]})`];
+}
+
+function drawKnowers() {
+  const ignorant = agents.filter(({ id }) => !fact.knowers.some((knower) => knower.id === id));
+  fill(byId("knowers"), fact.knowers.map(knower));
+  fill(byId("ignorant"), fact.knowers.length && ignorant.length ? `Nobody told ${ignorant.map(({ name }) => name).join(", ")}.` : "");
+}
+
+function knower(of) {
+  const last = of.spells.at(-1);
+  const { n } = of.path.at(-1);
+  return el("li", { id: `knower-${of.id}`, "data-row": true, tabindex: "-1", "data-time": seconds(of.path.at(-1).time), class: last.standing },
+    el("p", {}, el("b", {}, el("a", { href: `/agents/${of.id}/`, "data-opens": true, dir: "auto" }, of.agent)), " ", STANDS[last.standing], "."),
+    el("p", {}, el("small", {}, `Since ${moment(of.path.at(-1).time)}`, of.source ? `, from ${of.source}` : "", " · ",
+      of.memories.slice(0, 5).map((each, i) => [i ? ", " : "", el("a", { href: `/agents/${of.id}/${LINK}${each}` }, `memory ${count(each)}`)]))),
+    last.compaction ? el("p", {}, el("small", {}, el("a", { href: `/agents/${of.id}/#compactions` }, `compaction ${count(last.compaction)}`),
+      last.standing === Standing.LOST ? " dropped it, " : " summarised it, ", moment(last.time))) : null,
+    of.path.length > 1 ? el("p", { class: "path" }, of.path.filter(({ id }, i) => id !== of.path[i - 1]?.id).map(({ id }, i) => [i ? " → " : "", nameOf(id)])) : null,
+    of.acts.length ? el("details", {}, el("summary", {}, `What it did because of it (${count(of.acts.length)})`),
+      el("ul", {}, of.acts.map((each) => el("li", {}, el("bdi", {}, sentence(each)), " ", el("small", {},
+        el("a", { href: `/agents/${of.id}/${LINK}${each.number}` }, `memory ${count(each.number)}`)))))) : null,
+    actForm("Pin it", () => [field("A line for all its prompts", "text")], ({ text }) => act(of.id, "pin", { text }), () => null));
+}
+
+function showAgent(id) {
+  const row = byId(`knower-${id}`) ?? byId(`mind-${id}`);
+  row?.focus();
+  row?.scrollIntoView({ block: "nearest" });
+}
+
+function showTelling(number) {
+  chosen = number;
+  const telling = fact.tellings.find((each) => each.number === number);
+  if (scrubber.time < seconds(telling.time)) scrubber.goTo(seconds(telling.time));
+  for (const row of byId("tellings").children) row.classList.toggle("chosen", row.id === `telling-${number}`);
+  byId(`telling-${number}`)?.scrollIntoView({ block: "nearest" });
+  draw();
+}
+
+byId("fact").addEventListener("submit", (event) => {
+  event.preventDefault();
+  const words = byId("q").value.trim();
+  if (words) go(words);
+});
+addEventListener("popstate", () => location.reload());
+const ready = start();
+bindKeys([
+  ["/", "type words", () => byId("q").focus()],
+  ["t", "move in time", () => byId("scrubber").querySelector("input").focus()],
+  ...rowKeys(() => byId("lists")),
+  ["u", "up to all agents", () => byId("up").click()],
+]);
+follow();

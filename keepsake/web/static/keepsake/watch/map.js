@@ -1,0 +1,113 @@
+/* The map of the world as a picture: rooms, exits, faces, and how a fact went from room to room. */
+
+import { fill } from "./dom.js";
+import { svg, twoLines } from "./svg.js";
+
+const CELL = { width: 168, height: 98 };
+const ROOM = { width: 146, height: 72 };
+const FACE = 12;
+const IN_ROW = 5;
+const TITLE = 18;
+const ELSEWHERE = "elsewhere";
+
+/** A map in the SVG element `root`; `choose(agent id)` is called when a face is clicked. */
+export class WorldMap {
+  #places = new Map();
+  #rooms;
+  #ways;
+  #faces = new Map();
+
+  constructor(root, rooms, choose) {
+    this.root = root;
+    this.choose = choose;
+    const shown = rooms.length ? rooms : [{ id: 0, name: ELSEWHERE, x: 0, y: 0, exits: [] }];
+    const columns = Math.max(...shown.map(({ x }) => x)) + 1;
+    const rows = Math.max(...shown.map(({ y }) => y)) + 1;
+    this.outside = { x: CELL.width / 2, y: rows * CELL.height + CELL.height / 2 };
+    this.size = { width: columns * CELL.width, height: rows * CELL.height };
+    root.setAttribute("viewBox", `0 0 ${this.size.width} ${this.size.height}`);
+    const centre = ({ x, y }) => ({ x: (x + 0.5) * CELL.width, y: (y + 0.5) * CELL.height });
+    const byId = new Map(shown.map((room) => [room.id, room]));
+    // Of rooms with one name, agents' memories do not say which it was: the first is taken.
+    for (const room of [...shown].reverse()) this.#places.set(room.name, centre(room));
+    this.#ways = svg("g", { class: "ways" });
+    this.#rooms = svg("g", { class: "rooms" }, shown.map((room) => this.#room(room, centre(room))));
+    this.outer = svg("text", { x: this.outside.x, y: this.outside.y - ROOM.height / 2 + 6, class: "name outer" }, ELSEWHERE);
+    this.way = svg("g", { class: "way" });
+    this.faces = svg("g", { class: "faces" });
+    this.told = svg("g", { class: "told" });
+    const exits = shown.flatMap((room) => room.exits
+      .filter(({ to }) => byId.has(to) && (to > room.id || !byId.get(to).exits.some((back) => back.to === room.id)))
+      .map(({ to }) => [centre(room), centre(byId.get(to))]));
+    fill(this.#ways, exits.map(([from, to]) => svg("line", { x1: from.x, y1: from.y, x2: to.x, y2: to.y })));
+    fill(root, svg("title", {}, "The map of the world"), this.#ways, this.#rooms, this.outer, this.way, this.faces, this.told);
+  }
+
+  #room(room, { x, y }) {
+    const lines = twoLines(room.name, TITLE);
+    return svg("g", { class: "room" },
+      svg("rect", { x: x - ROOM.width / 2, y: y - ROOM.height / 2, width: ROOM.width, height: ROOM.height, rx: 7 }),
+      svg("text", { class: "name", "text-anchor": "middle" }, lines.map((line, i) =>
+        svg("tspan", { x, y: y - ROOM.height / 2 + 16 + 14 * i }, line))),
+      svg("title", {}, room.name));
+  }
+
+  /** The centre of a place; of an unknown one a place outside of the map. */
+  centreOf(place) {
+    return this.#places.get(place) ?? this.outside;
+  }
+
+  /** Draw the faces: `{ id, name, place, ring, words }`, `ring` the class of a face's ring. */
+  drawFaces(people) {
+    const inPlace = new Map();
+    const outside = people.some(({ place }) => !this.#places.has(place));
+    this.outer.classList.toggle("used", outside);
+    this.root.setAttribute("viewBox", `0 0 ${this.size.width} ${this.size.height + (outside ? CELL.height : 0)}`);
+    for (const person of people) {
+      const centre = this.centreOf(person.place);
+      const nth = inPlace.get(centre) ?? 0;
+      inPlace.set(centre, nth + 1);
+      const node = this.#faces.get(person.id) ?? this.#newFace(person);
+      const x = centre.x - ROOM.width / 2 + FACE + 8 + (nth % IN_ROW) * (2 * FACE + 2);
+      const y = centre.y + 10 + Math.floor(nth / IN_ROW) * (2 * FACE + 2);
+      node.setAttribute("transform", `translate(${x} ${y})`);
+      node.setAttribute("class", `face ${person.ring}`);
+      node.lastElementChild.textContent = `${person.name}: ${person.words}`;
+    }
+  }
+
+  #newFace({ id, name }) {
+    const node = svg("g", { tabindex: "0", role: "button", "aria-label": name },
+      svg("circle", { r: FACE }), svg("text", { "text-anchor": "middle", y: 4 }, [...name].slice(0, 2).join("")), svg("title", {}));
+    node.addEventListener("click", () => this.choose(id));
+    node.addEventListener("keydown", (event) => event.key === "Enter" && this.choose(id));
+    this.#faces.set(id, node);
+    this.faces.append(node);
+    return node;
+  }
+
+  /** Draw the tellings, each a numbered mark in its room, and the ways between them. */
+  drawTellings(tellings, chosen, choose) {
+    const inPlace = new Map();
+    const at = new Map();
+    fill(this.told, tellings.map((telling) => {
+      const centre = this.centreOf(telling.place);
+      const nth = inPlace.get(centre) ?? 0;
+      inPlace.set(centre, nth + 1);
+      const place = { x: centre.x + ROOM.width / 2 - 10 - (nth % 6) * 20, y: centre.y - ROOM.height / 2 - 2 - Math.floor(nth / 6) * 18 };
+      at.set(telling.number, place);
+      const node = svg("g", {
+        class: `mark ${telling.kind}${telling.number === chosen ? " chosen" : ""}`, transform: `translate(${place.x} ${place.y})`,
+        tabindex: "0", role: "button", "aria-label": `Telling ${telling.number}`,
+      }, svg("circle", { r: 9 }), svg("text", { "text-anchor": "middle", y: 4 }, String(telling.number)), svg("title", {}, telling.title));
+      node.addEventListener("click", () => choose(telling.number));
+      node.addEventListener("keydown", (event) => event.key === "Enter" && choose(telling.number));
+      return node;
+    }));
+    fill(this.way, tellings.filter(({ from }) => at.has(from)).map((telling) => {
+      const [begin, end] = [at.get(telling.from), at.get(telling.number)];
+      const bend = { x: (begin.x + end.x) / 2 + (end.y - begin.y) * 0.15, y: (begin.y + end.y) / 2 - (end.x - begin.x) * 0.15 - 14 };
+      return svg("path", { class: telling.kind, d: `M${begin.x} ${begin.y} Q${bend.x} ${bend.y} ${end.x} ${end.y}` });
+    }));
+  }
+}

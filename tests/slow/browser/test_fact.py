@@ -1,0 +1,31 @@
+"""The page "Where did it go?", in a browser: from a sentence to who knows it, and back in time."""
+
+from __future__ import annotations
+
+import re
+
+from playwright.sync_api import Page, expect
+
+from tests.slow.browser.watched import FACT, HOSTILE, WatchedWorld
+
+
+def test_words_lead_to_who_knows_them_on_the_map_and_in_time(page: Page, world: WatchedWorld):
+    page.goto("/agents/fact")
+    page.get_by_label("Words", exact=True).fill("Edwin")
+    page.get_by_role("button", name="Follow").click()
+    expect(page.locator("#tellings li").first).to_contain_text(FACT)
+    expect(page.locator("#tellings li").first).to_contain_text("Tamsin")
+    expect(page.locator("#knowers")).to_contain_text("Mira")
+    mira = page.locator("#map .face", has_text=re.compile("^Mi")).first
+    expect(mira).to_have_class(re.compile("face (window|recent|longterm|lost)"))
+    page.locator("#scrubber input").press("Home")
+    expect(mira).to_have_class("face unknowing")
+    expect(page.locator("#knowers li").first).to_have_class(re.compile("to-come"))
+    page.get_by_role("button", name="Now").click()
+    expect(mira).not_to_have_class("face unknowing")
+
+
+def test_a_hostile_line_is_text_on_this_page_too(page: Page):
+    page.goto("/agents/fact?q=onerror")
+    expect(page.locator("#tellings")).to_contain_text(HOSTILE.replace('"', "'")[:20])
+    expect(page).to_have_title("Where did it go?")
