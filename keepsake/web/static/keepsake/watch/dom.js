@@ -60,6 +60,13 @@ export function throttled(work, pause) {
   };
 }
 
+/** The link to the page that follows a memory of an agent through all archives. */
+export function whereLink(agent, number) {
+  return el("a", {
+    href: `/agents/fact?agent=${agent}&n=${number}`, class: "where", title: "Where did it go? Who knows it, and who lost it",
+  }, "where did it go?");
+}
+
 // -- the keyboard: single keys, a dialog that lists them, and moving between rows
 
 const TYPING = "input:not([type=checkbox]), textarea, select";

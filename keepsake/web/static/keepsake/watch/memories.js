@@ -3,7 +3,7 @@
 import { bar } from "./agent_state.js";
 import { get } from "./api.js";
 import { prose } from "./book.js";
-import { announce, count, el, fill, many, time } from "./dom.js";
+import { announce, count, el, fill, many, time, whereLink } from "./dom.js";
 import { RecalledKind, Tier } from "./kinds.js";
 import { remarks, sentence } from "./sentences.js";
 
@@ -66,7 +66,7 @@ export function memoryRows(memories, { mark = 0, ids = false } = {}) {
   el("a", { class: "number", href: `#memory/${memory.number}` }, String(memory.number)),
   el("span", { class: "what", dir: "auto" }, sentence(memory)),
   memory.repeats > 1 ? el("b", { title: "times in a row" }, `×${memory.repeats}`) : null,
-  el("small", {}, time(memory.time), ...about(memory))));
+  el("small", {}, time(memory.time), ...about(memory), " · ", whereLink(document.body.dataset.agent, memory.number))));
 }
 
 function about(memory) {

@@ -2,7 +2,7 @@
 
 import { get } from "./api.js";
 import { prose } from "./book.js";
-import { count, el, fill, many, percent, seconds, time } from "./dom.js";
+import { count, el, fill, many, percent, seconds, time, whereLink } from "./dom.js";
 import { ImpulseKind, ThoughtOutcome } from "./kinds.js";
 import { row, TIERS } from "./memories.js";
 import { sentence } from "./sentences.js";
@@ -82,7 +82,7 @@ function act(why) {
     (why.thought?.outcome ?? ThoughtOutcome.ACTED) === ThoughtOutcome.ACTED ? null
       : el("p", { class: "problem", dir: "auto" }, `${why.thought.outcome}: ${why.thought.problem}`),
     el("p", { dir: "auto" }, why.reason ? `Its reason: ${why.reason}` : "It gave no reason."),
-    el("p", {}, link(why.act))];
+    el("p", {}, link(why.act), " ", whereLink(document.body.dataset.agent, why.act.number))];
 }
 
 function cause(why) {
