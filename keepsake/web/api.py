@@ -39,7 +39,6 @@ from keepsake.web.shapes import (
     PageView,
     PromptView,
     Refused,
-    RoomView,
     SearchView,
     Series,
     SourceView,
@@ -121,12 +120,6 @@ def events(
     """The events ``after`` an event number, of all agents or one; without ``after`` the newest."""
     log = runtime().places.events
     return history.new_events(log, agent or 0, after, watching().complete)
-
-
-@api.get("/world", response=_answers(list[RoomView]))
-def rooms(request: HttpRequest) -> list[RoomView]:
-    """The rooms with agents and the rooms next to them, with their exits and characters."""
-    return world.rooms()
 
 
 @api.get("/map", response=_answers(MapView))

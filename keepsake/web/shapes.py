@@ -170,18 +170,6 @@ class Overview(Shape):
     """Why the event log cannot be written; empty if it can."""
 
 
-class RoomView(Shape):
-    """A room and the characters in it."""
-
-    name: str
-    exits: tuple[str, ...]
-    """The names of the rooms that its exits lead to."""
-    agents: tuple[tuple[int, str], ...]
-    """Number and name of each agent in the room."""
-    players: tuple[str, ...]
-    """The names of the players' characters in the room."""
-
-
 class NewEvents(Shape):
     """The events since the last request."""
 

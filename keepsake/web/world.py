@@ -39,7 +39,6 @@ from keepsake.web.shapes import (
     MemoryView,
     Overview,
     PromptView,
-    RoomView,
     ServerRow,
     Stretch,
     TiersView,
@@ -187,28 +186,6 @@ def overview(may_act: bool) -> Overview:
 def row(number: int, may_act: bool) -> AgentRow:
     """Return one agent at a glance."""
     return _row(agent_with(number), may_act)
-
-
-@on_reactor
-def rooms() -> list[RoomView]:
-    """Return the rooms with agents and the rooms next to them, by name."""
-    agents = all_agents()
-    found = []
-    places = {each.location for each in agents if each.location is not None}
-    beside = {way.destination for place in places for way in place.exits}
-    for place in sorted(filter(None, places | beside), key=lambda place: str(place.key)):
-        others = [each for each in place.contents_get(content_type="character") if each.has_account]
-        exits = dict.fromkeys(way.destination.key for way in place.exits if way.destination)
-        here = [each for each in agents if each.location is place]
-        found.append(
-            RoomView(
-                name=place.key,
-                exits=tuple(exits),
-                agents=tuple((each.id, each.key) for each in here),
-                players=tuple(each.key for each in others),
-            )
-        )
-    return found
 
 
 MOST_ROOMS = 400

@@ -22,6 +22,7 @@ READING = (
     "",
     "/prompt",
     "/tiers",
+    "/as-of?t=2026-05-01T12:00:00Z",
     "/memories",
     "/recall?q=key",
     "/compactions",
@@ -42,7 +43,9 @@ class TestAccess(WebWorld):
         for rest in (
             "/agents",
             "/events?after=1",
-            "/world",
+            "/map",
+            "/past",
+            "/fact?q=key",
             "/search?q=key",
             "/openapi.json",
             "/",
@@ -183,7 +186,8 @@ class TestAtAGlance(WebWorld):
         assert self.get("/events", after=new["last"]) == {**new, "events": []}
 
     def test_a_room_is_shown_with_its_agents_and_players(self):
-        inn = next(each for each in self.get("/world") if each["name"] == "The Inn")
+        rooms = self.get("/map")["rooms"]
+        inn = next(each for each in rooms if each["name"] == "The Inn")
         assert inn["agents"] == [[self.ada.id, "Ada"], [self.mira.id, "Mira"]]
         assert inn["players"] == ["Tom"]
 

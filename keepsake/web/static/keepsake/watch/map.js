@@ -10,7 +10,7 @@ const IN_ROW = 5;
 const TITLE = 18;
 const ELSEWHERE = "elsewhere";
 
-/** A map in the SVG element `root`; `choose(agent id)` is called when a face is clicked. */
+/** A map in the SVG element `root`; `choose(id)` is called with a face's id when it is clicked. */
 export class WorldMap {
   #places = new Map();
   #rooms;
@@ -60,6 +60,13 @@ export class WorldMap {
   /** Draw the faces: `{ id, name, place, ring, words }`, `ring` the class of a face's ring. */
   drawFaces(people) {
     const inPlace = new Map();
+    const shown = new Set(people.map(({ id }) => id));
+    for (const [id, node] of this.#faces) {
+      if (!shown.has(id)) {
+        node.remove();
+        this.#faces.delete(id);
+      }
+    }
     const outside = people.some(({ place }) => !this.#places.has(place));
     this.outer.classList.toggle("used", outside);
     this.root.setAttribute("viewBox", `0 0 ${this.size.width} ${this.size.height + (outside ? CELL.height : 0)}`);

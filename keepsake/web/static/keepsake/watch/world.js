@@ -1,29 +1,48 @@
-/* The rooms with agents and those next to them: who is there, and the exits. */
+/* The world now: a map of its rooms with the faces of agents and players, and the same as a list. */
 
 import { get } from "./api.js";
 import { bindKeys, byId, el, fill, rowKeys } from "./dom.js";
+import { WorldMap } from "./map.js";
 
 const POLL = 5000;
+let map;
+let drawn = "";
 
-function room({ name, exits, agents, players }) {
+function row({ name, exits, agents, players }) {
   const here = [...agents.map(([id, agent]) => el("a", { href: `/agents/${id}/`, "data-opens": true }, agent)),
     ...players.map((player) => el("bdi", {}, player))];
   return el("li", { "data-row": true, tabindex: "-1" }, el("b", {}, name), " ",
-    el("small", {}, exits.length ? `to ${exits.join(", ")}` : "no exits"),
-    el("p", { class: "what" }, here.length ? here.flatMap((each, i) => (i ? [", ", each] : [each])) : "nobody"));
+    el("small", {}, exits.length ? `exits: ${exits.map((exit) => exit.name).join(", ")}` : "no exits"),
+    here.length ? el("p", { class: "what" }, here.flatMap((each, i) => (i ? [", ", each] : [each]))) : null);
 }
 
 async function refresh() {
   if (document.hidden) return;
   const notice = byId("trouble-here");
   try {
-    const rooms = await get("world");
-    if (!byId("rooms").contains(document.activeElement)) fill(byId("rooms"), rooms.map(room));
+    const { rooms, complete } = await get("map");
+    draw(rooms);
+    fill(byId("summary"), complete ? "" : "The world is larger: these rooms are nearest to the agents.");
     notice.hidden = true;
   } catch (problem) {
     notice.hidden = false;
     fill(notice, problem.message);
   }
+}
+
+function draw(rooms) {
+  const layout = JSON.stringify(rooms.map(({ id, name, x, y, exits }) => [id, name, x, y, exits]));
+  if (layout !== drawn) {
+    drawn = layout;
+    map = new WorldMap(byId("map"), rooms, (id) => typeof id === "number" && location.assign(`/agents/${id}/`));
+  }
+  map.drawFaces(rooms.flatMap(({ name: place, agents, players }) => [
+    ...agents.map(([id, name]) => ({ id, name, place, ring: "agent", words: `in ${place}` })),
+    ...players.map((name) => ({ id: `player ${name}`, name, place, ring: "player", words: `a player, in ${place}` })),
+  ]));
+  if (byId("rooms").contains(document.activeElement)) return;
+  const used = ({ agents, players }) => agents.length + players.length;
+  fill(byId("rooms"), [...rooms].sort((a, b) => used(b) - used(a) || a.name.localeCompare(b.name)).map(row));
 }
 
 bindKeys([...rowKeys(() => byId("rooms")), ["u", "up to all agents", () => byId("up").click()]]);
