@@ -30,7 +30,7 @@ from keepsake.memory.history import PastCompaction
 from keepsake.web import access, actions, history, pasts, world
 from keepsake.web.access import UNKNOWN_ADDRESS, BadRequest, NotFound, may_act, refused
 from keepsake.web.actions import AGENT_PATH
-from keepsake.web.fact_shapes import AsOfView, FactView, MapView, PastView
+from keepsake.web.fact_shapes import AsOfView, FactView, LossesView, MapView, PastView
 from keepsake.web.shapes import (
     AgentRow,
     MemoryView,
@@ -229,6 +229,12 @@ def compactions(
     archive = world.mind_of_agent(number).memory.memory.archive
     past = reversed(archived.compactions(archive))
     return list(islice((each for each in past if before is None or each.number < before), limit))
+
+
+@api.get(f"{AGENT_PATH}/compactions/{{int:made}}/losses", response=_answers(LossesView))
+def losses(request: HttpRequest, number: int, made: int) -> LossesView:
+    """What became of each memory that compaction ``made`` summarised, the greatest loss first."""
+    return pasts.losses(world.mind_of_agent(number).memory.folder, made)
 
 
 @api.get(f"{AGENT_PATH}/series", response=_answers(Series))

@@ -10,6 +10,7 @@ from datetime import datetime
 from keepsake.archive.line_types import LineType
 from keepsake.archive.records import Summary
 from keepsake.tracing.facts import Standing, Way
+from keepsake.tracing.losses import Kept
 from keepsake.tracing.paths import Link, Step
 from keepsake.web.shapes import MemoryView, Shape
 
@@ -101,6 +102,24 @@ class AsOfView(Shape):
     """The first memory of the window; ``number`` + 1 if the window was empty."""
     window: tuple[MemoryView, ...]
     """The newest memories of the window, oldest first; at most 50."""
+
+
+class LossView(Shape):
+    """What became of a memory that a compaction summarised."""
+
+    memory: MemoryView
+    kept: Kept
+    missing: tuple[str, ...]
+    """Its telling words that no summary has, in order."""
+
+
+class LossesView(Shape):
+    """What a compaction kept and lost."""
+
+    losses: tuple[LossView, ...]
+    """The greatest loss first; at most 1,000 memories."""
+    complete: bool
+    """False if the compaction summarised more than that."""
 
 
 class HearingView(Shape):

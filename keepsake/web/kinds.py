@@ -24,6 +24,7 @@ from keepsake.events.values import (
 from keepsake.happening import HappeningKind, KnownVerb, Manner
 from keepsake.models.queue import READY, UNASKED
 from keepsake.tracing.facts import Standing, Way
+from keepsake.tracing.losses import Kept
 
 MODULE = Path(__file__).parent / "static" / "keepsake" / "watch" / "kinds.js"
 
@@ -40,6 +41,7 @@ def _script() -> str:
         "EventKind": {kind.upper(): kind for kind in KINDS},
         "HappeningKind": _members(HappeningKind),
         "ImpulseKind": _members(ImpulseKind),
+        "Kept": _members(Kept),
         "KnownVerb": _members(KnownVerb),
         "Manner": _members(Manner),
         "MemoryKind": _members(MemoryKind),

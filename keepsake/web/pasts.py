@@ -13,8 +13,10 @@ from pathlib import Path
 from keepsake.archive.log import Archive
 from keepsake.archive.records import Memory
 from keepsake.errors import KeepsakeError
+from keepsake.memory.history import compactions
 from keepsake.tracing import facts
 from keepsake.tracing.facts import Archived, Knower, Telling
+from keepsake.tracing.losses import losses as find_losses
 from keepsake.tracing.past import Past, TierChange
 from keepsake.tracing.paths import Step
 from keepsake.tracing.wording import Wording
@@ -24,6 +26,8 @@ from keepsake.web.fact_shapes import (
     FactView,
     HearingView,
     KnowerView,
+    LossesView,
+    LossView,
     PastAgent,
     PastTiers,
     PastView,
@@ -41,7 +45,8 @@ MOST_POINTS = 12_000
 """The most points of all agents' lines together, so that an answer stays below 300 kB."""
 MOST_WINDOW = 50
 MOST_ACTS = 20
-"""The most memories of a window, and the most acts of an agent, that an answer has."""
+MOST_LOSSES = 1000
+"""The most memories of a window, acts of an agent, memories of a compaction that an answer has."""
 
 _pasts: dict[Path, Past] = {}
 _lock = threading.Lock()
@@ -124,6 +129,29 @@ def as_of(folder: Path, time: datetime) -> AsOfView:
         recent=moment.state.recent,
         window_first=moment.window_first,
         window=tuple(map(MemoryView.model_validate, window)),
+    )
+
+
+# -- a compaction
+
+
+def losses(folder: Path, number: int) -> LossesView:
+    """Return what became of the memories that a compaction summarised; ``folder``: the agent's.
+
+    Raises:
+        NotFound: There is no such compaction.
+    """
+    archive = Archive(folder / "archive", read_only=True)
+    made = next((each for each in compactions(archive) if each.number == number), None)
+    if made is None:
+        raise NotFound(f"There is no compaction {number}", "GET …/compactions lists all")
+    if made.covered is None:
+        return LossesView(losses=(), complete=True)
+    first, last = made.covered
+    memories = archive.read(first, min(last, first + MOST_LOSSES - 1))
+    return LossesView(
+        losses=tuple(map(LossView.model_validate, find_losses(made, memories))),
+        complete=last - first < MOST_LOSSES,
     )
 
 

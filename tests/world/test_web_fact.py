@@ -95,3 +95,14 @@ class TestFact(WebWorld):
         assert was["window"][-1]["number"] == number
         now = self.get(self.of_mira("/as-of"), t=(then + timedelta(days=1)).isoformat())
         assert now["recent"]["text"] == self.mind.memory.memory.tiers.state.recent.text
+
+    def test_a_compaction_says_what_it_lost(self):
+        (self.services.places.config / "memory_compaction.md").write_text(SMALL_WINDOWS)
+        self.add_memories(40)
+        made = self.get(self.of_mira("/compactions"))[-1]
+        found = self.get(self.of_mira(f"/compactions/{made['number']}/losses"))
+        first, last = made["covered"]
+        numbers = sorted(each["memory"]["number"] for each in found["losses"])
+        assert numbers == list(range(first, last + 1))
+        assert {each["kept"] for each in found["losses"] if not each["missing"]} <= {"whole"}
+        assert "no compaction" in self.get(self.of_mira("/compactions/999/losses"), 404)["error"]

@@ -25,7 +25,7 @@ WRITING = {
 """Paths of changes that builders may make, with a body for each."""
 _DOCUMENT = json.loads(json.dumps(api.get_openapi_schema()))
 _PATHS = {
-    re.compile(re.escape(path.removeprefix(API)).replace(r"\{number\}", r"\d+")): each
+    re.compile(re.sub(r"\\\{\w+\\\}", r"\\d+", re.escape(path.removeprefix(API)))): each
     for path, each in _DOCUMENT["paths"].items()
 }
 

@@ -2,8 +2,10 @@
 
 import { act, actButton, get } from "./api.js";
 import { prose } from "./book.js";
-import { count, el, fill, many, percent, seconds, time } from "./dom.js";
+import { count, el, fill, many, percent, seconds, time, whereLink } from "./dom.js";
+import { Kept } from "./kinds.js";
 import { memoriesFold, TIERS } from "./memories.js";
+import { sentence } from "./sentences.js";
 
 const LIMIT = 20;
 
@@ -71,20 +73,56 @@ function compaction(id, made) {
   return el("li", { "data-row": true, tabindex: "-1", class: made.undone ? "undone" : "" }, details);
 }
 
-/** Fill a compaction when it is first opened: to compare all texts at once takes too long. */
+/** Fill a compaction when it is first opened: to compare all memories at once takes too long. */
 function show(details, made) {
   const holder = details.querySelector(".change");
   if (holder.hasChildNodes()) return;
   const raw = made.covered ? memoriesFold(details.dataset.agent, ...made.covered) : null;
-  fill(holder, raw, Object.keys(TIERS).map((kind) => change(kind, made)));
+  const lost = el("div", {}, made.covered ? el("p", { class: "dim" }, "Comparing …") : null);
+  fill(holder, lost, Object.keys(TIERS).map((kind) => change(kind, made)), raw);
+  if (made.covered) losses(lost, details.dataset.agent, made.number);
 }
 
+// -- what became of each memory that was summarised
+
+const KEPT = {
+  [Kept.GONE]: ["Gone", "None of their words are in a summary."],
+  [Kept.PARTLY]: ["Told shorter", "The words that no summary has are marked."],
+  [Kept.WHOLE]: ["Told whole", "All their telling words are in a summary."],
+};
+
+async function losses(holder, id, number) {
+  try {
+    const { losses: found, complete } = await get(`agents/${id}/compactions/${number}/losses`);
+    fill(holder, el("h3", {}, "What it lost"), Object.entries(KEPT).map(([kept, [title, words]]) => {
+      const of = found.filter((each) => each.kept === kept);
+      if (!of.length) return null;
+      return el("details", { open: kept === Kept.GONE }, el("summary", {}, el("b", {}, title), ` ${many(of.length, "memory", "memories")}. `, el("small", {}, words)),
+        el("ol", { class: "memories" }, of.map((each) => lossRow(id, each))));
+    }), complete ? null : el("p", { class: "dim" }, "Only the first of its memories were compared."));
+  } catch (problem) {
+    fill(holder, el("p", { class: "problem", role: "alert" }, problem.message));
+  }
+}
+
+function lossRow(id, { memory, kept, missing }) {
+  const words = new Set(kept === Kept.PARTLY ? missing.map((word) => word.toLowerCase()) : []);
+  const text = sentence(memory).split(/([\p{L}\p{N}\p{M}'’]+)/u).map((part) => (words.has(part.toLowerCase()) ? el("del", {}, part) : part));
+  return el("li", { class: `memory ${memory.kind}`, "data-row": true, tabindex: "-1" },
+    el("a", { class: "number", href: `#memory/${memory.number}`, "data-opens": true }, String(memory.number)),
+    el("span", { class: "what", dir: "auto" }, text), el("small", {}, whereLink(id, memory.number)));
+}
+
+/** A summary before and after. A new short-term summary is of other memories than the one before, so only its text is shown. */
 function change(kind, made) {
   const [before, after] = [made.before[kind], made.after[kind]];
   if (!before && !after) return null;
+  const other = before && after && before.first !== after.first;
   const said = (summary) => (summary ? `${count(summary.first)}–${count(summary.last)}` : "nothing");
   return el("section", {}, el("h3", {}, TIERS[kind]),
-    el("small", {}, `of memories ${said(before)}, then ${said(after)}`), el("div", { class: "words" }, changes(before, after)));
+    el("small", {}, other ? `of memories ${said(after)}; the one before, of ${said(before)}, went into the long-term summary`
+      : `of memories ${said(before)}, then ${said(after)}`),
+    el("div", { class: "words" }, other ? text(after) : changes(before, after)));
 }
 
 function text(summary) {

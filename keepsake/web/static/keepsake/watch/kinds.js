@@ -51,6 +51,12 @@ export const ImpulseKind = Object.freeze({
   "IDLE": "idle"
 });
 
+export const Kept = Object.freeze({
+  "WHOLE": "whole",
+  "PARTLY": "partly",
+  "GONE": "gone"
+});
+
 export const KnownVerb = Object.freeze({
   "SAY": "say",
   "WHISPER": "whisper",
