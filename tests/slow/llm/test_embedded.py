@@ -25,7 +25,6 @@ from keepsake.ports import Generation, GenerationRequest
 from tests.unit.llm.conftest import places_in, until
 from tests.weights import WEIGHTS, put_weights
 
-
 WORDS = {"type": "string", "minLength": 60}
 """With this schema every answer begins with a quotation mark, whatever the model would say:
 without it, a model may answer with a blank or at once end its answer."""
