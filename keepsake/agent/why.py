@@ -7,7 +7,8 @@ reported as missing, never guessed.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import islice, takewhile
@@ -125,23 +126,51 @@ def why_did(log: Path, archive: Archive, agent: str, agent_id: int, n: int = 1) 
     if not 1 <= n <= MOST_BACK:
         what = f"There is no act {n}: acts are counted back from the last one, which is 1"
         raise KeepsakeError(what, f"Ask for 1 to {MOST_BACK}")
-    with refusing(f"The event log in {log} cannot be read", "Fix the permissions or the disk"):
-        lines = (line for line in archive.backwards() if line.get("kind") == MemoryKind.ACT.value)
-        found = [*islice(memories_in(lines), n)]
+    with _log_readable(log):
+        found = [*islice(_acts_back(archive), n)]
         if not found:
             raise KeepsakeError(f"{agent} has not done anything yet", "Talk to it, or wait a while")
         if len(found) < n:
             what = f"Only {len(found):,} of {agent}'s acts are known"
             raise KeepsakeError(what, "Ask for a smaller number")
-        act = found[-1]
-        record = None if act.event in _BY_RULE else _thought_of(act, log, agent_id)
-        thought = thought_in(record) if record else None
-        if record and thought:
-            facts = _logged(log, archive, record, thought, act)
-        else:
-            facts = _archived(archive, act)
-        failed = _failures(archive, act)
-        return Why(agent=agent, nth=n, command=act.text, act=act, failed=failed, **facts)
+        return _why(log, archive, found[-1], agent=agent, agent_id=agent_id, nth=n)
+
+
+def why_memory(log: Path, archive: Archive, agent: str, agent_id: int, number: int) -> Why:
+    """Return what led to the act that is memory ``number``; blocks, as :func:`why_did`.
+
+    Raises:
+        KeepsakeError: That memory is no act, or the log cannot be read.
+    """
+    with _log_readable(log):
+        act = _one(archive, number)
+        if act is None or not act.is_own:
+            what = f"Memory {number} of {agent} is no act of its own"
+            raise KeepsakeError(what, "Give the number of something that it did or said")
+        after = takewhile(lambda each: each.number > number, _acts_back(archive))
+        nth = 1 + sum(1 for _ in after)
+        return _why(log, archive, act, agent=agent, agent_id=agent_id, nth=nth)
+
+
+def _log_readable(log: Path) -> AbstractContextManager[None]:
+    return refusing(f"The event log in {log} cannot be read", "Fix the permissions or the disk")
+
+
+def _acts_back(archive: Archive) -> Iterator[Memory]:
+    """Yield the agent's acts, newest first."""
+    lines = (line for line in archive.backwards() if line.get("kind") == MemoryKind.ACT.value)
+    return memories_in(lines)
+
+
+def _why(log: Path, archive: Archive, act: Memory, *, agent: str, agent_id: int, nth: int) -> Why:
+    record = None if act.event in _BY_RULE else _thought_of(act, log, agent_id)
+    thought = thought_in(record) if record else None
+    if record and thought:
+        facts = _logged(log, archive, record, thought, act)
+    else:
+        facts = _archived(archive, act)
+    failed = _failures(archive, act)
+    return Why(agent=agent, nth=nth, command=act.text, act=act, failed=failed, **facts)
 
 
 def _failures(archive: Archive, act: Memory) -> tuple[str, ...]:

@@ -21,7 +21,7 @@ from ninja.errors import HttpError, ValidationError
 from pydantic import AwareDatetime, StringConstraints
 
 from keepsake.agent.runtime import runtime
-from keepsake.agent.why import PromptSource, Why, why_did
+from keepsake.agent.why import PromptSource, Why, why_did, why_memory
 from keepsake.archive.records import Memory
 from keepsake.contrib.evennia.commands.why import source_of
 from keepsake.errors import KeepsakeError
@@ -248,12 +248,20 @@ def series(
 
 
 @api.get(f"{AGENT_PATH}/why", response=_answers(WhyView))
-def why(request: HttpRequest, number: int, n: QueryEx[int, P(ge=1, le=1000)] = 1) -> Why:
-    """The ``n``-th last act of an agent, and all that led to it."""
-    memory = world.mind_of_agent(number).memory
+def why(
+    request: HttpRequest,
+    number: int,
+    n: QueryEx[int, P(ge=1, le=1000)] = 1,
+    memory: Number = None,
+) -> Why:
+    """An act of an agent, and all that led to it: the ``n``-th last, or that of a ``memory``."""
+    remembered = world.mind_of_agent(number).memory
+    archive = remembered.memory.archive
     log = runtime().places.events
     try:
-        return why_did(log, memory.memory.archive, memory.name, number, n)
+        if memory is not None:
+            return why_memory(log, archive, remembered.name, number, memory)
+        return why_did(log, archive, remembered.name, number, n)
     except KeepsakeError as error:
         if isinstance(error.__cause__, OSError):
             raise

@@ -292,6 +292,9 @@ class TestLooking(WebWorld):
         assert why["cause"]["text"] == 'Tom says to you, "Good evening."'
         assert why["act"]["kind"] == "act"
         assert why["missing"] == []
+        number = why["act"]["number"]
+        assert self.get(self.of_mira("/why"), memory=number) == why
+        assert "no act" in self.get(self.of_mira("/why"), 404, memory=number - 1)["error"]
         assert why["thought"]["outcome"] == "acted"
 
     def test_the_schema_is_valid_and_the_one_in_the_docs(self):

@@ -6,6 +6,7 @@ import re
 
 from playwright.sync_api import Page, expect
 
+from tests.slow.browser.test_window import open_mira
 from tests.slow.browser.watched import FACT, HOSTILE, WatchedWorld
 
 
@@ -29,3 +30,33 @@ def test_a_hostile_line_is_text_on_this_page_too(page: Page):
     page.goto("/agents/fact?q=onerror")
     expect(page.locator("#tellings")).to_contain_text(HOSTILE.replace('"', "'")[:20])
     expect(page).to_have_title("Where did it go?")
+
+
+def test_every_act_leads_to_its_own_why_and_every_memory_to_where_it_went(
+    page: Page, world: WatchedWorld
+):
+    open_mira(page, "memory")
+    act = page.locator(".memory.act").first
+    words = act.locator(".what").inner_text()
+    act.get_by_role("link", name="why?").click()
+    expect(page.locator("#panel-why .chain li").first).to_contain_text(words)
+    open_mira(page, "memory")
+    memory = page.locator(".memory").last
+    memory.get_by_role("link", name="where did it go?").click()
+    expect(page).to_have_title("Where did it go?")
+    expect(page.locator("#sentence")).to_contain_text("Mira")
+
+
+def test_a_compaction_says_what_it_lost(page: Page, world: WatchedWorld):
+    open_mira(page, "compactions")
+    page.locator(".compactions summary").last.click()
+    expect(page.get_by_role("heading", name="What it lost")).to_be_visible()
+    expect(page.locator(".compactions .change .memory").first).to_be_attached()
+
+
+def test_the_world_is_a_map(page: Page, world: WatchedWorld):
+    page.goto("/agents/world/")
+    expect(page.locator("#map .face.agent")).to_have_count(7)
+    expect(page.locator("#map .face.player")).to_have_count(1)
+    page.locator("#map .face", has_text=re.compile("^Mi")).click()
+    expect(page).to_have_url(re.compile(r"/agents/\d+/$"))

@@ -67,6 +67,11 @@ export function whereLink(agent, number) {
   }, "where did it go?");
 }
 
+/** The link to why an agent did what it remembers as its own act. */
+export function whyLink(agent, number) {
+  return el("a", { href: `/agents/${agent}/#why/m${number}`, class: "where", title: "What led to it: its prompt, and what it recalled" }, "why?");
+}
+
 // -- the keyboard: single keys, a dialog that lists them, and moving between rows
 
 const TYPING = "input:not([type=checkbox]), textarea, select";

@@ -1,7 +1,7 @@
 /* Where did it go? A fact on the map and in time: who said it, who heard it, who knows it, who lost it. */
 
 import { act, actForm, field, get, mayAct } from "./api.js";
-import { announce, bindKeys, byId, count, el, fill, many, moment, rowKeys, time as timeOf } from "./dom.js";
+import { announce, bindKeys, byId, count, el, fill, many, moment, rowKeys, time as timeOf, whyLink } from "./dom.js";
 import { Standing, Way } from "./kinds.js";
 import { WorldMap } from "./map.js";
 import { PastAgent, lastBefore } from "./past.js";
@@ -176,10 +176,16 @@ function drawTellings() {
   el("button", { type: "button", class: "number plain", "data-opens": true, on: { click: () => showTelling(telling.number) } }, String(telling.number)),
   el("p", { class: "what" }, el("b", { dir: "auto" }, who(telling)), telling.private ? el("span", { class: "flag" }, "in private") : null,
     ": ", el("bdi", {}, telling.text)),
-  el("p", {}, el("small", {}, timeOf(telling.time), telling.place ? ` · ${telling.place}` : "", basis(telling))),
+  el("p", {}, el("small", {}, timeOf(telling.time), telling.place ? ` · ${telling.place}` : "", basis(telling), why(telling))),
   el("p", { class: "hearings" }, telling.hearings.filter(({ way }) => way !== Way.SAID).map((each) => el("a", {
     class: each.way, href: `/agents/${each.id}/${LINK}${each.n}`, title: `${WAYS[each.way]}, memory ${count(each.n)}`,
   }, nameOf(each.id)))))));
+}
+
+/** For the words of an agent: a link to why it said them. */
+function why({ id, hearings }) {
+  const own = hearings.find((each) => each.way === Way.SAID);
+  return id && own ? [" · ", whyLink(id, own.n)] : "";
 }
 
 function basis({ id, link, rests_on: n, from }) {
@@ -206,7 +212,7 @@ function knower(of) {
     of.path.length > 1 ? el("p", { class: "path" }, of.path.filter(({ id }, i) => id !== of.path[i - 1]?.id).map(({ id }, i) => [i ? " → " : "", nameOf(id)])) : null,
     of.acts.length ? el("details", {}, el("summary", {}, `What it did because of it (${count(of.acts.length)})`),
       el("ul", {}, of.acts.map((each) => el("li", {}, el("bdi", {}, sentence(each)), " ", el("small", {},
-        el("a", { href: `/agents/${of.id}/${LINK}${each.number}` }, `memory ${count(each.number)}`)))))) : null,
+        el("a", { href: `/agents/${of.id}/${LINK}${each.number}` }, `memory ${count(each.number)}`), " · ", whyLink(of.id, each.number)))))) : null,
     actForm("Pin it", () => [field("A line for all its prompts", "text")], ({ text }) => act(of.id, "pin", { text }), () => null));
 }
 

@@ -1,8 +1,8 @@
 /* Events as rows. It holds only the newest 500, for pages that are open for a long time. */
 
-import { count, el, fill, setText, time, whereLink } from "./dom.js";
+import { count, el, fill, setText, time, whereLink, whyLink } from "./dom.js";
 import { describe, INNER } from "./event_words.js";
-import { EventKind } from "./kinds.js";
+import { EventKind, MemoryKind } from "./kinds.js";
 
 const MOST = 500;
 const PAINT = 100;
@@ -122,7 +122,10 @@ export class Feed {
     const link = (anchor, words) => el("a", {
       href: `${this.named ? `/agents/${id}/` : ""}#${anchor}`, class: "number", "data-opens": true,
     }, words);
-    if (kind === EventKind.MEMORY && remembered) return [link(`memory/${n}`, `memory ${n}`), " ", whereLink(id, n)];
+    if (kind === EventKind.MEMORY && remembered) {
+      const why = remembered.kind === MemoryKind.ACT ? [" ", whyLink(id, n)] : null;
+      return [link(`memory/${n}`, `memory ${n}`), why, " ", whereLink(id, n)];
+    }
     return kind === EventKind.THOUGHT && prompt ? link(`prompt/${seq}`, "its prompt") : null;
   }
 

@@ -3,8 +3,8 @@
 import { bar } from "./agent_state.js";
 import { get } from "./api.js";
 import { prose } from "./book.js";
-import { announce, count, el, fill, many, time, whereLink } from "./dom.js";
-import { RecalledKind, Tier } from "./kinds.js";
+import { announce, count, el, fill, many, time, whereLink, whyLink } from "./dom.js";
+import { MemoryKind, RecalledKind, Tier } from "./kinds.js";
 import { remarks, sentence } from "./sentences.js";
 
 const PAGE = 50;
@@ -66,7 +66,12 @@ export function memoryRows(memories, { mark = 0, ids = false } = {}) {
   el("a", { class: "number", href: `#memory/${memory.number}` }, String(memory.number)),
   el("span", { class: "what", dir: "auto" }, sentence(memory)),
   memory.repeats > 1 ? el("b", { title: "times in a row" }, `×${memory.repeats}`) : null,
-  el("small", {}, time(memory.time), ...about(memory), " · ", whereLink(document.body.dataset.agent, memory.number))));
+  el("small", {}, time(memory.time), ...about(memory), " · ", links(memory))));
+}
+
+function links({ kind, number }) {
+  const id = document.body.dataset.agent;
+  return [kind === MemoryKind.ACT ? [whyLink(id, number), " · "] : null, whereLink(id, number)];
 }
 
 function about(memory) {

@@ -1,7 +1,7 @@
 /* Search for words in the memories of all agents. */
 
 import { get } from "./api.js";
-import { announce, bindKeys, byId, count, el, fill, many, rowKeys, time, whereLink } from "./dom.js";
+import { announce, bindKeys, byId, count, el, fill, many, rowKeys, time, whereLink, whyLink } from "./dom.js";
 import { MemoryKind } from "./kinds.js";
 import { sentence } from "./sentences.js";
 
@@ -32,7 +32,8 @@ function draw(found, asked) {
   const words = asked.toLowerCase().match(/[\p{L}\p{N}_]+/gu) ?? [];
   fill(hits, found.hits.map(({ id, agent, memory }) => el("li", { "data-row": true, tabindex: "-1" },
     el("a", { href: `/agents/${id}/#memory/${memory.number}`, "data-opens": true }, `${agent}, memory ${count(memory.number)}`), " ",
-    el("small", {}, time(memory.time), memory.place ? ` · ${memory.place}` : "", memory.kind === MemoryKind.ACT ? " · its own act" : "", " · ", whereLink(id, memory.number)),
+    el("small", {}, time(memory.time), memory.place ? ` · ${memory.place}` : "", memory.kind === MemoryKind.ACT ? " · its own act" : "", " · ",
+      memory.kind === MemoryKind.ACT ? [whyLink(id, memory.number), " · "] : null, whereLink(id, memory.number)),
     el("p", { class: "what", dir: "auto" }, marked(sentence(memory), words)))));
 }
 

@@ -7,7 +7,7 @@ import { ImpulseKind, ThoughtOutcome } from "./kinds.js";
 import { row, TIERS } from "./memories.js";
 import { sentence } from "./sentences.js";
 
-/** The section "Why" of an agent's page; `#why/3` is the third-last act. */
+/** The section "Why" of an agent's page: `#why/3` is the third-last act, `#why/m17` that of memory 17. */
 export class Why {
   #asked = 0;
 
@@ -21,14 +21,15 @@ export class Why {
   }
 
   async show(at) {
+    const memory = /^m(\d+)$/.exec(at ?? "")?.[1] ?? null;
     const nth = Math.max(Number(at) || 1, 1);
     const asked = ++this.#asked;
-    const why = await get(`agents/${this.id}/why`, { n: nth }).catch((problem) => {
+    const why = await get(`agents/${this.id}/why`, { n: nth, memory }).catch((problem) => {
       if (problem.status !== 404) throw problem;
       return null;
     });
     if (asked !== this.#asked) return;
-    if (why) this.#draw(why, nth);
+    if (why) this.#draw(why, why.nth);
     else this.#nothing(nth);
   }
 
