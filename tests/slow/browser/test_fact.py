@@ -60,3 +60,16 @@ def test_the_world_is_a_map(page: Page, world: WatchedWorld):
     expect(page.locator("#map .face.player")).to_have_count(1)
     page.locator("#map .face", has_text=re.compile("^Mi")).click()
     expect(page).to_have_url(re.compile(r"/agents/\d+/$"))
+
+
+def test_a_memory_is_shown_as_it_was(page: Page, world: WatchedWorld):
+    open_mira(page, "memory")
+    shown = page.locator(".memory small time").first
+    then = shown.get_attribute("datetime")
+    assert then is not None
+    number = page.locator(".memory .number").first.inner_text()
+    page.evaluate(
+        "(iso) => { location.hash = `#memory/@${Math.ceil(Date.parse(iso) / 1000)}`; }", then
+    )
+    expect(page.locator("#panel-memory h3")).to_contain_text("Its memory on")
+    expect(page.locator("#panel-memory .memory .number", has_text=number)).to_have_count(1)

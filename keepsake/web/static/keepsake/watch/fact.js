@@ -140,8 +140,10 @@ function draw() {
   const told = fact.tellings.filter((telling) => seconds(telling.time) <= now);
   map.drawTellings(told.map((telling) => ({ ...telling, kind: kindOf(telling), title: line(telling) })), chosen, showTelling);
   for (const agent of agents) {
-    const bar = byId(`mind-${agent.id}`)?.lastElementChild;
-    if (bar) fill(bar, tierBar(agent.tiersAt(now), most));
+    const row = byId(`mind-${agent.id}`);
+    if (!row) continue;
+    fill(row.lastElementChild, tierBar(agent.tiersAt(now), most));
+    row.firstElementChild.href = `/agents/${agent.id}/#memory${now === scrubber.last ? "" : `/@${now}`}`;
   }
   for (const row of byId("tellings").children) row.classList.toggle("to-come", Number(row.dataset.time) > now);
   for (const row of byId("knowers").children) row.classList.toggle("to-come", Number(row.dataset.time) > now);

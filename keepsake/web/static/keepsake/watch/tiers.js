@@ -1,7 +1,7 @@
 /* The tiers from memory 1 to now, to scale; an open tier shows its memories. */
 
 import { get } from "./api.js";
-import { announce, byId, count, el, fill, many, setAttribute } from "./dom.js";
+import { announce, byId, count, el, fill, many, setAttribute, tick, time } from "./dom.js";
 import { Tier } from "./kinds.js";
 import { memoryRows, summaryFold } from "./memories.js";
 
@@ -23,10 +23,13 @@ export class Tiers {
     this.newer = el("button", { type: "button", hidden: true, on: { click: () => this.#try(() => this.load()) } }, "Show the new memories");
     this.line = el("div", { class: "timeline" });
     this.jump = el("input", { type: "number", min: "1", required: true, placeholder: "number" });
+    this.when = el("input", { type: "datetime-local", step: "1", required: true });
+    const then = el("form", { class: "tools", on: { submit: (event) => this.#wanted(event) } },
+      el("label", {}, "As it was on ", this.when), el("button", {}, "Show"));
     const go = el("form", { class: "tools", on: { submit: (event) => this.#jumped(event) } },
       el("label", {}, "Go to memory ", this.jump), el("button", {}, "Go"), this.newer);
     this.page = el("div", { class: "page-of-memories" });
-    fill(root, this.line, go, this.page);
+    fill(root, this.line, el("div", { class: "tools" }, go, then), this.page);
   }
 
   /** There are new memories: offer them by a button, and keep the timeline as it is. */
@@ -43,8 +46,10 @@ export class Tiers {
     else await this.#open(this.#parts().at(-1));
   }
 
-  /** Open the page with a memory (`17`), or with the first of several (`1-50`), and highlight it. */
+  /** Open the page with a memory (`17`), or with the first of several (`1-50`), and highlight it; or
+   * show the memory as it was at a time (`@1777636800`, seconds since 1970). */
   async show(at) {
+    if (at.startsWith("@")) return this.#asOf(new Date(Number(at.slice(1)) * 1000));
     const first = parseInt(at, 10);
     if (!(first >= 1)) return this.load();
     if (this.#tiers === null || first > this.#tiers.total) return this.load(first);
@@ -135,6 +140,35 @@ export class Tiers {
       turn("← Older", Math.max(part.first, first - PAGE), first > part.first),
       el("span", {}, `memories ${count(first)}–${count(last)} of ${count(part.first)}–${count(part.last)}`),
       turn("Newer →", last + 1, last < part.last));
+  }
+
+  #wanted(event) {
+    event.preventDefault();
+    location.hash = `#memory/@${Math.floor(new Date(this.when.value) / 1000)}`;
+  }
+
+  /** Show the tiers as they were at a time: both summaries, and the end of the window. */
+  async #asOf(moment) {
+    if (this.#tiers === null) {
+      this.#tiers = await get(`agents/${this.id}/tiers`);
+      this.#draw();
+    }
+    const local = new Date(moment - moment.getTimezoneOffset() * 60000);
+    this.when.value = local.toISOString().slice(0, 19);
+    const asked = ++this.#at;
+    const was = await get(`agents/${this.id}/as-of`, { t: moment.toISOString() });
+    if (asked !== this.#at) return;
+    const { number, window_first: first, window, longterm, recent, compaction, place } = was;
+    const left = number - first + 1 - window.length;
+    this.#mark({ tier: "" });
+    fill(this.page,
+      el("h3", {}, "Its memory on ", time(moment.toISOString(), (iso) => tick(iso, true))),
+      el("p", {}, number ? `${many(number, "memory", "memories")}${place && `; it was at ${place}`}.` : "It remembered nothing yet."),
+      [longterm, recent].map((each) => each && summaryFold(this.id, each, compaction)),
+      number ? el("p", {}, `Word for word: memories ${count(first)} to ${count(number)}.${left > 0 ? ` The newest ${count(window.length)} are shown.` : ""}`) : null,
+      el("ol", { class: "memories" }, memoryRows(window)));
+    announce(`Its memory on ${tick(moment.toISOString(), true)}.`);
+    return null;
   }
 
   #jumped(event) {
