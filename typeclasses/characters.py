@@ -11,6 +11,7 @@ from evennia.utils.ansi import strip_ansi
 from keepsake.agent.runtime import runtime
 from keepsake.archive.message_types import BY_RULE, MessageType
 from keepsake.contrib.evennia.characters import CharacterMixin
+from keepsake.contrib.evennia.hearing import is_spoken_to
 from keepsake.errors import KeepsakeError
 from typeclasses.clients import SPOKEN, send, send_room
 from typeclasses.objects import ObjectParent
@@ -60,6 +61,19 @@ class Character(CharacterMixin, ObjectParent, DefaultCharacter):
         """Show the arrival to the new room: ``Tom arrives from The Kettle``."""
         text = "{object} arrives from {origin}."
         super().announce_move_to(source_location, msg=msg or text, mapping=mapping, **kwargs)
+
+    def msg(
+        self,
+        text: Any = None,
+        from_obj: Any = None,
+        session: Any = None,
+        options: Any = None,
+        **kwargs: Any,
+    ) -> None:
+        """Send a text; for the web client, mark words that are said to this character."""
+        if isinstance(text, tuple) and len(text) > 1 and is_spoken_to(self):
+            text = (text[0], {**text[1], "to_you": True})
+        super().msg(text=text, from_obj=from_obj, session=session, options=options, **kwargs)
 
     def at_msg_receive(self, text: Any = None, from_obj: Any = None, **kwargs: Any) -> bool:
         """Return whether to show a message: speech and emotes of ignored players are hidden."""

@@ -11,6 +11,7 @@ from typing import Any
 
 from django.conf import settings
 
+from keepsake.contrib.evennia.layout import laid_out
 from world.atlas import SHORT
 
 _MAP_RADIUS = 3
@@ -51,7 +52,7 @@ def send_room(looker: Any) -> None:
         places={way: there.key for way, there in ways.items()},
     )
     for session in filter(is_web, sessions):
-        session.msg(room_map=((map_of(looker),), {}))
+        session.msg(room_map=((map_of(looker),), {"rooms": rooms_near(looker)}))
 
 
 def _ways(room: Any, looker: Any) -> list[Any]:
@@ -61,18 +62,43 @@ def _ways(room: Any, looker: Any) -> list[Any]:
 
 def map_of(looker: Any, steps: int = _MAP_RADIUS) -> str:
     """Return the places nearby, the nearest first, and the way to each."""
-    lines = []
-    known = {looker.location}
-    edge = [(looker.location, ())]
+    return "\n".join(
+        f"{room.key}: {', then '.join(path)}." for room, path in _near(looker, steps) if path
+    )
+
+
+def rooms_near(looker: Any, steps: int = _MAP_RADIUS) -> list[dict[str, Any]]:
+    """Return the rooms nearby for a drawn map: number, name, column, row, and the rooms beside."""
+    near = {room.id: room for room, _ in _near(looker, steps)}
+    ways = {
+        number: [(way.key, way.destination.id) for way in _ways(room, looker)]
+        for number, room in near.items()
+    }
+    cells = laid_out(ways)
+    return [
+        {
+            "id": number,
+            "name": room.key,
+            "x": cells[number][0],
+            "y": cells[number][1],
+            "to": [to for _, to in ways[number] if to in near],
+        }
+        for number, room in near.items()
+    ]
+
+
+def _near(looker: Any, steps: int) -> list[tuple[Any, tuple[str, ...]]]:
+    """Return the rooms within so many steps, the looker's own first, with the way to each."""
+    found: dict[Any, tuple[str, ...]] = {looker.location: ()}
+    edge = [looker.location]
     for _ in range(steps):
-        ways = [(way, path) for room, path in edge for way in _ways(room, looker)]
+        ways = [(way, room) for room in edge for way in _ways(room, looker)]
         edge = []
-        for way, path in ways:
-            if way.destination not in known:
-                known.add(way.destination)
-                edge.append((way.destination, (*path, way.key)))
-        lines += [f"{room.key}: {', then '.join(path)}." for room, path in edge]
-    return "\n".join(lines)
+        for way, room in ways:
+            if way.destination not in found:
+                found[way.destination] = (*found[room], way.key)
+                edge.append(way.destination)
+    return list(found.items())
 
 
 def linked(reader: Any, text: str, things: Iterable[Any]) -> str:

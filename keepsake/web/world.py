@@ -26,6 +26,7 @@ from keepsake.agent.thinker import AgentState
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.contrib.evennia.agents import AgentMixin
 from keepsake.contrib.evennia.creation import all_agents
+from keepsake.contrib.evennia.layout import laid_out
 from keepsake.contrib.evennia.minds import mind_by_number, mind_of, state_of
 from keepsake.errors import KeepsakeError
 from keepsake.events.values import ThoughtOutcome
@@ -33,7 +34,6 @@ from keepsake.language.perception import one_line, shorten
 from keepsake.prompt.sections import TITLES
 from keepsake.web.access import NotFound
 from keepsake.web.fact_shapes import MapExit, MapRoom, MapView
-from keepsake.web.layout import laid_out
 from keepsake.web.shapes import (
     AgentRow,
     MemoryView,

@@ -156,6 +156,12 @@ def _same_words(outer: What, inner: What) -> bool:
     return outer.speaker == inner.speaker and outer.words in inner.words
 
 
+def is_spoken_to(character: CharacterObject) -> bool:
+    """Return whether what is shown now is speech to this character, and not to everybody."""
+    what = _now[-1].what if _now else None
+    return isinstance(what, Speech) and identity_of(character) in {each.id for each in what.to}
+
+
 def _current_act_of(actor: Person | None) -> CurrentAct | None:
     """Return the act that an agent carries out now; None if it carries out none."""
     somebody = object_of(actor.id) if actor is not None else None

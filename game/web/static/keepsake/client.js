@@ -1,4 +1,5 @@
-/* The web client: Evennia's web socket, one log, one input line, no library.
+/* The web client: Evennia's web socket, one log, one input line, no library. client_map.js draws the
+ * map, client_settings.js has the settings.
  *
  * Messages both ways are JSON arrays [name, arguments, options]; the game sends text as
  * HTML that it has escaped itself, and the location as data (typeclasses/clients.py). A lost
@@ -13,12 +14,18 @@ const input = document.getElementById("line");
 const bar = document.getElementById("bar");
 const ways = document.getElementById("ways");
 const map = document.getElementById("map");
+const picture = document.getElementById("drawn");
+const unread = document.getElementById("unread");
 const mapButton = document.getElementById("map-shown");
 const page = Math.random().toString(36).slice(2);
 const MOST_LINES = 2000;
 const MOST_TYPED = 200;
+const MOST_KEPT = 300;
 const LONGEST_WAIT = 30000;
 const WAYS = { n: "north", ne: "northeast", e: "east", se: "southeast", s: "south", sw: "southwest", w: "west", nw: "northwest", u: "up", d: "down" };
+/* The roles of lines, by the type of the game's message; all others are the room's. */
+const ROLES = { say: "speech", talk: "speech", shout: "speech", channel: "speech", whisper: "whisper", tell: "whisper", page: "whisper",
+  failure: "fault", thinking: "thinking", look: "place", map: "place", who: "place", inventory: "place", hint: "hint" };
 const SPOKEN = ["say", "talk", "whisper", "shout"];
 const SECRET = /^\s*(connect|create|co|cr)\s+(\S+|"[^"]*")\s+.+$/i;
 
@@ -32,6 +39,9 @@ let loggedIn = false;
 /* Whether the log follows the newest line, until the player scrolls up; the last scroll position. */
 let following = true;
 let scrolled = 0;
+let missed = 0;
+/* The exits by the number of the room behind each. */
+let waysTo = new Map();
 
 function address() {
   const scheme = location.protocol === "https:" ? "wss" : "ws";
@@ -50,14 +60,42 @@ function show(html, kind) {
   story.append(line);
   while (story.childElementCount > MOST_LINES) story.firstElementChild.remove();
   following ||= kind === "mine";
+  if (!following) missed += 1;
   follow();
 }
 
 function follow() {
   if (following) story.scrollTop = story.scrollHeight;
+  showMissed();
+}
+
+/* Say how many lines came since the player scrolled up. */
+function showMissed() {
+  if (following) missed = 0;
+  unread.hidden = !missed;
+  unread.textContent = `${missed} new ${missed === 1 ? "line" : "lines"} ↓`;
+}
+
+/* Keep the end of the log for a reload of the page: in this tab only, until the player leaves. */
+function keepStory() {
+  const kept = [...story.children].filter((line) => !line.matches(".thinking, .before")).slice(-MOST_KEPT);
+  sessionStorage.setItem("story", JSON.stringify(kept.map(({ className, innerHTML }) => [className, innerHTML])));
+}
+
+function restoreStory() {
+  const kept = JSON.parse(sessionStorage.getItem("story") ?? "[]");
+  if (!kept.length) return;
+  for (const [className, html] of kept) {
+    const line = document.createElement("div");
+    line.className = className;
+    line.innerHTML = html;
+    story.append(line);
+  }
+  show("— above: before the page was loaded again —", "notice before");
 }
 
 function showWays({ exits, places }) {
+  waysTo = new Map(Object.entries(exits).map(([way, id]) => [id, way]));
   const buttons = Object.keys(exits).map((way) => {
     const button = document.createElement("button");
     const place = document.createElement("i");
@@ -75,17 +113,27 @@ function showWays({ exits, places }) {
 /* The map stays as the player left it; in a wide window it is shown at first. */
 function showMapPanel(on) {
   mapButton.setAttribute("aria-pressed", String(on));
-  map.hidden = !on;
+  map.hidden = !on || !picture.hasChildNodes();
+}
+
+function isMapShown() {
+  return mapButton.getAttribute("aria-pressed") === "true";
 }
 
 const handlers = {
-  text: ([html], { type }) => {
+  text: ([html], { type, to_you: toYou }) => {
     // The game shows the player's own words: remove the typed line.
-    if (SPOKEN.includes(type) && html.startsWith("You ")) story.querySelector(".mine:last-child")?.remove();
-    show(html.replace(/<br\s*\/?>\n?/g, "\n"), "theirs");
+    const own = SPOKEN.includes(type) && html.startsWith("You ");
+    if (own) story.querySelector(".mine:last-child")?.remove();
+    for (const line of story.querySelectorAll(".thinking")) line.remove();
+    show(html.replace(/<br\s*\/?>\n?/g, "\n"), `theirs ${ROLES[type] ?? "room"}${toYou ? " to-you" : ""}${own ? " own" : ""}`);
+    if (toYou) call(story.lastElementChild.textContent);
   },
   room_info: (_args, facts) => showWays(facts),
-  room_map: ([told]) => { map.textContent = told; },
+  room_map: (_args, { rooms }) => {
+    drawMap(picture, rooms, waysTo, run);
+    showMapPanel(isMapShown());
+  },
   prompt: (args) => {
     prompt.innerHTML = args[0];
     prompt.hidden = !args[0];
@@ -116,6 +164,8 @@ function connect() {
     loggedIn = false;
     bar.hidden = true;
     if (event.code === 1000) {
+      sessionStorage.removeItem("story");
+      removeEventListener("pagehide", keepStory);
       show('The connection is closed. <a href="">Connect again</a>', "notice");
       prompt.hidden = form.hidden = map.hidden = true;
       return;
@@ -167,7 +217,16 @@ form.addEventListener("submit", (event) => {
   input.value = "";
 });
 
+/* Scroll the log by a page, also while the player types. */
+function scrollPage(key) {
+  story.scrollBy({ top: { PageUp: -0.9, PageDown: 0.9 }[key] * story.clientHeight });
+}
+
 input.addEventListener("keydown", (event) => {
+  if (event.key === "PageUp" || event.key === "PageDown") {
+    event.preventDefault();
+    return scrollPage(event.key);
+  }
   const step = { ArrowUp: -1, ArrowDown: 1 }[event.key];
   if (!step || !typed.length) return;
   event.preventDefault();
@@ -181,20 +240,27 @@ window.Evennia = { msg: (_name, args) => run(args[0]) };
 document.addEventListener("click", (event) => {
   if (event.target.closest("a[href='#']")) event.preventDefault();
   // On a phone, a tap on a button must not open the keyboard.
-  if (event.target.closest("button")) return;
+  if (event.target.closest("button, dialog, #map")) return;
   if (!window.getSelection().toString()) input.focus();
 });
 
 mapButton.addEventListener("click", () => {
-  localStorage.setItem("map-shown", String(map.hidden));
-  showMapPanel(map.hidden);
+  localStorage.setItem("map-shown", String(!isMapShown()));
+  showMapPanel(!isMapShown());
+});
+unread.addEventListener("click", () => {
+  following = true;
+  follow();
 });
 showMapPanel((localStorage.getItem("map-shown") ?? String(window.innerWidth > 640)) === "true");
+restoreStory();
+addEventListener("pagehide", keepStory);
 connect();
 story.addEventListener("scroll", () => {
   const atEnd = story.scrollHeight - story.scrollTop - story.clientHeight < 40;
   following = atEnd || (following && story.scrollTop >= scrolled);
   scrolled = story.scrollTop;
+  showMissed();
 });
 // The map and the exits change the size of the log.
 new ResizeObserver(() => { sendWidth(); follow(); }).observe(story);

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keepsake.web.layout import laid_out
+from keepsake.contrib.evennia.layout import laid_out
 
 NAMES = st.sampled_from(["north", "s", "EAST", "west", "up", "in", "the blue door", "Kneipe"])
 WORLDS = st.integers(1, 25).flatmap(
