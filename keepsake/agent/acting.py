@@ -73,11 +73,14 @@ class Basis:
             answer: recalled ones, and those that are answered.
         confidants: Who alone may know what the answer says, because the prompt held private
             words; None for everybody.
+        opens: The numbers of private acts of an earlier answer to the same words. What this
+            answer plans or promises openly takes their place.
     """
 
     seen: int = 0
     rests_on: tuple[int, ...] = ()
     confidants: Audience | None = None
+    opens: tuple[int, ...] = ()
 
 
 NO_BASIS = Basis()
@@ -197,7 +200,7 @@ class Actor:
                 what,
                 act=number,
                 redact=redact,
-                seen=seen,
+                basis=basis,
                 witnesses=witnesses,
             )
         if command.verb == KnownVerb.WALK:
@@ -216,7 +219,7 @@ class Actor:
         *,
         act: int,
         redact: str,
-        seen: int,
+        basis: Basis,
         witnesses: tuple[PersonId, ...] | None,
     ) -> Act:
         """Have the memory carry out a tool call; see :meth:`MemoryTools.perform`."""
@@ -230,8 +233,9 @@ class Actor:
             act=act,
             to=what.to[0] if isinstance(what, Deed) and what.to else None,
             redact=redact,
-            seen=seen,
+            seen=basis.seen,
             witnesses=witnesses,
+            opens=basis.opens,
         )
         return Act(command, result=result, memory=act)
 

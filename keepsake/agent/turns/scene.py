@@ -117,6 +117,7 @@ def scene_of(
     *,
     extra: Memory | None = None,
     refused: str = "",
+    until: int | None = None,
 ) -> Scene:
     """Collect what a turn's prompt shows.
 
@@ -124,6 +125,8 @@ def scene_of(
         recalled: What the prompt shows of the results of recall.
         extra: A memory to show as the newest one, for a preview or a warm-up.
         refused: Why the last answer was refused; empty at the first attempt.
+        until: The newest memory of the window, if the turn is asked once more without private
+            words; None for the whole window.
 
     Raises:
         KeepsakeError: The memory cannot be read.
@@ -131,6 +134,8 @@ def scene_of(
     private = tools.memory.private
     remembered = tools.memory.memory.context()
     shown = remembered.shown if tools.has_memory else present_talk(remembered.shown, now)
+    if until is not None:
+        shown = tuple(each for each in shown if each.number <= until)
     window = private.heard_by(shown, context.audience)
     if extra is not None:
         window = (*window, extra)
@@ -153,6 +158,7 @@ def scene_of(
         earlier=waiting.memories[-1].line if late and waiting.memories else "",
         answers=_answered(tools, context, waiting),
         whispered=context.whispered,
+        openly=until is not None,
         refused=refused,
     )
 

@@ -35,8 +35,9 @@ from keepsake.agent.surroundings import (
 from keepsake.agent.turns.answering import Answering
 from keepsake.agent.turns.asking import AnswerEnd, ModelCall, Reading, assent
 from keepsake.agent.turns.attempt import Attempt, AttemptState, TurnDropped, thought_of
-from keepsake.agent.turns.context import UNPROMPTED, context_of, renewed
+from keepsake.agent.turns.context import UNPROMPTED, TurnContext, context_of, renewed
 from keepsake.agent.turns.offers import offers_of
+from keepsake.agent.turns.openly import OpenQuestion, private_acts
 from keepsake.agent.turns.prompting import BuiltPrompt, prompt_of
 from keepsake.agent.turns.rules import basis_of_rule, reply_by_rule
 from keepsake.agent.turns.scene import invitation_to, recall_for_turn
@@ -46,7 +47,7 @@ from keepsake.happening import Person
 from keepsake.language.perception import shorten
 from keepsake.logs import Subsystem, get_logger
 from keepsake.models.profiles import ModelProfile
-from keepsake.models.queue import Priority
+from keepsake.models.queue import Outcome, Priority
 from keepsake.ports import Generation, GenerationRequest
 from keepsake.prompt.sections import costs_of
 from keepsake.tasks.agreed import Agreed, Assent
@@ -59,6 +60,7 @@ log = get_logger(Subsystem.THOUGHTS)
 
 _LONGEST_DONE = 200
 """The most characters of the last deeds that the next step of a plan shows."""
+_NOTHING_OPEN = "Without private words it planned and promised nothing: it stays private"
 MOST_LOOKUPS = 3
 """How many times a look-up may return its result to the model within one turn."""
 
@@ -170,6 +172,7 @@ class Turn:
         The model sees the result of a look-up and goes on.
         """
         has_model = self._find_model()
+        self.impulse = self._as_planned(self.impulse)
         self._context = context_of(self._agent, self.impulse, self._tools.memory)
         if self._context.answered or self._is_plan_gone():  # an earlier answer covered it already
             raise TurnDropped
@@ -183,6 +186,7 @@ class Turn:
                 await self._answer_by_rule(recalled)
                 return
             last = await self._answer(recalled)
+            await self._ask_openly()
             if not last.looked_up:
                 return
 
@@ -219,9 +223,15 @@ class Turn:
         plan = plans.named(number)
         return plan is None or not plans.is_met(plan)
 
+    def _as_planned(self, impulse: Impulse) -> Impulse:
+        """Return the impulse with who may know of its plan now: a private one may have opened."""
+        plans = self._tools.plans
+        plan = plans.named(impulse.plan) if plans is not None and impulse.plan else None
+        return impulse if plan is None else replace(impulse, confided=plan.private)
+
     def _go_on(self, impulse: Impulse) -> None:
         """Take in what came since the turn began: newer words, or a whisper."""
-        self.impulse = impulse
+        self.impulse = impulse = self._as_planned(impulse)
         self._context = renewed(self._agent, self._context, impulse, self._tools.memory)
 
     # -- an answer
@@ -312,6 +322,61 @@ class Turn:
             return state.as_attempt(outcome)
         finally:
             call.cancel()  # for a turn that ended early
+
+    async def _ask_openly(self) -> None:
+        """Ask once more without private words, if they alone made a plan or promise private."""
+        before = self._state
+        opens = private_acts(self._context, before)
+        if not opens:
+            return
+        self._state = state = AttemptState(number=before.number + 1, impulse=before.impulse)
+        question = OpenQuestion(
+            lambda: self._agent,
+            self._context,
+            state,
+            tools=self._tools,
+            services=self._services,
+            seen=before.basis.seen,
+            opens=opens,
+        )
+        try:
+            recalled = await self._wait(recall_for_turn(self._agent, question.context, self._tools))
+            outcome = await self._outcome_of(question, recalled)
+            if isinstance(outcome, Generation):
+                self._register_answer(outcome)
+                answering = self._answering(None, question.context)
+                for part in question.read(outcome):
+                    await answering.carry_out(part, self._wait)
+        except TurnDropped:
+            if not self.dropped:
+                self._log_end(state.as_attempt(), ThoughtOutcome.DROPPED)
+            return
+        attempt = state.as_attempt(outcome)
+        ended = ThoughtOutcome.ACTED if attempt.did else ThoughtOutcome.REFUSED
+        problem = "" if attempt.did else _NOTHING_OPEN
+        if attempt.failure is not None:
+            ended = ThoughtOutcome.NO_ANSWER
+            problem = str(attempt.failure)
+        self._log_end(attempt, ended, problem)
+
+    async def _outcome_of(self, question: OpenQuestion, recalled: SearchResult | None) -> Outcome:
+        """Ask the question, and return what came of it."""
+        self._call = call = ModelCall(
+            self._services,
+            f"agent-{self._ref.number}",
+            self._priority,
+            lambda profile, waited: question.request(profile, recalled, waited),
+        )
+        try:
+            call.submit()
+            piece = await self._wait(call.next())
+            while not isinstance(piece, AnswerEnd):
+                piece = await self._wait(call.next())
+            return piece.outcome
+        except KeepsakeError as error:
+            return error if isinstance(error, ModelError) else ModelUnavailable(str(error))
+        finally:
+            call.cancel()
 
     async def _do_agreed(self) -> None:
         """Do what the words of the answer agree to, if its model writes no commands."""
@@ -413,11 +478,18 @@ class Turn:
         reader = built.form.read(str(self._agent.key))
         self._reading = Reading(reader, self._answering(guard), state, self._thoughts)
 
-    def _answering(self, guard: SpeechGuard | None) -> Answering:
-        """Return what carries out an answer; ``guard`` is None for words by rule."""
+    def _answering(
+        self, guard: SpeechGuard | None, context: TurnContext | None = None
+    ) -> Answering:
+        """Return what carries out an answer.
+
+        Args:
+            guard: None for words by rule, or for deeds alone.
+            context: The context of the answer; None for that of the turn.
+        """
         return Answering(
             lambda: self._agent,
-            self._context,
+            context or self._context,
             self._state,
             guard,
             tools=self._tools,
@@ -471,6 +543,10 @@ class Turn:
     def _end(self, attempt: Attempt, outcome: ThoughtOutcome, problem: str = "") -> None:
         """Log the end of the turn, or of one of its attempts."""
         self.attempts.append(attempt)
+        self._log_end(attempt, outcome, problem)
+
+    def _log_end(self, attempt: Attempt, outcome: ThoughtOutcome, problem: str = "") -> None:
+        """Log an attempt. What the turn did is what its other attempts say."""
         sent = attempt.sent
         spent = (self._services.clock.now() - sent.time).total_seconds() if sent else 0.0
         event = thought_of(self._thoughts.name, attempt, outcome, problem, spent)
