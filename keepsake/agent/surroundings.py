@@ -164,9 +164,13 @@ def show_person(agent: Body, person: Person, text: str) -> None:
             each.msg((text, {"type": "hint"}))
 
 
-def show_no_answer(agent: Body, impulse: Impulse) -> None:
-    """Tell a waiting player who is still here that no answer will come, as no model gave one."""
-    _show_waiting(agent, impulse, f"{agent.key} seems far away, and does not answer.")
+def show_no_answer(agent: Body, impulse: Impulse) -> bool:
+    """Tell a waiting player who is still here that no answer will come, as no model gave one.
+
+    Returns:
+        Whether anybody was told.
+    """
+    return _show_waiting(agent, impulse, f"{agent.key} seems far away, and does not answer.")
 
 
 def show_silence(agent: Body, impulse: Impulse) -> None:
@@ -174,10 +178,12 @@ def show_silence(agent: Body, impulse: Impulse) -> None:
     _show_waiting(agent, impulse, f"{agent.key} shrugs, and says nothing.")
 
 
-def _show_waiting(agent: Body, impulse: Impulse, line: str) -> None:
+def _show_waiting(agent: Body, impulse: Impulse, line: str) -> bool:
     here = [identity_of(person) for person in people_near(agent)]
-    if impulse.priority is Urgency.PLAYER and impulse.who in here:
+    waits = impulse.priority is Urgency.PLAYER and impulse.who in here
+    if waits:
         show_players(agent, line)
+    return waits
 
 
 def hosts_guests(agent: Body) -> bool:

@@ -251,6 +251,30 @@ class TestGuards(TalkWorld):
 class TestModelGone(TalkWorld):
     """A model that fails and works again later."""
 
+    def away_lines(self) -> int:
+        return sum("seems far away" in line for line in self.heard)
+
+    def test_an_outage_is_told_once_to_each_player_and_again_after_a_change(self):
+        self.fake.always("/api/chat", Reply(status=500))
+        self.ask("Is anybody there?", seconds=8)
+        for _ in range(3):  # as once a minute
+            self.mind.thinker.answer_waiting()
+            self.pass_time(60)
+        self.ask("Hello?", seconds=8)
+        assert self.away_lines() == 1
+        self.char1.move_to(self.add_room("The Quay"))
+        self.pass_time(90)
+        self.char1.move_to(self.room1)
+        self.ask("And now?", seconds=8)
+        assert self.away_lines() == 2
+        self.fake.always("/api/chat", Reply())
+        self.pass_time(60)
+        self.ask("Now?", "Now I am, Tom.", seconds=8)
+        self.fake.always("/api/chat", Reply(status=500))
+        self.pass_time(60)
+        self.ask("Still?", seconds=8)
+        assert self.away_lines() == 3
+
     def test_the_last_line_is_answered_when_the_model_works_again(self):
         self.fake.always("/api/chat", Reply(status=500))
         self.ask("Is anybody there?", seconds=8)

@@ -22,13 +22,13 @@ from keepsake.agent.appointments import Invitation
 from keepsake.agent.attention import Impulse
 from keepsake.agent.memory.search_results import SearchResult
 from keepsake.agent.memory.tools import TOOL_SECONDS, MemoryTools
+from keepsake.agent.outage import Outage
 from keepsake.agent.runtime import Runtime
 from keepsake.agent.scheduler import Alarm
 from keepsake.agent.surroundings import (
     AgentRef,
     Body,
     players_near,
-    show_no_answer,
     show_person,
     show_silence,
 )
@@ -77,6 +77,7 @@ class Turn:
         take_newer: Called before a request is sent: returns the current impulse; None if the
             reason has gone.
         pause: Shows people that it thinks, until the first part of the answer.
+        outage: Tells players that no model answers.
         begin_plan: Records that a plan, by its number, is acted on; fires when that is on disk.
 
     Attributes:
@@ -97,6 +98,7 @@ class Turn:
         services: Runtime,
         take_newer: Callable[[], Impulse | None],
         pause: Alarm,
+        outage: Outage,
         begin_plan: Callable[[int], Deferred[None] | None],
     ) -> None:
         self.impulse = impulse
@@ -114,6 +116,7 @@ class Turn:
         self._services = services
         self._take_newer = take_newer
         self._pause = pause
+        self._outage = outage
         self._begin_plan = begin_plan
         self._plan_begun = False
 
@@ -520,6 +523,7 @@ class Turn:
         """Log an attempt with an answer, by a model or by rule."""
         problem = attempt.fault or str(attempt.failure or "")
         outcome = ThoughtOutcome.ACTED if attempt.did else ThoughtOutcome.REFUSED
+        self._outage.end()
         self._end(attempt, outcome, problem)
 
     def _end_unanswered(self, attempt: Attempt) -> None:
@@ -527,18 +531,20 @@ class Turn:
         compactions = self._tools.compactions
         if costs := attempt.too_large:
             needs = f"Its prompt needs {costs.used:,} tokens and may have {costs.budget:,}"
+            reason = ThoughtOutcome.TOO_LARGE
             largest = max(costs.sections, key=lambda name: costs.sections[name])
             self._end(
                 attempt,
-                ThoughtOutcome.TOO_LARGE,
+                reason,
                 f"{compactions.no_room or needs}. Its largest part is {largest!r}. "
                 "Shorten that, or raise context_tokens in memory_compaction.md",
             )
         elif attempt.failure is not None:
-            self._end(attempt, ThoughtOutcome.NO_ANSWER, str(attempt.failure))
+            reason = ThoughtOutcome.NO_ANSWER
+            self._end(attempt, reason, str(attempt.failure))
         else:
             raise TurnDropped
-        show_no_answer(self._agent, self.impulse)
+        self._outage.tell(self._agent, self.impulse, reason)
 
     def _end(self, attempt: Attempt, outcome: ThoughtOutcome, problem: str = "") -> None:
         """Log the end of the turn, or of one of its attempts."""
