@@ -75,12 +75,14 @@ class Basis:
             words; None for everybody.
         opens: The numbers of private acts of an earlier answer to the same words. What this
             answer plans or promises openly takes their place.
+        plan: The number of the plan that the agent is about; 0 for none.
     """
 
     seen: int = 0
     rests_on: tuple[int, ...] = ()
     confidants: Audience | None = None
     opens: tuple[int, ...] = ()
+    plan: int = 0
 
 
 NO_BASIS = Basis()
@@ -189,6 +191,7 @@ class Actor:
             reason="" if hidden else command.reason,
             event=event,
             answers=seen if late else 0,
+            plan=basis.plan,
             rests_on=_rests_on(what, basis, window),
             witnesses=witnesses,
             chain=chain,

@@ -304,6 +304,7 @@ class TestAnswers(DeedsVillage):
         assert 0 < told.find("when these two agree") < told.find("My wife.")
         assert "And who was Ada?" in self.prompts_of("Oswin")[before]
 
+
 class TestAnswersWithAModelThatActs(DeedsVillage):
     """A step of a deed is done; what the player said besides is for the model."""
 

@@ -176,6 +176,24 @@ class TestPlans(AgentsWorld):
         self.ask("Bake me a loaf?", "> plan in 9 minutes: bake her a loaf", who=ada)
         assert [each.private for each in self.plans.current if "loaf" in each.what] == [None]
 
+    def test_a_prompt_lists_plans_by_time_and_what_was_done_for_them(self):
+        self.ask("Do it.", "> plan Sunday 12:00: row\n> plan whistle")
+        errand = "> plan in 3 minutes: ask Bram at the quay for honey; drop the cup here"
+        cup = self.add_thing("cup")
+        cup.location = self.mira
+        self.ask("And this.", errand)
+        (prompt,) = self.ask("Well?", "Soon.")[:1]
+        lines = [x for x in prompt.splitlines() if x.startswith(("- 1. ", "- 2. ", "- 3. "))]
+        assert [each[2] for each in lines] == ["3", "1", "2"]
+        self.replies = ["> drop cup\n> get crown\n*nods*", "> walk to the Quay", "> wait"]
+        before = len(self.prompts())
+        self.pass_minutes(4)
+        woken, second, third, *_ = self.prompts()[before:]
+        assert "(you did:" not in woken
+        assert "(begun) (since memory" in second
+        assert "(you did: > drop cup)" in second
+        assert "(you did: > drop cup; > walk the Quay)" in third
+
     def test_players_see_what_is_planned_with_them_and_no_surprise(self):
         tom = Person("Tom", "12-1")
         plans = [

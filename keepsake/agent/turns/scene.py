@@ -147,7 +147,7 @@ def scene_of(
     scene = _surroundings(agent, context, now, *able, withheld=tools.withheld)
     scene = _with_summaries(scene, remembered)
     scene = _with_recalled(scene, agent, recalled, waiting.words, context.partner)
-    scene = _with_plans(scene, context, tools)
+    scene = _with_plans(scene, context, tools, window)
     scene = _with_books(scene, agent, context, tools)
     return replace(
         scene,
@@ -239,7 +239,9 @@ def _with_books(scene: Scene, agent: Body, context: TurnContext, tools: MemoryTo
     )
 
 
-def _with_plans(scene: Scene, context: TurnContext, tools: MemoryTools) -> Scene:
+def _with_plans(
+    scene: Scene, context: TurnContext, tools: MemoryTools, window: Sequence[Memory]
+) -> Scene:
     """Return the scene with plans: open ones, missed ones, and the one that is due."""
     plans = tools.plans
     if plans is None:
@@ -248,9 +250,9 @@ def _with_plans(scene: Scene, context: TurnContext, tools: MemoryTools) -> Scene
     due = plans.named(impulse.plan) if impulse.plan else None
     return replace(
         scene,
-        plans=lines_of(plans.shown(context.audience)),
+        plans=lines_of(plans.shown(context.audience), window),
         missed=lines_of(plans.missed(context.audience)),
-        due=f"{lines_of([due])[0]} ({impulse.why})" if due is not None else "",
+        due=f"{lines_of([due], window)[0]} ({impulse.why})" if due is not None else "",
     )
 
 

@@ -226,6 +226,14 @@ class Turn:
         plan = plans.named(number)
         return plan is None or not plans.is_met(plan)
 
+    @property
+    def _plan_number(self) -> int:
+        """The number of the plan that the agent is about: the due one, or one begun; else 0."""
+        plans = self._tools.plans
+        if self.impulse.plan or plans is None or plans.begun is None:
+            return self.impulse.plan
+        return plans.begun.number
+
     def _as_planned(self, impulse: Impulse) -> Impulse:
         """Return the impulse with who may know of its plan now: a private one may have opened."""
         plans = self._tools.plans
@@ -469,6 +477,7 @@ class Turn:
             seen=memory.newest,
             rests_on=prompt.rests_on,
             confidants=memory.private.confidants_of({*prompt.rests_on, *built.private}),
+            plan=self._plan_number,
         )
         state.sent = sent
         self._thoughts.begin(sent)
