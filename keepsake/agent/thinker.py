@@ -333,6 +333,13 @@ class Thinker:
             return None
         return replace(IDLE, why=" ".join(each.text for each in occasions))
 
+    def has_news_for(self, other: Body) -> bool:
+        """Return whether the agent, with a model that can act, has news for another one here."""
+        agent = self.body()
+        if agent is None or not self._services.acts_unprompted:
+            return False
+        return self._occasions.has_news_for(agent, other, self._services.clock.now())
+
     def _talks_about(self, occasions: Sequence[Occasion]) -> bool:
         """Begin a talk with the first agent whom an occasion is about; return whether it began."""
         others = (each.about for each in occasions if each.about is not None)
