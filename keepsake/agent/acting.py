@@ -38,7 +38,7 @@ from keepsake.happening import (
     What,
     addressees_of,
 )
-from keepsake.language.perception import one_line
+from keepsake.language.perception import inner_quotes, one_line
 from keepsake.logs import Subsystem, get_logger, logged
 from keepsake.prompt.verbs import PRIVATE, Command
 from keepsake.tasks.deed import spoken_to
@@ -119,7 +119,7 @@ class CurrentAct:
     def has_words(self, line: str) -> bool:
         """Return whether a line has the words that the agent speaks."""
         words = one_line(self.what.words) if isinstance(self.what, Speech) else ""
-        return bool(words) and words in line
+        return bool(words) and (words in line or inner_quotes(words) in inner_quotes(line))
 
     @property
     def arrived(self) -> bool:

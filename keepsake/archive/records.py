@@ -286,11 +286,12 @@ class Memory:
     def line(self) -> str:
         """The text as shown outside the archive, with the number of repeats.
 
-        A pose is marked as one: the player chooses its words, and they may read like speech or a
-        departure. No other input of a player comes out as ``Tom poses: …``.
+        A player's pose is marked as one: the player chooses its words, and they may read like
+        speech or a departure. No other input of a player comes out as ``Tom poses: …``. A gesture
+        of an agent is shown as everybody saw it.
         """
         text = self.text
-        if isinstance(self.what, Pose) and not self.is_own:
+        if isinstance(self.what, Pose) and not (self.is_own or self.what.by_agent):
             played = self.what.gesture or text
             text = f"{self.source or 'Somebody'} poses: {played}".replace('"', "'")
         return f"{text} (repeated {self.repeats}×)" if self.repeats > 1 else text

@@ -333,6 +333,16 @@ class TestFollowing(DeedsWorld):
 
 
 class TestPoses(Building, TalkWorld):
+    def test_a_gesture_of_an_agent_is_shown_as_everybody_sees_it(self):
+        bram = self.add_agent("Bram")
+        self.replies = ["*takes her shawl from the peg.*", "> wait"]
+        self.type("talk mira Will you come?")
+        self.pass_time(6)
+        assert any("Mira takes her shawl from the peg." in line for line in self.heard)
+        assert "Mira takes her shawl from the peg." in self.lines(bram)
+        self.type("emote takes his hat.")
+        assert "Tom poses: takes his hat." in self.lines(bram)
+
     def test_poses_cannot_forge_events(self):
         forged = table("forged poses")
         for each in forged:
