@@ -267,6 +267,24 @@ class TestBuilders(DeedsVillage):
         assert quay.db.desc == "Changed by a builder."
 
 
+class TestApples(DeedsVillage):
+    """The first deed, in another order."""
+
+    def test_apples_that_were_given_before_mira_asked_for_them_count(self):
+        self.put(self.ada, "orchard")
+        assert "comes back with a basket" in self.type("talk bram Are there apples?", self.ada)
+        self.put(self.mira, "quay")
+        self.put(self.ada, "quay")
+        self.type("give basket to mira", self.ada)
+        self.put(self.mira, "kettle")
+        self.put(self.ada, "kettle")
+        assert "asked" in progress(self.ada)["apples"]["steps"]
+        self.put(self.ada, "clock_shop")
+        self.type("talk oswin Mira says that the soup is on.", self.ada)
+        self.put(self.ada, "kettle")
+        assert progress(self.ada)["apples"]["end"] == "carried"
+
+
 class TestAnswers(DeedsVillage):
     """A step of a deed answers its listener's questions, so that no model is asked."""
 
@@ -326,7 +344,7 @@ class TestAnswersWithAModelThatActs(DeedsVillage):
         told = strip_ansi("\n".join(self.heard))
         assert 0 < told.find("comes back with a basket") < told.find("I'll go right away.")
         assert words in prompt
-        assert "you filled a basket for her" in prompt
+        assert "you filled a basket such as Mira bakes from" in prompt
         mind = self.agent("bram").mind
         assert mind is not None
         assert [each.what for each in mind.books.plans.current] == ["bring him two apples"]
