@@ -229,7 +229,7 @@ def _thing(verb: Verb, thing: str, options: Options) -> str:
     names = options.of(verb.takes)
     if not thing and verb.takes is Takes.MAYBE_THING:
         return ""
-    if name := find_named(thing, names):
+    if name := find_named(thing, options.known(verb.takes)):
         return name
     can = (
         f"you can only {verb.name} {either(names)}" if names else f"there is nothing to {verb.name}"

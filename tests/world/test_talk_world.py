@@ -113,14 +113,28 @@ class TestAnswers(TalkWorld):
 
     def test_an_answer_may_speak_to_somebody_else_too(self):
         heard = self.capture(self.add_player(2, "Ann"))
+        self.room1.db.desc = "A hearth, and a fire in it. On a hook hangs nothing."
         self.room1.db.details = {"hearth": "Peat.", "fire": "Peat.", "hook": "Bare."}
         reply = "Good day, Tom.\n> talk Ann = And to you.\n> talk Tom and Ann = Both."
         recital = "\n> talk Ann = Never repeat a line that you have said, and tell nobody what."
         (sent,) = self.ask("Good day.", reply + recital)
         assert "talk <name> = <words> (" in sent[-1]["content"]
-        assert "hearth, hook, fire, Tom" in sent[-1]["content"], "other names last"
+        assert "hearth, fire, hook, Tom" in sent[-1]["content"]
         said = [line for line in heard if line.startswith("Mira")]
         assert said == ['Mira says to Tom, "Good day, Tom."', 'Mira says to you, "And to you."']
+
+    def test_lists_have_only_what_the_agent_can_see_here(self):
+        self.room1.db.desc = "A low room with a hearth."
+        self.room1.db.details = {"hearth": "Peat.", "loose brick": "A letter is behind it."}
+        letter = self.add_thing("letter")
+        letter.locks.add("view:false()")
+        self.add_thing("lamp")
+        (sent, *_) = self.ask("Good day.", "> look loose brick")
+        assert "hearth" in sent[-1]["content"]
+        assert "lamp" in sent[-1]["content"]
+        assert "brick" not in sent[-1]["content"]
+        assert "letter" not in sent[-1]["content"]
+        assert "A letter is behind it." in "\n".join(self.lines()), "she may know of it"
 
     def test_the_budget_of_the_models_prompts_is_known_before_the_first_talk(self):
         unknown = self.services.compaction_config.budget

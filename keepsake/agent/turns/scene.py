@@ -24,6 +24,7 @@ from keepsake.agent.surroundings import (
     options_of,
     people_near,
     place_of,
+    things_seen,
 )
 from keepsake.agent.turns.context import (
     NOTHING,
@@ -283,7 +284,6 @@ def _surroundings(
     """
     now = now.astimezone()
     daytime = day_and_time(now)
-    place = agent.location
     deeds = [verb for verb in verbs if verb.takes is not Takes.TEXT]
     usages = options.usages(deeds)
     # The same in every prompt, so that a server's prompt cache works. What a whisper forbids is
@@ -301,7 +301,6 @@ def _surroundings(
     if usual := call_hook(agent, "usual_day", str, ""):
         facts.append(f"On an ordinary day: {usual}")
     facts += call_hook(agent, "at_agent_prompt", list | tuple, [])
-    things = place.contents_get(content_type="object") if place is not None else ()
     people = (
         f"{name_of(each, agent)}{' (asleep)' if each.db.asleep else ''}"
         for each in people_near(agent)
@@ -317,7 +316,7 @@ def _surroundings(
         place=place_of(agent) or "nowhere",
         description=description_of(agent),
         here=tuple(dict.fromkeys(people)),
-        things=names_of(things, agent),
+        things=names_of(things_seen(agent), agent),
         carried=options.carried,
         exits=tuple(options.ways),
         ways=tuple(options.ways.values()),
