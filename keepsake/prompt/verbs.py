@@ -213,7 +213,7 @@ class Options:
     stays: bool = False  # whether it must not leave now: it is in a talk, or has guests
 
     def known(self, takes: Takes) -> tuple[str, ...]:
-        """Return the names that are understood for a kind of argument: also those that none lists."""
+        """Return the names that are understood for a kind of argument, unlisted ones included."""
         listed = self.of(takes)
         return (*listed, *self.unlisted) if takes in (Takes.THING, Takes.MAYBE_THING) else listed
 

@@ -397,7 +397,7 @@ class TestRules(TalkWorld):
         self.char1.at_post_puppet()
         assert "no language model yet" in self.heard[-1]
         self.mind.thinker.answered(identity_of(self.char1))
-        self.ask("I mend nets.")
+        self.ask("Do you mend nets?")
         self.char1.execute_cmd("whisper Mira = Do you fear eels?")
         self.pass_time(4)
         said, whispered = self.acts()
@@ -406,6 +406,32 @@ class TestRules(TalkWorld):
         assert "eels" not in whispered
         assert self.mind.thinker.log.outcomes == {"acted": 2}
         assert not self.fake.prompts()
+
+    def without_a_model(self):
+        """Take the model away."""
+        page = llm_page(agent="provider=none", summarizer="provider=none")
+        (self.services.places.config / "llm.md").write_text(page)
+
+    def test_without_a_model_grief_gets_a_gesture_once_and_no_words(self):
+        self.without_a_model()
+        self.ask("My sister Lotte died in March.")
+        (gesture,) = self.acts()
+        assert gesture.startswith("emote ")
+        assert any(line.startswith("* Mira ") for line in self.heard)
+        self.ask("What did I tell you of my sister Lotte?")
+        assert self.acts()[1] == "say You told me: 'My sister Lotte died in March.'"
+
+    def test_without_a_model_a_request_to_meet_gets_the_command_and_no_guess(self):
+        self.without_a_model()
+        self.add_exits(self.room1, "north", "south", self.add_room("The Quay"))
+        self.ask("Will you wait for me on the quay at half past eight?")
+        (gesture,) = self.acts()
+        assert gesture.startswith("emote ")
+        hint = "(To ask Mira to meet you: meet mira at The Quay <when>)"
+        assert hint in self.heard
+        self.heard.clear()
+        self.ask("Is the quay far?")
+        assert hint not in self.heard
 
     def read_ahead_and_answer(self):
         """Let Mira be greeted and answer once; return her calls: ahead, the answer, ahead."""

@@ -1,11 +1,11 @@
 """The same turn once more, without private words: what it plans then is known to be open.
 
 A prompt for somebody who has whispered to the agent shows the whispers. What the agent plans or
-promises then may hold them, so it is private, even if it was asked for aloud. Then it cannot be done
-among others. No comparison of words can tell whether it holds any. So the turn is asked once more,
-from the prompt that it would have if others heard: what the model plans there is open, because
-nothing private was in the prompt. It takes the place of the private plan. If the model plans nothing
-there, the private plan stays.
+promises then may hold them, so it is private, even if it was asked for aloud. Then it cannot be
+done among others. No comparison of words can tell whether it holds any. So the turn is asked once
+more, from the prompt that it would have if others heard: what the model plans there is open,
+because nothing private was in the prompt. It takes the place of the private plan. If the model
+plans nothing there, the private plan stays.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ class OpenQuestion:
     def request(
         self, profile: ModelProfile, recalled: SearchResult | None, waited: float
     ) -> GenerationRequest | None:
-        """Return the request; None if its prompt is too large, or would hold private words after all.
+        """Return the request; None if its prompt is too large, or not free of private words.
 
         Args:
             recalled: The result of recall for :attr:`context`.

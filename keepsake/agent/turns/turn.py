@@ -39,7 +39,7 @@ from keepsake.agent.turns.context import UNPROMPTED, TurnContext, context_of, re
 from keepsake.agent.turns.offers import offers_of
 from keepsake.agent.turns.openly import OpenQuestion, private_acts
 from keepsake.agent.turns.prompting import BuiltPrompt, prompt_of
-from keepsake.agent.turns.rules import basis_of_rule, reply_by_rule
+from keepsake.agent.turns.rules import basis_of_rule, hint_to_meet, reply_by_rule
 from keepsake.agent.turns.scene import invitation_to, recall_for_turn
 from keepsake.errors import KeepsakeError, ModelError, ModelUnavailable
 from keepsake.events.values import ThoughtOutcome, Urgency
@@ -261,10 +261,12 @@ class Turn:
         invitation = invitation_to(self._tools, self._context)
         if invitation is None:
             memory = self._tools.memory
-            words = reply_by_rule(self._agent, self._context, partner, recalled, memory)
+            part = reply_by_rule(self._agent, self._context, partner, recalled, memory)
+            if hint := hint_to_meet(self._agent, self._context.words):
+                show_person(self._agent, partner, hint)
         else:
             words = await self._settle_by_rule(invitation, partner)
-        part = AnswerPart(PartKind.SPEECH, words)
+            part = AnswerPart(PartKind.SPEECH, words)
         await self._answering(None).carry_out(part, self._wait)
         self._end_answered(state.as_attempt())
 
