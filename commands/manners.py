@@ -7,6 +7,7 @@ import time
 import evennia
 from evennia.commands.default import comms
 from evennia.objects.models import ObjectDB
+from evennia.utils import create
 
 from commands.base import PlayerCommand, find_character, whereabouts
 from keepsake.agent.surroundings import identity_of
@@ -14,7 +15,7 @@ from keepsake.archive.message_types import MessageType
 from keepsake.contrib.evennia.audit import REPORTS, append
 from keepsake.contrib.evennia.creation import notify_builders
 from keepsake.contrib.evennia.wording import CannotDo, counted, harmless, listed, quoted, spoken
-from keepsake.language.perception import one_line
+from keepsake.language.perception import inner_quotes, one_line, unquoted
 from typeclasses.accounts import Account
 
 LONGEST_REPORT = 500  # characters
@@ -149,14 +150,17 @@ class CmdPage(comms.CmdPage):
     def func(self) -> None:
         """Send the page, or show why it was refused."""
         try:
-            self.check()
+            to, words = self.read()
         except CannotDo as refusal:
             self.msg((str(refusal), {"type": MessageType.FAILURE}))
+            return
+        if to:
+            self.send(to, words)
         else:
             super().func()
 
-    def check(self) -> None:
-        """Set the exact names and the words that Evennia's command reads.
+    def read(self) -> tuple[list[Account], str]:
+        """Return the players and the words for them; no players if old pages are asked for.
 
         Raises:
             CannotDo: The caller is muted or ignored, a name is wrong, or the words are missing.
@@ -164,7 +168,7 @@ class CmdPage(comms.CmdPage):
         if refusal := mute_message(self.caller):
             raise CannotDo(refusal)
         if not self.args or self.switches or self.args.isdigit():
-            return
+            return [], ""
         names = self.lhslist
         words = self.rhs
         if words is None:
@@ -174,8 +178,22 @@ class CmdPage(comms.CmdPage):
         if not spoken(words):
             raise CannotDo(f"What do you want to say to {listed([each.key for each in to])}?")
         for account in to:
-            if account.ignores(self.caller):
+            if account.ignores(self.caller) or not account.access(self.caller, "msg"):
                 raise CannotDo(f"{account.key} cannot be paged now. Nothing was sent.")
-        self.lhslist = [each.key for each in to]
-        self.rhs = words
-        self.args = f"{','.join(self.lhslist)}={words}"
+        return to, words.strip()
+
+    def send(self, to: list[Account], words: str) -> None:
+        """Keep the line for the players, as Evennia does, and show it in the words of this game."""
+        caller = self.caller
+        readers = " or ".join(f"id({each.id})" for each in (*to, caller))
+        locks = f"read:{readers} or perm(Admin);delete:id({caller.id}) or perm(Admin)"
+        tags = [("page", "comms")]
+        create.create_message(caller, words, receivers=to, locks=locks, tags=tags)
+        shown = inner_quotes(unquoted(words))
+        away = [each.key for each in to if not each.sessions.count()]
+        for each in to:
+            each.msg(f'{caller.key} tells you from afar, "{shown}"')
+        self.msg(f'You tell {listed([each.key for each in to])} from afar, "{shown}"')
+        if away:
+            be = "is" if len(away) == 1 else "are"
+            self.msg(f"{listed(away)} {be} not here now, and can read it later with `page`.")

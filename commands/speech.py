@@ -16,10 +16,13 @@ from keepsake.archive.message_types import MessageType
 from keepsake.contrib.evennia.hearing import POSE_MARK, happens, person_of
 from keepsake.contrib.evennia.wording import CannotDo, spoken
 from keepsake.happening import Manner, Pose, Speech
+from keepsake.language.perception import inner_quotes, unquoted
 from world.deed.happening import check_deeds
 
 SOCIALS = Path(__file__).resolve().parents[1] / "world" / "socials.yaml"
 _AFTER_NAME = "=:, \t"
+_CLOSED = re.compile(r"[^\w\s]'(?!\w)")
+"""A single mark that closes a quotation: it stands after punctuation, as no apostrophe does."""
 
 
 class SpeechCommand(PlayerCommand):
@@ -43,10 +46,10 @@ class SpeechCommand(PlayerCommand):
     def speech(self, words: str, missing: str, **kwargs: Any) -> str:
         """Return ``words`` as others hear them; raise CannotDo with ``missing`` if none are left.
 
-        Double quotes around the words are removed if there are no others.
+        Quotation marks around all the words are left out. Others become single ones, because the
+        game shows speech between double ones.
         """
-        if len(words) > 2 and words[0] == words[-1] == '"' and '"' not in words[1:-1]:
-            words = words[1:-1]
+        words = inner_quotes(unquoted(words))
         if not (speech := self.caller.at_pre_say(spoken(words), **kwargs)):
             raise CannotDo(missing)
         return str(speech)
@@ -68,10 +71,17 @@ class CmdSay(SpeechCommand):
 
     def speak(self) -> None:
         """Say it."""
-        speech = self.speech(self.args, "Say what? For instance: say Good evening.")
+        speech = self.speech(self._words, "Say what? For instance: say Good evening.")
         what = Speech(speaker=person_of(self.caller), words=speech)
         self.show(MessageType.SAY, '$You() $conj(say), "{speech}"', what, speech=speech)
         check_deeds(self.caller, speech)
+
+    @property
+    def _words(self) -> str:
+        """The words, with the quotation mark that was read as the command if it belongs to them."""
+        mark = str(self.cmdstring)
+        opens = mark == '"' or (mark == "'" and _CLOSED.search(self.args))
+        return f"{mark}{self.args}" if opens else str(self.args)
 
 
 class CmdShout(SpeechCommand):

@@ -164,10 +164,12 @@ class Pose:
 
     Attributes:
         gesture: What is seen, without the actor's name: ``nods.``; empty if that is not known.
+        by_agent: Whether an agent made it, so that no player chose its words.
     """
 
     actor: Person
     gesture: str = ""
+    by_agent: bool = False
     to: tuple[Person, ...] = ()
     shown: str = ""
 

@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import partial
+from itertools import takewhile
 from typing import Any
 
+from keepsake.agent.attention import TALK_SECONDS
 from keepsake.agent.runtime import runtime
 from keepsake.agent.surroundings import (
     hosts_guests,
@@ -151,7 +153,8 @@ def _remembers(agent: Any, *texts: str) -> bool:
 def _meet(agent: Any, now: Almanac) -> None:
     """Play a scene or tell news with another agent here, if the two have not met lately.
 
-    While others play a scene in this room, none begins.
+    A scene is for those who have nothing new to talk of: none is played if there is news for one of
+    them, or while players talk here. While others play a scene in this room, none begins.
     """
     seconds = runtime().seconds()
     if (agent.location.ndb.scene_until or 0.0) > seconds:
@@ -166,7 +169,8 @@ def _meet(agent: Any, now: Almanac) -> None:
         pairs = ((agent, other), (other, agent))
         news = [(*pair, rumour) for pair in pairs if (rumour := news_for(*pair, now.moment))]
         later = runtime().scheduler.later
-        played = _scene(agent, other, now)
+        has_new = news or any(one.mind.thinker.has_news_for(whom) for one, whom in pairs)
+        played = () if has_new or _players_talk(agent) else _scene(agent, other, now)
         for n, line in enumerate(played):
             actor, whom = pairs[line.actor != agent.key]
             later(LINE_SECONDS * n, partial(_play, line, actor, whom))
@@ -176,6 +180,17 @@ def _meet(agent: Any, now: Almanac) -> None:
             lines = len(played) + len(news)
             agent.location.ndb.scene_until = seconds + LINE_SECONDS * lines
             return
+
+
+def _players_talk(agent: Any) -> bool:
+    """Return whether a player here has spoken a moment ago, to whomever."""
+    near = people_near(agent)
+    players = {identity_of(each) for each in near if each.has_account}
+    if any(is_agent(each) and each.mind.thinker.in_talk for each in near):
+        return True
+    since = runtime().clock.now() - timedelta(seconds=TALK_SECONDS)
+    newest_first = takewhile(lambda each: each.time > since, reversed(_window(agent)))
+    return any(each.heard is not None and each.source_id in players for each in newest_first)
 
 
 def _meetings(agent: Any, who: str = "") -> Iterator[datetime]:
@@ -228,7 +243,7 @@ def _note_played(agent: Any, scene: Scene, now: datetime) -> None:
 
 
 def _play(line: SceneLine, actor: Any, whom: Any) -> None:
-    if not _together(actor, whom):
+    if not _together(actor, whom) or _players_talk(actor):
         return
     to = (Person(whom.key, identity_of(whom)),)
     place = place_of(actor)

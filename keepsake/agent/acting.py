@@ -38,7 +38,7 @@ from keepsake.happening import (
     What,
     addressees_of,
 )
-from keepsake.language.perception import one_line
+from keepsake.language.perception import inner_quotes, one_line
 from keepsake.logs import Subsystem, get_logger, logged
 from keepsake.prompt.verbs import PRIVATE, Command
 from keepsake.tasks.deed import spoken_to
@@ -73,11 +73,16 @@ class Basis:
             answer: recalled ones, and those that are answered.
         confidants: Who alone may know what the answer says, because the prompt held private
             words; None for everybody.
+        opens: The numbers of private acts of an earlier answer to the same words. What this
+            answer plans or promises openly takes their place.
+        plan: The number of the plan that the agent is about; 0 for none.
     """
 
     seen: int = 0
     rests_on: tuple[int, ...] = ()
     confidants: Audience | None = None
+    opens: tuple[int, ...] = ()
+    plan: int = 0
 
 
 NO_BASIS = Basis()
@@ -114,7 +119,7 @@ class CurrentAct:
     def has_words(self, line: str) -> bool:
         """Return whether a line has the words that the agent speaks."""
         words = one_line(self.what.words) if isinstance(self.what, Speech) else ""
-        return bool(words) and words in line
+        return bool(words) and (words in line or inner_quotes(words) in inner_quotes(line))
 
     @property
     def arrived(self) -> bool:
@@ -186,6 +191,7 @@ class Actor:
             reason="" if hidden else command.reason,
             event=event,
             answers=seen if late else 0,
+            plan=basis.plan,
             rests_on=_rests_on(what, basis, window),
             witnesses=witnesses,
             chain=chain,
@@ -197,7 +203,7 @@ class Actor:
                 what,
                 act=number,
                 redact=redact,
-                seen=seen,
+                basis=basis,
                 witnesses=witnesses,
             )
         if command.verb == KnownVerb.WALK:
@@ -216,7 +222,7 @@ class Actor:
         *,
         act: int,
         redact: str,
-        seen: int,
+        basis: Basis,
         witnesses: tuple[PersonId, ...] | None,
     ) -> Act:
         """Have the memory carry out a tool call; see :meth:`MemoryTools.perform`."""
@@ -230,8 +236,9 @@ class Actor:
             act=act,
             to=what.to[0] if isinstance(what, Deed) and what.to else None,
             redact=redact,
-            seen=seen,
+            seen=basis.seen,
             witnesses=witnesses,
+            opens=basis.opens,
         )
         return Act(command, result=result, memory=act)
 

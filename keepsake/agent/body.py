@@ -109,6 +109,11 @@ class RoomObject(GameObject, Protocol):
     def contents_get(self, *, content_type: str) -> Sequence[GameObject]:
         """Return what is in it: with ``character`` the people, with ``object`` the things."""
 
+    def filter_visible(
+        self, obj_list: Sequence[GameObject], looker: GameObject
+    ) -> Sequence[GameObject]:
+        """Return those of the objects in it that the looker can see."""
+
     def msg_contents(
         self,
         text: MessageText = None,

@@ -92,6 +92,18 @@ class Occasions:
         self._used.update(each.key for each in taken)
         return taken
 
+    def has_news_for(self, agent: Body, person: CharacterObject, now: datetime) -> bool:
+        """Return whether there is news for somebody here that was not used today."""
+        local = now.astimezone()
+        self._begin_day(local.date())
+        try:
+            window = self._memory.usable
+        except KeepsakeError:
+            return False
+        public = self._memory.private.heard_by(window, NOBODY)
+        news = self._news_for(agent, person, public, local)
+        return any(each.key not in self._used for each in news)
+
     def _begin_day(self, today: date) -> None:
         """Forget what was used on another day."""
         if today != self._day:

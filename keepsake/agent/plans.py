@@ -20,12 +20,15 @@ from twisted.python.failure import Failure
 
 from keepsake.agent.runtime import Runtime
 from keepsake.agent.scheduler import Alarm
-from keepsake.archive.privacy import Audience
+from keepsake.archive.privacy import Audience, is_redacted
+from keepsake.archive.records import Memory
 from keepsake.books.plans import Plan, PlanBook, PlanState
 from keepsake.errors import KeepsakeError
 from keepsake.events.values import Author
-from keepsake.happening import Person
+from keepsake.happening import KnownVerb, Person, Result
+from keepsake.language.perception import shorten
 from keepsake.logs import Subsystem, get_logger
+from keepsake.prompt.verbs import PRIVATE
 
 log = get_logger(Subsystem.PLANS)
 
@@ -40,6 +43,12 @@ BUSY = timedelta(hours=1)
 HOUR = 3600.0
 WRITE_SECONDS = 10.0
 """Seconds to write the file of plans. A disk that is slower must not keep the agent from acting."""
+MOST_STEPS = 8
+"""The most acts for a plan that a prompt repeats: an errand has three to five steps."""
+_LONGEST_STEP = 60
+"""The most characters of such an act."""
+_NO_STEPS = PRIVATE | {KnownVerb.EMOTE, KnownVerb.LOOK, KnownVerb.EXAMINE}
+"""Verbs of acts that change nothing in the world, so that no step of a plan is done by them."""
 RECENTLY = timedelta(hours=36)
 """How long a prompt says that a plan was missed."""
 
@@ -90,17 +99,21 @@ class Plans:
     # -- what a prompt shows
 
     def shown(self, audience: Audience) -> tuple[Plan, ...]:
-        """Return the plans that a prompt with this audience shows, in the order of the file."""
+        """Return the plans that a prompt with this audience shows, in order of time.
+
+        Plans without a time come last, in the order in which they were made.
+        """
         if not self.enabled:
             return ()
-        return tuple(each for each in self.book.current if _may_show(each, audience))
+        shown = (each for each in self.book.current if _may_show(each, audience))
+        return tuple(sorted(shown, key=_place_in_time))
 
     def missed(self, audience: Audience) -> tuple[Plan, ...]:
         """Return the plans that were missed lately."""
         if not self.enabled:
             return ()
         since = self._services.clock.now() - RECENTLY
-        return tuple(
+        missed = (
             each
             for each in self.book.items
             if each.state is PlanState.MISSED
@@ -108,6 +121,7 @@ class Plans:
             and each.at > since
             and _may_show(each, audience)
         )
+        return tuple(sorted(missed, key=_place_in_time))
 
     # -- the clock
 
@@ -291,15 +305,50 @@ def _may_show(plan: Plan, audience: Audience) -> bool:
     return plan.private is None or (bool(audience) and audience <= plan.private)
 
 
+def _place_in_time(plan: Plan) -> tuple[bool, float, int]:
+    """Return the key that sorts plans by time; those without one come last."""
+    return plan.at is None, plan.at.timestamp() if plan.at else 0.0, plan.number
+
+
 _STATES = {PlanState.DOING: " (begun)", PlanState.MISSED: " (missed)"}
 
 
-def line_of(plan: Plan) -> str:
-    """Return a plan as a prompt shows it: ``3. tomorrow 12:00, …: show her the ferry (begun)``."""
+def done_for(plan: Plan, window: Iterable[Memory]) -> tuple[str, ...]:
+    """Return what the agent did while it was about a plan, and did not fail, the oldest first.
+
+    Args:
+        window: Memories as the audience of a prompt may know them.
+
+    Returns:
+        The newest :data:`MOST_STEPS` acts: ``> walk to The Quay``. Gestures are no steps.
+    """
+    memories = tuple(window)
+    failed = {
+        each.what.act for each in memories if isinstance(each.what, Result) and not each.what.done
+    }
+    steps = (
+        f"> {shorten(each.text, _LONGEST_STEP)}"
+        for each in memories
+        if each.is_own
+        and each.plan == plan.number
+        and each.number not in failed
+        and each.verb not in _NO_STEPS
+        and not is_redacted(each)
+    )
+    return tuple(deque(steps, maxlen=MOST_STEPS))
+
+
+def line_of(plan: Plan, done: Sequence[str] = ()) -> str:
+    """Return a plan as a prompt shows it: ``3. tomorrow 12:00, …: show her the ferry (begun)``.
+
+    ``done``: What was done for it; see :func:`done_for`.
+    """
     since = f" (since memory {plan.since})" if plan.since else ""
-    return f"{plan.number}. {plan.line}{_STATES.get(plan.state, '')}{since}"
+    steps = f" (you did: {'; '.join(done)})" if done else ""
+    return f"{plan.number}. {plan.line}{_STATES.get(plan.state, '')}{since}{steps}"
 
 
-def lines_of(plans: Sequence[Plan]) -> tuple[str, ...]:
-    """Return each plan as :func:`line_of` does."""
-    return tuple(map(line_of, plans))
+def lines_of(plans: Sequence[Plan], window: Iterable[Memory] = ()) -> tuple[str, ...]:
+    """Return each plan as :func:`line_of` does, with what was done for it in the window."""
+    memories = tuple(window)
+    return tuple(line_of(each, done_for(each, memories)) for each in plans)

@@ -69,19 +69,29 @@ def options_of(agent: Body, *, stays: bool) -> Options:
     """Return the people, things and exits that the agent's verbs can name."""
     place = agent.location
     ways = [way for way in place.exits if way.access(agent, "view")] if place is not None else []
-    things = place.contents_get(content_type="object") if place is not None else ()
-    details = dict(place.db.details or {}) if place is not None else {}
-    first_names = {text: name for name, text in reversed(details.items())}.values()
+    things = things_seen(agent)
+    details = list(map(str, place.db.details or ())) if place is not None else []
+    seen = description_of(agent)
+    listed = [each for each in details if names(seen, each)]
     leads = ((str(way.key), _name_of_place(way.destination)) for way in ways)
     return Options(
         exits=keys_of(way for way in ways if way.access(agent, "traverse")),
         people=names_of(people_near(agent), agent),
-        things=(*names_of(things, agent), *map(str, reversed(first_names)), *map(str, details)),
+        things=(*names_of(things, agent), *listed),
+        unlisted=tuple(each for each in details if each not in listed),
         lying=names_of((thing for thing in things if thing.access(agent, "get")), agent),
         carried=names_of(agent.contents, agent),
         ways={way: f"{way} to {there}" if there else way for way, there in leads},
         stays=stays,
     )
+
+
+def things_seen(agent: Body) -> list[GameObject]:
+    """Return the things in the agent's room that it can see, as ``look`` shows them."""
+    place = agent.location
+    if place is None:
+        return []
+    return list(place.filter_visible(place.contents_get(content_type="object"), agent))
 
 
 def keys_of(objects: Iterable[GameObject]) -> tuple[str, ...]:
@@ -164,9 +174,13 @@ def show_person(agent: Body, person: Person, text: str) -> None:
             each.msg((text, {"type": "hint"}))
 
 
-def show_no_answer(agent: Body, impulse: Impulse) -> None:
-    """Tell a waiting player who is still here that no answer will come, as no model gave one."""
-    _show_waiting(agent, impulse, f"{agent.key} seems far away, and does not answer.")
+def show_no_answer(agent: Body, impulse: Impulse) -> bool:
+    """Tell a waiting player who is still here that no answer will come, as no model gave one.
+
+    Returns:
+        Whether anybody was told.
+    """
+    return _show_waiting(agent, impulse, f"{agent.key} seems far away, and does not answer.")
 
 
 def show_silence(agent: Body, impulse: Impulse) -> None:
@@ -174,10 +188,12 @@ def show_silence(agent: Body, impulse: Impulse) -> None:
     _show_waiting(agent, impulse, f"{agent.key} shrugs, and says nothing.")
 
 
-def _show_waiting(agent: Body, impulse: Impulse, line: str) -> None:
+def _show_waiting(agent: Body, impulse: Impulse, line: str) -> bool:
     here = [identity_of(person) for person in people_near(agent)]
-    if impulse.priority is Urgency.PLAYER and impulse.who in here:
+    waits = impulse.priority is Urgency.PLAYER and impulse.who in here
+    if waits:
         show_players(agent, line)
+    return waits
 
 
 def hosts_guests(agent: Body) -> bool:

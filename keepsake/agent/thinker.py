@@ -18,6 +18,7 @@ from keepsake.agent.attention import DIRECT, IDLE, Attention, Impulse, ImpulseKi
 from keepsake.agent.body import CharacterObject
 from keepsake.agent.memory.tools import MemoryTools
 from keepsake.agent.occasions import Occasion, Occasions
+from keepsake.agent.outage import Outage
 from keepsake.agent.plans import Due, Plans
 from keepsake.agent.runtime import Runtime
 from keepsake.agent.scheduler import Alarm
@@ -29,7 +30,6 @@ from keepsake.agent.surroundings import (
     is_agent,
     name_of,
     people_near,
-    show_no_answer,
     show_players,
     talkativeness,
 )
@@ -99,6 +99,7 @@ class Thinker:
         self._next_thought = Alarm(services.scheduler)
         settings = services.thinking.current
         self._attention = Attention(settings, services.random, self._seconds())
+        self._outage = Outage()
         self._new_turn = partial(
             Turn,
             ref=ref,
@@ -107,6 +108,7 @@ class Thinker:
             thoughts=self.log,
             services=services,
             pause=self._pause,
+            outage=self._outage,
             begin_plan=self._begin_due_plan,
             take_newer=lambda: self._attention.take_newer() if self._update_present() else None,
         )
@@ -244,6 +246,7 @@ class Thinker:
             present = {each.key for each in people} | {identity_of(each) for each in people}
             near = any(each.has_account for each in people)
             self._attention.set_present(present, player_near=near, now=now)
+            self._outage.set_present(present)
             if self.plans is not None and not agent.db.asleep:
                 met = [Person(name_of(each, agent), identity_of(each)) for each in people]
                 self.plans.set_present(met)
@@ -312,7 +315,7 @@ class Thinker:
             return
         # Paused, asleep, walking, nowhere, or memory cannot be written: it skips this thought.
         if state is AgentState.UNWRITABLE:
-            show_no_answer(agent, impulse)
+            self._outage.tell(agent, impulse, state)
         if state is AgentState.PAUSED and impulse.priority is Urgency.PLAYER:
             self._unanswered[impulse.key] = impulse
         self._finish(None)
@@ -329,6 +332,13 @@ class Thinker:
         if not occasions or self._talks_about(occasions):
             return None
         return replace(IDLE, why=" ".join(each.text for each in occasions))
+
+    def has_news_for(self, other: Body) -> bool:
+        """Return whether the agent, with a model that can act, has news for another one here."""
+        agent = self.body()
+        if agent is None or not self._services.acts_unprompted:
+            return False
+        return self._occasions.has_news_for(agent, other, self._services.clock.now())
 
     def _talks_about(self, occasions: Sequence[Occasion]) -> bool:
         """Begin a talk with the first agent whom an occasion is about; return whether it began."""

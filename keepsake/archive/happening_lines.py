@@ -38,6 +38,7 @@ def fields_of(what: What) -> dict[str, Any]:
             fields |= {"words": what.words, "manner": what.manner.value}
         case Pose():
             fields |= {"gesture": what.gesture} if what.gesture else {}
+            fields |= {"by_agent": True} if what.by_agent else {}
         case Deed():
             fields |= {"verb": what.verb}
             fields |= {"objects": list(what.objects)} if what.objects else {}
@@ -73,7 +74,8 @@ def what_in(record: Mapping[str, Any]) -> What:
             )
         case HappeningKind.POSE:
             gesture = str(record.get("gesture", ""))
-            return Pose(actor=actor, gesture=gesture, to=to, shown=shown)
+            by_agent = bool(record.get("by_agent", False))
+            return Pose(actor=actor, gesture=gesture, by_agent=by_agent, to=to, shown=shown)
         case HappeningKind.RESULT:
             return Result(
                 verb=str(record.get("verb", "")),

@@ -31,8 +31,8 @@ def is_private(memory: Memory) -> bool:
 
 
 def is_redacted(memory: Memory) -> bool:
-    """Return whether the words of a whisper were left out, as :func:`redacted` does."""
-    return isinstance(memory.what, Speech) and is_private(memory) and not memory.what.words
+    """Return whether its private words were left out, as :func:`redacted` does."""
+    return is_private(memory) and memory == redacted(memory)
 
 
 @lru_cache(maxsize=4096)

@@ -85,6 +85,7 @@ class MemoryFacts(TypedDict, total=False):
     chain: str
     told: str
     answers: int
+    plan: int
     rests_on: tuple[int, ...]
     witnesses: tuple[PersonId, ...] | None
 
@@ -110,6 +111,7 @@ class Memory:
         told: For hearsay: what is told, without where the speaker has it from.
         answers: For an own act: the newest memory in the prompt that it answers, if more memories
             came while it was written; else 0.
+        plan: For an own act: the number of the plan that the agent was about; 0 for none.
         rests_on: For an own act: the numbers of the memories that its prompt showed because they
             bear on it.
         witnesses: Who else perceived it, by identity, if it was not for everybody here; None if
@@ -129,6 +131,7 @@ class Memory:
     chain: str = ""
     told: str = ""
     answers: int = 0
+    plan: int = 0
     rests_on: tuple[int, ...] = ()
     witnesses: tuple[PersonId, ...] | None = None
 
@@ -283,11 +286,12 @@ class Memory:
     def line(self) -> str:
         """The text as shown outside the archive, with the number of repeats.
 
-        A pose is marked as one: the player chooses its words, and they may read like speech or a
-        departure. No other input of a player comes out as ``Tom poses: …``.
+        A player's pose is marked as one: the player chooses its words, and they may read like
+        speech or a departure. No other input of a player comes out as ``Tom poses: …``. A gesture
+        of an agent is shown as everybody saw it.
         """
         text = self.text
-        if isinstance(self.what, Pose) and not self.is_own:
+        if isinstance(self.what, Pose) and not (self.is_own or self.what.by_agent):
             played = self.what.gesture or text
             text = f"{self.source or 'Somebody'} poses: {played}".replace('"', "'")
         return f"{text} (repeated {self.repeats}×)" if self.repeats > 1 else text
@@ -339,6 +343,7 @@ class Memory:
             chain=str(record.get("chain", "")),
             told=str(record.get("told", "")) or old_lines.told_in(what, record),
             answers=int(record.get("answers", 0)),
+            plan=int(record.get("plan", 0)),
             rests_on=tuple(map(int, record.get("rests_on", ()))),
             witnesses=witnesses,
         )
@@ -354,6 +359,7 @@ _OPTIONAL = (
     "chain",
     "told",
     "answers",
+    "plan",
 )
 """Fields of a memory that its archive line omits if empty."""
 

@@ -300,8 +300,14 @@ class Commitments(ListBook[Commitment]):
                     shown.append(item.line)
         return tuple(shown)
 
-    def add(self, new: Commitment, by: Author = Author.AGENT) -> Commitment:
+    def add(
+        self, new: Commitment, by: Author = Author.AGENT, *, opens: Collection[int] = ()
+    ) -> Commitment:
         """Add a promise or a rule, and return it as stored.
+
+        Args:
+            opens: The memories of private promises, made in an answer to the same words. The new
+                one takes the place of those to the same person.
 
         Raises:
             NoteRefused: It has no words, is too long or there already, or the list is full.
@@ -316,9 +322,15 @@ class Commitments(ListBook[Commitment]):
             )
         who = " ".join(for_prompt(new.who).replace(":", " ").split())[:48].strip()
         item = replace(new, who=who, text=text)
+        closed = [
+            each
+            for each in self.items
+            if each.number in opens and (each.kind, each.who) == (item.kind, item.who)
+        ]
 
         def plan(items: tuple[Commitment, ...]) -> Commitment:
-            same = (each for each in items if (each.kind, each.who) == (item.kind, item.who))
+            others = (each for each in items if each not in closed)
+            same = (each for each in others if (each.kind, each.who) == (item.kind, item.who))
             if any(each.text.casefold() == text.casefold() for each in same):
                 raise NoteRefused("That is already in the list")
             if sum(each.cost for each in (*items, item)) > PROMISED_LIMIT:
@@ -330,6 +342,8 @@ class Commitments(ListBook[Commitment]):
         self._store.emit(
             MemoryOp.NOTICED, by, n=item.number, of=item.kind.value, size=len(item.text)
         )
+        if closed:  # after the new one is on disk, so that a kill loses neither
+            self.close(lambda each: each in closed, by)
         return item
 
     def find(self, which: str) -> Commitment:

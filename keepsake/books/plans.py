@@ -41,6 +41,8 @@ MOST_OPEN = 12
 """The most plans that are open or begun. More would crowd a prompt, and nobody means so much."""
 KEPT_ENDED = 20
 """How many ended plans the file keeps; the archive has all."""
+OPENED = "opened"
+"""The change of a private plan that anybody may know now, in other words."""
 GRACE = timedelta(minutes=15)
 """How long after its time a plan can still be kept. Later it is missed."""
 
@@ -288,8 +290,13 @@ class PlanBook(ListBook[Plan]):
         """The plans that are open or begun, in the order of the file."""
         return tuple(each for each in self.items if not each.state.has_ended)
 
-    def add(self, plan: Plan, by: Author = Author.AGENT) -> Plan:
+    def add(self, plan: Plan, by: Author = Author.AGENT, *, opens: Collection[int] = ()) -> Plan:
         """Add a plan, and return it with its number.
+
+        Args:
+            opens: The memories of private plans, made in an answer to the same words, of which an
+                open plan takes the place: of the one for the same time, place and person, else of
+                the only one.
 
         Raises:
             NoteRefused: The same is planned already, too much is, or the file cannot be written.
@@ -298,7 +305,7 @@ class PlanBook(ListBook[Plan]):
 
         def make(items: tuple[Plan, ...]) -> Plan:
             nonlocal made
-            current = [each for each in items if not each.state.has_ended]
+            current = [each for each in items if not each.state.has_ended and each != closed]
             if any(_same(each, plan) for each in current):
                 raise NoteRefused("That is planned already")
             if len(current) >= MOST_OPEN:
@@ -309,9 +316,26 @@ class PlanBook(ListBook[Plan]):
             return made
 
         with self._changing:
-            self._change(make)
-            self._changed(made, "made", by)
+            closed = self._closed_by(plan, opens)
+            if closed is None:
+                self._change(make)
+                self._changed(made, "made", by)
+            else:
+                make(self.items)
+                made = replace(plan, number=closed.number, state=closed.state)
+                self._rewrite(closed, made)
+                self._changed(made, OPENED, by)
         return made
+
+    def _closed_by(self, plan: Plan, opens: Collection[int]) -> Plan | None:
+        """Return the private plan of which an open one takes the place; None if there is none."""
+        if plan.private is not None:
+            return None
+        private = [x for x in self.current if x.since in opens and x.private is not None]
+        alike = [each for each in private if _alike(each, plan)]
+        if alike:
+            return alike[0]
+        return private[0] if len(private) == 1 else None
 
     def adopt(self) -> list[Plan]:
         """Give plans that a person wrote into the file a number and a date; return them.
@@ -443,6 +467,15 @@ def _same(one: Plan, other: Plan) -> bool:
     if one.number and other.number:
         return one.number == other.number
     return (one.what.casefold(), one.when) == (other.what.casefold(), other.when)
+
+
+def _alike(one: Plan, other: Plan) -> bool:
+    """Whether two plans are for the same time, place and person, whatever is to be done."""
+    if one.at is None or other.at is None:
+        together = one.when == other.when
+    else:
+        together = abs(one.at - other.at) <= GRACE
+    return together and (one.where, one.whom) == (other.where, other.whom)
 
 
 def _clean(why: str) -> str:

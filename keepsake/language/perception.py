@@ -26,6 +26,9 @@ _COMMON = """
     try under until up us very want was way we well went were what when where which while who why
     will with would yes yet you your yours
 """
+QUOTES = {'"': '"', "“": "”", "„": "“", "«": "»", "「": "」"}
+"""Quotation marks: each opening one with the one that closes it."""
+_INNER = str.maketrans({'"': "'", "“": "‘", "”": "’"})
 COMMON_WORDS = frozenset(_COMMON.split())
 """Stop words: words that say nothing about what happened."""
 
@@ -68,6 +71,29 @@ def stem(word: str) -> str:
     word = word.casefold()
     short = word[: -next((len(each) for each in _ENDINGS if word.endswith(each)), -len(word))]
     return short if len(short) > 2 else word
+
+
+def unquoted(text: str) -> str:
+    """Return a text without the quotation marks around all of it, or one that has no partner.
+
+    ``"Hush," he said.`` keeps its marks, because they are around a part of it.
+    """
+    bare = text.strip()
+    close = QUOTES.get(bare[:1])
+    if close and len(bare) > 2 and bare.find(close, 1) == len(bare) - 1:
+        return bare[1:-1].strip()
+    if close and close not in bare[1:]:
+        return bare[1:].strip()
+    opening = next((each for each, end in QUOTES.items() if bare.endswith(end)), "")
+    inches = bare[-2:-1].isalnum()  # a board of 5"
+    if opening and opening not in bare[:-1] and not inches:
+        return bare[:-1].strip()
+    return bare
+
+
+def inner_quotes(words: str) -> str:
+    """Return words with single quotation marks, to stand between double ones."""
+    return words.translate(_INNER)
 
 
 def telling(text: str) -> set[str]:

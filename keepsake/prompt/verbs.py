@@ -203,12 +203,19 @@ class Options:
 
     exits: tuple[str, ...] = ()
     people: tuple[str, ...] = ()
-    things: tuple[str, ...] = ()  # things here, then details of the place, other names last
+    things: tuple[str, ...] = ()  # things here, then details that the place's description names
+    # names of other details: whoever has read of one may look at it, but no list gives it away
+    unlisted: tuple[str, ...] = ()
     lying: tuple[str, ...] = ()  # the things that can be picked up
     carried: tuple[str, ...] = ()
     # the visible exits, each with its destination: ``north to The Quay``
     ways: Mapping[str, str] = field(default_factory=dict)
     stays: bool = False  # whether it must not leave now: it is in a talk, or has guests
+
+    def known(self, takes: Takes) -> tuple[str, ...]:
+        """Return the names that are understood for a kind of argument, unlisted ones included."""
+        listed = self.of(takes)
+        return (*listed, *self.unlisted) if takes in (Takes.THING, Takes.MAYBE_THING) else listed
 
     def of(self, takes: Takes) -> tuple[str, ...]:
         """Return the names for a kind of argument (for a gift, the things); empty if none apply."""

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from keepsake.happening import KnownVerb
-from keepsake.language.perception import LAST_COMMA, one_line, pattern
+from keepsake.language.perception import LAST_COMMA, QUOTES, one_line, pattern, unquoted
 from keepsake.logs import Subsystem, get_logger
 from keepsake.ports import ToolCall
 from keepsake.tasks.deed import deed_of
@@ -44,7 +44,6 @@ _LABEL = r"^[*_]{{0,2}}~?{}[*_]{{0,2}}\s*[:>]+[*_]{{0,2}}\s*"
 _SENTENCE_END = re.compile(r"(?:(?<=\w{4})\.|[!?…]+|\.{3})[\"”’»)*]*(?=\s+\S)|[。！？]+[」』”）]*")
 """A full stop ends a sentence only after four letters or more, so that titles do not end one."""
 _OPENING = ">*([¿¡…'‘\"“„«「"
-_QUOTES = {'"': '"', "“": "”", "„": "“", "«": "»", "「": "」"}
 
 
 class PartKind(StrEnum):
@@ -163,7 +162,7 @@ class AnswerReader:
     def _sentence(self) -> AnswerPart | None:
         """Return the first sentence of the unfinished line, if it is plain speech."""
         opening = self._label.sub("", self._rest.lstrip())[:1]
-        marks = ("", ">", "`", "~", "{", "<", *OPENING, *_QUOTES)
+        marks = ("", ">", "`", "~", "{", "<", *OPENING, *QUOTES)
         if self._json or self._held or opening in marks:
             return None  # not speech, or speech whose end is needed
         if self._rest.lstrip().startswith(self.name):
@@ -192,7 +191,7 @@ class AnswerReader:
             self.altered.append(line)
             return rest.strip() if is_tag else ""
         bare = self._label.sub("", line)
-        close = _QUOTES.get(bare[:1])
+        close = QUOTES.get(bare[:1])
         if close and len(bare) > 2 and bare.find(close, 1) == len(bare) - 1:
             bare = bare[1:-1].strip()
         if bare != line:
@@ -217,7 +216,7 @@ def _command(line: str) -> Iterator[AnswerPart]:
     command, _, reason = line.partition(" | ")
     verb, _, words = command.partition(" ")
     if verb.casefold() == KnownVerb.SAY:
-        yield from (replace(part, reason=reason) for part in _speech(words.strip('"“” ')))
+        yield from (replace(part, reason=reason) for part in _speech(unquoted(words)))
     elif verb.casefold() == KnownVerb.EMOTE:
         if gesture := _clean(words.strip("* ")):
             yield AnswerPart(PartKind.EMOTE, gesture, reason)

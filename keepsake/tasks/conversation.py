@@ -76,7 +76,7 @@ def turns_of(window: Iterable[Memory]) -> list[ChatTurn]:
 
 def _hidden_whisper(memory: Memory) -> str:
     """Return ``You whisper to Tom.`` for an own whisper without its words; else empty."""
-    return for_prompt(memory.text) if memory.is_own and is_redacted(memory) else ""
+    return for_prompt(memory.text) if memory.said is not None and is_redacted(memory) else ""
 
 
 def asks(memory: Memory) -> bool:

@@ -13,7 +13,7 @@ from itertools import dropwhile
 from typing import Any
 
 from keepsake.happening import KnownVerb
-from keepsake.language.perception import disarm, one_line, pattern, shorten
+from keepsake.language.perception import disarm, one_line, pattern, shorten, unquoted
 from keepsake.ports import Tool, ToolCall
 from keepsake.prompt.verbs import (
     SLOT,
@@ -128,7 +128,7 @@ def _argument(verb: Verb, rest: str, options: Options) -> Command:
     name = verb.name
     match verb.takes:
         case Takes.TEXT:
-            words = rest.strip('*"“” ')[:LONGEST_WORDS]
+            words = unquoted(rest.strip("* "))[:LONGEST_WORDS]
             return Command(name, words, words=words)
         case Takes.WORDS:
             words = _own_words(rest)
@@ -165,7 +165,7 @@ def _directed(verb: Verb, rest: str, options: Options) -> Command:
     match verb.takes:
         case Takes.WHISPER:
             who, words = _halves(rest, r"\s*[=:,]\s*", people)
-            words = words.strip('"“” ')[:LONGEST_WORDS]
+            words = unquoted(words)[:LONGEST_WORDS]
             return spoken_to(name, _person(who, people), words) if words else Command(name)
         case Takes.GIFT:  # ``lamp to Tom``, ``lamp = Tom``
             thing, who = _halves(rest, r"\s+to\s+|\s*=\s*")
@@ -229,7 +229,7 @@ def _thing(verb: Verb, thing: str, options: Options) -> str:
     names = options.of(verb.takes)
     if not thing and verb.takes is Takes.MAYBE_THING:
         return ""
-    if name := find_named(thing, names):
+    if name := find_named(thing, options.known(verb.takes)):
         return name
     can = (
         f"you can only {verb.name} {either(names)}" if names else f"there is nothing to {verb.name}"

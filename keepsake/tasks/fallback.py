@@ -2,7 +2,8 @@
 
 The answer to a question is the best matching sentence: one that the asker said before, as a quote,
 or a sentence of the agent's persona that is not secret, in the first person. Without a match the
-agent says that it does not know. Anything but a question gets a stock line of ``fallback.yaml``.
+agent says that it does not know. A greeting, a farewell or thanks get a stock line of
+``fallback.yaml``. Anything else gets a gesture, because no words fit both grief and a joke.
 The caller passes no sentences of other people.
 """
 
@@ -21,6 +22,7 @@ import yaml
 
 from keepsake.books.persona import SECRET
 from keepsake.language.perception import COMMON_WORDS, closed, sentences, stems, words
+from keepsake.tasks.answer import AnswerPart, PartKind
 
 LEAST_SCORE = 0.4
 """The least score of a sentence that answers a question. The words in common score 0 to 1."""
@@ -34,6 +36,9 @@ _LONGEST = 300
 _LONGEST_PAIR = 160
 _LONGEST_NAME = 31
 _SHORT = 7
+_UNKNOWN = "unknown"
+_HEARD = "heard"
+"""The kind of stock lines that are gestures."""
 _MARKUP = str.maketrans(dict.fromkeys("~<>|{}[]*_#`\\^@="))
 _DATA: Mapping[str, Any] = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text("utf-8"))
 STOCK: Mapping[str, Mapping[str, Any]] = _DATA["languages"]
@@ -81,8 +86,9 @@ def answer(
     rng: Random,
     arrival: bool = False,
     given: str = "",
-) -> str:
-    """Return one line of speech, without markup; never empty.
+    asks_to_meet: bool = False,
+) -> AnswerPart:
+    """Return one line of speech or one gesture, without markup; never empty.
 
     Args:
         said: The words of ``partner``; empty if they only arrived or gave something.
@@ -91,19 +97,26 @@ def answer(
         rng: Chooses among stock lines.
         arrival: Whether ``partner`` only arrived.
         given: The thing that ``partner`` gave; empty for nothing.
+        asks_to_meet: Whether the words may ask the agent to meet, which no rule understands.
     """
     names = {agent.casefold(), partner.casefold()}
-    kind = "unknown"
+    kind = _UNKNOWN
     question = _parse(said, names)
     if given or arrival:
         kind = "given" if given else "greetings"
     elif not _asks(said, question.stock):
         kind = _courtesy(question, names)
     elif told := _best_answer(question, partner, lines):
-        return told
-    chosen: list[str] = [
-        each.format(who=partner.translate(_MARKUP)) for each in question.stock[kind]
-    ]
+        return AnswerPart(PartKind.SPEECH, told)
+    if asks_to_meet and kind == _UNKNOWN:
+        kind = _HEARD
+    words_or_gesture = PartKind.EMOTE if kind == _HEARD else PartKind.SPEECH
+    return AnswerPart(words_or_gesture, _chosen(question.stock[kind], partner, said_before, rng))
+
+
+def _chosen(stock: Sequence[str], partner: str, said_before: Sequence[str], rng: Random) -> str:
+    """Return the stock line that was said the longest ago."""
+    chosen: list[str] = [each.format(who=partner.translate(_MARKUP)) for each in stock]
     last = {each: at for at, each in enumerate(said_before)}
     return min(rng.sample(chosen, len(chosen)), key=lambda each: last.get(each, -1))
 
@@ -151,7 +164,7 @@ def _courtesy(question: _Question, names: Iterable[str]) -> str:
     for kind, means in (("thanked", "thanks"), ("farewells", "bye"), ("greetings", "hello")):
         if rest and rest.issubset(question.stock[means].split()):
             return kind
-    return "heard"
+    return _HEARD
 
 
 def _matches(kind: str, question: _Question) -> bool:

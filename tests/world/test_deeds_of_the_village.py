@@ -267,6 +267,24 @@ class TestBuilders(DeedsVillage):
         assert quay.db.desc == "Changed by a builder."
 
 
+class TestApples(DeedsVillage):
+    """The first deed, in another order."""
+
+    def test_apples_that_were_given_before_mira_asked_for_them_count(self):
+        self.put(self.ada, "orchard")
+        assert "comes back with a basket" in self.type("talk bram Are there apples?", self.ada)
+        self.put(self.mira, "quay")
+        self.put(self.ada, "quay")
+        self.type("give basket to mira", self.ada)
+        self.put(self.mira, "kettle")
+        self.put(self.ada, "kettle")
+        assert "asked" in progress(self.ada)["apples"]["steps"]
+        self.put(self.ada, "clock_shop")
+        self.type("talk oswin Mira says that the soup is on.", self.ada)
+        self.put(self.ada, "kettle")
+        assert progress(self.ada)["apples"]["end"] == "carried"
+
+
 class TestAnswers(DeedsVillage):
     """A step of a deed answers its listener's questions, so that no model is asked."""
 
@@ -303,6 +321,41 @@ class TestAnswers(DeedsVillage):
         told = strip_ansi("\n".join(self.heard))
         assert 0 < told.find("when these two agree") < told.find("My wife.")
         assert "And who was Ada?" in self.prompts_of("Oswin")[before]
+
+
+class TestAnswersWithAModelThatActs(DeedsVillage):
+    """A step of a deed is done; what the player said besides is for the model."""
+
+    def asked(self, words: str, *replies: str) -> list[str]:
+        """Ask Bram in the orchard; return the prompts of his answer."""
+        self.replies = ["> wait"]
+        self.play("orchard: look")
+        self.pass_time(30)
+        before = len(self.prompts())
+        self.replies = [*replies, "> wait"]
+        self.type(f"talk bram {words}")
+        self.pass_time(10)
+        return [each for each in self.prompts()[before:] if "You are Bram" in each]
+
+    def test_a_longer_request_is_answered_by_the_step_and_by_the_model(self):
+        words = "Bram, bring Oswin two apples and ask how his clocks are."
+        plan = "I'll go right away.\n> plan now, Oswin: bring him two apples"
+        (prompt, *_) = self.asked(words, plan)
+        told = strip_ansi("\n".join(self.heard))
+        assert 0 < told.find("comes back with a basket") < told.find("I'll go right away.")
+        assert words in prompt
+        assert "you filled a basket such as Mira bakes from" in prompt
+        mind = self.agent("bram").mind
+        assert mind is not None
+        assert [each.what for each in mind.books.plans.current] == ["bring him two apples"]
+
+    def test_a_request_of_the_steps_own_words_needs_no_model(self):
+        assert self.asked("Bram, are there any apples?") == []
+        assert "comes back with a basket" in strip_ansi("\n".join(self.heard))
+
+
+class TestDeedsAsMemories(DeedsVillage):
+    """What agents remember of deeds."""
 
     def test_a_deeds_text_about_the_agent_itself_is_no_news_for_others(self):
         self.play("kettle: look")

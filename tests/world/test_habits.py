@@ -13,7 +13,7 @@ from evennia.utils.text2html import parse_html
 
 from keepsake.contrib.evennia.creation import create_agent
 from keepsake.contrib.evennia.wording import LONGEST_SPEECH, spoken
-from keepsake.language.perception import one_line
+from keepsake.language.perception import inner_quotes, one_line
 from tests.sentences import table
 from tests.world.agents_world import AgentsWorld
 
@@ -127,8 +127,8 @@ class TestHabits(AgentsWorld):
             for words in HOSTILE:
                 self.heard["Ada"].clear()
                 self.type(form.replace("{}", words))
-                shown = strip_ansi(self.heard["Ada"][-1])
-                assert one_line(words).replace("|l", "| l") in shown, (form, words)
+                shown = inner_quotes(strip_ansi(self.heard["Ada"][-1]))
+                assert inner_quotes(one_line(words)).replace("|l", "| l") in shown, (form, words)
                 assert shown.isprintable(), (form, words)
             self.heard["Ada"].clear()
             assert "1,001 characters" in self.type(form.format("x" * (LONGEST_SPEECH + 1)))

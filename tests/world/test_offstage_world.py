@@ -193,3 +193,21 @@ class TestMeetings(Offstage):
         with patch.object(days, "scenes", lambda: (ONE_SCENE,)):
             self.pass_minutes(4)
         assert self.eels_heard(heard) == 0
+
+    def test_no_scene_is_played_where_there_is_news_or_a_player_talks(self):
+        self.char1.location = self.quay
+        self.char2.location = self.quay
+        heard = self.capture(self.char1)
+        with patch.object(days, "scenes", lambda: (ONE_SCENE,)):
+            for _ in range(6):
+                self.char1.execute_cmd("say to Char2 The tide is late.")
+                self.pass_minutes(1)
+            assert self.eels_heard(heard) == 0
+            deed = Deed(actor=person_of(self.char2), verb="deed")
+            with happens(deed, importance=7):
+                shown = ("Char2 brought Mira her cup back.", {"type": "deed"})
+                self.mira.msg(shown, from_obj=self.char2)
+            self.time.time += timedelta(minutes=5)
+            self.pass_minutes(4)
+            assert any("brought Mira her cup back" in each for each in heard)
+            assert self.eels_heard(heard) == 0

@@ -108,6 +108,92 @@ class TestPlans(AgentsWorld):
         assert "say nothing of it" in prompt
         assert not any("chest" in line or "willow" in line for line in heard)
 
+    def whisper_before(self) -> None:
+        """Let Tom whisper something, alone with Mira."""
+        self.char2.move_to(self.add_room("The Loft"), quiet=True)
+        self.replies = ["I keep it to myself.", "> wait"]
+        self.char1.execute_cmd("whisper Mira = My brother forged the harbour seal.")
+        self.pass_time(5)
+
+    def test_an_errand_given_aloud_after_a_whisper_is_done_among_others(self):
+        self.whisper_before()
+        bram = self.add_agent("Bram")
+        bram.move_to(self.quay)
+        bram.db.paused = True
+        ada = self.add_player(2, "Ada")
+        ada.move_to(self.quay)
+        heard = self.capture(ada)
+        errand = "> plan now, the Quay, Bram: ask him for honey"
+        first, second, *_ = self.ask(
+            "Ask Bram at the quay for honey, please.",
+            f"I will, as your brother the forger likes it.\n{errand} for the forger",
+            f"At once!\n{errand}",
+        )
+        assert "forged" in first
+        assert "forged" not in second
+        assert "You have answered this already." in second
+        assert "Ask Bram at the quay for honey, please." in second
+        (plan,) = self.plans.current
+        assert (plan.private, plan.what) == (None, "ask him for honey")
+        assert not any("At once!" in line for line in self.lines())
+        before = len(self.prompts())
+        self.replies = ["> walk to the Quay", "> talk Bram = Some honey, Bram?", "> wait"]
+        self.pass_minutes(2)
+        assert any("some honey" in line.casefold() for line in heard)
+        assert not any("forge" in each.replace("forget", "") for each in self.prompts()[before:])
+
+    def test_a_plan_that_open_words_do_not_make_stays_private(self):
+        self.whisper_before()
+        prompts = self.ask("You know what to do.", "> plan in 9 minutes: burn the seal", "> wait")
+        assert len(prompts) == 2
+        (plan,) = self.plans.current
+        assert (plan.private, plan.what) == ({identity_of(self.char1)}, "burn the seal")
+
+    def test_a_promise_given_aloud_after_a_whisper_is_open(self):
+        self.whisper_before()
+        self.ask(
+            "Will you keep me a loaf?",
+            "> promise Tom: keep a loaf for the forger's brother",
+            "> promise Tom: keep him a loaf",
+        )
+        (line,) = self.mind.memory.commitments.lines()
+        assert "keep him a loaf" in line
+        prompt = "".join(self.ask("Good day.", "Good day.", who=self.add_player(2, "Ada")))
+        assert "keep him a loaf" in prompt
+
+    def test_an_answer_to_a_whisper_is_asked_once(self):
+        self.replies = ["> plan in 9 minutes: dig", "> plan in 9 minutes: dig elsewhere", "> wait"]
+        self.char1.execute_cmd("whisper Mira = Dig with me.")
+        self.pass_time(5)
+        (plan,) = self.plans.current
+        assert plan.what == "dig"
+
+    def test_what_one_hears_after_a_private_result_is_not_private_to_another(self):
+        self.replies = ["> plan in 9 minutes: dig", "> wait"]
+        self.char1.execute_cmd("whisper Mira = Dig with me.")
+        self.pass_time(5)
+        ada = self.add_player(2, "Ada")
+        self.ask("Bake me a loaf?", "> plan in 9 minutes: bake her a loaf", who=ada)
+        assert [each.private for each in self.plans.current if "loaf" in each.what] == [None]
+
+    def test_a_prompt_lists_plans_by_time_and_what_was_done_for_them(self):
+        self.ask("Do it.", "> plan Sunday 12:00: row\n> plan whistle")
+        errand = "> plan in 3 minutes: ask Bram at the quay for honey; drop the cup here"
+        cup = self.add_thing("cup")
+        cup.location = self.mira
+        self.ask("And this.", errand)
+        (prompt,) = self.ask("Well?", "Soon.")[:1]
+        lines = [x for x in prompt.splitlines() if x.startswith(("- 1. ", "- 2. ", "- 3. "))]
+        assert [each[2] for each in lines] == ["3", "1", "2"]
+        self.replies = ["> drop cup\n> get crown\n*nods*", "> walk to the Quay", "> wait"]
+        before = len(self.prompts())
+        self.pass_minutes(4)
+        woken, second, third, *_ = self.prompts()[before:]
+        assert "(you did:" not in woken
+        assert "(begun) (since memory" in second
+        assert "(you did: > drop cup)" in second
+        assert "(you did: > drop cup; > walk the Quay)" in third
+
     def test_players_see_what_is_planned_with_them_and_no_surprise(self):
         tom = Person("Tom", "12-1")
         plans = [

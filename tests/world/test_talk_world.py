@@ -113,14 +113,28 @@ class TestAnswers(TalkWorld):
 
     def test_an_answer_may_speak_to_somebody_else_too(self):
         heard = self.capture(self.add_player(2, "Ann"))
+        self.room1.db.desc = "A hearth, and a fire in it. On a hook hangs nothing."
         self.room1.db.details = {"hearth": "Peat.", "fire": "Peat.", "hook": "Bare."}
         reply = "Good day, Tom.\n> talk Ann = And to you.\n> talk Tom and Ann = Both."
         recital = "\n> talk Ann = Never repeat a line that you have said, and tell nobody what."
         (sent,) = self.ask("Good day.", reply + recital)
         assert "talk <name> = <words> (" in sent[-1]["content"]
-        assert "hearth, hook, fire, Tom" in sent[-1]["content"], "other names last"
+        assert "hearth, fire, hook, Tom" in sent[-1]["content"]
         said = [line for line in heard if line.startswith("Mira")]
         assert said == ['Mira says to Tom, "Good day, Tom."', 'Mira says to you, "And to you."']
+
+    def test_lists_have_only_what_the_agent_can_see_here(self):
+        self.room1.db.desc = "A low room with a hearth."
+        self.room1.db.details = {"hearth": "Peat.", "loose brick": "A letter is behind it."}
+        letter = self.add_thing("letter")
+        letter.locks.add("view:false()")
+        self.add_thing("lamp")
+        (sent, *_) = self.ask("Good day.", "> look loose brick")
+        assert "hearth" in sent[-1]["content"]
+        assert "lamp" in sent[-1]["content"]
+        assert "brick" not in sent[-1]["content"]
+        assert "letter" not in sent[-1]["content"]
+        assert "A letter is behind it." in "\n".join(self.lines()), "she may know of it"
 
     def test_the_budget_of_the_models_prompts_is_known_before_the_first_talk(self):
         unknown = self.services.compaction_config.budget
@@ -251,6 +265,30 @@ class TestGuards(TalkWorld):
 class TestModelGone(TalkWorld):
     """A model that fails and works again later."""
 
+    def away_lines(self) -> int:
+        return sum("seems far away" in line for line in self.heard)
+
+    def test_an_outage_is_told_once_to_each_player_and_again_after_a_change(self):
+        self.fake.always("/api/chat", Reply(status=500))
+        self.ask("Is anybody there?", seconds=8)
+        for _ in range(3):  # as once a minute
+            self.mind.thinker.answer_waiting()
+            self.pass_time(60)
+        self.ask("Hello?", seconds=8)
+        assert self.away_lines() == 1
+        self.char1.move_to(self.add_room("The Quay"))
+        self.pass_time(90)
+        self.char1.move_to(self.room1)
+        self.ask("And now?", seconds=8)
+        assert self.away_lines() == 2
+        self.fake.always("/api/chat", Reply())
+        self.pass_time(60)
+        self.ask("Now?", "Now I am, Tom.", seconds=8)
+        self.fake.always("/api/chat", Reply(status=500))
+        self.pass_time(60)
+        self.ask("Still?", seconds=8)
+        assert self.away_lines() == 3
+
     def test_the_last_line_is_answered_when_the_model_works_again(self):
         self.fake.always("/api/chat", Reply(status=500))
         self.ask("Is anybody there?", seconds=8)
@@ -309,6 +347,16 @@ class TestFollowing(DeedsWorld):
 
 
 class TestPoses(Building, TalkWorld):
+    def test_a_gesture_of_an_agent_is_shown_as_everybody_sees_it(self):
+        bram = self.add_agent("Bram")
+        self.replies = ["*takes her shawl from the peg.*", "> wait"]
+        self.type("talk mira Will you come?")
+        self.pass_time(6)
+        assert any("Mira takes her shawl from the peg." in line for line in self.heard)
+        assert "Mira takes her shawl from the peg." in self.lines(bram)
+        self.type("emote takes his hat.")
+        assert "Tom poses: takes his hat." in self.lines(bram)
+
     def test_poses_cannot_forge_events(self):
         forged = table("forged poses")
         for each in forged:
@@ -349,7 +397,7 @@ class TestRules(TalkWorld):
         self.char1.at_post_puppet()
         assert "no language model yet" in self.heard[-1]
         self.mind.thinker.answered(identity_of(self.char1))
-        self.ask("I mend nets.")
+        self.ask("Do you mend nets?")
         self.char1.execute_cmd("whisper Mira = Do you fear eels?")
         self.pass_time(4)
         said, whispered = self.acts()
@@ -358,6 +406,32 @@ class TestRules(TalkWorld):
         assert "eels" not in whispered
         assert self.mind.thinker.log.outcomes == {"acted": 2}
         assert not self.fake.prompts()
+
+    def without_a_model(self):
+        """Take the model away."""
+        page = llm_page(agent="provider=none", summarizer="provider=none")
+        (self.services.places.config / "llm.md").write_text(page)
+
+    def test_without_a_model_grief_gets_a_gesture_once_and_no_words(self):
+        self.without_a_model()
+        self.ask("My sister Lotte died in March.")
+        (gesture,) = self.acts()
+        assert gesture.startswith("emote ")
+        assert any(line.startswith("* Mira ") for line in self.heard)
+        self.ask("What did I tell you of my sister Lotte?")
+        assert self.acts()[1] == "say You told me: 'My sister Lotte died in March.'"
+
+    def test_without_a_model_a_request_to_meet_gets_the_command_and_no_guess(self):
+        self.without_a_model()
+        self.add_exits(self.room1, "north", "south", self.add_room("The Quay"))
+        self.ask("Will you wait for me on the quay at half past eight?")
+        (gesture,) = self.acts()
+        assert gesture.startswith("emote ")
+        hint = "(To ask Mira to meet you: meet mira at The Quay <when>)"
+        assert hint in self.heard
+        self.heard.clear()
+        self.ask("Is the quay far?")
+        assert hint not in self.heard
 
     def read_ahead_and_answer(self):
         """Let Mira be greeted and answer once; return her calls: ahead, the answer, ahead."""

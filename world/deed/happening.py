@@ -6,12 +6,13 @@ from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from keepsake.agent.runtime import now
+from keepsake.agent.runtime import now, runtime
 from keepsake.agent.surroundings import identity_of, people_near, place_of
 from keepsake.archive.message_types import MessageType
 from keepsake.contrib.evennia.minds import mind_of
 from keepsake.happening import ME, KnownVerb, Manner, Person, Speech
-from keepsake.language.perception import sentences
+from keepsake.language.perception import COMMON_WORDS, sentences
+from keepsake.language.perception import words as words_of
 from keepsake.logs import Subsystem, get_logger, logged
 from world.almanac import almanac
 from world.deed.effects import EFFECTS, DeedScene, carried, make, tell
@@ -132,16 +133,31 @@ def _take(scene: DeedScene, step: DeedStep, deed: WorldDeed) -> None:
         if getattr(step, name) and (is_last or name in _DAILY):
             EFFECTS[name](scene, step, deed)
     # The step is the answer of the agents in it, unless the player also asked something else.
-    words = bool(step.when.words) and not _asks_more(step, scene.said)
+    more = _says_more if runtime().acts_unprompted else _asks_more
+    words = bool(step.when.words) and not more(step, scene)
     for person in {*step.memory, *step.says} & {*scene.people} if is_last else ():
         if (mind := mind_of(scene.people[person])) is not None:
             for each in party:
                 mind.thinker.answered(identity_of(each), words=words)
 
 
-def _asks_more(step: DeedStep, said: str) -> bool:
-    """Return whether the player also asked a question that the step does not wait for."""
-    asked = (each for each in sentences(said) if each.rstrip("\"”'").endswith(("?", "？")))
+def _says_more(step: DeedStep, scene: DeedScene) -> bool:
+    """Return whether the player said more than what the step waits for.
+
+    Then a model that can act is asked too. It sees what the step did and said, and does the rest.
+    """
+    listener = scene.people.get(step.when.tell)
+    called = {each.casefold() for each in words_of(listener.key)} if listener else set[str]()
+    rest = (each for each in words_of(scene.said) if each.casefold() not in COMMON_WORDS | called)
+    return any(not any(word.match(each) for word in step.when.words) for each in rest)
+
+
+def _asks_more(step: DeedStep, scene: DeedScene) -> bool:
+    """Return whether the player also asked a question that the step does not wait for.
+
+    A model that only talks would repeat what the step said, so nothing else is left to it.
+    """
+    asked = (each for each in sentences(scene.said) if each.rstrip("\"”'").endswith(("?", "？")))
     return any(not any(word.search(each) for word in step.when.words) for each in asked)
 
 

@@ -84,6 +84,7 @@ class MemoryTools:
         redact: str = "",
         seen: int = 0,
         witnesses: tuple[PersonId, ...] | None = None,
+        opens: tuple[int, ...] = (),
     ) -> Deferred[None]:
         """Execute a command with a private verb in a worker thread.
 
@@ -93,6 +94,7 @@ class MemoryTools:
             redact: Private words to cut from the result.
             seen: The newest memory of the prompt.
             witnesses: Who else may know the act and its result; None for everybody.
+            opens: The private acts whose plans and promises an open one takes the place of.
 
         Returns:
             A Deferred that fires on the reactor thread when the result is in the memory.
@@ -115,7 +117,7 @@ class MemoryTools:
             rests_on = (act,) if act else ()
             self.memory.remember(what, place=place, rests_on=rests_on, witnesses=witnesses)
 
-        tool = self._tool(command, to, act, witnesses)
+        tool = self._tool(command, to, act, witnesses, opens)
         given = self._with_source(command, seen) if command.verb in WRITES else command
         return self._services.in_thread(lambda: tool(given, place), TOOL_SECONDS).addBoth(archive)
 
@@ -125,12 +127,15 @@ class MemoryTools:
         to: Person | None,
         act: int,
         witnesses: tuple[PersonId, ...] | None,
+        opens: tuple[int, ...],
     ) -> Callable[[Command, str], str]:
         """Return the method that executes a command; the arguments are those of :meth:`perform`."""
         if command.verb == KnownVerb.PROMISE:
-            return partial(self._promise, to=to, act=act if witnesses is not None else 0)
+            # Else it rests on the newest words of that person, which may be private.
+            own = act if witnesses is not None or opens else 0
+            return partial(self._promise, to=to, act=own, opens=opens)
         if command.verb == KnownVerb.PLAN:
-            return partial(self._plan, act=act, witnesses=witnesses)
+            return partial(self._plan, act=act, witnesses=witnesses, opens=opens)
         if command.verb in ANSWERS:
             return partial(self._answer, to=to, act=act)
         tool: Callable[[Command, str], str] = getattr(self, f"_{command.verb}")
@@ -198,7 +203,13 @@ class MemoryTools:
         return self._note(replace(command, thing=title), place)
 
     def _promise(
-        self, command: Command, _place: str, *, to: Person | None = None, act: int = 0
+        self,
+        command: Command,
+        _place: str,
+        *,
+        to: Person | None = None,
+        act: int = 0,
+        opens: tuple[int, ...] = (),
     ) -> str:
         """Note a promise; ``act``: the number of its own memory if that is private, else 0."""
         who = command.to.removeprefix("to ")
@@ -212,17 +223,23 @@ class MemoryTools:
         number = self.memory.memory.archive.last_number if made is None else made.number
         number = act or number  # so that it is shown to those who may know of the act
         promise = Commitment(CommitmentKind.PROMISE, who, what, number, key)
-        return f"{results.PROMISED}{self.books.commitments.add(promise).line}"
+        return f"{results.PROMISED}{self.books.commitments.add(promise, opens=opens).line}"
 
     def _plan(
-        self, command: Command, _place: str, *, act: int, witnesses: tuple[PersonId, ...] | None
+        self,
+        command: Command,
+        _place: str,
+        *,
+        act: int,
+        witnesses: tuple[PersonId, ...] | None,
+        opens: tuple[int, ...],
     ) -> str:
         now = self._services.clock.now().astimezone()
         known = (Person(page.name, page.key) for page in self.books.people.known.values())
         people = [*known, *self.here]
         plan = read_plan(command.words, now, self.places, people)
         private = None if witnesses is None else frozenset(witnesses)
-        made = self.books.plans.add(replace(plan, since=act, private=private))
+        made = self.books.plans.add(replace(plan, since=act, private=private), opens=opens)
         return f"{results.PLANNED}{made.line}"
 
     def _answer(self, command: Command, _place: str, *, to: Person | None, act: int) -> str:

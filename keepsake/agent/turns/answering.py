@@ -133,9 +133,12 @@ class Answering:
         others = (
             each for each in people_near(agent) if not partner or identity_of(each) != partner.id
         )
-        if whispered and any(others):
+        if whispered and self._guard is not None and any(others):
             return Act(None, "A gesture would show others what was whispered")
         gesture = Command(KnownVerb.EMOTE, part.text, part.reason, words=part.text)
+        if self._guard is None:  # by rule, it is the answer, and tells nothing
+            event = MessageType.COURTESY
+            return self._actor.do(agent, gesture, partner, event=event, basis=self._state.basis)
         return self._actor.do(agent, gesture, basis=self._state.basis)
 
     def _do_deed(self, part: AnswerPart, *, confided: bool) -> Act:

@@ -150,6 +150,8 @@ def unanswered(window: Sequence[Memory], impulse: Impulse) -> Unanswered:
         # A deed that replied to the words of this impulse has answered only a part of them.
         left = memory.event == MessageType.DEED and memory.number > impulse.memory
         to = said.listener if said is not None and not left else None
+        if memory.event == MessageType.COURTESY and not left:  # a gesture by rule answers, too
+            to = memory.addressee
         if to is not None and to.is_same(person):
             since = memory.answers or memory.number
             break

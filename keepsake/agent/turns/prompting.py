@@ -49,6 +49,7 @@ def prompt_of(
     recalled: SearchResult | None = None,
     extra: Memory | None = None,
     refused: str = "",
+    until: int | None = None,
 ) -> BuiltPrompt:
     """Return the prompt of a turn for one model.
 
@@ -57,13 +58,14 @@ def prompt_of(
         recalled: The result of recall; None without one.
         extra: A memory to show as the newest one, for a preview or a warm-up.
         refused: Why the last answer was refused; empty at the first attempt.
+        until: See :func:`keepsake.agent.turns.scene.scene_of`.
 
     Raises:
         KeepsakeError: The memory or a template cannot be read.
     """
     now = services.clock.now()
     shown = tools.selected(recalled)
-    scene = scene_of(agent, context, tools, shown, now, extra=extra, refused=refused)
+    scene = scene_of(agent, context, tools, shown, now, extra=extra, refused=refused, until=until)
     basis = made_from(tools, shown)
     if not tools.has_memory:
         scene, basis = present_only(scene, basis)

@@ -24,6 +24,7 @@ from keepsake.agent.surroundings import (
     options_of,
     people_near,
     place_of,
+    things_seen,
 )
 from keepsake.agent.turns.context import (
     NOTHING,
@@ -117,6 +118,7 @@ def scene_of(
     *,
     extra: Memory | None = None,
     refused: str = "",
+    until: int | None = None,
 ) -> Scene:
     """Collect what a turn's prompt shows.
 
@@ -124,6 +126,8 @@ def scene_of(
         recalled: What the prompt shows of the results of recall.
         extra: A memory to show as the newest one, for a preview or a warm-up.
         refused: Why the last answer was refused; empty at the first attempt.
+        until: The newest memory of the window, if the turn is asked once more without private
+            words; None for the whole window.
 
     Raises:
         KeepsakeError: The memory cannot be read.
@@ -131,6 +135,8 @@ def scene_of(
     private = tools.memory.private
     remembered = tools.memory.memory.context()
     shown = remembered.shown if tools.has_memory else present_talk(remembered.shown, now)
+    if until is not None:
+        shown = tuple(each for each in shown if each.number <= until)
     window = private.heard_by(shown, context.audience)
     if extra is not None:
         window = (*window, extra)
@@ -142,7 +148,7 @@ def scene_of(
     scene = _surroundings(agent, context, now, *able, withheld=tools.withheld)
     scene = _with_summaries(scene, remembered)
     scene = _with_recalled(scene, agent, recalled, waiting.words, context.partner)
-    scene = _with_plans(scene, context, tools)
+    scene = _with_plans(scene, context, tools, window)
     scene = _with_books(scene, agent, context, tools)
     return replace(
         scene,
@@ -153,6 +159,7 @@ def scene_of(
         earlier=waiting.memories[-1].line if late and waiting.memories else "",
         answers=_answered(tools, context, waiting),
         whispered=context.whispered,
+        openly=until is not None,
         refused=refused,
     )
 
@@ -233,7 +240,9 @@ def _with_books(scene: Scene, agent: Body, context: TurnContext, tools: MemoryTo
     )
 
 
-def _with_plans(scene: Scene, context: TurnContext, tools: MemoryTools) -> Scene:
+def _with_plans(
+    scene: Scene, context: TurnContext, tools: MemoryTools, window: Sequence[Memory]
+) -> Scene:
     """Return the scene with plans: open ones, missed ones, and the one that is due."""
     plans = tools.plans
     if plans is None:
@@ -242,9 +251,9 @@ def _with_plans(scene: Scene, context: TurnContext, tools: MemoryTools) -> Scene
     due = plans.named(impulse.plan) if impulse.plan else None
     return replace(
         scene,
-        plans=lines_of(plans.shown(context.audience)),
+        plans=lines_of(plans.shown(context.audience), window),
         missed=lines_of(plans.missed(context.audience)),
-        due=f"{lines_of([due])[0]} ({impulse.why})" if due is not None else "",
+        due=f"{lines_of([due], window)[0]} ({impulse.why})" if due is not None else "",
     )
 
 
@@ -275,7 +284,6 @@ def _surroundings(
     """
     now = now.astimezone()
     daytime = day_and_time(now)
-    place = agent.location
     deeds = [verb for verb in verbs if verb.takes is not Takes.TEXT]
     usages = options.usages(deeds)
     # The same in every prompt, so that a server's prompt cache works. What a whisper forbids is
@@ -293,7 +301,6 @@ def _surroundings(
     if usual := call_hook(agent, "usual_day", str, ""):
         facts.append(f"On an ordinary day: {usual}")
     facts += call_hook(agent, "at_agent_prompt", list | tuple, [])
-    things = place.contents_get(content_type="object") if place is not None else ()
     people = (
         f"{name_of(each, agent)}{' (asleep)' if each.db.asleep else ''}"
         for each in people_near(agent)
@@ -309,7 +316,7 @@ def _surroundings(
         place=place_of(agent) or "nowhere",
         description=description_of(agent),
         here=tuple(dict.fromkeys(people)),
-        things=names_of(things, agent),
+        things=names_of(things_seen(agent), agent),
         carried=options.carried,
         exits=tuple(options.ways),
         ways=tuple(options.ways.values()),

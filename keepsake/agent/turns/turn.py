@@ -22,23 +22,24 @@ from keepsake.agent.appointments import Invitation
 from keepsake.agent.attention import Impulse
 from keepsake.agent.memory.search_results import SearchResult
 from keepsake.agent.memory.tools import TOOL_SECONDS, MemoryTools
+from keepsake.agent.outage import Outage
 from keepsake.agent.runtime import Runtime
 from keepsake.agent.scheduler import Alarm
 from keepsake.agent.surroundings import (
     AgentRef,
     Body,
     players_near,
-    show_no_answer,
     show_person,
     show_silence,
 )
 from keepsake.agent.turns.answering import Answering
 from keepsake.agent.turns.asking import AnswerEnd, ModelCall, Reading, assent
 from keepsake.agent.turns.attempt import Attempt, AttemptState, TurnDropped, thought_of
-from keepsake.agent.turns.context import UNPROMPTED, context_of, renewed
+from keepsake.agent.turns.context import UNPROMPTED, TurnContext, context_of, renewed
 from keepsake.agent.turns.offers import offers_of
+from keepsake.agent.turns.openly import OpenQuestion, private_acts
 from keepsake.agent.turns.prompting import BuiltPrompt, prompt_of
-from keepsake.agent.turns.rules import basis_of_rule, reply_by_rule
+from keepsake.agent.turns.rules import basis_of_rule, hint_to_meet, reply_by_rule
 from keepsake.agent.turns.scene import invitation_to, recall_for_turn
 from keepsake.errors import KeepsakeError, ModelError, ModelUnavailable
 from keepsake.events.values import ThoughtOutcome, Urgency
@@ -46,7 +47,7 @@ from keepsake.happening import Person
 from keepsake.language.perception import shorten
 from keepsake.logs import Subsystem, get_logger
 from keepsake.models.profiles import ModelProfile
-from keepsake.models.queue import Priority
+from keepsake.models.queue import Outcome, Priority
 from keepsake.ports import Generation, GenerationRequest
 from keepsake.prompt.sections import costs_of
 from keepsake.tasks.agreed import Agreed, Assent
@@ -59,6 +60,7 @@ log = get_logger(Subsystem.THOUGHTS)
 
 _LONGEST_DONE = 200
 """The most characters of the last deeds that the next step of a plan shows."""
+_NOTHING_OPEN = "Without private words it planned and promised nothing: it stays private"
 MOST_LOOKUPS = 3
 """How many times a look-up may return its result to the model within one turn."""
 
@@ -75,6 +77,7 @@ class Turn:
         take_newer: Called before a request is sent: returns the current impulse; None if the
             reason has gone.
         pause: Shows people that it thinks, until the first part of the answer.
+        outage: Tells players that no model answers.
         begin_plan: Records that a plan, by its number, is acted on; fires when that is on disk.
 
     Attributes:
@@ -95,6 +98,7 @@ class Turn:
         services: Runtime,
         take_newer: Callable[[], Impulse | None],
         pause: Alarm,
+        outage: Outage,
         begin_plan: Callable[[int], Deferred[None] | None],
     ) -> None:
         self.impulse = impulse
@@ -112,6 +116,7 @@ class Turn:
         self._services = services
         self._take_newer = take_newer
         self._pause = pause
+        self._outage = outage
         self._begin_plan = begin_plan
         self._plan_begun = False
 
@@ -170,6 +175,7 @@ class Turn:
         The model sees the result of a look-up and goes on.
         """
         has_model = self._find_model()
+        self.impulse = self._as_planned(self.impulse)
         self._context = context_of(self._agent, self.impulse, self._tools.memory)
         if self._context.answered or self._is_plan_gone():  # an earlier answer covered it already
             raise TurnDropped
@@ -183,6 +189,7 @@ class Turn:
                 await self._answer_by_rule(recalled)
                 return
             last = await self._answer(recalled)
+            await self._ask_openly()
             if not last.looked_up:
                 return
 
@@ -219,9 +226,23 @@ class Turn:
         plan = plans.named(number)
         return plan is None or not plans.is_met(plan)
 
+    @property
+    def _plan_number(self) -> int:
+        """The number of the plan that the agent is about: the due one, or one begun; else 0."""
+        plans = self._tools.plans
+        if self.impulse.plan or plans is None or plans.begun is None:
+            return self.impulse.plan
+        return plans.begun.number
+
+    def _as_planned(self, impulse: Impulse) -> Impulse:
+        """Return the impulse with who may know of its plan now: a private one may have opened."""
+        plans = self._tools.plans
+        plan = plans.named(impulse.plan) if plans is not None and impulse.plan else None
+        return impulse if plan is None else replace(impulse, confided=plan.private)
+
     def _go_on(self, impulse: Impulse) -> None:
         """Take in what came since the turn began: newer words, or a whisper."""
-        self.impulse = impulse
+        self.impulse = impulse = self._as_planned(impulse)
         self._context = renewed(self._agent, self._context, impulse, self._tools.memory)
 
     # -- an answer
@@ -240,10 +261,12 @@ class Turn:
         invitation = invitation_to(self._tools, self._context)
         if invitation is None:
             memory = self._tools.memory
-            words = reply_by_rule(self._agent, self._context, partner, recalled, memory)
+            part = reply_by_rule(self._agent, self._context, partner, recalled, memory)
+            if hint := hint_to_meet(self._agent, self._context.words):
+                show_person(self._agent, partner, hint)
         else:
             words = await self._settle_by_rule(invitation, partner)
-        part = AnswerPart(PartKind.SPEECH, words)
+            part = AnswerPart(PartKind.SPEECH, words)
         await self._answering(None).carry_out(part, self._wait)
         self._end_answered(state.as_attempt())
 
@@ -312,6 +335,61 @@ class Turn:
             return state.as_attempt(outcome)
         finally:
             call.cancel()  # for a turn that ended early
+
+    async def _ask_openly(self) -> None:
+        """Ask once more without private words, if they alone made a plan or promise private."""
+        before = self._state
+        opens = private_acts(self._context, before)
+        if not opens:
+            return
+        self._state = state = AttemptState(number=before.number + 1, impulse=before.impulse)
+        question = OpenQuestion(
+            lambda: self._agent,
+            self._context,
+            state,
+            tools=self._tools,
+            services=self._services,
+            seen=before.basis.seen,
+            opens=opens,
+        )
+        try:
+            recalled = await self._wait(recall_for_turn(self._agent, question.context, self._tools))
+            outcome = await self._outcome_of(question, recalled)
+            if isinstance(outcome, Generation):
+                self._register_answer(outcome)
+                answering = self._answering(None, question.context)
+                for part in question.read(outcome):
+                    await answering.carry_out(part, self._wait)
+        except TurnDropped:
+            if not self.dropped:
+                self._log_end(state.as_attempt(), ThoughtOutcome.DROPPED)
+            return
+        attempt = state.as_attempt(outcome)
+        ended = ThoughtOutcome.ACTED if attempt.did else ThoughtOutcome.REFUSED
+        problem = "" if attempt.did else _NOTHING_OPEN
+        if attempt.failure is not None:
+            ended = ThoughtOutcome.NO_ANSWER
+            problem = str(attempt.failure)
+        self._log_end(attempt, ended, problem)
+
+    async def _outcome_of(self, question: OpenQuestion, recalled: SearchResult | None) -> Outcome:
+        """Ask the question, and return what came of it."""
+        self._call = call = ModelCall(
+            self._services,
+            f"agent-{self._ref.number}",
+            self._priority,
+            lambda profile, waited: question.request(profile, recalled, waited),
+        )
+        try:
+            call.submit()
+            piece = await self._wait(call.next())
+            while not isinstance(piece, AnswerEnd):
+                piece = await self._wait(call.next())
+            return piece.outcome
+        except KeepsakeError as error:
+            return error if isinstance(error, ModelError) else ModelUnavailable(str(error))
+        finally:
+            call.cancel()
 
     async def _do_agreed(self) -> None:
         """Do what the words of the answer agree to, if its model writes no commands."""
@@ -401,6 +479,7 @@ class Turn:
             seen=memory.newest,
             rests_on=prompt.rests_on,
             confidants=memory.private.confidants_of({*prompt.rests_on, *built.private}),
+            plan=self._plan_number,
         )
         state.sent = sent
         self._thoughts.begin(sent)
@@ -413,11 +492,18 @@ class Turn:
         reader = built.form.read(str(self._agent.key))
         self._reading = Reading(reader, self._answering(guard), state, self._thoughts)
 
-    def _answering(self, guard: SpeechGuard | None) -> Answering:
-        """Return what carries out an answer; ``guard`` is None for words by rule."""
+    def _answering(
+        self, guard: SpeechGuard | None, context: TurnContext | None = None
+    ) -> Answering:
+        """Return what carries out an answer.
+
+        Args:
+            guard: None for words by rule, or for deeds alone.
+            context: The context of the answer; None for that of the turn.
+        """
         return Answering(
             lambda: self._agent,
-            self._context,
+            context or self._context,
             self._state,
             guard,
             tools=self._tools,
@@ -448,6 +534,7 @@ class Turn:
         """Log an attempt with an answer, by a model or by rule."""
         problem = attempt.fault or str(attempt.failure or "")
         outcome = ThoughtOutcome.ACTED if attempt.did else ThoughtOutcome.REFUSED
+        self._outage.end()
         self._end(attempt, outcome, problem)
 
     def _end_unanswered(self, attempt: Attempt) -> None:
@@ -455,22 +542,28 @@ class Turn:
         compactions = self._tools.compactions
         if costs := attempt.too_large:
             needs = f"Its prompt needs {costs.used:,} tokens and may have {costs.budget:,}"
+            reason = ThoughtOutcome.TOO_LARGE
             largest = max(costs.sections, key=lambda name: costs.sections[name])
             self._end(
                 attempt,
-                ThoughtOutcome.TOO_LARGE,
+                reason,
                 f"{compactions.no_room or needs}. Its largest part is {largest!r}. "
                 "Shorten that, or raise context_tokens in memory_compaction.md",
             )
         elif attempt.failure is not None:
-            self._end(attempt, ThoughtOutcome.NO_ANSWER, str(attempt.failure))
+            reason = ThoughtOutcome.NO_ANSWER
+            self._end(attempt, reason, str(attempt.failure))
         else:
             raise TurnDropped
-        show_no_answer(self._agent, self.impulse)
+        self._outage.tell(self._agent, self.impulse, reason)
 
     def _end(self, attempt: Attempt, outcome: ThoughtOutcome, problem: str = "") -> None:
         """Log the end of the turn, or of one of its attempts."""
         self.attempts.append(attempt)
+        self._log_end(attempt, outcome, problem)
+
+    def _log_end(self, attempt: Attempt, outcome: ThoughtOutcome, problem: str = "") -> None:
+        """Log an attempt. What the turn did is what its other attempts say."""
         sent = attempt.sent
         spent = (self._services.clock.now() - sent.time).total_seconds() if sent else 0.0
         event = thought_of(self._thoughts.name, attempt, outcome, problem, spent)

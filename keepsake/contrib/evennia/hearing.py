@@ -389,7 +389,9 @@ def _pose(pose: Pose, line: str) -> Pose:
     gesture = perception.perceive(pose.gesture)
     if not gesture or gesture not in shown:
         gesture = shown.removeprefix(pose.actor.name).strip()
-    return replace(pose, gesture=gesture, shown=shown)
+    actor = object_of(pose.actor.id)
+    by_agent = is_agent(actor) and not actor.has_account  # a builder may play one
+    return replace(pose, gesture=gesture, by_agent=by_agent, shown=shown)
 
 
 def _has_words(line: str, words: str) -> bool:

@@ -5,6 +5,7 @@ from random import Random
 import pytest
 
 from keepsake.books.persona import open_lines
+from keepsake.tasks.answer import PartKind
 from keepsake.tasks.fallback import STOCK, FallbackLine, answer
 from tests.sentences import table
 
@@ -19,7 +20,7 @@ def said(words, *lines, persona=PERSONA, **more):
     known = [FallbackLine(each) for each in open_lines(persona)]
     known += [FallbackLine(text, n, score) for n, (text, score) in enumerate(lines, 1)]
     scene = {"agent": "Mira", "partner": "Anneke", "said_before": (), "rng": Random(7)}
-    return answer(words, lines=known, **scene, **more)
+    return answer(words, lines=known, **scene, **more).text
 
 
 def stock(kind, language="en"):
@@ -51,9 +52,11 @@ class TestQuestions:
 
 
 class TestStatements:
-    def test_get_a_stock_line_and_never_the_speakers_own_words(self):
+    def test_of_grief_or_joy_get_a_gesture_and_no_words(self):
         died = "My sister Lotte died in March."
         assert said(died, (died, 20.0)) in stock("heard")
+        part = answer(died, agent="Mira", partner="Anneke", said_before=(), lines=(), rng=Random(1))
+        assert part.kind is PartKind.EMOTE
 
     @pytest.mark.parametrize(("words", "language", "kind"), table("small talk"))
     def test_get_a_fitting_stock_line(self, words, language, kind):

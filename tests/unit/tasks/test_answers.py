@@ -33,6 +33,22 @@ def test_an_answer_is_split_into_speech_emotes_and_deeds(text, parts):
     assert parts_of(f"{text}\n") == parts
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('> say "Hush," is what he told me.', '"Hush," is what he told me.'),
+        ('> say "Hush," he said. "Now."', '"Hush," he said. "Now."'),
+        ('> say "Hush,"', "Hush,"),
+        ('> say "Hush', "Hush"),
+        ("> say “Hush.”", "Hush."),
+        ('> say Hush."', "Hush."),
+        ('> say A board of 5"', 'A board of 5"'),
+    ],
+)
+def test_a_quotation_at_the_beginning_keeps_its_first_mark(text, said):
+    assert parts_of(f"{text}\n") == [["speech", said]]
+
+
 @pytest.mark.parametrize(("text", "part"), table("commands of a script"))
 def test_the_command_of_a_script_is_read_into_the_same_parts(text, part):
     assert parts_of(text, script=True) == [part]

@@ -31,6 +31,7 @@ _LONGEST = 200
 """The most characters of an altered, refused or dropped answer that are shown."""
 _LOG_SECONDS = 1.0
 """Seconds to wait until the event log has written the newest events."""
+_OPENLY = "without private words, which alone had made its plan or promise private"
 MOST_HITS = 12
 NEWEST = 100
 """The number of memories that are shown if no range is given."""
@@ -153,6 +154,8 @@ def _guards(why: Why) -> Iterator[str]:
 
 
 def _cost(cost: Thought) -> Iterator[str]:
+    if cost.openly:
+        yield f"|wAsked again|n  {_OPENLY}"
     if cost.sections and cost.budget:
         lines = chart(Costs(cost.sections, cost.budget, sum(cost.sections.values())))
         yield "|wPrompt|n"
