@@ -193,6 +193,32 @@ def test_content_that_is_no_text_is_a_bad_answer():
         asked(server)
 
 
+# -- how much of a prompt was in the server's cache
+
+USAGE = {
+    "says nothing": ({}, None),
+    "counts tokens alone": ({"usage": {"prompt_tokens": 80}}, None),
+    "has no details": ({"usage": {"prompt_tokens": 80, "prompt_tokens_details": None}}, None),
+    "cached nothing": (
+        {"usage": {"prompt_tokens": 80, "prompt_tokens_details": {"cached_tokens": 0}}},
+        0.0,
+    ),
+    "cached a part": (
+        {"usage": {"prompt_tokens": 80, "prompt_tokens_details": {"cached_tokens": 60}}},
+        0.75,
+    ),
+    "llama.cpp": ({"usage": {"prompt_tokens": 80}, "timings": {"cache_n": 40}}, 0.5),
+}
+
+
+@pytest.mark.parametrize("name", USAGE)
+def test_the_cached_share_of_a_prompt_is_known_only_if_its_server_says(name: str):
+    said, share = USAGE[name]
+    end = f"data: {json.dumps({'choices': [], **said})}\n\n".encode()
+    with OddServer(sends(STREAM, event("I am Mira.", "stop"), end, END)) as server:
+        assert asked(server).cached_share == share
+
+
 # -- caps
 
 
