@@ -116,7 +116,7 @@ class AgentRow(Shape):
     """Seconds that its thought has waited for queue and model; None if no thought is under way."""
     memories: int = 0
     next_due: int | None = None
-    """The number of the memory at which the next compaction is due; None for never."""
+    """The number of the memory at which the next compaction may be due; None after an undo."""
     used: int = 0
     """Tokens of its last prompt; 0 before the first."""
     budget: int = 0

@@ -77,10 +77,8 @@ def _facts(mind: Mind) -> Iterator[tuple[str, str]]:
         f"{load.summaries:,}, window {load.window:,}, the rest "
         f"{f'{load.overhead:,}' if load.overhead else 'is known after its first act'}",
     )
-    due = memory.next_due()
-    left = memory.next_due() - tiers.last_number
-    at = f"at memory {due} ({f'{left} more' if left > 0 else 'due now'})"
-    yield "Next compaction", "under way" if mind.compactions.compacting else at
+    at = "under way" if mind.compactions.compacting else memory.next_compaction()
+    yield "Next compaction", at
     yield "Last compaction", when(tiers.state.time, datetime.now(UTC))
     if promises := component.commitments.lines():
         yield "Promises", f"{len(promises)} in {plain(str(component.commitments.path))}"
