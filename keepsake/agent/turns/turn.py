@@ -40,6 +40,7 @@ from keepsake.agent.turns.offers import offers_of
 from keepsake.agent.turns.prompting import BuiltPrompt, prompt_of
 from keepsake.agent.turns.rules import basis_of_rule, reply_by_rule
 from keepsake.agent.turns.scene import invitation_to, recall_for_turn
+from keepsake.books.persona import secret_lines
 from keepsake.errors import KeepsakeError, ModelError, ModelUnavailable
 from keepsake.events.values import ThoughtOutcome, Urgency
 from keepsake.happening import Person
@@ -408,6 +409,7 @@ class Turn:
             prompt.instructions,
             prompt.said,
             asked=prompt.asked,
+            secrets=secret_lines(str(self._agent.db.profile or "")),
             last_try=state.number == TRIES,
         )
         reader = built.form.read(str(self._agent.key))
