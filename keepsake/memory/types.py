@@ -12,7 +12,8 @@ from keepsake.events.values import CompactionOutcome, CompactReason
 from keepsake.memory.config import CompactionConfig
 
 UNCHANGED = "unchanged"
-"""The ``model`` of a long-term summary copied from the short-term one; no model was asked."""
+"""The ``model`` of a long-term summary that holds the earlier summaries as they were, because both
+fit; no model was asked."""
 
 
 class Rung(StrEnum):

@@ -67,7 +67,8 @@ def memory_line(memory: Memory) -> str:
     when = memory.time.astimezone()
     own = memory.said
     if own is not None:
-        text = f'You{f" to {own.to or memory.to}" if own.to or memory.to else ""}: "{own.words}"'
+        to = f" to {memory.to}" if memory.to else ""
+        text = f'You{to}: "{own.words}"'
     elif memory.kind is MemoryKind.ACT:
         text = f"You: {own_line(memory)}"
     else:

@@ -11,7 +11,8 @@ from keepsake.agent.sleep.night import Figures, NightAsk
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.books.entries import Rater, line, prompt_lines
 from keepsake.books.journal import Journal
-from keepsake.tasks.night import journal_task
+from keepsake.happening import ME, Person, Speech
+from keepsake.tasks.night import journal_task, memory_line
 from keepsake.tasks.task import AnswerRefused
 from tests.memories import old_memory
 from tests.sentences import table
@@ -45,6 +46,11 @@ def test_invalid_journal_answers_are_refused(answer, why):
 def test_json_is_read_in_the_styles_of_models(answer):
     (draft,) = journal_task(JOURNAL, "Mira", DAY).read(answer)
     assert draft.memories == (1, 2)
+
+
+def test_a_line_names_whom_the_agent_spoke_to():
+    said = Speech(speaker=ME, words="Sit down.", to=(Person("Tom", "Tom-1"),))
+    assert memory_line(Memory(7, NOON, said)).endswith('] You to Tom: "Sit down."')
 
 
 @pytest.fixture
