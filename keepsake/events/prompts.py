@@ -2,8 +2,8 @@
 
 An agent's prompts mostly begin alike. So a line of the file may hold only the hash of an earlier
 prompt that was stored whole (the base), the number of characters kept of it, and the text that
-follows. Whole lines are kept: in a line of two pieces ``forget me`` would miss a name, or overwrite a
-part of another word. The base is always further up in the same file: each file can be read or
+follows. Whole lines are kept: in a line of two pieces ``forget me`` would miss a name, or overwrite
+a part of another word. The base is always further up in the same file: each file can be read or
 deleted by itself.
 
 Functions that read or write block, and raise OSError if the disk refuses.
