@@ -124,11 +124,19 @@ class Generation:
     finish_reason: str  # ``stop`` (an end or a stop string) or ``length``
     # tokens of the whole prompt, cached ones included; 0 if the server does not say
     prompt_tokens: int
-    cached_tokens: int  # prompt tokens that came from the cache
+    # prompt tokens that came from the server's cache; None if the server does not say
+    cached_tokens: int | None
     completion_tokens: int
     seconds: float
     model: str
     tool_calls: tuple[ToolCall, ...] = ()
+
+    @property
+    def cached_share(self) -> float | None:
+        """The share of the prompt's tokens that was cached, 0 to 1; None if it is not known."""
+        if self.cached_tokens is None or not self.prompt_tokens:
+            return None
+        return self.cached_tokens / self.prompt_tokens
 
 
 class RefusedAnswer(NamedTuple):

@@ -137,8 +137,7 @@ class TierView:
     # rises with every compaction and every undo, so that a summary file can name the step after
     # which it was written
     step: int = 0
-    # N at the last undo; None if there was none, or a compaction followed
-    undone_at: int | None = None
+    is_undone: bool = False  # whether an undo is newer than the newest compaction
 
 
 class Tiers:
@@ -272,7 +271,7 @@ class Tiers:
                     changes |= {
                         "compactions": compactions,
                         "step": int(record.get("step") or compactions),
-                        "undone_at": record.get("total") if kind == LineType.UNDO else None,
+                        "is_undone": kind == LineType.UNDO,
                     }
                     self._window = [m for m in self._window if m.number > state.summarised]
                 self._rest = replace(self._rest, **changes)

@@ -1,4 +1,4 @@
-"""An agent's persona without its secret lines."""
+"""An agent's persona: its open sentences, and those that are marked as secret."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ _SECRET_PARTS = re.compile(
     r"^#+[ \t]*secrets?\b.*?(?=^#|\Z)|(?:^|(?<=[.!?]\s))[-*\s]*secrets?:.*?(?=\n\s*\n|^#|\Z)",
     re.I | re.M | re.S,
 )
+_LABEL = re.compile(r"^[-*\s]*secrets?:\s*", re.I)
+_MARK = re.compile(re.escape(SECRET), re.I)
 
 
 @lru_cache(maxsize=512)  # each thought of each agent calls it
@@ -22,7 +24,22 @@ def open_lines(profile: str) -> tuple[str, ...]:
     It omits each sentence with ``(secret)`` in it, a paragraph from ``Secret:`` on, and the text
     below a heading ``Secret``. If the line breaks are lost, that is all of the remaining text.
     """
-    lines = _SECRET_PARTS.sub("", profile).splitlines()
-    shown = "\n".join("" if line.startswith("#") else line for line in lines)
-    found = (" ".join(each.split()) for each in sentences(shown))
+    found = _sentences(_SECRET_PARTS.sub("", profile))
     return tuple(each for each in found if SECRET not in each.casefold())
+
+
+@lru_cache(maxsize=512)  # each answer of each agent calls it
+def secret_lines(profile: str) -> tuple[str, ...]:
+    """Return the sentences of a persona that :func:`open_lines` omits, without their marks."""
+    hidden = [_LABEL.sub("", part) for part in _SECRET_PARTS.findall(profile)]
+    found = [sentence for part in hidden for sentence in _sentences(part)]
+    marked = _sentences(_SECRET_PARTS.sub("", profile))
+    found += [each for each in marked if SECRET in each.casefold()]
+    bare = (" ".join(_MARK.sub(" ", each).split()) for each in found)
+    return tuple(each for each in bare if each)
+
+
+def _sentences(text: str) -> list[str]:
+    """Return the sentences of a part of a persona, without headings."""
+    shown = "\n".join("" if line.startswith("#") else line for line in text.splitlines())
+    return [" ".join(each.split()) for each in sentences(shown)]

@@ -7,6 +7,7 @@ in characters. This needs no room on the disk.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -15,6 +16,8 @@ from keepsake.erasure.phrases import words_with_places
 from keepsake.erasure.traces import Traces
 from keepsake.json_lines import parsed
 from keepsake.language.perception import words
+
+_POSSESSIVE = re.compile(r"['’]s$")
 
 
 class LogCleaner:
@@ -102,7 +105,7 @@ def _overwrite(path: Path, masked: Callable[[str], str]) -> None:
 def _masked(line: str, traces: Traces, names: Sequence[tuple[str, ...]]) -> str:
     found = words_with_places(line)
     folded = [each[0].casefold() for each in found]
-    written = [each[0] for each in found]
+    written = [_POSSESSIVE.sub("", each[0]) for each in found]
     hidden = set[int]()
     for index, word in enumerate(folded):
         if word in traces.rare:

@@ -2,7 +2,9 @@
 
 An agent's prompts mostly begin alike. So a line of the file may hold only the hash of an earlier
 prompt that was stored whole (the base), the number of characters kept of it, and the text that
-follows. The base is always further up in the same file: each file can be read or deleted by itself.
+follows. Whole lines are kept: in a line of two pieces ``forget me`` would miss a name, or overwrite
+a part of another word. The base is always further up in the same file: each file can be read or
+deleted by itself.
 
 Functions that read or write block, and raise OSError if the disk refuses.
 """
@@ -65,6 +67,7 @@ def _record(name: str, text: str, base: str = "", whole: str = "") -> Record:
     record: Record = {"v": VERSION, "hash": name}
     most = range(1, min(len(whole), len(text)) + 1)
     kept = bisect_left(most, True, key=lambda signs: whole[:signs] != text[:signs])
+    kept = text.rfind("\n", 0, kept) + 1
     if kept and kept >= _KEPT * len(text):
         return record | {"base": base, "keep": kept, "text": text[kept:]}
     return record | {"text": text}

@@ -81,7 +81,9 @@ class Thought(AgentEvent):
     budget: int = 0  #: The most tokens that the prompt may have; 0 if no prompt was built.
     #: Tokens of the whole prompt, by the server's count; 0 if the server does not say.
     prompt_tokens: int = 0
-    cached_tokens: int = 0  #: The prompt's tokens that were in the server's cache.
+    #: The prompt's tokens that were in the server's cache; None if the server does not say. Logs
+    #: from before that have 0.
+    cached_tokens: int | None = None
     completion_tokens: int = 0  #: Tokens of the answer.
     wait: float = 0.0  #: Seconds in the queue, until the prompt was built.
     latency: float = 0.0  #: Seconds from the end of ``wait`` until the answer came.

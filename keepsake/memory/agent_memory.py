@@ -127,14 +127,17 @@ class AgentMemory:
 
     # -- whether a compaction is due
 
-    def may_be_due(self, *, asleep: bool = False) -> CompactReason | None:
+    def may_be_due(self, *, asleep: bool = False, in_talk: bool = False) -> CompactReason | None:
         """Return a reason for a compaction, even if it would not pay. Quick: it makes no plan.
 
         None while a compaction runs, and after a recent failure.
+
+        ``in_talk``: Whether the agent talks with a player; then a compaction waits for a pause, as
+        long as there is room.
         """
         if self._busy.locked():
             return None
-        return next(iter(self._reasons(asleep=asleep)), None)
+        return next(iter(self._reasons(asleep=asleep, in_talk=in_talk)), None)
 
     def before_thought(self) -> CompactReason | None:
         """Return EMERGENCY if the prompt that is built next should wait for a compaction.
@@ -148,14 +151,35 @@ class AgentMemory:
             return CompactReason.EMERGENCY if waits and self.window.is_overhead_known else None
         return CompactReason.EMERGENCY if self._triggers.is_emergency() else None
 
-    def next_due(self) -> int:
-        """Return the memory number at which the next compaction is due by count."""
-        return self._triggers.next_due()
+    def next_due(self) -> int | None:
+        """Return the memory number at which the next compaction may be due by count.
 
-    def _reasons(self, *, asleep: bool) -> list[CompactReason]:
+        None after an undo: then none is due until a person asks for one.
+        """
+        return None if self._triggers.is_undone else self._triggers.next_due()
+
+    def next_compaction(self) -> str:
+        """Return in words when the next compaction by count is due."""
+        due = self.next_due()
+        if due is None:
+            return "after an undo, not before a person asks for one (@compact-memories)"
+        left = due - self.tiers.last_number
+        if left > 0:
+            return f"at memory {due} ({left} more)"
+        if self._triggers.is_count_due(self.load()):
+            return f"at memory {due} (due now)"
+        share = self.host.config().count_from
+        return f"when the prompt fills {share:.0%} of its budget (due by count at memory {due})"
+
+    def _reasons(self, *, asleep: bool, in_talk: bool) -> list[CompactReason]:
         if self.compactor.backing_off:
             return []
-        return self._triggers.reasons(asleep=asleep)
+        return self._triggers.reasons(asleep=asleep, in_talk=in_talk)
+
+    def _asked_or_due(self, request: CompactionRequest) -> list[CompactReason]:
+        if request.reason is not None:
+            return [request.reason]
+        return self._reasons(asleep=request.asleep, in_talk=request.in_talk)
 
     # -- compaction and undo
 
@@ -166,7 +190,7 @@ class AgentMemory:
             None if nothing is due, if it would not pay, or if nothing is left to do.
         """
         asked = request.reason
-        reasons = self._reasons(asleep=request.asleep) if asked is None else [asked]
+        reasons = self._asked_or_due(request)
         if not reasons:
             return None
         limits = request.limits
@@ -248,7 +272,7 @@ class AgentMemory:
                 f"the {kept} memories since the last summary stay in the window, as the newest "
                 f"{least} and an unfinished talk always do"
             )
-        due = f"the next compaction is due at memory {self.next_due()}, now at {tiers.last_number}"
+        due = f"the next compaction is due {self.next_compaction()}"
         return CompactionResult(
             reason=plan.reason if plan else request.reason,
             outcome=CompactionOutcome.NOTHING,

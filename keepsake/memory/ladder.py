@@ -176,13 +176,14 @@ class Ladder:
     def _source(
         self, tier: Tier, memories: tuple[Memory, ...], older: tuple[str, ...] = (), limit: int = 0
     ) -> SummarySource:
+        longterm = self.plan.config.longterm_tokens
         return SummarySource(
             tier=tier,
             agent=self.window.agent,
             memories=memories,
             older=older,
             limit_tokens=limit,
-            usual_tokens=max(self.plan.config.longterm_tokens, USUAL_TOKENS),
+            usual_tokens=longterm if tier is Tier.LONGTERM else max(longterm, USUAL_TOKENS),
             tokens=self.window.count,
             importance=self.window.importance,
             constraints=self.constraints,

@@ -40,8 +40,9 @@ USUAL_TOKENS = 600
 """Tokens of a long-term summary in a small prompt. The sizes of other summaries scale with it."""
 _CHARACTERS = {Tier.RECENT: 2.0, Tier.LONGTERM: 3.0}
 """Characters of a summary without a model per usual token, if the summary has no token limit."""
-ANSWERED = {Tier.RECENT: 0.75, Tier.LONGTERM: 1.17}
-"""The same for a model's answer, in tokens: languages other than English need more of them."""
+ANSWERED = {Tier.RECENT: 0.75, Tier.LONGTERM: 1.0}
+"""The most tokens of a model's answer per usual token. A long-term summary that is longer than the
+usual would be summarised again at once."""
 
 _SHARE = 0.9
 _LEAST_CHARACTERS = 240
@@ -93,7 +94,7 @@ def in_second_person(memory: Memory) -> str:
     match memory.what:
         case Speech() as said:
             to = f" to {said.to_name}" if said.to else ""
-            act = f'You {memory.verb}{to}, "{said.words}"'
+            act = f'You {memory.verb}{to}, "{said.words}"' if said.words else said.shown
         case Pose(gesture=gesture):
             act = f"You: *{gesture}*"
         case _:
@@ -116,6 +117,13 @@ def lines_of(text: str) -> list[str]:
     if any(line.startswith((*_ITEMS, MARK)) for line in lines):
         return lines
     return [" ".join(lines)] if lines else []
+
+
+def count_words(text: str) -> int:
+    """Count the words of a text; each character of a script without spaces is one."""
+    wide = sum(ord(character) >= WIDE for character in text)
+    narrow = "".join(" " if ord(character) >= WIDE else character for character in text)
+    return wide + len(narrow.split())
 
 
 def has_words(text: str) -> bool:
@@ -161,6 +169,11 @@ class SummarySource:
             return usual
         # A summary as long as its source would save nothing. Older summaries are short already.
         return min(usual, max(int(_SHARE * sum(map(len, self.lines))), _LEAST_CHARACTERS))
+
+    @property
+    def most_tokens(self) -> int:
+        """The most tokens of a summary that a model writes."""
+        return self.limit_tokens or int(ANSWERED[self.tier] * self.usual_tokens)
 
     def fits(self, text: str) -> bool:
         """Whether a summary without a model is short enough."""

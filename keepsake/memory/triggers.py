@@ -8,6 +8,9 @@ from keepsake.memory.plan import CompactionPlan, immediate_window
 from keepsake.memory.types import Load
 from keepsake.memory.window import MemoryHost, Window
 
+IN_TALK = 0.90
+"""The share of the budget from which a compaction does not wait for a pause: midway between the
+high mark and the emergency mark, so that it has some ten exchanges of time."""
 ASK_AGAIN_AFTER = 4
 """Memories after which a compaction that did not pay is considered again."""
 _MARKED = (CompactReason.HIGH, CompactReason.SLEEP, CompactReason.EMERGENCY)
@@ -18,11 +21,17 @@ class Triggers:
     """Decides whether a compaction is due.
 
     One ladder has several triggers: the count, the high mark, the sleep mark and the emergency
-    mark. The hysteresis is the gap between the mark that starts a compaction and the low mark, at
-    which it stops. A compaction must be expected to save ``min_saving_tokens``. If one leaves the
-    prompt over the mark that started it, it was in vain: the next one waits until that many
-    tokens more can be saved. None of these rules holds for a prompt that is over its budget and
-    can be brought under it, because such a prompt cannot be sent.
+    mark. The count decides together with the budget: while the prompt is far from full, more lines
+    cost less than a summary. While the agent talks, a compaction in the background waits for a
+    pause, unless the emergency mark is near: a thought would have to wait there. The hysteresis is
+    the gap between the mark that starts a compaction and the low mark, at which it stops. A
+    compaction must be expected to save ``min_saving_tokens``. If one leaves the prompt over the
+    mark that started it, it was in vain: the next one waits until that many tokens more can be
+    saved. None of these rules holds for a prompt that is over its budget and can be brought under
+    it, because such a prompt cannot be sent.
+
+    After an undo no compaction is due until a person asks for one. Lines for which the prompt then
+    has no room are not shown.
 
     A mark counts only after a prompt was reported: before that, nobody knows how much of the budget
     the rest of the prompt takes. If the rest alone takes all of it, nothing is due.
@@ -37,17 +46,22 @@ class Triggers:
         # the number of the memory at which a declined reason is considered again
         self._declined: dict[CompactReason, int] = {}
 
-    def reasons(self, *, asleep: bool) -> list[CompactReason]:
-        """Return the reasons for a background compaction; quick: no plan tells if it would pay."""
+    def reasons(self, *, asleep: bool, in_talk: bool = False) -> list[CompactReason]:
+        """Return the reasons for a background compaction; quick: no plan tells if it would pay.
+
+        ``in_talk``: Whether the agent talks with a player.
+        """
         config = self._host.config()
         load = self._window.load()
         known = self._window.is_overhead_known
-        if known and load.leaves_no_room:
+        if self.is_undone or (known and load.leaves_no_room):
+            return []
+        if in_talk and (not known or load.share < IN_TALK):
             return []
         holds = {
             CompactReason.HIGH: known and load.share >= config.high,
             CompactReason.SLEEP: known and asleep and load.share >= config.sleep,
-            CompactReason.COUNT: self._tiers.last_number >= self.next_due(),
+            CompactReason.COUNT: self.is_count_due(load),
         }
         return [
             reason for reason, now in holds.items() if now and not self.is_declined(reason, load)
@@ -88,13 +102,26 @@ class Triggers:
         shrunk = left.overhead - load.overhead
         return max(grown, shrunk) < max(self._host.config().min_saving_tokens, 1)
 
+    @property
+    def is_undone(self) -> bool:
+        """Whether a compaction was undone, and nobody has asked for another one since."""
+        return self._tiers.view().is_undone
+
     def next_due(self) -> int:
-        """Return the memory number at which the window is full."""
+        """Return the memory number at which the window is full, by count."""
         config = self._host.config()
-        tiers = self._tiers.view()
-        due = tiers.state.summarised + immediate_window(config) + config.recent_window
-        due += not tiers.state.recent
-        return due if tiers.undone_at is None else max(due, tiers.undone_at + config.recent_window)
+        state = self._tiers.state
+        due = state.summarised + immediate_window(config) + config.recent_window
+        return due if state.recent else due + 1
+
+    def is_count_due(self, load: Load) -> bool:
+        """Whether the window is full by count, and the prompt by so much that it matters.
+
+        Before the first prompt its other parts are not known, so the count alone decides.
+        """
+        if self._tiers.last_number < self.next_due():
+            return False
+        return not self._window.is_overhead_known or load.share >= self._host.config().count_from
 
     def compacted(self, reason: CompactReason, left: Load) -> None:
         """Take note of a compaction and the load after it, without memories that came meanwhile."""
@@ -109,14 +136,13 @@ class Triggers:
         self._left_over = None
 
     def is_declined(self, reason: CompactReason, load: Load) -> bool:
-        """Whether an earlier refusal still holds, or a compaction was undone a short while ago.
+        """Whether an earlier refusal still holds, or an undo.
 
-        A refusal is reconsidered only every few memories. If the prompt is over its budget, an undo
-        does not count, nor that the last compaction was in vain.
+        A refusal is reconsidered only every few memories. If the prompt is over its budget, it does
+        not count that the last compaction was in vain.
         """
-        last = self._tiers.last_number
-        if load.used > load.budget:
-            return last < self._declined.get(reason, 0)
-        since = self._tiers.view().undone_at
-        undone = since is not None and last < since + self._host.config().recent_window
-        return undone or last < self._declined.get(reason, 0) or self.last_was_in_vain()
+        if self.is_undone:
+            return True
+        if self._tiers.last_number < self._declined.get(reason, 0):
+            return True
+        return load.used <= load.budget and self.last_was_in_vain()

@@ -12,7 +12,8 @@ from keepsake.events.values import CompactionOutcome, CompactReason
 from keepsake.memory.config import CompactionConfig
 
 UNCHANGED = "unchanged"
-"""The ``model`` of a long-term summary copied from the short-term one; no model was asked."""
+"""The ``model`` of a long-term summary that holds the earlier summaries as they were, because both
+fit; no model was asked."""
 
 
 class Rung(StrEnum):
@@ -34,6 +35,7 @@ class CompactionRequest:
         reason: Why it is asked for; None for whatever is due in the background, if anything is.
         limits: The settings, fitted to the agents' model. They hold for the whole compaction.
         asleep: Whether the agent sleeps; then a compaction is due earlier.
+        in_talk: Whether the agent talks with a player; then a compaction waits for a pause.
         names: The names of the people and places that the game knows, for summaries.
         persona: Who the agent is, a paragraph; for summaries.
     """
@@ -41,6 +43,7 @@ class CompactionRequest:
     reason: CompactReason | None = None
     limits: CompactionConfig
     asleep: bool = False
+    in_talk: bool = False
     names: frozenset[str] = frozenset()
     persona: str = ""
 

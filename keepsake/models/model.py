@@ -66,7 +66,7 @@ class SentAnswer:
     thought: bool = False
     finish: str = ""
     prompt_tokens: int = 0
-    cached_tokens: int = 0
+    cached_tokens: int | None = None  # None if the server does not say
     completion_tokens: int = 0
     evaluation_seconds: float = 0.0
     model: str = ""
@@ -264,12 +264,14 @@ class ServerModel(ABC):
             raise ModelUnavailable(what, self.server.cure_absent)
         reply.feed("", whole=True)
         thought = reply.thought or sent.thought
-        cached = min(sent.cached_tokens, sent.prompt_tokens)
+        cached = sent.cached_tokens
+        if cached is not None:
+            cached = min(cached, sent.prompt_tokens)
         # Ollama's count includes cached tokens, so only an agent's first prompt shows the rate.
         before = self._asked.get(request.cache_key, "")
         self._asked[request.cache_key] = request.prompt
         if request.cache_key is None or not before or caps.kind != OLLAMA:
-            caps = caps.with_rate(sent.prompt_tokens - cached, sent.evaluation_seconds)
+            caps = caps.with_rate(sent.prompt_tokens - (cached or 0), sent.evaluation_seconds)
         thinks = caps.thinks or (thought and bool(request.messages))
         self.capabilities = replace(caps, thinks=thinks)
         characters = sent.prompt_tokens * CHARACTERS_PER_TOKEN

@@ -6,12 +6,13 @@ template. ``/api/show`` tells which form of prompt a model was made for.
 
 from __future__ import annotations
 
+import json
 import os
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from httpx import Response
+import httpx
 
 from keepsake.errors import ModelError
 from keepsake.models.capabilities import (
@@ -31,12 +32,16 @@ from keepsake.models.http import (
 )
 from keepsake.models.model import QUERY_SECONDS, SentAnswer, ServerModel, tools_as_sent
 from keepsake.models.profiles import CHAT, DIALOGUE, LARGEST_PROMPT, OLLAMA, ModelProfile
-from keepsake.models.transport import limited, within
+from keepsake.models.transport import ModelTransport, limited, within
 from keepsake.ports import GenerationRequest
 
 KEEP_ALIVE = "30m"
 """How long a model stays loaded after a call."""
 _STEP = 1024
+_SEPARATORS = {
+    sign.encode(): json.dumps(sign)[1:-1].encode() for sign in ("\x85", "\u2028", "\u2029")
+}
+"""Characters that JSON allows inside a text and at which Python ends a line, with their escapes."""
 
 
 def ollama_host(host: str = "") -> str:
@@ -58,6 +63,49 @@ def server_texts(host: str, model: str) -> ServerTexts:
     )
 
 
+class JsonLinesBody(httpx.SyncByteStream):
+    """A body of JSON lines, as Ollama's client can split it.
+
+    The client also splits at characters that JSON allows inside a text, and reads an empty line as
+    an answer. Ollama itself sends neither, but other servers with its API do.
+    """
+
+    def __init__(self, body: httpx.SyncByteStream) -> None:
+        self._body = body
+
+    def __iter__(self) -> Iterator[bytes]:
+        rest = b""
+        for piece in self._body:
+            *lines, rest = (rest + piece).split(b"\n")
+            for line in lines:
+                yield self._safe(line)
+        yield self._safe(rest)
+
+    @staticmethod
+    def _safe(line: bytes) -> bytes:
+        if not line.strip():
+            return b""
+        for separator, escaped in _SEPARATORS.items():
+            line = line.replace(separator, escaped)
+        return line + b"\n"
+
+    def close(self) -> None:
+        """Close the body."""
+        self._body.close()
+
+
+class JsonLinesTransport(ModelTransport):
+    """The connections of Ollama's client; see :class:`JsonLinesBody`."""
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        """Send a request and return the response."""
+        response = super().handle_request(request)
+        lines = "ndjson" in response.headers.get("Content-Type", "")
+        if lines and isinstance(response.stream, httpx.SyncByteStream):
+            response.stream = JsonLinesBody(response.stream)
+        return response
+
+
 class OllamaModel(ServerModel):
     """A model on an Ollama server; see :class:`ServerModel`."""
 
@@ -68,7 +116,8 @@ class OllamaModel(ServerModel):
 
         self._error_type = ollama.ResponseError
         name = self.server.name
-        self._client = ollama.Client(host, **client_settings(profile.time_limit, name))
+        settings = client_settings(profile.time_limit, name)
+        self._client = ollama.Client(host, **{**settings, "transport": JsonLinesTransport(name)})
         self._info_client = ollama.Client(host, **client_settings(QUERY_SECONDS, name))
         for client in (self._client, self._info_client):  # closed after the model's last call
             weakref.finalize(self, client.close).atexit = False
@@ -79,7 +128,7 @@ class OllamaModel(ServerModel):
 
     def _translated(self, error: Exception) -> ModelError:
         """Translate an error of the client; within a stream it has no response."""
-        if isinstance(response := getattr(error.__context__, "response", None), Response):
+        if isinstance(response := getattr(error.__context__, "response", None), httpx.Response):
             return error_from_response(response, self.server)
         return error_from_status(500, str(getattr(error, "error", error)), self.server)
 

@@ -144,8 +144,8 @@ class OpenAIModel(ServerModel):
             usage = each.get("usage") or {}
             timings = each.get("timings") or {}  # llama.cpp
             details = usage.get("prompt_tokens_details") or {}
-            cached = timings.get("cache_n", details.get("cached_tokens")) or sent.cached_tokens
-            sent.cached_tokens = int(cached)
+            cached = timings.get("cache_n", details.get("cached_tokens"))
+            sent.cached_tokens = sent.cached_tokens if cached is None else int(cached)
             sent.prompt_tokens = int(usage.get("prompt_tokens") or sent.prompt_tokens)
             sent.completion_tokens = int(usage.get("completion_tokens") or sent.completion_tokens)
             sent.evaluation_seconds = timings.get("prompt_ms", 0) / 1000 or sent.evaluation_seconds

@@ -127,6 +127,8 @@ class ModelServer:
         health: ``ready``, or what is wrong and what to do.
         due: When the next health check is due, in monotonic seconds.
         calls, failures: How many calls were made, and how many of them failed.
+        last_cached: The share of the newest answer's prompt that came from the server's cache, 0 to
+            1; None if the server does not say.
         last_error: The newest failure since the last answer; empty if there is none.
     """
 
@@ -154,7 +156,12 @@ class ModelServer:
         self._changed = changed
         self._renew = renew
         self._waiting: list[Ticket] = []
-        self.calls = self.failures = self._prompt_tokens = self._cached_tokens = 0
+        self.calls = 0
+        self.failures = 0
+        self.last_cached: float | None = None
+        # of the answers whose server says how much of the prompt was in its cache
+        self._prompt_tokens = 0
+        self._cached_tokens = 0
         self.last_error = ""
         self._closed: ModelError | None = None
 
@@ -318,8 +325,7 @@ class ModelServer:
         self.calls += outcome is not None
         if isinstance(outcome, Generation):
             self.last_error = ""
-            self._prompt_tokens += outcome.prompt_tokens
-            self._cached_tokens += outcome.cached_tokens
+            self._count_cached(outcome)
         elif outcome is not None:
             self.failures += 1
             self.last_error = str(outcome)
@@ -327,6 +333,13 @@ class ModelServer:
                 self.due = max(time.monotonic() + RECHECK_SECONDS, outcome.until)
                 self.set_health(str(outcome))
         deliver(ticket, outcome)
+
+    def _count_cached(self, answer: Generation) -> None:
+        """Count the tokens of an answer's prompt, if its server says how many were cached."""
+        self.last_cached = answer.cached_share
+        if answer.cached_tokens is not None:
+            self._prompt_tokens += answer.prompt_tokens
+            self._cached_tokens += answer.cached_tokens
 
     # -- health
 
@@ -383,9 +396,11 @@ class ModelServer:
         return {priority: waiting[priority] for priority in Priority}
 
     @property
-    def cached(self) -> float:
-        """The share of prompt tokens that came from the cache, 0 to 1."""
-        return self._cached_tokens / max(self._prompt_tokens, 1)
+    def cached(self) -> float | None:
+        """The share of prompt tokens that came from the cache, 0 to 1; None if it is not known."""
+        if not self._prompt_tokens:
+            return None
+        return self._cached_tokens / self._prompt_tokens
 
     @property
     def shortage(self) -> str:

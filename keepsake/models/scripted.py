@@ -81,7 +81,7 @@ class ScriptedModel:
         prompt = Heuristic().of(request.prompt)
         completion = Heuristic().of(text)
         seconds = round(prompt / _READ_SPEED + completion / _WRITE_SPEED, 3)
-        return Generation(f" {text}", "stop", prompt, 0, completion, seconds, SCRIPTED)
+        return Generation(f" {text}", "stop", prompt, None, completion, seconds, SCRIPTED)
 
     shortage = ""
 

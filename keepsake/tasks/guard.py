@@ -11,6 +11,9 @@ from keepsake.tasks.conversation import OwnLine
 MOST_SAID = 2
 """How often a line may be among the character's newest ones. A model that insists on a line is
 allowed to repeat it once, because it may be the right answer; three times in a row is a parrot."""
+SHORTEST_SECRET = 8
+"""The fewest letters and digits of a secret that is looked for: "Only Wren." has as many. A name
+alone is not looked for, because it would be refused in every line."""
 
 
 class SpeechFault(StrEnum):
@@ -19,6 +22,7 @@ class SpeechFault(StrEnum):
     EMPTY = "The answer was empty. Say something, or write > wait"
     REPEATED = "You said exactly this a moment ago. Say something else, or write > wait"
     RECITED = "The answer repeats the instructions. Answer as the character, in your own words"
+    SECRET = "That is marked as secret in these pages. Do not tell it, or write > wait"
 
 
 class SpeechGuard:
@@ -31,6 +35,8 @@ class SpeechGuard:
         instructions: The part of the prompt that says how to answer.
         said: The newest lines of the character before this answer, which it may not repeat.
         asked: What the answer answers; empty if it answers nothing.
+        secrets: Sentences that the character may not give away word for word. Its own words about
+            them are its own business: some personas say to whom they may be told.
         last_try: Whether a refusal leaves the asker without words. Then a line may be repeated
             until it is there :data:`MOST_SAID` times.
     """
@@ -41,25 +47,42 @@ class SpeechGuard:
         said: Sequence[OwnLine] = (),
         *,
         asked: str = "",
+        secrets: Sequence[str] = (),
         last_try: bool = False,
     ) -> None:
         self._instructions = bare(instructions)
         self._said = [(bare(line.words), bare(line.answered)) for line in said]
         self._asked = bare(asked)
+        self._secrets = [each for each in map(bare, secrets) if len(each) >= SHORTEST_SECRET]
         self._last_try = last_try
         self._own: set[str] = set()  # the lines of this answer
 
-    def fault(self, words: str) -> str:
-        """Return why a spoken line is refused, a :class:`SpeechFault`; empty if it is accepted."""
+    def fault(self, words: str, *, aloud: bool = True) -> str:
+        """Return why a spoken line is refused, a :class:`SpeechFault`; empty if it is accepted.
+
+        ``aloud``: Whether others hear it than the one to whom it is said.
+        """
         said = bare(words)
         if not said:
             return SpeechFault.EMPTY
+        if self.gives_away(words, aloud=aloud):
+            return SpeechFault.SECRET
         if len(said) > SHORT_LINE and self._is_repetition(said):
             return SpeechFault.REPEATED
         if recites(said, self._instructions):
             return SpeechFault.RECITED
         self._own.add(said)
         return ""
+
+    def gives_away(self, words: str, *, aloud: bool = True) -> bool:
+        """Whether a text has a whole secret sentence, or aloud a long part of one, word for word.
+
+        Case, spacing and punctuation do not count.
+        """
+        said = bare(words)
+        if any(secret in said for secret in self._secrets):
+            return True
+        return aloud and any(recites(said, secret) for secret in self._secrets)
 
     def _is_repetition(self, said: str) -> bool:
         """Whether a bare line is one of this answer, or an older one that answered other words."""

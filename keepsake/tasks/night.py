@@ -67,7 +67,8 @@ def memory_line(memory: Memory) -> str:
     when = memory.time.astimezone()
     own = memory.said
     if own is not None:
-        text = f'You{f" to {own.to or memory.to}" if own.to or memory.to else ""}: "{own.words}"'
+        to = f" to {memory.to}" if memory.to else ""
+        text = f'You{to}: "{own.words}"'
     elif memory.kind is MemoryKind.ACT:
         text = f"You: {own_line(memory)}"
     else:
@@ -206,6 +207,8 @@ def people_task(
 ) -> NightTask[str]:
     """Create the task that asks for the paragraph about one person; the fallback keeps the old one.
 
+    It shows as many of the oldest lines as fit; :attr:`NightTask.taken` says how many.
+
     Args:
         portrait: The current paragraph; empty for none.
         lines: The person's words and acts, with dates, the oldest first.
@@ -221,7 +224,7 @@ def people_task(
         return text
 
     own = {"name": own_name, "who": who, "portrait": portrait, "longest": LONGEST_PORTRAIT}
-    return NightTask("people", prompts, lines, own, 450, read, portrait)
+    return NightTask("people", prompts, lines, own, 450, read, portrait, oldest_first=True)
 
 
 def reflect_task(  # noqa: PLR0917 - all six arguments are needed and distinct

@@ -13,7 +13,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from keepsake.language.perception import SENTENCE_GAP
-from keepsake.memory.summary_text import ANSWERED, WIDE, SummarySource, numbered, plain, summarize
+from keepsake.memory.summary_text import (
+    WIDE,
+    SummarySource,
+    count_words,
+    numbered,
+    plain,
+    summarize,
+)
 from keepsake.ports import ChatMessage, GenerationRequest, TargetModel
 from keepsake.tasks.answer import bare, recites
 from keepsake.tasks.task import AnswerRefused, Prompts
@@ -31,6 +38,9 @@ _LEAST_SHARE = 0.01
 _LEAST_TOKENS = 60
 """The least letters of a summary: 12, or 1 % of its source if that is fewer. A summary may always
 have 60 tokens, even if its source has fewer."""
+_PROSE = 0.95
+"""The share of the words that would fit. A summary may have that many, so that it fits if its words
+are a little longer than those of its source."""
 _REPEATS = 3
 
 
@@ -65,18 +75,27 @@ class Summarise:
         self._show(len(self._lines))
 
     @property
-    def _most(self) -> int:
-        """The limit of a summary in tokens, apart from the length of its source."""
-        of = self.source
-        return of.limit_tokens or int(ANSWERED[of.tier] * of.usual_tokens)
+    def most_words(self) -> int:
+        """The most words of the summary, as the prompt says and the check counts them.
 
-    def _show(self, taken: int) -> int:
-        """Show the first ``taken`` lines; return the most tokens that their summary may have."""
+        A model counts words, a prompt's budget counts tokens. The texts that are shown say how many
+        tokens a word has: they are in the language of the summary.
+        """
+        tokens = sum(map(self.source.tokens, self.shown))
+        words = sum(map(count_words, self.shown))
+        return int(_PROSE * self._most_tokens * words / max(tokens, 1))
+
+    @property
+    def _most_tokens(self) -> int:
+        """The most tokens of the summary: no more than its source has."""
+        source = sum(map(self.source.tokens, self.shown))
+        return min(self.source.most_tokens, max(source, _LEAST_TOKENS))
+
+    def _show(self, taken: int) -> None:
+        """Show the first ``taken`` lines."""
         older = (self._older,) if self._older else ()
         self.taken = taken
         self.shown = (*older, *self._lines[:taken])
-        source = sum(map(self.source.tokens, self.shown))
-        return min(self._most, max(source, _LEAST_TOKENS))
 
     def ask(self, target: TargetModel, refused: str) -> GenerationRequest:
         """Return the prompt with as many of the memories as fit."""
@@ -86,7 +105,8 @@ class Summarise:
         room = target.prompt_tokens - sum(map(tokens, frame)) - _SPARE_TOKENS
         summaries = [*self._lines] if self._merges else [self._older]
         if sum(map(tokens, (*self._lines, self._older))) > room:  # a hand-written one can be long
-            most = max(min(self._most, room // (len(summaries) + 1)), _LEAST_TOKENS)
+            share = room // (len(summaries) + 1)
+            most = max(min(self.source.most_tokens, share), _LEAST_TOKENS)
             alone = replace(self.source, memories=(), limit_tokens=most)
             fitting = [
                 text if tokens(text) <= most else summarize(replace(alone, older=(text,)))
@@ -103,9 +123,10 @@ class Summarise:
                     break
                 taken += 1
             self.taken = taken
+        self._show(self.taken)
         rules, shown = (self._rendered(x, self._lines[: self.taken], refused) for x in parts)
         messages = (ChatMessage("system", rules), ChatMessage("user", shown))
-        return GenerationRequest(messages=messages, max_tokens=2 * self._show(self.taken))
+        return GenerationRequest(messages=messages, max_tokens=2 * self._most_tokens)
 
     def read(self, answer: str) -> str:
         """Return the checked summary.
@@ -130,7 +151,7 @@ class Summarise:
         values: dict[str, object] = {
             "agent": of.agent,
             "persona": self.persona,
-            "words": self._most * 4 // 9,
+            "words": self.most_words,
             "refused": refused,
             "older": self._older,
             SUMMARIES if self._merges else MEMORIES: list(lines),
@@ -143,10 +164,9 @@ class Summarise:
         letters = bare(" ".join(plain(text)))
         if len(letters) < min(_LEAST_LETTERS, max(int(len(told) * _LEAST_SHARE), 1)):
             raise AnswerRefused("it is empty, or says next to nothing")
-        if (tokens := self.source.tokens(text)) > (most := self._show(self.taken)):
-            words = most * len(text.split()) // max(tokens, 1)
-            what = f"it has {tokens} tokens and may have {most}: write {words} words at most"
-            raise AnswerRefused(what)
+        words = count_words(text)
+        if words > self.most_words:
+            raise AnswerRefused(f"it has {words} words and may have {self.most_words}")
         counts = Counter(" ".join(part.split()) for part in _sentences(text))
         for part, times in counts.items():
             if times >= _REPEATS and len(part) > 12:

@@ -32,8 +32,10 @@ class ModelSummarizer:
         """
         source = source.relevant()
         answers = list[Generation]()
-        if not source.memories and len(source.older) == 1 and source.fits(source.older[0]):
-            return Draft(source.older[0], UNCHANGED)
+        if not source.memories:
+            together = "\n\n".join(source.older)
+            if source.tokens(together) <= source.most_tokens:
+                return Draft(together, UNCHANGED)
 
         def ask(build: Callable[[TargetModel], GenerationRequest]) -> Generation:
             answers.append(self.ask(build))

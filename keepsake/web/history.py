@@ -51,7 +51,6 @@ MOST_HOURS = 7 * 24
 _ENDED = frozenset(ThoughtOutcome) - {ThoughtOutcome.DROPPED}
 """Outcomes of thoughts that count in charts. Dropped thoughts do not: they were not needed."""
 _CHARTED = (Thought.kind, Recall.kind, Compaction.kind)
-_TOKENS = ("prompt", "cached", "completion")
 
 
 def prompt_of(log: Path, number: int, seq: int | None = None) -> PromptView | None:
@@ -92,7 +91,7 @@ def _prompt(log: Path, thought: Record) -> PromptView:
         sections=thought.get("sections") or {},
         sent=(Stretch(name="", text=text),) if text else (),
         budget=thought.get("budget") or 0,
-        cached=thought.get("cached_tokens") or 0,
+        cached=thought.get("cached_tokens"),
         server_tokens=thought.get("prompt_tokens") or 0,
         trigger=_trigger(thought),
         answer=thought.get("answer") or "",
@@ -247,7 +246,9 @@ def _point(at: float, found: Sequence[Record], memories: int) -> Point:
     outcomes = [each["outcome"] for each in ended]
     asked = [(size, each) for each in ended if (size := sum((each.get("sections") or {}).values()))]
     answered = [each for each in ended if each.get("model")]
-    read, cached, written = (_numbers(answered, f"{of}_tokens") for of in _TOKENS)
+    written = _numbers(answered, "completion_tokens")
+    told = [each for each in answered if each.get("cached_tokens") is not None]
+    cached = sum(_numbers(told, "cached_tokens"))
     seconds = _numbers(answered, "latency")
     searches = [
         e for e in of[Recall.kind] if e.get("by") != RecallPurpose.BUILDER and e.get("searched")
@@ -260,7 +261,7 @@ def _point(at: float, found: Sequence[Record], memories: int) -> Point:
         prompt_tokens=_share(sum(size for size, _ in asked), len(asked)),
         completion_tokens=_share(sum(written), len(written)),
         budget=next((each["budget"] for _, each in asked if each.get("budget")), None),
-        cached=_share(sum(cached), sum(read)),
+        cached=_share(cached, sum(_numbers(told, "prompt_tokens"))),
         latency=_percentile(seconds, 0.5),
         latency_p95=_percentile(seconds, 0.95),
         memories=memories or None,

@@ -18,6 +18,8 @@ from prometheus_client.registry import Collector
 from keepsake.events.types import Event, Fault, Guard, Thought
 from keepsake.events.values import ThoughtOutcome
 
+_SHARES = (0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 1.0)
+"""The upper ends of the histogram of cached shares; a good prompt is above 0.9."""
 _SECONDS = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0)
 
 disable_created_metrics()  # they double the number of series, and nobody uses them
@@ -35,7 +37,11 @@ class Metrics(Collector):
         self._registry = CollectorRegistry()
         self._thoughts = self._counter("thoughts", "Thoughts, by how they ended", "outcome")
         self._guards = self._counter("guards", "Altered, refused or dropped answers", "op")
-        self._tokens = self._counter("tokens", "Tokens of prompts and answers; cached ones", "of")
+        self._tokens = self._counter(
+            "tokens",
+            "Tokens of prompts and answers; of prompts also cached and uncached ones, if known",
+            "of",
+        )
         self._faults = self._counter(
             "faults", "Warnings and errors in the agents' log", "level", "subsystem"
         )
@@ -44,6 +50,12 @@ class Metrics(Collector):
             "From prompt to answer",
             ["priority"],
             buckets=_SECONDS,
+            registry=self._registry,
+        )
+        self._cached = Histogram(
+            "keepsake_prompt_cached_share",
+            "Share of a prompt's tokens that was in the server's cache; nothing if it does not say",
+            buckets=_SHARES,
             registry=self._registry,
         )
         for outcome in ThoughtOutcome:  # start at 0, so that the first of a kind is an increase
@@ -70,12 +82,21 @@ class Metrics(Collector):
                 if event.model:  # a model answered
                     self._latency.labels(event.priority).observe(event.latency)
                     self._tokens.labels("prompts").inc(event.prompt_tokens)
-                    self._tokens.labels("cached").inc(event.cached_tokens)
                     self._tokens.labels("answers").inc(event.completion_tokens)
+                    self._count_cached(event)
             case Guard():
                 self._guards.labels(event.op).inc()
             case Fault():
                 self._faults.labels(event.level, event.subsystem).inc()
+
+    def _count_cached(self, event: Thought) -> None:
+        """Count the cached tokens of a prompt, if its server says how many there were."""
+        cached = event.cached_tokens
+        if cached is None or not event.prompt_tokens:
+            return
+        self._tokens.labels("cached").inc(cached)
+        self._tokens.labels("uncached").inc(event.prompt_tokens - cached)
+        self._cached.observe(cached / event.prompt_tokens)
 
 
 def gauge(name: str, words: str, values: Mapping[Any, float], *labels: str) -> Metric:

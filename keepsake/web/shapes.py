@@ -116,7 +116,7 @@ class AgentRow(Shape):
     """Seconds that its thought has waited for queue and model; None if no thought is under way."""
     memories: int = 0
     next_due: int | None = None
-    """The number of the memory at which the next compaction is due; None for never."""
+    """The number of the memory at which the next compaction may be due; None after an undo."""
     used: int = 0
     """Tokens of its last prompt; 0 before the first."""
     budget: int = 0
@@ -154,8 +154,11 @@ class ServerRow(Shape):
     """Calls in flight."""
     in_flight: int = 0
     """The most calls that may be in flight at once."""
-    cached: float = 0.0
-    """Share of the prompts' tokens that were in the server's cache, since the start; 0 to 1."""
+    cached: float | None = None
+    """Share of the prompts' tokens that were in the server's cache since the start, 0 to 1; None if
+    the server does not say."""
+    last_cached: float | None = None
+    """The same of the newest answer."""
 
 
 class Overview(Shape):
@@ -270,8 +273,8 @@ class PromptView(Shape):
     has named stretches; an older one is a single stretch without a name."""
     budget: int = 0
     """The most tokens that the prompt may have."""
-    cached: int = 0
-    """Tokens that were in the server's cache, by the server's count."""
+    cached: int | None = None
+    """Tokens that were in the server's cache, by the server's count; None if it does not say."""
     server_tokens: int = 0
     """Tokens of the prompt by the server's count; 0 if the server does not say."""
     trigger: str = ""
@@ -330,7 +333,7 @@ class Point(Shape):
     budget: int | None
     """The most tokens that the last prompt could have."""
     cached: float | None
-    """Share of the prompts' tokens that were in the server's cache, 0 to 1."""
+    """Share of the prompts' tokens that were in the server's cache, 0 to 1; None if unknown."""
     latency: float | None
     """Median seconds until the answer."""
     latency_p95: float | None

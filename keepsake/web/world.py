@@ -163,6 +163,7 @@ def _servers() -> Iterator[ServerRow]:
             running=each.live,
             in_flight=each.places,
             cached=each.cached,
+            last_cached=each.last_cached,
         )
 
 
@@ -242,7 +243,7 @@ def prompt(number: int) -> PromptView:
             for section, of in lines
         ),
         budget=sent.costs.budget,
-        cached=answer.cached_tokens if answer else 0,
+        cached=answer.cached_tokens if answer else None,
         server_tokens=answer.prompt_tokens if answer else 0,
         trigger=f"{cause.kind}: {cause.source}" if cause.source else cause.kind,
         answer=answer.text if answer else "",

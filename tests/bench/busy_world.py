@@ -111,8 +111,12 @@ def world(scratch: Path, size: Size) -> Iterator[BusyWorld]:
 
 
 def life(number: int, memories: int) -> list[Line]:
-    """Make unique memories of a varied number; else all agents would compact at the same time."""
-    lines = itertools.islice(talk(Random(number)), memories - 7 * number % WINDOW_STEP)
+    """Make unique memories of a varied number; else all agents would compact at the same time.
+
+    ``memories``: The most of them; each agent has one at least, if that is not 0.
+    """
+    fewer = 7 * number % max(min(WINDOW_STEP, memories), 1)
+    lines = itertools.islice(talk(Random(number)), memories - fewer)
     return [
         replace(line, text=f'{only_once(line.text[:-1], 1000 * number + place)}"')
         if line.text.endswith('"')

@@ -45,7 +45,7 @@ def lived(folder: Path, name: str, lines: Sequence[Line], **host: Any) -> AgentM
         source = who if who in PEOPLE and line.kind is MemoryKind.PERCEPTION else ""
         given = {"text": line.text, "kind": line.kind, "source": source}
         memory.append(what_of(given), place="The Kettle", event="say")
-        if memory.tiers.last_number >= memory.next_due():
+        if memory.tiers.last_number >= (memory.next_due() or 0):
             limits = memory.host.config()
             memory.compact(CompactionRequest(reason=CompactReason.COUNT, limits=limits))
     return memory

@@ -11,6 +11,7 @@ from evennia.utils.create import create_object
 from commands.default_cmdsets import BUILDER_COMMANDS
 from keepsake.contrib.evennia.commands.agents import VIEWS
 from keepsake.contrib.evennia.creation import all_agents, find_agents
+from keepsake.ports import Generation
 from tests.sentences import table
 from tests.world.agents_world import AgentsWorld, Building
 
@@ -79,6 +80,14 @@ class TestAgentCommand(Building, AgentsWorld):
         assert "evaluates 1,000 tokens of a prompt" in " ".join(shown.split())
         assert "0 altered, 0 refused, 0 dropped" in shown
         assert "in flight" in shown
+
+    def test_builders_see_what_share_of_prompts_a_server_had_in_its_cache(self):
+        server = self.services.gateway.model("agent")[1]
+        server.calls = 1
+        assert "the server does not say" in self.type("@llm-status")
+        server._count_cached(Generation("Yes.", "stop", 100, 60, 2, 0.1, "m"))
+        server._count_cached(Generation("Yes.", "stop", 100, 90, 2, 0.1, "m"))
+        assert "75% of the prompts' tokens; of the newest prompt 90%" in self.type("@llm-status")
 
 
 class TestArguments(Building, AgentsWorld):

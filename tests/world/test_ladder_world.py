@@ -208,7 +208,7 @@ class TestBuilders(Building, LadderWorld):
         self.char1.execute_cmd("say The Marker of Harrow Bay is |rred|n.")
 
     def test_the_reason_why_nothing_is_compacted_is_shown(self):
-        assert "due at memory 105, now at" in self.type("@compact-memories Mira", "Nothing to")
+        assert "due at memory 105 (103 more)" in self.type("@compact-memories Mira", "Nothing to")
 
     def test_what_a_compaction_saves_is_shown(self):
         self.chatter(8)
@@ -230,7 +230,9 @@ class TestBuilders(Building, LadderWorld):
         assert "Undid compaction 1" in self.type("@compaction/undo Mira", "Undid")
         assert [m.number for m in self.mind.memory.context().window] == before
         assert self.mind.memory.context().recent is None
-        assert self.mind.memory.memory.next_due() == self.mind.memory.newest + 100
+        assert self.mind.memory.memory.next_due() is None
+        shown = self.type("@memory-status Mira", "Integrity")
+        assert "not before a person asks for one" in " ".join(shown.split())
         assert "undone" in self.type("@compaction Mira", "undone")
         assert "Nothing was undone" in self.type("@compaction/undo Mira", "Nothing")
 

@@ -53,7 +53,11 @@ class TestKnowing(PeopleWorld):
         assert "Tom" not in shown, "the window shows all"
         self.services.compaction = FixedConfig(
             CompactionConfig(
-                immediate_window=2, recent_window=2, preserve_memories=2, min_saving_tokens=0
+                immediate_window=2,
+                recent_window=2,
+                preserve_memories=2,
+                min_saving_tokens=0,
+                count_from=0.0,
             )
         )
         self.say(*CHAT)

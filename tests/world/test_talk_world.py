@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 from evennia.utils import create
@@ -9,6 +10,9 @@ from evennia.utils import create
 from keepsake.agent.surroundings import identity_of
 from keepsake.archive.records import MemoryKind
 from keepsake.contrib.evennia import lifecycle
+from keepsake.events.types import Event, Guard
+from keepsake.events.values import GuardOp
+from keepsake.tasks.guard import SpeechFault
 from tests.fakes.model_server import Reply, llm_page
 from tests.sentences import table
 from tests.world.agents_world import Building
@@ -260,6 +264,48 @@ class TestGuards(TalkWorld):
         self.ask("And its colour?", boat, boat)
         assert self.acts().count(f"say {boat}") == 2, "not a third time"
         assert "Mira shrugs, and says nothing." in self.heard
+
+
+class TestSecrets(TalkWorld):
+    """What the persona marks as secret is not said word for word."""
+
+    SECRET = "The key lies under the third stone."
+    TOLD = "THE KEY LIES UNDER THE THIRD STONE!"
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.mira.db.profile = f"{PERSONA} (secret) {self.SECRET}"
+        self.emitted: list[Event] = []
+        self.mind.thinker.log._events = SimpleNamespace(emit=self.emitted.append)
+
+    def guarded(self) -> list[Guard]:
+        return [each for each in self.emitted if isinstance(each, Guard)]
+
+    def test_it_is_asked_for_again_once_with_the_reason_and_logged(self):
+        _, second = self.ask("Where is the key?", self.TOLD, "What key?")
+        assert SpeechFault.SECRET in second[-1]["content"]
+        assert self.acts() == ["say What key?"]
+        (guard,) = self.guarded()
+        assert (guard.op, guard.before, guard.reason) == (
+            GuardOp.REFUSED,
+            self.TOLD,
+            SpeechFault.SECRET,
+        )
+
+    def test_a_model_that_insists_says_nothing(self):
+        assert len(self.ask("Where is the key?", self.TOLD, self.TOLD)) == 2
+        assert self.acts() == []
+        assert "Mira shrugs, and says nothing." in self.heard
+        assert not any("seems far away" in line for line in self.heard)
+
+    def test_neither_is_it_said_to_another_nor_shown_by_a_gesture(self):
+        self.add_player(2, "Ann")
+        told = self.TOLD.strip("!")
+        for answer in (f"> talk Ann = {told}", f"> whisper Ann = {told}", f"*writes: {told}*"):
+            self.ask("Where is the key?", answer, "What key?")
+            assert self.acts()[-1] == "say What key?"
+        assert not any("stone" in line.casefold() for line in self.heard)
+        assert {each.reason for each in self.guarded()} == {SpeechFault.SECRET}
 
 
 class TestModelGone(TalkWorld):

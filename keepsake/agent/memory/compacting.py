@@ -53,16 +53,23 @@ class Compactions:
         """Whether a compaction runs or waits for a thread."""
         return bool(self._lock.locked)
 
-    def compact_if_due(self, *, asleep: bool = False) -> None:
-        """Start a compaction in the background if one is due; when asleep, it is due earlier."""
+    def compact_if_due(self, *, asleep: bool = False, in_talk: bool = False) -> None:
+        """Start a compaction in the background if one is due.
+
+        Args:
+            asleep: Whether the agent sleeps; then it is due earlier.
+            in_talk: Whether the agent talks with a player; then it waits for a pause, as long as
+                there is room. A compaction changes the beginning of the prompt, so the next answer
+                reads all of it anew.
+        """
         if self.compacting:
             return
         memory = self._memory.memory
         no_room = memory.no_room()
         if no_room is not None or isinstance(self.no_room, NoRoom):
             self._set_no_room(no_room)
-        if memory.may_be_due(asleep=asleep):
-            self.compact(None, asleep=asleep)
+        if memory.may_be_due(asleep=asleep, in_talk=in_talk):
+            self.compact(None, asleep=asleep, in_talk=in_talk)
 
     async def make_room(self) -> None:
         """Wait for an emergency compaction, if a thought needs one before it can begin.
@@ -97,7 +104,7 @@ class Compactions:
             log.info("The prompt has room for memories again; nothing was lost", agent=name)
 
     def compact(
-        self, reason: CompactReason | None, *, asleep: bool = False
+        self, reason: CompactReason | None, *, asleep: bool = False, in_talk: bool = False
     ) -> Deferred[CompactionEnd]:
         """Compact the memory. If ``reason`` is None, only if a compaction is due and pays.
 
@@ -108,7 +115,7 @@ class Compactions:
             KeepsakeError: The memory cannot be opened.
         """
         memory = self._memory.memory
-        request = self._request(reason, asleep=asleep)
+        request = self._request(reason, asleep=asleep, in_talk=in_talk)
         emit = self._services.events.emit
         name = self._memory.name
 
@@ -135,7 +142,9 @@ class Compactions:
 
         return self._in_thread(lambda: memory.compact(request)).addCallback(emit_events)
 
-    def _request(self, reason: CompactReason | None, *, asleep: bool) -> CompactionRequest:
+    def _request(
+        self, reason: CompactReason | None, *, asleep: bool, in_talk: bool
+    ) -> CompactionRequest:
         """Return a request with all that a compaction needs of the game.
 
         It reads the game's objects here, on the reactor thread, because worker threads must not.
@@ -147,6 +156,7 @@ class Compactions:
             reason=reason,
             limits=self._services.compaction_config,
             asleep=asleep,
+            in_talk=in_talk,
             names=self._ref.names(),
             persona=" ".join(open_lines(paragraph)),
         )

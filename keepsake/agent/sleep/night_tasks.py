@@ -29,6 +29,7 @@ from keepsake.errors import NoteRefused
 from keepsake.events.values import Author
 from keepsake.files import replace_file
 from keepsake.happening import Person
+from keepsake.logs import Subsystem, get_logger
 from keepsake.tasks.night import (
     DraftEntry,
     intentions_task,
@@ -37,7 +38,9 @@ from keepsake.tasks.night import (
     people_task,
     reflect_task,
 )
-from keepsake.tasks.task import TRIES
+from keepsake.tasks.task import TRIES, Task
+
+log = get_logger(Subsystem.NIGHT)
 
 THROUGH = "sleep.json"
 """The file in an agent's folder with the number of the last memory in the journal."""
@@ -117,12 +120,16 @@ class NightWork:
         if not path.exists():  # an archive of before there were nights: only its newest part
             position = _JournalPosition(max(newest - NEWEST, 0))
         written = 0
+        refused = 0
         while ask.available and position.through < newest:
             last = min(newest, position.through + NEWEST)
             shown = _for_journal(self._read(position.through + 1, last))
             if len(shown) < LEAST_MEMORIES and last == newest:
                 break
             drafts, read = self._ask_for_journal(ask, shown)
+            if drafts is None:
+                refused += 1
+                self._say_refused(position)
             if drafts is None and position.refused + 1 < MOST_REFUSALS:
                 _write_position(path, replace(position, refused=position.refused + 1))
                 break
@@ -130,7 +137,19 @@ class NightWork:
             through = last if read == len(shown) else shown[read - 1].number
             position = _JournalPosition(through)
             _write_position(path, position)
-        return {"written": written, "left": newest - position.through}
+        return {"written": written, "left": newest - position.through, **_if_any(refused=refused)}
+
+    def _say_refused(self, position: _JournalPosition) -> None:
+        """Say that the model's answer about a piece of the day was refused, and what follows."""
+        nights = position.refused + 1
+        again = "it is asked again the next night"
+        over = f"these memories are left out after {MOST_REFUSALS} such nights"
+        log.warning(
+            f"The model wrote nothing usable about memories from {position.through + 1} on: "
+            f"{again if nights < MOST_REFUSALS else over}",
+            agent=self._memory.name,
+            nights=nights,
+        )
 
     def profiles(self, ask: NightAsk) -> Figures:
         """Update the pages of people, then call :meth:`write_portraits`."""
@@ -156,10 +175,8 @@ class NightWork:
             return (), 0
         prompts = self._services.prompts["journal"].current
         task = journal_task(prompts, self._memory.name, shown)
-        refused = len(ask.refused)
-        drafts = ask.do(task)
-        was_refused = len(ask.refused) - refused == TRIES
-        return (None if was_refused else drafts), min(task.taken)
+        drafts = self._do(ask, task)
+        return drafts, min(task.taken)
 
     def _write_entries(self, drafts: Sequence[DraftEntry], shown: Sequence[Memory]) -> int:
         """Write each entry on the day of its sources; return the number of entries."""
@@ -230,12 +247,12 @@ class NightWork:
         """Have a model rewrite the paragraph about each person with enough new lines.
 
         The model sees the current paragraph, and what both sides said and did since. It sees no
-        private memories, because the paragraph may appear in every prompt.
+        private memories, because the paragraph may appear in every prompt. What the limit of calls
+        leaves, and lines about which the model's answer was refused, wait for the next night.
         """
         asked = 0
-        people = self._books.people
-        name = self._memory.name
-        for page in people.all():
+        refused = 0
+        for page in self._books.people.all():
             ask.check()
             heard_by_all = tuple(each for each in page.lines if self._is_public(each.numbers))
             public = replace(page, lines=heard_by_all)
@@ -243,11 +260,41 @@ class NightWork:
             if len(new) < LEAST_LINES or not ask.available:
                 continue
             asked += 1
-            lines = self._conversation(public, new if public.portrait else public.lines)
+            refused += not self._write_portrait(ask, public)
+        return {"asked": asked, **_if_any(refused=refused)}
+
+    def _write_portrait(self, ask: NightAsk, page: PersonPage) -> bool:
+        """Have a model rewrite the paragraph about a person, in pieces that fit.
+
+        The page notes after each piece how far the model has read.
+
+        Returns:
+            Whether the model's answers could be used.
+        """
+        rest = self._conversation(page)
+        portrait = page.portrait
+        while rest and ask.available:
             prompts = self._services.prompts["people"].current
-            portrait = ask.do(people_task(prompts, name, public.name, public.portrait, lines))
-            people.conclude(page.key, partial(_with_portrait, before=public, portrait=portrait))
-        return {"asked": asked}
+            shown = [line for _, line in rest]
+            task = people_task(prompts, self._memory.name, page.name, portrait, shown)
+            found = self._do(ask, task)
+            if found is None:
+                return False
+            taken = min(task.taken)
+            studied = rest[taken - 1][0] if taken < len(rest) else _last(page.lines)
+            rest = rest[taken:]
+            self._books.people.conclude(
+                page.key, partial(_with_portrait, before=portrait, after=found, studied=studied)
+            )
+            portrait = found
+        return True
+
+    @staticmethod
+    def _do[T](ask: NightAsk, task: Task[T]) -> T | None:
+        """Run a task; return None if all answers of the model were refused."""
+        refused = len(ask.refused)
+        found = ask.do(task)
+        return None if len(ask.refused) - refused == TRIES else found
 
     def intend(self, ask: NightAsk) -> Figures:
         """Have a model say what the agent means to do tomorrow; it sees no private memories."""
@@ -290,13 +337,22 @@ class NightWork:
             *(entry_line(each, now) for each in entries[-_ENTRIES_OF_A_DAY:]),
         ]
 
-    def _conversation(self, page: PersonPage, lines: Sequence[PageLine]) -> tuple[str, ...]:
-        """Return what the person said and did in these lines, and the agent's acts to them."""
-        last = _last(lines)
-        first = max(min(line.numbers[0] for line in lines) - 1, last - NEWEST)
+    def _conversation(self, page: PersonPage) -> list[tuple[int, str]]:
+        """Return what the two said and did since the paragraph was written, each with its number.
+
+        Without a paragraph it is all of the newest memories. The page itself keeps fewer lines.
+        """
+        last = _last(page.lines)
+        first = max(page.studied if page.portrait else 0, last - NEWEST) + 1
         between = [each for each in self._read(first, last + 1) if _is_between(each, page)]
-        shown = tuple(memory_line(each) for each in between if self._is_public((each.number,)))
-        return shown or tuple(f"- {x.time.astimezone():%d %B %Y}: {x.shown}" for x in lines)
+        public = [each for each in between if self._is_public((each.number,))]
+        if public:
+            return [(each.number, memory_line(each)) for each in public]
+        return [
+            (each.numbers[-1], f"- {each.time.astimezone():%d %B %Y}: {each.shown}")
+            for each in page.lines
+            if each.numbers[-1] >= first
+        ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -321,6 +377,11 @@ def _write_position(path: Path, position: _JournalPosition) -> None:
     replace_file(path, json.dumps({"through": position.through, **refused}) + "\n")
 
 
+def _if_any(**counts: int) -> Figures:
+    """Return the counts that are not 0."""
+    return {name: count for name, count in counts.items() if count}
+
+
 def _for_journal(memories: Iterable[Memory]) -> list[Memory]:
     """Return the memories that everybody may know, without uses of the agent's own memory."""
     return [each for each in memories if not (is_private(each) or about_memory(each))]
@@ -332,10 +393,10 @@ def _is_between(memory: Memory, page: PersonPage) -> bool:
     return memory.source_id == page.key
 
 
-def _with_portrait(known: PersonPage, before: PersonPage, portrait: str) -> PersonPage:
+def _with_portrait(known: PersonPage, before: str, after: str, studied: int) -> PersonPage:
     """Return the page with its new paragraph, unless a person has edited the old one."""
-    text = portrait if known.portrait == before.portrait else known.portrait
-    return replace(known, portrait=text, studied=max(known.studied, _last(before.lines)))
+    text = after if known.portrait == before else known.portrait
+    return replace(known, portrait=text, studied=max(known.studied, studied))
 
 
 def _last(lines: Iterable[PageLine]) -> int:

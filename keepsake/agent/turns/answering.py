@@ -15,10 +15,10 @@ from keepsake.agent.turns.scene import available_verbs
 from keepsake.archive.message_types import MessageType
 from keepsake.events.values import GuardOp
 from keepsake.happening import KnownVerb, Person, Result
-from keepsake.prompt.verbs import Command
+from keepsake.prompt.verbs import PRIVATE, Command
 from keepsake.tasks.answer import AnswerPart, PartKind
 from keepsake.tasks.deed import read_deed
-from keepsake.tasks.guard import SpeechGuard
+from keepsake.tasks.guard import SpeechFault, SpeechGuard
 
 type Wait = Callable[[Awaitable[Any]], Awaitable[Any]]
 """Waits for a result; raises :class:`keepsake.agent.turns.attempt.TurnDropped` if the turn ends."""
@@ -103,7 +103,7 @@ class Answering:
     def _speak(self, part: AnswerPart, *, whispered: bool) -> Act | None:
         """Say plain words to the partner; return None if they were refused."""
         state = self._state
-        if fault := self._fault(part.text):
+        if fault := self._fault(part.text, aloud=not whispered):
             self._log_guard(GuardOp.DROPPED if state.acts else GuardOp.REFUSED, part, fault)
             state.fault = fault
             return None
@@ -135,6 +135,8 @@ class Answering:
         )
         if whispered and self._guard is not None and any(others):
             return Act(None, "A gesture would show others what was whispered")
+        if self._tells_secret(part.text):
+            return Act(None, SpeechFault.SECRET)
         gesture = Command(KnownVerb.EMOTE, part.text, part.reason, words=part.text)
         if self._guard is None:  # by rule, it is the answer, and tells nothing
             event = MessageType.COURTESY
@@ -148,8 +150,11 @@ class Answering:
         if isinstance(read, Command):
             if read.verb == KnownVerb.DONE and any(act.refusal for act in self._state.acts):
                 return self._refused(read.verb, "You tried to end a plan: one of its steps failed")
-            if read.verb == KnownVerb.TALK and (fault := self._fault(read.words)):
+            aloud = read.verb != KnownVerb.WHISPER
+            if read.verb == KnownVerb.TALK and (fault := self._fault(read.words, aloud=aloud)):
                 return Act(None, fault)
+            if read.verb not in PRIVATE and self._tells_secret(read.words, aloud=aloud):
+                return Act(None, SpeechFault.SECRET)
             return self._actor.do(agent, read, basis=self._state.basis, confided=confided)
         why = "that cannot be done now"
         if read.verb in WRITES:
@@ -168,8 +173,11 @@ class Answering:
         )
         return Act(None, told)
 
-    def _fault(self, words: str) -> str:
-        return self._guard.fault(words) if self._guard else ""
+    def _fault(self, words: str, *, aloud: bool) -> str:
+        return self._guard.fault(words, aloud=aloud) if self._guard else ""
+
+    def _tells_secret(self, words: str, *, aloud: bool = True) -> bool:
+        return self._guard is not None and self._guard.gives_away(words, aloud=aloud)
 
     def _log_guard(self, op: GuardOp, part: AnswerPart, reason: str) -> None:
         self._thoughts.guard(self._state.impulse, op, part.text, reason)

@@ -149,7 +149,7 @@ def thought_of(
         sections=costs.sections if costs else {},
         budget=costs.budget if costs else 0,
         prompt_tokens=answer.prompt_tokens if answer else 0,
-        cached_tokens=answer.cached_tokens if answer else 0,
+        cached_tokens=answer.cached_tokens if answer else None,
         completion_tokens=answer.completion_tokens if answer else 0,
         wait=round(sent.wait, 6) if sent else 0.0,
         # A simulated clock stands still while a model answers: use the model's own time.

@@ -41,6 +41,7 @@ from keepsake.agent.turns.openly import OpenQuestion, private_acts
 from keepsake.agent.turns.prompting import BuiltPrompt, prompt_of
 from keepsake.agent.turns.rules import basis_of_rule, hint_to_meet, reply_by_rule
 from keepsake.agent.turns.scene import invitation_to, recall_for_turn
+from keepsake.books.persona import secret_lines
 from keepsake.errors import KeepsakeError, ModelError, ModelUnavailable
 from keepsake.events.values import ThoughtOutcome, Urgency
 from keepsake.happening import Person
@@ -487,6 +488,7 @@ class Turn:
             prompt.instructions,
             prompt.said,
             asked=prompt.asked,
+            secrets=secret_lines(str(self._agent.db.profile or "")),
             last_try=state.number == TRIES,
         )
         reader = built.form.read(str(self._agent.key))

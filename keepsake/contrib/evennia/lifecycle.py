@@ -114,5 +114,7 @@ def _do_housekeeping() -> None:
             continue
         with logged(log, "Housekeeping failed", agent=mind.memory.name):
             if mind.memory.save_backlog() and busy < COMPACTING_AT_ONCE:
-                mind.compactions.compact_if_due(asleep=mind.sleeper.may_compact)
+                mind.compactions.compact_if_due(
+                    asleep=mind.sleeper.may_compact, in_talk=mind.thinker.in_talk
+                )
                 busy += mind.compactions.compacting

@@ -187,10 +187,65 @@ def test_odd_streams_are_read(name: str):
     assert "".join(answer.text.split()) == "IamMira."
 
 
+LINES = b"HTTP/1.1 200 OK\r\nContent-Type: application/x-ndjson\r\n\r\n"
+
+
+def line(text: str, *, done: bool = False) -> bytes:
+    """Return a line of a streamed answer as Ollama's API says, with raw characters."""
+    said = {"message": {"role": "assistant", "content": text}, "done": done}
+    return f"{json.dumps(said, ensure_ascii=False)}\n".encode()
+
+
+LAST = line("", done=True)
+LINES_READ = {
+    "raw U+2028": sends(LINES, line("I\u2028am Mira."), LAST),
+    "raw U+0085": sends(LINES, line("I\x85am Mira."), LAST),
+    "empty lines": sends(LINES, line("I am Mira."), b"\n\r\n", LAST),
+    "no line end": sends(LINES, line("I am Mira."), LAST.strip()),
+    "one byte at a time": sends(LINES, *(bytes([b]) for b in line("I\u2028am Mira.") + LAST)),
+}
+
+
+@pytest.mark.parametrize("name", LINES_READ)
+def test_odd_lines_of_ollamas_api_are_read(name: str):
+    with OddServer(LINES_READ[name]) as server:
+        profile = ModelProfile(
+            "agent", provider="ollama", host=server.address, model="fake", time_limit=3600
+        )
+        answer = asked_soon(lambda: OllamaModel(profile).generate(TALK)).result(ENDLESS)
+    assert "".join(answer.text.split()) == "IamMira."
+
+
 def test_content_that_is_no_text_is_a_bad_answer():
     number = b'data: {"choices": [{"delta": {"content": 5}}]}\n\n'
     with OddServer(sends(STREAM, number, END)) as server, pytest.raises(BadAnswer, match="int"):
         asked(server)
+
+
+# -- how much of a prompt was in the server's cache
+
+USAGE = {
+    "says nothing": ({}, None),
+    "counts tokens alone": ({"usage": {"prompt_tokens": 80}}, None),
+    "has no details": ({"usage": {"prompt_tokens": 80, "prompt_tokens_details": None}}, None),
+    "cached nothing": (
+        {"usage": {"prompt_tokens": 80, "prompt_tokens_details": {"cached_tokens": 0}}},
+        0.0,
+    ),
+    "cached a part": (
+        {"usage": {"prompt_tokens": 80, "prompt_tokens_details": {"cached_tokens": 60}}},
+        0.75,
+    ),
+    "llama.cpp": ({"usage": {"prompt_tokens": 80}, "timings": {"cache_n": 40}}, 0.5),
+}
+
+
+@pytest.mark.parametrize("name", USAGE)
+def test_the_cached_share_of_a_prompt_is_known_only_if_its_server_says(name: str):
+    said, share = USAGE[name]
+    end = f"data: {json.dumps({'choices': [], **said})}\n\n".encode()
+    with OddServer(sends(STREAM, event("I am Mira.", "stop"), end, END)) as server:
+        assert asked(server).cached_share == share
 
 
 # -- caps

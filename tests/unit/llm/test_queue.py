@@ -52,7 +52,8 @@ class Echo(ScriptedModel):
             raise ModelFailed(request.prompt)
         if request.prompt == "late":
             raise ModelTimeout("It gave no answer")
-        return Generation(request.prompt, "stop", 1, 0, 1, 0.0, "echo")
+        cached = {"half cached": 5, "all cached": 10}.get(request.prompt)
+        return Generation(request.prompt, "stop", 10, cached, 1, 0.0, "echo")
 
 
 ECHO = Echo(ModelProfile("agent"))
@@ -141,6 +142,18 @@ def test_any_calls_stay_within_the_limits_and_are_answered(
         harness.finish(next(iter(harness.pool.running)))
         check_limits()
     assert harness.outcomes.keys() == asked.keys()
+
+
+def test_the_cached_share_leaves_out_answers_whose_server_does_not_say():
+    harness = QueueHarness()
+    queue = harness.queue
+    seen = []
+    for name in ("unknown", "half cached", "all cached", "unknown again"):
+        harness.submit(name)
+        harness.run_posted()
+        harness.finish(name)
+        seen.append((queue.cached, queue.last_cached))
+    assert seen == [(None, None), (0.5, 0.5), (0.75, 1.0), (0.75, None)]
 
 
 def test_reading_ahead_gives_way_to_a_player_and_is_done_afterwards():

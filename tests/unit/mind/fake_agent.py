@@ -23,9 +23,10 @@ from keepsake.ports import FixedClock, Generation, Tokens
 from tests.memories import did, got, old_memory, seen
 
 SMALL = CompactionConfig(
-    immediate_window=4, recent_window=3, preserve_memories=4, min_saving_tokens=0
+    immediate_window=4, recent_window=3, preserve_memories=4, min_saving_tokens=0, count_from=0.0
 )
-"""Windows of a few memories. Compacting them saves few tokens, so no saving is required."""
+"""Windows of a few memories. They fill little of the budget, and compacting them saves few tokens,
+so neither is required."""
 WIDE = CompactionConfig(
     immediate_window=500,
     recent_window=500,

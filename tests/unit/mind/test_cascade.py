@@ -13,7 +13,7 @@ from keepsake.events.values import CompactionOutcome, CompactReason
 from keepsake.memory.config import CompactionConfig
 from keepsake.memory.integrity import check
 from tests.memories import did
-from tests.unit.mind.fake_agent import add, compact, covered, due
+from tests.unit.mind.fake_agent import add, add_talk, compact, covered, due
 
 COUNT = CompactReason.COUNT
 MANUAL = CompactReason.MANUAL
@@ -42,7 +42,7 @@ def test_default_windows_compact_at_129_193_and_257_memories(agent, logged):
     numbers = []
     for _ in range(3):
         while not due(memory):
-            add(memory, 1)
+            add_talk(memory, 1)
         numbers.append(memory.tiers.last_number)
         compact(memory, COUNT)
     context = memory.context()
@@ -59,6 +59,31 @@ def test_default_windows_compact_at_129_193_and_257_memories(agent, logged):
     ):
         assert logged.having(f"INFO compaction Mira: {line}"), logged.lines
     memory.close()
+
+
+@pytest.mark.parametrize(("share", "reason"), [(0.59, None), (0.61, COUNT)])
+def test_a_compaction_by_count_waits_until_the_prompt_is_well_filled(agent, share, reason):
+    agent.config = CompactionConfig(min_saving_tokens=0)
+    memory = agent.open()
+    add(memory, 130)
+    load = memory.load()
+    memory.window.overhead = int(share * load.budget) - load.summaries - load.window
+    assert due(memory) is reason
+    memory.window.overhead = None
+    assert due(memory) is COUNT, "before the first prompt the count alone decides"
+    memory.close()
+
+
+@pytest.mark.parametrize("share", [0.7, 0.87])
+def test_a_compaction_waits_for_a_pause_of_the_talk(memory, share):
+    add(memory, 8)
+    load = memory.load()
+    of_memory = load.summaries + load.window
+    memory.window.overhead = int(share * load.budget) - of_memory
+    assert memory.may_be_due()
+    assert memory.may_be_due(in_talk=True) is None
+    memory.window.overhead = int(0.92 * load.budget) - of_memory
+    assert memory.may_be_due(in_talk=True), "unless a thought would soon have to wait for it"
 
 
 def test_the_old_short_term_summary_is_merged_into_the_long_term_one(agent, memory):

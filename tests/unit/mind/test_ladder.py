@@ -56,7 +56,7 @@ def test_the_strongest_trigger_gives_the_reason(agent, memory, share, asleep, re
     for each in (HIGH, SLEEP):
         agent.config = replace(agent.config, **{each.value: 9.0})
         assert due(memory, asleep=asleep) is (SLEEP if reason and each is HIGH else None)
-    agent.config = replace(agent.config, immediate_window=1, recent_window=1)
+    agent.config = replace(agent.config, immediate_window=1, recent_window=1, count_from=0.5)
     assert due(memory) is COUNT
     agent.config = replace(agent.config, recent_window=10_000)
     assert due(memory) is None

@@ -90,10 +90,12 @@ def test_small_days_add_up_until_there_is_something_to_write_about(tmp_path):
     assert shown(model.prompts[0]) == list(range(1, LEAST_MEMORIES + 1))
 
 
-def test_a_refused_answer_is_asked_for_again_on_the_next_nights(tmp_path):
+def test_a_refused_answer_is_asked_for_again_on_the_next_nights_and_it_is_said(tmp_path, caplog):
     night = Nightly(tmp_path, 20)
     for _ in range(MOST_REFUSALS - 1):
-        assert night.sleep(RuleModel(lambda _: "I cannot do that."))["left"] == 20
+        figures = night.sleep(RuleModel(lambda _: "I cannot do that."))
+        assert figures == {"written": 0, "left": 20, "refused": 1}
+        assert "it is asked again the next night" in caplog.records[-1].getMessage()
     assert night.sleep(RuleModel(one_entry)) == {"written": 1, "left": 0}
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -11,13 +13,14 @@ from keepsake.agent.sleep.night import Figures, NightAsk
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.books.entries import Rater, line, prompt_lines
 from keepsake.books.journal import Journal
-from keepsake.tasks.night import journal_task
+from keepsake.happening import ME, Person, Speech
+from keepsake.tasks.night import journal_task, memory_line
 from keepsake.tasks.task import AnswerRefused
 from tests.memories import old_memory
 from tests.sentences import table
 from tests.unit.mind.fake_agent import WordTokens
 from tests.unit.mind.journals import NOON, did, told, write
-from tests.unit.mind.memory_log import TOM, MemoryLog, book_of
+from tests.unit.mind.memory_log import TOM, MemoryLog, book_of, page_of
 from tests.unit.mind.night_runner import PROMPTS, RuleModel, night_work, prompt_of
 
 JOURNAL = PROMPTS["journal"].current
@@ -45,6 +48,11 @@ def test_invalid_journal_answers_are_refused(answer, why):
 def test_json_is_read_in_the_styles_of_models(answer):
     (draft,) = journal_task(JOURNAL, "Mira", DAY).read(answer)
     assert draft.memories == (1, 2)
+
+
+def test_a_line_names_whom_the_agent_spoke_to():
+    said = Speech(speaker=ME, words="Sit down.", to=(Person("Tom", "Tom-1"),))
+    assert memory_line(Memory(7, NOON, said)).endswith('] You to Tom: "Sit down."')
 
 
 @pytest.fixture
@@ -80,6 +88,58 @@ def test_private_lines_are_not_shown_for_a_portrait(tmp_path):
     night_work(None, book_of(tmp_path, log), log.read, may).write_portraits(NightAsk(model, 9))
     assert "net 2" in model.prompts[0]
     assert "net 3" not in model.prompts[0]
+
+
+@pytest.fixture
+def long_evening() -> MemoryLog:
+    """Tom tells more in one evening than fits one prompt, and than his page keeps."""
+    log = MemoryLog()
+    for number in range(1, 401):
+        log.says("Tom", TOM, f"Net {number} is mended; its rope is {number} fathoms long, Mira.")
+    return log
+
+
+def numbers_in(model: RuleModel) -> list[int]:
+    lines = re.findall(r"^(\d+)\. \[", "\n".join(model.prompts), re.M)
+    return [int(number) for number in lines]
+
+
+def test_a_portrait_is_written_of_all_that_somebody_said_in_pieces(tmp_path, long_evening):
+    people = book_of(tmp_path, long_evening)
+    pieces = itertools.count(1)
+    model = RuleModel(lambda _: f"Mends nets, piece {next(pieces)}.")
+    night_work(None, people, long_evening.read).write_portraits(NightAsk(model, 24))
+    assert numbers_in(model) == list(range(1, 401))
+    assert len(model.prompts) > 1
+    assert "Mends nets, piece 1." in model.prompts[1]
+    page = page_of(people, TOM)
+    assert (page.portrait, page.studied) == (f"Mends nets, piece {len(model.prompts)}.", 400)
+
+
+def test_what_the_limit_of_calls_leaves_of_a_portrait_is_read_the_next_night(
+    tmp_path, long_evening
+):
+    people = book_of(tmp_path, long_evening)
+    first = RuleModel(lambda _: "Mends nets.")
+    second = RuleModel(lambda _: "Mends nets.")
+    night = night_work(None, people, long_evening.read)
+    night.write_portraits(NightAsk(first, 3))
+    night.write_portraits(NightAsk(second, 24))
+    assert numbers_in(first) + numbers_in(second) == list(range(1, 401))
+
+
+def test_a_refused_portrait_is_asked_for_again_the_next_night(tmp_path):
+    log = MemoryLog()
+    for number in range(4):
+        log.says("Tom", TOM, f"I have mended net {number}.")
+    people = book_of(tmp_path, log)
+    night = night_work(None, people, log.read)
+    figures = night.write_portraits(NightAsk(RuleModel(lambda _: "…"), 9))
+    assert figures == {"asked": 1, "refused": 1}
+    model = RuleModel(lambda _: "Mends nets.")
+    assert night.write_portraits(NightAsk(model, 9)) == {"asked": 1}
+    assert "net 0" in model.prompts[0]
+    assert page_of(people, TOM).portrait == "Mends nets."
 
 
 def test_a_model_writes_the_entries_of_the_day(book):

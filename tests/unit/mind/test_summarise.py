@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
+import pytest
 import yaml
 
-from keepsake.archive.records import MemoryKind, Tier
+from keepsake.archive.privacy import redacted
+from keepsake.archive.records import Memory, MemoryKind, Tier
+from keepsake.happening import ME, Manner, Person, Speech
 from keepsake.language.tokens import estimate_tokens
-from keepsake.memory.summary_text import SummarySource
+from keepsake.memory.summary_text import SummarySource, count_words, numbered
+from keepsake.memory.types import UNCHANGED
 from keepsake.paths import REPOSITORY
 from keepsake.ports import Generation
 from keepsake.tasks.summarise import Summarise
@@ -87,6 +92,16 @@ def test_a_chat_model_gets_the_memories_numbered_and_dated():
     assert question.prompt == ""
 
 
+def test_a_whisper_is_shown_without_empty_quotation_marks():
+    tom = Person("Tom", "Tom-1")
+    for speaker, to in ((ME, tom), (tom, ME)):
+        manner = Manner.WHISPER
+        speech = Speech(speaker=speaker, words="The key.", to=(to,), manner=manner, shown="…")
+        memory = Memory(1, START, speech)
+        (line,) = numbered([redacted(memory)])
+        assert line.endswith("whisper to Tom." if speaker is ME else "Tom whispers to you.")
+
+
 def test_after_two_refusals_the_summary_is_made_without_a_model():
     draft, asked = summarised_by(["..."])
     assert len(asked) == len(draft.answers) == len(draft.refusals) == 2
@@ -116,6 +131,42 @@ def test_an_older_summary_longer_than_the_prompt_is_shortened():
         _, (question,) = summarised_by([GOOD], source, prompt_tokens=2000)
         assert sum(estimate_tokens(each.text) for each in question.messages) < 2000
         assert "plank 1" in question.messages[1].text
+
+
+# -- one limit, which the prompt says and the check counts
+
+
+YEARS = range(160)
+ENGLISH = " ".join(f"Jonas lost plank {n} to the spring tide of year {n}." for n in YEARS)
+GERMAN = " ".join(f"Jonas verlor Planke {n} an die Springflut des Jahres {n}." for n in YEARS)
+JAPANESE = "".join(f"ヨナスは{n}年の大潮で{n}枚目の板を失った。" for n in YEARS)
+
+
+@pytest.mark.parametrize("text", [ENGLISH, GERMAN, JAPANESE], ids=["en", "de", "ja"])
+def test_the_words_that_a_prompt_allows_are_those_that_the_check_allows(text):
+    half = len(text) // 2
+    source = SummarySource(Tier.LONGTERM, "Mira", older=(text[:half], text[half:]))
+    task = Summarise(source, PROMPTS["merge"].current, "", frozenset())
+    system = task.ask(Target(), "").messages[0].text
+    most = int(re.search(r"Write (\d+) words at most", system)[1])
+    letters = [*text] if text is JAPANESE else text.split()
+    join = "" if text is JAPANESE else " "
+    counts = [count_words(join.join(letters[:end])) for end in range(len(letters) + 1)]
+    longest = join.join(letters[: len(counts) - 1 - counts[::-1].index(most)])
+    assert count_words(longest) == most
+    assert task.read(longest) == longest
+    assert source.tokens(longest) <= source.most_tokens, "so it is not summarised again"
+    with pytest.raises(AnswerRefused, match=f"it has {most + 1} words and may have {most}$"):
+        task.read(f"{longest} 7")
+
+
+def test_older_summaries_that_fit_together_are_not_merged_by_a_model():
+    older = (GOOD, "Jonas sold his boat in May.")
+    source = replace(SOURCE, tier=Tier.LONGTERM, memories=(), older=older)
+    draft, asked = summarised_by(["Anneke went away."], source)
+    assert (draft.text, draft.model, asked) == ("\n\n".join(older), UNCHANGED, [])
+    draft, asked = summarised_by(["Anneke went away."], replace(source, limit_tokens=20))
+    assert asked
 
 
 # -- which summaries are accepted, in five languages, and which are refused

@@ -199,11 +199,7 @@ class MemoryMachine(RuleBasedStateMachine):
         undone = self.memory.undo()
         assert undone.left == len(self.undo_states) - 1
         assert UndoState.of(self.memory.context(), self.cleared) == self.undo_states.pop()
-        load = self.memory.load()
-        fits = load.used <= load.budget and self.agent.config.recent_window >= 1
-        assert due(self.memory, asleep=self.asleep) is None or not fits, (
-            "what a person undid stays undone"
-        )
+        assert due(self.memory, asleep=self.asleep) is None, "what a person undid stays undone"
 
     @precondition(lambda self: not self.full_disk)
     @rule()

@@ -18,7 +18,6 @@ from tests.unit.mind.test_cascade import edit
 
 COUNT = CompactReason.COUNT
 MANUAL = CompactReason.MANUAL
-EMERGENCY = CompactReason.EMERGENCY
 
 
 def state(memory):
@@ -68,25 +67,38 @@ def test_an_edit_of_an_undone_summary_is_set_aside_and_not_adopted(agent, memory
     assert check(memory.archive, memory.context(), memory.summaries).whole
 
 
-def test_an_undone_compaction_is_not_repeated_at_once(agent):
+def test_an_undone_compaction_is_not_repeated_until_somebody_asks_for_one(agent):
     memory = agent.open()
     add(memory, 8)
     assert due(memory) is COUNT
     compact(memory, COUNT)
     memory.undo()
     assert due(memory) is None
-    add(memory, 1)
     memory.close()
     memory = agent.open()
     assert due(memory) is None, "nor after a restart"
-    add(memory, 2)
-    assert due(memory) is COUNT, "but after the window has grown as far again"
+    add(memory, 100)
+    assert due(memory) is due(memory, asleep=True) is None, "nor after the window has grown"
+    assert memory.next_due() is None
     assert compact(memory, MANUAL).number == 2
-    # A prompt over its budget is compacted at once.
-    agent.config = replace(SMALL, preserve_memories=2)
-    memory.window.overhead = agent.config.budget - 20
+    add(memory, 8)
+    assert due(memory) is COUNT, "but after somebody has compacted again"
+    memory.close()
+
+
+def test_an_undo_holds_in_a_prompt_over_its_budget_which_shows_the_newest_lines(agent):
+    memory = agent.open()
+    add(memory, 30)
+    compact(memory, MANUAL)
     memory.undo()
-    assert memory.before_thought() is EMERGENCY
+    agent.config = replace(SMALL, context_tokens=400, reserve_tokens=100)
+    memory.window.overhead = 250
+    assert memory.load().used > memory.load().budget
+    assert memory.before_thought() is due(memory) is None
+    context = memory.context()
+    assert [each.number for each in context.window] == list(range(1, 31))
+    assert 0 < len(context.shown) < 30
+    assert context.shown[-1].number == 30
     memory.close()
 
 

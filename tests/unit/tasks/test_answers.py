@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from keepsake.books.persona import open_lines, secret_lines
 from keepsake.happening import KnownVerb
 from keepsake.ports import ToolCall
 from keepsake.prompt.verbs import PRIVATE, VERBS, Command, Options
@@ -119,6 +120,52 @@ def test_a_line_may_be_repeated_if_the_same_is_asked_or_the_model_insists(
 def test_an_answer_does_not_say_a_line_twice():
     guard = SpeechGuard("", [OwnLine(BOAT, ASKED)], asked=ASKED)
     assert [guard.fault(BOAT), guard.fault(BOAT)] == ["", SpeechFault.REPEATED]
+
+
+PROFILE = """You are Bram. You love bees.
+
+Secret: You stole the miller's purse. You hid it under the third hive.
+
+## Secrets
+Nell has read
+none of it.
+## More
+(secret) For two years you have left unsigned verses for Nell at the Office of Lost
+Letters. You sing.
+"""
+
+
+def test_the_secret_sentences_of_a_persona_are_all_that_it_omits():
+    assert secret_lines(PROFILE) == (
+        "You stole the miller's purse.",
+        "You hid it under the third hive.",
+        "Nell has read none of it.",
+        "For two years you have left unsigned verses for Nell at the Office of Lost Letters.",
+    )
+    assert open_lines(PROFILE) == ("You are Bram.", "You love bees.", "You sing.")
+
+
+@pytest.mark.parametrize(
+    ("words", "aloud", "refused"),
+    [
+        ("YOU STOLE THE MILLER’S PURSE", True, True),
+        ("Y.o.u  s-t-o-l-e the *miller's* purse, Tom! There.", True, True),
+        ("You stole the miller's purse.", False, True),
+        ("I stole the miller's purse.", True, False),
+        ("Nell has read\nnone of it.", True, True),
+        ("I have left unsigned verses for Nell at the office of lost letters.", True, True),
+        ("I have left unsigned verses for Nell at the office of lost letters.", False, False),
+        ("The miller's purse is lost, they say.", True, False),
+        ("You love bees.", True, False),
+    ],
+)
+def test_a_secret_of_the_persona_is_not_said_word_for_word(words, aloud, refused):
+    guard = SpeechGuard(secrets=secret_lines(PROFILE))
+    assert (guard.fault(words, aloud=aloud) == SpeechFault.SECRET) is refused
+
+
+def test_a_secret_of_one_name_is_not_looked_for():
+    assert not SpeechGuard(secrets=("Wren.",)).fault("Ask Wren, she knows.")
 
 
 HERE = Options(

@@ -46,3 +46,10 @@ def test_thoughts_are_counted_in_the_minute_in_which_they_ended(tmp_path: Path) 
     assert (half.completion_tokens, half.cached, half.budget) == (7.0, 0.5, 4000)
     assert (half.latency, half.latency_p95) == (4.0, 4.0)
     assert found[0].latency is found[0].cached is found[0].budget is None
+
+
+def test_prompts_whose_server_does_not_say_what_it_cached_count_in_no_share() -> None:
+    told = thought(30, cached_tokens=60, prompt_tokens=80)
+    untold = thought(30, cached_tokens=None)
+    assert history._point(0.0, [told, untold], 1).cached == 0.75
+    assert history._point(0.0, [untold], 1).cached is None

@@ -1,4 +1,4 @@
-"""Who may read the metrics."""
+"""Who may read the metrics, and the cached share in them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ from types import SimpleNamespace
 
 from django.http.request import HttpHeaders
 
+from keepsake.events.types import Thought
+from keepsake.events.values import ThoughtOutcome, Urgency
 from keepsake.web.access import METRICS_TOKEN, may_read_metrics
+from keepsake.web.metrics import Metrics
 
 TOKEN = "a-token-of-more-than-sixteen"
 
@@ -32,3 +35,25 @@ def test_with_a_token_every_request_needs_it(monkeypatch):
     assert may_read("10.0.0.5", authorization=f"Bearer {TOKEN}")
     for wrong in (f"Bearer {TOKEN}x", f"Bearer {TOKEN[:-1]}", f"Basic {TOKEN}", TOKEN, "Bearer ü"):
         assert not may_read(authorization=wrong), wrong
+
+
+def test_only_prompts_whose_server_says_what_it_cached_count_in_the_share():
+    metrics = Metrics(lambda: ())
+    for cached in (60, None, 80):
+        metrics.on_event(
+            Thought(
+                agent="Mira",
+                trigger="addressed",
+                priority=Urgency.PLAYER,
+                outcome=ThoughtOutcome.ACTED,
+                model="a-model",
+                prompt_tokens=80,
+                cached_tokens=cached,
+            )
+        )
+    text = metrics.text().decode()
+    assert 'keepsake_tokens_total{of="prompts"} 240.0' in text
+    assert 'keepsake_tokens_total{of="cached"} 140.0' in text
+    assert 'keepsake_tokens_total{of="uncached"} 20.0' in text
+    assert "keepsake_prompt_cached_share_sum 1.75" in text
+    assert "keepsake_prompt_cached_share_count 2.0" in text

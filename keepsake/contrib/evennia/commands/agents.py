@@ -240,7 +240,7 @@ def _row(agent: Body, mind: Mind | None) -> tuple[str, ...]:
         return agent.key, place, "", "", "", state, ""
     try:
         memory = mind.memory.memory
-        due = str(memory.next_due())
+        due = str(memory.next_due() or "undone")
         load = memory.load()
     except KeepsakeError as error:
         return agent.key, place, "?", "", "", plain(shortened(str(error))), _tired(mind)

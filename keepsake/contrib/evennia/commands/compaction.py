@@ -64,7 +64,8 @@ def undo_result(outcome: UndoResult | CompactionError) -> ActionResult:
     if isinstance(outcome, CompactionError):
         return False, f"Nothing was undone: {outcome}"
     left = f"{outcome.left} more can be undone" if outcome.left else "No other is left"
-    return True, f"Undid compaction {outcome.number}: {outcome.detail}. {left}"
+    stays = "None is made by itself until @compact-memories makes the next"
+    return True, f"Undid compaction {outcome.number}: {outcome.detail}. {left}. {stays}"
 
 
 def _coloured(result: ActionResult) -> str:

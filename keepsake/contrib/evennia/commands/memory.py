@@ -77,10 +77,8 @@ def _facts(mind: Mind) -> Iterator[tuple[str, str]]:
         f"{load.summaries:,}, window {load.window:,}, the rest "
         f"{f'{load.overhead:,}' if load.overhead else 'is known after its first act'}",
     )
-    due = memory.next_due()
-    left = memory.next_due() - tiers.last_number
-    at = f"at memory {due} ({f'{left} more' if left > 0 else 'due now'})"
-    yield "Next compaction", "under way" if mind.compactions.compacting else at
+    at = "under way" if mind.compactions.compacting else memory.next_compaction()
+    yield "Next compaction", at
     yield "Last compaction", when(tiers.state.time, datetime.now(UTC))
     if promises := component.commitments.lines():
         yield "Promises", f"{len(promises)} in {plain(str(component.commitments.path))}"
@@ -166,8 +164,16 @@ def _server(server: ModelServer) -> str:
         ("Health", f"{colour}{plain(server.health)}|n"),
         ("Queue", f"{server.live} of {server.places} in flight; waiting: {waiting or '0'}"),
         ("Calls", f"{server.calls}, {server.failures} failed"),
-        ("Cached", f"{server.cached:.0%} of the prompts"),
+        ("Cached", _cached(server)),
     ]
     details = ("Context", server.shortage), ("Last error", server.last_error)
     lines += [(label, plain(text)) for label, text in details if text]
     return f"|w{server.provider}|n at {plain(server.host)}\n{labelled(lines, 12)}"
+
+
+def _cached(server: ModelServer) -> str:
+    """Return which share of the prompts' tokens was in the server's cache."""
+    if server.cached is None:
+        return "unknown: the server does not say" if server.calls else "nothing asked yet"
+    last = "unknown" if server.last_cached is None else f"{server.last_cached:.0%}"
+    return f"{server.cached:.0%} of the prompts' tokens; of the newest prompt {last}"

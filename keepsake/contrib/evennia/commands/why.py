@@ -163,12 +163,13 @@ def _cost(cost: Thought) -> Iterator[str]:
     if not cost.model:
         return
     seed = "random" if cost.seed is None else str(cost.seed)
+    cached = "unknown" if cost.cached_tokens is None else f"{cost.cached_tokens:,}"
     yield (
         f"|wAnswered by|n  {plain(cost.model)}, temperature {cost.temperature:g}, seed {seed}, "
         f"try {cost.attempt}"
     )
     yield (
-        f"              {cost.prompt_tokens:,} prompt tokens ({cost.cached_tokens:,} cached), "
+        f"              {cost.prompt_tokens:,} prompt tokens ({cached} cached), "
         f"{cost.completion_tokens:,} answer tokens; waited {cost.wait:.2f} s, answered in "
         f"{cost.latency:.2f} s"
     )

@@ -146,6 +146,11 @@ export function percent(share) {
   return `${Math.round(share * 100)} %`;
 }
 
+/** What share of a prompt's tokens was in a server's cache, which not every server says. */
+export function cachedShare(cached, tokens) {
+  return cached == null ? "an unknown share" : percent(cached / tokens);
+}
+
 /** A number with its noun: 1 memory, 2 memories. */
 export function many(number, one, more = `${one}s`) {
   return `${count(number)} ${number === 1 ? one : more}`;

@@ -1,6 +1,6 @@
 /* Events of the log in words: what happened, the details, and the tone for the stylesheet. */
 
-import { count, many, percent, seconds } from "./dom.js";
+import { cachedShare, count, many, seconds } from "./dom.js";
 import { CompactionOutcome, MemoryOp, SleepOp, ThoughtOutcome } from "./kinds.js";
 import { remarks, sentence } from "./sentences.js";
 
@@ -49,7 +49,7 @@ function thought(record) {
   const from = record.source ? ` by ${record.source}` : "";
   const what = answered ? `thinks (${record.trigger}${from}): ${answered}` : `thinks (${record.trigger}${from})`;
   const cached = record.prompt_tokens
-    ? `${count(record.prompt_tokens)} tokens, ${percent(record.cached_tokens / record.prompt_tokens)} cached` : "";
+    ? `${count(record.prompt_tokens)} tokens, ${cachedShare(record.cached_tokens, record.prompt_tokens)} cached` : "";
   const took = record.latency ? `${seconds(record.latency)} after ${seconds(record.wait)} in the queue` : "";
   const outcome = record.outcome === ThoughtOutcome.ACTED ? "" : record.outcome;
   const more = join(outcome, record.problem, record.reason && `because: ${record.reason}`, cached, took);

@@ -119,9 +119,16 @@ function drawServers() {
       el("span", {}, server.models.join(", ")),
       bar(server.running, server.in_flight, `${server.running} of ${server.in_flight} calls`),
       el("span", { class: "dim" }, waits.length ? `waiting: ${waits.join(", ")}` : "nothing is waiting"),
-      el("span", { class: "dim" }, server.cached ? `${percent(server.cached)} of prompts cached` : ""),
+      el("span", { class: "dim" }, cacheFigures(server)),
       good ? null : el("small", { class: "problem" }, server.health));
   }));
+}
+
+/** What share of the prompts was in a server's cache: of all of them, and of the newest. */
+function cacheFigures(server) {
+  if (server.cached === null) return "cached: unknown";
+  const last = server.last_cached === null ? "unknown" : percent(server.last_cached);
+  return `${percent(server.cached)} of prompts cached, ${last} of the newest`;
 }
 
 // -- filtering and sorting

@@ -1,7 +1,7 @@
 /* The last prompt, section by section with the tokens of each, or as it was sent. */
 
 import { get } from "./api.js";
-import { count, el, fill, many, percent, time } from "./dom.js";
+import { cachedShare, count, el, fill, many, percent, time } from "./dom.js";
 
 /** The number of section colours: one for each section that a prompt can have. */
 const HUES = 11;
@@ -79,7 +79,7 @@ export class Prompt {
   #facts(prompt) {
     const server = prompt.server_tokens
       ? `${many(prompt.server_tokens, "token")} by the server's count, ` +
-        `${percent(prompt.cached / prompt.server_tokens)} of them from its cache`
+        `${cachedShare(prompt.cached, prompt.server_tokens)} of them from its cache`
       : "the server does not report its count";
     return el("p", {}, "Sent ", time(prompt.at), ` about “${prompt.trigger}”: ${many(total(prompt), "token")} of ` +
       `${count(prompt.budget)}; ${server}.`);

@@ -2,7 +2,7 @@
 
 import { get } from "./api.js";
 import { prose } from "./book.js";
-import { count, el, fill, many, percent, seconds, time, whereLink } from "./dom.js";
+import { cachedShare, count, el, fill, many, seconds, time, whereLink } from "./dom.js";
 import { ImpulseKind, ThoughtOutcome } from "./kinds.js";
 import { row, TIERS } from "./memories.js";
 import { sentence } from "./sentences.js";
@@ -112,7 +112,7 @@ function summaries(why) {
 }
 
 function cost(spent) {
-  const server = spent.prompt_tokens ? `${many(spent.prompt_tokens, "token")}, ${percent(spent.cached_tokens / spent.prompt_tokens)} of them cached; ` +
+  const server = spent.prompt_tokens ? `${many(spent.prompt_tokens, "token")}, ${cachedShare(spent.cached_tokens, spent.prompt_tokens)} of them cached; ` +
     `${count(spent.completion_tokens)} in the answer. ` : "";
   const seed = spent.seed === null ? "a random seed" : `seed ${spent.seed}`;
   return [el("p", {}, `${server}${spent.model || "No model"} answered after ${seconds(spent.latency)}, and ` +
