@@ -24,6 +24,11 @@ class TestFact(WebWorld):
         self.char1.execute_cmd(f"whisper Mira = {SECRET}")
         self.pass_time(1.5)
 
+    def add_summarised_memories(self):
+        page = self.services.places.config / "memory_compaction.md"
+        page.write_text(f"{SMALL_WINDOWS}**count_from**: 0\n")
+        self.add_memories(40)
+
     def number_of(self, words):
         found = self.get(self.of_mira("/memories"))
         return next(each["number"] for each in found if words in each["text"])
@@ -77,8 +82,7 @@ class TestFact(WebWorld):
         assert before["places"][mira["moves"][0][1]] == "The Inn"
         assert mira["counts"][-1][1] == self.mind.memory.memory.tiers.last_number
         assert mira["tiers"] == []
-        (self.services.places.config / "memory_compaction.md").write_text(SMALL_WINDOWS)
-        self.add_memories(40)
+        self.add_summarised_memories()
         mira = next(each for each in self.get("/past")["agents"] if each["agent"] == "Mira")
         state = self.mind.memory.memory.tiers.state
         assert mira["tiers"][-1]["recent_last"] == state.summarised
@@ -88,8 +92,7 @@ class TestFact(WebWorld):
         then = self.services.clock.now() + timedelta(seconds=1)
         number = self.mind.memory.memory.tiers.last_number
         self.time.time += timedelta(minutes=1)
-        (self.services.places.config / "memory_compaction.md").write_text(SMALL_WINDOWS)
-        self.add_memories(40)
+        self.add_summarised_memories()
         was = self.get(self.of_mira("/as-of"), t=then.isoformat())
         assert (was["number"], was["place"], was["recent"]) == (number, "The Inn", None)
         assert was["window"][-1]["number"] == number
@@ -97,8 +100,7 @@ class TestFact(WebWorld):
         assert now["recent"]["text"] == self.mind.memory.memory.tiers.state.recent.text
 
     def test_a_compaction_says_what_it_lost(self):
-        (self.services.places.config / "memory_compaction.md").write_text(SMALL_WINDOWS)
-        self.add_memories(40)
+        self.add_summarised_memories()
         made = self.get(self.of_mira("/compactions"))[-1]
         found = self.get(self.of_mira(f"/compactions/{made['number']}/losses"))
         first, last = made["covered"]
