@@ -17,7 +17,7 @@ from typing import Protocol
 from twisted.python.failure import Failure
 
 from keepsake.agent.acting import Actor, Basis
-from keepsake.agent.memory.books import Books
+from keepsake.agent.memory.books import Books, PageNeeds
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.memory.tools import MemoryTools
 from keepsake.agent.occasions import known_to
@@ -251,7 +251,8 @@ def _speaker(side: _Side, other: _Side, now: datetime) -> Speaker:
         for memory in window
         if _can_be_told(memory, now) and memory.happening not in known and memory.source_id != key
     ]
-    people = mind.books.people_lines(side.body, private, mind.tools.shown_from, NOBODY, partner=key)
+    needs = PageNeeds(partner=key)
+    people = mind.books.people_lines(side.body, private, mind.tools.shown_from, NOBODY, needs)
     name = name_of(other.body, side.body)
     of_other = next((line for line in people if line.startswith(name)), "")
     return Speaker(

@@ -250,9 +250,7 @@ class Runtime:
             return replace(config, budget=0)
         if not config.budget or budget <= config.budget:
             return config
-        # Twice as many, because only the best memories are shown with their neighbours.
-        more = 2 * config.memories * budget // config.budget
-        return replace(config, budget=budget, memories=more)
+        return replace(config, budget=budget)
 
     def close(self, *, reload: bool) -> None:
         """Close everything; on a reload the embedded model server keeps running."""

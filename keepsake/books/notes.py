@@ -25,7 +25,9 @@ from keepsake.names import folder_name
 LONGEST_TITLE = 60
 LONGEST_ENTRY = 1000  # characters of one entry: what an agent writes at once
 LONGEST_NOTE = 8000  # characters of a note, front matter excluded; a full note takes no entries
-MOST_NOTES = 1000
+MOST_NOTES = 3000
+"""Most notes of an agent. Each fact of `> remember` is one, so an agent that keeps eight a day has
+room for a year."""
 FORGOTTEN = "forgotten"  # subfolder for the notes that the agent has forgotten
 
 

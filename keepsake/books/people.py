@@ -16,10 +16,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import NamedTuple
 
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.books.files import NO_OWNER, Owner, RecordStore, free_name, pages, read, unusable
-from keepsake.books.person_page import PersonPage, format_page, parse_page, with_memories
+from keepsake.books.person_page import PageLine, PersonPage, format_page, parse_page, with_memories
 from keepsake.events.values import Author, MemoryOp
 from keepsake.files import replace_file
 from keepsake.json_lines import in_json, parsed
@@ -192,6 +193,13 @@ class PromptContext:
     confided: May = lambda _: False  # returns whether nobody else may hear the text
     # the first memory of the window; later lines are in the window already
     before: int | None = None
+    # whether words state something, and whether a summary in the prompt says it already
+    states: Callable[[str, str], bool] = lambda _words, _speaker: True
+    summed_up: Callable[[str], bool] = lambda _: False
+    of_old: frozenset[str] = frozenset()  # the keys of those whom the agent's profile names
+    # the numbers of memories that are near to what is answered, the nearest first
+    nearest: Sequence[int] = ()
+    shown: frozenset[int] = frozenset()  # the numbers of memories that the prompt shows elsewhere
 
 
 def lines(
@@ -203,7 +211,8 @@ def lines(
 ) -> tuple[str, ...]:
     """Return a line for each of ``present``, within ``budget`` tokens: ``partner``, a key, first.
 
-    For instance ``Tom, met 9 November: a miller; last said: 'I have found her.'``.
+    For instance ``Tom, met 9 November: a miller; told you: 'I look for my sister.'; last said: 'I
+    have found her.'``. What is known of somebody comes before their last words.
 
     ``present``: The key and the name of everybody who is there.
     """
@@ -213,7 +222,8 @@ def lines(
     for place, (_, page, name) in enumerate(pages[:MOST_SHOWN], start=1):
         others = min(len(pages), MOST_SHOWN) - place
         room = budget - min(20 * others, budget // 2)
-        lines = [for_prompt(x, limit=_LONGEST) for x in _shown(fit_name(name), page, how)]
+        versions = _shown(fit_name(name), page, how)
+        lines = [for_prompt(x, limit=_LONGEST) for x in versions]
         if not lines:
             continue
         costs = zip(lines, how.tokens.each(lines), strict=True)
@@ -233,27 +243,81 @@ def _shown(name: str, page: PersonPage | None, how: PromptContext) -> Iterator[s
     former = [each for each in page.names if each != name]
     known_as = f" (you knew them as {former[-1]})" if former else ""
     first_day = _day(page.first_met, how.now)
-    today = _day(how.now, how.now)
-    head = f"{name}{known_as}, met {first_day}"
+    is_new = first_day == _day(how.now, how.now)
+    since = "whom you have long known" if page.key in how.of_old else f"met {first_day}"
+    head = f"{name}{known_as}, {since}"
     remarks = (for_prompt(each).lstrip("-*# ") for each in page.by_hand if each[:2] != "##")
     opinions = (for_prompt(e, limit=_LONGEST).rstrip(".") for e in (*remarks, page.portrait))
     about = ": ".join(filter(None, [head, "; ".join(filter(None, opinions))]))
-    quotes: dict[str, list[str]] = {"told you in confidence": [], "last said": [], "you saw": []}
-    for each in page.lines:
-        if each.numbers[-1] < (how.before or math.inf) and how.may(each.numbers):
-            verb = "last said" if each.said else "you saw"
-            verb = "told you in confidence" if how.confided(each.numbers) else verb
-            words = each.text if each.said else f"{page.name} {each.text}"
-            day = _day(each.time, how.now)
-            when = "" if day == today else f" ({day})"
-            quotes[verb].append(quoted(words, _LONGEST_QUOTE) + when)
-    if about == head and first_day == today and not any(quotes.values()):
+    quotes = _quotes(page, how)
+    if about == head and is_new and not any(quotes.values()):
         return  # nothing else is known
     for most in range(MOST_QUOTES, 0, -1):
-        told = (f"{verb}: {', '.join(texts[-most:])}" for verb, texts in quotes.items() if texts)
+        told = (
+            f"{verb}: {', '.join(each.shown for each in _best(some, most, how))}"
+            for verb, some in quotes.items()
+            if some
+        )
         yield "; ".join([about, *told])
     yield about
     yield head
+
+
+_CONFIDED = "told you in confidence"
+_TOLD = "told you"
+_SEEN = "you saw"
+_LAST = "last said"
+
+
+class _Quote(NamedTuple):
+    """A line of a page in a prompt, with its day."""
+
+    line: PageLine
+    shown: str
+
+
+def _quotes(page: PersonPage, how: PromptContext) -> dict[str, list[_Quote]]:
+    """Return quotes from a page by kind, in the order of a prompt."""
+    quotes: dict[str, list[_Quote]] = {_CONFIDED: [], _TOLD: [], _SEEN: [], _LAST: []}
+    known = [
+        each
+        for each in page.lines
+        if each.numbers[-1] < (how.before or math.inf)
+        and not how.shown.issuperset(each.numbers)
+        and how.may(each.numbers)
+    ]
+    last = [each for each in known if each.said and not how.confided(each.numbers)][-1:]
+    today = _day(how.now, how.now)
+    for each in known:
+        if how.confided(each.numbers):
+            kind = _CONFIDED
+        elif not each.said:
+            kind = _SEEN
+        elif how.states(each.text, page.name) and not how.summed_up(each.text):
+            kind = _TOLD
+        elif each in last:
+            kind = _LAST
+        else:
+            continue
+        words = each.text if each.said else f"{page.name} {each.text}"
+        day = _day(each.time, how.now)
+        when = "" if day == today else f" ({day})"
+        quotes[kind].append(_Quote(each, quoted(words, _LONGEST_QUOTE) + when))
+    return quotes
+
+
+def _best(quotes: Sequence[_Quote], most: int, how: PromptContext) -> list[_Quote]:
+    """Return the quotes that are nearest to what is answered, else the newest, in their order."""
+    places = {number: place for place, number in enumerate(how.nearest)}
+    far = len(places)
+
+    def rank(quote: _Quote) -> tuple[int, int]:
+        """Return the place of a quote, the best first."""
+        number = quote.line.numbers[-1]
+        return places.get(number, far), -number
+
+    best = set(sorted(quotes, key=rank)[:most])
+    return [each for each in quotes if each in best]
 
 
 def _day(time: datetime, now: datetime) -> str:

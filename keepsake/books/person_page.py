@@ -36,11 +36,15 @@ import frontmatter
 from keepsake.archive.message_types import BY_RULE, RULED, MessageType
 from keepsake.archive.records import Memory
 from keepsake.books.files import time_of
-from keepsake.language.perception import fit_name, for_prompt
+from keepsake.language.perception import fit_name, for_prompt, telling
 
-MOST_LINES = 40
+MOST_LINES = 80
+"""Most lines (sentences and deeds) of a page. Somebody who talks an hour a day for nine days says
+about seventy."""
+_NEWEST = 8
+"""The newest lines are kept, whatever they tell; of the others those that tell least go first."""
 LONGEST_LINE = 500
-"""Most lines (sentences and deeds) of a page, the newest being kept, and characters of one line."""
+"""Most characters of a line."""
 MEETING = timedelta(hours=1)  # shortest time between two separate meetings
 PORTRAIT = "What I make of them"
 LINES = "Said and done"  # the headings of a page
@@ -89,12 +93,19 @@ class PersonPage:
         return self.names[-1]
 
     def with_lines(self, new: Iterable[PageLine]) -> PersonPage:
-        """Return the page with more lines; repeated lines count once, the oldest are dropped."""
+        """Return the page with more lines; repeated lines count once.
+
+        A full page drops the lines with the fewest telling words, of equals the oldest. So chatter
+        does not push out what somebody told at first.
+        """
         by_text = {each.shown: each for each in self.lines}
         for each in new:
             by_text.pop(each.shown, None)  # it becomes the newest
             by_text[each.shown] = each
-        return replace(self, lines=tuple(by_text.values())[-MOST_LINES:])
+        lines = list(by_text.values())
+        while len(lines) > MOST_LINES:
+            lines.remove(min(lines[:-_NEWEST], key=lambda each: len(telling(each.text))))
+        return replace(self, lines=tuple(lines))
 
 
 def with_memories(page: PersonPage | None, key: str, memories: Sequence[Memory]) -> PersonPage:

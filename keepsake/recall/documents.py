@@ -90,11 +90,16 @@ class Document(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A document that was found; scores are only comparable within one search."""
+    """A document that was found; scores are only comparable within one search.
+
+    ``bears``: Whether it bears on the question; see :mod:`keepsake.recall.floor`. The others are
+    the next best, which a prompt does not show.
+    """
 
     document: Document
     score: float
     reasons: tuple[str, ...] = ()
+    bears: bool = True
 
 
 @dataclass(frozen=True, slots=True)

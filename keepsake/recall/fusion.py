@@ -19,7 +19,8 @@ from operator import truediv
 
 from keepsake.language.perception import stem
 from keepsake.recall.documents import SAME_SCENE, Document, DocumentKind, Hit
-from keepsake.recall.query import RecallQuery, mentions_time, terms_in
+from keepsake.recall.floor import bearing
+from keepsake.recall.query import RecallQuery, mentions_time, saying, terms_in
 
 BY_WORDS = "words: "
 """The prefix of a reason that lists the question's words in a document."""
@@ -102,6 +103,7 @@ def rank(
     scores = _by_signals(question, documents, now, scene=scene)
     by_words = _by_words(worth, words, rows, matched, beside)
     by_meaning = _by_meaning([meaning.get(row) for row in rows], near)
+    content = _content(question, documents, by_words, by_meaning)
     for place, document in enumerate(documents):
         scores[place] += _WORDS * by_words[place] + by_meaning[place]
         scores[place] += _LINKED * (rows[place] in linked)
@@ -117,7 +119,10 @@ def rank(
     for place, gift in given.items():
         scores[place] += gift
     hits = list[Hit]()
-    for place in _chosen(scores, documents, limit, kinds):
+    chosen = list(_chosen(scores, documents, limit, kinds))
+    lines = [place for place in chosen if documents[place].kind is DocumentKind.MEMORY]
+    bears = bearing(chosen, lines, scores, content, asks=question.asks)
+    for place in chosen:
         # Neighbours that raised the score: a question before it, or lines with other query words.
         helped = [
             documents[other].first
@@ -127,7 +132,7 @@ def rank(
         document = documents[place]
         likeness = meaning.get(rows[place])
         reasons = _reasons(question, document, matched(place), likeness, helped)
-        hits.append(Hit(document, scores[place], reasons))
+        hits.append(Hit(document, scores[place], reasons, place in bears))
     return hits
 
 
@@ -180,7 +185,14 @@ def _chosen(
 def _matched(question: RecallQuery, documents: Sequence[Document]) -> Callable[[int], list[str]]:
     """Return a cached function from a place to the question's terms in its document."""
     roots = {term: stem(term) for term in question.terms}
-    return cache(lambda place: terms_in(f"{documents[place].text} {documents[place].title}", roots))
+
+    def matched(place: int) -> list[str]:
+        """Return the terms in a document, without stop words of its own language."""
+        document = documents[place]
+        found = terms_in(f"{document.text} {document.title}", roots)
+        return saying(found, document.said or document.text)
+
+    return cache(matched)
 
 
 def _near(
@@ -225,6 +237,22 @@ def _by_signals(
             latest = min(latest if document.last else moment, document.time.timestamp())
             scores[place] += _RECENT * 2.0 ** -max((moment - latest) / _HALF_LIFE, 0.0)
     return scores
+
+
+def _content(
+    question: RecallQuery,
+    documents: Sequence[Document],
+    by_words: Sequence[float],
+    by_meaning: Sequence[float],
+) -> list[float]:
+    """Return what words, meaning and a named time give each document, whoever spoke."""
+    times = question.times
+    return [
+        _WORDS * worded
+        + meant
+        + (_TIME if times and any(a <= document.time < b for a, b in times) else 0.0)
+        for document, worded, meant in zip(documents, by_words, by_meaning, strict=True)
+    ]
 
 
 def _by_words(

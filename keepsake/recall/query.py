@@ -8,19 +8,27 @@ from __future__ import annotations
 import calendar
 import re
 import unicodedata
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache
 from itertools import pairwise
 
 from keepsake.happening import Person
+from keepsake.language.languages import (
+    ENGLISH,
+    foreign_stop_words,
+    language_of,
+    stop_words,
+)
 from keepsake.language.perception import (
     COMMON_WORDS,
     MONTHS,
     UNSPACED,
     WORD,
+    is_question,
     pattern,
+    sentences,
     stem,
     words,
     writable,
@@ -68,6 +76,7 @@ class RecallQuery:
     meaning: tuple[str, ...]
     nameless: tuple[str, ...] = ()
     when: bool = False
+    asks: bool = False  # whether it has a question
     asker: Person | None = None  # who asks, if about themselves: "What is my trade?"
 
 
@@ -113,6 +122,7 @@ def read(
         meaning=tuple(meaning),
         nameless=tuple(each for each in nameless if each and each not in meaning),
         when=_WHEN.search(text) is not None,
+        asks=not scene and any(map(is_question, sentences(text))),
         asker=asker if _OF_ASKER.search(text) else None,
     )
 
@@ -125,10 +135,12 @@ def terms_of(text: str, names: Collection[str]) -> tuple[str, ...]:
     for each in reversed(_times(text)):
         text = f"{text[: each.start()]} {text[each.end() :]}"
     terms = list[str]()
+    language = language_of(text)
+    says_nothing = COMMON_WORDS | _ASKING if language == ENGLISH else stop_words()[language]
     for word in words(_POSSESSIVE.sub("", text).casefold()):
         if UNSPACED.match(word):  # pairs of characters, because no space ends a word
             terms += map(" ".join, pairwise(word) if word[1:] else [word])
-        elif word not in COMMON_WORDS and word not in _ASKING and len(word) > 1:
+        elif word not in says_nothing and len(word) > 1:
             terms.append(word)
     return tuple(dict.fromkeys(terms))[:_MOST_TERMS]
 
@@ -147,6 +159,14 @@ def terms_in(text: str, roots: Mapping[str, str]) -> list[str]:
     """Return the terms that ``text`` has in any form; ``roots`` has the stem of each."""
     plain = _POSSESSIVE.sub("", text.replace("’", "'")).casefold()
     return [term for term, root in roots.items() if root in plain and _has(plain, root)]
+
+
+def saying(terms: Sequence[str], text: str) -> list[str]:
+    """Return the terms that are no stop words of the language of ``text``, which has them all."""
+    if foreign_stop_words().isdisjoint(terms):  # mostly
+        return [*terms]
+    silent = stop_words()[language_of(text)]
+    return [term for term in terms if term not in silent]
 
 
 def _has(text: str, root: str) -> bool:

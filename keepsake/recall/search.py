@@ -16,10 +16,12 @@ from typing import Protocol
 
 from keepsake.errors import IndexUnavailable, KeepsakeError, ModelError
 from keepsake.happening import Person
+from keepsake.language.languages import foreign_stop_words
+from keepsake.language.perception import stem
 from keepsake.ports import Clock, Embedder
 from keepsake.recall.documents import Document, DocumentKind, Hit
 from keepsake.recall.fusion import rank
-from keepsake.recall.query import RecallQuery, read, terms_of
+from keepsake.recall.query import RecallQuery, read, saying, terms_in, terms_of
 from keepsake.recall.words import WordIndex, row_of
 
 _POOL = 120
@@ -116,6 +118,7 @@ class MemorySearch:
         known = self._attempt("words", lambda: self._words.read(rows))
         if known is None:
             return None
+        worded = _in_own_language(query, worded, known)
         best = set[int]()
         if not scene:
             best = _best(worded, meant, lambda row: row in known and may(known[row]))
@@ -210,6 +213,35 @@ class MemorySearch:
             return None
         self._failing.discard(name)
         return result
+
+
+def _in_own_language(
+    query: RecallQuery, worded: Mapping[int, float], known: Mapping[int, Document]
+) -> dict[int, float]:
+    """Return the rows without those that share a term only as a stop word of their own language.
+
+    "When did Lotte die?" does not find the German article "die". A row may share the term by its
+    neighbours, whose words are indexed with it.
+    """
+    if foreign_stop_words().isdisjoint(query.terms):
+        return dict(worded)
+    roots = {term: stem(term) for term in query.terms}
+
+    def matched(row: int) -> tuple[list[str], list[str]]:
+        """Return the terms of a row, and those that are no stop words there."""
+        document = known.get(row)
+        if document is None:
+            return [], []
+        found = terms_in(f"{document.text} {document.title}", roots)
+        return found, saying(found, document.said or document.text)
+
+    kept = dict[int, float]()
+    for row, score in worded.items():
+        near = [matched(row + step) for step in (-1, 0, 1)]
+        # The index knows more forms of a word than `terms_in`: "died" for "die".
+        if any(said for _, said in near) or not any(found for found, _ in near):
+            kept[row] = score
+    return kept
 
 
 def _best(

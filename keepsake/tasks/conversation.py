@@ -12,7 +12,7 @@ as everybody heard it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
 from keepsake.archive.message_types import MessageType
@@ -20,12 +20,27 @@ from keepsake.archive.old_lines import what_of
 from keepsake.archive.privacy import is_private, is_redacted
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.archive.transcript import heading
-from keepsake.happening import ME, Manner, Person, Pose, Speech, addressees_of
-from keepsake.language.perception import for_prompt, shorten
+from keepsake.happening import (
+    ME,
+    KnownVerb,
+    Manner,
+    Person,
+    Pose,
+    Result,
+    Speech,
+    addressees_of,
+)
+from keepsake.language.perception import for_prompt, sentences, shorten
 from keepsake.ports import ASSISTANT, USER
 
+PAUSE = timedelta(minutes=5)
+"""The shortest silence that a window tells. An agent with nothing to do acts after 4.5 minutes, so
+a talk that goes on has shorter ones."""
 _LONGEST_OF_EXCERPT = 300
 """The most characters of one line in an excerpt."""
+
+type Later = Callable[[timedelta], str]
+"""Returns a line that says how much time has passed: ``[9 minutes later]``; empty for none."""
 
 
 class ChatTurn(NamedTuple):
@@ -35,11 +50,16 @@ class ChatTurn(NamedTuple):
     lines: list[str]
 
 
-def turns_of(window: Iterable[Memory]) -> list[ChatTurn]:
+def _says_nothing(_: timedelta) -> str:
+    return ""
+
+
+def turns_of(window: Iterable[Memory], later: Later = _says_nothing) -> list[ChatTurn]:
     """Return the turns of a window.
 
     Args:
         window: Memories that the audience may know, oldest first, with times in any zone.
+        later: Says how much time has passed, after a silence of :data:`PAUSE` or more.
 
     Returns:
         Turns in order. The first has the role ``user``; roles alternate.
@@ -48,6 +68,7 @@ def turns_of(window: Iterable[Memory]) -> list[ChatTurn]:
     shown = ""
     before = None
     asker: Person | None = None
+    views = _Views()
     for memory in window:
         hidden = _hidden_whisper(memory)
         own = memory.kind is MemoryKind.ACT and not hidden
@@ -55,16 +76,16 @@ def turns_of(window: Iterable[Memory]) -> list[ChatTurn]:
         # A stock phrase would be a bad example of an answer.
         if (own and memory.event == MessageType.SHRUG) or memory.event == MessageType.FORGOTTEN:
             continue
-        if (when != shown or not own) and (not turns or turns[-1].role != USER):
+        passed = [when] if when != shown else _passed(before, memory, later)
+        if (passed or not own) and (not turns or turns[-1].role != USER):
             turns.append(ChatTurn(USER, []))
-        if when != shown:
-            turns[-1].lines.append(when)
+        turns[-1].lines.extend(passed)
         if own and turns[-1].role != ASSISTANT:
             turns.append(ChatTurn(ASSISTANT, []))
         lines = turns[-1].lines
         if asks(memory):
             asker = memory.actor
-        line = own_line(memory, asker) if own else hidden or for_prompt(memory.line)
+        line = own_line(memory, asker) if own else hidden or for_prompt(views.line(memory))
         if own and lines and before is not None and _continues(memory, before, asker):
             lines[-1] = f"{lines[-1]} {line}"  # the first sentence was spoken ahead
         elif not (hidden and lines[-1:] == [hidden]):
@@ -72,6 +93,43 @@ def turns_of(window: Iterable[Memory]) -> list[ChatTurn]:
         shown = when
         before = memory
     return turns
+
+
+def _passed(before: Memory | None, memory: Memory, later: Later) -> list[str]:
+    """Return a line about the time between two memories; none if it was short."""
+    silence = memory.time - before.time if before is not None else timedelta()
+    return list(filter(None, [later(silence)])) if silence >= PAUSE else []
+
+
+class _Views:
+    """Shows the description of each place once.
+
+    Of a later look at the same place the line has its first sentence, which names the place, and
+    the sentences that are new, such as who is there now.
+    """
+
+    def __init__(self) -> None:
+        self._told: dict[str, set[str]] = {}
+
+    def line(self, memory: Memory) -> str:
+        """Return the line of a memory, shortened if it is a repeated look."""
+        if not _is_view(memory) or not memory.place:
+            return memory.line
+        told = self._told.setdefault(memory.place, set())
+        first, *others = sentences(memory.line) or [memory.line]
+        new = [each for each in others if each not in told]
+        told.update(others)
+        return " ".join([first, *new])
+
+
+def _is_view(memory: Memory) -> bool:
+    """Whether the agent saw a place: by a look around, or because it came there."""
+    what = memory.what
+    by_act = isinstance(what, Result) and what.done and what.verb in _VIEWS
+    return by_act or memory.event == MessageType.LOOK
+
+
+_VIEWS = frozenset({KnownVerb.LOOK, KnownVerb.GO, KnownVerb.WALK, KnownVerb.FOLLOW})
 
 
 def _hidden_whisper(memory: Memory) -> str:

@@ -132,6 +132,16 @@ def stock_line(kind: str, said: str, partner: str, rng: Random) -> str:
     return str(rng.choice(lines)).format(who=partner.translate(_MARKUP))
 
 
+def is_courtesy(said: str, names: Iterable[str]) -> bool:
+    """Whether words only greet, thank or take leave, in a language of ``fallback.yaml``.
+
+    Args:
+        names: Names that the words may have besides.
+    """
+    known = {each.casefold() for each in names}
+    return _courtesy(_parse(said, known), known) != "heard"
+
+
 # -- reading what was said
 
 

@@ -88,6 +88,7 @@ class Scene:
     # the deeds for a model that calls tools, each with its usage
     tools: tuple[tuple[Verb, str], ...] = ()
     answers: tuple[int, ...] = ()  # the numbers of the memories that are answered
+    portraits: tuple[str, ...] = ()  # what the pages of those here conclude; `people` shows it
 
     def variables(self) -> dict[str, Any]:
         """Return the variables of ``talk.md``, cleaned of text that could pass for another part."""
@@ -124,9 +125,9 @@ class Scene:
 _PARAGRAPHS = ("persona", "longterm", "recent")
 _WITH_MARKUP = ("deeds", "options", "commands")
 """Not cleaned: ``<thing>`` is a placeholder."""
-_VARIABLES = tuple(
-    each.name for each in fields(Scene) if each.name not in ("window", "tools", "answers")
-)
+_DATA = ("window", "tools", "answers", "portraits")
+"""Fields that are no variables."""
+_VARIABLES = tuple(each.name for each in fields(Scene) if each.name not in _DATA)
 TALK_VARIABLES = frozenset({*_VARIABLES, "always", "talk", "window", "cursor"})
 """The names that ``talk.md`` and ``act.md`` may use."""
 

@@ -15,7 +15,7 @@ _NIGHT = "name lines longest refused"
 _SUMMARY = "agent persona words refused"
 _TALK = " ".join(TALK_VARIABLES)
 _TEMPLATES = {
-    "talk": ("system turn close? dialogue transcript", _TALK),
+    "talk": ("system turn close? later? dialogue transcript", f"{_TALK} minutes"),
     "act": ("turn", _TALK),
     "agreed": ("question", "name partner words answer deed"),
     "journal": ("system turn", f"{_NIGHT} most"),

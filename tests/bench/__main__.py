@@ -17,6 +17,7 @@ BENCHES = (
     "recall",
     "languages",
     "remembered",
+    "recalled",
     "spoken",
     "peers",
     "first_sentence",

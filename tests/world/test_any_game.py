@@ -13,6 +13,7 @@ from evennia.utils import create
 from evennia.utils.utils import class_from_module
 
 from keepsake.agent.attention import Impulse, ImpulseKind
+from keepsake.agent.memory.books import PageNeeds
 from keepsake.agent.surroundings import description_of, identity_of, place_of
 from keepsake.agent.why import why_did
 from keepsake.archive.records import Memory
@@ -287,7 +288,8 @@ class TestShortDescriptions(AnyGame):
         assert "boss" not in prompt
         near = frozenset({identity_of(self.boss)})
         mind = self.vera.mind
-        lines = mind.books.people_lines(self.vera, mind.memory.private, None, near, *near)
+        needs = PageNeeds(partner=identity_of(self.boss))
+        lines = mind.books.people_lines(self.vera, mind.memory.private, None, near, needs)
         assert lines[0].startswith("a tall man, met")
 
     def test_it_remembers_who_woke_it_by_the_name_that_it_knows(self):

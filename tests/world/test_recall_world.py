@@ -10,6 +10,7 @@ import threading
 from typing import ClassVar
 
 from keepsake.agent.settings import RecallConfig
+from keepsake.archive.records import Tier
 from keepsake.models.embedders import MiniLMEmbedder
 from keepsake.recall.service import NONE, IndexService
 from tests.world.agents_world import SMALL_WINDOWS, AgentsWorld, Building, FixedConfig
@@ -57,17 +58,31 @@ class RecallWorld(AgentsWorld):
 class TestRelated(RecallWorld):
     """Memories that a prompt gets without a tool call."""
 
-    def test_recall_brings_back_what_left_the_window_and_repeats_nothing_visible(self):
+    def edit_summary(self, text):
+        """Edit the short-term summary by hand."""
+        memory = self.mind.memory.memory
+        path = self.mind.memory.summaries.path(Tier.RECENT)
+        source = path.read_text("utf-8")
+        path.write_text(source.replace(memory.context().recent.text, text), "utf-8")
+        memory.adopt_edits()
+        assert memory.context().recent.text == text
+
+    def test_recall_brings_back_what_left_the_window_and_bears_on_the_question(self):
         self.say(*FACTS, *CHATTER)
+        self.edit_summary("- Tom talked of his life.")
         prompt = self.ask("Where is my brother Edwin?", "> say In Ostrey.")[0]
         past = self.section(prompt, PAST)
-        assert any("mends nets in Ostrey" in line and "(memor" in line for line in past)
+        assert [line for line in past if "mends nets in Ostrey" in line and "(memor" in line]
         assert any("The Inn]" in line for line in past)
         window = [m for m in self.mind.memory.context().window if m.number < len(FACTS)]
         assert not any(m.words in line for m in window for line in past if m.words)
-        summed_up = self.mind.memory.context().recent.text.splitlines()[-1]
-        assert summed_up in prompt
-        assert not any(summed_up in line for line in past)
+
+    def test_what_a_summary_says_is_not_recalled(self):
+        self.say(*FACTS, *CHATTER)
+        prompt = self.ask("Where is my brother Edwin?", "> say In Ostrey.")[0]
+        assert "mends nets in Ostrey" in self.mind.memory.context().recent.text
+        assert prompt.count("mends nets in Ostrey") <= 2, "in the summary, and on Tom's page"
+        assert PAST not in prompt
 
     def test_a_search_that_hangs_costs_half_a_second(self):
         self.say(*FACTS, *CHATTER)
@@ -117,6 +132,16 @@ class TestTools(RecallWorld):
         pinned = r"## Always remember\n- After Tom spoke \(memory \d+\): Tom keeps bees\.\n"
         assert re.search(pinned, prompt.partition("You are in The Inn")[0])
         assert "## Always remember" not in self.ask("Still?", "> wait")[0]
+
+    def test_each_remembered_fact_is_a_note_of_its_own_with_its_day(self):
+        self.ask("I keep bees.", "> remember Tom keeps bees.")
+        self.ask("And goats.", "> remember Tom keeps goats.")
+        notes = {note.title: note.text for note in self.mind.books.notes.all()}
+        first, second = sorted(notes)
+        assert first.startswith("Remembered on ")
+        assert second == f"{first} (2)"
+        assert notes[first].endswith("Tom keeps bees.")
+        assert notes[second].endswith("Tom keeps goats.")
 
     def test_a_forgotten_note_is_moved_aside(self):
         self.note_debts()

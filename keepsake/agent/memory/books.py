@@ -8,10 +8,12 @@ newer ones are read from the archive.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from keepsake.agent.memory.telling import Shown, states
 from keepsake.agent.runtime import Runtime
 from keepsake.agent.surroundings import AgentRef, Body, identity_of, is_agent, name_of, people_near
 from keepsake.archive.log import Archive
@@ -27,12 +29,31 @@ from keepsake.books.people import BUDGET as PEOPLE_BUDGET
 from keepsake.books.people import PeopleBook, PromptContext
 from keepsake.books.people import lines as people_lines
 from keepsake.books.plans import PlanBook
+from keepsake.happening import PersonId
+from keepsake.language.perception import names
 from keepsake.logs import Subsystem, get_logger
 
 log = get_logger(Subsystem.BOOKS)
 
 CHUNK = 2000
 """How many memories are read from the archive at a time."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageNeeds:
+    """What decides which statements of a person a prompt shows.
+
+    Attributes:
+        partner: The identity of the person who is answered, who comes first; empty for nobody.
+        summaries: The summaries of the prompt, whose content is not repeated.
+        nearest: The numbers of memories that are near to what is answered, the nearest first.
+        shown: The numbers of memories that the prompt shows elsewhere.
+    """
+
+    partner: PersonId = ""
+    summaries: Sequence[str] = ()
+    nearest: Sequence[int] = ()
+    shown: frozenset[int] = frozenset()
 
 
 class Books:
@@ -128,7 +149,7 @@ class Books:
         private: PrivateWords,
         first: int | None,
         audience: Audience,
-        partner: str,
+        needs: PageNeeds,
     ) -> tuple[str, ...]:
         """Return a prompt's lines about the people who are with the agent, the partner first.
 
@@ -139,15 +160,26 @@ class Books:
             return ()
         hears = private.may_hear
         budget = max(PEOPLE_BUDGET, services.limits.prompt_tokens // SHARE)
+        near = [(identity_of(each), each) for each in people_near(agent)]
+        profile = str(agent.db.profile or "")
         how = PromptContext(
             services.clock.now(),
             services.tokens,
             partial(hears, audience=audience),
             lambda numbers: not hears(numbers, audience=NOBODY),
             first,
+            states=lambda words, name: states(words, (name, self._name)),
+            summed_up=Shown(needs.summaries).says,
+            nearest=needs.nearest,
+            shown=needs.shown,
+            # Its profile names its neighbours. A player who takes such a name is a stranger.
+            of_old=frozenset(
+                key
+                for key, person in near
+                if is_agent(person) and names(profile, name_of(person, agent))
+            ),
         )
-        near = [(identity_of(each), each) for each in people_near(agent)]
         # Skip agents that it has not met: its persona may describe them, as neighbours.
         told = [each for each in near if each[0] in self.people.known or not is_agent(each[1])]
         present = [(key, name_of(person, agent)) for key, person in told]
-        return people_lines(present, self.people, budget, how, partner)
+        return people_lines(present, self.people, budget, how, needs.partner)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
@@ -33,6 +34,10 @@ BUILDER_SECONDS = 10.0
 """Seconds that a builder's search may take."""
 EXTRA_HITS = 3
 """Extra results of each kind, because some may already be in the prompt."""
+RANKED = 20
+"""The least memories to rank for a prompt. What bears on it is told from the next best ones."""
+_BESIDE = (-2, -1, 1, 2)
+"""The neighbours of a memory that an excerpt shows: what it answers, and what was said to it."""
 
 
 class Recaller:
@@ -139,7 +144,8 @@ class Recaller:
             return None
         began = self._services.seconds()
         before = self._memory.memory.context().shown_from(self._services.limits.shown_lines)
-        most = zip(DocumentKind, (config.memories, config.summaries, config.notes), strict=True)
+        ranked = max(config.memories, RANKED)
+        most = zip(DocumentKind, (ranked, config.summaries, config.notes), strict=True)
         index.refresh()
         hits = search.search(
             text,
@@ -190,17 +196,17 @@ class Recaller:
     def _around(
         self, index: AgentIndex, hits: Sequence[Hit], before: int | None, audience: Audience
     ) -> tuple[Memory, ...]:
-        """Return the memories that were found, and those beside them, for excerpts of talks.
+        """Return the memories that bear on the query, and those beside them, for excerpts of talks.
 
         ``before``: The number of the first memory of the window, which the prompt shows anyway.
         """
-        near = [hit.document for hit in hits if hit.document.kind is DocumentKind.MEMORY]
-        found = {document.first: document for document in near}
+        bearing = (h for h in hits if h.bears and h.document.kind is DocumentKind.MEMORY)
+        found = {hit.document.first: hit.document for hit in bearing}
         best = islice(found, self._services.recall.current.memories)
-        beside = {number + step for number in best for step in (-1, 1)}
+        beside = {number + step for number in best for step in _BESIDE}
         beside |= {n + 1 for n in found if n + 2 in found}  # between two that were found
         with suppress(IndexUnavailable):
-            new = (n for n in beside.difference(found) if not before or n < before)
+            new = (n for n in beside.difference(found) if 0 < n < (before or math.inf))
             found |= index.words.read(new)
         return self._memory.private.heard_by((each.memory() for each in found.values()), audience)
 

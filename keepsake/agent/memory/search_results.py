@@ -6,11 +6,12 @@ The limits are in ``vault/config/recall.md``.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain, zip_longest
 
+from keepsake.agent.memory.telling import Shown, tells
 from keepsake.agent.settings import RecallConfig
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.language.perception import for_prompt, shorten
@@ -38,15 +39,30 @@ class SearchResult:
     # empty if not requested
     around: tuple[Memory, ...] = ()
 
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """The numbers of the memories that were found, best first, whether they bear or not."""
+        return tuple(hit.document.first for hit in self.of(DocumentKind.MEMORY))
+
     def of(self, kind: DocumentKind) -> list[Hit]:
         """Return the hits of one kind."""
         return [hit for hit in self.hits if hit.document.kind is kind]
 
 
-def select(found: SearchResult, context: MemoryContext, config: RecallConfig) -> tuple[Hit, ...]:
-    """Select hits for a prompt: those that it does not show already, within the token budget.
+def select(
+    found: SearchResult,
+    context: MemoryContext,
+    config: RecallConfig,
+    beside: Sequence[str] = (),
+    agent: str = "",
+) -> tuple[Hit, ...]:
+    """Select hits for a prompt: those that bear on it and tell something new, within the budget.
 
     The best hits of each kind come first; later ones that exceed the budget are left out.
+
+    Args:
+        beside: What the prompt says besides the window: summaries, pins, pages of people.
+        agent: The agent's name.
     """
     summed = {(s.first, s.last) for s in (context.longterm, context.recent) if s is not None}
     shown_from = context.shown_from() or math.inf
@@ -56,7 +72,7 @@ def select(found: SearchResult, context: MemoryContext, config: RecallConfig) ->
         DocumentKind.SUMMARY: config.summaries,
     }
     unseen: dict[DocumentKind, dict[str, Hit]] = {kind: {} for kind in most}
-    for hit in found.hits:
+    for hit in _telling(found, Shown(beside), agent):
         document = hit.document
         of_kind = unseen[hit.document.kind]
         in_window = document.last >= shown_from and document.kind is not DocumentKind.NOTE
@@ -72,6 +88,28 @@ def select(found: SearchResult, context: MemoryContext, config: RecallConfig) ->
             left -= cost
             hits.append(hit)
     return tuple(hits)
+
+
+def _telling(found: SearchResult, beside: Shown, agent: str) -> Iterator[Hit]:
+    """Yield the hits that bear on the query and tell something new, best first.
+
+    If the prompt says a memory beside them, the answer is there, and memories that rank lower are
+    not needed.
+    """
+    around = {each.number: each for each in found.around}
+    answered = False
+    for hit in found.hits:
+        if not hit.bears:
+            continue
+        if hit.document.kind is not DocumentKind.MEMORY:
+            yield hit
+            continue
+        memory = hit.document.memory()
+        if answered or not tells(memory, around, agent):
+            continue
+        answered = beside.says(memory.words or memory.line)
+        if not answered:
+            yield hit
 
 
 def line_of(document: Document, most: int = LONGEST_SUMMARY) -> str:

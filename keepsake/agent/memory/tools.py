@@ -6,9 +6,10 @@ only into the agent's own memory.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import chain, count
 
 from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
@@ -197,9 +198,12 @@ class MemoryTools:
         return search_results.result_line(recalled, command.argument)
 
     def _remember(self, command: Command, place: str) -> str:
-        """Add a fact to the note of the day, which recall finds."""
+        """Keep a fact as a note of its own, with its day as the title; recall finds it."""
         now = self._services.clock.now().astimezone()
-        title = f"Remembered on {now.day} {now:%B %Y}"
+        day = f"Remembered on {now.day} {now:%B %Y}"
+        taken = {note.title for note in self.books.notes.all()}
+        later = (f"{day} ({number})" for number in count(2))
+        title = next(each for each in chain([day], later) if each not in taken)
         return self._note(replace(command, thing=title), place)
 
     def _promise(
@@ -281,8 +285,11 @@ class MemoryTools:
         """The number of the first memory whose line a prompt shows; None if there is none."""
         return self.memory.memory.context().shown_from(self._services.limits.shown_lines)
 
-    def selected(self, recalled: SearchResult | None) -> SearchResult:
-        """Return what the current prompt shows of a search; nothing if it failed."""
+    def selected(self, recalled: SearchResult | None, beside: Sequence[str] = ()) -> SearchResult:
+        """Return what the current prompt shows of a search; nothing if it failed.
+
+        ``beside``: What it says besides the window, which need not be recalled.
+        """
         if recalled is None:
             return SearchResult()
         config = self._services.recall_config
@@ -291,7 +298,9 @@ class MemoryTools:
         if limits.shows_excerpts:  # they show the memories behind a summary instead
             config = replace(config, summaries=0)
         shown = replace(context, shown=context.shown[-limits.shown_lines :])
-        return replace(recalled, hits=search_results.select(recalled, shown, config))
+        return replace(
+            recalled, hits=search_results.select(recalled, shown, config, beside, self.memory.name)
+        )
 
 
 def _is(known: Person | None, person: Person) -> bool:

@@ -84,8 +84,28 @@ def told_lines(
 
 
 def _same_talk(memory: Memory, around: Iterable[Memory]) -> list[Memory]:
-    """Return the memory with consecutive ones of the same talk, at most three on each side."""
-    talk = {each.number: each for each in around if abs(each.time - memory.time) <= SAME_SCENE}
+    """Return the memory with consecutive ones of the same talk, at most three on each side.
+
+    A line between other people ends the talk.
+    """
+    talk = {
+        each.number: each
+        for each in around
+        if abs(each.time - memory.time) <= SAME_SCENE and _same_people(each, memory)
+    }
     after = takewhile(talk.__contains__, range(memory.number + 1, memory.number + 4))
     before = takewhile(talk.__contains__, range(memory.number - 1, memory.number - 4, -1))
     return [*(talk[n] for n in sorted(before)), memory, *(talk[n] for n in after)]
+
+
+def _same_people(one: Memory, other: Memory) -> bool:
+    """Whether two memories concern the same person besides the agent; what concerns nobody fits.
+
+    The person is who spoke or acted, or whom the agent turned to.
+    """
+    first = one.actor or one.addressee
+    second = other.actor or other.addressee
+    if first is None or second is None:
+        return True
+    # Old archives have names alone.
+    return first.is_same(second) if second.id else second.is_same(first)

@@ -13,7 +13,7 @@ from keepsake.agent.memory.tools import MemoryTools
 from keepsake.agent.runtime import PROFILE, Runtime
 from keepsake.agent.surroundings import Body, place_of
 from keepsake.agent.turns.context import TurnContext, context_of
-from keepsake.agent.turns.scene import made_from, recall_for_turn, scene_of
+from keepsake.agent.turns.scene import made_from, recall_for_turn, scene_of, with_recalled
 from keepsake.archive.privacy import Audience, is_private, is_redacted
 from keepsake.archive.records import Memory
 from keepsake.events.values import RecallPurpose
@@ -64,8 +64,10 @@ def prompt_of(
         KeepsakeError: The memory or a template cannot be read.
     """
     now = services.clock.now()
-    shown = tools.selected(recalled)
-    scene = scene_of(agent, context, tools, shown, now, extra=extra, refused=refused, until=until)
+    scene = scene_of(agent, context, tools, now, extra=extra, refused=refused, until=until)
+    shown = tools.selected(recalled, form.beside(scene))
+    nearest = recalled.numbers if recalled is not None else ()
+    scene = with_recalled(scene, agent, context, tools, shown, nearest=nearest)
     basis = made_from(tools, shown)
     if not tools.has_memory:
         scene, basis = present_only(scene, basis)

@@ -10,6 +10,7 @@ from typing import Any
 from keepsake.agent.agent_log import call_hook
 from keepsake.agent.appointments import Invitation
 from keepsake.agent.attention import ImpulseKind
+from keepsake.agent.memory.books import PageNeeds
 from keepsake.agent.memory.present import present_talk
 from keepsake.agent.memory.search_results import SearchResult, line_of, scene_query
 from keepsake.agent.memory.tools import WRITES, MemoryTools
@@ -39,7 +40,7 @@ from keepsake.archive.records import Memory
 from keepsake.archive.transcript import day_and_time
 from keepsake.events.types import Recalled
 from keepsake.events.values import RecallPurpose
-from keepsake.happening import KnownVerb, Person
+from keepsake.happening import KnownVerb, PersonId
 from keepsake.memory.types import MemoryContext
 from keepsake.prompt.verbs import ANSWERS, NAMING, VERBS, WORDS, Options, Takes, Verb
 from keepsake.recall.documents import DocumentKind
@@ -113,17 +114,15 @@ def scene_of(
     agent: Body,
     context: TurnContext,
     tools: MemoryTools,
-    recalled: SearchResult,
     now: datetime,
     *,
     extra: Memory | None = None,
     refused: str = "",
     until: int | None = None,
 ) -> Scene:
-    """Collect what a turn's prompt shows.
+    """Collect what a turn's prompt shows, except what :func:`with_recalled` adds.
 
     Args:
-        recalled: What the prompt shows of the results of recall.
         extra: A memory to show as the newest one, for a preview or a warm-up.
         refused: Why the last answer was refused; empty at the first attempt.
         until: The newest memory of the window, if the turn is asked once more without private
@@ -147,7 +146,6 @@ def scene_of(
     able = available_verbs(agent, context, tools)
     scene = _surroundings(agent, context, now, *able, withheld=tools.withheld)
     scene = _with_summaries(scene, remembered)
-    scene = _with_recalled(scene, agent, recalled, waiting.words, context.partner)
     scene = _with_plans(scene, context, tools, window)
     scene = _with_books(scene, agent, context, tools)
     return replace(
@@ -200,25 +198,48 @@ def _with_summaries(scene: Scene, remembered: MemoryContext) -> Scene:
     )
 
 
-def _with_recalled(
-    scene: Scene, agent: Body, recalled: SearchResult, words: str, partner: Person | None
+def with_recalled(
+    scene: Scene,
+    agent: Body,
+    context: TurnContext,
+    tools: MemoryTools,
+    recalled: SearchResult,
+    *,
+    nearest: Sequence[int] = (),
 ) -> Scene:
-    """Return the scene with what was recalled.
+    """Return the scene with what its prompt shows of the results of recall, and of people.
 
-    ``words``: What the partner said since the last answer.
+    Args:
+        recalled: What the prompt shows of the results.
+        nearest: The numbers of all memories that were found, best first. Of what a person told, the
+            nearest is shown that no excerpt shows.
     """
     known = people_known(agent)
     lines = {
         kind: tuple(line_of(hit.document) for hit in recalled.of(kind))
         for kind in (DocumentKind.SUMMARY, DocumentKind.NOTE)
     }
+    excerpts = excerpts_of(recalled, known)
+    shown = frozenset(number for each in excerpts for number in each.numbers)
+    people = tools.books.people_lines(
+        agent,
+        tools.memory.private,
+        tools.shown_from,
+        context.audience,
+        PageNeeds(_partner_id(context), (scene.longterm, scene.recent), nearest, shown),
+    )
     return replace(
         scene,
-        recalled=excerpts_of(recalled, known),
-        told=told_lines(recalled.hits, words, known, partner),
+        recalled=excerpts,
+        told=told_lines(recalled.hits, scene.words or scene.asked, known, context.partner),
         experiences=lines[DocumentKind.SUMMARY],
         notes=lines[DocumentKind.NOTE],
+        people=people,
     )
+
+
+def _partner_id(context: TurnContext) -> PersonId:
+    return context.impulse.source_id if context.partner else ""
 
 
 def _with_books(scene: Scene, agent: Body, context: TurnContext, tools: MemoryTools) -> Scene:
@@ -228,15 +249,16 @@ def _with_books(scene: Scene, agent: Body, context: TurnContext, tools: MemoryTo
     audience = context.audience
     # Lines of the window that the budget leaves out are not shown.
     first = tools.shown_from
-    who = context.impulse.source_id if context.partner else ""
+    near = map(identity_of, people_near(agent))
+    pages = filter(None, map(books.people.known.get, near))
     return replace(
         scene,
         pinned=tuple(books.pinned.shown),
         noticed=tools.memory.commitments.lines(
             first, lambda number: private.may_hear([number], audience)
         ),
-        journal=books.journal_lines(private, first, who),
-        people=books.people_lines(agent, private, first, audience, who),
+        journal=books.journal_lines(private, first, _partner_id(context)),
+        portraits=tuple(page.portrait for page in pages if page.portrait),
     )
 
 

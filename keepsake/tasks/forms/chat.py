@@ -11,8 +11,9 @@ message of those prompts that may show them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 from keepsake.archive.privacy import is_private, is_redacted, redacted
@@ -46,11 +47,13 @@ class Chat(PromptForm):
         """Return the messages; the oldest lines of the window are left out if they do not fit."""
         head = self.lines(self.talk, "system", scene.variables())
         scene = replace(scene, confided=self._confided(scene))
-        turns = turns_of(map(redacted, scene.window))
+        turns = turns_of(map(redacted, scene.window), self._later)
         news = turns.pop().lines if turns and turns[-1].role == USER else []
         last, shown = self._last_message(scene, news)
         room = self.budget - self.tokens_of([*head, *last])
         turns = self._fitting(turns, room)
+        if _describes([*(line for turn in turns for line in turn.lines), *news], scene.description):
+            last, shown = self._last_message(replace(scene, description=""), news)
         talk = [
             (f"{scene.name}: {line}" if turn.role == ASSISTANT else line, "window")
             for turn in turns
@@ -70,6 +73,10 @@ class Chat(PromptForm):
             said=self.said(scene),
             asked=self.asked(scene),
         )
+
+    def _later(self, silence: timedelta) -> str:
+        """Return a line that says how much time has passed, in the words of the template."""
+        return self.talk.render("later", minutes=round(silence.total_seconds() / 60.0))
 
     def _confided(self, scene: Scene) -> tuple[str, ...]:
         """Return the private lines of the window, the oldest first, as many as may be shown."""
@@ -125,3 +132,9 @@ class Chat(PromptForm):
         if scene.due or (scene.trigger and not scene.partner):
             lines += self.lines(self.act, "turn", values)
         return lines
+
+
+def _describes(lines: Iterable[str], description: str) -> bool:
+    """Whether lines of the window have the description of the place, as a look showed it."""
+    told = for_prompt(description)
+    return bool(told) and any(told in line for line in lines)

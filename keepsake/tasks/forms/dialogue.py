@@ -37,6 +37,10 @@ class Dialogue(PromptForm):
         """Only the last lines are shown."""
         return PromptLimits(shown_lines=LAST_LINES)
 
+    def beside(self, scene: Scene) -> tuple[str, ...]:
+        """Return nothing: a small model needs what it is asked for next to the question."""
+        return ()
+
     def render(self, scene: Scene) -> Prompt:
         """Return the dialogue. It has no rule about secrets, so the persona is shown without."""
         scene = replace(scene, persona=" ".join(open_lines(scene.persona)))

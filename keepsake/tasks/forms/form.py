@@ -150,6 +150,11 @@ class PromptForm(ABC):
             ConfigError: A template fails on these values.
         """
 
+    def beside(self, scene: Scene) -> tuple[str, ...]:
+        """Return what the prompt says besides the window, which need not be recalled."""
+        summaries = (scene.longterm, scene.recent)
+        return (*summaries, *scene.pinned, *scene.noticed, *scene.journal, *scene.portraits)
+
     def read(self, name: str) -> AnswerReader:
         """Return a reader of the answer's stream; ``name`` is the character's."""
         return AnswerReader(name)

@@ -16,7 +16,14 @@ from keepsake.books import files as vault_files
 from keepsake.books.notes import NoteBook
 from keepsake.books.people import PeopleBook, PromptContext
 from keepsake.books.people import lines as people_lines
-from keepsake.books.person_page import PageLine, PersonPage, format_page, parse_page, with_memories
+from keepsake.books.person_page import (
+    MOST_LINES,
+    PageLine,
+    PersonPage,
+    format_page,
+    parse_page,
+    with_memories,
+)
 from keepsake.memory.summary_text import SummarySource, extractive
 from tests.unit.mind.fake_agent import WordTokens
 from tests.unit.mind.memory_log import (
@@ -61,8 +68,9 @@ def test_a_statement_repeated_in_other_words_is_quoted_and_no_fact(tmp_path):
     book = book_of(tmp_path, log)
     assert said(book, TOM) == [*sentences]
     (line,) = people_lines([(TOM, "Tom")], book, 300, PromptContext(log.now, WordTokens()))
-    head, _, quotes = line.partition("; last said: ")
-    assert (head.count("Vell"), quotes.count("Vell")) == (0, quotes.count("'") // 2)
+    head, _, quotes = line.partition("; told you: ")
+    assert (head.count("Vell"), quotes.count("Vell")) == (0, 4)
+    assert quotes.count("'") // 2 == 4
 
 
 def test_a_page_keeps_the_order_of_memories_after_a_clock_error(tmp_path):
@@ -173,6 +181,56 @@ def test_confided_lines_come_first_and_only_for_those_who_may_hear_them(tmp_path
     (shown,) = people_lines(ada, book, 300, open_to_all)
     assert "Nobody may know" not in shown
     assert "loaf 7" in shown
+
+
+def test_what_somebody_told_comes_before_what_they_said_last(tmp_path):
+    log = MemoryLog()
+    for words in ("I mend sails in Tollen.", "My sister is Lotte.", "Will you come?"):
+        log.says("Tom", TOM, words)
+    book = book_of(tmp_path, log)
+    how = PromptContext(log.now, WordTokens(), states=lambda words, _: not words.endswith("?"))
+    (line,) = people_lines([(TOM, "Tom")], book, 300, how, TOM)
+    told = "told you: 'I mend sails in Tollen.', 'My sister is Lotte.'; last said: 'Will you come?'"
+    assert line.endswith(told)
+    summed = replace(how, summed_up=lambda words: "Lotte" in words, shown=frozenset({1}))
+    (line,) = people_lines([(TOM, "Tom")], book, 300, summed, TOM)
+    assert "Lotte" not in line, "a summary says it"
+    assert "Tollen" not in line, "an excerpt shows it"
+
+
+def test_of_much_that_somebody_told_the_nearest_to_the_question_is_shown(tmp_path):
+    log = MemoryLog()
+    for number in range(30):
+        log.says("Tom", TOM, f"I have baked loaf {number}.")
+    book = book_of(tmp_path, log)
+    third = log.memories[2].number
+    how = PromptContext(log.now, WordTokens(), nearest=(third,))
+    (line,) = people_lines([(TOM, "Tom")], book, 1000, how, TOM)
+    assert "loaf 2." in line
+    assert "loaf 29." in line, "then the newest"
+    assert "loaf 12." not in line
+
+
+def test_somebody_whom_the_profile_names_is_long_known(tmp_path):
+    log = sample_log()
+    how = PromptContext(log.now, WordTokens(), of_old=frozenset({TOM}))
+    lines = people_lines([(TOM, "Thomas"), (ADA, "Ada")], book_of(tmp_path, log), 300, how)
+    by_name = {line.split(",")[0]: line for line in lines}
+    tom = next(line for name, line in by_name.items() if name.startswith("Thomas"))
+    assert "whom you have long known" in tom
+    assert "met " not in tom.partition(";")[0]
+    assert by_name["Ada"].startswith("Ada, met ")
+
+
+def test_a_full_page_drops_chatter_before_what_was_told_first(tmp_path):
+    log = MemoryLog()
+    log.says("Tom", TOM, "I mend sails in Tollen, and my sister Lotte keeps bees.")
+    for number in range(2 * MOST_LINES):
+        log.says("Tom", TOM, f"Well, {number}.")
+    lines = [line.text for line in page_of(book_of(tmp_path, log), TOM).lines]
+    assert len(lines) == MOST_LINES
+    assert lines[0].startswith("I mend sails")
+    assert lines[-1] == f"Well, {2 * MOST_LINES - 1}."
 
 
 # -- a page as a file

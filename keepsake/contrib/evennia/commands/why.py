@@ -27,6 +27,8 @@ from keepsake.recall.documents import DocumentKind, Hit
 
 MOST_SENTENCES = 5
 """The most sentences of a summary that are shown."""
+MOST_RECALLED = 5
+"""The most recalled memories that are shown with their words; the others are only named."""
 _LONGEST = 200
 """The most characters of an altered, refused or dropped answer that are shown."""
 _LOG_SECONDS = 1.0
@@ -104,7 +106,11 @@ def _recalled(found: tuple[PromptSource, ...]) -> Iterator[str]:
         yield "|wRecalled|n     nothing"
         return
     yield "|wRecalled|n"
-    yield from _sources(sorted(found, key=lambda each: -each.score))
+    best = sorted(found, key=lambda each: -each.score)
+    yield from _sources(best[:MOST_RECALLED])
+    if len(best) > MOST_RECALLED:
+        others = ", ".join(map(_title, best[MOST_RECALLED:]))
+        yield f"  |xand {len(best) - MOST_RECALLED} more:|n {others}"
 
 
 def _sources(found: Iterable[PromptSource]) -> Iterator[str]:

@@ -7,6 +7,9 @@ import { ImpulseKind, ThoughtOutcome } from "./kinds.js";
 import { row, TIERS } from "./memories.js";
 import { sentence } from "./sentences.js";
 
+/** The recalled memories that are shown; the others are folded. */
+const SHOWN = 5;
+
 /** The section "Why" of an agent's page: `#why/3` is the third-last act, `#why/m17` that of memory 17. */
 export class Why {
   #asked = 0;
@@ -95,7 +98,10 @@ function cause(why) {
 function recalled(hits) {
   if (!hits.length) return none("Nothing.");
   const most = Math.max(...hits.map((hit) => hit.score), 0);
-  return el("ol", { class: "hits" }, hits.map((hit) => row(hit, most)));
+  const list = (some) => el("ol", { class: "hits" }, some.map((hit) => row(hit, most)));
+  const rest = hits.slice(SHOWN);
+  return [list(hits.slice(0, SHOWN)), rest.length
+    ? el("details", {}, el("summary", { "data-opens": true }, `${count(rest.length)} more`), list(rest)) : null];
 }
 
 function summaries(why) {

@@ -1,0 +1,86 @@
+"""Which recalled memories tell a reader of the prompt something new.
+
+A question tells nothing without its answer. A greeting and an arrival tell nothing at all. What a
+summary, a pin or the page of a person beside it says already need not be said twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+
+from keepsake.archive.message_types import MOVES, MessageType
+from keepsake.archive.records import Memory
+from keepsake.happening import ME, KnownVerb, Person, Speech
+from keepsake.language.perception import is_question, sentences, telling
+from keepsake.tasks.fallback import is_courtesy
+
+_COMES_AND_GOES = MOVES | {MessageType.LOGIN, MessageType.LOOK}
+_GOING = frozenset({KnownVerb.GO, KnownVerb.WALK, KnownVerb.FOLLOW})
+
+
+def tells(memory: Memory, around: Mapping[int, Memory], agent: str) -> bool:
+    """Return whether a memory tells anything, together with its answer if it is a question.
+
+    Args:
+        around: Memories by number, in which the answer is searched.
+        agent: The agent's name, which a greeting may have.
+    """
+    what = memory.what
+    if isinstance(what, Speech):
+        if _only_asks(what.words):
+            return _is_answered(memory, around.get(memory.number + 1))
+        return states(what.words, [agent, *(each.name for each in (what.speaker, *what.to))])
+    return memory.event not in _COMES_AND_GOES and memory.verb not in _GOING
+
+
+def states(words: str, names: Iterable[str]) -> bool:
+    """Return whether words state something: no mere question, greeting, thanks or farewell.
+
+    Args:
+        names: The names of speaker and addressees, which a greeting may have.
+    """
+    return not _only_asks(words) and bool(telling(words)) and not is_courtesy(words, names)
+
+
+def _only_asks(words: str) -> bool:
+    return all(map(is_question, sentences(words)))
+
+
+def _is_answered(asked: Memory, following: Memory | None) -> bool:
+    """Whether the next memory is speech of somebody who was asked, and no question."""
+    what = asked.what
+    said = following.what if following is not None else None
+    if not isinstance(what, Speech) or not isinstance(said, Speech) or _only_asks(said.words):
+        return False
+    return not what.to or any(_is_same(said.speaker, each) for each in what.to)
+
+
+def _is_same(one: Person, other: Person) -> bool:
+    return one == other if ME in (one, other) else one.is_same(other)
+
+
+class Shown:
+    """What a prompt says beside the recalled memories.
+
+    Args:
+        texts: Summaries, pins, what is known of people: each of one line or more.
+    """
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        self._said = [said for text in texts for said in _said_in(text)]
+
+    def says(self, words: str) -> bool:
+        """Return whether every sentence is said already.
+
+        That is so if one sentence of the texts has all its telling words.
+        """
+        told = filter(None, map(telling, sentences(words)))
+        return all(any(said >= each for said in self._said) for each in told)
+
+
+@lru_cache(maxsize=512)  # the summaries of a hundred agents, which change rarely
+def _said_in(text: str) -> tuple[frozenset[str], ...]:
+    """Return the telling words of each sentence of a text."""
+    lines = (sentence for line in text.splitlines() for sentence in sentences(line))
+    return tuple(frozenset(telling(each)) for each in lines)
