@@ -24,7 +24,15 @@ from keepsake.errors import (
 from keepsake.language.perception import LAST_COMMA
 from keepsake.language.tokens import CHARACTERS_PER_TOKEN
 from keepsake.logs import Subsystem, get_logger
-from keepsake.models.capabilities import ROLES, TOOLS, WHOLE, Capabilities, alternating, size_of
+from keepsake.models.capabilities import (
+    ROLES,
+    THINKING_SWITCH,
+    TOOLS,
+    WHOLE,
+    Capabilities,
+    alternating,
+    size_of,
+)
 from keepsake.models.http import ServerTexts, named_errors
 from keepsake.models.profiles import AUTO, LLAMA_CPP, OLLAMA, YES, ModelProfile
 from keepsake.models.retries import retrying
@@ -71,6 +79,7 @@ class SentAnswer:
     evaluation_seconds: float = 0.0
     model: str = ""
     calls: dict[int, dict[str, Any]] = field(default_factory=dict)  # tool calls: name and arguments
+    latest: dict[int, int] = field(default_factory=dict)  # the newest call of each index
 
     def add_call(self, at: int) -> dict[str, Any]:
         """Return the tool call with this number, new if there is none.
@@ -280,7 +289,10 @@ class ServerModel(ABC):
         if not (reply.text.strip() or sent.calls):
             cure = "Raise max_tokens in llm.md, or use a model that does not think"
             what, cure = ("a thought and no", cure) if thought else ("an empty", "Ask again")
-            raise BadAnswer(f"{self.server.name} sent {what} answer", cure)
+            empty = BadAnswer(f"{self.server.name} sent {what} answer", cure)
+            if sent.thought and sent.finish != "length":
+                empty.said = THINKING_SWITCH  # the server may have taken the answer for a thought
+            raise empty
         return Generation(
             text=reply.text,
             finish_reason="length" if sent.finish == "length" else "stop",
