@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from keepsake.language.perception import plain
+from keepsake.language.perception import visible
 
 _NAMES = r"(?:\w+:)?(?:think|thinking|thought|reasoning)"
 _CONTROL = (
@@ -67,7 +67,7 @@ class AnswerText:
         if self.ended:
             return
         # Some servers cut a character in two and send a replacement character for each part.
-        self._raw += (piece if piece.isprintable() else plain(piece)).replace("\ufffd", "")
+        self._raw += (piece if piece.isprintable() else visible(piece)).replace("\ufffd", "")
         parted = _parted(self._raw, whole=whole)
         self.text = parted.text
         self.thought = parted.thought
