@@ -21,6 +21,7 @@ class SpeechFault(StrEnum):
 
     EMPTY = "The answer was empty. Say something, or write > wait"
     REPEATED = "You said exactly this a moment ago. Say something else, or write > wait"
+    NOT_OWN = "The answer was the line of somebody else. Write only what you say and do yourself"
     RECITED = "The answer repeats the instructions. Answer as the character, in your own words"
     SECRET = "That is marked as secret in these pages. Do not tell it, or write > wait"
 
