@@ -16,8 +16,12 @@ from keepsake.happening import Speech
 from keepsake.language.perception import pattern
 from keepsake.tasks.scene import Scene
 
-LABEL = r"^[*_]{{0,2}}~?{}[*_]{{0,2}}\s*[:：>]+[*_]{{0,2}}\s*"
-"""The pattern of a name before a line: ``Mira:``, ``**Mira:**``, ``~Mira>``."""
+LABEL = (
+    r"^[*_]{{0,2}}~?{}(?:\s*[(（][^()（）\n]{{1,40}}[)）])?[*_]{{0,2}}\s*[:：>]+[*_]{{0,2}}\s*"
+)
+"""The pattern of a name before a line: ``Mira:``, ``**Mira:**``, ``~Mira>``, ``Mira (smiling):``."""
+_ROLES = ("User", "Human")
+"""The names of the other side in chat templates and in the data that models are trained on."""
 _QUOTE = "\"“„«「»‘'"
 _QUOTED = rf"[^{_QUOTE}]*[,:，：]?\s*[{_QUOTE}].*[{_QUOTE}”」]$"
 """What follows the beginning of a shown line: its words in quotation marks, up to the end."""
@@ -39,7 +43,7 @@ class OtherVoices:
     def of_scene(cls, scene: Scene) -> OtherVoices:
         """Return those who are present, or have said something in the window."""
         speeches = [each for each in scene.window if _is_others_speech(each)]
-        names = [scene.partner, *scene.here, *(each.source for each in speeches)]
+        names = [scene.partner, *scene.here, *(each.source for each in speeches), *_ROLES]
         return cls(
             tuple(_told_apart(names, scene.name)),
             tuple(_told_apart(map(_opening, speeches), scene.name)),

@@ -75,6 +75,13 @@ class TestAnswers(TalkWorld):
         self.ask("Have you apples?", continued)
         assert self.acts()[-1] == "say Two apples?"
 
+    def test_a_model_in_a_loop_says_it_once(self):
+        self.ask("Do you like the sea?", "I love the grey water. " * 40)
+        assert self.acts()[-1] == "say I love the grey water."
+        *_, again = self.ask("And the river?", "G" * 900, "It is slow.")
+        assert "says the same again and again" in again[-1]["content"]
+        assert self.acts()[-1] == "say It is slow."
+
     def test_an_answer_that_is_the_line_of_another_is_asked_for_again(self):
         *_, again = self.ask("Good day.", "Tom: Two apples, please.", "Good day, Tom.")
         assert "The answer was the line of somebody else" in again[-1]["content"]

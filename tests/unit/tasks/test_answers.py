@@ -147,6 +147,31 @@ def test_a_line_may_be_repeated_if_the_same_is_asked_or_the_model_insists(
     assert SpeechGuard("", said, asked=asked, last_try=last_try).fault(BOAT) == fault
 
 
+@pytest.mark.parametrize(
+    "words",
+    ["G" * 90, "I love the sea. " * 12, "私は海が好きです。" * 10, "Мы ждём лодку, " * 9, "ha " * 40],
+)
+def test_a_model_in_a_loop_is_not_heard(words):
+    assert SpeechGuard().fault(words) == SpeechFault.LOOPS
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "La la la, la la la, la la!",
+        "Row, row, row your boat, gently down the stream. Merrily, merrily, merrily, merrily.",
+        "No, no, no. No! Not the red one, not the blue one, not the green one: the grey one.",
+    ],
+)
+def test_a_song_is_no_loop(words):
+    assert SpeechGuard().fault(words) == ""
+
+
+def test_a_short_line_is_said_twice_at_most_in_one_answer():
+    guard = SpeechGuard()
+    assert [guard.fault("Yes.") for _ in range(4)] == ["", "", SpeechFault.LOOPS, SpeechFault.LOOPS]
+
+
 def test_an_answer_does_not_say_a_line_twice():
     guard = SpeechGuard("", [OwnLine(BOAT, ASKED)], asked=ASKED)
     assert [guard.fault(BOAT), guard.fault(BOAT)] == ["", SpeechFault.REPEATED]
