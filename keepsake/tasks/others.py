@@ -57,7 +57,12 @@ class OtherVoices:
 
     def may_begin(self, line: str) -> bool:
         """Whether the beginning of a line may become one of theirs."""
-        return line.lstrip("*_~").casefold().startswith(tuple(map(str.casefold, self.names)))
+        text = line.lstrip("*_~").casefold()
+        for name in map(str.casefold, self.names):
+            rest = text.removeprefix(name).lstrip(" *_")
+            if text.startswith(name) and (not rest or rest[0] in ":：>(（"):
+                return True
+        return text.startswith(tuple(map(str.casefold, self.openings)))
 
 
 def _is_others_speech(memory: Memory) -> bool:
