@@ -70,8 +70,8 @@ _TOO_LONG = (
     "maximum prompt length",
     "maximum number of tokens",
 )
-"""Phrases of OpenAI, vLLM, llama.cpp, Ollama, LM Studio, TGI, xAI and Gemini for a prompt, or a text
-to embed, that is too long."""
+"""Phrases of OpenAI, vLLM, llama.cpp, Ollama, LM Studio, TGI, xAI and Gemini for a prompt, or a
+text to embed, that is too long."""
 
 
 @dataclass(frozen=True, slots=True)

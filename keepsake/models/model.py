@@ -287,12 +287,7 @@ class ServerModel(ABC):
         if caps.evaluates or characters < WHOLE * len(request.prompt):
             self._learn_evaluated(request.prompt, before, sent.prompt_tokens)
         if not (reply.text.strip() or sent.calls):
-            cure = "Raise max_tokens in llm.md, or use a model that does not think"
-            what, cure = ("a thought and no", cure) if thought else ("an empty", "Ask again")
-            empty = BadAnswer(f"{self.server.name} sent {what} answer", cure)
-            if sent.thought and sent.finish != "length":
-                empty.said = THINKING_SWITCH  # the server may have taken the answer for a thought
-            raise empty
+            raise self._empty(sent, thought=thought)
         return Generation(
             text=reply.text,
             finish_reason="length" if sent.finish == "length" else "stop",
@@ -303,6 +298,15 @@ class ServerModel(ABC):
             model=sent.model or self.profile.model,
             tool_calls=tuple(self._tool_call(each) for each in sent.calls.values()),
         )
+
+    def _empty(self, sent: SentAnswer, *, thought: bool) -> BadAnswer:
+        """Return the error for an answer without text; ``thought``: whether there was a thought."""
+        cure = "Raise max_tokens in llm.md, or use a model that does not think"
+        what, cure = ("a thought and no", cure) if thought else ("an empty", "Ask again")
+        error = BadAnswer(f"{self.server.name} sent {what} answer", cure)
+        if sent.thought and sent.finish != "length":
+            error.said = THINKING_SWITCH  # the server may have taken the answer for a thought
+        return error
 
     def _learn_evaluated(self, prompt: str, before: str, tokens: int) -> None:
         """Learn from a low token count how many tokens of a prompt the server evaluates."""

@@ -1,9 +1,10 @@
 """Removes what is no answer from a model's answer, complete or streamed.
 
-Thoughts of a reasoning model are removed. The known forms are: ``<think>``, ``<thinking>``, ``<thought>`` and ``<reasoning>`` blocks,
-``[THINK]``, ``◁think▷``, ``<|begin_of_thought|>``, ``<|START_THINKING|>``, harmony's channels, and
-an answer that begins with ``Thought:`` and goes on with ``Answer:``. The end of a block may be
-missing. Some templates open the block in the prompt, so the answer holds only its end.
+Thoughts of a reasoning model are removed. The known forms are: ``<think>``, ``<thinking>``,
+``<thought>`` and ``<reasoning>`` blocks, ``[THINK]``, ``◁think▷``, ``<|begin_of_thought|>``,
+``<|START_THINKING|>``, harmony's channels, and an answer that begins with ``Thought:`` and goes on
+with ``Answer:``. The end of a block may be missing. Some templates open the block in the
+prompt, so the answer holds only its end.
 
 Control tokens of a chat template are no answer either. A server whose stop tokens are wrong passes
 them on, and the model then writes the next turn of the other side, too: ``Good day.<|im_end|>`` and

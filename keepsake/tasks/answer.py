@@ -22,7 +22,7 @@ from keepsake.ports import ToolCall
 from keepsake.tasks import text_calls
 from keepsake.tasks.deed import deed_of
 from keepsake.tasks.gestures import OPENING, is_unclosed, pieces_of
-from keepsake.tasks.others import LABEL, OtherVoices
+from keepsake.tasks.others import LABEL, NOBODY_ELSE, OtherVoices
 
 log = get_logger(Subsystem.THOUGHTS)
 
@@ -81,7 +81,7 @@ class AnswerReader:
 
     name: str
     script: bool = False
-    others: OtherVoices = field(default_factory=OtherVoices)
+    others: OtherVoices = NOBODY_ELSE
     altered: list[str] = field(default_factory=list)
     heard: bool = False
     full: bool = False

@@ -16,10 +16,8 @@ from keepsake.happening import Speech
 from keepsake.language.perception import pattern
 from keepsake.tasks.scene import Scene
 
-LABEL = (
-    r"^[*_]{{0,2}}~?{}(?:\s*[(（][^()（）\n]{{1,40}}[)）])?[*_]{{0,2}}\s*[:：>]+[*_]{{0,2}}\s*"
-)
-"""The pattern of a name before a line: ``Mira:``, ``**Mira:**``, ``~Mira>``, ``Mira (smiling):``."""
+LABEL = r"^[*_]{{0,2}}~?{}(?:\s*[(（][^()（）\n]{{1,40}}[)）])?[*_]{{0,2}}\s*[:：>]+[*_]{{0,2}}\s*"
+"""The pattern of a name before a line: ``Mira:``, ``**Mira:**``, ``~Mira>``, ``Mira (curtly):``."""
 _ROLES = ("User", "Human")
 """The names of the other side in chat templates and in the data that models are trained on."""
 _QUOTE = "\"“„«「»‘'"
@@ -63,6 +61,10 @@ class OtherVoices:
             if text.startswith(name) and (not rest or rest[0] in ":：>(（"):
                 return True
         return text.startswith(tuple(map(str.casefold, self.openings)))
+
+
+NOBODY_ELSE = OtherVoices()
+"""Of a character who is alone."""
 
 
 def _is_others_speech(memory: Memory) -> bool:

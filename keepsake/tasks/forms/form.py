@@ -16,7 +16,7 @@ from keepsake.ports import FormName, GenerationRequest, TargetModel
 from keepsake.prompt.sections import Marks, PromptLine, Rendered
 from keepsake.tasks.answer import AnswerReader
 from keepsake.tasks.conversation import OwnLine, own_lines, words_of
-from keepsake.tasks.others import OtherVoices
+from keepsake.tasks.others import NOBODY_ELSE, OtherVoices
 from keepsake.tasks.scene import TALK_VARIABLES, Scene
 from keepsake.tasks.task import Prompts
 
@@ -99,7 +99,7 @@ class Prompt:
     instructions: str = ""
     said: tuple[OwnLine, ...] = ()
     asked: str = ""
-    others: OtherVoices = OtherVoices()
+    others: OtherVoices = NOBODY_ELSE
 
 
 @dataclass(frozen=True)

@@ -149,7 +149,13 @@ def test_a_line_may_be_repeated_if_the_same_is_asked_or_the_model_insists(
 
 @pytest.mark.parametrize(
     "words",
-    ["G" * 90, "I love the sea. " * 12, "私は海が好きです。" * 10, "Мы ждём лодку, " * 9, "ha " * 40],
+    [
+        "G" * 90,
+        "I love the sea. " * 12,
+        "私は海が好きです。" * 10,
+        "Мы ждём лодку, " * 9,
+        "ha " * 40,
+    ],
 )
 def test_a_model_in_a_loop_is_not_heard(words):
     assert SpeechGuard().fault(words) == SpeechFault.LOOPS
