@@ -97,7 +97,9 @@ class PlayerCommand(AuditedCommand):
             return []
         found = self.caller.search(name, candidates=candidates, quiet=True) or []
         found = [obj for obj in found if obj in candidates]
-        whole = [obj for obj in found if obj.key.lower() == name.lower()]
+        # Evennia compares letters as they are stored, and an accent can be stored apart (NFD).
+        found = found or [obj for obj in candidates if one_line(obj.key).lower() == name.lower()]
+        whole = [obj for obj in found if one_line(obj.key).lower() == name.lower()]
         return whole or found
 
     def show(

@@ -169,6 +169,14 @@ _APOSTROPHES = "'’‘"
 _LONGEST_NAME = 48
 _APART = str.maketrans(dict.fromkeys(':;,()[]`"“”„|*+#>', " "))
 """Replaces characters that separate a name from other text in a file or a prompt."""
+_JOINERS = "\u200c\u200d"
+_JOINED = (
+    "[\u0600-\u08ff\u0900-\u0dff\u1000-\u109f\u1780-\u18af\ufb50-\ufdff\ufe70-\ufefc"
+    "\u2190-\u2bff\ufe0f\U0001f000-\U0001faff]"
+)
+"""The scripts that are spelled with the zero-width joiner and non-joiner (Arabic and its relatives,
+those of India and Sri Lanka, Burmese, Khmer, Mongolian), and symbols, which emoji are made of."""
+_STRAY_JOINERS = re.compile(f"(?<!{_JOINED})[{_JOINERS}]+|[{_JOINERS}]+(?!{_JOINED}|[{_JOINERS}])")
 _HEADINGS, _RULES = "#~> ", ("--", "==", "``")
 
 
@@ -256,12 +264,23 @@ def one_line(text: str) -> str:
 
 
 def plain(text: str) -> str:
-    """Remove control, invisible, direction and broken characters; newlines stay."""
+    """Remove control, invisible, direction and broken characters; newlines stay.
+
+    A joiner stays where spelling needs it: between letters of a script that has them, or in an
+    emoji of several.
+    """
+    return _STRAY_JOINERS.sub("", visible(text))
+
+
+def visible(piece: str) -> str:
+    """Return a piece of a text as :func:`plain`; joiners stay, as their neighbours may follow."""
     # Tabs and separators are control characters too, but they become spaces.
     return "".join(
-        c if c == "\n" else " " if c.isspace() else c
-        for c in text
-        if c.isspace() or unicodedata.category(c) not in ("Cc", "Cf", "Cs", "Co", "Cn")
+        c if c == "\n" or c in _JOINERS else " " if c.isspace() else c
+        for c in piece
+        if c.isspace()
+        or c in _JOINERS
+        or unicodedata.category(c) not in ("Cc", "Cf", "Cs", "Co", "Cn")
     )
 
 
@@ -274,7 +293,8 @@ def shorten(text: str, limit: int) -> str:
 
 def _broken_off(head: str) -> str:
     """Return ``head`` with ``…``, cut back to a whole word if one ends in its second half."""
-    return f"{head.rsplit(' ', 1)[0] if ' ' in head[(len(head) + 1) // 2 :] else head}…"
+    whole = head.rsplit(" ", 1)[0] if " " in head[(len(head) + 1) // 2 :] else head
+    return f"{whole.rstrip(_JOINERS)}…"
 
 
 def names(text: str, name: str) -> bool:

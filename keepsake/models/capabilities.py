@@ -15,6 +15,9 @@ ROLES = "roles"
 TOOLS = "tools"
 """Parts of a request that a model may refuse. ``roles``: system messages, or consecutive messages
 with the same role."""
+THINKING_SWITCH = "chat_template_kwargs"
+"""The field that asks a template not to let the model think. Some servers then take the whole
+answer for a thought: vLLM whose reasoning parser expects one, for example. Others refuse it."""
 _LEAST_LIMIT = 192
 WHOLE = 0.7
 _LEAST_CUT = 512
@@ -28,6 +31,7 @@ _REFUSALS = {
     "stream_options": ("stream_options",),
     "max_tokens": ("use 'max_completion_tokens'",),
     "temperature": ("'temperature' does not support",),
+    THINKING_SWITCH: (THINKING_SWITCH, "enable_thinking"),
     ROLES: (
         "system role",
         "system message",
@@ -74,7 +78,8 @@ class Capabilities:
         if isinstance(error, ModelUnavailable) and not isinstance(error, ModelBusy):
             return replace(self, known=False)  # another model may be there when it is back
         said = error.said.lower()
-        there = {ROLES: request.messages, TOOLS: request.tools}
+        chat = bool(request.messages)
+        there = {ROLES: chat, THINKING_SWITCH: chat, TOOLS: bool(request.tools)}
         for part, phrases in _REFUSALS.items():
             new = part not in self.refused and there.get(part, True)
             if new and any(each in said for each in phrases):

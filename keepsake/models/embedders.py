@@ -21,7 +21,7 @@ from typing import Any
 
 from cachetools import LRUCache
 
-from keepsake.errors import BadAnswer, ModelError, ModelFailed, ModelMissing
+from keepsake.errors import BadAnswer, ModelError, ModelFailed, ModelMissing, PromptTooLong
 from keepsake.language.perception import writable
 from keepsake.markdown_config import parse
 from keepsake.models.http import JsonServer, ServerTexts, redacted
@@ -49,6 +49,8 @@ _BATCH = 8
 """Texts that are embedded in one step. Between steps other callers get their turn."""
 MOST_KEPT = 32_768
 """The most vectors in the cache: about 100 for each of 300 talking agents, 57 MB at 384 numbers."""
+SHORTEST_CUT = 64
+"""Characters below which a text is not cut further: no embedding model reads less."""
 WHOLE_BATCH = 32
 """A request for this many texts bypasses the cache. It rebuilds an index, needs each text once, and
 would evict texts that are requested often."""
@@ -221,9 +223,24 @@ class ServerEmbedder:
     def embed(self, texts: Sequence[str]) -> list[list[float]]:
         """Return one vector of length 1 for each text; blocks.
 
+        A text that is too long for the model is embedded by its beginning, as much of it as fits.
+
         Raises:
             ModelError: No usable answer. The message says what to do.
         """
+        try:
+            return self._embed(texts)
+        except PromptTooLong:
+            if len(texts) > 1:  # the others are not too long
+                middle = len(texts) // 2
+                return [*self.embed(texts[:middle]), *self.embed(texts[middle:])]
+            beginning = texts[0][: len(texts[0]) // 2]
+            if len(beginning) < SHORTEST_CUT:
+                raise
+            return self.embed([beginning])
+
+    def _embed(self, texts: Sequence[str]) -> list[list[float]]:
+        """Ask the server once."""
         if not texts:
             return []
         body = {"model": self._model, "input": list(texts)}
@@ -242,6 +259,9 @@ class ServerEmbedder:
             )
         # Normalize to length 1, because some servers do not.
         lengths = [math.hypot(*vector) or 1.0 for vector in vectors]
+        if not all(map(math.isfinite, lengths)):
+            what = f"{self._http.texts.name} sent a vector with numbers that are none (NaN)"
+            raise BadAnswer(what, "Use another embedding model, or a newer version of the server")
         pairs = zip(vectors, lengths, strict=True)
         return [[number / length for number in vector] for vector, length in pairs]
 

@@ -66,8 +66,12 @@ _TOO_LONG = (
     "maximum model length",
     "prompt is too long",
     "max_new_tokens` must be <=",
+    "physical batch size",
+    "maximum prompt length",
+    "maximum number of tokens",
 )
-"""Phrases of OpenAI, vLLM, llama.cpp, Ollama, LM Studio and TGI for a prompt that is too long."""
+"""Phrases of OpenAI, vLLM, llama.cpp, Ollama, LM Studio, TGI, xAI and Gemini for a prompt, or a
+text to embed, that is too long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,7 +299,8 @@ def error_from_status(status: int, body: str, server: ServerTexts) -> ModelError
     what = f"HTTP {status}: {server.quoted(body)}"
     said = body.lower()
     error: ModelError
-    if status in (400, 413, 422, 500) and any(each in said for each in _TOO_LONG):
+    too_long = status in (400, 422, 500) and any(each in said for each in _TOO_LONG)
+    if status == 413 or too_long:
         cure = "Prompts are shortened automatically; or give the model a larger context"
         error = PromptTooLong(f"{server.name} refused the prompt as too long ({what})", cure)
     elif status in (404, 405) or (status == 400 and "not found" in body):

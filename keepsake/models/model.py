@@ -24,7 +24,15 @@ from keepsake.errors import (
 from keepsake.language.perception import LAST_COMMA
 from keepsake.language.tokens import CHARACTERS_PER_TOKEN
 from keepsake.logs import Subsystem, get_logger
-from keepsake.models.capabilities import ROLES, TOOLS, WHOLE, Capabilities, alternating, size_of
+from keepsake.models.capabilities import (
+    ROLES,
+    THINKING_SWITCH,
+    TOOLS,
+    WHOLE,
+    Capabilities,
+    alternating,
+    size_of,
+)
 from keepsake.models.http import ServerTexts, named_errors
 from keepsake.models.profiles import AUTO, LLAMA_CPP, OLLAMA, YES, ModelProfile
 from keepsake.models.retries import retrying
@@ -71,6 +79,7 @@ class SentAnswer:
     evaluation_seconds: float = 0.0
     model: str = ""
     calls: dict[int, dict[str, Any]] = field(default_factory=dict)  # tool calls: name and arguments
+    latest: dict[int, int] = field(default_factory=dict)  # the newest call of each index
 
     def add_call(self, at: int) -> dict[str, Any]:
         """Return the tool call with this number, new if there is none.
@@ -278,9 +287,7 @@ class ServerModel(ABC):
         if caps.evaluates or characters < WHOLE * len(request.prompt):
             self._learn_evaluated(request.prompt, before, sent.prompt_tokens)
         if not (reply.text.strip() or sent.calls):
-            cure = "Raise max_tokens in llm.md, or use a model that does not think"
-            what, cure = ("a thought and no", cure) if thought else ("an empty", "Ask again")
-            raise BadAnswer(f"{self.server.name} sent {what} answer", cure)
+            raise self._empty(sent, thought=thought)
         return Generation(
             text=reply.text,
             finish_reason="length" if sent.finish == "length" else "stop",
@@ -291,6 +298,15 @@ class ServerModel(ABC):
             model=sent.model or self.profile.model,
             tool_calls=tuple(self._tool_call(each) for each in sent.calls.values()),
         )
+
+    def _empty(self, sent: SentAnswer, *, thought: bool) -> BadAnswer:
+        """Return the error for an answer without text; ``thought``: whether there was a thought."""
+        cure = "Raise max_tokens in llm.md, or use a model that does not think"
+        what, cure = ("a thought and no", cure) if thought else ("an empty", "Ask again")
+        error = BadAnswer(f"{self.server.name} sent {what} answer", cure)
+        if sent.thought and sent.finish != "length":
+            error.said = THINKING_SWITCH  # the server may have taken the answer for a thought
+        return error
 
     def _learn_evaluated(self, prompt: str, before: str, tokens: int) -> None:
         """Learn from a low token count how many tokens of a prompt the server evaluates."""

@@ -7,13 +7,19 @@ than the protocol (penalties, a prompt cache), so the client first finds out the
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from keepsake.errors import BadAnswer, ModelFailed, ModelMissing, ModelRejected
-from keepsake.models.capabilities import Capabilities, is_chat_template, thinks_aloud
+from keepsake.errors import BadAnswer, ModelFailed, ModelMissing, ModelRejected, ModelUnavailable
+from keepsake.models.capabilities import (
+    THINKING_SWITCH,
+    Capabilities,
+    is_chat_template,
+    thinks_aloud,
+)
 from keepsake.models.http import JsonServer, ServerTexts, redacted
 from keepsake.models.model import QUERY_SECONDS, SentAnswer, ServerModel, tools_as_sent
 from keepsake.models.profiles import CHAT, DIALOGUE, LLAMA_CPP, OTHER, VLLM, ModelProfile
@@ -26,6 +32,9 @@ _OWNERS = {"vllm": VLLM, "llamacpp": LLAMA_CPP}
 """The kind of server, by the owner that its list of models names."""
 _CONTEXTS = ("max_model_len", "context_length", "context_window", "max_context_length")
 """The context window's field in the lists of vLLM, OpenRouter, Groq and LM Studio."""
+
+_BROKEN_OFF = ("abort", "error", "cancelled")
+"""Reasons to finish that say that the answer is not whole: vLLM that stops, and OpenRouter."""
 
 
 def api_key() -> str:
@@ -128,29 +137,56 @@ class OpenAIModel(ServerModel):
         path = "/v1/chat/completions" if chat else "/v1/completions"
         # A gateway can use this to route an agent to the server that has its prompts cached.
         session = {"X-Session-ID": f"keepsake-{key}"} if (key := request.cache_key) else {}
-        for number, each in enumerate(self._http.stream(path, body, session)):
+        first: Mapping[str, Any] | None = None
+        answers = False
+        for each in self._http.stream(path, body, session):
+            first = each if first is None else first
             choices = each.get("choices")
-            if not number and not isinstance(choices, list):
-                said = self.server.quoted(json.dumps(each, ensure_ascii=False))
-                what = f"{self.server.name} sent no choices ({said})"
-                raise BadAnswer(what, "Check host in llm.md")
+            answers |= isinstance(choices, list)
             choice = choices[0] if choices else {}
             message = choice.get("delta") or choice.get("message") or {}
             sent.thought |= bool(message.get("reasoning_content") or message.get("reasoning"))
             for call in message.get("tool_calls") or ():
                 _add_call(sent, call)
             sent.finish = choice.get("finish_reason") or sent.finish
-            sent.finish = sent.finish or ("stop" if each.get("done") else "")
-            usage = each.get("usage") or {}
-            timings = each.get("timings") or {}  # llama.cpp
-            details = usage.get("prompt_tokens_details") or {}
-            cached = timings.get("cache_n", details.get("cached_tokens"))
-            sent.cached_tokens = sent.cached_tokens if cached is None else int(cached)
-            sent.prompt_tokens = int(usage.get("prompt_tokens") or sent.prompt_tokens)
-            sent.completion_tokens = int(usage.get("completion_tokens") or sent.completion_tokens)
-            sent.evaluation_seconds = timings.get("prompt_ms", 0) / 1000 or sent.evaluation_seconds
-            sent.model = each.get("model") or sent.model
+            sent.finish = sent.finish or ("stop" if each.get("done") and answers else "")
+            if sent.finish in _BROKEN_OFF:
+                what = f"{self.server.name} ended its answer early ({sent.finish})"
+                raise ModelUnavailable(what, self.server.cure_absent)
+            _read_figures(sent, each)
             yield _text_of(message.get("content") if chat else choice.get("text"))
+        if first is not None and not answers:
+            said = self.server.quoted(json.dumps(first, ensure_ascii=False))
+            what = f"{self.server.name} sent no choices ({said})"
+            raise BadAnswer(what, "Check host in llm.md")
+
+
+def _read_figures(sent: SentAnswer, each: Mapping[str, Any]) -> None:
+    """Read the counts and times of one event. A wrong one is left out: the answer matters more."""
+    usage = _fields(each.get("usage"))
+    timings = _fields(each.get("timings"))  # llama.cpp
+    details = _fields(usage.get("prompt_tokens_details"))
+    cached = timings.get("cache_n", details.get("cached_tokens"))
+    sent.cached_tokens = int(_number(cached)) if _is_number(cached) else sent.cached_tokens
+    sent.prompt_tokens = int(_number(usage.get("prompt_tokens")) or sent.prompt_tokens)
+    sent.completion_tokens = int(_number(usage.get("completion_tokens")) or sent.completion_tokens)
+    sent.evaluation_seconds = _number(timings.get("prompt_ms")) / 1000 or sent.evaluation_seconds
+    model = each.get("model")
+    sent.model = model if isinstance(model, str) and model else sent.model
+
+
+def _fields(value: Any) -> Mapping[str, Any]:
+    """Return the fields of an object that a server sent; none if it is no object."""
+    return value if isinstance(value, dict) else {}
+
+
+def _number(value: Any) -> float:
+    """Return a figure that a server sent; 0 if it is no positive number."""
+    return max(float(value), 0.0) if _is_number(value) else 0.0
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and math.isfinite(value)
 
 
 def _text_of(content: Any) -> str:
@@ -179,7 +215,7 @@ def _extras(request: GenerationRequest, kind: str) -> dict[str, Any]:
     elif kind == VLLM:
         found["repetition_penalty"] = request.repeat_penalty
     if found and request.messages:  # templates without this switch ignore it
-        found["chat_template_kwargs"] = {"enable_thinking": False}
+        found[THINKING_SWITCH] = {"enable_thinking": False}
     if request.json_schema is not None and "json_schema" not in found:
         schema = {"name": "answer", "schema": dict(request.json_schema)}
         found["response_format"] = {"type": "json_schema", "json_schema": schema}
@@ -187,14 +223,34 @@ def _extras(request: GenerationRequest, kind: str) -> dict[str, Any]:
 
 
 def _add_call(sent: SentAnswer, piece: Mapping[str, Any]) -> None:
-    """Add a tool call, or the next piece of its arguments."""
-    at = piece.get("index")
+    """Add a tool call, or the next piece of its arguments.
+
+    Some servers, such as Gemini's, give several calls the same index. A piece with a name begins
+    another call if the arguments of the one with its index are complete.
+    """
+    index = piece.get("index")
     function = piece.get("function") or {}
-    call = sent.add_call(len(sent.calls) if at is None else at)
+    at = len(sent.calls) if index is None else sent.latest.get(index, index)
+    known = sent.calls.get(at)
+    if known is not None and function.get("name") and _is_complete(known["arguments"]):
+        at = max(sent.calls) + 1
+    if index is not None:
+        sent.latest[index] = at
+    call = sent.add_call(at)
     call["name"] = function.get("name") or call["name"]
     arguments = function.get("arguments") or ""
     whole = not isinstance(arguments, str)
     call["arguments"] = arguments if whole else f"{call['arguments']}{arguments}"
+
+
+def _is_complete(arguments: Any) -> bool:
+    """Return whether the arguments of a tool call are all there."""
+    if not isinstance(arguments, str):
+        return True
+    try:
+        return isinstance(json.loads(arguments), dict)
+    except (ValueError, RecursionError):
+        return False
 
 
 def _count(value: Any) -> int:

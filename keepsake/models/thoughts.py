@@ -1,9 +1,14 @@
-"""Removes the thoughts of a reasoning model from its answer, complete or streamed.
+"""Removes what is no answer from a model's answer, complete or streamed.
 
-The known forms are: ``<think>``, ``<thinking>``, ``<thought>`` and ``<reasoning>`` blocks,
-``[THINK]``, ``◁think▷``, ``<|begin_of_thought|>``, ``<|START_THINKING|>``, harmony's channels, and
-an answer that begins with ``Thought:`` and goes on with ``Answer:``. The end of a block may be
-missing. Some templates open the block in the prompt, so the answer holds only its end.
+Thoughts of a reasoning model are removed. The known forms are: ``<think>``, ``<thinking>``,
+``<thought>`` and ``<reasoning>`` blocks, ``[THINK]``, ``◁think▷``, ``<|begin_of_thought|>``,
+``<|START_THINKING|>``, harmony's channels, and an answer that begins with ``Thought:`` and goes on
+with ``Answer:``. The end of a block may be missing. Some templates open the block in the
+prompt, so the answer holds only its end.
+
+Control tokens of a chat template are no answer either. A server whose stop tokens are wrong passes
+them on, and the model then writes the next turn of the other side, too: ``Good day.<|im_end|>`` and
+``<|im_start|>user``. So the answer ends at the first one after its text.
 """
 
 from __future__ import annotations
@@ -11,21 +16,31 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
-from keepsake.language.perception import plain
+from keepsake.language.perception import visible
 
 _NAMES = r"(?:\w+:)?(?:think|thinking|thought|reasoning)"
+_CONTROL = (
+    r"<(?:[|｜][^\s<>|｜]{1,40}[|｜]?|[^\s<>|｜]{1,40}[|｜])>"
+    r"|</?s>|<(?:bos|eos|pad)>|<(?:start|end)_of_turn>|\[/?INST\]"
+)
+"""A control token of a chat template: those between bars, which are most, and those of the Llama 2,
+Mistral and Gemma families. After one may stand the role of who speaks."""
 _MARK = re.compile(
     rf"(?P<open><{_NAMES}>|\[THINK\]|◁think▷|<\|(?:begin_of_thought|start_thinking)\|>)"
     rf"|(?P<close></{_NAMES}>|\[/THINK\]|◁/think▷|<\|(?:end_of_thought|end_thinking)\|>)"
     r"|(?P<end><\|start\|>(?:assistant)?|<\|(?:end|return|call|(?:begin|end)_of_solution"
     r"|(?:start|end)_response)\|>)"
     r"|(?P<thought>\A\s*thoughts?:)|(?P<answer>^\s*(?:final\s)?answer:\s*)"
-    r"|<\|channel\|>(?P<channel>[^<]*)(?:<\|constrain\|>[^<]*)?<\|message\|>",
+    r"|<\|channel\|>(?P<channel>[^<]*)(?:<\|constrain\|>[^<]*)?<\|message\|>"
+    r"|(?P<tool><[|｜](?:tool|python)[^\s<>|｜]{0,40}[|｜]>)"
+    rf"|(?P<control>{_CONTROL})(?:(?:assistant|model)(?=\s*(?:\n|<|\Z)))?",
     re.I | re.M,
 )
 _UNDECIDED = re.compile(
-    r"(?:<\|channel\|>[^<]*(?:<\|constrain\|>[^<]*)?)?(?:<\|start\|>\w*|[<\[◁][^\s<>\[\]]*)?\Z"
+    r"(?:<\|channel\|>[^<]*(?:<\|constrain\|>[^<]*)?)?"
+    r"(?:(?:<[|｜][^\s<>|｜]{1,40}[|｜]>|<start_of_turn>)\w*|[<\[◁][^\s<>\[\]]*)?\Z"
     r"|\A\s*[Tt]h?o?u?g?h?t?s?\Z"
 )
 """Text at the end of the stream that may be the beginning of a mark."""
@@ -45,7 +60,7 @@ class AnswerText:
     text: str = ""  # the answer so far
     passed: str = ""  # the part of it that was passed on
     thought: bool = False  # whether there was a thought
-    ended: bool = False  # whether one of ``stop`` has arrived
+    ended: bool = False  # whether one of ``stop``, or a token that ends a turn, has arrived
     _raw: str = ""
 
     def feed(self, piece: str, *, whole: bool = False) -> None:
@@ -53,9 +68,14 @@ class AnswerText:
         if self.ended:
             return
         # Some servers cut a character in two and send a replacement character for each part.
-        self._raw += (piece if piece.isprintable() else plain(piece)).replace("\ufffd", "")
-        self.text, self.thought, inside = _parted(self._raw, whole=whole)
-        self.hold = self.hold and not whole and (inside or not self.thought)
+        self._raw += (piece if piece.isprintable() else visible(piece)).replace("\ufffd", "")
+        parted = _parted(self._raw, whole=whole)
+        self.text = parted.text
+        self.thought = parted.thought
+        if parted.over:
+            self.ended = True
+            whole = True
+        self.hold = self.hold and not whole and (parted.inside or not self.thought)
         if self.hold:
             return
         if cuts := [at for each in self.stop if (at := self.text.find(each)) >= 0]:
@@ -75,24 +95,40 @@ class AnswerText:
             self.on_text(sure[len(passed) :])
 
 
-def _parted(raw: str, *, whole: bool) -> tuple[str, bool, bool]:
-    """Return the answer in a text, whether there was a thought, and whether one is still open."""
+class _Parted(NamedTuple):
+    """What a text holds."""
+
+    text: str  # the answer
+    thought: bool  # whether there was a thought
+    inside: bool  # whether one is still open
+    over: bool  # whether the turn is over, so that nothing else belongs to the answer
+
+
+def _parted(raw: str, *, whole: bool) -> _Parted:
+    """Separate the answer in a text from thoughts and control tokens."""
     begun = None if whole else _UNDECIDED.search(raw)
     end = begun.start() if begun else len(raw)
     text = ""
     at = 0
     thought = False
     inside = False
+    opened = False  # whether a control token stands before the text
     for mark in [*_MARK.finditer(raw, 0, end), None]:
         part = raw[at : mark.start() if mark else end]
         if not inside:
-            text += part if text or not thought else part.lstrip()
+            text += part if text or not (thought or opened) else part.lstrip()
         if mark is None:
             break
         at = mark.end()
         channel = mark["channel"]
         if mark["answer"] and not inside:  # "Answer:" is part of the answer itself
             text += mark[0]
+        elif mark["tool"]:  # what follows is the text of a tool call
+            text += "\n" if text and not inside else ""
+        elif mark["control"]:
+            if text.strip() and not inside:
+                return _Parted(text, thought, inside, over=True)
+            opened = True
         elif (
             mark["open"]
             or mark["thought"]
@@ -105,4 +141,4 @@ def _parted(raw: str, *, whole: bool) -> tuple[str, bool, bool]:
             thought = True
         else:
             inside = False
-    return text, thought, inside
+    return _Parted(text, thought, inside, over=False)

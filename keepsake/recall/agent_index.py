@@ -8,16 +8,24 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import astuple, dataclass
 from itertools import batched
 from pathlib import Path
 
 from keepsake.books.notes import NoteBook
-from keepsake.errors import IndexUnavailable, KeepsakeError, ModelError
+from keepsake.errors import (
+    BadAnswer,
+    IndexUnavailable,
+    KeepsakeError,
+    ModelError,
+    ModelFailed,
+    ModelRejected,
+)
 from keepsake.logs import Subsystem, get_logger
 from keepsake.ports import Embedder
-from keepsake.recall.chroma import AgentVectors, Chroma, VectorsUnusable
+from keepsake.recall.chroma import AgentVectors, Chroma, VectorsSilent, VectorsUnusable
 from keepsake.recall.documents import (
     Document,
     DocumentKind,
@@ -36,6 +44,10 @@ WORDS_BATCH = 256
 VECTORS_BATCH = 64
 SAVE_AFTER = 500
 """New memories after which the position in the archive is saved; the next start reads the rest."""
+MOST_SILENT = 3
+"""Requests in a row that Chroma takes and does not answer, after which its store counts as broken.
+In a damaged graph a search goes round for ever, while the server answers its health checks. Each
+waits ten seconds, which no healthy search needs on any machine."""
 LOCK_SECONDS = 0.05
 """Seconds that a search waits for another thread that reads the archive. After that it uses the
 index as it is."""
@@ -114,6 +126,8 @@ class AgentIndex:
         self._notes: dict[str, str] | None = None  # digests by key; None before they are read
         self._noted = -1  # the version of the notes that was read last
         self._collection: AgentVectors | None = None  # None until it is complete
+        self._refused: set[int] = set()  # waiting documents that the embedder cannot embed
+        self._silent = 0  # requests to Chroma in a row that got no answer
 
     def request_rebuild(self) -> None:
         """Have the next refresh delete the index and make it again, vectors included."""
@@ -135,11 +149,16 @@ class AgentIndex:
                 "The vectors are being made", "Recall uses words alone until they are ready"
             )
         try:
-            return self._collection.query(vector, limit)
+            found = self._collection.query(vector, limit)
+        except VectorsSilent:
+            self._silent += 1
+            raise
         except VectorsUnusable as problem:
             self._loss = problem.what
             self._collection = None
             raise
+        self._silent = 0
+        return found
 
     # -- words
 
@@ -248,10 +267,15 @@ class AgentIndex:
         """
         problem: KeepsakeError | None = None
         try:
+            if self._silent >= MOST_SILENT:
+                self._silent = 0
+                self._collection = None
+                raise StoreDamaged(f"it did not answer {MOST_SILENT} requests in a row")
             if self._chroma is not None and not self._closed:
                 self._embed_waiting(self._chroma, pause)
         except (IndexUnavailable, ModelError) as error:
             problem = error
+            self._silent += isinstance(error, VectorsSilent)
             if isinstance(error, VectorsUnusable):
                 self._loss = error.what
                 self._collection = None
@@ -259,17 +283,51 @@ class AgentIndex:
 
     def _embed_waiting(self, chroma: Chroma, pause: Callable[[], object]) -> None:
         vectors = self._collection or self._opened(chroma)
-        while not self._closed and (waiting := self.words.waiting(VECTORS_BATCH)):
+        while not self._closed and (waiting := self._next_waiting()):
             found = self.words.get(waiting)
             if gone := waiting.keys() - found.keys():
                 vectors.remove(gone)
-            if found:
-                texts = [text_of(each, self._agent) for each in found.values()]
-                vectors.add([*found.values()], self._embedder.embed(texts))
-            self.words.embedded(waiting.values())
+            made = self._embedded([*found.values()])
+            if made:
+                vectors.add([each for each, _ in made], [vector for _, vector in made])
+            done = gone | {each.key for each, _ in made}
+            self._refused |= {waiting[key] for key in waiting.keys() - done}
+            self.words.embedded([waiting[key] for key in done])
             self._counts = self.words.counts()
             pause()
         self._collection = None if self._closed else vectors
+
+    def _next_waiting(self) -> dict[str, int]:
+        """Return the next documents that wait for their vectors, without those refused before."""
+        waiting = self.words.waiting(VECTORS_BATCH + len(self._refused))
+        left = [(key, each) for key, each in waiting.items() if each not in self._refused]
+        return dict(left[:VECTORS_BATCH])
+
+    def _embedded(
+        self, documents: Sequence[Document], *, works: bool = False
+    ) -> list[tuple[Document, Sequence[float]]]:
+        """Embed documents; leave out those that the embedder refuses, which wait until a restart.
+
+        One text at fault must not keep all others from being found by meaning: some models make no
+        vector of some texts. ``works``: Whether the embedder is known to embed other texts.
+
+        Raises:
+            ModelError: The embedder embeds nothing now.
+        """
+        texts = [text_of(each, self._agent) for each in documents]
+        try:
+            return [*zip(documents, self._embedder.embed(texts), strict=True)] if texts else []
+        except (ModelRejected, ModelFailed, BadAnswer) as error:
+            if not works:
+                # A text that any embedder can embed, and that is in no cache.
+                self._embedder.embed([f"Good day. It is {time.time_ns()}."])
+            if len(documents) == 1:
+                what = f"{documents[0].key} is not found by meaning: {error}"
+                log.warning(what, agent=self.name, subsystem=Subsystem.EMBEDDING)
+                return []
+        middle = len(documents) // 2
+        parts = documents[:middle], documents[middle:]
+        return [each for part in parts for each in self._embedded(part, works=True)]
 
     def _opened(self, chroma: Chroma) -> AgentVectors:
         """Open the current model's collection; create one if it is missing or incomplete."""

@@ -20,7 +20,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from urllib3 import connection_from_url
-from urllib3.exceptions import HTTPError
+from urllib3.exceptions import HTTPError, ReadTimeoutError
 
 from keepsake.errors import IndexUnavailable
 from keepsake.paths import Places, read_or_create
@@ -46,6 +46,10 @@ _BUSY = (429, 502, 503, 504)
 
 class VectorsUnusable(IndexUnavailable):
     """The server refuses a request: the collection is missing, broken or another one."""
+
+
+class VectorsSilent(IndexUnavailable):
+    """The server took a request and did not answer it in time."""
 
 
 class Chroma:
@@ -75,6 +79,7 @@ class Chroma:
 
         Raises:
             VectorsUnusable: The server refuses.
+            VectorsSilent: The server does not answer the request that it took.
             IndexUnavailable: The server does not answer now.
         """
         try:
@@ -86,10 +91,12 @@ class Chroma:
             )
             if 200 <= got.status < 300:
                 return json.loads(got.data)
-            kind = IndexUnavailable if got.status in _BUSY else VectorsUnusable
+            kind: type[IndexUnavailable] = VectorsUnusable
+            if got.status in _BUSY:
+                kind = IndexUnavailable
             text = f"{got.status}: {got.data[:200].decode(errors='replace')}"
         except (HTTPError, ValueError) as error:  # ValueError: the answer is not JSON
-            kind = IndexUnavailable
+            kind = VectorsSilent if isinstance(error, ReadTimeoutError) else IndexUnavailable
             text = str(error)
         cure = "Recall uses words alone; see `keepsake doctor` and vectors.log"
         how = "refused a request" if kind is VectorsUnusable else "does not answer"

@@ -19,8 +19,10 @@ from keepsake.happening import KnownVerb
 from keepsake.language.perception import LAST_COMMA, QUOTES, one_line, pattern, unquoted
 from keepsake.logs import Subsystem, get_logger
 from keepsake.ports import ToolCall
+from keepsake.tasks import text_calls
 from keepsake.tasks.deed import deed_of
 from keepsake.tasks.gestures import OPENING, is_unclosed, pieces_of
+from keepsake.tasks.others import LABEL, NOBODY_ELSE, OtherVoices
 
 log = get_logger(Subsystem.THOUGHTS)
 
@@ -39,8 +41,6 @@ SHORT_LINE = 20
 
 _FENCES = ("```", "~~~")
 _JSON = ("{", "[{")
-_LABEL = r"^[*_]{{0,2}}~?{}[*_]{{0,2}}\s*[:>]+[*_]{{0,2}}\s*"
-"""The pattern of the character's own name before a line: ``Mira:``, ``**Mira:**``, ``~Mira>``."""
 _SENTENCE_END = re.compile(r"(?:(?<=\w{4})\.|[!?…]+|\.{3})[\"”’»)*]*(?=\s+\S)|[。！？]+[」』”）]*")
 """A full stop ends a sentence only after four letters or more, so that titles do not end one."""
 _OPENING = ">*([¿¡…'‘\"“„«「"
@@ -70,6 +70,8 @@ class AnswerReader:
     Attributes:
         name: The character's name. It is removed as a label before a line: ``Mira: Good day.``
         script: Whether the answer is a command of a transcript, one line without ``>``.
+        others: Those whose lines end the answer: what the model writes after one, it invents.
+        is_over: Whether such a line has come.
         heard: Whether any text has arrived.
         altered: Lines from which a label, a fence or quotes were removed, and a note if the answer
             was cut; for the event log.
@@ -79,12 +81,15 @@ class AnswerReader:
 
     name: str
     script: bool = False
+    others: OtherVoices = NOBODY_ELSE
     altered: list[str] = field(default_factory=list)
     heard: bool = False
     full: bool = False
+    is_over: bool = False
     _count: int = 0  # parts returned so far
     _rest: str = ""
     _json: str = ""  # incomplete JSON
+    _call: str = ""  # an incomplete tool call in tags
     _held: str = ""  # a line that begins a gesture and does not end it
     _has_begun: bool = False  # whether a sentence of the line in ``_rest`` was returned already
     _has_parts: bool = False  # whether any part was returned
@@ -94,11 +99,16 @@ class AnswerReader:
     def feed(self, piece: str) -> list[AnswerPart]:
         """Add a piece and return the parts that it completes; a line end completes the last."""
         self.heard = True
-        self._label = pattern(_LABEL.format(re.escape(self.name)), re.I)
+        self._label = pattern(LABEL.format(re.escape(self.name)), re.I)
         self._rest += piece
         *lines, self._rest = self._rest.split("\n")
         parts = list[AnswerPart]()
         for raw in lines:
+            if self._ends(raw):
+                break
+            if self._call or text_calls.opens(raw.strip()):
+                parts += self._tagged_call(raw.strip())
+                continue
             goes_on = bool(self._json) and not raw.strip().startswith(_FENCES)
             line = raw.strip() if self._has_begun or goes_on else self._bare(raw)
             if self._held:
@@ -116,9 +126,20 @@ class AnswerReader:
             self._has_parts |= bool(of_line)
             self._spoken |= any(part.kind is PartKind.SPEECH for part in of_line)
             parts += of_line
-        if not (self._spoken or self.script) and (ahead := self._sentence()):
+        if self.is_over:
+            self._rest = ""
+        elif not (self._spoken or self.script) and (ahead := self._sentence()):
             parts.append(ahead)
         return self._capped(parts)
+
+    def _ends(self, raw: str) -> bool:
+        """Whether the answer is over with this line, because it is one of somebody else."""
+        line = raw.strip()
+        inside = self._json or self._call or self._has_begun
+        if not (self.is_over or inside) and self.others.begin(line):
+            self.is_over = True
+            self.altered.append(f"(cut: it wrote a line of somebody else) {line}")
+        return self.is_over
 
     def end(self) -> list[AnswerPart]:
         """Return the parts of what is left when the answer has ended."""
@@ -159,14 +180,27 @@ class AnswerReader:
                     inside = [*each, *inside]
         return deeds
 
+    def _tagged_call(self, line: str) -> list[AnswerPart]:
+        """Add a line to a tool call in tags; return its deed if it is complete."""
+        self._call += f"{line}\n"
+        if not text_calls.closes(line):
+            return []
+        call = text_calls.read(self._call)
+        self.altered.append(self._call.strip())
+        self._call = ""
+        deeds = [] if call is None else [*_command(deed_of(call))]
+        self._has_parts |= bool(deeds)
+        return deeds
+
     def _sentence(self) -> AnswerPart | None:
         """Return the first sentence of the unfinished line, if it is plain speech."""
         opening = self._label.sub("", self._rest.lstrip())[:1]
         marks = ("", ">", "`", "~", "{", "<", *OPENING, *QUOTES)
-        if self._json or self._held or opening in marks:
+        if self._json or self._call or self._held or opening in marks:
             return None  # not speech, or speech whose end is needed
-        if self._rest.lstrip().startswith(self.name):
-            return None  # it may tell of the character, as a story does
+        begun = self._rest.lstrip()
+        if begun.startswith(self.name) or self.others.may_begin(begun):
+            return None  # it may tell of the character, as a story does, or be somebody else's
         ends = (each for each in _SENTENCE_END.finditer(self._rest) if each.end() >= SHORTEST_AHEAD)
         end = next(ends, None)
         if end is None:
@@ -190,7 +224,7 @@ class AnswerReader:
         if is_tag or fence.isalnum() is bool(fence):
             self.altered.append(line)
             return rest.strip() if is_tag else ""
-        bare = self._label.sub("", line)
+        bare = text_calls.as_json(self._label.sub("", line))
         close = QUOTES.get(bare[:1])
         if close and len(bare) > 2 and bare.find(close, 1) == len(bare) - 1:
             bare = bare[1:-1].strip()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import zlib
+from collections import Counter
 from collections.abc import Sequence
 from enum import StrEnum
 
@@ -14,6 +16,10 @@ allowed to repeat it once, because it may be the right answer; three times in a 
 SHORTEST_SECRET = 8
 """The fewest letters and digits of a secret that is looked for: "Only Wren." has as many. A name
 alone is not looked for, because it would be refused in every line."""
+LEAST_LOOP = 80
+LOOP_SHARE = 0.25
+"""A model in a loop writes the same again and again, often to the end of its tokens. Such a line of
+so many bytes is compressed to less than this share; speech in any language to more than half."""
 
 
 class SpeechFault(StrEnum):
@@ -21,6 +27,8 @@ class SpeechFault(StrEnum):
 
     EMPTY = "The answer was empty. Say something, or write > wait"
     REPEATED = "You said exactly this a moment ago. Say something else, or write > wait"
+    LOOPS = "The answer says the same again and again. Say it once"
+    NOT_OWN = "The answer was the line of somebody else. Write only what you say and do yourself"
     RECITED = "The answer repeats the instructions. Answer as the character, in your own words"
     SECRET = "That is marked as secret in these pages. Do not tell it, or write > wait"
 
@@ -55,7 +63,7 @@ class SpeechGuard:
         self._asked = bare(asked)
         self._secrets = [each for each in map(bare, secrets) if len(each) >= SHORTEST_SECRET]
         self._last_try = last_try
-        self._own: set[str] = set()  # the lines of this answer
+        self._own = Counter[str]()  # the lines of this answer
 
     def fault(self, words: str, *, aloud: bool = True) -> str:
         """Return why a spoken line is refused, a :class:`SpeechFault`; empty if it is accepted.
@@ -67,11 +75,13 @@ class SpeechGuard:
             return SpeechFault.EMPTY
         if self.gives_away(words, aloud=aloud):
             return SpeechFault.SECRET
+        if _loops(words) or self._own[said] >= MOST_SAID:
+            return SpeechFault.LOOPS
         if len(said) > SHORT_LINE and self._is_repetition(said):
             return SpeechFault.REPEATED
         if recites(said, self._instructions):
             return SpeechFault.RECITED
-        self._own.add(said)
+        self._own[said] += 1
         return ""
 
     def gives_away(self, words: str, *, aloud: bool = True) -> bool:
@@ -92,3 +102,9 @@ class SpeechGuard:
         if self._asked and self._asked in answered:
             return False
         return len(answered) >= (MOST_SAID if self._last_try else 1)
+
+
+def _loops(words: str) -> bool:
+    """Whether a text is the same few words, or one letter, again and again."""
+    coded = words.encode()
+    return len(coded) >= LEAST_LOOP and len(zlib.compress(coded)) < LOOP_SHARE * len(coded)

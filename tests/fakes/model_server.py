@@ -271,7 +271,8 @@ def tokens(text: str) -> list[str]:
 
 
 def _tokens(body: dict[str, Any]) -> int:
-    return len(tokens(_prompt_text(body)))
+    """Return the tokens of the prompt, or of the longest text to embed."""
+    return max(len(tokens(each)) for each in body.get("input") or [_prompt_text(body)])
 
 
 def vector(text: str) -> list[float]:

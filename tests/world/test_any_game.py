@@ -6,6 +6,7 @@ import re
 from functools import cache
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import patch
 
 from django.conf import settings
 from evennia.objects.objects import DefaultCharacter, DefaultExit, DefaultRoom
@@ -22,6 +23,7 @@ from keepsake.contrib.evennia.creation import find_agents
 from keepsake.happening import ME, Deed, Manner, Person, Pose, Result, Sight, Speech
 from keepsake.paths import REPOSITORY
 from keepsake.prompt.verbs import Command
+from tests.log_lines import LogLines
 from tests.world import foreign_games
 from tests.world.agents_world import AgentsWorld
 
@@ -78,6 +80,23 @@ class TestEvenniasOwnCommands(AnyGame):
         self.visitor.move_to(self.limbo, quiet=True)
         self.rook.execute_cmd("say Come in.")
         assert any("Come in." in line for line in heard)
+
+    def test_it_perceives_messages_of_any_shape(self):
+        shapes = ["a bell", ("a gong", {"type": "sound"}), ("a horn",), ["a drum", "a fife"], 7]
+        for shape in [*shapes, ("a lute", None), {"a": "harp"}, b"a rattle"]:
+            self.rook.msg(shape, from_obj=self.visitor)
+            self.rook.msg(text=shape)
+        self.rook.msg(prompt="10 hp")
+        heard = list(dict.fromkeys(self.lines_of(self.rook)[-16:]))
+        assert heard[:6] == ["a bell", "a gong", "a horn", "a drum", "7", "a lute"]
+
+    def test_a_mistake_in_its_perception_does_not_keep_a_message_from_others(self):
+        heard = self.capture(self.add_visitor("Greta"))
+        broken = patch.object(type(self.rook), "_perceive", side_effect=ZeroDivisionError)
+        with broken, LogLines() as logged:
+            self.visitor.execute_cmd("say Good evening.")
+        assert any("Good evening." in line for line in heard)
+        assert "A message could not be perceived" in "".join(logged.lines)
 
     def test_it_answers_aloud_looks_and_walks(self):
         way = create.create_object(DefaultExit, "north", self.limbo, destination=self.cave)

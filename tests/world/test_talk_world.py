@@ -66,6 +66,27 @@ class TestAnswers(TalkWorld):
         assert "* Mira puts the ladle away" in self.heard
         assert lamp.location == self.char1
 
+    def test_the_model_does_not_speak_for_others(self):
+        self.add_agent("Joss")
+        invented = "Good day.\nJoss: And from me.\nTom: Two apples.\nMira: Here they are."
+        self.ask("Good day.", invented)
+        assert self.acts()[-1] == "say Good day."
+        continued = 'Two apples?\nTom says to you, "Yes, please."\nHere they are.'
+        self.ask("Have you apples?", continued)
+        assert self.acts()[-1] == "say Two apples?"
+
+    def test_a_model_in_a_loop_says_it_once(self):
+        self.ask("Do you like the sea?", "I love the grey water. " * 40)
+        assert self.acts()[-1] == "say I love the grey water."
+        *_, again = self.ask("And the river?", "G" * 900, "It is slow.")
+        assert "says the same again and again" in again[-1]["content"]
+        assert self.acts()[-1] == "say It is slow."
+
+    def test_an_answer_that_is_the_line_of_another_is_asked_for_again(self):
+        *_, again = self.ask("Good day.", "Tom: Two apples, please.", "Good day, Tom.")
+        assert "The answer was the line of somebody else" in again[-1]["content"]
+        assert self.acts()[-1] == "say Good day, Tom."
+
     def test_the_persona_is_the_system_message_and_the_words_are_the_last(self):
         (sent,) = self.ask(self.LOTTE, self.ANSWER)
         assert sent[0]["role"] == "system"

@@ -130,6 +130,14 @@ class TestBuilt(BuiltWorld, EvenniaTest):
     def test_who_looks_for_an_absent_villager_reads_where_they_are(self):
         assert not_here_message("wren", self.tom).endswith("Wren is at the salt pans.")
 
+    def test_a_name_stored_with_a_separate_accent_is_found(self):
+        create_object(Character, key="Zoe\u0308", location=self.kettle)
+        heard: list[str] = []
+        self.tom.msg = lambda text=None, **_: heard.append(str(text))
+        self.tom.execute_cmd("talk Zo\u00eb = Good day.")
+        assert not [line for line in heard if "Nobody called" in line]
+        assert [line for line in heard if "Good day." in line]
+
     def test_agents_see_arrivals_and_departures(self):
         heard: list[str] = []
         mira = find("agent", "mira")

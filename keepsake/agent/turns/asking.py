@@ -123,7 +123,8 @@ class Reading:
         if state.acts and not did:
             state.fault = state.fault or state.acts[-1].refusal
         if not state.parts:
-            state.fault = state.fault or SpeechFault.EMPTY
+            fault = SpeechFault.NOT_OWN if reader.is_over else SpeechFault.EMPTY
+            state.fault = state.fault or fault
             self._thoughts.guard(state.impulse, GuardOp.REFUSED, answer.text, state.fault)
         elif reader.altered:
             why = "labels and marks are not spoken"

@@ -126,7 +126,7 @@ class OpenQuestion:
         """Return the plans and promises of the answer."""
         assert self._built is not None
         agent = self._body()
-        reader = self._built.form.read(str(agent.key))
+        reader = self._built.form.read(str(agent.key), self._built.prompt.others)
         parts = [*reader.feed(answer.text), *reader.end()]
         parts += [AnswerPart(PartKind.DEED, deed_of(call)) for call in answer.tool_calls]
         able = available_verbs(agent, self.context, self._tools)

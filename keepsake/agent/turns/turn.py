@@ -491,7 +491,7 @@ class Turn:
             secrets=secret_lines(str(self._agent.db.profile or "")),
             last_try=state.number == TRIES,
         )
-        reader = built.form.read(str(self._agent.key))
+        reader = built.form.read(str(self._agent.key), prompt.others)
         self._reading = Reading(reader, self._answering(guard), state, self._thoughts)
 
     def _answering(

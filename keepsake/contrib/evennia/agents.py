@@ -33,7 +33,7 @@ from keepsake.errors import NameRefused
 from keepsake.events.values import MemoryOp
 from keepsake.happening import ME, Manner, Result, Speech, What, actor_of, addressees_of
 from keepsake.language import perception
-from keepsake.logs import Subsystem, get_logger
+from keepsake.logs import Subsystem, get_logger, logged
 from keepsake.names import check_agent_name, folder_name
 from keepsake.prompt.verbs import Verb, own_verbs
 from keepsake.tasks.answer import AnswerPart
@@ -202,10 +202,11 @@ class AgentMixin(CharacterMixin):
         super().msg(text=text, from_obj=from_obj, session=session, options=options, **kwargs)
         if not text or (mind := mind_of(self)) is None:
             return
-        direct = isinstance(text, str)
-        raw, *_, facts = text if isinstance(text, tuple | list) else (text, {})
+        raw, facts = _text_and_options(text)
         sender = _sender_in(from_obj)
-        self._perceive(mind, str(raw), facts or {}, sender, direct=direct)
+        # The message goes to others, too, and a mistake here must not keep it from them.
+        with logged(log, "A message could not be perceived", agent=self.key):
+            self._perceive(mind, raw, facts, sender, direct=isinstance(text, str))
 
     def _perceive(
         self,
@@ -435,6 +436,18 @@ class AgentMixin(CharacterMixin):
         self.ndb.being_deleted = True
         close_mind(self.id)
         return bool(super().at_object_delete())
+
+
+def _text_and_options(text: Any) -> tuple[str, Mapping[str, Any]]:
+    """Return the text of a message and its options.
+
+    Evennia sends ``(text, {"type": "look"})``. Games also send a list of texts, a number or an
+    object, of which a client shows the first item, or what it is as text.
+    """
+    if not isinstance(text, tuple | list):
+        return str(text), {}
+    first, last = text[0], text[-1]
+    return str(first), last if isinstance(last, Mapping) and len(text) > 1 else {}
 
 
 def _sender_in(from_obj: object) -> GameObject | None:

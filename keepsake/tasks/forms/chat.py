@@ -23,6 +23,7 @@ from keepsake.prompt.sections import FRAME, PromptLine, Rendered
 from keepsake.tasks.conversation import ChatTurn, own_line, turns_of
 from keepsake.tasks.deed import tools_of
 from keepsake.tasks.forms.form import SHRINK_ORDER, Prompt, PromptForm, PromptLimits
+from keepsake.tasks.others import OtherVoices
 from keepsake.tasks.scene import Scene, shrinking
 
 _PER_MESSAGE = 4
@@ -72,6 +73,7 @@ class Chat(PromptForm):
             instructions="\n".join(line for line, section in head if section == FRAME),
             said=self.said(scene),
             asked=self.asked(scene),
+            others=OtherVoices.of_scene(scene),
         )
 
     def _later(self, silence: timedelta) -> str:

@@ -17,6 +17,7 @@ from keepsake.tasks.forms.form import (
     PromptForm,
     PromptLimits,
 )
+from keepsake.tasks.others import OtherVoices
 from keepsake.tasks.scene import Scene, shrinking
 
 _STOP = ("\n", "(")
@@ -74,4 +75,5 @@ class Dialogue(PromptForm):
             instructions=instructions,
             said=self.said(scene),
             asked=self.asked(scene),
+            others=OtherVoices.of_scene(scene),
         )

@@ -16,6 +16,7 @@ from keepsake.ports import FormName, GenerationRequest, TargetModel
 from keepsake.prompt.sections import Marks, PromptLine, Rendered
 from keepsake.tasks.answer import AnswerReader
 from keepsake.tasks.conversation import OwnLine, own_lines, words_of
+from keepsake.tasks.others import NOBODY_ELSE, OtherVoices
 from keepsake.tasks.scene import TALK_VARIABLES, Scene
 from keepsake.tasks.task import Prompts
 
@@ -88,6 +89,7 @@ class Prompt:
         instructions: The part that the answer must not recite.
         said: The character's newest lines, which the answer may not repeat.
         asked: What the answer answers; empty for nothing.
+        others: Those whose lines the answer may not hold.
     """
 
     request: GenerationRequest
@@ -97,6 +99,7 @@ class Prompt:
     instructions: str = ""
     said: tuple[OwnLine, ...] = ()
     asked: str = ""
+    others: OtherVoices = NOBODY_ELSE
 
 
 @dataclass(frozen=True)
@@ -155,9 +158,14 @@ class PromptForm(ABC):
         summaries = (scene.longterm, scene.recent)
         return (*summaries, *scene.pinned, *scene.noticed, *scene.journal, *scene.portraits)
 
-    def read(self, name: str) -> AnswerReader:
-        """Return a reader of the answer's stream; ``name`` is the character's."""
-        return AnswerReader(name)
+    def read(self, name: str, others: OtherVoices) -> AnswerReader:
+        """Return a reader of the answer's stream.
+
+        Args:
+            name: The character's name.
+            others: Those whose lines the answer may not hold.
+        """
+        return AnswerReader(name, others=others)
 
     def lines(
         self, prompts: Prompts, part: str, values: dict[str, Any], **more: Any

@@ -11,6 +11,7 @@ from keepsake.ports import FormName, GenerationRequest
 from keepsake.prompt.sections import PromptLine, Rendered
 from keepsake.tasks.answer import AnswerReader
 from keepsake.tasks.forms.form import SHRINK_ORDER, Prompt, PromptForm, PromptLimits
+from keepsake.tasks.others import OtherVoices
 from keepsake.tasks.scene import Scene, shrinking
 
 
@@ -55,11 +56,12 @@ class Script(PromptForm):
             instructions="\n".join(shown.examples),  # a transcript shows them as answers
             said=self.said(scene),
             asked=self.asked(scene),
+            others=OtherVoices.of_scene(scene),
         )
 
-    def read(self, name: str) -> AnswerReader:
+    def read(self, name: str, others: OtherVoices) -> AnswerReader:
         """Return a reader of one command: ``say Good day! | kind``."""
-        return AnswerReader(name, script=True)
+        return AnswerReader(name, script=True, others=others)
 
 
 def _script_line(line: str) -> str:

@@ -129,6 +129,24 @@ def test_a_damaged_store_is_set_aside_and_rebuilt_while_words_are_searched(
     assert logged.having("rebuilding")
 
 
+def test_a_store_whose_searches_never_end_is_set_aside(
+    started: Starter, mira: AgentFolder, here: Places, monkeypatch: pytest.MonkeyPatch
+):
+    """A damaged graph sends hnswlib round for ever; a stopped process is as silent."""
+    monkeypatch.setattr("keepsake.recall.chroma.CALL_SECONDS", 0.5)
+    service = started(chroma="child")
+    index = service.open("mira", mira.archive.folder, mira.notes)
+    mira.add_many(60)
+    until(lambda: finds_first(index, "Sack 12", "memory:12"))
+    until(lambda: not service.status()["mira"].waiting)
+    silent = service.server.pid
+    os.kill(silent, signal.SIGSTOP)
+    until(lambda: finds_first(index, "Sack 12", "memory:12"))
+    assert service.server.pid != silent
+    (vectors,) = doctor.examine_subject(here, "Vectors")
+    assert "set aside" in vectors.what
+
+
 @pytest.mark.parametrize("end", ["", "before the index", "before the vacuum"])
 def test_forgotten_words_leave_all_files_whenever_the_world_ends(
     started: Starter, mira: AgentFolder, here: Places, monkeypatch, end: str

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from keepsake.archive.records import MemoryKind, Summary, Tier
 from keepsake.erasure.person import ForgottenPerson
-from keepsake.errors import IndexUnavailable
+from keepsake.errors import IndexUnavailable, ModelFailed
 from keepsake.json_lines import parsed
 from keepsake.recall.agent_index import AgentIndex
 from keepsake.recall.chroma import Chroma
@@ -176,6 +177,55 @@ def test_lost_vectors_are_rebuilt_while_words_still_work(
     vector = embedder.embed(["sack"])[0]
     assert len(index.query(vector, 50)) >= 20
     assert index.problem is None
+
+
+class Choosy(BagOfWords):
+    """An embedder that fails on some texts, as Ollama does on those that give NaN."""
+
+    def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        if any("cursed" in text for text in texts):
+            raise ModelFailed("HTTP 500: json: unsupported value: NaN", "Use another model")
+        return super().embed(texts)
+
+
+@pytest.mark.parametrize("embedder", [Choosy()])
+def test_a_text_that_cannot_be_embedded_leaves_all_others_findable(
+    agent: AgentFolder, embedder: BagOfWords, reopen: Opener, logged: LogLines
+):
+    agent.add_many(10)
+    agent.add("Ann says, “A cursed ring.”")
+    agent.add_many(80)
+    agent.add("Ann says, “My brother sails on the Ostrey.”")
+    for _ in range(2):  # a restart finds the same
+        index = reopen()
+        sync(index)
+        sync(index)
+        assert by_meaning(index, "My brother sails on the Ostrey", 1) == ["memory:92"]
+        assert (index.status().waiting, index.problem) == (1, None)
+        assert len(logged.having("memory:11 is not found by meaning")) == 1
+        logged.lines.clear()
+        embedder.texts.clear()
+        sync(index)
+        assert embedder.texts == [], "it is not asked again and again"
+        index.close()
+
+
+def test_an_embedder_that_embeds_nothing_is_not_asked_for_each_text(
+    agent: AgentFolder, embedder: BagOfWords, index: AgentIndex
+):
+    agent.add_many(60)
+    calls: list[Sequence[str]] = []
+
+    def fail(texts: Sequence[str]) -> list[list[float]]:
+        calls.append(texts)
+        raise ModelFailed("HTTP 500: out of memory", "See its log")
+
+    embedder.embed = fail  # type: ignore[method-assign]
+    sync(index)
+    assert [len(texts) for texts in calls] == [60, 1]
+    del embedder.embed
+    sync(index)
+    assert (index.status().waiting, index.problem) == (0, None)
 
 
 def test_the_next_start_reads_only_new_lines(agent: AgentFolder, reopen: Opener, monkeypatch):

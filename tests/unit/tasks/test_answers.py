@@ -20,6 +20,7 @@ from keepsake.tasks.answer import (
 from keepsake.tasks.conversation import OwnLine
 from keepsake.tasks.deed import Refusal, deed_of, read_deed, tools_of
 from keepsake.tasks.guard import SpeechFault, SpeechGuard
+from keepsake.tasks.others import OtherVoices
 from tests.sentences import table
 
 
@@ -64,6 +65,35 @@ def test_the_first_sentence_is_available_before_the_rest():
     assert [part.text for part in reader.feed("\n")] == ["The soup is hot. And the bread is"]
     for text in ('"Good. Sit', "*Good. Sit", "> Good. Sit", "Good evening, Mr. Smith and all"):
         assert AnswerReader("Mira").feed(text) == [], "it may be no speech, or not end here"
+
+
+OTHERS = OtherVoices(("Tom", "Old Joss"), ("Tom says", "Old Joss sagt"))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("Good day, Tom.\nTom: Two apples, please.\nMira: Here.", ["Good day, Tom."]),
+        ("Good day, Tom.\n\n**Old Joss:** And from me.", ["Good day, Tom."]),
+        ('Good day.\nTom says to you, "Two apples."\nHere they are.', ["Good day."]),
+        ("Guten Tag.\nOld Joss sagt: »Zwei Äpfel.«", ["Guten Tag."]),
+        ("TOM: Two apples.\nHere they are.", []),
+        (
+            "Tom, you are early.\nOld Joss is asleep.",
+            ["Tom, you are early.", "Old Joss is asleep."],
+        ),
+        ('Tom told me, "Never again."', ['Tom told me, "Never again."']),
+        ("Tom says you are ill.", ["Tom says you are ill."]),
+        ("Bram: he keeps the ferry.", ["Bram: he keeps the ferry."]),
+    ],
+)
+@pytest.mark.parametrize("size", [1, 5, 999])
+def test_an_answer_ends_where_the_model_speaks_for_others(text, said, size):
+    reader = AnswerReader("Mira", others=OTHERS)
+    parts = [part for at in range(0, len(text), size) for part in reader.feed(text[at : at + size])]
+    parts += reader.end()
+    assert " ".join(part.text for part in parts) == " ".join(said)
+    assert reader.is_over is (reader.altered != [])
 
 
 @given(st.sampled_from([text for text, _ in table("answers")]), st.integers(1, 7))
@@ -115,6 +145,37 @@ def test_a_line_may_be_repeated_if_the_same_is_asked_or_the_model_insists(
     said, asked, last_try, fault
 ):
     assert SpeechGuard("", said, asked=asked, last_try=last_try).fault(BOAT) == fault
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "G" * 90,
+        "I love the sea. " * 12,
+        "私は海が好きです。" * 10,
+        "Мы ждём лодку, " * 9,
+        "ha " * 40,
+    ],
+)
+def test_a_model_in_a_loop_is_not_heard(words):
+    assert SpeechGuard().fault(words) == SpeechFault.LOOPS
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "La la la, la la la, la la!",
+        "Row, row, row your boat, gently down the stream. Merrily, merrily, merrily, merrily.",
+        "No, no, no. No! Not the red one, not the blue one, not the green one: the grey one.",
+    ],
+)
+def test_a_song_is_no_loop(words):
+    assert SpeechGuard().fault(words) == ""
+
+
+def test_a_short_line_is_said_twice_at_most_in_one_answer():
+    guard = SpeechGuard()
+    assert [guard.fault("Yes.") for _ in range(4)] == ["", "", SpeechFault.LOOPS, SpeechFault.LOOPS]
 
 
 def test_an_answer_does_not_say_a_line_twice():
