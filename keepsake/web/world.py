@@ -40,6 +40,7 @@ from keepsake.language.perception import one_line, shorten
 from keepsake.prompt.sections import TITLES
 from keepsake.web.access import NotFound
 from keepsake.web.fact_shapes import MapExit, MapRoom, MapView
+from keepsake.web.links import summary_with_links
 from keepsake.web.shapes import (
     AgentRow,
     MemoryView,
@@ -270,8 +271,8 @@ def tiers(number: int) -> TiersView:
         first=oldest.first if oldest else window,
         total=tiers.last_number,
         compaction=tiers.state.standing,
-        longterm=context.longterm,
-        recent=context.recent,
+        longterm=summary_with_links(context.longterm),
+        recent=summary_with_links(context.recent),
         window_first=window,
         window_tokens=memory.load().window,
     )
