@@ -14,7 +14,7 @@ from keepsake.tasks.forms.form import SHRINK_ORDER, Prompt, PromptForm, PromptLi
 from keepsake.tasks.scene import Scene, shrinking
 
 
-class Script(PromptForm):
+class ScriptForm(PromptForm):
     """A transcript to continue at a cursor: ``~Mira>``."""
 
     name = FormName.SCRIPT
