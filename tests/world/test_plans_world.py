@@ -29,14 +29,21 @@ class TestPlans(AgentsWorld):
             self.time.time += timedelta(seconds=15)
             self.pass_time(15)
 
-    def test_an_agent_keeps_an_appointment_and_says_when_it_is_done(self):
+    def promise_to_come(self):
+        """Let Mira promise Tom to be at the quay in ten minutes; return the prompt."""
         (prompt,) = self.ask(
             "Meet me at the quay in ten minutes?",
             "I'll be there.\n> plan in 10 minutes, the Quay, Tom: show him the ferry",
         )[:1]
-        assert "plan <when>, <where>, <whom>: <what>" in prompt
+        return prompt
+
+    def test_an_agent_that_promises_to_come_has_a_plan(self):
+        assert "plan <when>, <where>, <whom>: <what>" in self.promise_to_come()
         (plan,) = self.plans.current
         assert (plan.where, plan.whom.id) == ("The Quay", identity_of(self.char1))
+
+    def test_an_agent_keeps_an_appointment_and_says_when_it_is_done(self):
+        self.promise_to_come()
         self.char1.move_to(self.quay)
         self.replies = ["> walk to the Quay", "There she lies, Tom.\n> done ferry", "> wait"]
         before = len(self.prompts())

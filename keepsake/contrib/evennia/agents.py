@@ -206,7 +206,10 @@ class AgentMixin(CharacterMixin):
         options: Any = None,
         **kwargs: Any,
     ) -> None:
-        """Send a text to the agent's session, if it has one, and let the agent perceive it."""
+        """Send a text to the agent's session, if it has one, and let the agent perceive it.
+
+        This is how an agent hears: Evennia calls it for each line that a character is shown.
+        """
         super().msg(text=text, from_obj=from_obj, session=session, options=options, **kwargs)
         mind = mind_of(self)
         if not text or (mind is None and suspension_of(self) is None):
