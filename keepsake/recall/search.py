@@ -122,7 +122,7 @@ class MemorySearch:
         known = self._unless_failing("words", lambda: self._words.read(rows))
         if known is None:
             return None
-        worded = _in_own_language(query, worded, known)
+        word_scores = _in_own_language(query, word_scores, known)
         best = set[int]()
         if not scene:
             best = _best(word_scores, likenesses, lambda row: row in known and may(known[row]))
