@@ -114,6 +114,9 @@ class PlayerCommand(AuditedCommand):
     ) -> None:
         """Show an act to everybody in the room, in the second or third person as fits the reader.
 
+        Evennia calls ``msg`` of each character in the room. An agent's ``msg`` takes from ``what``
+        what it remembers, and decides whether that needs an answer.
+
         The texts are Evennia templates such as ``$You() $conj(shake) $you(target).``; ``{actor}``
         is the caller's name. A player's own words must be passed in ``words``, never in a template.
 

@@ -166,6 +166,7 @@ class CmdTalk(AddressedCommand):
         text = '$You() $conj(say) to $you(target), "{speech}"'
         what = Speech(speaker=person_of(self.caller), words=speech, to=(person_of(target),))
         self.show(MessageType.TALK, text, what, target=target, speech=speech)
+        # Words may do something in this village, such as to tell the bees the news.
         check_deeds(self.caller, speech, to=target)
 
     def _is_for_an_agent(self) -> bool:

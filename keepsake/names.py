@@ -71,8 +71,9 @@ def check_agent_name(name: str, taken: Iterable[str] = ()) -> str:
     cleaned = re.sub(" +", " ", cleaned).strip(" ")
     if problem := _problem(cleaned):
         raise NameRefused(f"The name {shown(name)} {problem}", _CURE)
+    looks = skeleton(cleaned)
     for other in taken:
-        if skeleton(other) == skeleton(cleaned):
+        if skeleton(other) == looks:
             raise NameRefused(
                 f"The name {shown(cleaned)} is taken, or looks like {shown(other)}",
                 "Choose one that nobody can mistake for it",

@@ -61,8 +61,8 @@ _CACHE = ConnectionProxy(caches, "throttle")
 
 
 @dataclass(frozen=True, slots=True)
-class Attempt:
-    """One password attempt, allowed or refused."""
+class AccessAttempt:
+    """One attempt to log in or to make an account, allowed or refused."""
 
     refusal: str = ""  # the reason shown to the player; empty if allowed
     counted: tuple[str, ...] = ()
@@ -74,27 +74,27 @@ class Attempt:
                 _CACHE.decr(key)
 
 
-def attempt(username: str, address: str) -> Attempt:
+def attempt(username: str, address: str) -> AccessAttempt:
     """Count a password before it is checked. It counts as wrong until it is taken back.
 
     An attempt without an address comes from the program itself and is not counted.
     """
     if not address:
-        return Attempt()
+        return AccessAttempt()
     source = network_of(address)
     name = unicodedata.normalize("NFKC", username).casefold()  # finer than any search for it
     pair = _key("pair", name, source)
     if _CACHE.get(pair, 0) >= PAIR_LIMIT:
-        return Attempt(TOO_OFTEN)
+        return AccessAttempt(TOO_OFTEN)
     crowds = {_key("address", source): ADDRESS_LIMIT, _key("account", name): ACCOUNT_LIMIT}
     full = [key for key, limit in crowds.items() if not _take(key, limit, WINDOW_SECONDS)]
     if full and not _has_logged_in(username, source):
         free = [_CACHE.add(f"{key}-turn", 1, RETRY_SECONDS) for key in full]  # each has one turn
         if not all(free):
-            return Attempt(WAIT)
+            return AccessAttempt(WAIT)
     if not _take(pair, PAIR_LIMIT, PAIR_SECONDS):
-        return Attempt(TOO_OFTEN)  # another thread was faster
-    return Attempt(counted=(pair, *crowds))
+        return AccessAttempt(TOO_OFTEN)  # another thread was faster
+    return AccessAttempt(counted=(pair, *crowds))
 
 
 def clean_name(username: str) -> str:
@@ -102,14 +102,14 @@ def clean_name(username: str) -> str:
     return username.replace("\0", "")[:LONGEST_NAME]  # PostgreSQL refuses NUL characters
 
 
-def creation(address: str) -> Attempt:
+def creation(address: str) -> AccessAttempt:
     """Count an account before it is created. Call ``take_back`` if it was not created."""
     if not address:
-        return Attempt()
+        return AccessAttempt()
     key = _key("creation", network_of(address))
     if not _take(key, CREATION_LIMIT, CREATION_SECONDS):
-        return Attempt(TOO_MANY_NEW)
-    return Attempt(counted=(key,))
+        return AccessAttempt(TOO_MANY_NEW)
+    return AccessAttempt(counted=(key,))
 
 
 def network_of(address: str) -> str:

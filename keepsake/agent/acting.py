@@ -1,4 +1,9 @@
-"""Executes an agent's command in the world, and records it as a memory."""
+"""Executes an agent's command in the world, and records it as a memory.
+
+An agent acts like a player: :meth:`Actor.do` archives the act, and then types the game's command,
+such as ``talk Tom Good evening``. The command shows its line to everybody in the room. Players read
+it; other agents get it by their ``msg``, which finds in :attr:`Actor.current` what the act is.
+"""
 
 from __future__ import annotations
 
@@ -149,6 +154,32 @@ class Actor:
         # Starts a walk to the place or person that words name; returns why it cannot, else empty.
         self.walk: Callable[[Body, str, int], str] = lambda *_: "there is no way"
 
+    def speak(
+        self,
+        agent: Body,
+        words: str,
+        partner: Person | None,
+        *,
+        whispered: bool = False,
+        event: str = "",
+        reason: str = "",
+        basis: Basis = NO_BASIS,
+    ) -> Act:
+        """Say words to somebody. The words are always speech, never parsed as a command.
+
+        ``partner``: To whom; None for everybody here.
+        """
+        if whispered and partner is None:
+            return Act(None, "Others are here, and may not hear it")
+        if whispered and partner is not None:
+            here = (Person(name_of(each, agent), identity_of(each)) for each in people_near(agent))
+            if not any(partner.is_same(each) for each in here):
+                return Act(None, f"{partner.name} has gone, and nobody else may hear it")
+            command = spoken_to(KnownVerb.WHISPER, partner.name, words, reason)
+        else:
+            command = Command(KnownVerb.SAY, words, reason, words=words)
+        return self.do(agent, command, partner, event=event, basis=basis)
+
     def do(
         self,
         agent: Body,
@@ -255,8 +286,9 @@ class Actor:
         command = act.command
         self.current = act
         typed = self._game_command(agent, command, act.what)
-        known = not isinstance(act.what, Speech) or _has_command(agent, typed.verb)
-        done = agent.execute_cmd(typed.line) if known else succeed(None)
+        can_type = not isinstance(act.what, Speech) or _has_command(agent, typed.verb)
+        # Words that cannot be typed have not arrived when the act ends, and are said by at_say.
+        done = agent.execute_cmd(typed.line) if can_type else succeed(None)
         return Act(command, result=done.addBoth(self._end, agent, act), memory=act.memory)
 
     def _witnesses(
@@ -288,6 +320,7 @@ class Actor:
             self.current = None
 
     def _say_again(self, agent: Body, act: CurrentAct) -> None:
+        """Say words by the game's ``at_say``; report it if nobody hears them then either."""
         assert isinstance(act.what, Speech)
         whisper = act.what.manner is Manner.WHISPER
         if not (whisper and act.addressee is None):  # nobody else may hear a whisper
@@ -343,32 +376,6 @@ class Actor:
                 self.leader = None
                 return Command(KnownVerb.EMOTE, "stays here.")
         return command
-
-    def speak(
-        self,
-        agent: Body,
-        words: str,
-        partner: Person | None,
-        *,
-        whispered: bool = False,
-        event: str = "",
-        reason: str = "",
-        basis: Basis = NO_BASIS,
-    ) -> Act:
-        """Say words to somebody. The words are always speech, never parsed as a command.
-
-        ``partner``: To whom; None for everybody here.
-        """
-        if whispered and partner is None:
-            return Act(None, "Others are here, and may not hear it")
-        if whispered and partner is not None:
-            here = (Person(name_of(each, agent), identity_of(each)) for each in people_near(agent))
-            if not any(partner.is_same(each) for each in here):
-                return Act(None, f"{partner.name} has gone, and nobody else may hear it")
-            command = spoken_to(KnownVerb.WHISPER, partner.name, words, reason)
-        else:
-            command = Command(KnownVerb.SAY, words, reason, words=words)
-        return self.do(agent, command, partner, event=event, basis=basis)
 
 
 def _rests_on(what: What, basis: Basis, window: Sequence[Memory]) -> tuple[int, ...]:

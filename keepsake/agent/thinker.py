@@ -1,5 +1,8 @@
 """When an agent thinks, and the life cycle of its thoughts.
 
+The agent's ``msg`` hands over an :class:`Impulse` by :meth:`Thinker.notice`. The :class:`Attention`
+decides when it is due; an alarm then begins a :class:`~keepsake.agent.turns.turn.Turn`.
+
 Everything runs on the reactor thread.
 """
 

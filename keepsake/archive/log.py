@@ -14,7 +14,7 @@ import re
 import threading
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -68,7 +68,8 @@ class Archive:
         self._claimed: int | None = None
         try:
             if not read_only:
-                self._claimed = self._claim()
+                self.folder.mkdir(parents=True, exist_ok=True)
+                self._claimed = _claim(self.folder)
                 self._file = self._open_last_segment()
             self.last_number = self._find_last_number()
         except BaseException as error:
@@ -172,15 +173,6 @@ class Archive:
 
     # -- opening
 
-    def _claim(self) -> int:
-        self.folder.mkdir(parents=True, exist_ok=True)
-        if (fd := claim(self.folder / ".lock", 0o644)) is None:
-            raise ArchiveInUse(
-                f"the archive {self.folder} is in use by another process",
-                "Stop the other copy of Keepsake, or give this one its own KEEPSAKE_VAULT",
-            )
-        return fd
-
     def _open_last_segment(self) -> AppendedFile:
         """Open the last segment, and repair its end after a crash."""
         names = self._names()
@@ -280,6 +272,34 @@ class Archive:
         folder = str(self.folder)
         # Joined as text, because building paths would take most of the time.
         return sum(os.stat(f"{folder}/{name}").st_size for name in self._names())  # noqa: PTH116
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Hold the lock of an archive whose files are changed in another way than by appending.
+
+    Raises:
+        ArchiveInUse: The archive is open, in this process or in another.
+        OSError: The lock cannot be taken.
+    """
+    if not folder.is_dir():
+        yield
+        return
+    claimed = _claim(folder)
+    try:
+        yield
+    finally:
+        os.close(claimed)
+
+
+def _claim(folder: Path) -> int:
+    """Lock an archive; return the file descriptor that holds the lock."""
+    if (fd := claim(folder / ".lock", 0o644)) is None:
+        raise ArchiveInUse(
+            f"the archive {folder} is in use by another process",
+            "Stop the other copy of Keepsake, or give this one its own KEEPSAKE_VAULT",
+        )
+    return fd
 
 
 def _take(found: dict[int, Memory], record: Record, first: int, last: int) -> bool:

@@ -28,6 +28,8 @@ from itertools import pairwise
 from keepsake.language.perception import MONTHS, for_prompt, one_line, short_day, writable
 from keepsake.ports import Tokens
 
+MEMORIES_FIELD = "- **memories**: "
+"""Begins the line with the numbers of the memories on which an entry rests."""
 LEAST = 1
 MOST = 10
 """Lowest and highest importance."""

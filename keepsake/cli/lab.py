@@ -10,79 +10,33 @@ from typing import Annotated
 
 import typer
 
+from keepsake.cli import eval_options as options
 from keepsake.paths import places
 
 
 def evaluate(
-    source: Annotated[
-        str,
-        typer.Argument(
-            help="probes (generated transcripts), or a file in a format of docs/evaluation.md "
-            "(LoCoMo …), or a folder of such files."
-        ),
-    ] = "",
+    source: options.Source = "",
     *,
-    life: Annotated[
-        str, typer.Option(help="Instead of a file: vault:NAME, the archive of that agent.")
-    ] = "",
-    memory: Annotated[
-        list[str] | None,
-        typer.Option("--memory", "-m", help="The memory: keepsake (default), rag …; repeatable."),
-    ] = None,
-    settings: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set", help="A setting: key=value for all, or memory.key=value; repeatable."
-        ),
-    ] = None,
-    limit: Annotated[
-        int, typer.Option(min=0, help="The most questions to ask, evenly spread; 0: all.")
-    ] = 0,
-    profile: Annotated[
-        str, typer.Option(help="A profile of llm.md that answers; default: no answers.")
-    ] = "",
-    judge: Annotated[str, typer.Option(help="A profile of llm.md that judges the answers.")] = "",
-    judges: Annotated[str, typer.Option(help="A YAML file with the judge's prompts.")] = "",
-    agree: Annotated[
-        Path | None,
-        typer.Option(help="A CSV file for a person's ratings; created if it is missing."),
-    ] = None,
-    price: Annotated[
-        str, typer.Option(help="Dollars per million tokens, input and output: 0.15,0.60.")
-    ] = "",
-    writer: Annotated[
-        str, typer.Option(help="A profile of llm.md that writes summaries; default: rules.")
-    ] = "",
-    budget: Annotated[
-        int, typer.Option(min=0, help="Tokens of memory in a prompt; 0: as many as fit.")
-    ] = 0,
-    recalled: Annotated[int, typer.Option(min=0, help="The most lines to recall; 0: 100.")] = 0,
-    embedder: Annotated[
-        str,
-        typer.Option(
-            help="embedded, none, ollama:MODEL@HOST, openai:MODEL@HOST, or a model's folder."
-        ),
-    ] = "embedded",
-    parallel: Annotated[
-        int, typer.Option(min=1, max=64, help="Answers to request at the same time.")
-    ] = 1,
-    seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same transcripts.")] = 7,
-    load: Annotated[
-        str, typer.Option(help="For probes: other memories per day; one transcript for each.")
-    ] = "20,100",
-    held_out: Annotated[
-        bool,
-        typer.Option("--held-out", help="For probes: use the held-out third of the templates."),
-    ] = False,
-    check: Annotated[
-        str, typer.Option(help="Only check whether this memory conforms to docs/research.md.")
-    ] = "",
-    kinds: Annotated[
-        bool, typer.Option("--kinds", help="For probes: also show each kind of question.")
-    ] = False,
-    json_file: Annotated[
-        Path | None, typer.Option("--json", help="Write figures and answers to this file.")
-    ] = None,
+    life: options.Life = "",
+    memory: options.Memories = None,
+    settings: options.MemorySettings = None,
+    limit: options.QuestionLimit = 0,
+    profile: options.AnswerProfile = "",
+    judge: options.JudgeProfile = "",
+    judges: options.JudgePrompts = "",
+    agree: options.RatingsFile = None,
+    price: options.Price = "",
+    writer: options.WriterProfile = "",
+    budget: options.Budget = 0,
+    recalled: options.RecalledLines = 0,
+    embedder: options.EmbedderName = "embedded",
+    parallel: options.Parallel = 1,
+    seed: options.Seed = 7,
+    load: options.Loads = "20,100",
+    held_out: options.HeldOut = False,
+    check: options.CheckedMemory = "",
+    kinds: options.ByKind = False,
+    json_file: options.JsonFile = None,
 ) -> None:
     """Test memories with questions about transcripts: what they find, and what a model answers."""
     from keepsake.cli import memories  # noqa: PLC0415

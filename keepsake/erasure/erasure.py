@@ -28,14 +28,15 @@ class Erasure:
 
     Args:
         request: The request; it is kept on the disk until :meth:`end`.
+        problems: The list for the problems; a new one if None.
 
     Attributes:
         problems: What could not be deleted, in words.
     """
 
-    def __init__(self, request: ErasureRequest) -> None:
+    def __init__(self, request: ErasureRequest, problems: list[str] | None = None) -> None:
         self.request = request
-        self.problems: list[str] = []
+        self.problems: list[str] = [] if problems is None else problems
 
     def begin(self, archives: Iterable[AgentMemories]) -> None:
         """Record the request, and collect what the person left behind; blocks.

@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+from keepsake.archive.log import locked
 from keepsake.erasure.archives import ArchiveCleaner, memories_of, rewrite
 from keepsake.erasure.cleaner import Cleaner
 from keepsake.erasure.texts import TextCleaner
@@ -84,7 +85,10 @@ def _is_about(path: Path, traces: Traces) -> bool:
 
 
 class AgentCleaner:
-    """Deletes a person's words from one agent's folder; nobody has its archive open meanwhile.
+    """Deletes a person's words from one agent's folder; in any thread.
+
+    It locks the archive, as a mind does that has it open. So nothing is appended meanwhile, and a
+    mind that is opened too early lets its memories wait until the archive is free.
 
     Files that are made from the archive come first, because the archive is needed to recognise the
     words in them.
@@ -102,10 +106,19 @@ class AgentCleaner:
         self._begin = begin
 
     def clean(self, traces: Traces) -> None:
-        """Clean the folder, if it has something of the person."""
-        folder = self._folder
-        if not folder.is_dir():  # the agent has no memory yet
+        """Clean the folder, if it has something of the person.
+
+        Raises:
+            ArchiveInUse: A mind has the archive open. Nothing was changed.
+            OSError: A file cannot be read or written.
+        """
+        if not self._folder.is_dir():  # the agent has no memory yet
             return
+        with locked(self._folder / _ARCHIVE):
+            self._clean(traces)
+
+    def _clean(self, traces: Traces) -> None:
+        folder = self._folder
         # What the agent perceived since the traces were collected.
         for memory in memories_of(folder).read():
             if traces.involves(folder.name, memory):

@@ -18,6 +18,7 @@ from keepsake.archive.records import Memory
 from keepsake.erasure.person import ForgottenPerson
 from keepsake.erasure.phrases import Phrase, PhraseSet, quotable, terms
 from keepsake.happening import ME, Deed, Person, Pose, Result, Speech, actor_of, addressees_of
+from keepsake.language.citations import citations_in
 from keepsake.language.everyday import everyday_words, is_everyday
 from keepsake.language.perception import COMMON_WORDS
 from keepsake.language.perception import names as is_named
@@ -33,10 +34,6 @@ _LABELS = """
 """
 _FORMAT_WORDS = COMMON_WORDS.union(_LABELS.split(), (verb.name for verb in VERBS))
 """Words that are nobody's own, because Keepsake writes them itself, and names of commands."""
-_CITED = re.compile(r"\bmemor(?:y|ies) (\d(?:[\d ,–-]|and |to )*)")
-"""Numbers of memories in a text: ``memory 3``, ``memories 3-7``, ``memories 3, 5 and 7``."""
-_NUMBERS = re.compile(r"(\d{1,9})(?: ?(?:[–-]|to) ?(\d{1,9}))?")
-"""A number, or the first and the last one of a range."""
 _MOST_ROUNDS = 6
 """The most agents in a row through whom words are followed: Otto told Mira, Mira told Joss …"""
 
@@ -340,11 +337,10 @@ class Traces:
 
 def _cites(text: str, numbers: Collection[int]) -> bool:
     """Return whether a text cites a memory with one of the numbers, alone or in a range."""
-    for cited in _CITED.findall(text):
-        for first, last in _NUMBERS.findall(cited):
-            if any(int(first) <= number <= int(last or first) for number in numbers):
-                return True
-    return False
+    return any(
+        any(cited.first <= number <= cited.last for number in numbers)
+        for cited in citations_in(text)
+    )
 
 
 def _people(memory: Memory) -> Iterator[Person]:

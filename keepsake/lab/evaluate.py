@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from keepsake.archive.privacy import NOBODY, Audience
+from keepsake.archive.records import Memory
 from keepsake.errors import refusing
 from keepsake.lab.answers import CONTEXT, PROMPTS, AnsweringModel
 from keepsake.lab.benchmarks import Trial, TrialQuestion
@@ -133,62 +134,83 @@ def run_trial(trial: Trial, config: Evaluation) -> Iterator[QuestionResult]:
     Raises:
         KeepsakeError: The memory cannot be used.
     """
-    clock = FixedClock(trial.memories[0].time)
-    audience = NOBODY
     waiting = deque(sorted(trial.questions, key=lambda each: each.time))
     with (
         refusing("There is no room for temporary files", "Free some disk space, or set TMPDIR"),
         tempfile.TemporaryDirectory(prefix="keepsake-", ignore_cleanup_errors=True) as folder,
+        closing(_TrialRun(trial, config, Path(folder))) as run,
     ):
+        for next_one in (*trial.memories, None):
+            while waiting and (next_one is None or waiting[0].time < next_one.time):
+                yield run.answer(waiting.popleft())
+            if next_one is not None:
+                run.perceive(next_one)
+
+
+class _TrialRun:
+    """A memory system that lives through a trial, with a clock of its own."""
+
+    def __init__(self, trial: Trial, config: Evaluation, folder: Path) -> None:
+        self._config = config
+        self._clock = FixedClock(trial.memories[0].time)
+        self._audience = NOBODY
         given = MemoryArguments(
             agent=trial.agent,
-            folder=Path(folder),
-            clock=clock,
+            folder=folder,
+            clock=self._clock,
             embedder=config.embedder,
             model=config.writer,
             budget=config.budget,
-            audience=lambda: audience,
+            audience=lambda: self._audience,
             settings=config.settings,
         )
-        with closing(_factory(config)(given)) as memory:
-            budget: int = getattr(memory, "own_budget", config.budget)
-            if config.answerer is not None and config.answerer.context:
-                budget = min(budget, config.answerer.budget)
+        self._memory = _factory(config)(given)
+        self._budget: int = getattr(self._memory, "own_budget", config.budget)
+        if config.answerer is not None and config.answerer.context:
+            self._budget = min(self._budget, config.answerer.budget)
 
-            def advance_to(moment: datetime) -> None:
-                gap = moment - clock.time
-                new_day = moment.date() != clock.time.date()
-                if gap >= REST_GAP:
-                    memory.rest(asleep=gap >= SLEEP_GAP or new_day)
-                clock.time = max(moment, clock.time)
+    def close(self) -> None:
+        """Close the memory's files."""
+        self._memory.close()
 
-            def ask(question: TrialQuestion, others: Audience) -> QuestionResult:
-                nonlocal audience
-                began = time.perf_counter()
-                audience = question.audience | others
-                # The memory learns who asks, as in the world: "my sister" is the asker's sister.
-                asker = f"{question.asker}: " if question.asker else ""
-                found = memory.recall(f"{asker}{question.text}", config.recalled)
-                context = memory.context(budget)
-                seconds = time.perf_counter() - began
-                audience = NOBODY
-                # Lines over the budget do not count.
-                context = [*within_budget(context[::-1], int(CUT_FACTOR * budget), _TOKENS)][::-1]
-                return QuestionResult(question, context, found[: config.recalled], seconds, budget)
+    def perceive(self, memory: Memory) -> None:
+        """Let the memory system perceive a memory at its time."""
+        self._advance_to(memory.time)
+        self._memory.perceive(memory)
 
-            for next_one in (*trial.memories, None):
-                while waiting and (next_one is None or waiting[0].time < next_one.time):
-                    question = waiting.popleft()
-                    advance_to(question.time)
-                    result = ask(question, NOBODY)
-                    if question.kept_from:
-                        before = ask(question, question.kept_from)
-                        others = (*before.context, *(each.text for each in before.recalled))
-                        result = replace(result, before_others=others)
-                    yield result
-                if next_one is not None:
-                    advance_to(next_one.time)
-                    memory.perceive(next_one)
+    def answer(self, question: TrialQuestion) -> QuestionResult:
+        """Ask a question at its time; if it is kept from others, also while they listen."""
+        self._advance_to(question.time)
+        result = self._ask(question, NOBODY)
+        if not question.kept_from:
+            return result
+        before = self._ask(question, question.kept_from)
+        others = (*before.context, *(each.text for each in before.recalled))
+        return replace(result, before_others=others)
+
+    def _advance_to(self, moment: datetime) -> None:
+        """Let the time pass; in a gap the memory rests or sleeps."""
+        gap = moment - self._clock.time
+        new_day = moment.date() != self._clock.time.date()
+        if gap >= REST_GAP:
+            self._memory.rest(asleep=gap >= SLEEP_GAP or new_day)
+        self._clock.time = max(moment, self._clock.time)
+
+    def _ask(self, question: TrialQuestion, others: Audience) -> QuestionResult:
+        """Ask a question that ``others`` hear, besides those who hear it in the trial."""
+        began = time.perf_counter()
+        self._audience = question.audience | others
+        # The memory learns who asks, as in the world: "my sister" is the asker's sister.
+        asker = f"{question.asker}: " if question.asker else ""
+        recalled = self._config.recalled
+        found = self._memory.recall(f"{asker}{question.text}", recalled)
+        context = self._memory.context(self._budget)
+        seconds = time.perf_counter() - began
+        self._audience = NOBODY
+        # Lines over the budget do not count.
+        most = int(CUT_FACTOR * self._budget)
+        context = [*within_budget(context[::-1], most, _TOKENS)][::-1]
+        return QuestionResult(question, context, found[:recalled], seconds, self._budget)
 
 
 def recall_row(trial: Trial, result: QuestionResult) -> Row:

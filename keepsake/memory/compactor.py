@@ -83,6 +83,7 @@ class Compactor:
             raise told from error
 
     def _failed(self, error: KeepsakeError, cause: Exception) -> None:
+        """Count and log a failure, and set when the next automatic compaction may be made."""
         self.failures += 1
         wait = min(RETRY_SECONDS * 2 ** (self.failures - 1), RETRY_LIMIT_SECONDS)
         self.retry_at = self._host.clock.now() + timedelta(seconds=wait)
@@ -97,7 +98,8 @@ class Compactor:
     ) -> CompactionResult | None:
         """Carry out ``plan``; None if it would change no summary.
 
-        ``was_in_vain``: Whether the last compaction was; then no model is asked.
+        ``was_in_vain``: Whether the last compaction did not make the prompt short enough; then no
+        model is asked.
 
         Raises:
             KeepsakeError: Nothing was changed; the error says why.
@@ -114,8 +116,8 @@ class Compactor:
             agent=self._agent,
         )
         summarizer = self._summarizer(plan, request, was_in_vain=was_in_vain)
-        held = tuple(host.constraints())
-        ladder = Ladder(plan, self._window, summarizer, host.clock.now(), held)
+        constraints = tuple(host.constraints())
+        ladder = Ladder(plan, self._window, summarizer, host.clock.now(), constraints)
         if not ladder.climb():
             return None
         with self._copies.in_step:

@@ -243,56 +243,18 @@ class ServerModel(ABC):
         """Send a request in the form that the server accepts, and read its answer as a stream."""
         began = time.monotonic()
         sent = SentAnswer()
-        messages = request.messages
-        folded = alternating(messages) if ROLES in caps.refused else messages
-        shaped = replace(request, messages=folded)
-        if request.messages and caps.thinks:
-            # A stop string would end the answer inside a thought, so it is applied on this side.
-            shaped = replace(shaped, stop=(), max_tokens=request.max_tokens + THOUGHT_TOKENS)
-            reply.stop = request.stop
-            reply.hold = True
-        room = shaped.max_tokens * CHARACTERS_A_TOKEN + SPARE_CHARACTERS
-        limits = CallLimits(most_bytes=shaped.max_tokens * BYTES_A_TOKEN + SPARE_BYTES)
-        with (
-            named_errors(self.server, self.profile.time_limit),
-            limited(limits) as limits,
-            closing(self._stream(shaped, caps, sent)) as pieces,  # type: ignore[type-var]
-        ):
-            for piece in pieces:
-                limits.seconds_left()  # many pieces may come in one read
-                reply.feed(piece[:room])
-                room -= len(piece)
-                if room < 0:
-                    what = f"{self.server.name} sent more text than {shaped.max_tokens} tokens"
-                    log.warning(f"{what}; its answer is cut off there")
-                    sent.finish = "length"
-                if reply.ended or room < 0:
-                    break
-        if not (sent.finish or reply.ended):
-            what = f"{self.server.name} closed the connection during its answer"
-            raise ModelUnavailable(what, self.server.cure_absent)
-        reply.feed("", whole=True)
+        shaped = _shaped(request, caps, reply)
+        self._read(shaped, caps, reply, sent)
         thought = reply.thought or sent.thought
-        cached = sent.cached_tokens
-        if cached is not None:
-            cached = min(cached, sent.prompt_tokens)
-        # Ollama's count includes cached tokens, so only an agent's first prompt shows the rate.
-        before = self._asked.get(request.cache_key, "")
-        self._asked[request.cache_key] = request.prompt
-        if request.cache_key is None or not before or caps.kind != OLLAMA:
-            caps = caps.with_rate(sent.prompt_tokens - (cached or 0), sent.evaluation_seconds)
-        thinks = caps.thinks or (thought and bool(request.messages))
-        self.capabilities = replace(caps, thinks=thinks)
-        characters = sent.prompt_tokens * CHARACTERS_PER_TOKEN
-        if caps.evaluates or characters < WHOLE * len(request.prompt):
-            self._learn_evaluated(request.prompt, before, sent.prompt_tokens)
+        thinks = caps.thinks or (bool(thought) and bool(request.messages))
+        self._learn(request, replace(caps, thinks=thinks), sent)
         if not (reply.text.strip() or sent.calls):
             raise self._empty(sent, thought=thought)
         return Generation(
             text=reply.text,
             finish_reason="length" if sent.finish == "length" else "stop",
             prompt_tokens=sent.prompt_tokens,
-            cached_tokens=cached,
+            cached_tokens=_cached_tokens(sent),
             completion_tokens=sent.completion_tokens,
             seconds=time.monotonic() - began,
             model=sent.model or self.profile.model,
@@ -307,6 +269,49 @@ class ServerModel(ABC):
         if sent.thought and sent.finish != "length":
             error.said = THINKING_SWITCH  # the server may have taken the answer for a thought
         return error
+
+    def _read(
+        self, request: GenerationRequest, caps: Capabilities, reply: AnswerText, sent: SentAnswer
+    ) -> None:
+        """Send a request, and feed the pieces of its answer to ``reply`` until one of them ends.
+
+        Raises:
+            ModelUnavailable: The connection was closed before the answer ended.
+        """
+        room = request.max_tokens * CHARACTERS_A_TOKEN + SPARE_CHARACTERS
+        limits = CallLimits(most_bytes=request.max_tokens * BYTES_A_TOKEN + SPARE_BYTES)
+        with (
+            named_errors(self.server, self.profile.time_limit),
+            limited(limits) as limits,
+            closing(self._stream(request, caps, sent)) as pieces,  # type: ignore[type-var]
+        ):
+            for piece in pieces:
+                limits.seconds_left()  # many pieces may come in one read
+                reply.feed(piece[:room])
+                room -= len(piece)
+                if room < 0:
+                    what = f"{self.server.name} sent more text than {request.max_tokens} tokens"
+                    log.warning(f"{what}; its answer is cut off there")
+                    sent.finish = "length"
+                if reply.ended or room < 0:
+                    break
+        if not (sent.finish or reply.ended):
+            what = f"{self.server.name} closed the connection during its answer"
+            raise ModelUnavailable(what, self.server.cure_absent)
+        reply.feed("", whole=True)
+
+    def _learn(self, request: GenerationRequest, caps: Capabilities, sent: SentAnswer) -> None:
+        """Learn from an answer how fast the server reads prompts, and how much of one it reads."""
+        # Ollama's count includes cached tokens, so only an agent's first prompt shows the rate.
+        before = self._asked.get(request.cache_key, "")
+        self._asked[request.cache_key] = request.prompt
+        if request.cache_key is None or not before or caps.kind != OLLAMA:
+            read = sent.prompt_tokens - (_cached_tokens(sent) or 0)
+            caps = caps.with_rate(read, sent.evaluation_seconds)
+        self.capabilities = caps
+        characters = sent.prompt_tokens * CHARACTERS_PER_TOKEN
+        if caps.evaluates or characters < WHOLE * len(request.prompt):
+            self._learn_evaluated(request.prompt, before, sent.prompt_tokens)
 
     def _learn_evaluated(self, prompt: str, before: str, tokens: int) -> None:
         """Learn from a low token count how many tokens of a prompt the server evaluates."""
@@ -379,3 +384,22 @@ def tools_as_sent(tools: Sequence[Tool]) -> list[dict[str, Any]]:
 
 type Model = ServerModel | ScriptedModel
 """The model of a profile."""
+
+
+def _shaped(request: GenerationRequest, caps: Capabilities, reply: AnswerText) -> GenerationRequest:
+    """Return a request as the server accepts it; ``reply`` does what the server must not do."""
+    messages = request.messages
+    folded = alternating(messages) if ROLES in caps.refused else messages
+    shaped = replace(request, messages=folded)
+    if not (messages and caps.thinks):
+        return shaped
+    # A stop string would end the answer inside a thought, so it is applied on this side.
+    reply.stop = request.stop
+    reply.hold = True
+    return replace(shaped, stop=(), max_tokens=request.max_tokens + THOUGHT_TOKENS)
+
+
+def _cached_tokens(sent: SentAnswer) -> int | None:
+    """Return how many tokens of the prompt came from the cache; None if the server does not say."""
+    cached = sent.cached_tokens
+    return min(cached, sent.prompt_tokens) if cached is not None else None

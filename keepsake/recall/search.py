@@ -105,25 +105,29 @@ class MemorySearch:
         names = self._names()
         query = read(text, names, now, asker, scene=scene)
         nearest = self._ask_vectors(query, scene=scene)  # another thread, during the next line
-        by_words = self._attempt("words", lambda: self._search_words(query, kinds, before))
-        by_meaning = self._attempt("meaning", lambda: nearest.result(seconds) if nearest else None)
+        by_words = self._unless_failing("words", lambda: self._search_words(query, kinds, before))
+        by_meaning = self._unless_failing(
+            "meaning", lambda: nearest.result(seconds) if nearest else None
+        )
         if by_words is None:
             return None
-        worded, worths = by_words
+        word_scores, worths = by_words
         older = (
             (n, like) for key, like in by_meaning or () if (n := row_of(key)) < (before or inf)
         )
-        meant = dict(islice(older, _POOL))
-        rows = self._candidates(query, worded, meant, before, has_meaning=by_meaning is not None)
-        known = self._attempt("words", lambda: self._words.read(rows))
+        likenesses = dict(islice(older, _POOL))
+        rows = self._candidates(
+            query, word_scores, likenesses, before, has_meaning=by_meaning is not None
+        )
+        known = self._unless_failing("words", lambda: self._words.read(rows))
         if known is None:
             return None
-        worded = _in_own_language(query, worded, known)
+        word_scores = _in_own_language(query, word_scores, known)
         best = set[int]()
         if not scene:
-            best = _best(worded, meant, lambda row: row in known and may(known[row]))
+            best = _best(word_scores, likenesses, lambda row: row in known and may(known[row]))
         linked = self._linked(query, [known[row].text for row in sorted(best)], names, before)
-        known |= self._attempt("words", lambda: self._words.read(linked - rows)) or {}
+        known |= self._unless_failing("words", lambda: self._words.read(linked - rows)) or {}
         documents = {
             row: document
             for row, document in known.items()
@@ -134,8 +138,8 @@ class MemorySearch:
         return rank(
             query,
             documents,
-            worded,
-            meant,
+            word_scores,
+            likenesses,
             now,
             worths=worths,
             linked=linked - best,
@@ -175,15 +179,17 @@ class MemorySearch:
     def _candidates(
         self,
         query: RecallQuery,
-        worded: Mapping[int, float],
-        meant: Mapping[int, float],
+        word_scores: Mapping[int, float],
+        likenesses: Mapping[int, float],
         before: int | None,
         *,
         has_meaning: bool,
     ) -> set[int]:
         """Return the rows to rank: those found, their neighbours, and what the query names."""
-        spread = (*islice(worded, _SPREAD), *islice(meant, _SPREAD))
-        rows = {row + step for row in spread if row > 0 for step in (-1, 1)}.union(worded, meant)
+        spread = (*islice(word_scores, _SPREAD), *islice(likenesses, _SPREAD))
+        rows = {row + step for row in spread if row > 0 for step in (-1, 1)}.union(
+            word_scores, likenesses
+        )
         if query.asker and not has_meaning:
             # The asker's lines may share no word with the question; only the name finds them.
             own, _ = self._words.search((query.asker.name,), {DocumentKind.MEMORY: _POOL}, before)
@@ -197,9 +203,9 @@ class MemorySearch:
     ) -> set[int]:
         """Return rows about the people and things of the best texts: "her brother Edwin"."""
         more_of = [word for word in terms_of(" ".join(best), names) if word not in query.terms]
-        return self._attempt("words", lambda: self._words.rare(more_of, before)) or set()
+        return self._unless_failing("words", lambda: self._words.rare(more_of, before)) or set()
 
-    def _attempt[T](self, name: str, ask: Callable[[], T]) -> T | None:
+    def _unless_failing[T](self, name: str, ask: Callable[[], T]) -> T | None:
         """Return what ``ask`` returns, or None if it fails; report the first failure in a row."""
         try:
             result = ask()
@@ -245,8 +251,8 @@ def _in_own_language(
 
 
 def _best(
-    worded: Mapping[int, float], meant: Mapping[int, float], may: Callable[[int], bool]
+    word_scores: Mapping[int, float], likenesses: Mapping[int, float], may: Callable[[int], bool]
 ) -> set[int]:
     """Return the best row by words and the best by meaning, of those that may be found."""
-    found = (next(filter(may, rows), 0) for rows in (worded, meant))
+    found = (next(filter(may, rows), 0) for rows in (word_scores, likenesses))
     return {row for row in found if row}

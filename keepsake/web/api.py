@@ -9,6 +9,7 @@ world's objects on the reactor thread; :mod:`keepsake.web.actions` has the build
 
 from __future__ import annotations
 
+from dataclasses import replace
 from http import HTTPStatus
 from itertools import islice
 from typing import Annotated, Any, Literal
@@ -31,6 +32,7 @@ from keepsake.web import access, actions, history, pasts, world
 from keepsake.web.access import UNKNOWN_ADDRESS, BadRequest, NotFound, may_act, refused
 from keepsake.web.actions import AGENT_PATH
 from keepsake.web.fact_shapes import AsOfView, FactView, LossesView, MapView, PastView
+from keepsake.web.links import state_with_links, with_links
 from keepsake.web.shapes import (
     AgentRow,
     MemoryView,
@@ -228,7 +230,11 @@ def compactions(
     """The newest compactions, including undone ones, or those with a number below ``before``."""
     archive = world.mind_of_agent(number).memory.memory.archive
     past = reversed(archived.compactions(archive))
-    return list(islice((each for each in past if before is None or each.number < before), limit))
+    found = islice((each for each in past if before is None or each.number < before), limit)
+    return [
+        replace(each, before=state_with_links(each.before), after=state_with_links(each.after))
+        for each in found
+    ]
 
 
 @api.get(f"{AGENT_PATH}/compactions/{{int:made}}/losses", response=_answers(LossesView))
@@ -260,12 +266,15 @@ def why(
     log = runtime().places.events
     try:
         if memory is not None:
-            return why_memory(log, archive, remembered.name, number, memory)
-        return why_did(log, archive, remembered.name, number, n)
+            found = why_memory(log, archive, remembered.name, number, memory)
+        else:
+            found = why_did(log, archive, remembered.name, number, n)
     except KeepsakeError as error:
         if isinstance(error.__cause__, OSError):
             raise
         raise NotFound(error.what, error.cure) from error
+    summaries = (replace(each, text=with_links(each.text)) for each in found.summaries)
+    return replace(found, summaries=tuple(summaries))
 
 
 # -- errors

@@ -24,6 +24,7 @@ from keepsake.events.types import Compaction, MemoryChange, Recall, Sleep, Thoug
 from keepsake.events.values import MemoryOp, RecallPurpose, SleepOp, ThoughtOutcome
 from keepsake.json_lines import Record, parsed
 from keepsake.web.access import BadRequest, NotFound
+from keepsake.web.links import with_links
 from keepsake.web.shapes import (
     FoundView,
     MemoryView,
@@ -189,7 +190,7 @@ def _file(path: Path) -> PageView:
     return PageView(
         title=str(names[-1] if isinstance(names, list) and names else meta.get("title", path.stem)),
         at=time_of(next((meta[name] for name in _TIMES if name in meta), None)),
-        text=str(page.content)[:_LONGEST],
+        text=with_links(str(page.content)[:_LONGEST]),
         facts={
             name: ", ".join(map(str, value)) if isinstance(value, list) else str(value)
             for name in _FACTS

@@ -306,7 +306,7 @@ class PageView(Shape):
     at: datetime | None
     """When the page was written last, or the person was met last; None if the file does not say."""
     text: str
-    """Markdown."""
+    """Markdown. The numbers of memories are links: ``[17](#memory/17)``."""
     facts: Mapping[str, str]
     """Other fields of the file, by name."""
     file: str

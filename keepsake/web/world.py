@@ -27,13 +27,20 @@ from keepsake.archive.records import Memory, MemoryKind
 from keepsake.contrib.evennia.agents import AgentMixin
 from keepsake.contrib.evennia.creation import all_agents
 from keepsake.contrib.evennia.layout import laid_out
-from keepsake.contrib.evennia.minds import mind_by_number, mind_of, state_of
+from keepsake.contrib.evennia.minds import (
+    mind_by_number,
+    mind_of,
+    state_of,
+    suspension_of,
+    why_closed,
+)
 from keepsake.errors import KeepsakeError
 from keepsake.events.values import ThoughtOutcome
 from keepsake.language.perception import one_line, shorten
 from keepsake.prompt.sections import TITLES
 from keepsake.web.access import NotFound
 from keepsake.web.fact_shapes import MapExit, MapRoom, MapView
+from keepsake.web.links import summary_with_links
 from keepsake.web.shapes import (
     AgentRow,
     MemoryView,
@@ -85,11 +92,13 @@ def mind_with(number: int) -> Mind:
 
     Raises:
         NotFound: There is no such agent.
-        KeepsakeError: The agents are not running.
+        KeepsakeError: The agents are not running, or its memory is being changed.
     """
     agent = agent_with(number)
     runtime()  # raises an error with the cure if the agents are not running
     if (mind := mind_of(agent)) is None:
+        if suspension_of(agent) is not None:
+            raise why_closed(agent)
         raise NotFound(f"{agent.key} is being deleted", "GET /agents/api/agents lists all")
     return mind
 
@@ -262,8 +271,8 @@ def tiers(number: int) -> TiersView:
         first=oldest.first if oldest else window,
         total=tiers.last_number,
         compaction=tiers.state.standing,
-        longterm=context.longterm,
-        recent=context.recent,
+        longterm=summary_with_links(context.longterm),
+        recent=summary_with_links(context.recent),
         window_first=window,
         window_tokens=memory.load().window,
     )

@@ -118,11 +118,17 @@ class TestWithout(AgentsWorld):
         assert "penny" not in prompt
         assert "recall <words>" not in prompt
         assert "plan <when>" in prompt
+        assert len(self.prompts()) > made
+
+    def test_with_a_memory_again_it_knows_what_it_heard_without_one(self):
+        self.set_thinking(memory=False)
+        self.say("My boat is blue.")
+        self.mind.books.pinned.add("Tom owes me a penny.", own=True)
+        self.pass_minutes(10)
         self.set_thinking(memory=True)
         (prompt, *_) = self.ask("And now?", "Blue.")
         assert "boat is blue" in prompt
         assert "penny" in prompt
-        assert len(self.prompts()) > made
 
 
 class TestWithoutInTalks(PairTalkWorld):

@@ -80,7 +80,7 @@ class TestModeration(Building, Inn):
         self.ann.execute_cmd("ignore tom")
         self.shown.clear()
         self.pages('ann = Hm.|/|gMira says to you, "Come."')
-        told = next(strip_ansi(each) for each in self.shown if "pages" in each)
+        told = next(strip_ansi(each) for each in self.shown if "from afar" in each)
         assert told.count("\n") == 0, "a page forges no line of the game"
         assert "|/" in told
 

@@ -145,7 +145,8 @@ class PairTalkWorld(Beginning):
 
 
 class TestPairTalk(PairTalkWorld):
-    def test_one_call_makes_a_talk_that_both_remember_with_what_it_rests_on(self):
+    def talk_of_the_ferry(self):
+        """Let the two talk of what Tom told Mira; return the number of that memory."""
         number = self.tell_mira("The ferry sank this morning.")
         self.talk = [
             {"by": "Mira", "says": "Tom says the ferry sank.", "memories": [number]},
@@ -153,9 +154,19 @@ class TestPairTalk(PairTalkWorld):
             {"by": "Mira", "does": "shrugs."},
         ]
         self.pass_idle()
+        return number
+
+    def test_one_call_makes_a_talk_and_is_logged(self):
+        number = self.talk_of_the_ferry()
         (asked,) = self.talks()
         assert f"{number}. Tom says, " in asked
         assert not any(each.startswith("You are Mira") for each in self.idle_prompts())
+        (logged,) = self.logged_talks()
+        assert (logged["agent"], logged["other"]) == ("Mira", "Bram")
+        assert (logged["lines"], logged["calls"], logged["problem"]) == (3, 1, "")
+
+    def test_both_remember_a_talk_with_what_it_rests_on(self):
+        number = self.talk_of_the_ferry()
         mine = [each for each in self.mind.memory.context().window if each.said]
         his = [each for each in self.bram.mind.memory.context().window if each.heard]
         assert [each.said.words for each in mine] == ["Tom says the ferry sank."]
@@ -164,9 +175,6 @@ class TestPairTalk(PairTalkWorld):
         assert heard.happening == mine[0].happening
         assert heard.chain == f"Mira {number}"
         assert [each.what for each in self.bram.mind.books.plans.current] == ["sell cider"]
-        (logged,) = self.logged_talks()
-        assert (logged["agent"], logged["other"]) == ("Mira", "Bram")
-        assert (logged["lines"], logged["calls"], logged["problem"]) == (3, 1, "")
 
     def test_what_was_told_on_may_be_told_on_again(self):
         number = self.tell_mira("The ferry sank this morning.")

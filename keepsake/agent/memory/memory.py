@@ -161,6 +161,13 @@ class MemoryComponent:
             return window
         return present_talk(window, self._services.clock.now())
 
+    def number_of(self, happening: str) -> int:
+        """Return the number of the memory in the window with that id; 0 if there is none."""
+        if self._memory is None:
+            return 0
+        window = reversed(self._memory.context().window)
+        return next((each.number for each in window if each.happening == happening), 0)
+
     # -- opening and closing
 
     def close(self) -> None:

@@ -126,6 +126,7 @@ class Answering:
         return bool(person.id) and person.id not in near
 
     def _gesture(self, part: AnswerPart, *, whispered: bool) -> Act:
+        """Do a gesture, unless the scene has changed or others would see what is private."""
         agent = self._body()
         if self._state.place is not None and agent.location is not self._state.place:
             return Act(None, "You are somewhere else by now")
@@ -174,10 +175,13 @@ class Answering:
         return Act(None, told)
 
     def _fault(self, words: str, *, aloud: bool) -> str:
+        """Return why the guard refuses words; empty if it does not. ``aloud``: Others hear them."""
         return self._guard.fault(words, aloud=aloud) if self._guard else ""
 
     def _tells_secret(self, words: str, *, aloud: bool = True) -> bool:
+        """Return whether the guard finds a secret of the persona in words."""
         return self._guard is not None and self._guard.gives_away(words, aloud=aloud)
 
     def _log_guard(self, op: GuardOp, part: AnswerPart, reason: str) -> None:
+        """Log that a part was changed or not carried out."""
         self._thoughts.guard(self._state.impulse, op, part.text, reason)

@@ -77,6 +77,7 @@ class ModelCall:
             self._ticket.cancelled = True
 
     def _request(self, profile: ModelProfile) -> GenerationRequest | None:
+        """Build the request, now that the queue has reached it; None cancels it."""
         waited = self._services.seconds() - self._queued
         request = self._build(profile, waited)
         if request is None:

@@ -285,7 +285,10 @@ class Turn:
         return appointments.answer_line(invitation, self._context.words, agrees=agrees)
 
     async def _answer(self, recalled: SearchResult | None) -> Attempt:
-        """Ask the model. If its first part is refused, ask once more and give the reason."""
+        """Ask the model, and do what it answers: one attempt, and a second one after a refusal.
+
+        The second attempt tells the model why the first part of its answer was refused.
+        """
         refused = ""
         for number in range(1, TRIES + 1):
             self._state = AttemptState(number=number, impulse=self.impulse)
@@ -323,6 +326,7 @@ class Turn:
         try:
             piece = await self._wait(call.next())
             while not isinstance(piece, AnswerEnd):
+                # Before it sent the request, the queue called _request, which began the reading.
                 assert self._reading is not None
                 await self._reading.take(piece, self._wait)
                 if state.is_refused:

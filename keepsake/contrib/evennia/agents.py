@@ -25,10 +25,18 @@ from keepsake.agent.surroundings import (
     players_near,
 )
 from keepsake.archive.message_types import MOVES, MessageType
-from keepsake.archive.records import MemoryFacts
+from keepsake.archive.records import Memory, MemoryFacts
 from keepsake.contrib.evennia import creation, hearing
 from keepsake.contrib.evennia.characters import CharacterMixin, answers_room, greeter, may_join_in
-from keepsake.contrib.evennia.minds import close_mind, last_number, mind_of, reopen_mind, report
+from keepsake.contrib.evennia.minds import (
+    Suspension,
+    close_mind,
+    last_number,
+    mind_of,
+    reopen_mind,
+    report,
+    suspension_of,
+)
 from keepsake.errors import NameRefused
 from keepsake.events.values import MemoryOp
 from keepsake.happening import ME, Manner, Result, Speech, What, actor_of, addressees_of
@@ -198,9 +206,13 @@ class AgentMixin(CharacterMixin):
         options: Any = None,
         **kwargs: Any,
     ) -> None:
-        """Send a text to the agent's session, if it has one, and let the agent perceive it."""
+        """Send a text to the agent's session, if it has one, and let the agent perceive it.
+
+        This is how an agent hears: Evennia calls it for each line that a character is shown.
+        """
         super().msg(text=text, from_obj=from_obj, session=session, options=options, **kwargs)
-        if not text or (mind := mind_of(self)) is None:
+        mind = mind_of(self)
+        if not text or (mind is None and suspension_of(self) is None):
             return
         raw, facts = _text_and_options(text)
         sender = _sender_in(from_obj)
@@ -210,33 +222,75 @@ class AgentMixin(CharacterMixin):
 
     def _perceive(
         self,
-        mind: Mind,
+        mind: Mind | None,
         raw: str,
         options: Mapping[str, Any],
         sender: GameObject | None,
         *,
         direct: bool,
     ) -> None:
-        """Remember a line and react to it."""
+        """Remember a line and react to it; later, if the agent is suspended and has no mind."""
         line = perception.perceive(raw, own_name=self.key)
         if not line:
             return
-        own = sender in (None, self)
-        if own and (act := mind.actor.current) is not None:
+        act = mind.actor.current if mind is not None else None
+        if mind is not None and act is not None and sender in (None, self):
             self._perceive_result(mind, act, line, options, direct=direct)
             return
         heard = hearing.perceived(self, line, sender, options, direct=direct)
-        if heard.again or (own and mind.actor.current is not None):
+        if heard.again:
             return
-        what = heard.what
-        kind = heard.kind
-        everyday = kind == MessageType.SCENE and self.is_everyday(line, options, sender)
-        sleeps = self.db.asleep and not mind.sleeper.disturb(sender, what, kind)
-        if sleeps or everyday or getattr(sender, "unannounced", False):
+        facts: MemoryFacts = {**heard.facts, "place": place_of(self), "event": heard.kind}
+        heard = replace(heard, facts=facts)
+        everyday = heard.kind == MessageType.SCENE and self.is_everyday(line, options, sender)
+        ignored = everyday or getattr(sender, "unannounced", False)
+        if mind is not None:
+            self._take_in(mind, heard, line, sender, ignored=ignored)
+        elif (suspension := suspension_of(self)) is not None and not ignored:
+            self._take_in_later(suspension, heard, line, sender)
+
+    def _take_in(
+        self,
+        mind: Mind,
+        heard: hearing.Heard,
+        line: str,
+        sender: GameObject | None,
+        *,
+        ignored: bool = False,
+    ) -> None:
+        """Remember what it has perceived, and react to it, unless it sleeps through it."""
+        sleeps = self.db.asleep and not mind.sleeper.disturb(sender, heard.what, heard.kind)
+        if sleeps or ignored:
             return
-        facts: MemoryFacts = {**heard.facts, "place": place_of(self), "event": kind}
-        number = mind.memory.remember(what, **facts)
-        if kind in MOVES and _is_seen(sender, self):
+        number = mind.memory.remember(heard.what, **heard.facts)
+        self._react_to_memory(mind, heard, line, sender, number)
+
+    def _take_in_later(
+        self, suspension: Suspension, heard: hearing.Heard, line: str, sender: GameObject | None
+    ) -> None:
+        """Keep what it has perceived on the disk, and react to it once it has a mind again."""
+        shared = runtime()
+        memory = Memory(0, shared.clock.now(), heard.what, **heard.facts)
+        if self.db.asleep or not shared.spill.keep(self.memory_folder, memory.to_line()):
+            suspension.then(lambda mind: self._take_in(mind, heard, line, sender))
+            return
+
+        def react(mind: Mind) -> None:
+            number = mind.memory.number_of(heard.facts["happening"])
+            self._react_to_memory(mind, heard, line, sender, number)
+
+        suspension.then(react)
+
+    def _react_to_memory(
+        self,
+        mind: Mind,
+        heard: hearing.Heard,
+        line: str,
+        sender: GameObject | None,
+        number: int,
+    ) -> None:
+        """React to what it has just remembered, under that number; 0 if it waits for the disk."""
+        if heard.kind in MOVES and _is_seen(sender, self):
             runtime().post(lambda: self.notice_move(sender, memory=number, line=line))
         self._react(mind, heard, line, number)
 

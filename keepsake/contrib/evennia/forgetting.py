@@ -1,7 +1,8 @@
 """`forget me`: erases a player's words from every agent, every log and the database.
 
 :mod:`keepsake.erasure` deletes; this module names the stores of an Evennia game, and chooses the
-threads. Agents' folders and the database belong to the reactor thread, all else to a worker thread.
+threads. The database and the waiting memories belong to the reactor thread, all else to a worker
+thread. An agent is suspended while its folder is cleaned.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from keepsake.agent.surroundings import identity_of
 from keepsake.contrib.evennia.audit import AUDIT, REPORTS
 from keepsake.contrib.evennia.creation import all_agents
 from keepsake.contrib.evennia.hearing import object_of
-from keepsake.contrib.evennia.minds import close_mind, mind_of
+from keepsake.contrib.evennia.minds import Suspension
 from keepsake.database import scrub
 from keepsake.erasure.archives import memories_of
 from keepsake.erasure.cleaner import Cleaner
@@ -29,7 +30,7 @@ from keepsake.erasure.erasure import Erasure
 from keepsake.erasure.folder import AgentCleaner
 from keepsake.erasure.logs import LogCleaner, ReportCleaner
 from keepsake.erasure.person import ForgottenPerson
-from keepsake.erasure.request import ErasureRequest, request_for, requests_in
+from keepsake.erasure.request import request_for, requests_in
 from keepsake.erasure.traces import AgentMemories, Traces
 from keepsake.erasure.waiting import SpillCleaner
 from keepsake.happening import PersonId
@@ -42,7 +43,8 @@ FORGOTTEN_AT = "forgotten"
 """The attribute of a character with the time when its words were deleted, in seconds."""
 TIMEOUT_SECONDS = 3600.0
 """Seconds for one step in a worker thread. Logs take some seconds for each ten megabytes."""
-_running: set[PersonId] = set()
+_running: dict[PersonId, _Forgetting] = {}
+"""The requests under way, by person. The first is carried out, the others wait for it."""
 
 
 def is_being_forgotten(character: CharacterObject) -> bool:
@@ -51,28 +53,40 @@ def is_being_forgotten(character: CharacterObject) -> bool:
 
 
 def forget_everywhere(character: CharacterObject, done: Callable[[list[str]], None]) -> None:
-    """Erase a character's words from every store, one agent per turn of the reactor.
+    """Erase a character's words from every store, one agent after the other.
 
-    Each agent's mind is closed meanwhile, for some milliseconds per thousand memories. The request
-    is on the disk until all is done: :func:`continue_requests` continues it after the next start.
+    A worker thread cleans an agent's folder. Meanwhile the agent perceives and does not think: see
+    :class:`~keepsake.contrib.evennia.minds.Suspension`. The request is on the disk until all is
+    done: :func:`continue_requests` continues it after the next start.
 
     Args:
         done: Called at the end with the problems, in words; with an empty list if there are none.
     """
     agents = frozenset(map(identity_of, all_agents()))
     person = ForgottenPerson(identity_of(character), character.key, agents)
-    _Forgetting(request_for(runtime().places.forgetting, person), done).begin()
+    _Forgetting(person, done).begin()
 
 
 def continue_requests() -> None:
     """Continue what was interrupted by the end of the world, or by a full disk."""
     if not running():
         return
-    for request in requests_in(runtime().places.forgetting):
-        person = request.traces.person
-        if person.key not in _running:
-            log.info("An interrupted deletion is continued", person=person.key)
-            _Forgetting(request, partial(_log_result, person)).begin()
+    folder = runtime().places.forgetting
+
+    def go_on(people: list[ForgottenPerson]) -> None:
+        for person in people:
+            if person.key not in _running:
+                log.info("An interrupted deletion is continued", person=person.key)
+                _Forgetting(person, partial(_log_result, person)).begin()
+
+    def failed(failure: Failure) -> None:
+        log.error("Interrupted deletions could not be continued", exc_info=failure.value)
+
+    # In a worker thread, because a request holds a long list of words.
+    found = runtime().in_thread(
+        lambda: [each.traces.person for each in requests_in(folder)], TIMEOUT_SECONDS
+    )
+    found.addCallback(go_on).addErrback(failed)
 
 
 def _log_result(person: ForgottenPerson, problems: list[str]) -> None:
@@ -84,67 +98,119 @@ def _log_result(person: ForgottenPerson, problems: list[str]) -> None:
 
 
 class _Forgetting:
-    """One request under way."""
+    """One request: its steps, each of which runs in a worker thread or on the reactor thread."""
 
-    def __init__(self, request: ErasureRequest, done: Callable[[list[str]], None]) -> None:
-        self._erasure = Erasure(request)
-        self._person = request.traces.person
+    def __init__(self, person: ForgottenPerson, done: Callable[[list[str]], None]) -> None:
+        self._person = person
         self._done = done
-        self._agents = list(all_agents())
+        self._erasure: Erasure | None = None  # None until the request has been read
+        self._problems: list[str] = []
+        self._agents: list[Body] = []
+        self._suspension: Suspension | None = None
+
+    @property
+    def _is_on_disk(self) -> bool:
+        return self._erasure is not None
+
+    @property
+    def _steps(self) -> Erasure:
+        assert self._erasure is not None, "the request has been read"
+        return self._erasure
 
     def begin(self) -> None:
-        """Start; returns at once."""
-        _running.add(self._person.key)
+        """Write the request to the disk, and start unless another is under way; returns at once.
+
+        Two at a time would clean the same folder.
+        """
+        _running[self._person.key] = self
+        folder = runtime().places.forgetting
+
+        def write_request() -> None:
+            request = request_for(folder, self._person)
+            request.save()
+            self._erasure = Erasure(request, self._problems)
+
+        self._in_thread(write_request, self._start_if_first)
+
+    def _start_if_first(self) -> None:
+        if next(iter(_running.values())) is self:
+            self._start()
+
+    def _start(self) -> None:
+        """Collect what the person left behind, and clean the logs, in a worker thread."""
+        self._agents = list(all_agents())
         places = runtime().places
         archives = [_archive_of(agent, places) for agent in self._agents]
 
         def work() -> None:
-            self._erasure.begin(archives)
+            self._steps.begin(archives)
             # Before the archives: their deletion may be interrupted, and logs never end.
-            self._erasure.run(_log_cleaners(places))
+            self._steps.run(_log_cleaners(places))
 
         self._in_thread(work, self._clean_next_agent)
 
     def _in_thread(self, work: Callable[[], None], then: Callable[[], None]) -> None:
+        """Run ``work`` in a worker thread, then ``then`` on the reactor thread."""
+
         def failed(failure: Failure) -> None:
             problem = str(failure.value) or repr(failure.value)
             log.error("Forgetting failed", person=self._person.key, exc_info=failure.value)
             if self._person.key in _running:  # else the end itself has failed
-                self._erasure.problems.append(problem)
+                self._problems.append(problem)
                 self._end()
 
         waiting = runtime().in_thread(work, TIMEOUT_SECONDS)
         waiting.addCallback(lambda _: then()).addErrback(failed)
 
     def _clean_next_agent(self) -> None:
+        """Clean the folder of the next agent in a worker thread, while the agent is suspended."""
         if not self._agents:
             self._clean_database()
             return
         agent = self._agents.pop(0)
-        if agent.pk is not None:
-            close_mind(agent.id)
-            try:
-                self._erasure.run(_agent_cleaners(agent), agent.key)
-            finally:
-                mind_of(agent)
-        runtime().post(self._clean_next_agent)
+        if agent.pk is None:  # it was deleted meanwhile
+            runtime().post(self._clean_next_agent)
+            return
+        self._suspension = Suspension(agent)
+        folder = agent.memory_folder
+        name = str(agent.key)
+        cleaner = _folder_cleaner(folder, name)
+
+        def then() -> None:
+            # What waits for the archive, and what came meanwhile: it may quote the person.
+            self._steps.run([SpillCleaner(runtime().spill, folder)], name)
+            self._end_suspension()
+            runtime().post(self._clean_next_agent)
+
+        self._in_thread(lambda: self._steps.run([cleaner], name), then)
+
+    def _end_suspension(self) -> None:
+        suspension = self._suspension
+        self._suspension = None
+        if suspension is not None:
+            suspension.end()
 
     def _clean_database(self) -> None:
-        self._erasure.run([RowCleaner()])
+        self._steps.run([RowCleaner()])
         places = runtime().places
         # Logs again, for what was written since, such as thoughts that the closed minds gave up.
         last: list[Cleaner] = [*_log_cleaners(places), DatabaseFileCleaner(places)]
-        self._in_thread(lambda: self._erasure.run(last), self._end)
+        self._in_thread(lambda: self._steps.run(last), self._end)
 
     def _end(self) -> None:
-        _running.discard(self._person.key)
+        self._end_suspension()
+        _running.pop(self._person.key, None)
         if running() and (indexes := runtime().indexes) is not None:
             indexes.follow()
         character = object_of(self._person.key)
-        if not self._erasure.problems and character is not None:
+        if not self._problems and character is not None:
             character.attributes.add(FORGOTTEN_AT, runtime().clock.now().timestamp())
-        self._erasure.end()
-        self._done(self._erasure.problems)
+        if self._erasure is not None:
+            self._erasure.end()
+        following = next(iter(_running.values()), None)
+        if following is not None and following._is_on_disk:  # else it starts once it is
+            following._start()
+        self._done(self._problems)
 
 
 def _archive_of(agent: Body, places: Places) -> AgentMemories:
@@ -152,13 +218,12 @@ def _archive_of(agent: Body, places: Places) -> AgentMemories:
     return memories_of(folder, agent.key, str(agent.db.profile or ""))
 
 
-def _agent_cleaners(agent: Body) -> list[Cleaner]:
+def _folder_cleaner(folder: str, name: str) -> AgentCleaner:
+    """Return the cleaner of an agent's folder, for a worker thread."""
     shared = runtime()
-    folder = agent.memory_folder
     indexes = shared.indexes
     begin = partial(indexes.erase, folder) if indexes is not None else lambda: None
-    cleaner = AgentCleaner(shared.places.agents / folder, agent.key, begin)
-    return [SpillCleaner(shared.spill, folder), cleaner]
+    return AgentCleaner(shared.places.agents / folder, name, begin)
 
 
 def _log_cleaners(places: Places) -> list[Cleaner]:

@@ -3,12 +3,13 @@
 They are here and not on the Evennia objects, because Evennia may drop an object from its cache at
 any time, and an archive must have one owner.
 
-They are opened at the start, or at their first use. A worker thread reads their files.
+They are opened at the start, or at their first use. A worker thread reads their files. While
+another thread changes the files of a mind, the mind is suspended: see :class:`Suspension`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from functools import cache, partial
 
 from django.db.models.signals import post_delete, post_save
@@ -48,14 +49,15 @@ def mind_of(agent: Body) -> Mind | None:
 
     None while the runtime is not running, and for an agent that is being deleted: messages that
     it still gets must not open its archive again. None also for an agent whose memory is missing
-    in the vault (:func:`missing_minds`).
+    in the vault (:func:`missing_minds`), and for one that is suspended. :func:`why_closed` tells
+    which.
     """
     number = agent.id
     if (mind := _minds.get(number)) is not None:
         if mind.memory_id == memory_id(agent):
             return mind
         close_mind(number)  # its memory_id was changed
-    if not running() or agent.pk is None or agent.ndb.being_deleted:
+    if not running() or agent.pk is None or agent.ndb.being_deleted or number in _suspended:
         return None
     shared = runtime()
     if memory_is_missing(agent, shared.places.agents):
@@ -115,6 +117,20 @@ def missing_memory(agent: Body) -> KeepsakeError:
     )
 
 
+def why_closed(agent: Body) -> KeepsakeError:
+    """Return why :func:`mind_of` gives no mind for an agent."""
+    if not running():
+        return KeepsakeError("The agents are not running", "`keepsake doctor` looks for the cause")
+    if agent.id in _suspended:
+        return KeepsakeError(
+            f"A player's words are being deleted from {agent.key}'s memory",
+            "Try again in a moment",
+        )
+    if agent.pk is None or agent.ndb.being_deleted:
+        return KeepsakeError(f"{agent.key} is being deleted")
+    return missing_memory(agent)
+
+
 def missing_minds() -> list[str]:
     """Return the names of the agents that were not opened because their memory is missing."""
     return sorted(_missing.values())
@@ -143,10 +159,13 @@ def last_number(agent: Body) -> int:
 def report(agent: Body, op: MemoryOp, *, about: str = "", last: int | None = None) -> None:
     """Emit an event about the agent's whole memory, such as ``begins``.
 
-    Does nothing without a running runtime.
+    Does nothing without a running runtime. If the agent is suspended, the event is emitted later.
 
     ``last``: The number of its newest memory; None to open the memory and look.
     """
+    if (suspension := suspension_of(agent)) is not None:
+        suspension.then(lambda _: report(agent, op, about=about))
+        return
     if not running() or mind_of(agent) is None:
         return
     if last is None:
@@ -180,6 +199,50 @@ def close_mind(agent_id: int) -> None:
         mind.tools.recaller.forget()
 
 
+class Suspension:
+    """A time in which an agent's mind is closed, because another thread changes its files.
+
+    The agent perceives meanwhile. What it perceives waits in the spill, as on a full disk. It
+    thinks about that, and answers, after :meth:`end`. Its mind begins anew then: the old one may
+    still hold what the files held before.
+    """
+
+    def __init__(self, agent: Body) -> None:
+        self._agent = agent
+        self._number = agent.id
+        self._calls: list[Callable[[Mind], object]] = []
+        # Before the mind is closed: a line that the agent gets meanwhile must not open it again.
+        _suspended[self._number] = self
+        close_mind(self._number)
+
+    def then(self, call: Callable[[Mind], object]) -> None:
+        """Call a function with the new mind, once it is open."""
+        self._calls.append(call)
+
+    def end(self) -> None:
+        """Open the mind again, unless the agent has been deleted or the runtime has stopped."""
+        if _suspended.get(self._number) is not self:
+            return
+        del _suspended[self._number]
+        if (mind := mind_of(self._agent)) is not None:
+            mind.when_open(partial(self._catch_up, mind))
+
+    def _catch_up(self, mind: Mind) -> None:
+        mind.memory.save_backlog()
+        for call in self._calls:
+            with logged(log, "What it perceived could not be taken in", agent=mind.memory.name):
+                call(mind)
+
+
+_suspended: dict[int, Suspension] = {}
+"""The suspensions by the database number of their agent."""
+
+
+def suspension_of(agent: Body) -> Suspension | None:
+    """Return the agent's suspension; None if it is not suspended."""
+    return _suspended.get(agent.id)
+
+
 def close_all() -> None:
     """Stop all thinking and write every memory to the disk."""
     global _ticking  # noqa: PLW0603 - one for all minds, like the table of minds
@@ -190,6 +253,7 @@ def close_all() -> None:
         mind.close()
     _minds.clear()
     _missing.clear()
+    _suspended.clear()
 
 
 def _start_ticking() -> None:

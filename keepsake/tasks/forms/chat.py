@@ -34,7 +34,7 @@ _STEP = 16
 """Turns of the window that are left out at a time, once it does not fit: eight answers or so."""
 
 
-class Chat(PromptForm):
+class ChatForm(PromptForm):
     """Messages for a chat endpoint."""
 
     name = FormName.CHAT

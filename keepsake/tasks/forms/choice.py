@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from keepsake.ports import FormName, TargetModel
-from keepsake.tasks.forms.chat import Chat
-from keepsake.tasks.forms.dialogue import Dialogue
+from keepsake.tasks.forms.chat import ChatForm
+from keepsake.tasks.forms.dialogue import DialogueForm
 from keepsake.tasks.forms.form import PromptForm
-from keepsake.tasks.forms.script import Script
+from keepsake.tasks.forms.script import ScriptForm
 from keepsake.tasks.task import Prompts
 
-_FORMS: Mapping[FormName, type[PromptForm]] = {each.name: each for each in (Chat, Dialogue, Script)}
+_FORMS: Mapping[FormName, type[PromptForm]] = {
+    each.name: each for each in (ChatForm, DialogueForm, ScriptForm)
+}
 
 
 def form_of(

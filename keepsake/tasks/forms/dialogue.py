@@ -24,7 +24,7 @@ _STOP = ("\n", "(")
 """Strings that end an answer. Text in brackets is an event, not speech."""
 
 
-class Dialogue(PromptForm):
+class DialogueForm(PromptForm):
     """A dialogue to continue: ``Tom: Hello.``, ``Mira:``."""
 
     name = FormName.DIALOGUE

@@ -1,8 +1,8 @@
 """What the three prompt forms have in common: their interface, limits and prompts.
 
-``Chat``, ``Dialogue`` and ``Script`` each know how a kind of model wants to be asked. No other code
-asks which form it is: it takes a :class:`PromptForm`, or the :class:`PromptLimits` of the agents'
-model.
+``ChatForm``, ``DialogueForm`` and ``ScriptForm`` each know how a kind of model wants to be asked.
+No other code asks which form it is: it takes a :class:`PromptForm`, or the :class:`PromptLimits` of
+the agents' model.
 """
 
 from __future__ import annotations

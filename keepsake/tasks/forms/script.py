@@ -15,7 +15,7 @@ from keepsake.tasks.others import OtherVoices
 from keepsake.tasks.scene import Scene, shrinking
 
 
-class Script(PromptForm):
+class ScriptForm(PromptForm):
     """A transcript to continue at a cursor: ``~Mira>``."""
 
     name = FormName.SCRIPT

@@ -153,12 +153,15 @@ def test_what_players_write_stays_words(page: Page) -> None:
     assert said.evaluate("(node) => getComputedStyle(node).unicodeBidi") == "isolate"
     expect(page.locator(".summary .prose").first).to_contain_text("<img")
     assert page.title() == "Mira: memory"
-    written = {"text": f"## Heard\n\n- **so**: {HOSTILE}", "title": "Tom", "file": "", "facts": {}}
+    links = "- in memory [3](#memory/3), not [here](javascript:alert(1))"
+    text = f"## Heard\n\n- **so**: {HOSTILE}\n{links}"
+    written = {"text": text, "title": "Tom", "file": "", "facts": {}}
     page.route("**/book?*", lambda route: route.fulfill(json=[{**written, "at": None}]))
     page.locator("#sections").get_by_role("link", name="People").click()
     expect(page.get_by_role("heading", name="Heard")).to_be_visible()
     expect(page.locator("#panel-people .prose li", has_text="<img").locator("b")).to_have_text("so")
     assert page.locator("main img, main script").count() == 0
+    expect(page.locator("#panel-people .prose a")).to_have_attribute("href", "#memory/3")
 
 
 def test_the_timeline_opens_what_is_under_a_summary(page: Page) -> None:

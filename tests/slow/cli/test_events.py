@@ -158,13 +158,16 @@ def lines_of(copy, *arguments):
     return ran.stdout.splitlines()
 
 
-def test_logs_shows_and_filters_events(logged_copy):
+def test_logs_shows_events_as_plain_lines(logged_copy):
     shown = lines_of(logged_copy)
     assert len(shown) == 11
     assert "say Hm, [bold]äh·[31m | politeness" in shown[1]
     assert "\x1b" not in "".join(shown)
     assert "Oswin  append n=3 of='act' size=30" in shown[2]
     assert "question='Tom: cups?" in shown[8]
+
+
+def test_logs_filters_events_by_agent_kind_and_level(logged_copy):
     assert len(lines_of(logged_copy, "--agent", "mira")) == 7
     assert len(lines_of(logged_copy, "-a", "mira", "-a", "oswin", "--kind", "memory")) == 3
     assert lines_of(logged_copy, "-n", "1", "--kind", "world")[0].endswith("starts")

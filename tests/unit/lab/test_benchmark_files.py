@@ -21,12 +21,17 @@ from tests.sentences import table
 FOLDER = REPOSITORY / "tests" / "data" / "benchmarks"
 
 
-def test_locomo_is_read_in_the_published_form():
+def test_conversations_of_locomo_are_read_in_the_published_form():
     first, second = read_trials(FOLDER / "locomo.json")
     assert (first.name, second.name) == ("made-up-1", "made-up-2")
     assert first.memories[0].time == datetime(2023, 3, 3, 10, 15, tzinfo=UTC)
     assert first.memories[8].time == datetime(2023, 4, 21, 19, 40, tzinfo=UTC)
     assert first.memories[6].text.endswith("[shares a photo of a crooked blue bowl]")
+    assert all(q.time == first.memories[-1].time for q in first.questions)
+
+
+def test_questions_of_locomo_have_their_kinds_answers_and_evidence():
+    first, _ = read_trials(FOLDER / "locomo.json")
     asked = {q.text: q for q in first.questions}
     earned = asked["How much did Nadia earn with her bowls at the market?"]
     assert (earned.kind, earned.answers, earned.evidence) == ("multi-hop", ("120",), {12, 14})
@@ -36,7 +41,6 @@ def test_locomo_is_read_in_the_published_form():
     assert asked["Would Oskar be a good companion for a long run?"].answers == ("Likely no",)
     trick = asked["What did Oskar sell at the market in Varde?"]
     assert (trick.kind, trick.answerable, trick.answers) == ("adversarial", False, ())
-    assert all(q.time == first.memories[-1].time for q in first.questions)
 
 
 def test_realtalk_is_read_from_a_folder_of_conversations(tmp_path):

@@ -114,18 +114,28 @@ def test_attendance_is_unknown_if_the_world_was_not_looked_at():
 # -- acquaintance
 
 
-def test_pairs_talk_in_their_own_words_or_by_rule_and_know_of_each_other():
+def village_that_talks() -> MadeVillage:
+    """Return a village of four in which three say something."""
     village = MadeVillage("Bram", "Mira", "Nell", "Wren")
     village.knows = {"Bram": ("Mira",), "Mira": ("Bram",), "Nell": ("Bram",)}
     village.say("Bram", "Good day, Mira.", ["Mira", "Wren"], to="Mira")
     village.say("Mira", "A fine rope.", ["Nell"], to="Nell", event=MessageType.SCENE)
     village.say("Nell", "Wren is late.", ["Bram"])
-    graph = acquaintances_of(village.record())
+    return village
+
+
+def test_pairs_talk_in_their_own_words_or_by_rule():
+    graph = acquaintances_of(village_that_talks().record())
     pairs = {(each.one, each.other): each for each in graph.pairs}
     assert len(pairs) == 6
     assert (pairs["Bram", "Mira"].lines, pairs["Bram", "Mira"].by_rule) == (1, 0)
     assert (pairs["Mira", "Nell"].lines, pairs["Mira", "Nell"].by_rule) == (0, 1)
     assert (graph.talked, graph.talked_at_all) == (1, 2)
+
+
+def test_pairs_know_of_each_other_from_the_persona_and_from_what_they_hear():
+    graph = acquaintances_of(village_that_talks().record())
+    pairs = {(each.one, each.other): each for each in graph.pairs}
     assert (pairs["Bram", "Mira"].knew, pairs["Bram", "Nell"].knew) == (True, False)
     # Bram has heard Nell, and of Wren; Wren has heard Bram, but not of Nell.
     assert pairs["Bram", "Nell"].knows

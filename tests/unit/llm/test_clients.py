@@ -86,6 +86,13 @@ def test_answers_are_streamed_and_have_token_counts(
     assert (answer.prompt_tokens, answer.completion_tokens) == (3, 4)
     assert (answer.finish_reason, answer.model) == ("stop", "fake")
     assert model.generate(TALK).text == " say I read system: You are Mira."
+
+
+def test_texts_and_chats_are_sent_over_one_connection(
+    provider: str, model: Model, fake: FakeModelServer
+):
+    model.generate(RAW)
+    model.generate(TALK)
     raw, chat = (fake.calls(paths[provider])[0].body for paths in (RAW_PATHS, CHAT_PATHS))
     assert raw["prompt"] == "~Mira>"
     assert chat["messages"] == [{"role": each.role, "content": each.text} for each in MESSAGES]

@@ -69,9 +69,12 @@ def test_compaction_starts_at_the_high_mark_and_ends_below_the_low_mark(agent, m
     assert memory.load().share <= WIDE.low
     assert result.tokens_before > result.tokens_after > 0
     assert memory.load().share > 0.4, "down to the low mark, and no further"
+
+
+def test_an_agent_that_sleeps_compacts_earlier(agent, memory):
     fill(memory, 0.72)
     assert due(memory) is None
-    assert due(memory, asleep=True) is SLEEP, "an agent that sleeps compacts earlier"
+    assert due(memory, asleep=True) is SLEEP
     compact(memory, SLEEP)
     assert memory.load().share <= WIDE.low
     assert due(memory) is None

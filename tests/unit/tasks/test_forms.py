@@ -19,7 +19,7 @@ CONFIG = REPOSITORY / "vault" / "config"
 SHIPPED = task_prompts(CONFIG, CONFIG)
 FORMS = REPOSITORY / "keepsake" / "tasks" / "forms"
 NAMES = {each.name for each in FormName}
-CLASSES = {each.title() for each in FormName}
+CLASSES = {f"{each.title()}Form" for each in FormName}
 
 
 def form(name: FormName, tokens: int = 8000, memory_tokens: int = 0) -> PromptForm:
@@ -86,10 +86,9 @@ def conditions(tree: ast.AST) -> Iterator[int]:
 
 
 def test_a_condition_on_the_form_is_found():
-    code = (
-        "a = p.form == CHAT\nb = FormName.SCRIPT is f\nc = isinstance(f, Chat)\nd = 'dialogue' in x"
-    )
-    assert [*conditions(ast.parse(code))] == [1, 2, 3, 4]
+    code = ["a = p.form == CHAT", "b = FormName.SCRIPT is f"]
+    code += ["c = isinstance(f, ChatForm)", "d = 'dialogue' in x"]
+    assert [*conditions(ast.parse("\n".join(code)))] == [1, 2, 3, 4]
     assert [*conditions(ast.parse("match f:\n case FormName.CHAT: pass"))] == [2]
 
 

@@ -22,11 +22,11 @@ from twisted.python.failure import Failure
 
 from keepsake.agent.body import Body
 from keepsake.agent.mind import Mind
-from keepsake.agent.runtime import running, runtime
+from keepsake.agent.runtime import runtime
 from keepsake.agent.surroundings import is_agent
 from keepsake.archive.records import EDITED
-from keepsake.contrib.evennia.creation import all_agents, find_agents, memory_is_missing
-from keepsake.contrib.evennia.minds import mind_of, missing_memory
+from keepsake.contrib.evennia.creation import all_agents, find_agents
+from keepsake.contrib.evennia.minds import mind_of, why_closed
 from keepsake.contrib.evennia.wording import listed, quoted
 from keepsake.errors import KeepsakeError
 from keepsake.logs import Subsystem, get_logger
@@ -181,13 +181,11 @@ class BuilderCommand(COMMAND):
         """Return the agent's mind.
 
         Raises:
-            KeepsakeError: The agents are not running.
+            KeepsakeError: It has none now; the message says why.
         """
         if mind := mind_of(agent):
             return mind
-        if running() and memory_is_missing(agent, runtime().places.agents):
-            raise missing_memory(agent)
-        raise KeepsakeError("The agents are not running", "`keepsake doctor` looks for the cause")
+        raise why_closed(agent)
 
 
 def find_player(name: str, example: str) -> ObjectDB:

@@ -54,9 +54,9 @@ export class Book {
   }
 }
 
-const INLINE = /(\*\*[^*]+\*\*|\*[^*\s][^*]*\*|`[^`]+`|\d{4}-\d\d-\d\dT[\d:.]+\+00:00|(?<=\bmemor(?:y|ies)\b[*]*:? )\d+(?:, \d+)*)/;
+const INLINE = /(\*\*[^*]+\*\*|\*[^*\s][^*]*\*|`[^`]+`|\d{4}-\d\d-\d\dT[\d:.]+\+00:00|\[[^\]]+\]\(#memory\/[\d-]+\))/;
 
-/** Markdown as elements: headings, lists, emphasis, code, times, and links for numbers of memories. */
+/** Markdown as elements: headings, lists, emphasis, code, times, and links to memories. */
 export function prose(text) {
   const page = el("div", { class: "text prose", dir: "auto" });
   let at = page; // the list or paragraph that is still open
@@ -76,8 +76,9 @@ function inline(words) {
     if (part.startsWith("**")) return el("b", {}, part.slice(2, -2));
     if (part.startsWith("*")) return el("em", {}, part.slice(1, -1));
     if (part.startsWith("`")) return el("code", {}, part.slice(1, -1));
-    if (part.includes("T")) return time(part);
-    return part.split(", ").flatMap((n, place) => [place ? ", " : "", el("a", { href: `#memory/${n}` }, n)]);
+    if (!part.startsWith("[")) return time(part);
+    const [said, href] = part.slice(1, -1).split("](");
+    return el("a", { href }, said);
   });
 }
 

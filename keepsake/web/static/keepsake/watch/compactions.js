@@ -130,8 +130,13 @@ function text(summary) {
   return prose(summary.text);
 }
 
+/** Markdown without its marks, in which two versions are compared word by word. */
+function plain(text) {
+  return text.replace(/\[([^\]]+)\]\(#[^)]*\)/g, "$1").replace(/^[ ]*[-*] /gm, "• ").replaceAll("*", "");
+}
+
 function changes(before, after) {
-  const [old, now] = [before, after].map((each) => (each?.text ?? "").replace(/^[ ]*[-*] /gm, "• ").replaceAll("*", ""));
+  const [old, now] = [before, after].map((each) => plain(each?.text ?? ""));
   const parts = wordDiff(old, now);
   if (parts === null) return [el("p", { class: "dim" }, "Too long to compare. The new text:"), text(after)];
   if (parts.every(([how]) => how === "same")) return [el("p", { class: "dim" }, "No change."), text(after)];
