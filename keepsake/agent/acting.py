@@ -18,7 +18,7 @@ from twisted.python.failure import Failure
 from keepsake.agent.body import CharacterObject
 from keepsake.agent.happening_ids import new_id
 from keepsake.agent.memory.memory import MemoryComponent
-from keepsake.agent.memory.tools import MemoryTools
+from keepsake.agent.memory.tools import Known, MemoryTools
 from keepsake.agent.surroundings import (
     Body,
     find_person,
@@ -28,7 +28,7 @@ from keepsake.agent.surroundings import (
     place_names,
     place_of,
 )
-from keepsake.archive.privacy import Audience
+from keepsake.archive.privacy import NOBODY, Audience
 from keepsake.archive.records import Memory, MemoryFacts, MemoryKind
 from keepsake.happening import (
     ME,
@@ -45,7 +45,7 @@ from keepsake.happening import (
 )
 from keepsake.language.perception import inner_quotes, one_line
 from keepsake.logs import Subsystem, get_logger, logged
-from keepsake.prompt.verbs import PRIVATE, Command
+from keepsake.prompt.verbs import PRIVATE, Command, find_named
 from keepsake.tasks.deed import spoken_to
 
 log = get_logger(Subsystem.ACTING)
@@ -81,12 +81,15 @@ class Basis:
         opens: The numbers of private acts of an earlier answer to the same words. What this
             answer plans or promises openly takes their place.
         plan: The number of the plan that the agent is about; 0 for none.
+        audience: Who hears the answer. Its prompt shows the plans and promises of which they know,
+            and the answer can name no others.
     """
 
     seen: int = 0
     rests_on: tuple[int, ...] = ()
     confidants: Audience | None = None
     opens: tuple[int, ...] = ()
+    audience: Audience = NOBODY
     plan: int = 0
 
 
@@ -238,7 +241,7 @@ class Actor:
                 witnesses=witnesses,
             )
         if command.verb == KnownVerb.WALK:
-            return self._begin_walk(agent, command, number)
+            return self._begin_walk(agent, command, number, witnesses)
         addressees = addressees_of(what)
         addressee = find_person(agent, addressees[0].name) if addressees else None
         facts = MemoryFacts(chain=chain) if chain else MemoryFacts()
@@ -268,17 +271,24 @@ class Actor:
             to=what.to[0] if isinstance(what, Deed) and what.to else None,
             redact=redact,
             seen=basis.seen,
+            known=Known(basis.audience, basis.plan),
             witnesses=witnesses,
             opens=basis.opens,
         )
         return Act(command, result=result, memory=act)
 
-    def _begin_walk(self, agent: Body, command: Command, number: int) -> Act:
+    def _begin_walk(
+        self,
+        agent: Body,
+        command: Command,
+        number: int,
+        witnesses: tuple[PersonId, ...] | None,
+    ) -> Act:
         """Start a walk through several exits, or remember why there is no way."""
         if why := self.walk(agent, command.words, number):
             shown = f"You tried to walk to {command.words}: {why}"
             refusal = Result(verb=KnownVerb.WALK, act=number, done=False, shown=shown)
-            self._memory.remember(refusal, place=place_of(agent))
+            self._memory.remember(refusal, place=place_of(agent), witnesses=witnesses)
         return Act(command, memory=number)
 
     def _do_in_game(self, agent: Body, act: CurrentAct) -> Act:
@@ -297,7 +307,8 @@ class Actor:
         """Return who else may know of an act; None for everybody.
 
         An act whose prompt held private words may hold them, too. A tool call is perceived by
-        nobody, and words by those who are here: if all of these are confidants, it stays private.
+        nobody, and so is a walk whose words name no place. Words and gestures are perceived by
+        those who are here: if all of these are confidants, the act stays private.
         """
         confidants = basis.confidants
         if confidants is None:
@@ -305,8 +316,12 @@ class Actor:
         if confidants is None:
             return None
         near = frozenset(map(identity_of, people_near(agent)))
-        unheard = isinstance(what, Speech) and near <= confidants
-        return tuple(sorted(confidants)) if unheard or command.verb in PRIVATE else None
+        is_private = command.verb in PRIVATE
+        if isinstance(what, Speech | Pose):
+            is_private = near <= confidants
+        elif command.verb == KnownVerb.WALK:
+            is_private = find_named(command.words, tuple(place_names(agent))) is None
+        return tuple(sorted(confidants)) if is_private else None
 
     def _end(self, result: object, agent: Body, act: CurrentAct) -> None:
         """End an act. Words that did not arrive are said again in the game's own way."""

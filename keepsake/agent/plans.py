@@ -105,7 +105,7 @@ class Plans:
         """
         if not self.enabled:
             return ()
-        shown = (each for each in self.book.current if _may_show(each, audience))
+        shown = (each for each in self.book.current if may_show(each, audience))
         return tuple(sorted(shown, key=_place_in_time))
 
     def missed(self, audience: Audience) -> tuple[Plan, ...]:
@@ -119,7 +119,7 @@ class Plans:
             if each.state is PlanState.MISSED
             and each.at is not None
             and each.at > since
-            and _may_show(each, audience)
+            and may_show(each, audience)
         )
         return tuple(sorted(missed, key=_place_in_time))
 
@@ -300,7 +300,7 @@ class Plans:
         self._services.workers.submit(change)
 
 
-def _may_show(plan: Plan, audience: Audience) -> bool:
+def may_show(plan: Plan, audience: Audience) -> bool:
     """Return whether everybody who hears the answer may know of the plan."""
     return plan.private is None or (bool(audience) and audience <= plan.private)
 

@@ -16,7 +16,7 @@ from functools import lru_cache
 
 from keepsake.archive.log import Archive
 from keepsake.archive.records import Memory, memories_in
-from keepsake.happening import UNKNOWN, Manner, Result, Speech
+from keepsake.happening import UNKNOWN, Deed, Manner, Pose, Result, Sight, Speech, What, shown_as
 from keepsake.json_lines import parsed
 
 type Audience = frozenset[str]  # ids of those who hear the answer to a prompt, as in ``source_id``
@@ -41,6 +41,7 @@ def redacted(memory: Memory) -> Memory:
     if not is_private(memory):
         return memory
     who = memory.source or "Somebody"
+    what: What
     match memory.what:
         case Speech() as speech if memory.is_own:
             whispered = speech.manner is Manner.WHISPER
@@ -52,9 +53,16 @@ def redacted(memory: Memory) -> Memory:
             return replace(memory, what=replace(speech, words="", shown=f"{who} whispers to you."))
         case Result():
             return memory.shown_as("You remember something that was whispered.")
+        case Deed() as deed:
+            what = replace(deed, objects=(), outcome="")
+        case Pose() as pose:
+            what = replace(pose, gesture="")
+        case Sight() as what:
+            pass
+    shown = f"{who} shows you something that is for you alone."
     if memory.is_own:
-        return replace(memory.shown_as(f"{memory.verb} …"), reason="")
-    return memory.shown_as(f"{who} shows you something that is for you alone.")
+        shown = f"{memory.verb} …"
+    return replace(memory, what=shown_as(what, shown), reason="")
 
 
 class PrivateWords:
@@ -122,6 +130,27 @@ class PrivateWords:
     def heard_by(self, memories: Iterable[Memory], audience: Audience) -> tuple[Memory, ...]:
         """Return the memories as the audience may hear them. Each says itself who knows it."""
         return tuple(each if _may_hear(each, audience) else redacted(each) for each in memories)
+
+
+class PrivateShown:
+    """What a prompt may show to its audience, and which private memories it shows.
+
+    Attributes:
+        numbers: The numbers of the private memories on which allowed texts rest.
+    """
+
+    def __init__(self, private: PrivateWords, audience: Audience) -> None:
+        self.numbers: set[int] = set()
+        self._private = private
+        self._audience = audience
+
+    def may_hear(self, numbers: Iterable[int]) -> bool:
+        """Return whether the prompt may show a text that rests on these memories; note them."""
+        given = tuple(numbers)
+        allowed = self._private.may_hear(given, self._audience)
+        if allowed:
+            self.numbers.update(n for n in given if self._private.confidants(n) is not None)
+        return allowed
 
 
 _NOBODY_KNOWN: Audience = frozenset({UNKNOWN})

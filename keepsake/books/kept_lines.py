@@ -346,13 +346,16 @@ class Commitments(ListBook[Commitment]):
             self.close(lambda each: each in closed, by)
         return item
 
-    def find(self, which: str) -> Commitment:
+    def find(self, which: str, may: Callable[[Commitment], bool] = lambda _: True) -> Commitment:
         """Return the commitment that the number of its memory, or words that only it has, refer to.
+
+        Args:
+            may: Returns whether a commitment may be named. No refusal tells of any other.
 
         Raises:
             NoteRefused: No commitment matches, or several do.
         """
-        items = self.items
+        items = [each for each in self.items if may(each)]
         numbers = [each.number for each in items]
         lines = [each.line for each in items]
         return items[find_item(which, numbers, lines, "open promises")]

@@ -309,7 +309,8 @@ class PlanBook(ListBook[Plan]):
             if any(_same(each, plan) for each in current):
                 raise NoteRefused("That is planned already")
             if len(current) >= MOST_OPEN:
-                listed = "; ".join(shorten(each.what, 40) for each in current)
+                public = (each.what for each in current if each.private is None)
+                listed = "; ".join(shorten(each, 40) for each in public)
                 raise NoteRefused(f"{len(current)} plans are open: {listed}", "Drop one first")
             number = max((each.number for each in items), default=0) + 1
             made = replace(plan, number=number)
@@ -386,13 +387,16 @@ class PlanBook(ListBook[Plan]):
                     made = plan.number not in self._recorded and plan.state is PlanState.OPEN
                     self._changed(plan, "made" if made else plan.state.value, Author.BUILDER)
 
-    def find(self, which: str) -> Plan:
+    def find(self, which: str, may: Callable[[Plan], bool] = lambda _: True) -> Plan:
         """Return the current plan that a number, or words that only it has, refer to.
+
+        Args:
+            may: Returns whether a plan may be named. No refusal tells of any other.
 
         Raises:
             NoteRefused: No plan matches, or several do.
         """
-        current = self.current
+        current = [each for each in self.current if may(each)]
         numbers = [each.number for each in current]
         return current[find_item(which, numbers, [each.line for each in current], "plans")]
 

@@ -89,6 +89,8 @@ class Scene:
     tools: tuple[tuple[Verb, str], ...] = ()
     answers: tuple[int, ...] = ()  # the numbers of the memories that are answered
     portraits: tuple[str, ...] = ()  # what the pages of those here conclude; `people` shows it
+    # the numbers of private memories on which promises, plans and pages rest that are shown
+    private: tuple[int, ...] = ()
 
     def variables(self) -> dict[str, Any]:
         """Return the variables of ``talk.md``, cleaned of text that could pass for another part."""
@@ -125,7 +127,7 @@ class Scene:
 _PARAGRAPHS = ("persona", "longterm", "recent")
 _WITH_MARKUP = ("deeds", "options", "commands")
 """Not cleaned: ``<thing>`` is a placeholder."""
-_DATA = ("window", "tools", "answers", "portraits")
+_DATA = ("window", "tools", "answers", "portraits", "private")
 """Fields that are no variables."""
 _VARIABLES = tuple(each.name for each in fields(Scene) if each.name not in _DATA)
 TALK_VARIABLES = frozenset({*_VARIABLES, "always", "talk", "window", "cursor"})

@@ -7,7 +7,7 @@ only into the agent's own memory.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, count
 
@@ -21,12 +21,12 @@ from keepsake.agent.memory.compacting import Compactions
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.memory.recaller import Recaller
 from keepsake.agent.memory.search_results import SearchResult
-from keepsake.agent.plans import Plans
+from keepsake.agent.plans import Plans, may_show
 from keepsake.agent.runtime import Runtime
-from keepsake.archive.privacy import is_private
+from keepsake.archive.privacy import NOBODY, Audience, is_private
 from keepsake.archive.records import Memory
 from keepsake.books.kept_lines import PINNED_LIMIT, Commitment, CommitmentKind
-from keepsake.books.plans import PlanState, read_plan
+from keepsake.books.plans import Plan, PlanState, read_plan
 from keepsake.errors import KeepsakeError
 from keepsake.events.values import Author, RecallPurpose
 from keepsake.happening import KnownVerb, Person, PersonId, Result
@@ -43,10 +43,33 @@ prompt holds words that were confided to the agent."""
 _TEXT_LIMIT = 20_000
 """Characters of a note or a pin that are passed on. Its book has a limit of its own."""
 _MOST_WORDS_OF_A_NAME = 3
+_NAMING_KEPT = frozenset({KnownVerb.DONE, KnownVerb.CANCEL, KnownVerb.KEPT})
+"""Verbs that name a plan or a promise which the agent has."""
 PLAN_VERBS = frozenset({KnownVerb.PLAN, KnownVerb.DONE, KnownVerb.CANCEL, *ANSWERS})
 """Verbs that the setting ``plans: no`` takes away."""
 TOOL_SECONDS = 10.0
 """Seconds that a tool call may take."""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """Which plans and promises a tool call may name: those that its prompt showed.
+
+    Attributes:
+        audience: Who hears the answer; what others confided is not among them.
+        plan: The number of the plan that is the reason for the answer; 0 for another reason.
+    """
+
+    audience: Audience = NOBODY
+    plan: int = 0
+
+    def has_plan(self, plan: Plan) -> bool:
+        """Return whether the prompt showed a plan."""
+        return plan.number == self.plan or may_show(plan, self.audience)
+
+
+PUBLIC = Known()
+"""The plans and promises of which everybody may know."""
 
 
 class MemoryTools:
@@ -84,6 +107,7 @@ class MemoryTools:
         to: Person | None = None,
         redact: str = "",
         seen: int = 0,
+        known: Known = PUBLIC,
         witnesses: tuple[PersonId, ...] | None = None,
         opens: tuple[int, ...] = (),
     ) -> Deferred[None]:
@@ -94,6 +118,7 @@ class MemoryTools:
             to: The person whom it concerns; None for nobody.
             redact: Private words to cut from the result.
             seen: The newest memory of the prompt.
+            known: The plans and promises that it may name.
             witnesses: Who else may know the act and its result; None for everybody.
             opens: The private acts whose plans and promises an open one takes the place of.
 
@@ -118,7 +143,7 @@ class MemoryTools:
             rests_on = (act,) if act else ()
             self.memory.remember(what, place=place, rests_on=rests_on, witnesses=witnesses)
 
-        tool = self._tool(command, to, act, witnesses, opens)
+        tool = self._tool(command, to, act, known, witnesses, opens)
         given = self._with_source(command, seen) if command.verb in WRITES else command
         return self._services.in_thread(lambda: tool(given, place), TOOL_SECONDS).addBoth(archive)
 
@@ -127,6 +152,7 @@ class MemoryTools:
         command: Command,
         to: Person | None,
         act: int,
+        known: Known,
         witnesses: tuple[PersonId, ...] | None,
         opens: tuple[int, ...],
     ) -> Callable[[Command, str], str]:
@@ -139,6 +165,8 @@ class MemoryTools:
             return partial(self._plan, act=act, witnesses=witnesses, opens=opens)
         if command.verb in ANSWERS:
             return partial(self._answer, to=to, act=act)
+        if command.verb in _NAMING_KEPT:
+            return partial(getattr(self, f"_{command.verb}"), known=known)
         tool: Callable[[Command, str], str] = getattr(self, f"_{command.verb}")
         return tool
 
@@ -253,14 +281,14 @@ class MemoryTools:
         plan = self.appointments.settle(to, agrees=command.verb == KnownVerb.AGREE, act=act)
         return f"{results.DECLINED}{to.name}" if plan is None else f"{results.PLANNED}{plan.line}"
 
-    def _done(self, command: Command, _place: str) -> str:
-        plan = self.books.plans.find(command.words)
+    def _done(self, command: Command, _place: str, *, known: Known) -> str:
+        plan = self.books.plans.find(command.words, known.has_plan)
         self.books.plans.set_state(plan, PlanState.DONE)
         return f"{results.PLAN_DONE}{plan.what}"
 
-    def _cancel(self, command: Command, _place: str) -> str:
+    def _cancel(self, command: Command, _place: str, *, known: Known) -> str:
         which, _, why = command.words.partition(": ")
-        plan = self.books.plans.find(which)
+        plan = self.books.plans.find(which, known.has_plan)
         self.books.plans.set_state(plan, PlanState.DROPPED, why)
         return f"{results.PLAN_DROPPED}{plan.what}"
 
@@ -275,8 +303,11 @@ class MemoryTools:
                 return memory
         return None
 
-    def _kept(self, command: Command, _place: str) -> str:
-        promise = self.books.commitments.find(command.argument)
+    def _kept(self, command: Command, _place: str, *, known: Known) -> str:
+        promise = self.books.commitments.find(
+            command.argument,
+            lambda each: self.memory.private.may_hear([each.number], known.audience),
+        )
         self.books.commitments.close(lambda each: each == promise, by=Author.AGENT)
         return f"{results.PROMISE_KEPT}{promise.line}"
 

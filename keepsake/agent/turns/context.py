@@ -182,7 +182,7 @@ def came_after(window: Sequence[Memory], waiting: Unanswered, person: Person) ->
     for memory in window:
         if memory.number <= waiting.newest:
             continue
-        if memory.is_own and not is_redacted(memory):
+        if memory.is_own and not (memory.said is not None and is_redacted(memory)):
             return True
         if asks(memory) and memory.actor is not None and not memory.actor.is_same(person):
             return True
@@ -193,10 +193,11 @@ def secrecy(agent: Body, context: TurnContext, private: PrivateWords) -> tuple[b
     """Return whether an answer is whispered, and whether its prompt may hold whispered words.
 
     The answer to a whisper is whispered. So is an answer that may hold whispered words, if others
-    have come in since. Any answer to a prompt with whispered words may hold them.
+    have come in since. Any answer to a prompt with whispered words may hold them, and a prompt may
+    hold them if everybody who hears the answer knows them.
     """
-    alone = len(context.audience) == 1 and private.shares_with(context.audience)
-    confided = context.whispered or alone
+    shared = bool(context.audience) and private.shares_with(context.audience)
+    confided = context.whispered or shared
     if context.whispered or not context.partner:
         return context.whispered, confided
     came_in = not context.audience.issuperset(map(identity_of, people_near(agent)))

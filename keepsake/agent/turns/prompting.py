@@ -30,7 +30,7 @@ class BuiltPrompt:
         form: The form that made it.
         made_from: What it was made from, as fields of the event.
         private: The numbers of memories in it that may hold private words: those of the window
-            that do, and all recalled ones.
+            that do, those behind promises, plans and pages, and all recalled ones.
     """
 
     prompt: Prompt
@@ -72,6 +72,7 @@ def prompt_of(
     if not tools.has_memory:
         scene, basis = present_only(scene, basis)
     private = {m.number for m in scene.window if is_private(m) and not is_redacted(m)}
+    private.update(scene.private)
     for excerpt in (*scene.recalled, *scene.told):
         private.update(excerpt.numbers)
     return BuiltPrompt(form.render(scene), form, basis, tuple(sorted(private)))

@@ -36,6 +36,7 @@ from keepsake.agent.turns.context import (
     unanswered,
 )
 from keepsake.agent.turns.excerpts import excerpts_of, people_known, told_lines
+from keepsake.archive.privacy import NOBODY, PrivateShown
 from keepsake.archive.records import Memory
 from keepsake.archive.transcript import day_and_time
 from keepsake.events.types import Recalled
@@ -132,6 +133,7 @@ def scene_of(
         KeepsakeError: The memory cannot be read.
     """
     private = tools.memory.private
+    may = PrivateShown(private, context.audience)
     remembered = tools.memory.memory.context()
     shown = remembered.shown if tools.has_memory else present_talk(remembered.shown, now)
     if until is not None:
@@ -146,8 +148,8 @@ def scene_of(
     able = available_verbs(agent, context, tools)
     scene = _surroundings(agent, context, now, *able, withheld=tools.withheld)
     scene = _with_summaries(scene, remembered)
-    scene = _with_plans(scene, context, tools, window)
-    scene = _with_books(scene, agent, context, tools)
+    scene = _with_plans(scene, context, tools, window, may)
+    scene = _with_books(scene, agent, context, tools, may)
     return replace(
         scene,
         window=window,
@@ -156,6 +158,7 @@ def scene_of(
         invitation=invitation.line if invitation is not None else "",
         earlier=waiting.memories[-1].line if late and waiting.memories else "",
         answers=_answered(tools, context, waiting),
+        private=tuple(sorted(may.numbers)),
         whispered=context.whispered,
         openly=until is not None,
         refused=refused,
@@ -209,6 +212,9 @@ def with_recalled(
 ) -> Scene:
     """Return the scene with what its prompt shows of the results of recall, and of people.
 
+    Pages show what somebody confided only if the answer is whispered. Else all that the agent says
+    and means to do with that person would be private, too.
+
     Args:
         recalled: What the prompt shows of the results.
         nearest: The numbers of all memories that were found, best first. Of what a person told, the
@@ -225,7 +231,7 @@ def with_recalled(
         agent,
         tools.memory.private,
         tools.shown_from,
-        context.audience,
+        context.audience if context.whispered else NOBODY,
         PageNeeds(_partner_id(context), (scene.longterm, scene.recent), nearest, shown),
     )
     return replace(
@@ -242,11 +248,12 @@ def _partner_id(context: TurnContext) -> PersonId:
     return context.impulse.source_id if context.partner else ""
 
 
-def _with_books(scene: Scene, agent: Body, context: TurnContext, tools: MemoryTools) -> Scene:
+def _with_books(
+    scene: Scene, agent: Body, context: TurnContext, tools: MemoryTools, may: PrivateShown
+) -> Scene:
     """Return the scene with what the agent's books hold and the audience may hear."""
     books = tools.books
     private = tools.memory.private
-    audience = context.audience
     # Lines of the window that the budget leaves out are not shown.
     first = tools.shown_from
     near = map(identity_of, people_near(agent))
@@ -255,7 +262,7 @@ def _with_books(scene: Scene, agent: Body, context: TurnContext, tools: MemoryTo
         scene,
         pinned=tuple(books.pinned.shown),
         noticed=tools.memory.commitments.lines(
-            first, lambda number: private.may_hear([number], audience)
+            first, lambda number: may.may_hear([number])
         ),
         journal=books.journal_lines(private, first, _partner_id(context)),
         portraits=tuple(page.portrait for page in pages if page.portrait),
@@ -263,7 +270,11 @@ def _with_books(scene: Scene, agent: Body, context: TurnContext, tools: MemoryTo
 
 
 def _with_plans(
-    scene: Scene, context: TurnContext, tools: MemoryTools, window: Sequence[Memory]
+    scene: Scene,
+    context: TurnContext,
+    tools: MemoryTools,
+    window: Sequence[Memory],
+    may: PrivateShown,
 ) -> Scene:
     """Return the scene with plans: open ones, missed ones, and the one that is due."""
     plans = tools.plans
@@ -271,10 +282,14 @@ def _with_plans(
         return scene
     impulse = context.impulse
     due = plans.named(impulse.plan) if impulse.plan else None
+    shown = plans.shown(context.audience)
+    missed = plans.missed(context.audience)
+    for plan in (*shown, *missed):
+        may.may_hear([plan.since])
     return replace(
         scene,
-        plans=lines_of(plans.shown(context.audience), window),
-        missed=lines_of(plans.missed(context.audience)),
+        plans=lines_of(shown, window),
+        missed=lines_of(missed),
         due=f"{lines_of([due], window)[0]} ({impulse.why})" if due is not None else "",
     )
 

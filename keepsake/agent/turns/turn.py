@@ -484,6 +484,7 @@ class Turn:
             seen=memory.newest,
             rests_on=prompt.rests_on,
             confidants=memory.private.confidants_of({*prompt.rests_on, *built.private}),
+            audience=self._context.audience,
             plan=self._plan_number,
         )
         state.sent = sent
