@@ -7,6 +7,7 @@ Evennia sends a paragraph as one line. The web client and most game clients wrap
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
 from evennia.server.serversession import ServerSession
@@ -19,6 +20,9 @@ WIDEST = 100
 """The longest line in columns: longer ones are hard to read, even in a wide window."""
 
 NARROWEST = 20
+WINDOW = {"SCREENWIDTH": (NARROWEST, 300), "SCREENHEIGHT": (5, 300)}
+"""The least and the most columns and lines of a window. Evennia draws tables and rules as wide as
+the client says: a window of millions of columns would take all memory."""
 _WORDS = re.compile(r"(\s*)((?:\|lc.*?\|le|\S)+)")
 """A word or a link with the blanks before it, so that columns keep their places."""
 _BRACES = re.compile(r"\{{2,}")
@@ -42,6 +46,21 @@ class WrappingSession(ServerSession):
         elif empty.should_warn():
             self.msg(TOO_FAST)
 
+    def update_flags(self, **kwargs: Any) -> None:
+        """Take options that the player typed or saved, with a usable size of the window."""
+        usable = _usable(kwargs)
+        super().update_flags(**usable)
+        if usable != kwargs:
+            told = (f"{name} is {least} to {most}." for name, (least, most) in WINDOW.items())
+            self.msg(f"That size cannot be used. {' '.join(told)}")
+
+    def load_sync_data(self, sessdata: dict[str, Any]) -> None:
+        """Take what the Portal knows of the client, with a usable size of the window."""
+        flags = sessdata.get("protocol_flags")
+        if isinstance(flags, dict):
+            sessdata = {**sessdata, "protocol_flags": _usable(flags)}
+        super().load_sync_data(sessdata)
+
     def data_out(self, **kwargs: Any) -> None:
         """Wrap the text on its way out, and keep its braces."""
         if not (kwargs.get("options") or {}).get("raw"):
@@ -58,6 +77,16 @@ class WrappingSession(ServerSession):
             said = (self.protocol_flags or {}).get("SCREENWIDTH", {}).get(0) or DEFAULT_WIDTH
             text = wrap(text, min(max(int(said), NARROWEST), WIDEST))
         return _BRACES.sub(lambda braces: braces[0] * 2, text)
+
+
+def _usable(flags: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a client's options with the size of its window within :data:`WINDOW`."""
+    usable = dict(flags)
+    for name, (least, most) in WINDOW.items():
+        sizes = usable.get(name)
+        if isinstance(sizes, Mapping):  # by number of the window
+            usable[name] = {each: min(max(int(n), least), most) for each, n in sizes.items()}
+    return usable
 
 
 def wrap(text: str, width: int) -> str:

@@ -58,6 +58,10 @@ _SEEN = re.compile(r"\b(?:see|meet|am with|comes|arrives|is here|is back)\b", re
 _WORDS = re.compile(r"[^\W\d_]+")
 
 
+FARTHEST = timedelta(days=36_525)
+"""A hundred years: nobody means a time farther away, and the calendar ends in the year 9999."""
+
+
 @dataclass(frozen=True, slots=True)
 class When:
     """When something is to happen: at a time, when somebody is met, or after something else.
@@ -124,7 +128,19 @@ def _clock_time(found: re.Match[str]) -> str:
 
 
 def read_time(text: str, now: datetime) -> datetime | None:
-    """Return the time that a phrase names, in the zone of ``now``; None if it names none."""
+    """Return the time that a phrase names, in the zone of ``now``.
+
+    Returns:
+        None if it names none, or one more than :data:`FARTHEST` away.
+    """
+    try:
+        at = _read_time(text, now)
+    except (OverflowError, ValueError):  # in 999999999999 minutes
+        return None
+    return None if at is None or abs(at - now) > FARTHEST else at
+
+
+def _read_time(text: str, now: datetime) -> datetime | None:
     said = text
     text = _with_clock_times(said)
     if span := _SPAN.fullmatch(text):

@@ -193,6 +193,7 @@ class World(Sessions):
     """A session handler of the Server that keeps all messages in order."""
 
     call_inputfuncs = Sessions.data_in
+    session_portal_sync = Sessions.sync
 
     def data_out(self, session: object, **message: Any) -> None:
         self.told.append(message["text"])
@@ -208,6 +209,22 @@ def server_session(account: object, number: int) -> tuple[WrappingSession, World
     session.logged_in = account is not None
     session.uid = getattr(account, "id", None)
     return session, world
+
+
+def test_a_window_has_a_usable_size_whatever_its_player_and_its_client_say():
+    account = create_account("Wideotto", None, "long-password-12", typeclass=Account)
+    try:
+        session, world = server_session(account, 4)
+        for typed, width in (("screenwidth = 99999999", 300), ("screenwidth = -5", 20)):
+            account.execute_cmd(f"option {typed}", session=session)
+            assert session.protocol_flags["SCREENWIDTH"] == {0: width}
+        account.execute_cmd("option screenheight = 0", session=session)
+        assert session.protocol_flags["SCREENHEIGHT"] == {0: 5}
+        assert "That size cannot be used" in str(world.told), world.told
+        session.load_sync_data({"protocol_flags": {"SCREENWIDTH": {0: 65535}}})
+        assert session.protocol_flags["SCREENWIDTH"] == {0: 300}
+    finally:
+        account.delete()
 
 
 def test_players_are_limited_with_a_warning_and_builders_are_not():

@@ -57,6 +57,10 @@ def test_places_and_times_are_read_as_people_say_them(text, where, at):
         ("at the moon tomorrow 12:00", "no place that can be walked to"),
         ("at 26:99", "no time"),
         ("yesterday 12:00", "has passed"),
+        ("in 999999999999 minutes", "no time"),
+        (f"in {'9' * 5000} minutes", "no time"),
+        ("1 january 2090 12:00", "more than 60 days away"),
+        ("31 december 9999 23:59", "no time"),
     ],
 )
 def test_what_cannot_be_read_is_refused_with_the_reason(text, why):
