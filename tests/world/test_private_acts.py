@@ -127,8 +127,9 @@ class TestActsOfAWhisper(Obeying):
     def test_a_walk_to_a_place_is_seen_by_all(self):
         self.add_exits(self.room1, "north", "south", self.quay)
         self.whispered("> walk to the Quay")
-        (walk,) = [m for m in self.mind.memory.context().window if m.verb in ("walk", "go")]
-        assert walk.witnesses is None
+        walked = [m for m in self.mind.memory.context().window if m.verb in ("walk", "go")]
+        assert walked
+        assert all(each.witnesses is None for each in walked)
 
     def test_what_somebody_else_asks_for_aloud_is_not_private(self):
         self.after_a_whisper("> plan tomorrow 12:00: hide the seal")
