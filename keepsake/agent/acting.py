@@ -174,14 +174,17 @@ class Actor:
         """
         if whispered and partner is None:
             return Act(None, "Others are here, and may not hear it")
+        here = [Person(name_of(each, agent), identity_of(each)) for each in people_near(agent)]
+        # By the present name: the partner may have another one since the prompt was built, and
+        # somebody else the partner's.
+        now = next((each for each in here if partner and partner.is_same(each)), None)
         if whispered and partner is not None:
-            here = (Person(name_of(each, agent), identity_of(each)) for each in people_near(agent))
-            if not any(partner.is_same(each) for each in here):
+            if now is None:
                 return Act(None, f"{partner.name} has gone, and nobody else may hear it")
-            command = spoken_to(KnownVerb.WHISPER, partner.name, words, reason)
+            command = spoken_to(KnownVerb.WHISPER, now.name, words, reason)
         else:
             command = Command(KnownVerb.SAY, words, reason, words=words)
-        return self.do(agent, command, partner, event=event, basis=basis)
+        return self.do(agent, command, now or partner, event=event, basis=basis)
 
     def do(
         self,

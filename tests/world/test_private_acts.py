@@ -5,11 +5,13 @@ The model obeys: it writes what a hostile player wants. What counts is which pro
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 from keepsake.agent.surroundings import identity_of
 from keepsake.contrib.evennia.hearing import hear, person_of
 from keepsake.happening import Manner, Speech
+from tests.fakes.model_server import Reply
 from tests.world.test_private_words import HM, PrivateWorld
 from tests.world.test_talk_world import TalkWorld
 
@@ -130,6 +132,22 @@ class TestActsOfAWhisper(Obeying):
         walked = [m for m in self.mind.memory.context().window if m.verb in ("walk", "go")]
         assert walked
         assert all(each.witnesses is None for each in walked)
+
+    def test_an_answer_reaches_the_whisperer_whatever_name_others_take_meanwhile(self):
+        ann = self.add_player(2, "Ann")
+        self.pass_time(4)
+        heard = [self.capture(each) for each in (ann, self.char1)]
+        waiting = threading.Event()
+        self.fake.plan("/api/chat", Reply(text=f"It is {WORD}.", gate=waiting))
+        self.char1.execute_cmd("whisper Mira = Do you know the seal?")
+        while not self.fake.calls("/api/chat"):
+            self.clock.advance(0.5)
+            self.settle(lambda: bool(self.fake.calls("/api/chat")) or not self.is_thinking())
+        self.char1.key, ann.key = "Bob", "Tom"
+        waiting.set()
+        self.pass_time(8)
+        by_ann, by_tom = (any(WORD in line for line in lines) for lines in heard)
+        assert (by_ann, by_tom) == (False, True)
 
     def test_what_somebody_else_asks_for_aloud_is_not_private(self):
         self.after_a_whisper("> plan tomorrow 12:00: hide the seal")
