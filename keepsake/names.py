@@ -22,7 +22,7 @@ _RESERVED_WORDS = """
     me self myself here there all any you yourself everyone everybody someone somebody anyone
     anybody nobody noone none nothing something it he she they them him her this that
     admin administrator root system server god superuser builder player guest agent evennia
-    keepsake memory assistant user narrator say says look go get give take wait whisper emote
+    keepsake memory assistant user narrator stranger say says look go get give take wait whisper emote
     north south east west up down in out
 """
 RESERVED = frozenset(_RESERVED_WORDS.split()) | COMMON_WORDS - {"may", "will"}
@@ -54,6 +54,8 @@ _ASCII = str.maketrans(
     }
 )
 _LONGEST_FOLDER = 80
+_ARTICLE = re.compile(r"^(?:the|an?|my|your|our) ")
+"""What makes no other name of a word: "The Quay" is the quay."""
 
 
 def check_agent_name(name: str, taken: Iterable[str] = ()) -> str:
@@ -84,9 +86,10 @@ def check_agent_name(name: str, taken: Iterable[str] = ()) -> str:
 def name_within(name: str, taken: Iterable[str]) -> str:
     """Return the name of somebody else that this name holds as words; empty if there is none.
 
-    Lines that others read begin with a name, so "Old Mira" would be taken for Mira.
+    Lines that others read begin with a name, so "Old Mira" would be taken for Mira, and what
+    "Mira's" does for something of hers.
     """
-    words = [skeleton(word) for word in name.split()]
+    words = [skeleton(word.removesuffix("'s")) for word in name.split()]
     for other in taken:
         theirs = [skeleton(word) for word in other.split()]
         starts = range(len(words) - len(theirs) + 1) if theirs else ()
@@ -111,7 +114,7 @@ def check_player_name(
         NameRefused: An agent may not have it either, or it is one of those words.
     """
     cleaned = check_agent_name(name, taken)
-    word = cleaned.casefold()
+    word = _ARTICLE.sub("", cleaned.casefold())
     is_name = word == "may"  # the one function word that many people are called
     if not is_name and (word in COMMON_WORDS or word in words):
         raise NameRefused(

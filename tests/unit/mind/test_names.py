@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keepsake.errors import NameRefused
-from keepsake.names import LONGEST, check_agent_name, check_player_name, folder_name
+from keepsake.names import LONGEST, check_agent_name, check_player_name, folder_name, name_within
 from tests.sentences import table
 from world.vocabulary import world_words
 
@@ -33,7 +33,7 @@ def test_a_name_that_looks_like_a_taken_one_is_refused(typed, other):
         check_agent_name(typed, taken=["Zed", other])
 
 
-@pytest.mark.parametrize("name", ["Will", "will", "WILL", "Soup", "Kettle", "Mother"])
+@pytest.mark.parametrize("name", ["Will", "WILL", "Soup", "Mother", "The Quay", "My Soup"])
 def test_a_player_has_no_word_of_the_world_as_a_name(name):
     with pytest.raises(NameRefused, match="is a word that people here use"):
         check_player_name(name, words=world_words())
@@ -42,6 +42,16 @@ def test_a_player_has_no_word_of_the_world_as_a_name(name):
 @pytest.mark.parametrize("name", ["Tom", "Rose", "May", "Raven", "Luna", "Will Harrow", "Old Tom"])
 def test_a_player_may_have_any_other_name_and_a_word_beside_a_name(name):
     assert check_player_name(name, words=world_words()) == name
+
+
+@pytest.mark.parametrize("name", ["Old Mira", "Mira the Second", "Mira's", "Mira's Tom"])
+def test_a_name_that_holds_another_is_known(name):
+    assert name_within(name, taken=["Zed", "Mira"]) == "Mira"
+
+
+@pytest.mark.parametrize("name", ["Mirabelle", "O'Mira", "Anne-Lise", "Tom"])
+def test_a_name_that_only_begins_like_another_is_no_matter(name):
+    assert name_within(name, taken=["Zed", "Mira"]) == ""
 
 
 @given(st.text(max_size=200))
