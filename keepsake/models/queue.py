@@ -329,7 +329,10 @@ class ModelServer:
         elif outcome is not None:
             self.failures += 1
             self.last_error = str(outcome)
-            if isinstance(outcome, (ModelUnavailable, ModelFailed, ModelMissing, ModelTimeout)):
+            wrong = isinstance(outcome, (ModelUnavailable, ModelFailed, ModelMissing, ModelTimeout))
+            # A call that was not sent says nothing new. It must not put off the check that finds
+            # the server again, or a busy world would never find it.
+            if wrong and outcome is not ticket.model.down:
                 self.due = max(time.monotonic() + RECHECK_SECONDS, outcome.until)
                 self.set_health(str(outcome))
         deliver(ticket, outcome)

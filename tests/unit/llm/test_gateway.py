@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -12,7 +13,7 @@ import pytest
 from game.simulation.timeline import Timeline, TimelineGateway
 from keepsake.errors import ConfigError, ModelMissing, ModelUnavailable
 from keepsake.models import gateway as gateways
-from keepsake.models import http
+from keepsake.models import http, queue
 from keepsake.models.gateway import Gateway
 from keepsake.models.profiles import ModelProfile, Profiles
 from keepsake.models.queue import READY, ModelServer, Outcome, Priority
@@ -190,6 +191,26 @@ def test_a_missing_server_is_reported_and_used_once_it_starts(home: Places, owne
         with FakeModelServer(port):
             until(lambda: ollama_status(gateway, owner).health == READY)
             assert gateway.generate("agent", lambda _: GenerationRequest("x")).text
+
+
+def test_a_server_that_is_back_is_found_however_often_it_is_asked_meanwhile(
+    home: Places, owner: Owner, monkeypatch: pytest.MonkeyPatch
+):
+    for module in (queue, gateways):
+        monkeypatch.setattr(module, "RECHECK_SECONDS", 1.0)
+    port = free_base()
+    configure(home, f"http://127.0.0.1:{port}")
+    with running_gateway(home, owner) as gateway:
+
+        def answers() -> bool:
+            with suppress(ModelUnavailable):
+                return bool(gateway.generate("agent", lambda _: GenerationRequest("x")).text)
+            return False
+
+        until(lambda: "ollama serve" in ollama_status(gateway, owner).health)
+        assert not answers()
+        with FakeModelServer(port):
+            until(answers)
 
 
 def test_a_server_that_asks_for_a_pause_of_centuries_is_asked_again(
