@@ -22,8 +22,8 @@ _RESERVED_WORDS = """
     me self myself here there all any you yourself everyone everybody someone somebody anyone
     anybody nobody noone none nothing something it he she they them him her this that
     admin administrator root system server god superuser builder player guest agent evennia
-    keepsake memory assistant user narrator stranger say says look go get give take wait whisper emote
-    north south east west up down in out
+    keepsake memory assistant user narrator stranger say says look go get give take wait whisper
+    emote north south east west up down in out
 """
 RESERVED = frozenset(_RESERVED_WORDS.split()) | COMMON_WORDS - {"may", "will"}
 """Words that commands, prompts or sentences read as something other than a name."""
