@@ -143,7 +143,7 @@ class MemoryTools:
             rests_on = (act,) if act else ()
             self.memory.remember(what, place=place, rests_on=rests_on, witnesses=witnesses)
 
-        tool = self._tool(command, to, act, known, witnesses, opens)
+        tool = self._tool(command, to, act, known=known, witnesses=witnesses, opens=opens)
         given = self._with_source(command, seen) if command.verb in WRITES else command
         return self._services.in_thread(lambda: tool(given, place), TOOL_SECONDS).addBoth(archive)
 
@@ -152,6 +152,7 @@ class MemoryTools:
         command: Command,
         to: Person | None,
         act: int,
+        *,
         known: Known,
         witnesses: tuple[PersonId, ...] | None,
         opens: tuple[int, ...],
