@@ -100,6 +100,13 @@ def test_an_agent_is_woken_within_a_minute_of_its_plans_time_and_once(village):
     assert village.book.items[0].state is PlanState.DOING
 
 
+def test_a_plan_for_the_end_of_the_calendar_keeps_no_other_from_its_time(village):
+    village.book.path.write_text("- [ ] 9999-12-31 23:59: rest\n- [ ] 2026-11-28 20:15: cook\n")
+    village.book.adopt()
+    village.pass_by(15 * 60)
+    assert set(village.names) == {"cook"}
+
+
 def test_it_is_woken_early_enough_to_walk(village):
     village.ways["The Quay"] = 120.0
     village.add(minutes=15, where="The Quay")

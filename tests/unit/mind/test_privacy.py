@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from keepsake.archive.privacy import PrivateWords, is_private, redacted
+from keepsake.archive.privacy import PrivateWords, is_private, is_redacted, redacted
 from keepsake.archive.records import MemoryKind
+from keepsake.happening import ME, Deed, Person, Pose
 from tests.memories import did, old_memory, seen
 from tests.unit.mind.journals import result, told
 from tests.unit.mind.journals import seen as heard_line
@@ -50,6 +51,22 @@ def test_private_words_and_reasons_are_redacted(memory):
     assert "loft" not in shown.text
     assert shown.reason == ""
     assert not is_private(told(1, "The key is below the stone."))
+
+
+@pytest.mark.parametrize(
+    "what",
+    [
+        Pose(actor=Person("Tom", TOM), gesture="points below the stone.", shown="Tom points."),
+        Pose(actor=ME, gesture="points below the stone.", shown="emote points."),
+        Deed(actor=ME, verb="plan", objects=("dig below the stone",), shown="plan dig."),
+        Deed(actor=Person("Tom", TOM), verb="dig", outcome="A stone moves.", shown="Tom digs."),
+    ],
+)
+def test_nothing_of_a_private_act_is_left(what):
+    shown = redacted(replace(HEARD, what=what, witnesses=(TOM,)))
+    assert "stone" not in str(shown.to_record())
+    assert "stone" not in shown.line
+    assert is_redacted(shown)
 
 
 def test_private_words_are_read_from_an_archive(memory):
