@@ -263,6 +263,7 @@ def _with_books(
         pinned=tuple(books.pinned.shown),
         noticed=tools.memory.commitments.lines(first, lambda number: may.may_hear([number])),
         journal=books.journal_lines(private, first, _partner_id(context)),
+        portraits=tuple(page.portrait for page in pages if page.portrait),
     )
 
 
