@@ -29,6 +29,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from heapq import nsmallest
 from typing import Any
 
 import frontmatter
@@ -103,9 +104,12 @@ class PersonPage:
             by_text.pop(each.shown, None)  # it becomes the newest
             by_text[each.shown] = each
         lines = list(by_text.values())
-        while len(lines) > MOST_LINES:
-            lines.remove(min(lines[:-_NEWEST], key=lambda each: len(telling(each.text))))
-        return replace(self, lines=tuple(lines))
+        excess = max(len(lines) - MOST_LINES, 0)
+        older = range(len(lines) - _NEWEST) if excess else ()
+        said_least = nsmallest(excess, older, key=lambda place: len(telling(lines[place].text)))
+        dropped = frozenset(said_least)
+        kept = (each for place, each in enumerate(lines) if place not in dropped)
+        return replace(self, lines=tuple(kept))
 
 
 def with_memories(page: PersonPage | None, key: str, memories: Sequence[Memory]) -> PersonPage:
