@@ -82,7 +82,11 @@ class Spans:
             seconds = event.seconds
             own = _COMPACTION
             failed = event.outcome is CompactionOutcome.FAILED
-        made: dict[str, Any] = {f"keepsake.{name}": getattr(event, name) for name in own}
+        values = ((name, getattr(event, name)) for name in own)
+        # What is not known has no value: a server may not say how much it had cached.
+        made: dict[str, Any] = {
+            f"keepsake.{name}": each for name, each in values if each is not None
+        }
         made |= {"gen_ai.operation.name": what, "gen_ai.agent.name": event.agent}
         made |= {"gen_ai.request.model": event.model} if event.model else {}  # empty: by rule
         made["gen_ai.usage.input_tokens"] = event.prompt_tokens

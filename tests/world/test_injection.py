@@ -21,6 +21,7 @@ from keepsake.agent.runtime import Runtime
 from keepsake.archive.records import MemoryKind
 from keepsake.books.kept_lines import PINNED_LIMIT as PINS_LIMIT
 from keepsake.books.kept_lines import PROMISED_LIMIT as PROMISES_LIMIT
+from keepsake.books.notes import MOST_NOTES
 from keepsake.contrib.evennia.audit import AUDIT, newest
 from keepsake.language.tokens import estimate_tokens
 from keepsake.prompt import verbs
@@ -28,7 +29,7 @@ from tests.world.test_private_words import PrivateWorld, secrets_in
 
 ATTACKS = Path(__file__).parents[1] / "data" / "injection" / "attacks.jsonl"
 VERBS = frozenset(verb.name for verb in verbs.VERBS)
-MOST_NOTES = 60
+
 _PLAIN = re.compile(r"[^\w\s,.!?'@=/:;-]")
 
 

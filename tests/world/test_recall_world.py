@@ -54,10 +54,6 @@ class RecallWorld(AgentsWorld):
         assert heading in prompt, prompt
         return prompt.split(f"{heading}\n")[1].split("\n]\n")[0].splitlines()
 
-
-class TestRelated(RecallWorld):
-    """Memories that a prompt gets without a tool call."""
-
     def edit_summary(self, text):
         """Edit the short-term summary by hand."""
         memory = self.mind.memory.memory
@@ -66,6 +62,10 @@ class TestRelated(RecallWorld):
         path.write_text(source.replace(memory.context().recent.text, text), "utf-8")
         memory.adopt_edits()
         assert memory.context().recent.text == text
+
+
+class TestRelated(RecallWorld):
+    """Memories that a prompt gets without a tool call."""
 
     def test_recall_brings_back_what_left_the_window_and_bears_on_the_question(self):
         self.say(*FACTS, *CHATTER)

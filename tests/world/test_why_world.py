@@ -62,6 +62,7 @@ class TestWhy(WhyWorld):
     def answer_about_edwin(self) -> None:
         """Let Mira answer by a memory that is no longer in her window."""
         self.say(*FACTS, *CHATTER)
+        self.edit_summary("- Tom talked of his life.")  # what a summary says is not recalled
         self.ask("Where does my brother Edwin mend nets?", "> say In Ostrey, he mends nets. | kind")
 
     def test_what_led_to_an_act_down_to_the_raw_memories(self):
