@@ -115,6 +115,24 @@ class TestPlans(AgentsWorld):
         assert "say nothing of it" in prompt
         assert not any("chest" in line or "willow" in line for line in heard)
 
+    def test_a_whispered_plan_that_is_done_before_others_is_told_to_nobody_else(self):
+        self.replies = ["I will.\n> plan in 10 minutes, Tom: fetch the chest", "> wait"]
+        self.char1.execute_cmd("whisper Mira = Fetch the chest under the willow in ten minutes.")
+        self.pass_time(5)
+        self.char1.move_to(self.quay)
+        ada = self.add_player(2, "Ada")
+        self.replies = ["> done 1", "> wait"]
+        self.pass_minutes(12)
+        assert not self.plans.current
+        before = len(self.prompts())
+        self.replies = ["Nothing.", "> wait"]
+        for line in ("Good morning.", "What have you done?"):
+            ada.execute_cmd(f"talk Mira {line}")
+            self.pass_time(6)
+        asked = self.prompts()[before:]
+        assert asked
+        assert not any("chest" in prompt or "willow" in prompt for prompt in asked)
+
     def whisper_before(self) -> None:
         """Let Tom whisper something, alone with Mira."""
         self.char2.move_to(self.add_room("The Loft"), quiet=True)
