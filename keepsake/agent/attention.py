@@ -76,6 +76,7 @@ class Impulse:
     plan: int = 0  # the number of the plan that is due; 0 for none
     why: str = ""  # why the plan is due, or what an idle thought may begin something from
     confided: frozenset[str] | None = None  # who alone may know of the plan; None for anybody
+    failed: bool = False  # whether a model was asked for it before, and gave no answer
     who: str = field(init=False)
     priority: Urgency = field(init=False)
     key: str = field(init=False)
@@ -222,6 +223,11 @@ class Attention:
         met = self._met.items()
         return any(now - at < TALK_SECONDS and who in self.present for who, at in met)
 
+    def waiting_of(self, key: str) -> Impulse | None:
+        """Return what waits in a slot, behind the current thought; None for nothing."""
+        waiting = self._waiting.get(key)
+        return waiting.impulse if waiting is not None else None
+
     # -- the schedule
 
     def upcoming(self) -> tuple[float, Impulse] | None:
@@ -298,4 +304,6 @@ def _merged(old: Impulse, new: Impulse) -> Impulse:
     """Merge two impulses of one person: keep the newer one, unless the older is more urgent."""
     urgency = {kind: rank for rank, kind in enumerate(DIRECT)}
     asks = new if urgency.get(new.kind, -1) >= urgency.get(old.kind, -1) else old
-    return replace(asks, memory=asks.memory or old.memory or new.memory)
+    return replace(
+        asks, memory=asks.memory or old.memory or new.memory, failed=old.failed and new.failed
+    )

@@ -37,6 +37,7 @@ from keepsake.agent.surroundings import (
     talkativeness,
 )
 from keepsake.agent.turns.aside import AsideAnswer, ask_aside
+from keepsake.agent.turns.context import unanswered
 from keepsake.agent.turns.prompting import preview
 from keepsake.agent.turns.reading_ahead import read_ahead
 from keepsake.agent.turns.turn import Turn
@@ -180,9 +181,32 @@ class Thinker:
             return  # the next line of their talk answers it
         if event.kind in DIRECT and event.source and event.who not in self._attention.present:
             event = replace(event, kind=ImpulseKind.HEARD)  # a shout from another room
-        if self._attention.notice(event, self._seconds()):
+        if self._attention.notice(event, self._seconds()) or self._overtakes(event):
             self.cancel_thought()
         self._set_alarm(agent)
+
+    def _overtakes(self, event: Impulse) -> bool:
+        """Drop an older line of the same person that no model answered, for a newer one.
+
+        Returns:
+            Whether the current thought tries that older line again, and has said nothing yet.
+        """
+        old = self._unanswered.get(event.key)
+        if event.failed or event.kind not in DIRECT or old is None or not old.failed:
+            return False
+        del self._unanswered[event.key]
+        turn = self.turn
+        is_tried = turn is not None and turn.impulse.key == event.key and turn.impulse.failed
+        if is_tried and turn is not None and turn.has_begun:
+            return False
+        self._pass_over(old)
+        return is_tried
+
+    def _pass_over(self, failed: Impulse) -> None:
+        """Record that what was said up to an impulse gets no answer any more."""
+        memory = self._memory
+        lines = unanswered(memory.memory.context().window, failed, memory.passed_over).memories
+        memory.passed_over.update(each.number for each in lines if each.number <= failed.memory)
 
     def begin_plan(self, due: Due) -> None:
         """Think of a plan that is due, as soon as no player waits.
@@ -218,11 +242,17 @@ class Thinker:
 
     def answer_waiting(self) -> None:
         """Answer the last words of players who are still here: it could not think before."""
-        unanswered = self._unanswered
-        self._unanswered = {}
-        for impulse in unanswered.values():
-            if self._update_present() is not None and impulse.who in self._attention.present:
+        agent = self._update_present()
+        for key, impulse in list(self._unanswered.items()):
+            here = agent is not None and impulse.who in self._attention.present
+            if here and self.turn is not None and self.turn.impulse.key == key:
+                continue  # it is answered now
+            if not here or self.state is AgentState.ASLEEP:
+                del self._unanswered[key]
+            if here:
                 self.notice(impulse)
+            elif impulse.failed:
+                self._pass_over(impulse)
 
     @property
     def in_talk(self) -> bool:
@@ -258,7 +288,7 @@ class Thinker:
     def close(self) -> None:
         """Stop thinking. Store on the agent which players wait for an answer."""
         self._closed = True
-        owed = [*self._attention.owed, *self._unanswered.values()]
+        owed = [*self._unanswered.values(), *self._attention.owed]  # the newest last
         if owed and (agent := self.body()) is not None:
             agent.db.owed = [(e.kind.value, e.source, e.memory, e.source_id) for e in owed]
         self.cancel_thought()
@@ -394,9 +424,7 @@ class Thinker:
         if turn is not self.turn:  # it was cancelled
             return
         if turn is not None and not turn.dropped:
-            self._unanswered.pop(turn.impulse.key, None)
-            if turn.is_unanswered or (self.state is AgentState.PAUSED and not turn.did):
-                self._unanswered[turn.impulse.key] = turn.impulse
+            self._keep_unanswered(turn)
             self._follow_plan(turn)
         self._pause.cancel()
         self.turn = None
@@ -405,3 +433,17 @@ class Thinker:
             self._read_ahead(turn.impulse)  # the person will speak again
         self._attention.ended(self._seconds(), spoke=spoke)
         self.schedule()
+
+    def _keep_unanswered(self, turn: Turn) -> None:
+        """Keep a line without an answer for another try, unless its speaker has gone on."""
+        impulse = turn.impulse
+        self._unanswered.pop(impulse.key, None)
+        if turn.is_unanswered:
+            impulse = replace(impulse, failed=True)
+            newer = self._attention.waiting_of(impulse.key)
+            if newer is not None and newer.kind in DIRECT:
+                self._pass_over(impulse)
+                return
+        elif self.state is not AgentState.PAUSED or turn.did:
+            return
+        self._unanswered[impulse.key] = impulse

@@ -88,6 +88,8 @@ class Scene:
     # the deeds for a model that calls tools, each with its usage
     tools: tuple[tuple[Verb, str], ...] = ()
     answers: tuple[int, ...] = ()  # the numbers of the memories that are answered
+    # the numbers of what was said to the character that gets no answer any more
+    passed_over: frozenset[int] = frozenset()
     portraits: tuple[str, ...] = ()  # what the pages of those here conclude; `people` shows it
     # the numbers of private memories on which promises, plans and pages rest that are shown
     private: tuple[int, ...] = ()
@@ -127,7 +129,7 @@ class Scene:
 _PARAGRAPHS = ("persona", "longterm", "recent")
 _WITH_MARKUP = ("deeds", "options", "commands")
 """Not cleaned: ``<thing>`` is a placeholder."""
-_DATA = ("window", "tools", "answers", "portraits", "private")
+_DATA = ("window", "tools", "answers", "passed_over", "portraits", "private")
 """Fields that are no variables."""
 _VARIABLES = tuple(each.name for each in fields(Scene) if each.name not in _DATA)
 TALK_VARIABLES = frozenset({*_VARIABLES, "always", "talk", "window", "cursor"})

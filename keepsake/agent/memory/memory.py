@@ -55,6 +55,8 @@ class MemoryComponent:
         private: Which memories are private, and with whom they are shared.
         commitments: Its promises, and the rules that it follows.
         waiting: The memories that wait for the disk, in order.
+        passed_over: The numbers of what people said to the agent that no model answered, and that
+            gets no answer any more: its speaker has gone on, or left. A restart forgets them.
     """
 
     def __init__(self, ref: AgentRef, books: Books, services: Runtime) -> None:
@@ -66,6 +68,7 @@ class MemoryComponent:
         self.private = PrivateWords(unread=ALL)  # until the archive is opened
         self.commitments = books.commitments
         self.waiting: deque[Line] = deque(services.spill.of(ref.folder.name))
+        self.passed_over: set[int] = set()
         self._books = books
         self._services = services
         self._spilled = bool(self.waiting)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -70,7 +70,7 @@ def context_of(agent: Body, impulse: Impulse, memory: MemoryComponent) -> TurnCo
     if impulse.kind not in ANSWERED or not impulse.source:
         stale = impulse.kind in _OVERHEARD and not _is_news(memory.memory.context().window)
         return TurnContext(impulse, answered=stale)
-    waiting = unanswered(memory.memory.context().window, impulse)
+    waiting = unanswered(memory.memory.context().window, impulse, memory.passed_over)
     whispered = any(map(is_private, waiting.memories))
     alone = frozenset({impulse.source_id} - {""})
     audience = alone if whispered else frozenset(map(identity_of, people_near(agent)))
@@ -141,8 +141,14 @@ def renewed(
     )
 
 
-def unanswered(window: Sequence[Memory], impulse: Impulse) -> Unanswered:
-    """Find what the source of an impulse did or said since the agent's last answer."""
+def unanswered(
+    window: Sequence[Memory], impulse: Impulse, passed_over: Collection[int] = ()
+) -> Unanswered:
+    """Find what the source of an impulse did or said since the agent's last answer.
+
+    Args:
+        passed_over: The numbers of memories that get no answer any more.
+    """
     person = impulse.person
     since = 0
     for memory in reversed(window):
@@ -158,7 +164,9 @@ def unanswered(window: Sequence[Memory], impulse: Impulse) -> Unanswered:
     waiting = tuple(
         memory
         for memory in window
-        if memory.number > since and (memory.number == impulse.memory or _is_from(memory, person))
+        if memory.number > since
+        and memory.number not in passed_over
+        and (memory.number == impulse.memory or _is_from(memory, person))
     )
     words = (speech.words for memory in waiting if (speech := memory.heard) is not None)
     return Unanswered(waiting, " ".join(words), since)

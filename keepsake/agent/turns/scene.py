@@ -141,7 +141,8 @@ def scene_of(
     window = private.heard_by(shown, context.audience)
     if extra is not None:
         window = (*window, extra)
-    waiting = unanswered(window, context.impulse) if context.partner else NOTHING
+    passed_over = tools.memory.passed_over
+    waiting = unanswered(window, context.impulse, passed_over) if context.partner else NOTHING
     # What is answered, repeated if something else that is answered came after it.
     late = context.partner is not None and came_after(window, waiting, context.partner)
     invitation = invitation_to(tools, context)
@@ -153,6 +154,7 @@ def scene_of(
     return replace(
         scene,
         window=window,
+        passed_over=frozenset(passed_over),
         words=waiting.words if late else "",
         asked="" if late else waiting.words,
         invitation=invitation.line if invitation is not None else "",

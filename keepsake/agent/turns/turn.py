@@ -129,6 +129,11 @@ class Turn:
         return any(each.spoke for each in self.attempts)
 
     @property
+    def has_begun(self) -> bool:
+        """Whether any part of an answer was said or done, also before its end."""
+        return bool(self._state.acts) or any(each.did for each in self.attempts)
+
+    @property
     def did(self) -> bool:
         """Whether any part of the last answer was done."""
         return bool(self.attempts) and self.attempts[-1].did

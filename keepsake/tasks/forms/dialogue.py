@@ -24,6 +24,13 @@ _STOP = ("\n", "(")
 """Strings that end an answer. Text in brackets is an event, not speech."""
 
 
+def newest_words(scene: Scene) -> str:
+    """Return what the partner said last of all that is answered: a small model answers one line."""
+    heard = [each.heard for each in scene.window if each.number in scene.answers]
+    said = [each.words for each in heard if each is not None]
+    return said[-1] if said else scene.words
+
+
 class DialogueForm(PromptForm):
     """A dialogue to continue: ``Tom: Hello.``, ``Mira:``."""
 
@@ -46,12 +53,14 @@ class DialogueForm(PromptForm):
         """Return the dialogue. It has no rule about secrets, so the persona is shown without."""
         scene = replace(scene, persona=" ".join(open_lines(scene.persona)))
         name = scene.name
-        talk = [*filter(None, (dialogue_line(memory, name) for memory in scene.window))]
+        # A question without an answer would be continued as if it were asked again.
+        window = [each for each in scene.window if each.number not in scene.passed_over]
+        talk = [*filter(None, (dialogue_line(memory, name) for memory in window))]
         # The lines grow to twice the least number and are then cut back to it, so that most
         # prompts begin like the previous one and the server's prefix cache works.
         talk = talk[max(len(talk) // LAST_LINES - 1, 0) * LAST_LINES :]
         if scene.words:  # others have spoken since
-            talk.append(f"{for_prompt(scene.partner)}: {for_prompt(scene.words)}")
+            talk.append(f"{for_prompt(scene.partner)}: {for_prompt(newest_words(scene))}")
         lines: list[PromptLine] = []
         shown = scene
         instructions = ""

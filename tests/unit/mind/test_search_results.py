@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -11,8 +12,9 @@ from keepsake.agent.memory.search_results import SearchResult, line_of, result_l
 from keepsake.agent.settings import RecallConfig
 from keepsake.agent.turns.context import unanswered
 from keepsake.agent.turns.excerpts import excerpts_of, told_lines
-from keepsake.archive.records import MemoryKind
-from keepsake.happening import Person
+from keepsake.archive.privacy import redacted
+from keepsake.archive.records import Memory, MemoryKind
+from keepsake.happening import ME, Manner, Person, Speech
 from keepsake.language.tokens import estimate_tokens
 from keepsake.memory.types import MemoryContext
 from keepsake.recall.documents import Document, DocumentKind, Hit
@@ -71,6 +73,21 @@ def test_lines_of_one_talk_make_one_excerpt():
     numbers = [each.text.rpartition("(")[2] for each in excerpts]
     assert numbers == ["memories 10-15)", "memory 20)"], "nothing twice, and no other day"
     assert [each.numbers for each in excerpts] == [(10, 11, 12, 13, 14, 15), (20,)]
+
+
+def test_an_excerpt_does_not_rest_on_whispers_whose_words_are_left_out():
+    tom = Person("Tom", "7-1")
+    whisper = Speech(speaker=tom, words="I sank it.", to=(ME,), manner=Manner.WHISPER)
+    around = (
+        old_memory(9, NOON, HEARD, 'Tom says to you, "Well?"', source="Tom"),
+        redacted(Memory(11, NOON, whisper)),
+        redacted(Memory(12, NOON, replace(whisper, speaker=ME, to=(tom,)))),
+    )
+    hits = (memory_hit(10, 'Tom says to you, "The boat lies deep."'),)
+    (found,) = excerpts_of(SearchResult(hits, around), by_name)
+    assert found.numbers == (9, 10)
+    assert "speak alone" not in found.text
+    assert "whisper" not in found.text
 
 
 def test_words_to_somebody_else_wait_for_no_answer():
