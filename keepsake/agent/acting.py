@@ -66,6 +66,7 @@ class Act:
     # fires when the act is done and its result is in the memory; None if nothing is done
     result: Deferred[Any] | None = None
     memory: int = 0  # number of its memory; 0 if it is not archived, or not yet
+    sets_off: bool = False  # whether it has begun a walk, so that the agent is elsewhere soon
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,11 +289,12 @@ class Actor:
         witnesses: tuple[PersonId, ...] | None,
     ) -> Act:
         """Start a walk through several exits, or remember why there is no way."""
-        if why := self.walk(agent, command.words, number):
+        why = self.walk(agent, command.words, number)
+        if why:
             shown = f"You tried to walk to {command.words}: {why}"
             refusal = Result(verb=KnownVerb.WALK, act=number, done=False, shown=shown)
             self._memory.remember(refusal, place=place_of(agent), witnesses=witnesses)
-        return Act(command, memory=number)
+        return Act(command, memory=number, sets_off=not why)
 
     def _do_in_game(self, agent: Body, act: CurrentAct) -> Act:
         """Run the game's command for an act, as if the agent had typed it."""

@@ -219,6 +219,38 @@ class TestPlans(AgentsWorld):
         assert "(you did: > drop cup)" in second
         assert "(you did: > drop cup; > walk the Quay)" in third
 
+    def walk_for_tom(self, *replies):
+        """Let Mira have a plan in three minutes, and carry it out so."""
+        self.ask("Do it.", "> plan in 3 minutes: fetch the almanac")
+        self.replies = [*replies, "> wait"]
+        self.pass_minutes(4)
+
+    def test_what_is_meant_for_the_end_of_a_walk_is_not_done_at_its_beginning(self):
+        crown = self.add_thing("crown")
+        crown.location = self.quay
+        cup = self.add_thing("cup")
+        self.walk_for_tom("> walk to the Quay\n> get cup", "> get crown")
+        assert cup.location is self.mira.home
+        assert crown.location is self.mira
+        assert any("You did not get yet: you are on your way" in line for line in self.lines())
+
+    def test_a_walk_that_is_broken_off_is_known_and_its_plan_goes_on(self):
+        far = self.add_room("The Mole")
+        self.add_exits(self.quay, "out", "in", far)
+        self.ask("Do it.", "> plan in 3 minutes: see the mole")
+        self.replies = ["> walk to the Mole", "> wait"]
+        for _ in range(300):
+            self.time.time += timedelta(seconds=1)
+            self.pass_time(1)
+            if self.mira.mind.sleeper.walking:
+                break
+        self.char1.move_to(self.mira.location, quiet=True)
+        self.ask("A word, Mira?", "Yes?")
+        assert any("You did not get there" in line for line in self.lines())
+        self.replies = ["> walk to the Mole", "> done mole", "> wait"]
+        self.pass_minutes(3)
+        assert self.mira.location is far
+
     def test_players_see_what_is_planned_with_them_and_no_surprise(self):
         tom = Person("Tom", "12-1")
         plans = [

@@ -156,7 +156,7 @@ class Sleeper:
         """Take in an event. An agent that players address does not go to bed."""
         if event.from_player and event.kind in (*_ADDRESSED, ImpulseKind.GIVEN):
             self._last_spoken = self._services.seconds()
-            self.stop_walking()
+            self._break_off()
 
     def close(self) -> None:
         """Stop, because the server stops or the agent is gone. A sleeping agent stays asleep."""
@@ -174,12 +174,15 @@ class Sleeper:
         self._walk_to(arrived, _ERRAND, goal)
 
     def come_home(self) -> None:
-        """Go back to the place that it keeps, because a guest has come; not during a talk."""
+        """Go back to the place that it keeps, because a guest has come.
+
+        A talk, a plan and a walk that it wants to make itself come first.
+        """
         agent = self._body()
         if agent is None or self.asleep or agent.db.paused or agent.has_account:
             return
-        called = self._walk is not None and self._walk.manner is _CALLED
-        if called or self._thinker.in_talk:
+        on_its_way = self._walk is not None and self._walk.manner in (_CALLED, _ERRAND)
+        if on_its_way or self._thinker.in_talk or self._thinker.is_occupied:
             return
         self._thinker.cancel_thought()  # the thought might make it walk elsewhere
         self._walk_to(self._greet_guests, _CALLED)
@@ -205,11 +208,18 @@ class Sleeper:
         self._walk = None
         self._next.cancel()
 
+    def _break_off(self) -> None:
+        """Stop the current walk before its goal. An agent that wanted to get there is told so."""
+        walk = self._walk
+        self.stop_walking()
+        if walk is not None and walk.manner is _ERRAND:
+            walk.arrived()
+
     def _walk_to(
         self, arrived: Callable[[], None], manner: str = _TIRED, goal: RoomObject | None = None
     ) -> None:
         """Start a walk to a room. An agent that is already there arrives at once."""
-        self.stop_walking()
+        self._break_off()
         if (agent := self._body()) is None:
             return
         self._walk = walk = _Walk(manner, goal or agent.home or agent.location, arrived)

@@ -151,6 +151,9 @@ class Answering:
         if isinstance(read, Command):
             if read.verb == KnownVerb.DONE and any(act.refusal for act in self._state.acts):
                 return self._refused(read.verb, "You tried to end a plan: one of its steps failed")
+            if read.verb not in PRIVATE and any(act.sets_off for act in self._state.acts):
+                told = f"You did not {read.verb} yet: you are on your way. Do it when you are there"
+                return self._refused(read.verb, told)
             aloud = read.verb != KnownVerb.WHISPER
             if read.verb == KnownVerb.TALK and (fault := self._fault(read.words, aloud=aloud)):
                 return Act(None, fault)
