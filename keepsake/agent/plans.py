@@ -38,6 +38,9 @@ AGAIN_SECONDS = 60.0
 """How long an agent that did not begin a due plan is left alone before it is woken again."""
 STEP_SECONDS = 4.0
 """Seconds after a deed before a plan of several steps goes on, so that its result is perceived."""
+SOON = timedelta(minutes=5)
+"""How long before the time of a plan an agent does not set out on its ordinary day any more. A walk
+through a village takes a minute or less, and a thought some seconds."""
 BUSY = timedelta(hours=1)
 """How long a plan that was begun and not ended keeps an agent from its ordinary day."""
 HOUR = 3600.0
@@ -237,12 +240,18 @@ class Plans:
 
     @property
     def occupies(self) -> bool:
-        """Whether the agent is about a plan now, so that its ordinary day has to wait."""
+        """Whether the agent is about a plan now, or soon, so that its ordinary day has to wait."""
+        if not self.enabled:
+            return False
+        now = self._services.clock.now()
+        times = (each.at for each in self.book.current if each.state is PlanState.OPEN)
+        if any(at is not None and timedelta() <= at - now < SOON for at in times):
+            return True
         plan = self.begun
-        if plan is None or not self.enabled:
+        if plan is None:
             return False
         if plan.at is not None:
-            return self._services.clock.now() - plan.at < BUSY
+            return now - plan.at < BUSY
         woken = self._woken.get(plan.number)
         return woken is not None and self._services.seconds() - woken < BUSY.total_seconds()
 

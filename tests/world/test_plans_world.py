@@ -251,6 +251,15 @@ class TestPlans(AgentsWorld):
         self.pass_minutes(3)
         assert self.mira.location is far
 
+    def test_shortly_before_a_plan_the_ordinary_day_waits(self):
+        self.ask("Come at ten past?", "> plan in 10 minutes, Tom: show him the ferry")
+        clock = self.mind.plans
+        assert not clock.occupies
+        self.time.time += timedelta(minutes=6)
+        assert clock.occupies
+        self.plans.set_state(self.plans.current[0], PlanState.DROPPED, "he left")
+        assert not clock.occupies
+
     def test_players_see_what_is_planned_with_them_and_no_surprise(self):
         tom = Person("Tom", "12-1")
         plans = [
