@@ -136,7 +136,7 @@ class Occasions:
             if not _spoke_today(window, identity_of(person), now):
                 text = f"You have not spoken with {name_of(person, agent)} today."
                 yield Occasion(_greeting(person), text, person)
-        if not _has_acted(window, now):
+        if part != DAYTIMES[0] and not _has_acted(window, now):  # at night it only goes to bed
             yield Occasion(f"hour {part}", f"It is {part} now.")
 
     def _plans_with_time(self, part: str) -> Iterator[Occasion]:
