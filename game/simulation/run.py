@@ -127,8 +127,9 @@ class Simulation:
             agents = [member.name for member in record_cast(self._lab.folder)]
             self._plan_visits()
             Measuring(self._lab.folder, plan, timeline, self._since).schedule()
-            timeline.run_until(plan.seconds - self._since, self._after_moment)
-            timeline.settle()
+            if self._since < plan.seconds:  # else only questions are left, and nothing may happen
+                timeline.run_until(plan.seconds - self._since, self._after_moment)
+                timeline.settle()
             self._check()
             done = self._seconds_done()
             if done >= plan.seconds:

@@ -136,8 +136,15 @@ class Occasions:
             if not _spoke_today(window, identity_of(person), now):
                 text = f"You have not spoken with {name_of(person, agent)} today."
                 yield Occasion(_greeting(person), text, person)
-        if part != DAYTIMES[0] and not _has_acted(window, now):  # at night it only goes to bed
+        at_night = part == DAYTIMES[0]  # then it only goes to bed
+        if not (at_night or self._has_planned(now) or _has_acted(window, now)):
             yield Occasion(f"hour {part}", f"It is {part} now.")
+
+    def _has_planned(self, now: datetime) -> bool:
+        """Return whether the agent means to do something later today: it has thought of the day."""
+        plans = self.plans.shown(NOBODY) if self.plans is not None else ()
+        times = (plan.at.astimezone() for plan in plans if plan.at is not None)
+        return any(at > now and at.date() == now.date() for at in times)
 
     def _plans_with_time(self, part: str) -> Iterator[Occasion]:
         """Yield the plans that wait for nothing, once in each part of the day."""
