@@ -129,7 +129,7 @@ class Simulation:
             Measuring(self._lab.folder, plan, timeline, self._since).schedule()
             if self._since < plan.seconds:  # else only questions are left, and nothing may happen
                 timeline.run_until(plan.seconds - self._since, self._after_moment)
-                timeline.settle()
+            timeline.settle()
             self._check()
             done = self._seconds_done()
             if done >= plan.seconds:
