@@ -25,15 +25,24 @@ class Agent(AgentMixin, Character):
     is_everyday = days.is_everyday
 
     def usual_day(self) -> str:
-        """Return the daily schedule as a line: ``6-9 at The Kettle: kneads the dough; …``."""
-        hours = []
-        for hour in self.db.day or ():
-            place = hour.get("in") or self.home
-            does = hour["does"][0] if hour.get("does") else "is there"
-            hours.append(
-                f"{hour['at']} at {place.key}: {does}" if place else f"{hour['at']}: {does}"
-            )
-        return "; ".join(hours)
+        """Return the daily schedule as a line.
+
+        For example: ``9-12 at Pump Square (if market day): sells pies; 13-14 with Bram: talks; …``.
+        """
+        return "; ".join(map(self._hour_line, self.db.day or ()))
+
+    def _hour_line(self, hour: Mapping[str, Any]) -> str:
+        """Return an entry of the schedule: when, where or with whom, in which weather, and what."""
+        place = hour.get("in") or self.home
+        where = ""
+        if name := hour.get("with"):
+            where = f" with {name}"
+        elif place:
+            where = f" at {place.key}"
+        states = " and ".join(hour.get("when") or ())
+        only = f" (if {states})" if states else ""
+        does = hour["does"][0] if hour.get("does") else "is there"
+        return f"{hour['at']}{where}{only}: {does}"
 
     def deeds_needed(self, words: str, who: Any) -> Mapping[str, str]:
         """Return what a player must do for the things of a deed that the words name."""

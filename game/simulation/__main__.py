@@ -11,6 +11,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
+from game.simulation.conditions import conditions as asked_again
 from game.simulation.config import settings_from
 from game.simulation.plan import WORKER, Lab, check_items, create, reopen
 from game.simulation.processes import ablation, run_measured
@@ -85,6 +86,13 @@ def simulate(
         int, typer.Option(min=0, max=MOST, help="How many questions each agent is asked.")
     ] = MOST,
     resume: Annotated[str, typer.Option(help="Continue the simulation of that name.")] = "",
+    conditions: Annotated[
+        str,
+        typer.Option(
+            help="Ask the agents of that finished simulation again, in copies of it: without "
+            "plans, reflection, memory.",
+        ),
+    ] = "",
 ) -> None:
     """Simulate days of the village in a world of its own, as fast as the models answer.
 
@@ -97,6 +105,8 @@ def simulate(
                 problem = f"--resume cannot change {option}: a simulation keeps its plan"
                 raise KeepsakeError(problem, "Leave it out; only --hours can be changed")
         _run(reopen(places(), resume, hours))
+    if conditions:
+        sys.exit(run_measured(places(), asked_again(places(), conditions)))
     given = read_items(items or ITEMS) if measure or ablated else ()
     plan = SimulationPlan(
         name=name,

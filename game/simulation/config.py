@@ -48,7 +48,16 @@ def write_config(places: Places, target: Path, plan: SimulationPlan) -> None:
         if file := section.text("model_file", ""):
             _write(profiles, section.name.lower(), {"model_file": str(places.models / file)})
     load(profiles)
-    for name, value in {**plan.all_settings, "recall.chroma": "none"}.items():
+    apply_settings(target, {**plan.all_settings, "recall.chroma": "none"})
+
+
+def apply_settings(target: Path, settings: Mapping[str, str]) -> None:
+    """Write settings by their full names, such as ``thinking.plans``, into a configuration.
+
+    Raises:
+        KeepsakeError: A value cannot be used.
+    """
+    for name, value in settings.items():
         file, _, key = name.partition(".")
         _write(target / f"{file}.md", "", {key: value})
     for file, form in _FILES.items():

@@ -64,8 +64,11 @@ class Interviewer:
                 agent = question.agent
                 mine = sum(each.agent == agent for each in left)
                 self._say(f"{plan.name}: asking {agent} {mine} questions")
-            if (mind := minds.get(agent)) is not None:
-                self._ask(mind, question)
+            mind = minds.get(agent)
+            if mind is None:
+                self._fail(KeepsakeError(f"The memory of {agent} is not open"))
+                continue
+            self._ask(mind, question)
         return not self._failures
 
     def _ask(self, mind: Mind, question: AskedQuestion) -> None:

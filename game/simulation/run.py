@@ -127,7 +127,8 @@ class Simulation:
             agents = [member.name for member in record_cast(self._lab.folder)]
             self._plan_visits()
             Measuring(self._lab.folder, plan, timeline, self._since).schedule()
-            timeline.run_until(plan.seconds - self._since, self._after_moment)
+            if self._since < plan.seconds:  # else only questions are left, and nothing may happen
+                timeline.run_until(plan.seconds - self._since, self._after_moment)
             timeline.settle()
             self._check()
             done = self._seconds_done()
@@ -205,17 +206,18 @@ class Simulation:
                 self._counts[UNANSWERED] += 1
                 self._failures = self._failures + 1
                 self._failure = event.problem
-            case Thought(completion_tokens=written) if written:
+            # A server that counts no tokens answers too.
+            case Thought() if event.answer or event.completion_tokens:
                 self._failures = 0
                 self._counts[THOUGHTS] += 1
-                self._counts[TOKENS] += event.prompt_tokens + written
+                self._counts[TOKENS] += event.prompt_tokens + event.completion_tokens
             case PairTalk(calls=0, problem=problem) if problem:
                 self._failures += 1
                 self._failure = problem
-            case PairTalk(completion_tokens=written) if written:
+            case PairTalk(calls=calls) if calls:
                 self._failures = 0
                 self._counts[TALKS] += 1
-                self._counts[TOKENS] += event.prompt_tokens + written
+                self._counts[TOKENS] += event.prompt_tokens + event.completion_tokens
             case MemoryChange(op=MemoryOp.APPEND):
                 self._counts[MEMORIES] += 1
             case Compaction(number=number) if number:

@@ -184,6 +184,11 @@ class Attention:
             }
             if direct:
                 self._met[event.who] = now
+        if unwanted and not event.from_player:
+            # The agents' talk has ended: what one of them said to nobody before asks nothing more.
+            waiting = self._waiting.get(SHARED_SLOT)
+            if waiting is not None and not waiting.impulse.from_player:
+                del self._waiting[SHARED_SLOT]
         if unwanted or event.aside:
             return False
         # Impulses of one person are merged, and wait longer in case the person goes on.

@@ -26,6 +26,7 @@ from keepsake.agent.surroundings import (
     number_of,
     people_near,
 )
+from keepsake.archive.message_types import BY_RULE
 from keepsake.archive.privacy import NOBODY
 from keepsake.archive.records import Memory
 from keepsake.archive.transcript import DAYTIMES
@@ -111,9 +112,14 @@ class Occasions:
             self._used.clear()
 
     def met(self, person: CharacterObject, now: datetime) -> None:
-        """Note that the agent talks with a person now, so that it need not greet them today."""
-        self._begin_day(now.astimezone().date())
-        self._used.add(_greeting(person))
+        """Note that the agent talks with a person now.
+
+        It need not greet them today, nor begin a talk of two with them in this part of the day: the
+        other may have begun this one.
+        """
+        local = now.astimezone()
+        self._begin_day(local.date())
+        self._used |= {_greeting(person), _talk(person, local)}
 
     def _all(self, agent: Body, now: datetime) -> Iterator[Occasion]:
         try:
@@ -130,7 +136,15 @@ class Occasions:
             if not _spoke_today(window, identity_of(person), now):
                 text = f"You have not spoken with {name_of(person, agent)} today."
                 yield Occasion(_greeting(person), text, person)
-        yield Occasion(f"hour {part}", f"It is {part} now.")
+        at_night = part == DAYTIMES[0]  # then it only goes to bed
+        if not (at_night or self._has_planned(now) or _has_acted(window, now)):
+            yield Occasion(f"hour {part}", f"It is {part} now.")
+
+    def _has_planned(self, now: datetime) -> bool:
+        """Return whether the agent means to do something later today: it has thought of the day."""
+        plans = self.plans.shown(NOBODY) if self.plans is not None else ()
+        times = (plan.at.astimezone() for plan in plans if plan.at is not None)
+        return any(at > now and at.date() == now.date() for at in times)
 
     def _plans_with_time(self, part: str) -> Iterator[Occasion]:
         """Yield the plans that wait for nothing, once in each part of the day."""
@@ -164,7 +178,7 @@ class Occasions:
                 continue
             key = f"news {memory.happening or memory.number} {who}"
             if by_agent:  # so that the same two do not talk after each line that one of them hears
-                key = f"talk {DAYTIMES[now.hour]} {who}"
+                key = _talk(person, now)
             name = name_of(person, agent)
             line = shorten(memory.line, _LONGEST_NEWS)
             yield Occasion(key, f"{name} may not know this yet: {line}", person)
@@ -190,6 +204,10 @@ def _greeting(person: CharacterObject) -> str:
     return f"greeting {identity_of(person)}"
 
 
+def _talk(person: CharacterObject, now: datetime) -> str:
+    return f"talk {DAYTIMES[now.hour]} {identity_of(person)}"
+
+
 def _can_listen(person: CharacterObject) -> bool:
     """Return whether a person is awake, and played by somebody."""
     played = is_agent(person) or person.has_account
@@ -205,6 +223,20 @@ def _spoke_today(window: Sequence[Memory], who: str, now: datetime) -> bool:
             return True
         heard = memory.heard
         if heard is not None and heard.speaker.id == who and heard.is_to_me_or_all:
+            return True
+    return False
+
+
+def _has_acted(window: Sequence[Memory], now: datetime) -> bool:
+    """Return whether the agent has begun or answered anything in this part of the day.
+
+    Then the hour is no news for it. This also holds after a restart, which forgets what was used.
+    """
+    for memory in reversed(window):
+        local = memory.time.astimezone()
+        if local.date() != now.date() or DAYTIMES[local.hour] != DAYTIMES[now.hour]:
+            return False
+        if memory.is_own and memory.event not in BY_RULE:
             return True
     return False
 

@@ -64,6 +64,15 @@ class SleepConfig(FileSettings):
         since = (here.hour + here.minute / 60.0 - self.wake_hour) % 24.0  # hours since it woke
         return since >= 24.0 - self.sleep_hours
 
+    def evening_before(self, moment: datetime) -> datetime:
+        """Return the moment, or the last minute of the day before if it is after midnight.
+
+        A sleeper whose night began after midnight still calls the day that is coming *tomorrow*.
+        """
+        if moment.hour >= self.wake_hour:
+            return moment
+        return datetime.combine(moment.date(), time(), moment.tzinfo) - timedelta(minutes=1)
+
     def wakes_at(self, fell_asleep: datetime) -> datetime:
         """Return when a sleep ends by itself, in the time zone of ``fell_asleep``.
 

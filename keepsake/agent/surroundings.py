@@ -295,6 +295,8 @@ def _attention_to(
     mine = {agent.key, _plain(str(agent.get_display_name(looker=speaker)))}
     if any(names(words, each) for each in mine):
         return (ImpulseKind.ADDRESSED if aloud else ImpulseKind.NAMED), False
+    if isinstance(what, Pose) and not player:
+        return None  # an agent's gesture that names nobody goes with its words, and asks nothing
     if isinstance(what, Speech) and what.manner is Manner.CHANNEL:
         return None  # it is for all who listen, wherever they are
     others = people_near(agent)

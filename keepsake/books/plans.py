@@ -81,6 +81,8 @@ _COLON = re.compile(r":(?=\s)")
 _AT = re.compile(r"(?:at|in|by|on) (?=\D)", re.I)
 _AT_END = re.compile(r"(?:\b(?:at|in|by|on)\s+)?(?:the\s+)?$", re.I)
 _WITH = re.compile(r"(?:with|to|for) ", re.I)
+_OWN_PLACE = re.compile(r"(?:^|, )at (?P<where>.+?)(?=, with |: )")
+"""The place in a line that :attr:`Plan.line` wrote."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -449,8 +451,12 @@ class PlanBook(ListBook[Plan]):
         match = _LINE.match(line)
         if match is None:
             return None
+        # The file knows no places: in a line of the game's own, "at Hale, Clocks Mended, with Ann"
+        # says itself where the place ends.
+        place = _OWN_PLACE.search(match["said"]) if match["number"] else None
+        places = [place["where"]] if place else []
         try:
-            plan = read_plan(match["said"], self._now())
+            plan = read_plan(match["said"], self._now(), places)
         except NoteRefused:
             return None  # a line of a person's own
         if plan.whom is not None and match["key"]:

@@ -76,6 +76,8 @@ def turns_of(window: Iterable[Memory], later: Later = _says_nothing) -> list[Cha
         # A stock phrase would be a bad example of an answer.
         if (own and memory.event == MessageType.SHRUG) or memory.event == MessageType.FORGOTTEN:
             continue
+        if is_redacted(memory) and not isinstance(memory.what, Speech):
+            continue  # that something private was done says nothing without the words
         passed = [when] if when != shown else _passed(before, memory, later)
         if (passed or not own) and (not turns or turns[-1].role != USER):
             turns.append(ChatTurn(USER, []))

@@ -76,6 +76,26 @@ class TestOccasions(Beginning):
         assert len(asked) == 1
         assert "It is evening now." in asked[0]
 
+    def test_the_hour_is_none_for_an_agent_with_a_plan_for_later_today(self):
+        self.mind.books.plans.add(read_plan("in 9 hours: mend the sign", self.services.clock.now()))
+        self.pass_idle()
+        before = len(self.idle_prompts())
+        self.time.time += timedelta(hours=7)
+        self.pass_idle()
+        assert self.idle_prompts()[before:] == []
+
+    def test_the_hour_is_none_for_an_agent_that_has_just_answered(self):
+        self.ask("Good day, Mira.", "And to you, Tom.")
+        self.pass_idle()
+        assert "It is afternoon now." not in "\n".join(self.idle_prompts())
+
+    def test_night_is_none(self):
+        self.pass_idle()
+        before = len(self.idle_prompts())
+        self.time.time += timedelta(hours=11)
+        self.pass_idle()
+        assert "It is night now." not in "\n".join(self.idle_prompts()[before:])
+
     def test_a_player_is_told_only_what_matters(self):
         self.say("The ferry sank this morning.")
         self.char1.move_to(self.add_room("The Quay"))
@@ -175,6 +195,23 @@ class TestPairTalk(PairTalkWorld):
         assert heard.happening == mine[0].happening
         assert heard.chain == f"Mira {number}"
         assert [each.what for each in self.bram.mind.books.plans.current] == ["sell cider"]
+
+    def test_two_agents_talk_once_in_a_part_of_the_day_whoever_begins(self):
+        number = self.tell_mira("The ferry sank this morning.")
+        self.talk = [{"by": "Mira", "says": "Tom says the ferry sank.", "memories": [number]}]
+        self.pass_idle()
+        self.talk = []
+        self.mira.move_to(self.add_room("The Cellar"), quiet=True)
+        self.char1.move_to(self.room1, quiet=True)
+        self.say("The bridge has burned.")
+        self.char1.move_to(self.add_room("The Pier"))
+        self.mira.move_to(self.room1, quiet=True)
+        self.bram.mind.thinker.schedule()
+        self.pass_idle()
+        assert len(self.talks()) == 1
+        self.time.time += timedelta(hours=7)
+        self.pass_idle()
+        assert len(self.talks()) > 1
 
     def test_what_was_told_on_may_be_told_on_again(self):
         number = self.tell_mira("The ferry sank this morning.")

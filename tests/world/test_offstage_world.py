@@ -132,6 +132,13 @@ class TestDays(Offstage):
         assert self.mira.location == self.quay
         assert 'Mira says, "I\'m only stepping out to The Quay."' in self.texts(self.joss)
 
+    def test_the_line_of_an_ordinary_day_says_with_whom_and_on_which_days(self):
+        at_the_quay = {"at": "9-12", "in": self.quay, "does": ["sells pies"]}
+        with_joss = {"at": "13-14", "with": "Joss", "in": None, "does": ["plays draughts"]}
+        self.mira.db.day = [{**at_the_quay, "when": ["market day"]}, {**with_joss, "when": []}]
+        line = "9-12 at The Quay (if market day): sells pies; 13-14 with Joss: plays draughts"
+        assert self.mira.usual_day() == line
+
 
 class TestMeetings(Offstage):
     """Mira and Joss meet on the quay in the morning and tell each other news."""

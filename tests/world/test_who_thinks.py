@@ -46,6 +46,17 @@ class TestWhoThinks(AgentsWorld):
     def test_a_gesture_to_nobody_is_thought_about_by_one_at_most(self):
         assert len(self.calls("emote looks out of the window.")) <= 1
 
+    def test_an_agents_gesture_that_names_nobody_is_seen_and_asks_for_no_thought(self):
+        bram, wren = self.agents[1:]
+        before = len(self.prompts())
+        bram.execute_cmd("emote looks out of the window.")
+        self.pass_time(30)
+        assert len(self.prompts()) == before
+        assert any("looks out of the window" in line for line in self.lines(wren))
+        bram.execute_cmd("emote nods to Wren.")
+        self.pass_time(30)
+        assert self.prompts()[-1].startswith("You are Wren.")
+
 
 class TestGone(AgentsWorld):
     """Somebody leaves before the answer comes."""

@@ -305,7 +305,8 @@ class NightWork:
         if not ask.available or not lines or len(plans.current) >= MOST_OPEN:
             return {}
         services = self._services
-        now = services.clock.now().astimezone()
+        sleep = services.sleeping.current
+        now = sleep.evening_before(services.clock.now().astimezone())
         people = [Person(page.name, page.key) for page in self._books.people.all()]
         values = {
             "persona": self.facts.persona,

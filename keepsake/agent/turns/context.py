@@ -9,7 +9,7 @@ from typing import NamedTuple
 from keepsake.agent.attention import ANSWERED, IDLE, Impulse, ImpulseKind
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.surroundings import Body, identity_of, name_of, people_near
-from keepsake.archive.message_types import MessageType
+from keepsake.archive.message_types import BY_RULE, MessageType
 from keepsake.archive.privacy import NOBODY, Audience, PrivateWords, is_private, is_redacted
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.happening import Manner, Person
@@ -87,6 +87,9 @@ def _context_of_plan(agent: Body, impulse: Impulse) -> TurnContext:
     near = people_near(agent)
     here = {identity_of(each): Person(name_of(each, agent), identity_of(each)) for each in near}
     partner = here.get(impulse.source_id)
+    if partner is None and not impulse.source_id:
+        # A plan that was made while its person was elsewhere has the name alone.
+        partner = next((each for each in here.values() if impulse.person.is_same(each)), None)
     if partner is None and len(here) == 1:
         partner = next(iter(here.values()))
     confided = impulse.confided
@@ -175,6 +178,8 @@ def unanswered(
 def _is_from(memory: Memory, person: Person) -> bool:
     """Whether a person said it to the agent or to everybody."""
     said = memory.heard
+    if memory.event in BY_RULE:  # a scene answers itself
+        return False
     if said is None or not said.is_to_me_or_all or not said.speaker.is_same(person):
         return False
     # A shout is for whom it names; one for the agent is the reason of the turn.

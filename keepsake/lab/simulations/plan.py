@@ -46,6 +46,8 @@ class SimulationPlan(BaseModel, frozen=True):
     # settings that differ from the vault's, by full name: ``thinking.idle_interval``
     settings: Mapping[str, str] = {}
     without: tuple[str, ...] = ()  # the parts that are taken away from the agents
+    # the parts that only the interview is without: a copy of a simulation that was run with them
+    asked_without: tuple[str, ...] = ()
     items: tuple[Item, ...] = ()  # what an agent gets at the start, so that its spread is measured
     interview: int = 0  # how many questions each agent is asked at the end
     command: str = ""  # the command line that made it
@@ -67,7 +69,9 @@ class SimulationPlan(BaseModel, frozen=True):
 
     @property
     def condition(self) -> str:
-        """``all``, or what was taken away: ``without plans``."""
+        """``all``, or what was taken away: ``without plans``, ``asked without plans``."""
+        if self.asked_without:
+            return f"asked without {', '.join(self.asked_without)}"
         return f"without {', '.join(self.without)}" if self.without else EVERYTHING
 
     @property

@@ -6,13 +6,17 @@ Real worlds in their own processes: two simulated hours of three agents.
 import os
 import subprocess
 import sys
+from datetime import UTC, datetime
 
 import pytest
 
+from game.simulation.conditions import remove_conclusions
 from game.simulation.plan import Lab, create, reopen
 from game.simulation.processes import run_measured
 from keepsake.agent.settings import SleepConfig, ThinkingConfig
 from keepsake.agent.turns.aside import ASKER
+from keepsake.books.people import PeopleBook
+from keepsake.books.person_page import PersonPage, format_page
 from keepsake.lab.simulations.blind import BlindInterview
 from keepsake.lab.simulations.items import read_items
 from keepsake.lab.simulations.measured import MeasuredSimulation
@@ -157,6 +161,56 @@ def test_the_four_are_laid_into_one_blind_interview(ablation, places):
     assert ran.returncode == 0, ran.stderr
     assert "taken away" in ran.stdout
     assert "<th>anna</th>" in (folder / "measures.html").read_text()
+
+
+def chat_of(call):
+    return "\n".join(each["content"] for each in call.body["messages"])
+
+
+def test_one_life_is_asked_again_without_each_part(places, items):
+    """The parts are gone from the prompts, and nothing else happens in the copies."""
+    options = ["--agents", 2, "--hours", 0.2, "--visitors", 0, "--questions", QUESTIONS]
+    with planner() as server:
+        model = ["--model", f"ollama:fake@{server.address}", "--writer", "none"]
+        simulate(places, "life", "--measure", "--items", items, *options, *model)
+        before = len(server.calls("/api/chat"))
+        shown = simulate(places, "--conditions", "life")
+        asked = [chat_of(each) for each in server.calls("/api/chat")[before:]]
+        simulate(places, "--conditions", "life")
+        assert len(server.calls("/api/chat")) == before + len(asked), "all are asked once"
+    assert all(f"{ASKER} says to you" in prompt for prompt in asked)
+    each = 2 * (QUESTIONS + 1)
+    assert len(asked) == each * len(WITHOUT)
+    plans, reflection, memory = (asked[each * n : each * (n + 1)] for n in range(3))
+    assert not any("[You mean to:" in prompt or "> plan <" in prompt for prompt in plans)
+    assert any("[You mean to:" in prompt for prompt in reflection)
+    assert not any("> recall <" in prompt for prompt in memory)
+    copies = [places.home / "lab" / f"life-asked-without-{part}" for part in WITHOUT]
+    archive = "vault/agents/Bram/archive"
+    lived = file_contents(places.home / "lab" / "life" / archive)
+    assert all(file_contents(copy / archive) == lived for copy in copies)
+    assert (places.home / "lab/life/measures/interview.html").exists()
+    assert "asked without plans" in (places.home / "lab/life/measures/measures.html").read_text()
+    assert "life-asked-without-memory" in shown
+
+
+def test_what_reflection_wrote_is_removed_and_the_rest_of_a_folder_stays(tmp_path):
+    day = tmp_path / "journal" / "2026-05-04.md"
+    day.parent.mkdir()
+    told, inferred = (
+        f"## 20260504-{n}, 20:26\n\n{words}\n\n- **source**: {source}\n\n"
+        for n, words, source in ((1, "Tom is ill.", "told to me"), (2, "I am kind.", "inferred"))
+    )
+    day.write_text(f"# 4 May 2026\n\n{told}{inferred}")
+    page = tmp_path / "people" / "Tom-1-1.md"
+    page.parent.mkdir()
+    made = datetime(2026, 5, 4, tzinfo=UTC)
+    tom = PersonPage("1-1", ("Tom",), made, made, portrait="A good man.")
+    page.write_text(format_page(tom))
+    remove_conclusions(tmp_path)
+    assert day.read_text() == f"# 4 May 2026\n\n{told}"
+    (left,) = PeopleBook(tmp_path).all()
+    assert (left.name, left.portrait) == ("Tom", "")
 
 
 def test_an_interview_goes_on_after_its_model_was_gone(places, items):

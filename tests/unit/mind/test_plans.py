@@ -92,6 +92,13 @@ def test_plans_are_numbered_written_and_read_back(book):
     assert [record["change"] for record in book.records] == ["made", "made"]
 
 
+@pytest.mark.parametrize("whom", [ANNEKE, None])
+def test_a_place_with_a_comma_is_read_back(book, whom):
+    when = When(at=NOON)
+    made = book.add(Plan(what="wind it: slowly", when=when, where="Hale, Clocks Mended", whom=whom))
+    assert PlanBook(book.path, now=lambda: NOW).current == (made,)
+
+
 def test_a_state_changes_in_its_line_and_other_text_stays(book):
     book.path.write_text("# What Mira means to do\n\n- [ ] sweep the floor\n\nA remark.\n")
     (plan,) = book.items

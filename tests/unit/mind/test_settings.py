@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -134,3 +135,13 @@ def test_wrong_prompt_files_are_refused_with_line_and_cure(
     assert (caught.value.path, caught.value.line) == (path, line)
     assert reason in caught.value.reason
     assert cure in caught.value.cure
+
+
+@pytest.mark.parametrize(
+    ("hour", "day", "wanted"),
+    [(22, 4, 4), (0, 5, 4), (6, 5, 4), (7, 5, 5)],
+)
+def test_a_night_that_began_after_midnight_is_still_the_night_before(hour, day, wanted):
+    moment = datetime(2026, 5, day, hour, 1, tzinfo=UTC)
+    evening = SleepConfig(wake_hour=7.0).evening_before(moment)
+    assert (evening.day, evening <= moment) == (wanted, True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from hypothesis import given
@@ -9,8 +10,10 @@ from hypothesis import strategies as st
 
 from keepsake.agent.attention import Impulse, ImpulseKind
 from keepsake.agent.turns.context import came_after, unanswered
+from keepsake.archive.message_types import MessageType
+from keepsake.archive.privacy import redacted
 from keepsake.archive.records import Memory
-from keepsake.happening import ME, Deed, Manner, Person, Pose, Sight, Speech, What
+from keepsake.happening import ME, Deed, Manner, Person, Pose, Result, Sight, Speech, What
 from keepsake.tasks.conversation import turns_of
 
 START = datetime(2026, 11, 26, 18, 0, tzinfo=UTC)
@@ -95,6 +98,17 @@ class TestDeeds:
         found = shown(says(TOM, "A?"), follows, nods, psst)
         assert found[-1][1] == ["> follow Anneke", "*nods*", "> whisper Tom = Psst."]
 
+    def test_what_was_done_in_private_leaves_no_line(self):
+        plan = Deed(actor=ME, verb="plan", outcome="carry her pies", shown="plan carry her pies")
+        noted = Result(verb="plan", done=True, shown="You mean to: carry her pies")
+        told, *mine = life(says(TOM, "A?"), plan, noted, own("Yes.", TOM))
+        private = [redacted(replace(each, witnesses=(TOM.id,))) for each in mine[:2]]
+        turns = turns_of([told, *private, mine[2]])
+        text = " ".join(line for turn in turns for line in turn.lines)
+        assert "Yes." in text
+        assert "plan" not in text
+        assert "whispered" not in text
+
 
 class TestUnanswered:
     def impulse(self, who: Person, memory: int) -> Impulse:
@@ -103,6 +117,11 @@ class TestUnanswered:
     def test_a_new_character_with_an_old_name_did_not_say_it(self):
         window = life(says(TOM, "My secret."), says(Person("Tom", "99-1"), "Hello."))
         assert unanswered(window, self.impulse(Person("Tom", "99-1"), 2)).words == "Hello."
+
+    def test_a_line_of_a_canned_scene_waits_for_nothing(self):
+        scene, spoken = life(says(TOM, "Salt?"), says(TOM, "Well?"))
+        window = [replace(scene, event=MessageType.SCENE), spoken]
+        assert unanswered(window, self.impulse(TOM, 2)).words == "Well?"
 
     def test_a_renamed_one_did(self):
         window = life(says(TOM, "My boat."), says(Person("Thomas", TOM.id), "Well?"))
