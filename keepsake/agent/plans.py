@@ -244,8 +244,7 @@ class Plans:
         if not self.enabled:
             return False
         now = self._services.clock.now()
-        times = (each.at for each in self.book.current if each.state is PlanState.OPEN)
-        if any(at is not None and timedelta() <= at - now < SOON for at in times):
+        if any(self._keeps_here(each, now) for each in self.book.current):
             return True
         plan = self.begun
         if plan is None:
@@ -254,6 +253,13 @@ class Plans:
             return now - plan.at < BUSY
         woken = self._woken.get(plan.number)
         return woken is not None and self._services.seconds() - woken < BUSY.total_seconds()
+
+    def _keeps_here(self, plan: Plan, now: datetime) -> bool:
+        """Whether a plan is due soon: within minutes, or within the hour if its agent is there."""
+        if plan.state is not PlanState.OPEN or plan.at is None or plan.at < now:
+            return False
+        is_there = bool(plan.where) and self._walk_seconds(plan.where) == 0.0
+        return plan.at - now < (BUSY if is_there else SOON)
 
     @property
     def begun(self) -> Plan | None:

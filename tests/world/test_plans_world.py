@@ -260,6 +260,13 @@ class TestPlans(AgentsWorld):
         self.plans.set_state(self.plans.current[0], PlanState.DROPPED, "he left")
         assert not clock.occupies
 
+    def test_who_has_come_early_to_a_plan_stays(self):
+        self.ask("Come to the quay?", "> plan in 40 minutes, the Quay, Tom: show him the ferry")
+        clock = self.mind.plans
+        assert not clock.occupies
+        self.mira.move_to(self.quay)
+        assert clock.occupies
+
     def test_players_see_what_is_planned_with_them_and_no_surprise(self):
         tom = Person("Tom", "12-1")
         plans = [
