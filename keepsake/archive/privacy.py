@@ -113,6 +113,13 @@ class PrivateWords:
             return _NOBODY_KNOWN
         return self._added.get(number) or self._read.get(number)
 
+    def is_whispered(self, number: int) -> bool:
+        """Return whether a memory is known to be private: for marks on pages, not to keep secrets.
+
+        False as long as the archive is not read; :meth:`confidants` then takes all for private.
+        """
+        return self.is_known and self.confidants(number) is not None
+
     def shares_with(self, audience: Audience) -> bool:
         """Return whether a prompt for that audience may hold private words."""
         return not self.is_known or any(_covers(each, audience) for each in self._groups)

@@ -31,7 +31,14 @@ from keepsake.memory.history import PastCompaction
 from keepsake.web import access, actions, history, pasts, world
 from keepsake.web.access import UNKNOWN_ADDRESS, BadRequest, NotFound, may_act, refused
 from keepsake.web.actions import AGENT_PATH
-from keepsake.web.fact_shapes import AsOfView, FactView, LossesView, MapView, PastView
+from keepsake.web.fact_shapes import (
+    AsOfView,
+    FactView,
+    LossesView,
+    MapView,
+    PastAgent,
+    PastView,
+)
 from keepsake.web.links import state_with_links, with_links
 from keepsake.web.shapes import (
     AgentRow,
@@ -39,6 +46,7 @@ from keepsake.web.shapes import (
     NewEvents,
     Overview,
     PageView,
+    PlanRow,
     PromptView,
     Refused,
     SearchView,
@@ -130,6 +138,12 @@ def map_of_world(request: HttpRequest) -> MapView:
     return world.map_of_world()
 
 
+@api.get("/plans", response=_answers(list[PlanRow]))
+def plans(request: HttpRequest) -> list[PlanRow]:
+    """What all agents mean to do: plans with a time first, the next one first of all."""
+    return world.plans()
+
+
 @api.get("/past", response=_answers(PastView))
 def past(request: HttpRequest) -> PastView:
     """Where all agents were, and how their memories grew and shrank, from the first memory on."""
@@ -175,16 +189,23 @@ def book(
     request: HttpRequest, number: int, of: BookName, limit: QueryEx[int, P(ge=1, le=_LARGEST)] = 30
 ) -> list[PageView]:
     """The pages of an agent's book, newest first. Pages of ``kept`` are in all its prompts."""
-    folder = world.mind_of_agent(number).memory.folder
+    remembered = world.mind_of_agent(number).memory
     if of == "nights":
         return list(islice(history.nights(runtime().places.events, number), limit))
-    return history.book(folder, of, limit)
+    return history.book(remembered.folder, of, limit, remembered.private.is_whispered)
 
 
 @api.get(f"{AGENT_PATH}/tiers", response=_answers(TiersView))
 def tiers(request: HttpRequest, number: int) -> TiersView:
     """The tiers of an agent's memory: the summaries, the window and their ranges."""
     return world.tiers(number)
+
+
+@api.get(f"{AGENT_PATH}/past", response=_answers(PastAgent))
+def past_of_agent(request: HttpRequest, number: int) -> PastAgent:
+    """How one agent's memory grew and shrank, from its first memory on."""
+    remembered = world.mind_of_agent(number).memory
+    return pasts.one_past(number, remembered.name, remembered.folder)
 
 
 @api.get(f"{AGENT_PATH}/as-of", response=_answers(AsOfView))

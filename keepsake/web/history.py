@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from heapq import nlargest
 from pathlib import Path
 
@@ -17,20 +17,21 @@ import yaml
 
 from keepsake.archive.log import Archive
 from keepsake.archive.records import Memory, memories_in
-from keepsake.books.kept_lines import NOTICED, PINNED, Pinned
+from keepsake.books.kept_lines import NOTICED, PINNED, CommitmentKind, Commitments, Pinned
 from keepsake.events.files import EVENTS, files_of, id_of, newest_first, time_of
 from keepsake.events.prompts import prompt_text
 from keepsake.events.types import Compaction, MemoryChange, Recall, Sleep, Thought
 from keepsake.events.values import MemoryOp, RecallPurpose, SleepOp, ThoughtOutcome
 from keepsake.json_lines import Record, parsed
 from keepsake.web.access import BadRequest, NotFound
-from keepsake.web.links import with_links
+from keepsake.web.links import numbers_cited, with_links
 from keepsake.web.shapes import (
     FoundView,
     MemoryView,
     NewEvents,
     PageView,
     Point,
+    PromiseLine,
     PromptView,
     SearchView,
     Series,
@@ -179,7 +180,7 @@ _LONGEST = 60_000
 """The most characters of a page that are shown; the file has all of it."""
 
 
-def _file(path: Path) -> PageView:
+def _file(path: Path, is_private: Callable[[int], bool]) -> PageView:
     try:
         page = frontmatter.loads(path.read_text("utf-8"))
     except (UnicodeDecodeError, yaml.YAMLError) as error:
@@ -187,10 +188,16 @@ def _file(path: Path) -> PageView:
         return PageView(title=path.name, at=None, text=problem, facts={}, file=path.name)
     meta = {str(key): value for key, value in page.metadata.items()}
     names = meta.get("names")  # a person's names, the present one last
+    title = names[-1] if isinstance(names, list) and names else meta.get("title", path.stem)
+    day = meta.get("day")
+    if isinstance(day, date):
+        title = f"{day:%A, %-d %B %Y}"
+    text = str(page.content)
+    numbers = numbers_cited(text)
     return PageView(
-        title=str(names[-1] if isinstance(names, list) and names else meta.get("title", path.stem)),
+        title=str(title),
         at=time_of(next((meta[name] for name in _TIMES if name in meta), None)),
-        text=with_links(str(page.content)[:_LONGEST]),
+        text=with_links(text[:_LONGEST]),
         facts={
             name: ", ".join(map(str, value)) if isinstance(value, list) else str(value)
             for name in _FACTS
@@ -198,9 +205,25 @@ def _file(path: Path) -> PageView:
         },
         file=path.name,
         pins=tuple(each.text for each in Pinned(path).items) if path.name == PINNED else (),
+        promises=_promises(path) if path.name == NOTICED else (),
+        private=tuple(filter(is_private, numbers)),
     )
 
 
+def _promises(path: Path) -> tuple[PromiseLine, ...]:
+    return tuple(
+        PromiseLine(
+            text=f"{each.kind} {_TOWARDS[each.kind]} {each.who or 'somebody'}: {each.text}",
+            memory=each.number,
+        )
+        for each in Commitments(path).items
+    )
+
+
+_TOWARDS: Mapping[CommitmentKind, str] = {
+    CommitmentKind.PROMISE: "to",
+    CommitmentKind.RULE: "from",
+}
 BOOKS: Mapping[str, Sequence[str]] = {
     **{name: (f"{name}/[!.]*.md",) for name in ("journal", "notes", "people")},
     "kept": (PINNED, NOTICED),  # these are in all its prompts
@@ -209,9 +232,12 @@ BOOKS: Mapping[str, Sequence[str]] = {
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
 
 
-def book(folder: Path, name: str, limit: int) -> list[PageView]:
-    """Return the newest pages of one of :data:`BOOKS`."""
-    pages = (_file(path) for pattern in BOOKS[name] for path in folder.glob(pattern))
+def book(folder: Path, name: str, limit: int, is_private: Callable[[int], bool]) -> list[PageView]:
+    """Return the newest pages of one of :data:`BOOKS`.
+
+    ``is_private``: Returns whether the memory of a number is private.
+    """
+    pages = (_file(path, is_private) for pattern in BOOKS[name] for path in folder.glob(pattern))
     return sorted(pages, key=lambda page: page.at or _LONG_AGO, reverse=True)[:limit]
 
 

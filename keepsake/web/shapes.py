@@ -173,6 +173,23 @@ class Overview(Shape):
     """Why the event log cannot be written; empty if it can."""
 
 
+class PlanRow(Shape):
+    """Something that an agent means to do."""
+
+    id: int
+    """The agent's number."""
+    agent: str
+    number: int
+    """The number of the plan; unique for one agent."""
+    line: str
+    """The plan in words, with its time, place and person."""
+    at: datetime | None
+    """When it is due; null if it waits for something else, or has no time."""
+    begun: bool
+    private: bool
+    """Whether it rests on private words."""
+
+
 class NewEvents(Shape):
     """The events since the last request."""
 
@@ -299,6 +316,15 @@ class TiersView(Shape):
     window_tokens: int
 
 
+class PromiseLine(Shape):
+    """An open promise of an agent, or a rule that it follows."""
+
+    text: str
+    """``promise to Jonas: a bowl of soup``."""
+    memory: int
+    """The memory that it rests on; 0 if a person wrote it into the file."""
+
+
 class PageView(Shape):
     """A page of one of an agent's books."""
 
@@ -313,6 +339,10 @@ class PageView(Shape):
     """The name of the page's file."""
     pins: tuple[str, ...] = ()
     """For ``pinned.md``: the pinned lines, numbered from 1."""
+    promises: tuple[PromiseLine, ...] = ()
+    """For ``noticed.md``: the open promises and rules."""
+    private: tuple[int, ...] = ()
+    """The numbers of the private memories that it cites."""
 
 
 class Point(Shape):

@@ -45,6 +45,7 @@ from keepsake.web.shapes import (
     AgentRow,
     MemoryView,
     Overview,
+    PlanRow,
     PromptView,
     ServerRow,
     Stretch,
@@ -196,6 +197,31 @@ def overview(may_act: bool) -> Overview:
 def row(number: int, may_act: bool) -> AgentRow:
     """Return one agent at a glance."""
     return _row(agent_with(number), may_act)
+
+
+MOST_PLANS = 200
+"""The most plans of one answer: those due first. A page shows a handful."""
+
+
+@on_reactor
+def plans() -> list[PlanRow]:
+    """Return the open plans of all agents: those with a time first, the next one first of all."""
+    found = [
+        PlanRow(
+            id=agent.id,
+            agent=agent.key,
+            number=each.number,
+            line=each.line,
+            at=each.at,
+            begun=each.is_begun,
+            private=each.private is not None,
+        )
+        for agent in all_agents()
+        if (mind := mind_by_number(agent.id)) is not None
+        for each in mind.books.plans.current
+    ]
+    found.sort(key=lambda each: (each.at is None, each.at.timestamp() if each.at else 0.0))
+    return found[:MOST_PLANS]
 
 
 MOST_ROOMS = 400

@@ -71,6 +71,43 @@ def test_a_stranger_and_a_player_learn_nothing(
 # -- all agents
 
 
+def test_a_village_is_watched_room_by_room(page: Page, world: WatchedWorld) -> None:
+    page.goto("/agents/live")
+    expect(page.locator("#live")).to_have_text("live")
+    inn = page.get_by_role("region", name="The Kettle")
+    expect(inn.locator(".people")).to_contain_text("Tamsin")
+    line = world.say("The eels are late")
+    said = inn.locator(".talk li", has_text=line)
+    expect(said).to_have_count(1)
+    expect(said.locator("b")).to_have_text("Tamsin")
+    expect(said.get_by_role("link", name="Mira perceived it")).to_be_visible()
+    answer = inn.locator(".talk li", has_text="The ferry leaves").last
+    expect(answer.locator("b")).to_have_text("Mira")
+    expect(answer).to_contain_text("to Tamsin")
+    world.tamsin.type("whisper Mira = The key is under the stone.", "key")
+    expect(inn.locator(".talk li.whisper").first).to_contain_text("in private")
+    expect(page.locator("#due")).to_contain_text("plan")
+
+
+def test_whispers_are_marked_among_what_an_agent_knows_of_somebody(
+    page: Page, world: WatchedWorld
+) -> None:
+    words = "The silver spoon lies in the well"
+    world.tamsin.type(f"whisper Mira = {words}.", "silver")
+    open_mira(page, "memory")
+    expect(page.locator(".memory.whisper", has_text=words)).to_be_visible()
+
+    def noted() -> bool:
+        pages = api(page, "book?of=people")
+        return any(words in each["text"] and each["private"] for each in pages)
+
+    while not noted():  # its pages of people are written once a minute
+        page.wait_for_timeout(1000)
+    page.locator("#sections").get_by_role("link", name="People").click()
+    line = page.locator("#panel-people .prose li", has_text=words)
+    expect(line).to_contain_text("in private")
+
+
 def test_all_agents_stand_in_the_table_and_the_keyboard_finds_one(page: Page) -> None:
     page.goto("/agents/")
     rows = page.locator("#agents tr")
@@ -111,7 +148,10 @@ def test_what_happens_is_seen_without_a_reload(page: Page, world: WatchedWorld) 
     line = world.say("Snow is coming")
     heard = page.locator(".event", has_text=f'Tamsin says, "{line}"')
     expect(heard).to_have_count(1)
-    expect(heard.locator("b")).to_have_text("Mira")
+    expect(heard.locator("b")).to_have_text("Tamsin")
+    expect(heard).to_contain_text("perceived by Mira")
+    inn = page.locator(".group", has=page.get_by_role("heading", name="The Kettle"))
+    expect(inn.locator(".event", has_text=line).first).to_be_visible()
     expect(page.locator("#agents tr", has_text="Mira")).to_contain_text(
         'says to Tamsin, "The ferry leaves'
     )
@@ -155,13 +195,30 @@ def test_what_players_write_stays_words(page: Page) -> None:
     assert page.title() == "Mira: memory"
     links = "- in memory [3](#memory/3), not [here](javascript:alert(1))"
     text = f"## Heard\n\n- **so**: {HOSTILE}\n{links}"
-    written = {"text": text, "title": "Tom", "file": "", "facts": {}}
+    written = {"text": text, "title": "Tom", "file": "", "facts": {}, "private": []}
     page.route("**/book?*", lambda route: route.fulfill(json=[{**written, "at": None}]))
     page.locator("#sections").get_by_role("link", name="People").click()
     expect(page.get_by_role("heading", name="Heard")).to_be_visible()
     expect(page.locator("#panel-people .prose li", has_text="<img").locator("b")).to_have_text("so")
     assert page.locator("main img, main script").count() == 0
     expect(page.locator("#panel-people .prose a")).to_have_attribute("href", "#memory/3")
+
+
+def test_a_click_on_the_timeline_opens_the_memories_there(page: Page) -> None:
+    open_mira(page, "memory")
+    strip = page.locator(".memory-line .strip")
+    expect(strip.locator(".made").first).to_be_attached()
+    expect(page.locator(".dates span").first).to_be_visible()
+    expect(page.get_by_role("button", name="Show the new memories")).to_be_hidden()
+    total = int(page.get_by_label("Memory", exact=True).get_attribute("max") or "") + 1
+    box = strip.bounding_box()
+    assert box is not None
+    strip.click(position={"x": box["width"] * 0.4, "y": box["height"] / 2})
+    marked = page.locator(".memory.marked .number")
+    expect(marked).to_be_visible()
+    assert abs(int(marked.inner_text()) - 0.4 * total) <= 0.02 * total
+    page.get_by_label("Memory", exact=True).press("Home")
+    expect(page.locator(".memory.marked")).to_have_id("memory-1")
 
 
 def test_the_timeline_opens_what_is_under_a_summary(page: Page) -> None:
@@ -283,8 +340,9 @@ def test_builders_pin_note_and_undo_from_the_page(page: Page) -> None:
         fold.get_by_role("button", name=label).click()
         expect(page.locator("#outcome")).to_contain_text(done)  # not what came of the one before
     expect(page.locator(".book")).to_contain_text("Herons nest there.")
-    page.get_by_label("Which").select_option("kept")
-    pinned = page.locator(".book li", has_text="Tamsin counts herons.").get_by_role("button")
+    expect(page.locator("#panel-notes").get_by_text("Tamsin counts herons.")).to_have_count(1)
+    expect(page.locator("#panel-notes .empty")).to_have_count(0)
+    pinned = page.locator(".pins li", has_text="Tamsin counts herons.").get_by_role("button")
     page.on("dialog", lambda dialog: dialog.accept())
     pinned.click()
     expect(page.locator("#outcome")).to_contain_text("Unpinned")

@@ -5,7 +5,7 @@ import { announce, bindKeys, byId, count, el, fill, many, moment, rowKeys, time 
 import { Standing, Way } from "./kinds.js";
 import { WorldMap } from "./map.js";
 import { PastAgent, lastBefore } from "./past.js";
-import { Scrubber, tierBar } from "./scrubber.js";
+import { TimeScrubber, tierBar } from "./scrubber.js";
 import { sentence } from "./sentences.js";
 
 const LINK = "#memory/";
@@ -36,7 +36,7 @@ async function start() {
     agents = past.agents.map((each) => new PastAgent(each, past.places, present.get(each.id) ?? ""));
     most = Math.max(...agents.map((each) => each.tiersAt(past.now).total), 1);
     map = new WorldMap(byId("map"), world.rooms, showAgent);
-    scrubber = new Scrubber(byId("scrubber"), { first: past.first, last: past.now, agents, moved: () => draw() });
+    scrubber = new TimeScrubber(byId("scrubber"), { first: past.first, last: past.now, agents, moved: () => draw() });
     mayAct(overview.agents.some((each) => each.may_act));
     fill(byId("minds"), agents.map((each) => el("li", { id: `mind-${each.id}` },
       el("a", { href: `/agents/${each.id}/`, dir: "auto" }, each.name), el("span", {}))));

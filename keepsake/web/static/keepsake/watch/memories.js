@@ -5,6 +5,7 @@ import { get } from "./api.js";
 import { prose } from "./book.js";
 import { announce, count, el, fill, many, time, whereLink, whyLink } from "./dom.js";
 import { MemoryKind, RecalledKind, Tier } from "./kinds.js";
+import { author } from "./plain_words.js";
 import { remarks, sentence } from "./sentences.js";
 
 const PAGE = 50;
@@ -21,7 +22,7 @@ export function summaryFold(id, summary, compaction) {
   },
   el("summary", { "data-opens": true }, el("b", {}, `${TIERS[summary.tier]} of memories ${summary.first}–${summary.last}`), " ",
     el("small", {}, time(summary.time), ` · compaction ${compaction} · ${many(summary.tokens_after, "token")}`,
-      summary.model ? ` · by ${summary.model}` : "")),
+      summary.model ? ` · ${author(summary.model)}` : "")),
   prose(summary.text || "(empty)"), under);
   return details;
 }
@@ -60,7 +61,7 @@ function more(words, load) {
 /** Rows for memories; `mark` is the number of the one to highlight, `ids` gives the rows ids. */
 export function memoryRows(memories, { mark = 0, ids = false } = {}) {
   return memories.map((memory) => el("li", {
-    class: `memory ${memory.kind} ${memory.number === mark ? "marked" : ""}`, id: ids ? `memory-${memory.number}` : null,
+    class: ["memory", memory.kind, memory.confidants && "whisper", memory.number === mark && "marked"].filter(Boolean).join(" "), id: ids ? `memory-${memory.number}` : null,
     tabindex: "-1", "data-row": true,
   },
   el("a", { class: "number", href: `#memory/${memory.number}` }, String(memory.number)),

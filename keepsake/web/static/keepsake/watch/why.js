@@ -5,6 +5,7 @@ import { prose } from "./book.js";
 import { cachedShare, count, el, fill, many, seconds, time, whereLink } from "./dom.js";
 import { ImpulseKind, ThoughtOutcome } from "./kinds.js";
 import { row, TIERS } from "./memories.js";
+import { author } from "./plain_words.js";
 import { sentence } from "./sentences.js";
 
 /** The recalled memories that are shown; the others are folded. */
@@ -110,7 +111,7 @@ function summaries(why) {
   if (!why.summaries.length) return [none("There was no summary in its prompt."), el("p", {}, window)];
   return [why.summaries.map((each) => el("details", {},
     el("summary", { "data-opens": true }, el("b", {}, `${TIERS[each.tier]} of memories ${each.first}–${each.last}`),
-      el("small", {}, `compaction ${each.compaction}${each.model ? ` · by ${each.model}` : ""}`)),
+      el("small", {}, `compaction ${each.compaction}${each.model ? ` · ${author(each.model)}` : ""}`)),
     each.told?.length ? el("p", { dir: "auto" }, "Sentences that share words with the act: ", each.told.join(" ")) : null,
     prose(each.text),
     el("p", {}, "It covers ",
