@@ -47,6 +47,20 @@ class Done(Shape):
     """The outcome in words."""
 
 
+class AsideView(Shape):
+    """What an agent answered outside the game."""
+
+    words: str
+    """The words of the answer; empty if there was none."""
+    problem: str
+    """Why there are no words; empty if there are."""
+    model: str
+    calls: int
+    """How many times the model was asked."""
+    summarised: tuple[int, ...]
+    """Those of the memories left out that a summary in its prompt covers, which may tell of them."""
+
+
 # -- memories
 
 

@@ -21,16 +21,16 @@ export function get(path, parameters = {}) {
   return ask(path + (query ? `?${query}` : ""), { method: "GET" });
 }
 
-/** Send a POST request with the CSRF token, and with `said` as the body if it is not null. */
-export function post(path, said = null) {
+/** Send a POST request with the CSRF token, and with `said` as the body if it is not null; `timeout` in milliseconds. */
+export function post(path, said = null, timeout = TIMEOUT) {
   const headers = { "X-CSRFToken": token(), ...(said && { "Content-Type": "application/json" }) };
-  return ask(path, { method: "POST", headers, body: said && JSON.stringify(said) });
+  return ask(path, { method: "POST", headers, body: said && JSON.stringify(said) }, timeout);
 }
 
-async function ask(path, options) {
+async function ask(path, options, timeout = TIMEOUT) {
   let answer;
   try {
-    const signal = AbortSignal.timeout(TIMEOUT);
+    const signal = AbortSignal.timeout(timeout);
     answer = await fetch(BASE + path, { credentials: "same-origin", signal, ...options });
   } catch {
     throw new ApiError(0, "The server does not answer. It may be reloading; this page tries again.");
@@ -98,6 +98,13 @@ export function actButton(words, sure, work, then) {
     button.disabled = false;
   } } }, words);
   return button;
+}
+
+/** Hide an element that only builders may use, until it is known that the account may act. */
+export function builders(node) {
+  node.dataset.acts = "";
+  node.hidden = !allowed;
+  return node;
 }
 
 /** A folded form. `fields()` makes its fields when it is first opened. `work(values)` returns whether
