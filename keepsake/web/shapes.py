@@ -58,7 +58,7 @@ class AsideView(Shape):
     calls: int
     """How many times the model was asked."""
     summarised: tuple[int, ...]
-    """Those of the memories left out that a summary in its prompt covers, which may tell of them."""
+    """Those of the memories left out that a summary in its prompt covers. It may tell of them."""
 
 
 # -- memories

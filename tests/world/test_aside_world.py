@@ -18,9 +18,7 @@ from tests.world.test_occasions import PairTalkWorld
 class TestAside(AgentsWorld):
     """Mira is asked what nobody in the game asks."""
 
-    def ask_aside(
-        self, question: str, *answers: str, without: tuple[int, ...] = ()
-    ) -> AsideAnswer:
+    def ask_aside(self, question: str, *answers: str, without: tuple[int, ...] = ()) -> AsideAnswer:
         self.replies = [*answers]
         asked = self.mind.thinker.ask_aside(question, without)
         self.settle(lambda: bool(asked.called))
@@ -81,21 +79,6 @@ class TestAside(AgentsWorld):
         self.ask_aside("What does Tom do?", "He keeps bees.")
         (prompt,) = self.prompts()[made:]
         assert "I keep bees." in prompt  # nothing was forgotten
-
-    def test_a_memory_that_is_left_out_is_not_recalled(self):
-        self.set_thinking(idle_interval=1e9)
-        self.say("The heron nests at the weir.")
-        number = self.memories("heron")[0].number
-        for n in range(30):
-            self.say(f"Rain falls again, for the {n}th time.")
-        self.compact_until(number)
-        made = len(self.prompts())
-        self.ask_aside("Where does the heron nest?", "At the weir.")
-        answer = self.ask_aside("Where does the heron nest?", "Who knows.", without=(number,))
-        (whole, lacking) = self.prompts()[made:]
-        assert "The heron nests at the weir." in whole
-        assert f"(memory {number})" not in lacking
-        assert answer.summarised == (number,)
 
     def test_a_model_that_is_gone_is_an_error(self):
         self.fake.always("/api/chat", Reply(status=400))
