@@ -119,7 +119,7 @@ class TestWithoutAMemory(RecallWorld):
         assert any(told in line for line in self.section(whole, PAST))
         assert answer.summarised == ()
         lacking, answer = self.asked(without=(number,))
-        assert PAST not in lacking or not any(cited in line for line in self.section(lacking, PAST))
+        assert PAST not in lacking or not any(told in line for line in self.section(lacking, PAST))
         assert (answer.words, answer.summarised) == ("In Ostrey.", (number,))
         again, _ = self.asked()
         assert again == whole  # nothing was forgotten
