@@ -6,7 +6,7 @@ that cannot see it. Colours are those of ``style.html.j2``, light or dark. All s
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from math import log10
 
 from markupsafe import Markup, escape
@@ -24,7 +24,7 @@ _PLOT = WIDTH - NAMES - 60
 """The width of the plot; some room is left for the last figure."""
 _HIGH = 220
 _LEFT = 46
-_LONGEST_NAME = 44
+_LONGEST_NAME = 40
 """The height of a picture with curves, the room for its scale, and the most characters of a name."""
 
 type Line = Mapping[float, Estimate]
@@ -48,8 +48,13 @@ def bars(title: str, rows: Mapping[str, Estimate | None]) -> Markup:
     return _picture(title, listed, len(known) * ROW + 20, parts)
 
 
-def differences(title: str, rows: Mapping[str, Estimate]) -> Markup:
-    """Return a point with its interval for each difference, around a line at zero."""
+def differences(
+    title: str, rows: Mapping[str, Estimate], sure: Collection[str] = frozenset()
+) -> Markup:
+    """Return a point with its interval for each difference, around a line at zero.
+
+    ``sure``: The rows for which chance is an unlikely reason; their points are filled.
+    """
     if not rows:
         return Markup("")
     most = max(max(abs(each.low), abs(each.high), abs(each.mean)) for each in rows.values())
@@ -60,8 +65,7 @@ def differences(title: str, rows: Mapping[str, Estimate]) -> Markup:
         parts.append(_name(name, place * ROW))
         parts.append(_interval(each, y, -most, most))
         x = NAMES + (each.mean + most) / (2 * most) * _PLOT
-        sure = each.low > 0 or each.high < 0
-        parts.append(_tag("circle", cx=x, cy=y, r=5, cls=_hue(0) if sure else "unsure"))
+        parts.append(_tag("circle", cx=x, cy=y, r=5, cls=_hue(0) if name in sure else "unsure"))
         parts.append(_text(NAMES + _PLOT + 8, y + 4, f"{100 * each.mean:+.0f}"))
     listed = "; ".join(f"{name} {100 * each.mean:+.0f}" for name, each in rows.items())
     return _picture(title, listed, len(rows) * ROW + 20, parts)

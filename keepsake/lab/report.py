@@ -141,6 +141,11 @@ class ArmPair:
     corrected: float  # p after Holm's correction over all pairs of the source
 
     @property
+    def name(self) -> str:
+        """Both arms, as a difference."""
+        return f"{self.first} − {self.second}"
+
+    @property
     def significant(self) -> bool:
         """Whether the corrected p is below 0.05."""
         return self.corrected < 1 - LEVEL
@@ -200,9 +205,10 @@ class SourceResults:
         return [
             differences(
                 f"{NAMES[measure]}: the first minus the second, in points",
-                {f"{each.first} − {each.second}": each.found for each in of},
+                {each.name: each.found for each in self.pairs if each.measure == measure},
+                {each.name for each in self.pairs if each.measure == measure and each.significant},
             )
-            for measure, of in itertools.groupby(self.pairs, lambda each: each.measure)
+            for measure in dict.fromkeys(each.measure for each in self.pairs)
         ]
 
     def pictures_over_time(self) -> list[Markup]:

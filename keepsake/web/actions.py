@@ -31,7 +31,7 @@ OUTCOME_SECONDS = 1.0
 """Seconds to wait for the end of a compaction. After that the answer says that it has begun."""
 
 ANSWER_SECONDS = 120.0
-"""Seconds to wait for the answer to a question: a small model on a processor may need one minute."""
+"""Seconds to wait for an answer: a small model on a processor may need one minute."""
 MOST_WITHOUT = 200
 LONGEST_QUESTION = 500
 """The most memories that a question leaves out, and its most characters."""

@@ -37,9 +37,9 @@ def test_nothing_known_is_no_picture() -> None:
     assert curves("right", {"all": {}}, {1.0: "an hour", 24.0: "a day"}) == ""
 
 
-def test_a_difference_is_filled_only_if_zero_is_outside_its_interval() -> None:
+def test_a_difference_is_filled_only_if_chance_is_an_unlikely_reason() -> None:
     unsure = Estimate(0.1, -0.1, 0.3, 40, MIN_CLUSTERS)
-    picture = differences("right", {"a − b": SURE, "a − c": unsure})
+    picture = differences("right", {"a − b": SURE, "a − c": unsure}, {"a − b"})
     assert len(elements(picture, "circle", "hue-0")) == 1
     assert len(elements(picture, "circle", "unsure")) == 1
     assert len(elements(picture, "line", "zero")) == 1
