@@ -25,7 +25,7 @@ _PLOT = WIDTH - NAMES - 60
 _HIGH = 220
 _LEFT = 46
 _LONGEST_NAME = 40
-"""The height of a picture with curves, the room for its scale, and the most characters of a name."""
+"""The height of a picture with curves, the room for its scale, the most characters of a name."""
 
 type Line = Mapping[float, Estimate]
 """The points of a curve, by x."""

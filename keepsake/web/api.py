@@ -17,18 +17,18 @@ from typing import Annotated, Any, Literal
 from django.core.exceptions import SuspiciousOperation
 from django.http import Http404, HttpRequest, HttpResponse
 from django.urls.resolvers import URLPattern
-from ninja import NinjaAPI, P, Query, QueryEx
+from ninja import NinjaAPI, P, Query, QueryEx, Schema
 from ninja.errors import HttpError, ValidationError
-from pydantic import AwareDatetime, StringConstraints
+from pydantic import AwareDatetime, Field, StringConstraints
 
 from keepsake.agent.runtime import runtime
 from keepsake.agent.why import PromptSource, Why, why_did, why_memory
-from keepsake.archive.records import Memory
+from keepsake.archive.records import Memory, MemoryKind
 from keepsake.contrib.evennia.commands.why import source_of
 from keepsake.errors import KeepsakeError
 from keepsake.memory import history as archived
 from keepsake.memory.history import PastCompaction
-from keepsake.web import access, actions, history, pasts, world
+from keepsake.web import access, actions, history, pasts, searching, world
 from keepsake.web.access import UNKNOWN_ADDRESS, BadRequest, NotFound, may_act, refused
 from keepsake.web.actions import AGENT_PATH
 from keepsake.web.fact_shapes import (
@@ -40,6 +40,7 @@ from keepsake.web.fact_shapes import (
     PastView,
 )
 from keepsake.web.links import state_with_links, with_links
+from keepsake.web.searching import By, MemoryFilter
 from keepsake.web.shapes import (
     AgentRow,
     MemoryView,
@@ -78,6 +79,22 @@ type Moment = Query[AwareDatetime]
 type BookName = Literal["journal", "people", "notes", "nights", "kept"]
 
 
+class SearchQuery(Schema):
+    """A question to the memories of all agents, and which of them are wanted."""
+
+    q: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=1000)]
+    by: By = By.MEANING
+    person: Annotated[str, StringConstraints(max_length=100)] = ""
+    """A part of the name of who spoke, acted or was addressed."""
+    place: Annotated[str, StringConstraints(max_length=100)] = ""
+    kind: MemoryKind | None = None
+    since: AwareDatetime | None = None
+    until: AwareDatetime | None = None
+    private: bool = False
+    """Whether only whispers and other private memories are wanted."""
+    limit: Annotated[int, Field(ge=1, le=500)] = 100
+
+
 class _Api(NinjaAPI):
     """Sets operation ids without module names, and content types without a charset."""
 
@@ -114,11 +131,17 @@ def overview(request: HttpRequest) -> Overview:
 
 
 @api.get("/search", response=_answers(SearchView))
-def search_all(
-    request: HttpRequest, q: Words, limit: QueryEx[int, P(ge=1, le=500)] = 100
-) -> SearchView:
-    """Search all agents' memories for words."""
-    return history.search(world.folders(), q, limit)
+def search_all(request: HttpRequest, asked: Query[SearchQuery]) -> SearchView:
+    """Search the memories of all agents, by meaning and words, or by exact words."""
+    wanted = MemoryFilter(
+        person=asked.person,
+        place=asked.place,
+        kind=asked.kind,
+        since=asked.since,
+        until=asked.until,
+        private=asked.private,
+    )
+    return searching.search(world.searched(), asked.q, asked.by, wanted, asked.limit)
 
 
 @api.get("/events", response=_answers(NewEvents))

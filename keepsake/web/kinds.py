@@ -28,6 +28,7 @@ from keepsake.memory.summary_text import EXTRACTIVE
 from keepsake.models.queue import READY, UNASKED
 from keepsake.tracing.facts import Standing, Way
 from keepsake.tracing.losses import Kept
+from keepsake.web.searching import By
 
 MODULE = Path(__file__).parent / "static" / "keepsake" / "watch" / "kinds.js"
 
@@ -40,6 +41,7 @@ def _script() -> str:
     """Return the text of the module: a frozen object for each enum."""
     exported: Mapping[str, Mapping[str, str]] = {
         "AgentState": _members(AgentState),
+        "By": _members(By),
         "CompactionOutcome": _members(CompactionOutcome),
         "CompactReason": _members(CompactReason),
         "EventKind": {kind.upper(): kind for kind in KINDS},

@@ -272,10 +272,13 @@ class FoundView(Shape):
 
 
 class SearchView(Shape):
-    """Memories of any agent that contain all the words."""
+    """Memories of any agent that bear on the question."""
 
     hits: tuple[FoundView, ...]
-    """The memories, newest first."""
+    """The memories: the best first if they were found by meaning, else the newest first."""
+    by: str
+    """``meaning`` if they were found by meaning and words, ``words`` if by exact words: as asked,
+    or because no index can be searched."""
     complete: bool
     """False if only the newest part of the archives was read, because they are very long."""
 

@@ -41,6 +41,7 @@ from keepsake.prompt.sections import TITLES
 from keepsake.web.access import NotFound
 from keepsake.web.fact_shapes import MapExit, MapRoom, MapView
 from keepsake.web.links import summary_with_links
+from keepsake.web.searching import Searched
 from keepsake.web.shapes import (
     AgentRow,
     MemoryView,
@@ -313,6 +314,20 @@ def folders() -> Sequence[tuple[int, str, Path]]:
     """Return number, name and folder of every agent."""
     agents = runtime().places.agents
     return [(each.id, each.key, agents / each.memory_folder) for each in all_agents()]
+
+
+@on_reactor
+def searched() -> list[Searched]:
+    """Return number, name, folder and recall of every agent."""
+    agents = runtime().places.agents
+    found = list[Searched]()
+    for each in all_agents():
+        mind = mind_by_number(each.id)
+        recaller = mind.tools.recaller if mind is not None else None
+        if recaller is not None:
+            recaller.read_names()
+        found.append((each.id, each.key, agents / each.memory_folder, recaller))
+    return found
 
 
 @on_reactor

@@ -297,6 +297,42 @@ def test_a_search_finds_the_newest_words_and_leads_to_the_memory(
     expect(page.locator(".memory.marked")).to_contain_text(line)
 
 
+def test_a_search_by_meaning_and_words_has_filters(page: Page, world: WatchedWorld) -> None:
+    world.say("A sailor drowned beyond the bar")
+    page.goto("/agents/search/?q=drowning+sailors")
+    expect(page.locator("#hits li").first).to_contain_text("A sailor drowned")
+    page.locator("#filters summary").click()
+    page.get_by_label("Person").fill("tam")
+    page.get_by_label("only in private").check()
+    page.get_by_role("button", name="Search").click()
+    expect(page.locator("#summary")).to_be_visible()
+    expect(page.locator("#hits li", has_text="A sailor drowned")).to_have_count(0)
+    page.get_by_label("only in private").uncheck()
+    page.get_by_role("button", name="Search").click()
+    expect(page.locator("#hits li").first).to_contain_text("A sailor drowned")
+    page.get_by_label("Place").fill("the moon")
+    page.get_by_role("button", name="Search").click()
+    expect(page.locator("#summary")).to_contain_text("No memory was found")
+    page.reload()
+    expect(page.get_by_label("Place")).to_have_value("the moon")
+
+
+def test_an_agent_is_asked_again_without_a_memory(page: Page, world: WatchedWorld) -> None:
+    world.say("What time is it?")
+    open_mira(page, "why")
+    total = api(page, "tiers")["total"]
+    again = page.locator(".ask-again")
+    again.locator("summary").click()
+    again.get_by_label("Question").fill("When does the ferry leave?")
+    again.get_by_role("button", name="Ask").click()
+    answers = again.locator("figure blockquote")
+    expect(answers).to_have_count(3)
+    expect(answers.last).to_contain_text("The ferry leaves at")
+    expect(again.locator("figcaption").last).to_contain_text("without memory")
+    newer = api(page, f"memories?first={total + 1}&last={total + 50}")
+    assert not any("When does the ferry leave" in each["text"] for each in newer)
+
+
 def test_why_leads_from_an_act_down_to_the_raw_memories(page: Page, world: WatchedWorld) -> None:
     line = world.say("When does the ferry leave?")
     open_mira(page)

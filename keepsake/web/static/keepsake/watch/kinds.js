@@ -11,6 +11,11 @@ export const AgentState = Object.freeze({
   "OPENING": "opening"
 });
 
+export const By = Object.freeze({
+  "MEANING": "meaning",
+  "WORDS": "words"
+});
+
 export const CompactionOutcome = Object.freeze({
   "FIRST": "first summary",
   "WATERFALL": "waterfall",
