@@ -297,7 +297,7 @@ def test_a_search_finds_the_newest_words_and_leads_to_the_memory(
     line = world.say("Herons nest by the weir")
     page.goto("/agents/")
     page.get_by_role("link", name="Search").click()
-    page.get_by_label("Words").fill(line)
+    page.get_by_label("Words", exact=True).fill(line)
     page.keyboard.press("Enter")
     expect(page.locator("#hits li").first).to_contain_text("Mira")
     page.locator("#hits a").first.click()

@@ -71,8 +71,8 @@ export class Talk {
 
 /** The face of an agent that perceived it, which leads to its memory of it. */
 function face(name, { agent_id: id, n }) {
-  return el("a", { class: "face-of", href: `/agents/${id}/#memory/${n}`, title: `${name} perceived it`, "aria-label": `${name} perceived it` },
-    el("span", { "aria-hidden": "true" }, [...name].slice(0, 2).join("")));
+  return el("a", { class: "face-of", href: `/agents/${id}/#memory/${n}`, title: `${name} perceived it` },
+    el("span", { "aria-hidden": "true" }, [...name].slice(0, 2).join("")), el("span", { class: "unseen" }, `${name} perceived it`));
 }
 
 /** Who spoke or acted, to whom, and the words. */
