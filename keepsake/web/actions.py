@@ -14,9 +14,10 @@ from twisted.python.failure import Failure
 
 from keepsake.agent.mind import ActionResult, Mind
 from keepsake.agent.runtime import now
+from keepsake.archive.records import Tier
 from keepsake.contrib.evennia.agents import AgentMixin
 from keepsake.contrib.evennia.audit import AUDIT, LONGEST, append
-from keepsake.contrib.evennia.commands.agents import ACTIONS
+from keepsake.contrib.evennia.commands.agents import ACTIONS, change_profile
 from keepsake.contrib.evennia.commands.compaction import compaction_result, undo_result
 from keepsake.errors import KeepsakeError
 from keepsake.events.values import Author, CompactReason
@@ -61,6 +62,23 @@ class NoteText(_Body):
 
     title: StrictStr
     text: StrictStr
+
+
+class SummaryText(_Body):
+    """A summary's new text."""
+
+    tier: Tier
+    text: StrictStr
+    was: StrictStr
+    """The text that the person began with: an edit of anything else is refused."""
+
+
+class ProfileText(_Body):
+    """An agent's new profile."""
+
+    text: StrictStr
+    was: StrictStr
+    """The profile that the person began with."""
 
 
 class Question(_Body):
@@ -144,6 +162,33 @@ def note(request: HttpRequest, number: int, body: NoteText) -> Done:
         return f"Written to the note {made.title}"
 
     return _edit(request, number, f"note {body.title!r} = {body.text!r} for", work)
+
+
+@router.post(f"{AGENT_PATH}/summary", response=_RESPONSES)
+def edit_summary(request: HttpRequest, number: int, body: SummaryText) -> Done:
+    """Edit a summary: the same as an edit of its file. Both versions stay."""
+    return _edit(
+        request,
+        number,
+        f"edit the {body.tier} summary of",
+        lambda mind: mind.memory.memory.edit_summary(body.tier, body.text, body.was),
+    )
+
+
+@router.post(f"{AGENT_PATH}/profile", response=_RESPONSES)
+def edit_profile(request: HttpRequest, number: int, body: ProfileText) -> Done:
+    """Change an agent's profile, as ``@agent <name> = <profile>`` does. The old one is kept."""
+
+    def action(agent: AgentMixin, _mind: Mind, _who: str) -> ActionResult:
+        if str(agent.db.profile or "").strip() != body.was.strip():
+            return False, "The profile has changed meanwhile. Load the page again, then edit it"
+        try:
+            change_profile(agent, body.text)
+        except KeepsakeError as error:
+            return False, str(error)
+        return True, "Profile changed. The next thought uses it"
+
+    return _run(request, number, "change the profile of", action)
 
 
 @router.post(f"{AGENT_PATH}/ask", response=_ANSWERS)

@@ -48,6 +48,7 @@ from keepsake.web.shapes import (
     Overview,
     PageView,
     PlanRow,
+    ProfileView,
     PromptView,
     Refused,
     SearchView,
@@ -205,6 +206,12 @@ def prompt(request: HttpRequest, number: int, seq: Number = None) -> PromptView:
     if now.at is not None and seq is None:
         return now
     return history.prompt_of(log, number, seq) or now
+
+
+@api.get(f"{AGENT_PATH}/profile", response=_answers(ProfileView))
+def profile(request: HttpRequest, number: int) -> ProfileView:
+    """Who an agent is, in the words of its builder, and the profiles before."""
+    return world.profile(number)
 
 
 @api.get(f"{AGENT_PATH}/book", response=_answers(list[PageView]))

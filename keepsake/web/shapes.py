@@ -333,6 +333,14 @@ class TiersView(Shape):
     window_tokens: int
 
 
+class ProfileView(Shape):
+    """Who an agent is, in the words of its builder."""
+
+    text: str
+    former: tuple[str, ...]
+    """The profiles before, the newest last; at most ten."""
+
+
 class PromiseLine(Shape):
     """An open promise of an agent, or a rule that it follows."""
 

@@ -47,6 +47,7 @@ from keepsake.web.shapes import (
     MemoryView,
     Overview,
     PlanRow,
+    ProfileView,
     PromptView,
     ServerRow,
     Stretch,
@@ -198,6 +199,14 @@ def overview(may_act: bool) -> Overview:
 def row(number: int, may_act: bool) -> AgentRow:
     """Return one agent at a glance."""
     return _row(agent_with(number), may_act)
+
+
+@on_reactor
+def profile(number: int) -> ProfileView:
+    """Return the profile of an agent, and those before it."""
+    agent: Any = agent_with(number)
+    former = tuple(map(str, agent.db.former_profiles or ()))
+    return ProfileView(text=str(agent.db.profile or ""), former=former)
 
 
 MOST_PLANS = 200

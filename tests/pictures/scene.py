@@ -108,11 +108,11 @@ def _gather(copy: Copy) -> None:
 
 def _play(scene: Scene) -> None:
     scene.types("look", "The Kettle")
-    scene.types(f"talk mira {SISTER}", "nobody will clear")
+    scene.types(f"talk mira {SISTER}", r"nobody\s+will\s+clear")
     scene.types("whisper Mira = The key to her house hangs under my coat.", "between us")
     chat_until(lambda: compactions(scene.copy) > 1, scene.anneke)
     _pass_on(scene.copy)
-    scene.types("talk mira what did I tell you about my sister?", "still set out two cups")
+    scene.types("talk mira what did I tell you about my sister?", r"still\s+set\s+out\s+two\s+cups")
 
 
 def _pass_on(copy: Copy) -> None:
@@ -122,5 +122,5 @@ def _pass_on(copy: Copy) -> None:
     for name in ("Joss", "Wren"):
         admin.type(f"@tel {name} = The Ferry Stage", "Teleported|already at")
     admin.type("@tel me = The Ferry Stage", "The Ferry Stage")
-    admin.type("talk joss who is the new guest?", "drowned three winters ago")
+    admin.type("talk joss who is the new guest?", r"drowned\s+three\s+winters\s+ago")
     admin.leave()

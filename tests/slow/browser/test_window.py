@@ -396,6 +396,35 @@ def test_builders_pin_note_and_undo_from_the_page(page: Page) -> None:
     expect(page.locator(".compactions > li", has_text="undone").first).to_be_visible()
 
 
+def test_a_builder_edits_a_summary_and_a_profile(page: Page) -> None:
+    open_mira(page, "memory")
+    page.get_by_role("button", name=re.compile("^long-term summary:")).click()
+    summary = page.locator(".summary").first
+    fold = summary.locator("details", has_text="Edit this summary")
+    fold.locator("summary").click()
+    fold.get_by_label("Text").fill("- Tamsin counts herons at the weir.")
+    fold.get_by_role("button", name="Edit this summary").click()
+    expect(page.locator("#outcome")).to_contain_text("edited by hand")
+    expect(page.locator(".summary .prose").first).to_contain_text("counts herons")
+    expect(page.locator(".memory-line .made.edit")).to_be_attached()
+    stale = {"tier": "longterm", "text": "- Nothing.", "was": "- What it was."}
+    token = next(each for each in page.context.cookies() if each["name"] == "csrftoken")["value"]
+    number = page.locator("body").get_attribute("data-agent")
+    refused = page.request.post(
+        f"/agents/api/agents/{number}/summary", data=stale, headers={"X-CSRFToken": token}
+    )
+    assert "changed meanwhile" in refused.json()["said"]
+    page.locator("#sections").get_by_role("link", name="Notes").click()
+    before = page.locator(".profile").inner_text()
+    fold = page.locator("#panel-notes details", has_text="Edit the profile")
+    fold.locator("summary").click()
+    fold.get_by_label("Profile").fill(f"{before} You whistle.")
+    fold.get_by_role("button", name="Edit the profile").click()
+    expect(page.locator(".profile")).to_contain_text("You whistle.")
+    page.get_by_text("Former profiles (1)").click()
+    expect(page.locator("#panel-notes details ol")).to_contain_text(before[:40])
+
+
 # -- last, for it takes an agent, and then the world, away
 
 

@@ -99,20 +99,28 @@ export class Notes extends Book {
     const again = () => this.load();
     this.pins = el("ul", { class: "pins", "aria-label": "Pinned lines" });
     this.promises = el("ul", { class: "pins", "aria-label": "Promises and rules" });
-    fill(this.above, el("h3", {}, "Always in its prompts"), this.pins, this.promises,
+    this.profile = el("div", {});
+    fill(this.above, el("h3", {}, "Profile"), this.profile, el("h3", {}, "Always in its prompts"), this.pins, this.promises,
       actForm("Pin a line", () => field("Line", "text", { most: 300 }), (said) => act(id, "pin", said), again),
       el("h3", {}, "Notes"),
       actForm("Write a note", () => [field("Title", "title", { most: 60 }), field("Text", "text", { lines: 4 })], (said) => act(id, "note", said), again));
   }
 
   async load() {
-    const [kept] = await Promise.all([get(`agents/${this.id}/book`, { of: "kept" }), super.load()]);
+    const [kept, profile] = await Promise.all([get(`agents/${this.id}/book`, { of: "kept" }), get(`agents/${this.id}/profile`), super.load()]);
+    this.#drawProfile(profile);
     const pins = kept.flatMap((page) => page.pins);
     const promises = kept.flatMap((page) => page.promises);
     fill(this.pins, pins.length ? pins.map((line, i) => this.#pin(line, i + 1)) : el("li", { class: "dim" }, "Nothing is pinned."));
     fill(this.promises, promises.map(({ text, memory }) => el("li", { "data-row": true, tabindex: "-1" }, el("bdi", {}, text), " ",
       memory ? el("a", { class: "where", href: `#memory/${memory}`, "data-opens": true }, `memory ${memory}`) : null)));
     this.promises.hidden = !promises.length;
+  }
+
+  #drawProfile({ text, former }) {
+    fill(this.profile, el("p", { class: "profile", dir: "auto" }, text || "It has no profile."),
+      actForm("Edit the profile", () => field("Profile", "text", { lines: 6, value: text }), (said) => act(this.id, "profile", { ...said, was: text }), () => this.load()),
+      former.length ? el("details", {}, el("summary", {}, `Former profiles (${former.length})`), el("ol", {}, [...former].reverse().map((each) => el("li", { dir: "auto" }, each)))) : null);
   }
 
   #pin(line, number) {

@@ -1,7 +1,7 @@
 /* Memories in rows, summaries folded to a line with the memories under them, and recall's hits. */
 
 import { bar } from "./agent_state.js";
-import { get } from "./api.js";
+import { act, actForm, field, get } from "./api.js";
 import { prose } from "./book.js";
 import { announce, count, el, fill, many, time, whereLink, whyLink } from "./dom.js";
 import { MemoryKind, RecalledKind, Tier } from "./kinds.js";
@@ -10,12 +10,16 @@ import { remarks, sentence } from "./sentences.js";
 
 const PAGE = 50;
 const LIMIT = 20;
+/** The most characters of an edited summary; none is that long. */
+const LONGEST = 60000;
 export const TIERS = { [Tier.LONGTERM]: "Long-term summary", [Tier.RECENT]: "Short-term summary" };
 
-/** A summary of the agent with that id, as the compaction left it. */
-export function summaryFold(id, summary, compaction) {
+/** A summary of the agent with that id, as the compaction left it; `change` runs after an edit, and allows it. */
+export function summaryFold(id, summary, compaction, change = null) {
   const under = el("div", { class: "under" });
   const make = () => under.hasChildNodes() || fill(under, memoriesFold(id, summary.first, summary.last));
+  const edit = change && actForm("Edit this summary", () => field("Text", "text", { lines: 12, most: LONGEST, value: summary.text }),
+    ({ text }) => act(id, "summary", { tier: summary.tier, text, was: summary.text }), change);
   const details = el("details", {
     open: true, class: "summary", "data-row": true, tabindex: "-1",
     "data-range": `${summary.first}-${summary.last}`, on: { toggle: () => details.open && make() },
@@ -23,7 +27,7 @@ export function summaryFold(id, summary, compaction) {
   el("summary", { "data-opens": true }, el("b", {}, `${TIERS[summary.tier]} of memories ${summary.first}–${summary.last}`), " ",
     el("small", {}, time(summary.time), ` · compaction ${compaction} · ${many(summary.tokens_after, "token")}`,
       summary.model ? ` · ${author(summary.model)}` : "")),
-  prose(summary.text || "(empty)"), under);
+  prose(summary.text || "(empty)"), edit, under);
   return details;
 }
 

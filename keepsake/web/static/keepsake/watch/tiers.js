@@ -116,7 +116,7 @@ export class Tiers {
     this.#mark(part);
     fill(this.page,
       el("h3", {}, `${NAMES[part.tier][0].toUpperCase()}${NAMES[part.tier].slice(1)}`),
-      part.summary ? summaryFold(this.id, part.summary, this.#tiers.compaction) : null,
+      part.summary ? summaryFold(this.id, part.summary, this.#tiers.compaction, () => this.load(part.first)) : null,
       this.#turns(part, start, last),
       el("ol", { class: "memories" }, memoryRows(found, { mark, ids: true })),
       this.#turns(part, start, last));
