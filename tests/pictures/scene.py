@@ -6,6 +6,7 @@ pages are real.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -38,6 +39,8 @@ ANSWERS = (
 )
 """A part of what was said last, and the answer."""
 DULL = (" say Aye, so it goes. | small talk", " say That it is. | small talk")
+_SAID = re.compile(r'^\w+ (?:says|whispers)(?: to you)?, "(.*)"', re.MULTILINE)
+"""A line of the prompt's window; recalled ones look different."""
 _CHANGES = (
     ("memory_compaction.md", "window**: 64", "window**: 8"),
     ("memory_compaction.md", "**count_from**: 0.60", "**count_from**: 0"),
@@ -47,10 +50,11 @@ _CHANGES = (
 
 
 def speaks(prompt: str) -> str:
-    """Return the answer to the newest of the known lines; small talk if another line is newer."""
-    end = prompt[-700:]
-    found = [(end.rfind(said), answer) for said, answer in ANSWERS if said in end]
-    return max(found)[1] if found else DULL[len(prompt) % len(DULL)]
+    """Return the answer to the newest line that was said; small talk for an unknown one."""
+    said = _SAID.findall(prompt)
+    newest = said[-1] if said else ""
+    known = (answer for words, answer in ANSWERS if words in newest)
+    return next(known, DULL[len(said) % len(DULL)])
 
 
 @dataclass
