@@ -23,7 +23,7 @@ from pydantic import AwareDatetime, Field, StringConstraints
 
 from keepsake.agent.runtime import runtime
 from keepsake.agent.why import PromptSource, Why, why_did, why_memory
-from keepsake.archive.records import Memory, MemoryKind
+from keepsake.archive.records import Memory, MemoryKind, Tier
 from keepsake.contrib.evennia.commands.why import source_of
 from keepsake.errors import KeepsakeError
 from keepsake.memory import history as archived
@@ -54,6 +54,7 @@ from keepsake.web.shapes import (
     SearchView,
     Series,
     SourceView,
+    SummarySource,
     TiersView,
     WhyView,
 )
@@ -236,6 +237,13 @@ def past_of_agent(request: HttpRequest, number: int) -> PastAgent:
     """How one agent's memory grew and shrank, from its first memory on."""
     remembered = world.mind_of_agent(number).memory
     return pasts.one_past(number, remembered.name, remembered.folder)
+
+
+@api.get(f"{AGENT_PATH}/summary", response=_answers(SummarySource))
+def summary(request: HttpRequest, number: int, tier: Query[Tier]) -> SummarySource:
+    """The text of a summary as it is stored, without links."""
+    found = world.mind_of_agent(number).memory.memory.tiers.state.summary(tier)
+    return SummarySource(tier=tier, text=found.text if found else "")
 
 
 @api.get(f"{AGENT_PATH}/as-of", response=_answers(AsOfView))

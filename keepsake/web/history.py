@@ -5,7 +5,6 @@ Runs in a view's thread, because it reads files; raises OSError if one cannot be
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path

@@ -14,7 +14,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict
 
 from keepsake.agent.thinker import AgentState
 from keepsake.agent.why import SummaryBasis
-from keepsake.archive.records import MemoryKind, Summary
+from keepsake.archive.records import MemoryKind, Summary, Tier
 from keepsake.events.types import Guard, Thought
 from keepsake.events.values import RecalledKind
 from keepsake.happening import Deed, HappeningKind, Pose, Result, Sight, Speech
@@ -331,6 +331,14 @@ class TiersView(Shape):
     window_first: int
     """The first memory of the window; ``total`` + 1 if the window is empty."""
     window_tokens: int
+
+
+class SummarySource(Shape):
+    """The text of a summary as it is stored, without links: what an edit begins with."""
+
+    tier: Tier
+    text: str
+    """Empty if there is no such summary."""
 
 
 class ProfileView(Shape):

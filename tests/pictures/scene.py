@@ -21,9 +21,8 @@ SISTER = "I had a sister, Liesbet. She drowned three winters ago, and I still se
 ANSWERS = (
     (
         "what did I tell you about my sister",
-        " say *takes down two cups from the row and sets them side by side before Anneke.* That"
-        " she was Liesbet, that the water had her three winters ago, and that you still set out"
-        " two cups. | she asks what I remember",
+        " say That she was Liesbet, that the water had her three winters ago, and that you still"
+        " set out two cups. | she asks what I remember",
     ),
     ("key to her house", " whisper Anneke = It stays between us. | she trusts me"),
     (

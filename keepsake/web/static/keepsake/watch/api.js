@@ -107,11 +107,19 @@ export function builders(node) {
   return node;
 }
 
-/** A folded form. `fields()` makes its fields when it is first opened. `work(values)` returns whether
+/** A folded form. `fields()` makes its fields when it is first opened, at once or later. `work(values)` returns whether
  * it was done; if so, the form is reset and `then()` runs. */
 export function actForm(label, fields, work, then) {
-  const details = el("details", { "data-acts": true, hidden: !allowed, on: { toggle: () => {
-    if (details.open && !details.querySelector("form")) details.append(form(label, fields(), work, then));
+  let begun = false;
+  const details = el("details", { "data-acts": true, hidden: !allowed, on: { toggle: async () => {
+    if (!details.open || begun) return;
+    begun = true;
+    try {
+      details.append(form(label, await fields(), work, then));
+    } catch (problem) {
+      begun = false; // the next time it is opened, it is tried again
+      say(problem.message, false);
+    }
   } } }, el("summary", {}, label));
   return details;
 }

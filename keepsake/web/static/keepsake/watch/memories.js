@@ -18,8 +18,13 @@ export const TIERS = { [Tier.LONGTERM]: "Long-term summary", [Tier.RECENT]: "Sho
 export function summaryFold(id, summary, compaction, change = null) {
   const under = el("div", { class: "under" });
   const make = () => under.hasChildNodes() || fill(under, memoriesFold(id, summary.first, summary.last));
-  const edit = change && actForm("Edit this summary", () => field("Text", "text", { lines: 12, most: LONGEST, value: summary.text }),
-    ({ text }) => act(id, "summary", { tier: summary.tier, text, was: summary.text }), change);
+  // What is shown has links to memories, and the text itself has none.
+  let was = "";
+  const plain = async () => {
+    was = (await get(`agents/${id}/summary`, { tier: summary.tier })).text;
+    return field("Text", "text", { lines: 12, most: LONGEST, value: was });
+  };
+  const edit = change && actForm("Edit this summary", plain, ({ text }) => act(id, "summary", { tier: summary.tier, text, was }), change);
   const details = el("details", {
     open: true, class: "summary", "data-row": true, tabindex: "-1",
     "data-range": `${summary.first}-${summary.last}`, on: { toggle: () => details.open && make() },
