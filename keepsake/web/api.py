@@ -54,7 +54,7 @@ from keepsake.web.shapes import (
     SearchView,
     Series,
     SourceView,
-    SummarySource,
+    SummaryTextView,
     TiersView,
     WhyView,
 )
@@ -239,11 +239,11 @@ def past_of_agent(request: HttpRequest, number: int) -> PastAgent:
     return pasts.one_past(number, remembered.name, remembered.folder)
 
 
-@api.get(f"{AGENT_PATH}/summary", response=_answers(SummarySource))
-def summary(request: HttpRequest, number: int, tier: Query[Tier]) -> SummarySource:
+@api.get(f"{AGENT_PATH}/summary", response=_answers(SummaryTextView))
+def summary(request: HttpRequest, number: int, tier: Query[Tier]) -> SummaryTextView:
     """The text of a summary as it is stored, without links."""
     found = world.mind_of_agent(number).memory.memory.tiers.state.summary(tier)
-    return SummarySource(tier=tier, text=found.text if found else "")
+    return SummaryTextView(tier=tier, text=found.text if found else "")
 
 
 @api.get(f"{AGENT_PATH}/as-of", response=_answers(AsOfView))

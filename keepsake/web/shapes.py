@@ -333,7 +333,7 @@ class TiersView(Shape):
     window_tokens: int
 
 
-class SummarySource(Shape):
+class SummaryTextView(Shape):
     """The text of a summary as it is stored, without links: what an edit begins with."""
 
     tier: Tier
