@@ -164,7 +164,7 @@ def note(request: HttpRequest, number: int, body: NoteText) -> Done:
     return _edit(request, number, f"note {body.title!r} = {body.text!r} for", work)
 
 
-@router.post(f"{AGENT_PATH}/summary", response=_RESPONSES)
+@router.post(f"{AGENT_PATH}/edit-summary", response=_RESPONSES)
 def edit_summary(request: HttpRequest, number: int, body: SummaryText) -> Done:
     """Edit a summary: the same as an edit of its file. Both versions stay."""
     return _edit(
@@ -175,7 +175,7 @@ def edit_summary(request: HttpRequest, number: int, body: SummaryText) -> Done:
     )
 
 
-@router.post(f"{AGENT_PATH}/profile", response=_RESPONSES)
+@router.post(f"{AGENT_PATH}/edit-profile", response=_RESPONSES)
 def edit_profile(request: HttpRequest, number: int, body: ProfileText) -> Done:
     """Change an agent's profile, as ``@agent <name> = <profile>`` does. The old one is kept."""
 

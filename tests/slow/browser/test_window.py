@@ -411,7 +411,7 @@ def test_a_builder_edits_a_summary_and_a_profile(page: Page) -> None:
     token = next(each for each in page.context.cookies() if each["name"] == "csrftoken")["value"]
     number = page.locator("body").get_attribute("data-agent")
     refused = page.request.post(
-        f"/agents/api/agents/{number}/summary", data=stale, headers={"X-CSRFToken": token}
+        f"/agents/api/agents/{number}/edit-summary", data=stale, headers={"X-CSRFToken": token}
     )
     assert "changed meanwhile" in refused.json()["said"]
     page.locator("#sections").get_by_role("link", name="Notes").click()

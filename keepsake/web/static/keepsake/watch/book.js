@@ -119,7 +119,7 @@ export class Notes extends Book {
 
   #drawProfile({ text, former }) {
     fill(this.profile, el("p", { class: "profile", dir: "auto" }, text || "It has no profile."),
-      actForm("Edit the profile", () => field("Profile", "text", { lines: 6, value: text }), (said) => act(this.id, "profile", { ...said, was: text }), () => this.load()),
+      actForm("Edit the profile", () => field("Profile", "text", { lines: 6, value: text }), (said) => act(this.id, "edit-profile", { ...said, was: text }), () => this.load()),
       former.length ? el("details", {}, el("summary", {}, `Former profiles (${former.length})`), el("ol", {}, [...former].reverse().map((each) => el("li", { dir: "auto" }, each)))) : null);
   }
 

@@ -24,7 +24,7 @@ export function summaryFold(id, summary, compaction, change = null) {
     was = (await get(`agents/${id}/summary`, { tier: summary.tier })).text;
     return field("Text", "text", { lines: 12, most: LONGEST, value: was });
   };
-  const edit = change && actForm("Edit this summary", plain, ({ text }) => act(id, "summary", { tier: summary.tier, text, was }), change);
+  const edit = change && actForm("Edit this summary", plain, ({ text }) => act(id, "edit-summary", { tier: summary.tier, text, was }), change);
   const details = el("details", {
     open: true, class: "summary", "data-row": true, tabindex: "-1",
     "data-range": `${summary.first}-${summary.last}`, on: { toggle: () => details.open && make() },
