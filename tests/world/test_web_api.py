@@ -25,6 +25,8 @@ READING = (
     "/as-of?t=2026-05-01T12:00:00Z",
     "/memories",
     "/past",
+    "/profile",
+    "/summary?tier=recent",
     "/recall?q=key",
     "/compactions",
     "/series",
