@@ -204,6 +204,7 @@ def row(number: int, may_act: bool) -> AgentRow:
 @on_reactor
 def profile(number: int) -> ProfileView:
     """Return the profile of an agent, and those before it."""
+    runtime()  # raises an error with the cure if the agents are not running
     agent: Any = agent_with(number)
     former = tuple(map(str, agent.db.former_profiles or ()))
     return ProfileView(text=str(agent.db.profile or ""), former=former)
