@@ -55,7 +55,10 @@ function draw() {
   // Rooms where something was said come first: on a phone the others are far below.
   shown.sort((a, b) => Boolean(b.talk.size) - Boolean(a.talk.size) || a.name.localeCompare(b.name));
   const nodes = shown.map(({ node }) => node);
-  if (nodes.length !== byId("rooms").childElementCount || nodes.some((node, i) => byId("rooms").children[i] !== node)) fill(byId("rooms"), nodes);
+  if (nodes.length !== byId("rooms").childElementCount || nodes.some((node, i) => byId("rooms").children[i] !== node)) {
+    fill(byId("rooms"), nodes);
+    for (const { talk } of shown) talk.toEnd(); // a node that moves loses its place
+  }
   fill(byId("quiet"), quiet.length ? `Nobody is in ${quiet.join(", ")}.` : "");
   const thinking = [...agents.values()].filter(({ waiting }) => waiting !== null).length;
   fill(byId("summary"), `${many(agents.size, "agent")} in ${many(shown.length, "room")}; ${thinking ? `${count(thinking)} thinking` : "nobody is thinking"}.`);

@@ -30,6 +30,11 @@ export class Talk {
     this.#draw(line);
   }
 
+  /** Scroll to the newest line. */
+  toEnd() {
+    this.list.scrollTop = this.list.scrollHeight;
+  }
+
   #begin(key, memory) {
     const line = { at: memory.time, memories: new Map(), node: el("li", { "data-row": true, tabindex: "-1" }) };
     line.node.dataset.at = memory.time;
@@ -40,7 +45,7 @@ export class Talk {
     if (before) before.after(line.node);
     else this.list.prepend(line.node);
     if (this.#lines.size > MOST) this.#dropOldest();
-    if (atEnd) requestAnimationFrame(() => (this.list.scrollTop = this.list.scrollHeight));
+    if (atEnd) requestAnimationFrame(() => this.toEnd());
     return line;
   }
 
