@@ -89,6 +89,7 @@ def played(folder: Path, tables: Path) -> Iterator[Scene]:
         scene = Scene(copy, Player.new(copy, "Anneke"))
         scene.anneke.see("The Kettle")
         _gather(copy)
+        scene.anneke.see("admin has left the game")
         _play(scene)
         yield scene
         scene.anneke.line.close()

@@ -109,7 +109,7 @@ async function losses(holder, id, number) {
 function lossRow(id, { memory, kept, missing }) {
   const words = new Set(kept === Kept.PARTLY ? missing.map((word) => word.toLowerCase()) : []);
   const text = sentence(memory).split(/([\p{L}\p{N}\p{M}'’]+)/u).map((part) => (words.has(part.toLowerCase()) ? el("del", {}, part) : part));
-  return el("li", { class: `memory ${memory.kind}`, "data-row": true, tabindex: "-1" },
+  return el("li", { class: `memory ${memory.kind}${memory.confidants ? " whisper" : ""}`, "data-row": true, tabindex: "-1" },
     el("a", { class: "number", href: `#memory/${memory.number}`, "data-opens": true }, String(memory.number)),
     el("span", { class: "what", dir: "auto" }, text), el("small", {}, whereLink(id, memory.number)));
 }
