@@ -65,7 +65,7 @@ export class Talk {
     node.classList.toggle("whisper", Boolean(memory.confidants));
     fill(node, el("b", { dir: "auto" }, who || "·"), " ",
       to.length ? el("span", { class: "to", dir: "auto" }, `to ${to.join(", ")}`) : null,
-      memory.confidants ? el("span", { class: "flag" }, "in private") : null,
+      memory.confidants ? [" ", el("span", { class: "flag" }, "in private")] : null,
       HOW[memory.what.manner] ? el("span", { class: "flag" }, HOW[memory.what.manner]) : null, to.length || HOW[memory.what.manner] ? ": " : null,
       el("bdi", { class: deed ? "deed" : "" }, words),
       el("small", {}, time(memory.time), memory.kind === MemoryKind.ACT ? whyLink(id, memory.number) : null, whereLink(id, memory.number),
