@@ -2,7 +2,7 @@
 # `make help` lists the targets.
 
 .DEFAULT_GOAL := help
-.PHONY: help run stop status reload logs doctor test test-all test-slow test-postgres test-scale lint format bench size lock clean install weights
+.PHONY: help run stop status reload logs doctor test test-all test-slow test-postgres test-scale lint format bench pictures size lock clean install weights
 
 # The first Python that is new enough. The plain name comes first, so that pyenv and
 # .python-version decide if they are in use. pyenv's own folder comes last, because pyenv's
@@ -94,6 +94,9 @@ format: $(STAMP)  ## format the code with ruff, and fix what it can
 
 bench: $(STAMP)  ## run the benchmarks; writes bench.json
 	@$(BIN)/python -m tests.bench
+
+pictures: $(STAMP)  ## write the pictures of README and docs (needs Chromium)
+	@$(BIN)/python -m tests.pictures
 
 size: $(STAMP)  ## count lines, modules, patterns, settings
 	@$(BIN)/python -m tests.size

@@ -53,6 +53,12 @@ def copy_tables_for_lab(tables: Path, home: Path) -> None:
     shutil.copyfile(tables, home / "lab" / ".empty.db3")
 
 
+def new_tables(folder: Path) -> Path:
+    """Make the tables in a new folder, for a program that is no test."""
+    folder.mkdir()
+    return _migrate(folder)
+
+
 def _migrate(folder: Path) -> Path:
     """Make the tables as a first start does, and return their file."""
     here = Places(folder / "home", folder / "vault", Ports())

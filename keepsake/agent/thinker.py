@@ -8,7 +8,7 @@ Everything runs on the reactor thread.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from enum import StrEnum
 from functools import partial
@@ -162,12 +162,14 @@ class Thinker:
         tools = self._tools
         return Deferred.fromCoroutine(preview(agent, impulse, words, tools, self._services))
 
-    def ask_aside(self, question: str) -> Deferred[AsideAnswer]:
+    def ask_aside(self, question: str, without: Collection[int] = ()) -> Deferred[AsideAnswer]:
         """Ask the agent a question outside the game, of which it will know nothing.
+
+        ``without``: The numbers of memories to leave out of its prompt.
 
         The result fails with a KeepsakeError; see :func:`keepsake.agent.turns.aside.ask_aside`.
         """
-        asked = ask_aside(self._ref, question, self._tools, self._services)
+        asked = ask_aside(self._ref, question, self._tools, self._services, without)
         return Deferred.fromCoroutine(asked)
 
     # -- events

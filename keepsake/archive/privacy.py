@@ -10,7 +10,7 @@ results) are checked against the archive with :class:`PrivateWords`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from functools import lru_cache
 
@@ -113,6 +113,17 @@ class PrivateWords:
             return _NOBODY_KNOWN
         return self._added.get(number) or self._read.get(number)
 
+    def is_whispered(self, number: int) -> bool:
+        """Return whether a memory is known to be private: for marks on pages, not to keep secrets.
+
+        False as long as the archive is not read; :meth:`confidants` then takes all for private.
+        """
+        return self.is_known and self.confidants(number) is not None
+
+    def without(self, numbers: Collection[int]) -> PrivateWords:
+        """Return the same, for a prompt in which nothing may rest on the memories ``numbers``."""
+        return _WithoutMemories(self, frozenset(numbers)) if numbers else self
+
     def shares_with(self, audience: Audience) -> bool:
         """Return whether a prompt for that audience may hold private words."""
         return not self.is_known or any(_covers(each, audience) for each in self._groups)
@@ -151,6 +162,29 @@ class PrivateShown:
         if allowed:
             self.numbers.update(n for n in given if self._private.confidants(n) is not None)
         return allowed
+
+
+class _WithoutMemories(PrivateWords):
+    """The private memories of an agent that is asked as if it lacked some of its memories."""
+
+    def __init__(self, of: PrivateWords, numbers: frozenset[int]) -> None:
+        super().__init__()
+        self._of = of
+        self._numbers = numbers
+
+    @property
+    def is_known(self) -> bool:
+        return self._of.is_known
+
+    def confidants(self, number: int) -> Audience | None:
+        return _NOBODY_KNOWN if number in self._numbers else self._of.confidants(number)
+
+    def shares_with(self, audience: Audience) -> bool:
+        return self._of.shares_with(audience)
+
+    def heard_by(self, memories: Iterable[Memory], audience: Audience) -> tuple[Memory, ...]:
+        kept = (each for each in memories if each.number not in self._numbers)
+        return super().heard_by(kept, audience)
 
 
 _NOBODY_KNOWN: Audience = frozenset({UNKNOWN})

@@ -23,6 +23,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 from jinja2 import Environment, FileSystemLoader
+from markupsafe import Markup
 
 from keepsake.errors import refusing
 from keepsake.lab.evaluate import Row
@@ -50,6 +51,7 @@ from keepsake.lab.measures import (
     RIGHT,
     WITHIN,
 )
+from keepsake.lab.pictures import bars, curves, differences, first_known
 from keepsake.lab.sweep import CellRecord, SweepPlan, TrialSource
 from keepsake.paths import REPOSITORY
 
@@ -139,6 +141,11 @@ class ArmPair:
     corrected: float  # p after Holm's correction over all pairs of the source
 
     @property
+    def name(self) -> str:
+        """Both arms, as a difference."""
+        return f"{self.first} − {self.second}"
+
+    @property
     def significant(self) -> bool:
         """Whether the corrected p is below 0.05."""
         return self.corrected < 1 - LEVEL
@@ -179,6 +186,59 @@ class SourceResults:
         }
         return {hours: found[measure] for hours, found in each.items() if found}
 
+    def pictures(self) -> list[Markup]:
+        """Return a bar for each arm, by each headline; then the evidence over token budgets."""
+        found = [
+            bars(NAMES[m], {arm: kinds[-1].estimates.get(m) for arm, kinds in self.arms.items()})
+            for m in self.headlines
+        ]
+        budgets = {float(tokens): m for tokens, m in WITHIN.items() if m in self.measures}
+        lines = {
+            arm: {t: each for t, m in budgets.items() if (each := kinds[-1].estimates.get(m))}
+            for arm, kinds in self.arms.items()
+        }
+        ticks = {tokens: f"{tokens:,.0f} tokens" for tokens in budgets}
+        return [*found, curves("Evidence within a budget of tokens", lines, ticks)]
+
+    def pictures_of_pairs(self) -> list[Markup]:
+        """Return the differences of each measure, with their intervals."""
+        return [
+            differences(
+                f"{NAMES[measure]}: the first minus the second, in points",
+                {each.name: each.found for each in self.pairs if each.measure == measure},
+                {each.name for each in self.pairs if each.measure == measure and each.significant},
+            )
+            for measure in dict.fromkeys(each.measure for each in self.pairs)
+        ]
+
+    def pictures_over_time(self) -> list[Markup]:
+        """Return a curve for each arm over the delays, by each timed measure and load."""
+        return [
+            curves(
+                f"{NAMES[measure]}, {load:g} other memories a day",
+                {arm: self.over_time(arm, load, measure) for arm in self.arms},
+                DELAYS,
+            )
+            for measure in self.timed
+            for load in self.loads
+        ]
+
+    def pictures_of_kinds(self) -> list[Markup]:
+        """Return for each category a bar for each arm, by the first headline of all arms."""
+        if not self.headlines:
+            return []
+        whole = [kinds[-1].estimates for kinds in self.arms.values()]
+        measure = first_known(self.headlines, whole)
+        names = dict.fromkeys(each.kind for kinds in self.arms.values() for each in kinds[:-1])
+        of = {
+            arm: {each.kind: each.estimates.get(measure) for each in kinds}
+            for arm, kinds in self.arms.items()
+        }
+        return [
+            bars(f"{kind}: {NAMES[measure]}", {arm: own.get(kind) for arm, own in of.items()})
+            for kind in names
+        ]
+
     @cached_property
     def pairs(self) -> list[ArmPair]:
         """All pairs of arms by each measure that both have. Holm's correction covers all of them.
@@ -214,6 +274,13 @@ def results_by_source(records: Sequence[CellRecord]) -> list[SourceResults]:
 # -- the page and the table
 
 
+def title_of(plan: SweepPlan, sources: Sequence[SourceResults]) -> str:
+    """Return what a report is of: ``locomo, longmemeval: 3 memories compared (plan)``."""
+    arms = {arm for source in sources for arm in source.arms}
+    compared = f"{len(arms)} memories compared" if len(arms) > 1 else ", ".join(arms) or "no result"
+    return f"{', '.join(each.name for each in sources) or 'Evaluation'}: {compared} ({plan.name})"
+
+
 def write_report(
     plan: SweepPlan,
     records: Sequence[CellRecord],
@@ -232,6 +299,7 @@ def write_report(
     page.globals["names"] = NAMES
     text = page.get_template(TEMPLATE).render(
         plan=plan,
+        title=title_of(plan, sources),
         command=command,
         records=records,
         failed=[record for record in records if record.problem],

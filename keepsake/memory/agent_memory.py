@@ -17,7 +17,7 @@ from datetime import datetime
 from typing import Unpack
 
 from keepsake.archive.log import Archive
-from keepsake.archive.records import Memory, MemoryFacts
+from keepsake.archive.records import Memory, MemoryFacts, Tier
 from keepsake.archive.tiers import load_tiers
 from keepsake.errors import CompactionError, CompactionRunning, KeepsakeError, NoRoom
 from keepsake.events.values import CompactionOutcome, CompactReason
@@ -327,6 +327,24 @@ class AgentMemory:
                 return self._copies.adopt_edits()
         except CompactionRunning:
             return []
+
+    def edit_summary(self, tier: Tier, text: str, was: str) -> str:
+        """Replace the text of a summary, as if a person had edited its file; blocks.
+
+        The archive gets a line, and both versions stay beside the summary's file.
+
+        Args:
+            was: The text that the person began with.
+
+        Returns:
+            What was done.
+
+        Raises:
+            KeepsakeError: There is no such summary, it has changed meanwhile, ``text`` is empty, a
+                compaction runs, or the archive cannot be written.
+        """
+        with self._exclusively():
+            return self._copies.edit(tier, text, was)
 
     def check(self) -> IntegrityReport:
         """Compare archive, tiers and files; blocks.

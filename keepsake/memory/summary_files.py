@@ -23,7 +23,7 @@ from keepsake.archive.line_types import LineType
 from keepsake.archive.records import Tier
 from keepsake.archive.tiers import SummaryState, Tiers, TierView
 from keepsake.books.files import free_name
-from keepsake.errors import ArchiveUnwritable
+from keepsake.errors import ArchiveUnwritable, KeepsakeError
 from keepsake.events.types import MemoryChange
 from keepsake.events.values import Author, MemoryOp
 from keepsake.files import replace_file
@@ -206,6 +206,21 @@ class VaultCopies:
                 log.info(note, agent=self._folder.agent)
                 notes.append(note)
         return notes
+
+    def edit(self, tier: Tier, text: str, was: str) -> str:
+        """Replace the text of a summary; see :meth:`AgentMemory.edit_summary`."""
+        summary = self._tiers.state.summary(tier)
+        if summary is None:
+            raise KeepsakeError(f"There is no {_KINDS[tier]}", "Wait for a compaction")
+        if summary.text.strip() != was.strip():
+            raise KeepsakeError(
+                f"The {_KINDS[tier]} has changed meanwhile", "Load the page again, then edit it"
+            )
+        clean = text.strip()
+        if not has_words(clean):
+            raise KeepsakeError("A summary needs words", "Undo the compaction to be rid of it")
+        file = SummaryFile(self._folder.path(tier), clean, self._tiers.step, edited=True)
+        return self._adopt_edit(tier, file) or "Nothing was changed"
 
     def _adopt_edit(self, tier: Tier, file: SummaryFile) -> str:
         summary = self._tiers.state.summary(tier)

@@ -5,29 +5,37 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from queue import Empty, SimpleQueue
-from typing import Any
+from typing import Annotated, Any
 
 from django.http import HttpRequest
 from ninja import Router
-from pydantic import BaseModel, ConfigDict, StrictStr
+from pydantic import BaseModel, ConfigDict, Field, PositiveInt, StrictStr, StringConstraints
+from twisted.python.failure import Failure
 
 from keepsake.agent.mind import ActionResult, Mind
 from keepsake.agent.runtime import now
+from keepsake.archive.records import Tier
 from keepsake.contrib.evennia.agents import AgentMixin
 from keepsake.contrib.evennia.audit import AUDIT, LONGEST, append
-from keepsake.contrib.evennia.commands.agents import ACTIONS
+from keepsake.contrib.evennia.commands.agents import ACTIONS, change_profile
 from keepsake.contrib.evennia.commands.compaction import compaction_result, undo_result
 from keepsake.errors import KeepsakeError
 from keepsake.events.values import Author, CompactReason
 from keepsake.logs import Subsystem, get_logger
 from keepsake.web.access import NotAllowed, address_of, may_act
-from keepsake.web.shapes import Done, Refused
+from keepsake.web.shapes import AsideView, Done, Refused
 from keepsake.web.world import agent_with, mind_of_agent, mind_with, on_reactor
 
 log = get_logger(Subsystem.WEB)
 
 OUTCOME_SECONDS = 1.0
 """Seconds to wait for the end of a compaction. After that the answer says that it has begun."""
+
+ANSWER_SECONDS = 120.0
+"""Seconds to wait for an answer: a small model on a processor may need one minute."""
+MOST_WITHOUT = 200
+LONGEST_QUESTION = 500
+"""The most memories that a question leaves out, and its most characters."""
 
 type Action = Callable[[AgentMixin, Mind, str], ActionResult]
 """An action on the reactor thread, in the name of an account; returns its outcome."""
@@ -36,6 +44,7 @@ router = Router()
 AGENT_PATH = "/agents/{int:number}"
 """The path of an agent's operations."""
 _RESPONSES = {200: Done, frozenset({400, 403, 404, 503}): Refused}
+_ANSWERS = {200: AsideView, frozenset({400, 403, 404, 503}): Refused}
 
 
 class _Body(BaseModel):
@@ -53,6 +62,31 @@ class NoteText(_Body):
 
     title: StrictStr
     text: StrictStr
+
+
+class SummaryText(_Body):
+    """A summary's new text."""
+
+    tier: Tier
+    text: StrictStr
+    was: StrictStr
+    """The text that the person began with: an edit of anything else is refused."""
+
+
+class ProfileText(_Body):
+    """An agent's new profile."""
+
+    text: StrictStr
+    was: StrictStr
+    """The profile that the person began with."""
+
+
+class Question(_Body):
+    """A question to an agent, outside the game."""
+
+    question: Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_QUESTION)]
+    without: Annotated[tuple[PositiveInt, ...], Field(max_length=MOST_WITHOUT)] = ()
+    """The numbers of memories to leave out."""
 
 
 def _button(name: str, description: str) -> None:
@@ -128,6 +162,57 @@ def note(request: HttpRequest, number: int, body: NoteText) -> Done:
         return f"Written to the note {made.title}"
 
     return _edit(request, number, f"note {body.title!r} = {body.text!r} for", work)
+
+
+@router.post(f"{AGENT_PATH}/edit-summary", response=_RESPONSES)
+def edit_summary(request: HttpRequest, number: int, body: SummaryText) -> Done:
+    """Edit a summary: the same as an edit of its file. Both versions stay."""
+    return _edit(
+        request,
+        number,
+        f"edit the {body.tier} summary of",
+        lambda mind: mind.memory.memory.edit_summary(body.tier, body.text, body.was),
+    )
+
+
+@router.post(f"{AGENT_PATH}/edit-profile", response=_RESPONSES)
+def edit_profile(request: HttpRequest, number: int, body: ProfileText) -> Done:
+    """Change an agent's profile, as ``@agent <name> = <profile>`` does. The old one is kept."""
+
+    def action(agent: AgentMixin, _mind: Mind, _who: str) -> ActionResult:
+        if str(agent.db.profile or "").strip() != body.was.strip():
+            return False, "The profile has changed meanwhile. Load the page again, then edit it"
+        try:
+            change_profile(agent, body.text)
+        except KeepsakeError as error:
+            return False, str(error)
+        return True, "Profile changed. The next thought uses it"
+
+    return _run(request, number, "change the profile of", action)
+
+
+@router.post(f"{AGENT_PATH}/ask", response=_ANSWERS)
+def ask(request: HttpRequest, number: int, body: Question) -> AsideView:
+    """Ask an agent outside the game, as if it lacked some memories. Nobody hears the answer.
+
+    Neither question nor answer is remembered. Waits for the model, for two minutes at most.
+    """
+    outcomes: SimpleQueue[Any] = SimpleQueue()
+
+    def action(_agent: AgentMixin, mind: Mind, _who: str) -> ActionResult:
+        mind.thinker.ask_aside(body.question, body.without).addBoth(outcomes.put)
+        return True, ""
+
+    lacking = f" without the memories {body.without}" if body.without else ""
+    _run(request, number, f"ask {body.question!r}{lacking} of", action)
+    try:
+        answer = outcomes.get(timeout=ANSWER_SECONDS)
+    except Empty as error:
+        cure = "See how long the model takes in the agent's charts"
+        raise KeepsakeError("The model has not answered in time", cure) from error
+    if isinstance(answer, Failure):
+        answer.raiseException()
+    return AsideView.model_validate(answer)
 
 
 def _run(request: HttpRequest, number: int, what: str, action: Action) -> Done:

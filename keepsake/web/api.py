@@ -17,33 +17,44 @@ from typing import Annotated, Any, Literal
 from django.core.exceptions import SuspiciousOperation
 from django.http import Http404, HttpRequest, HttpResponse
 from django.urls.resolvers import URLPattern
-from ninja import NinjaAPI, P, Query, QueryEx
+from ninja import NinjaAPI, P, Query, QueryEx, Schema
 from ninja.errors import HttpError, ValidationError
-from pydantic import AwareDatetime, StringConstraints
+from pydantic import AwareDatetime, Field, StringConstraints
 
 from keepsake.agent.runtime import runtime
 from keepsake.agent.why import PromptSource, Why, why_did, why_memory
-from keepsake.archive.records import Memory
+from keepsake.archive.records import Memory, MemoryKind, Tier
 from keepsake.contrib.evennia.commands.why import source_of
 from keepsake.errors import KeepsakeError
 from keepsake.memory import history as archived
 from keepsake.memory.history import PastCompaction
-from keepsake.web import access, actions, history, pasts, world
+from keepsake.web import access, actions, history, pasts, searching, world
 from keepsake.web.access import UNKNOWN_ADDRESS, BadRequest, NotFound, may_act, refused
 from keepsake.web.actions import AGENT_PATH
-from keepsake.web.fact_shapes import AsOfView, FactView, LossesView, MapView, PastView
+from keepsake.web.fact_shapes import (
+    AsOfView,
+    FactView,
+    LossesView,
+    MapView,
+    PastAgent,
+    PastView,
+)
 from keepsake.web.links import state_with_links, with_links
+from keepsake.web.searching import By, MemoryFilter
 from keepsake.web.shapes import (
     AgentRow,
     MemoryView,
     NewEvents,
     Overview,
     PageView,
+    PlanRow,
+    ProfileView,
     PromptView,
     Refused,
     SearchView,
     Series,
     SourceView,
+    SummaryTextView,
     TiersView,
     WhyView,
 )
@@ -68,6 +79,22 @@ type Words = Query[
 type Number = QueryEx[int | None, P(ge=1, le=_LARGEST)]
 type Moment = Query[AwareDatetime]
 type BookName = Literal["journal", "people", "notes", "nights", "kept"]
+
+
+class SearchQuery(Schema):
+    """A question to the memories of all agents, and which of them are wanted."""
+
+    q: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=1000)]
+    by: By = By.MEANING
+    person: Annotated[str, StringConstraints(max_length=100)] = ""
+    """A part of the name of who spoke, acted or was addressed."""
+    place: Annotated[str, StringConstraints(max_length=100)] = ""
+    kind: MemoryKind | None = None
+    since: AwareDatetime | None = None
+    until: AwareDatetime | None = None
+    private: bool = False
+    """Whether only whispers and other private memories are wanted."""
+    limit: Annotated[int, Field(ge=1, le=500)] = 100
 
 
 class _Api(NinjaAPI):
@@ -106,11 +133,17 @@ def overview(request: HttpRequest) -> Overview:
 
 
 @api.get("/search", response=_answers(SearchView))
-def search_all(
-    request: HttpRequest, q: Words, limit: QueryEx[int, P(ge=1, le=500)] = 100
-) -> SearchView:
-    """Search all agents' memories for words."""
-    return history.search(world.folders(), q, limit)
+def search_all(request: HttpRequest, asked: Query[SearchQuery]) -> SearchView:
+    """Search the memories of all agents, by meaning and words, or by exact words."""
+    wanted = MemoryFilter(
+        person=asked.person,
+        place=asked.place,
+        kind=asked.kind,
+        since=asked.since,
+        until=asked.until,
+        private=asked.private,
+    )
+    return searching.search(world.searched(), asked.q, asked.by, wanted, asked.limit)
 
 
 @api.get("/events", response=_answers(NewEvents))
@@ -128,6 +161,12 @@ def events(
 def map_of_world(request: HttpRequest) -> MapView:
     """The rooms of the world, laid out by the directions of their exits, and who is in them."""
     return world.map_of_world()
+
+
+@api.get("/plans", response=_answers(list[PlanRow]))
+def plans(request: HttpRequest) -> list[PlanRow]:
+    """What all agents mean to do: plans with a time first, the next one first of all."""
+    return world.plans()
 
 
 @api.get("/past", response=_answers(PastView))
@@ -170,21 +209,41 @@ def prompt(request: HttpRequest, number: int, seq: Number = None) -> PromptView:
     return history.prompt_of(log, number, seq) or now
 
 
+@api.get(f"{AGENT_PATH}/profile", response=_answers(ProfileView))
+def profile(request: HttpRequest, number: int) -> ProfileView:
+    """Who an agent is, in the words of its builder, and the profiles before."""
+    return world.profile(number)
+
+
 @api.get(f"{AGENT_PATH}/book", response=_answers(list[PageView]))
 def book(
     request: HttpRequest, number: int, of: BookName, limit: QueryEx[int, P(ge=1, le=_LARGEST)] = 30
 ) -> list[PageView]:
     """The pages of an agent's book, newest first. Pages of ``kept`` are in all its prompts."""
-    folder = world.mind_of_agent(number).memory.folder
+    remembered = world.mind_of_agent(number).memory
     if of == "nights":
         return list(islice(history.nights(runtime().places.events, number), limit))
-    return history.book(folder, of, limit)
+    return history.book(remembered.folder, of, limit, remembered.private.is_whispered)
 
 
 @api.get(f"{AGENT_PATH}/tiers", response=_answers(TiersView))
 def tiers(request: HttpRequest, number: int) -> TiersView:
     """The tiers of an agent's memory: the summaries, the window and their ranges."""
     return world.tiers(number)
+
+
+@api.get(f"{AGENT_PATH}/past", response=_answers(PastAgent))
+def past_of_agent(request: HttpRequest, number: int) -> PastAgent:
+    """How one agent's memory grew and shrank, from its first memory on."""
+    remembered = world.mind_of_agent(number).memory
+    return pasts.one_past(number, remembered.name, remembered.folder)
+
+
+@api.get(f"{AGENT_PATH}/summary", response=_answers(SummaryTextView))
+def summary(request: HttpRequest, number: int, tier: Query[Tier]) -> SummaryTextView:
+    """The text of a summary as it is stored, without links."""
+    found = world.mind_of_agent(number).memory.memory.tiers.state.summary(tier)
+    return SummaryTextView(tier=tier, text=found.text if found else "")
 
 
 @api.get(f"{AGENT_PATH}/as-of", response=_answers(AsOfView))

@@ -1,38 +1,31 @@
-"""Data from event log, archives and books: sent prompts, search in all memories, pages, charts.
+"""Data from event log and books: sent prompts, pages, charts.
 
-Runs in a view's thread, because it reads files; raises OSError if one cannot be read. A search
-reads the archives from their ends, so it also finds memories that are not indexed yet.
+Runs in a view's thread, because it reads files; raises OSError if one cannot be read.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
-from heapq import nlargest
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
 import frontmatter
 import yaml
 
-from keepsake.archive.log import Archive
-from keepsake.archive.records import Memory, memories_in
-from keepsake.books.kept_lines import NOTICED, PINNED, Pinned
+from keepsake.books.kept_lines import NOTICED, PINNED, CommitmentKind, Commitments, Pinned
 from keepsake.events.files import EVENTS, files_of, id_of, newest_first, time_of
 from keepsake.events.prompts import prompt_text
 from keepsake.events.types import Compaction, MemoryChange, Recall, Sleep, Thought
 from keepsake.events.values import MemoryOp, RecallPurpose, SleepOp, ThoughtOutcome
-from keepsake.json_lines import Record, parsed
-from keepsake.web.access import BadRequest, NotFound
-from keepsake.web.links import with_links
+from keepsake.json_lines import Record
+from keepsake.web.access import NotFound
+from keepsake.web.links import numbers_cited, with_links
 from keepsake.web.shapes import (
-    FoundView,
-    MemoryView,
     NewEvents,
     PageView,
     Point,
+    PromiseLine,
     PromptView,
-    SearchView,
     Series,
     Stretch,
 )
@@ -44,9 +37,6 @@ NEW_BYTES = 2_000_000
 MOST_FIRST = 100
 MOST_NEW = 500
 """Bytes of the log to read for new events; the most events of a first answer, of a later one."""
-MOST_BYTES = 200_000_000
-"""The most bytes of all archives to search, shared equally: about two seconds of one core."""
-_WORD = re.compile(r"\w+")
 POINTS = 60
 MOST_HOURS = 7 * 24
 _ENDED = frozenset(ThoughtOutcome) - {ThoughtOutcome.DROPPED}
@@ -125,48 +115,7 @@ def new_events(
     return NewEvents(last=last, gap=gap, events=tuple(reversed(found)))
 
 
-# -- search in the memories of all agents
-
-
-def search(agents: Sequence[tuple[int, str, Path]], question: str, limit: int) -> SearchView:
-    """Return the newest memories that hold all words of a question, whole or as prefixes.
-
-    Raises:
-        BadRequest: There is no word in the question.
-    """
-    words = tuple(dict.fromkeys(_WORD.findall(question.casefold())))
-    if not words:
-        raise BadRequest(f"There is no word in {question[:40]!r}", "Give letters or digits")
-    complete = True
-    found: list[FoundView] = []
-    for number, name, folder in agents:
-        own, whole = _newest(folder / "archive", words, limit, MOST_BYTES // len(agents))
-        found += [
-            FoundView(id=number, agent=name, memory=MemoryView.model_validate(memory))
-            for memory in own
-        ]
-        complete = complete and whole
-    newest = nlargest(limit, found, key=lambda each: each.memory.time)
-    return SearchView(hits=tuple(newest), complete=complete)
-
-
-def _newest(folder: Path, words: Sequence[str], limit: int, most: int) -> tuple[list[Memory], bool]:
-    """Return an agent's newest memories with all the words; whether ``most`` bytes were enough."""
-    found: list[bytes] = []
-    if not folder.is_dir():
-        return [], True
-    wanted = [re.compile(rf"\b{re.escape(word)}") for word in words]
-    # Other letters may be escaped in a JSON line: they are only compared in the parsed text.
-    needles = [word.encode() for word in words if word.isascii()]
-    for line in Archive(folder, read_only=True).lines_back():
-        if len(found) == limit or (most := most - len(line)) < 0:
-            break
-        low = line.lower()
-        if all(needle in low for needle in needles):
-            text = str(parsed(line).get("text", "")).casefold()
-            if all(word.search(text) for word in wanted):
-                found.append(line)
-    return [*memories_in(map(parsed, found))], most >= 0
+# -- books
 
 
 _TIMES = ("updated", "last_met", "time", "day")
@@ -179,7 +128,7 @@ _LONGEST = 60_000
 """The most characters of a page that are shown; the file has all of it."""
 
 
-def _file(path: Path) -> PageView:
+def _file(path: Path, is_private: Callable[[int], bool]) -> PageView:
     try:
         page = frontmatter.loads(path.read_text("utf-8"))
     except (UnicodeDecodeError, yaml.YAMLError) as error:
@@ -187,10 +136,16 @@ def _file(path: Path) -> PageView:
         return PageView(title=path.name, at=None, text=problem, facts={}, file=path.name)
     meta = {str(key): value for key, value in page.metadata.items()}
     names = meta.get("names")  # a person's names, the present one last
+    title = names[-1] if isinstance(names, list) and names else meta.get("title", path.stem)
+    day = meta.get("day")
+    if isinstance(day, date):
+        title = f"{day:%A, %-d %B %Y}"
+    text = str(page.content)
+    numbers = numbers_cited(text)
     return PageView(
-        title=str(names[-1] if isinstance(names, list) and names else meta.get("title", path.stem)),
+        title=str(title),
         at=time_of(next((meta[name] for name in _TIMES if name in meta), None)),
-        text=with_links(str(page.content)[:_LONGEST]),
+        text=with_links(text[:_LONGEST]),
         facts={
             name: ", ".join(map(str, value)) if isinstance(value, list) else str(value)
             for name in _FACTS
@@ -198,9 +153,25 @@ def _file(path: Path) -> PageView:
         },
         file=path.name,
         pins=tuple(each.text for each in Pinned(path).items) if path.name == PINNED else (),
+        promises=_promises(path) if path.name == NOTICED else (),
+        private=tuple(filter(is_private, numbers)),
     )
 
 
+def _promises(path: Path) -> tuple[PromiseLine, ...]:
+    return tuple(
+        PromiseLine(
+            text=f"{each.kind} {_TOWARDS[each.kind]} {each.who or 'somebody'}: {each.text}",
+            memory=each.number,
+        )
+        for each in Commitments(path).items
+    )
+
+
+_TOWARDS: Mapping[CommitmentKind, str] = {
+    CommitmentKind.PROMISE: "to",
+    CommitmentKind.RULE: "from",
+}
 BOOKS: Mapping[str, Sequence[str]] = {
     **{name: (f"{name}/[!.]*.md",) for name in ("journal", "notes", "people")},
     "kept": (PINNED, NOTICED),  # these are in all its prompts
@@ -209,9 +180,12 @@ BOOKS: Mapping[str, Sequence[str]] = {
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
 
 
-def book(folder: Path, name: str, limit: int) -> list[PageView]:
-    """Return the newest pages of one of :data:`BOOKS`."""
-    pages = (_file(path) for pattern in BOOKS[name] for path in folder.glob(pattern))
+def book(folder: Path, name: str, limit: int, is_private: Callable[[int], bool]) -> list[PageView]:
+    """Return the newest pages of one of :data:`BOOKS`.
+
+    ``is_private``: Returns whether the memory of a number is private.
+    """
+    pages = (_file(path, is_private) for pattern in BOOKS[name] for path in folder.glob(pattern))
     return sorted(pages, key=lambda page: page.at or _LONG_AGO, reverse=True)[:limit]
 
 

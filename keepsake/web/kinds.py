@@ -12,19 +12,23 @@ from pathlib import Path
 
 from keepsake.agent.attention import ImpulseKind
 from keepsake.agent.thinker import AgentState
-from keepsake.archive.records import MemoryKind, Tier
+from keepsake.archive.line_types import LineType
+from keepsake.archive.records import EDITED, MemoryKind, Tier
 from keepsake.events.types import KINDS
 from keepsake.events.values import (
     CompactionOutcome,
+    CompactReason,
     MemoryOp,
     RecalledKind,
     SleepOp,
     ThoughtOutcome,
 )
 from keepsake.happening import HappeningKind, KnownVerb, Manner
+from keepsake.memory.summary_text import EXTRACTIVE
 from keepsake.models.queue import READY, UNASKED
 from keepsake.tracing.facts import Standing, Way
 from keepsake.tracing.losses import Kept
+from keepsake.web.searching import By
 
 MODULE = Path(__file__).parent / "static" / "keepsake" / "watch" / "kinds.js"
 
@@ -37,12 +41,15 @@ def _script() -> str:
     """Return the text of the module: a frozen object for each enum."""
     exported: Mapping[str, Mapping[str, str]] = {
         "AgentState": _members(AgentState),
+        "By": _members(By),
         "CompactionOutcome": _members(CompactionOutcome),
+        "CompactReason": _members(CompactReason),
         "EventKind": {kind.upper(): kind for kind in KINDS},
         "HappeningKind": _members(HappeningKind),
         "ImpulseKind": _members(ImpulseKind),
         "Kept": _members(Kept),
         "KnownVerb": _members(KnownVerb),
+        "LineType": _members(LineType),
         "Manner": _members(Manner),
         "MemoryKind": _members(MemoryKind),
         "MemoryOp": _members(MemoryOp),
@@ -51,6 +58,7 @@ def _script() -> str:
         "ServerHealth": {"READY": READY, "UNASKED": UNASKED},
         "Standing": _members(Standing),
         "ThoughtOutcome": _members(ThoughtOutcome),
+        "SummaryAuthor": {"EXTRACTIVE": EXTRACTIVE, "EDITED": EDITED},
         "Tier": _members(Tier),
         "Way": _members(Way),
     }

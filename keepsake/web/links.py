@@ -5,6 +5,7 @@ A link is markdown: ``memory [17](#memory/17)``. So the page needs to know nothi
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from itertools import chain
 
@@ -33,11 +34,20 @@ def state_with_links(state: SummaryState) -> SummaryState:
     )
 
 
-def _linked_line(line: str) -> str:
+def numbers_cited(text: str) -> list[int]:
+    """Return the numbers of the memories that a text cites, in order; of a range its ends."""
+    cited = (each for line in text.splitlines() for each in _cited_in(line))
+    return sorted({number for each in cited for number in (each.first, each.last)})
+
+
+def _cited_in(line: str) -> Iterable[Citation]:
     if line.startswith(MEMORIES_FIELD):
-        found = numbers_in(line, len(MEMORIES_FIELD), len(line))
-    else:
-        found = citations_in(line)
+        return numbers_in(line, len(MEMORIES_FIELD), len(line))
+    return citations_in(line)
+
+
+def _linked_line(line: str) -> str:
+    found = _cited_in(line)
     parts = list[str]()
     at = 0
     for each in found:

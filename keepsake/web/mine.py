@@ -45,7 +45,16 @@ def _agents(account: Any) -> list[dict[str, Any]]:
         place = agent.location.key if agent.location else "away"
         pages = tuple(known[key] for key in keys if key in known)
         met = -sum(page.meetings for page in pages)
-        shown = {"name": agent.key, "place": place, "asleep": bool(agent.db.asleep), "knows": pages}
+        shown = {"name": agent.key, "place": place, "asleep": bool(agent.db.asleep), "knows": ()}
+        whispered = mind.memory.private.is_whispered if mind is not None else None
+        shown["knows"] = tuple(
+            {
+                "page": page,
+                "lines": [(each, any(map(whispered, each.numbers))) for each in page.lines],
+            }
+            for page in pages
+            if whispered is not None
+        )
         plans = mind.books.plans.current if mind is not None else ()
         shown["plans"] = plans_for(plans, set(keys))
         found.append((met, agent.key, shown))

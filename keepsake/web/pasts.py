@@ -43,6 +43,8 @@ type Folders = Sequence[tuple[int, str, Path]]
 
 MOST_POINTS = 12_000
 """The most points of all agents' lines together, so that an answer stays below 300 kB."""
+MOST_OWN_POINTS = 2_000
+"""The most points of one agent's line: more than a screen has pixels."""
 MOST_WINDOW = 50
 MOST_ACTS = 20
 MOST_LOSSES = 1000
@@ -88,6 +90,18 @@ def pasts(folders: Folders, now: datetime) -> PastView:
         )
     return PastView(
         first=int(first), now=int(now.timestamp()), places=tuple(places), agents=tuple(found)
+    )
+
+
+def one_past(number: int, name: str, folder: Path) -> PastAgent:
+    """Return the past of one agent. Its places are not named: where it was is not asked."""
+    past = past_of(folder)
+    return PastAgent(
+        id=number,
+        agent=name,
+        moves=(),
+        counts=tuple((int(time), count) for time, count in past.counts(MOST_OWN_POINTS)),
+        tiers=tuple(map(_tiers, past.changes)),
     )
 
 

@@ -14,7 +14,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict
 
 from keepsake.agent.thinker import AgentState
 from keepsake.agent.why import SummaryBasis
-from keepsake.archive.records import MemoryKind, Summary
+from keepsake.archive.records import MemoryKind, Summary, Tier
 from keepsake.events.types import Guard, Thought
 from keepsake.events.values import RecalledKind
 from keepsake.happening import Deed, HappeningKind, Pose, Result, Sight, Speech
@@ -45,6 +45,20 @@ class Done(Shape):
     """Whether the action was done, or has begun."""
     said: str
     """The outcome in words."""
+
+
+class AsideView(Shape):
+    """What an agent answered outside the game."""
+
+    words: str
+    """The words of the answer; empty if there was none."""
+    problem: str
+    """Why there are no words; empty if there are."""
+    model: str
+    calls: int
+    """How many times the model was asked."""
+    summarised: tuple[int, ...]
+    """Those of the memories left out that a summary in its prompt covers. It may tell of them."""
 
 
 # -- memories
@@ -173,6 +187,23 @@ class Overview(Shape):
     """Why the event log cannot be written; empty if it can."""
 
 
+class PlanRow(Shape):
+    """Something that an agent means to do."""
+
+    id: int
+    """The agent's number."""
+    agent: str
+    number: int
+    """The number of the plan; unique for one agent."""
+    line: str
+    """The plan in words, with its time, place and person."""
+    at: datetime | None
+    """When it is due; null if it waits for something else, or has no time."""
+    begun: bool
+    private: bool
+    """Whether it rests on private words."""
+
+
 class NewEvents(Shape):
     """The events since the last request."""
 
@@ -241,10 +272,13 @@ class FoundView(Shape):
 
 
 class SearchView(Shape):
-    """Memories of any agent that contain all the words."""
+    """Memories of any agent that bear on the question."""
 
     hits: tuple[FoundView, ...]
-    """The memories, newest first."""
+    """The memories: the best first if they were found by meaning, else the newest first."""
+    by: str
+    """``meaning`` if they were found by meaning and words, ``words`` if by exact words: as asked,
+    or because no index can be searched."""
     complete: bool
     """False if only the newest part of the archives was read, because they are very long."""
 
@@ -299,6 +333,31 @@ class TiersView(Shape):
     window_tokens: int
 
 
+class SummaryTextView(Shape):
+    """The text of a summary as it is stored, without links: what an edit begins with."""
+
+    tier: Tier
+    text: str
+    """Empty if there is no such summary."""
+
+
+class ProfileView(Shape):
+    """Who an agent is, in the words of its builder."""
+
+    text: str
+    former: tuple[str, ...]
+    """The profiles before, the newest last; at most ten."""
+
+
+class PromiseLine(Shape):
+    """An open promise of an agent, or a rule that it follows."""
+
+    text: str
+    """``promise to Jonas: a bowl of soup``."""
+    memory: int
+    """The memory that it rests on; 0 if a person wrote it into the file."""
+
+
 class PageView(Shape):
     """A page of one of an agent's books."""
 
@@ -313,6 +372,10 @@ class PageView(Shape):
     """The name of the page's file."""
     pins: tuple[str, ...] = ()
     """For ``pinned.md``: the pinned lines, numbered from 1."""
+    promises: tuple[PromiseLine, ...] = ()
+    """For ``noticed.md``: the open promises and rules."""
+    private: tuple[int, ...] = ()
+    """The numbers of the private memories that it cites."""
 
 
 class Point(Shape):

@@ -71,6 +71,7 @@ urlpatterns = [
     path("mine/", mine, name="mine"),
     path("metrics", metrics, name="metrics"),
     path("fact", _template("fact"), name="fact"),
+    path("live", _template("live"), name="live"),
     path("search/", _template("search"), name="search"),
     path("world/", _template("world"), name="world"),
     path("<int:number>/", agent, name="agent"),

@@ -41,10 +41,13 @@ from keepsake.prompt.sections import TITLES
 from keepsake.web.access import NotFound
 from keepsake.web.fact_shapes import MapExit, MapRoom, MapView
 from keepsake.web.links import summary_with_links
+from keepsake.web.searching import Searched
 from keepsake.web.shapes import (
     AgentRow,
     MemoryView,
     Overview,
+    PlanRow,
+    ProfileView,
     PromptView,
     ServerRow,
     Stretch,
@@ -198,6 +201,40 @@ def row(number: int, may_act: bool) -> AgentRow:
     return _row(agent_with(number), may_act)
 
 
+@on_reactor
+def profile(number: int) -> ProfileView:
+    """Return the profile of an agent, and those before it."""
+    runtime()  # raises an error with the cure if the agents are not running
+    agent: Any = agent_with(number)
+    former = tuple(map(str, agent.db.former_profiles or ()))
+    return ProfileView(text=str(agent.db.profile or ""), former=former)
+
+
+MOST_PLANS = 200
+"""The most plans of one answer: those due first. A page shows a handful."""
+
+
+@on_reactor
+def plans() -> list[PlanRow]:
+    """Return the open plans of all agents: those with a time first, the next one first of all."""
+    found = [
+        PlanRow(
+            id=agent.id,
+            agent=agent.key,
+            number=each.number,
+            line=each.line,
+            at=each.at,
+            begun=each.is_begun,
+            private=each.private is not None,
+        )
+        for agent in all_agents()
+        if (mind := mind_by_number(agent.id)) is not None
+        for each in mind.books.plans.current
+    ]
+    found.sort(key=lambda each: (each.at is None, each.at.timestamp() if each.at else 0.0))
+    return found[:MOST_PLANS]
+
+
 MOST_ROOMS = 400
 """The most rooms of a map. Larger ones are no pictures any more, and take the reactor too long."""
 
@@ -287,6 +324,20 @@ def folders() -> Sequence[tuple[int, str, Path]]:
     """Return number, name and folder of every agent."""
     agents = runtime().places.agents
     return [(each.id, each.key, agents / each.memory_folder) for each in all_agents()]
+
+
+@on_reactor
+def searched() -> list[Searched]:
+    """Return number, name, folder and recall of every agent."""
+    agents = runtime().places.agents
+    found = list[Searched]()
+    for each in all_agents():
+        mind = mind_by_number(each.id)
+        recaller = mind.tools.recaller if mind is not None else None
+        if recaller is not None:
+            recaller.read_names()
+        found.append((each.id, each.key, agents / each.memory_folder, recaller))
+    return found
 
 
 @on_reactor

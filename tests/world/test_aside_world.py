@@ -18,9 +18,9 @@ from tests.world.test_occasions import PairTalkWorld
 class TestAside(AgentsWorld):
     """Mira is asked what nobody in the game asks."""
 
-    def ask_aside(self, question: str, *answers: str) -> AsideAnswer:
+    def ask_aside(self, question: str, *answers: str, without: tuple[int, ...] = ()) -> AsideAnswer:
         self.replies = [*answers]
-        asked = self.mind.thinker.ask_aside(question)
+        asked = self.mind.thinker.ask_aside(question, without)
         self.settle(lambda: bool(asked.called))
         found: list[AsideAnswer] = []
         failed: list[Exception] = []
@@ -63,6 +63,22 @@ class TestAside(AgentsWorld):
         (prompt,) = self.prompts()[made:]
         assert "under the mat" not in prompt
         assert "Tom whispers to you." in prompt
+
+    def test_a_memory_that_is_left_out_is_nowhere_in_the_prompt(self):
+        self.set_thinking(idle_interval=1e9)
+        self.say("I keep bees.")
+        self.pass_time(60)  # her pages of people are written once a minute
+        kept = [m.number for m in self.mind.memory.memory.context().window if "bees" in m.text]
+        made = len(self.prompts())
+        answer = self.ask_aside("What does Tom do?", "I do not know.", without=(*kept,))
+        (prompt,) = self.prompts()[made:]
+        assert "bees" not in prompt
+        assert "What does Tom do?" in prompt
+        assert (answer.words, answer.summarised) == ("I do not know.", ())
+        made = len(self.prompts())
+        self.ask_aside("What does Tom do?", "He keeps bees.")
+        (prompt,) = self.prompts()[made:]
+        assert "I keep bees." in prompt  # nothing was forgotten
 
     def test_a_model_that_is_gone_is_an_error(self):
         self.fake.always("/api/chat", Reply(status=400))

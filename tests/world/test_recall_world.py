@@ -97,6 +97,34 @@ class TestRelated(RecallWorld):
         assert PAST not in self.prompts()[0]
 
 
+class TestWithoutAMemory(RecallWorld):
+    """A question outside the game, as if a memory were gone."""
+
+    def asked(self, without=()):
+        """Return the prompt and the answer of the question where Edwin is."""
+        made = len(self.prompts())
+        self.replies = ["In Ostrey."]
+        asked = self.mind.thinker.ask_aside("Where is my brother Edwin?", without)
+        self.settle(lambda: bool(asked.called))
+        return self.prompts()[made], asked.result
+
+    def test_what_is_left_out_is_not_recalled_and_a_summary_that_covers_it_is_named(self):
+        self.set_thinking(idle_interval=1e9)
+        self.say(*FACTS, *CHATTER)
+        (number,) = (
+            m.number for m in self.mind.memory.memory.archive.read(1, 99) if FACTS[0] in m.text
+        )
+        told = "mends nets in Ostrey"
+        whole, answer = self.asked()
+        assert any(told in line for line in self.section(whole, PAST))
+        assert answer.summarised == ()
+        lacking, answer = self.asked(without=(number,))
+        assert PAST not in lacking or not any(told in line for line in self.section(lacking, PAST))
+        assert (answer.words, answer.summarised) == ("In Ostrey.", (number,))
+        again, _ = self.asked()
+        assert again == whole  # nothing was forgotten
+
+
 class TestTools(RecallWorld):
     """Tool calls: the act and its result are remembered; the room sees nothing."""
 

@@ -21,6 +21,8 @@ WRITING = {
     "/pin": {"text": "Tom keeps bees."},
     "/unpin": {"text": "1"},
     "/note": {"title": "well", "text": "The cup lies there."},
+    "/edit-profile": {"text": "You are Mira.", "was": ""},
+    "/edit-summary": {"tier": "recent", "text": "- Tom keeps bees.", "was": "- Tom."},
 }
 """Paths of changes that builders may make, with a body for each."""
 _DOCUMENT = json.loads(json.dumps(api.get_openapi_schema()))

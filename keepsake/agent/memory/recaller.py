@@ -165,6 +165,21 @@ class Recaller:
             return SearchResult(tuple(hits))
         return SearchResult(tuple(hits), self._around(index, hits, before, audience))
 
+    def find_blocking(self, text: str, limit: int) -> list[Hit] | None:
+        """Return what bears on ``text``, for people: the window too, private words too; blocks.
+
+        Returns:
+            At most ``limit`` memories, best first; None if no index could be searched.
+        """
+        if self._memory_search is None or self._index is None:
+            return None
+        self._index.refresh()
+        return self._memory_search.search(
+            text,
+            kinds={DocumentKind.MEMORY: limit},
+            seconds=BUILDER_SECONDS * VECTOR_SHARE,
+        )
+
     def _may_hear(self, document: Document, audience: Audience) -> bool:
         """Whether an audience may hear a document. Summaries hold no private words."""
         if document.kind is not DocumentKind.MEMORY:

@@ -6,7 +6,7 @@ The limits are in ``vault/config/recall.md``.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain, zip_longest
@@ -43,6 +43,18 @@ class SearchResult:
     def numbers(self) -> tuple[int, ...]:
         """The numbers of the memories that were found, best first, whether they bear or not."""
         return tuple(hit.document.first for hit in self.of(DocumentKind.MEMORY))
+
+    def without(self, numbers: Collection[int]) -> SearchResult:
+        """Return the results without the memories of those numbers."""
+        left = (DocumentKind.SUMMARY, DocumentKind.NOTE)
+        return SearchResult(
+            tuple(
+                hit
+                for hit in self.hits
+                if hit.document.kind in left or hit.document.first not in numbers
+            ),
+            tuple(each for each in self.around if each.number not in numbers),
+        )
 
     def of(self, kind: DocumentKind) -> list[Hit]:
         """Return the hits of one kind."""

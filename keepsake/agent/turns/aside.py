@@ -4,13 +4,16 @@ The question is put into the prompt of a turn as if somebody unknown had just sa
 built by the function that builds every prompt, so the agent answers from what it would have before
 it now. Only the words of the answer are read. Nobody hears them, no deed is done, and neither
 question nor answer becomes a memory. Words that were whispered to the agent are not in the prompt.
+Memories can be left out, to see what the agent says without them. Then the window, recall, the
+journal, pages about people, promises and rules do not have them either. Summaries, portraits and
+plans stay as they are.
 
 Everything here runs on the reactor thread.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from twisted.internet.defer import Deferred
@@ -49,6 +52,8 @@ class AsideAnswer:
         raw: The last answer of the model, as it wrote it.
         model: The model that answered.
         calls: How many times the model was asked.
+        summarised: Those of the memories left out that a summary in the prompt covers. It may still
+            tell of them.
         prompt_tokens, completion_tokens: The sums over these calls, as the server counts.
     """
 
@@ -57,6 +62,7 @@ class AsideAnswer:
     raw: str = ""
     model: str = ""
     calls: int = 0
+    summarised: tuple[int, ...] = ()
     prompt_tokens: int = 0
     completion_tokens: int = 0
 
@@ -128,9 +134,13 @@ class _AsideQuestion:
 
 
 async def ask_aside(
-    ref: AgentRef, question: str, tools: MemoryTools, services: Runtime
+    ref: AgentRef,
+    question: str,
+    tools: MemoryTools,
+    services: Runtime,
+    without: Collection[int] = (),
 ) -> AsideAnswer:
-    """Ask an agent a question outside the game.
+    """Ask an agent a question outside the game; ``without``: the memories to leave out.
 
     A model whose answer has no words, or only words that the guard refuses, is asked once more.
 
@@ -144,8 +154,18 @@ async def ask_aside(
     services.update_limits()
     impulse = Impulse(ImpulseKind.ADDRESSED, from_player=True, source=ASKER)
     turn = await suppose(
-        agent, impulse, question, tools, services, purpose=RecallPurpose.INTERVIEW, audience=NOBODY
+        agent,
+        impulse,
+        question,
+        tools,
+        services,
+        purpose=RecallPurpose.INTERVIEW,
+        audience=NOBODY,
+        without=without,
     )
+    remembered = tools.memory.memory.context()
+    spans = [(s.first, s.last) for s in (remembered.longterm, remembered.recent) if s is not None]
+    summarised = tuple(n for n in sorted(without) if any(a <= n <= b for a, b in spans))
     asked = _AsideQuestion(ref, agent, turn, tools, services)
     answer = AsideAnswer()
     for _ in range(TRIES):
@@ -157,6 +177,7 @@ async def ask_aside(
             raw=made.text,
             model=made.model,
             calls=answer.calls + 1,
+            summarised=summarised,
             prompt_tokens=answer.prompt_tokens + made.prompt_tokens,
             completion_tokens=answer.completion_tokens + made.completion_tokens,
         )

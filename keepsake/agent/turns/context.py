@@ -26,6 +26,8 @@ class TurnContext:
         audience: Who hears the answer; others' private words are left out of the prompt.
         words: The query for recall: the partner's words since the last answer.
         answered: Whether an earlier answer covered the impulse.
+        without: The numbers of memories that the prompt leaves out, with all that rests on them:
+            for a question outside the game.
     """
 
     impulse: Impulse
@@ -34,6 +36,7 @@ class TurnContext:
     audience: Audience = NOBODY
     words: str = ""
     answered: bool = False
+    without: frozenset[int] = frozenset()
 
 
 UNPROMPTED = TurnContext(IDLE)

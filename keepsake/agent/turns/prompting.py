@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -122,12 +122,14 @@ async def suppose(
     *,
     purpose: RecallPurpose,
     audience: Audience | None = None,
+    without: Collection[int] = (),
 ) -> SupposedTurn:
     """Return the turn that would come if the source of an impulse said ``words``, after recall.
 
     Args:
         purpose: What the search is for; logged with it.
         audience: Who hears the answer; None for those who are here.
+        without: The numbers of memories that the prompt leaves out.
 
     Raises:
         KeepsakeError: The memory cannot be read.
@@ -135,10 +137,13 @@ async def suppose(
     context = context_of(agent, impulse, tools.memory)
     if audience is not None:
         context = replace(context, audience=audience)
+    context = replace(context, without=frozenset(without))
     said = supposed(agent, context.partner, words, tools, services)
     if said is not None:
         context = replace(context, words=words)
     recalled = await recall_for_turn(agent, context, tools, purpose)
+    if recalled is not None:
+        recalled = recalled.without(context.without)
     return SupposedTurn(context, said, recalled)
 
 

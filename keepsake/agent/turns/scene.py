@@ -132,7 +132,7 @@ def scene_of(
     Raises:
         KeepsakeError: The memory cannot be read.
     """
-    private = tools.memory.private
+    private = tools.memory.private.without(context.without)
     may = PrivateShown(private, context.audience)
     remembered = tools.memory.memory.context()
     shown = remembered.shown if tools.has_memory else present_talk(remembered.shown, now)
@@ -231,7 +231,7 @@ def with_recalled(
     shown = frozenset(number for each in excerpts for number in each.numbers)
     people = tools.books.people_lines(
         agent,
-        tools.memory.private,
+        tools.memory.private.without(context.without),
         tools.shown_from,
         context.audience if context.whispered else NOBODY,
         PageNeeds(_partner_id(context), (scene.longterm, scene.recent), nearest, shown),
@@ -255,7 +255,7 @@ def _with_books(
 ) -> Scene:
     """Return the scene with what the agent's books hold and the audience may hear."""
     books = tools.books
-    private = tools.memory.private
+    private = tools.memory.private.without(context.without)
     # Lines of the window that the budget leaves out are not shown.
     first = tools.shown_from
     near = map(identity_of, people_near(agent))

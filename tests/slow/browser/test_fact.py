@@ -22,7 +22,7 @@ def test_words_lead_to_who_knows_them_on_the_map_and_in_time(page: Page, world: 
     page.locator("#scrubber input").press("Home")
     expect(mira).to_have_class("face unknowing")
     expect(page.locator("#knowers li").first).to_have_class(re.compile("to-come"))
-    page.get_by_role("button", name="Now").click()
+    page.get_by_role("button", name="Now", exact=True).click()
     expect(mira).not_to_have_class("face unknowing")
 
 

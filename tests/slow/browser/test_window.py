@@ -71,6 +71,43 @@ def test_a_stranger_and_a_player_learn_nothing(
 # -- all agents
 
 
+def test_a_village_is_watched_room_by_room(page: Page, world: WatchedWorld) -> None:
+    page.goto("/agents/live")
+    expect(page.locator("#live")).to_have_text("live")
+    inn = page.get_by_role("region", name="The Kettle")
+    expect(inn.locator(".people")).to_contain_text("Tamsin")
+    line = world.say("The eels are late")
+    said = inn.locator(".talk li", has_text=line)
+    expect(said).to_have_count(1)
+    expect(said.locator("b")).to_have_text("Tamsin")
+    expect(said.get_by_role("link", name="Mira perceived it")).to_be_visible()
+    answer = inn.locator(".talk li", has_text="The ferry leaves").last
+    expect(answer.locator("b")).to_have_text("Mira")
+    expect(answer).to_contain_text("to Tamsin")
+    world.tamsin.type("whisper Mira = The key is under the stone.", "key")
+    expect(inn.locator(".talk li.whisper").first).to_contain_text("in private")
+    expect(page.locator("#due")).to_contain_text("plan")
+
+
+def test_whispers_are_marked_among_what_an_agent_knows_of_somebody(
+    page: Page, world: WatchedWorld
+) -> None:
+    words = "The silver spoon lies in the well"
+    world.tamsin.type(f"whisper Mira = {words}.", "silver")
+    open_mira(page, "memory")
+    expect(page.locator(".memory.whisper", has_text=words)).to_be_visible()
+
+    def noted() -> bool:
+        pages = api(page, "book?of=people")
+        return any(words in each["text"] and each["private"] for each in pages)
+
+    while not noted():  # its pages of people are written once a minute
+        page.wait_for_timeout(1000)
+    page.locator("#sections").get_by_role("link", name="People").click()
+    line = page.locator("#panel-people .prose li", has_text=words)
+    expect(line).to_contain_text("in private")
+
+
 def test_all_agents_stand_in_the_table_and_the_keyboard_finds_one(page: Page) -> None:
     page.goto("/agents/")
     rows = page.locator("#agents tr")
@@ -111,7 +148,10 @@ def test_what_happens_is_seen_without_a_reload(page: Page, world: WatchedWorld) 
     line = world.say("Snow is coming")
     heard = page.locator(".event", has_text=f'Tamsin says, "{line}"')
     expect(heard).to_have_count(1)
-    expect(heard.locator("b")).to_have_text("Mira")
+    expect(heard.locator("b")).to_have_text("Tamsin")
+    expect(heard).to_contain_text("perceived by Mira")
+    inn = page.locator(".group", has=page.get_by_role("heading", name="The Kettle"))
+    expect(inn.locator(".event", has_text=line).first).to_be_visible()
     expect(page.locator("#agents tr", has_text="Mira")).to_contain_text(
         'says to Tamsin, "The ferry leaves'
     )
@@ -146,7 +186,7 @@ def test_what_players_write_stays_words(page: Page) -> None:
 
     page.route("**/tiers", quoted)
     open_mira(page, "memory")
-    page.get_by_role("button", name=re.compile("^Open the long-term")).click()
+    page.get_by_role("button", name=re.compile("^long-term summary:")).click()
     said = page.locator(".memory", has_text=HOSTILE).locator(".what")
     expect(said).to_be_visible()
     # Signs that turn writing round end with the words that they stand in.
@@ -155,13 +195,31 @@ def test_what_players_write_stays_words(page: Page) -> None:
     assert page.title() == "Mira: memory"
     links = "- in memory [3](#memory/3), not [here](javascript:alert(1))"
     text = f"## Heard\n\n- **so**: {HOSTILE}\n{links}"
-    written = {"text": text, "title": "Tom", "file": "", "facts": {}}
+    written = {"text": text, "title": "Tom", "file": "", "facts": {}, "private": []}
     page.route("**/book?*", lambda route: route.fulfill(json=[{**written, "at": None}]))
     page.locator("#sections").get_by_role("link", name="People").click()
     expect(page.get_by_role("heading", name="Heard")).to_be_visible()
     expect(page.locator("#panel-people .prose li", has_text="<img").locator("b")).to_have_text("so")
     assert page.locator("main img, main script").count() == 0
     expect(page.locator("#panel-people .prose a")).to_have_attribute("href", "#memory/3")
+
+
+def test_a_click_on_the_timeline_opens_the_memories_there(page: Page) -> None:
+    open_mira(page, "memory")
+    strip = page.locator(".memory-line .strip")
+    expect(strip.locator(".made").first).to_be_attached()
+    expect(page.locator(".dates span").first).to_be_visible()
+    expect(page.get_by_role("button", name="Show the new memories")).to_be_hidden()
+    slider = page.get_by_role("slider", name="Memory")
+    total = int(slider.get_attribute("max") or "") + 1
+    box = strip.bounding_box()
+    assert box is not None
+    strip.click(position={"x": box["width"] * 0.4, "y": box["height"] / 2})
+    marked = page.locator(".memory.marked .number")
+    expect(marked).to_be_visible()
+    assert abs(int(marked.inner_text()) - 0.4 * total) <= 0.02 * total
+    slider.press("Home")
+    expect(page.locator(".memory.marked")).to_have_id("memory-1")
 
 
 def test_the_timeline_opens_what_is_under_a_summary(page: Page) -> None:
@@ -200,8 +258,9 @@ def test_recall_by_hand_shows_scores_and_leads_to_the_memory(page: Page) -> None
     best = page.locator(".hits li").first
     expect(best).to_contain_text(FACT)
     expect(best.locator("small")).to_contain_text("edwin")
-    page.locator(".hits").get_by_role("link", name="memory 2", exact=True).click()
-    expect(page.locator("#memory-2")).to_be_focused()
+    number = best.locator("a").first.inner_text().removeprefix("memory ")
+    best.locator("a").first.click()
+    expect(page.locator(f"#memory-{number}")).to_be_focused()
 
 
 def test_a_compaction_shows_what_changed(page: Page) -> None:
@@ -211,7 +270,12 @@ def test_a_compaction_shows_what_changed(page: Page) -> None:
     for name in ("Undo the last", "Show older ones"):
         expect(page.get_by_role("button", name=name)).to_have_count(0)
     page.unroute("**/compactions?*")
-    made = api(page, "compactions?limit=1")[0]
+    made = next(
+        each
+        for each in api(page, "compactions")
+        if each["before"]["longterm"]
+        and each["before"]["longterm"]["text"] != each["after"]["longterm"]["text"]
+    )
     page.reload()
     words = "r => import('/static/keepsake/watch/event_words.js').then(m => m.describe(...r))"
     vain = {"number": 1, "tokens_before": 1500, "tokens_after": 1501}
@@ -224,7 +288,7 @@ def test_a_compaction_shows_what_changed(page: Page) -> None:
     expect(shown.locator("ins").first).to_be_visible()
     (first, last) = made["covered"]
     shown.get_by_text(f"Memories {first}–{last}, word for word").click()
-    expect(shown.locator(".memory")).to_have_count(last - first + 1)
+    expect(shown.locator(".under .memory")).to_have_count(min(last - first + 1, 50))
 
 
 def test_a_search_finds_the_newest_words_and_leads_to_the_memory(
@@ -233,11 +297,47 @@ def test_a_search_finds_the_newest_words_and_leads_to_the_memory(
     line = world.say("Herons nest by the weir")
     page.goto("/agents/")
     page.get_by_role("link", name="Search").click()
-    page.get_by_label("Words").fill(line)
+    page.get_by_label("Words", exact=True).fill(line)
     page.keyboard.press("Enter")
     expect(page.locator("#hits li").first).to_contain_text("Mira")
     page.locator("#hits a").first.click()
     expect(page.locator(".memory.marked")).to_contain_text(line)
+
+
+def test_a_search_by_meaning_and_words_has_filters(page: Page, world: WatchedWorld) -> None:
+    world.say("A sailor drowned beyond the bar")
+    page.goto("/agents/search/?q=drowning+sailors")
+    expect(page.locator("#hits li").first).to_contain_text("A sailor drowned")
+    page.locator("#filters summary").click()
+    page.get_by_label("Person").fill("tam")
+    page.get_by_label("only in private").check()
+    page.get_by_role("button", name="Search").click()
+    expect(page.locator("#summary")).to_be_visible()
+    expect(page.locator("#hits li", has_text="A sailor drowned")).to_have_count(0)
+    page.get_by_label("only in private").uncheck()
+    page.get_by_role("button", name="Search").click()
+    expect(page.locator("#hits li").first).to_contain_text("A sailor drowned")
+    page.get_by_label("Place").fill("the moon")
+    page.get_by_role("button", name="Search").click()
+    expect(page.locator("#summary")).to_contain_text("No memory was found")
+    page.reload()
+    expect(page.get_by_label("Place")).to_have_value("the moon")
+
+
+def test_an_agent_is_asked_again_without_a_memory(page: Page, world: WatchedWorld) -> None:
+    world.say("What time is it?")
+    open_mira(page, "why")
+    total = api(page, "tiers")["total"]
+    again = page.locator(".ask-again")
+    again.locator("summary").click()
+    again.get_by_label("Question").fill("When does the ferry leave?")
+    again.get_by_role("button", name="Ask").click()
+    answers = again.locator("figure blockquote")
+    expect(answers).to_have_count(3)
+    expect(answers.last).to_contain_text("The ferry leaves at")
+    expect(again.locator("figcaption").last).to_contain_text("without memory")
+    newer = api(page, f"memories?first={total + 1}&last={total + 50}")
+    assert not any("When does the ferry leave" in each["text"] for each in newer)
 
 
 def test_why_leads_from_an_act_down_to_the_raw_memories(page: Page, world: WatchedWorld) -> None:
@@ -283,8 +383,9 @@ def test_builders_pin_note_and_undo_from_the_page(page: Page) -> None:
         fold.get_by_role("button", name=label).click()
         expect(page.locator("#outcome")).to_contain_text(done)  # not what came of the one before
     expect(page.locator(".book")).to_contain_text("Herons nest there.")
-    page.get_by_label("Which").select_option("kept")
-    pinned = page.locator(".book li", has_text="Tamsin counts herons.").get_by_role("button")
+    expect(page.locator("#panel-notes").get_by_text("Tamsin counts herons.")).to_have_count(1)
+    expect(page.locator("#panel-notes .empty")).to_have_count(0)
+    pinned = page.locator(".pins li", has_text="Tamsin counts herons.").get_by_role("button")
     page.on("dialog", lambda dialog: dialog.accept())
     pinned.click()
     expect(page.locator("#outcome")).to_contain_text("Unpinned")
@@ -293,6 +394,35 @@ def test_builders_pin_note_and_undo_from_the_page(page: Page) -> None:
     undo.click()
     expect(page.locator("#outcome")).to_contain_text("Undid compaction")
     expect(page.locator(".compactions > li", has_text="undone").first).to_be_visible()
+
+
+def test_a_builder_edits_a_summary_and_a_profile(page: Page) -> None:
+    open_mira(page, "memory")
+    page.get_by_role("button", name=re.compile("^long-term summary:")).click()
+    summary = page.locator(".summary").first
+    fold = summary.locator("details", has_text="Edit this summary")
+    fold.locator("summary").click()
+    fold.get_by_label("Text").fill("- Tamsin counts herons at the weir.")
+    fold.get_by_role("button", name="Edit this summary").click()
+    expect(page.locator("#outcome")).to_contain_text("edited by hand")
+    expect(page.locator(".summary .prose").first).to_contain_text("counts herons")
+    expect(page.locator(".memory-line .made.edit")).to_be_attached()
+    stale = {"tier": "longterm", "text": "- Nothing.", "was": "- What it was."}
+    token = next(each for each in page.context.cookies() if each["name"] == "csrftoken")["value"]
+    number = page.locator("body").get_attribute("data-agent")
+    refused = page.request.post(
+        f"/agents/api/agents/{number}/edit-summary", data=stale, headers={"X-CSRFToken": token}
+    )
+    assert "changed meanwhile" in refused.json()["said"]
+    page.locator("#sections").get_by_role("link", name="Notes").click()
+    before = page.locator(".profile").inner_text()
+    fold = page.locator("#panel-notes details", has_text="Edit the profile")
+    fold.locator("summary").click()
+    fold.get_by_label("Profile").fill(f"{before} You whistle.")
+    fold.get_by_role("button", name="Edit the profile").click()
+    expect(page.locator(".profile")).to_contain_text("You whistle.")
+    page.get_by_text("Former profiles (1)").click()
+    expect(page.locator("#panel-notes details ol")).to_contain_text(before[:40])
 
 
 # -- last, for it takes an agent, and then the world, away

@@ -84,6 +84,9 @@ def test_the_report_is_complete_and_self_contained(tmp_path, monkeypatch, enviro
         "sliding-window window=8",
     ):
         assert part in page
+    assert "<title>" in page
+    assert page.count("<figure>") > 4
+    assert page.count('class="wide') == page.count('tabindex="0" role="region"')
     assert PLAN.splitlines()[0] in page
     assert not re.search(r'(?:src|href)="(?!#)', page), "it loads other files"
     table = pq.read_table(folder / "results.parquet").to_pylist()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 from keepsake.agent.body import Body
 from keepsake.agent.mind import ActionResult, Mind
@@ -24,6 +25,8 @@ from keepsake.errors import KeepsakeError
 from keepsake.prompt.sections import Rendered, chart, costs_of
 
 LONGEST_PROFILE = 4000
+FORMER_PROFILES = 10
+"""How many earlier profiles an agent keeps."""
 VIEWS: dict[str, View] = {
     "compaction": compaction.view,
     "journal": partial(books.book, "journal"),
@@ -116,8 +119,7 @@ class CmdAgent(BuilderCommand):
             getattr(self, f"_{action}")()
         elif self.rhs is not None:
             agent = self.agent_named(self.lhs)
-            before = agent.db.profile
-            agent.db.profile = _profile_text(self.rhs)
+            before = change_profile(agent, self.rhs)
             changed = "Profile changed. The next thought uses it. The old one was:"
             self.page(f"{changed}\n\n{plain(str(before))}")
         elif self.args.strip():
@@ -264,6 +266,20 @@ def _state(mind: Mind) -> str:
 def _tired(mind: Mind) -> str:
     """Return how tired the agent is; at 100% it goes to bed."""
     return f"{mind.sleeper.awake_seconds / 3600 / runtime().sleeping.current.awake_hours:.0%}"
+
+
+def change_profile(agent: Any, text: str) -> str:
+    """Give an agent another profile, and return the old one, which is kept in ``former_profiles``.
+
+    Raises:
+        KeepsakeError: The text is empty or too long.
+    """
+    clean = _profile_text(text)
+    before = str(agent.db.profile or "")
+    if before and before != clean:
+        agent.db.former_profiles = [*(agent.db.former_profiles or ()), before][-FORMER_PROFILES:]
+    agent.db.profile = clean
+    return before
 
 
 def _profile_text(text: str) -> str:

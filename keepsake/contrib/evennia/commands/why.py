@@ -84,7 +84,7 @@ def _act(why: Why, now: datetime) -> Iterator[str]:
     yield f"|w{why.agent}'s {which}|n, {when(why.time.astimezone(UTC), now)}"
     where = f" |x(memory {why.act.number}, {plain(why.act.place)})|n"
     yield f"  {one_line(why.command) or '(nothing)'}{where}"
-    yield f"|wReason|n       {one_line(why.reason) or '(none given)'}"
+    yield f"|wReason|n       {one_line(why.reason) or 'it gave none'}"
     for each in why.failed:
         yield f"|rFailed|n       {one_line(each)}"
 

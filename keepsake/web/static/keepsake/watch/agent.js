@@ -85,7 +85,7 @@ async function seed() {
   const memories = await get(`agents/${id}/memories`, { first, last: total });
   for (const memory of memories) {
     const { number: n, kind: of, repeats: times, time: t } = memory;
-    feed.add(EventKind.MEMORY, { op: MemoryOp.APPEND, n, of, times, t, agent: document.body.dataset.name, remembered: memory });
+    feed.add(EventKind.MEMORY, { op: MemoryOp.APPEND, n, of, times, t, agent: document.body.dataset.name, agent_id: id, remembered: memory });
   }
 }
 
@@ -94,8 +94,8 @@ const soon = throttled(() => head.refresh(), SOON);
 function onEvent(kind, record) {
   if (kind === GAP) seed().catch(() => {}); // the archive still has the memories at least
   else feed.add(kind, record);
-  if (kind === EventKind.THOUGHT) sections.prompt?.outdated();
-  if (kind === EventKind.MEMORY) sections.memory?.outdated();
+  if (kind === EventKind.THOUGHT) sections.prompt?.outdated(record);
+  if (kind === EventKind.MEMORY) sections.memory?.outdated(record);
   if (kind === EventKind.COMPACTION) sections.compactions?.outdated(record);
   soon();
 }

@@ -2,6 +2,7 @@
 
 import { count, el, many, percent, seconds } from "./dom.js";
 import { AgentState, ServerHealth } from "./kinds.js";
+import { reason } from "./plain_words.js";
 
 /** Seconds of waiting for the model after which an agent counts as stuck. */
 const STUCK = 30;
@@ -68,5 +69,5 @@ export function tokensBar(agent) {
 /** The compaction that is under way or due; null for none. */
 export function compactionFlag(agent) {
   if (agent.compacting) return el("span", { class: "flag busy" }, "compacting");
-  return agent.due ? el("span", { class: "flag", title: "A compaction is due" }, `due: ${agent.due}`) : null;
+  return agent.due ? el("span", { class: "flag", title: `A compaction is due: ${reason(agent.due)}` }, "compaction due") : null;
 }

@@ -21,16 +21,16 @@ export function get(path, parameters = {}) {
   return ask(path + (query ? `?${query}` : ""), { method: "GET" });
 }
 
-/** Send a POST request with the CSRF token, and with `said` as the body if it is not null. */
-export function post(path, said = null) {
+/** Send a POST request with the CSRF token, and with `said` as the body if it is not null; `timeout` in milliseconds. */
+export function post(path, said = null, timeout = TIMEOUT) {
   const headers = { "X-CSRFToken": token(), ...(said && { "Content-Type": "application/json" }) };
-  return ask(path, { method: "POST", headers, body: said && JSON.stringify(said) });
+  return ask(path, { method: "POST", headers, body: said && JSON.stringify(said) }, timeout);
 }
 
-async function ask(path, options) {
+async function ask(path, options, timeout = TIMEOUT) {
   let answer;
   try {
-    const signal = AbortSignal.timeout(TIMEOUT);
+    const signal = AbortSignal.timeout(timeout);
     answer = await fetch(BASE + path, { credentials: "same-origin", signal, ...options });
   } catch {
     throw new ApiError(0, "The server does not answer. It may be reloading; this page tries again.");
@@ -100,11 +100,26 @@ export function actButton(words, sure, work, then) {
   return button;
 }
 
-/** A folded form. `fields()` makes its fields when it is first opened. `work(values)` returns whether
+/** Hide an element that only builders may use, until it is known that the account may act. */
+export function builders(node) {
+  node.dataset.acts = "";
+  node.hidden = !allowed;
+  return node;
+}
+
+/** A folded form. `fields()` makes its fields when it is first opened, at once or later. `work(values)` returns whether
  * it was done; if so, the form is reset and `then()` runs. */
 export function actForm(label, fields, work, then) {
-  const details = el("details", { "data-acts": true, hidden: !allowed, on: { toggle: () => {
-    if (details.open && !details.querySelector("form")) details.append(form(label, fields(), work, then));
+  let begun = false;
+  const details = el("details", { "data-acts": true, hidden: !allowed, on: { toggle: async () => {
+    if (!details.open || begun) return;
+    begun = true;
+    try {
+      details.append(form(label, await fields(), work, then));
+    } catch (problem) {
+      begun = false; // the next time it is opened, it is tried again
+      say(problem.message, false);
+    }
   } } }, el("summary", {}, label));
   return details;
 }
@@ -124,8 +139,8 @@ function form(label, fields, work, then) {
 }
 
 /** A labelled field of one line or several. */
-export function field(label, name, { lines = 1, most = 4000 } = {}) {
+export function field(label, name, { lines = 1, most = 4000, value = "" } = {}) {
   const attributes = { name, maxlength: most, required: true };
-  const box = lines > 1 ? el("textarea", { ...attributes, rows: lines }) : el("input", attributes);
+  const box = lines > 1 ? el("textarea", { ...attributes, rows: lines }, value) : el("input", { ...attributes, value });
   return el("label", {}, el("span", {}, label), box);
 }

@@ -4,20 +4,19 @@ import { act, actButton, actForm, field, get } from "./api.js";
 import { el, fill, time } from "./dom.js";
 
 const PAGE = 30;
-const NAMES = { kept: "what is always in its prompts" };
+/** Books whose pages are of a day, which is their title. */
+const DATED = ["journal", "nights"];
 
-/** A section that shows one book, or one of several by choice. */
+/** A section that shows one book. */
 export class Book {
   #shown = PAGE;
 
-  constructor(root, id, ...books) {
-    Object.assign(this, { id, of: books[0] });
+  constructor(root, id, of) {
+    Object.assign(this, { id, of });
     this.list = el("ol", { class: "book" });
     this.more = el("button", { type: "button", hidden: true, on: { click: () => this.#next() } });
-    const choice = el("select", { "aria-label": "Which", on: { change: () => this.#turn(choice.value) } },
-      books.map((name) => el("option", { value: name }, NAMES[name] ?? name)));
     this.above = el("div", {});
-    fill(root, this.above, books.length > 1 ? el("div", { class: "tools" }, choice) : null, this.list, this.more);
+    fill(root, this.above, this.list, this.more);
   }
 
   async load() {
@@ -41,33 +40,44 @@ export class Book {
     await this.#draw().catch((problem) => fill(this.more, `${problem.message} Try again`));
   }
 
-  #turn(name) {
-    this.of = name;
-    this.load().catch((problem) => fill(this.list, el("li", { class: "problem" }, problem.message)));
-  }
-
-  #page({ title, at, text, facts, pins }, open) {
+  #page({ title, at, text, facts, private: hidden }, open) {
     const said = Object.entries(facts).map(([name, value]) => `${name}: ${value}`).join(" · ");
+    const when = at && !DATED.includes(this.of) ? el("small", {}, time(at)) : null;
     return el("li", { "data-row": true, tabindex: "-1" }, el("details", { open },
-      el("summary", { "data-opens": true }, el("b", { dir: "auto" }, title), at ? el("small", {}, time(at)) : null, el("small", { dir: "auto" }, said)),
-      prose(text), this.beside?.({ pins })));
+      el("summary", { "data-opens": true }, el("b", { dir: "auto" }, title), when, el("small", { dir: "auto" }, said)),
+      prose(text, hidden)));
   }
 }
 
-const INLINE = /(\*\*[^*]+\*\*|\*[^*\s][^*]*\*|`[^`]+`|\d{4}-\d\d-\d\dT[\d:.]+\+00:00|\[[^\]]+\]\(#memory\/[\d-]+\))/;
+const INLINE = /(\*\*[^*]+\*\*|\*[^*\s][^*]*\*|`[^`]+`|\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d)|\[[^\]]+\]\(#memory\/[\d-]+\))/;
+/** Fields of journal entries that are for programs: identities of people. */
+const INTERNAL = /^\*\*who\*\*:/;
 
-/** Markdown as elements: headings, lists, emphasis, code, times, and links to memories. */
-export function prose(text) {
+/** Markdown as elements: headings, lists, emphasis, code, times, and links to memories.
+ * `hidden`: the numbers of private memories; a line that cites one is marked. */
+export function prose(text, hidden = []) {
   const page = el("div", { class: "text prose", dir: "auto" });
   let at = page; // the list or paragraph that is still open
   const begin = (tag) => (at = at.matches(tag) ? at : page.appendChild(el(tag)));
   for (const [, marks, words] of text.replace(/<!--[^]*?-->/g, "").matchAll(/^[ \t]*(#+ |[-*] |)(.*)$/gm)) {
     if (marks[0] === "#" || !words) at = page;
-    if (marks[0] === "#" && marks.length > 2) page.append(el("h4", {}, inline(words.replace(/^\d{8}-\d+, /, ""))));
-    else if (marks && marks[0] !== "#") begin("ul").append(el("li", {}, inline(words)));
-    else if (!marks && words) begin("p").append(...inline(`${words} `));
+    if (marks[0] === "#" && marks.length > 2) page.append(el("h3", {}, inline(words.replace(/^\d{8}-\d+, /, ""))));
+    else if (marks && marks[0] !== "#") {
+      if (!INTERNAL.test(words)) begin("ul").append(item(words, hidden));
+    } else if (!marks && words) begin("p").append(...inline(`${words} `));
   }
   return page;
+}
+
+/** A line of a list; marked if it rests on a private memory. */
+function item(words, hidden) {
+  const row = el("li", {}, inline(words));
+  const cited = [...row.querySelectorAll("a")].map(({ hash }) => Number(hash.split(/[/-]/)[1]));
+  if (cited.some((number) => hidden.includes(number))) {
+    row.classList.add("whisper");
+    row.append(" ", el("span", { class: "flag" }, "in private"));
+  }
+  return row;
 }
 
 function inline(words) {
@@ -82,17 +92,39 @@ function inline(words) {
   });
 }
 
+/** Notes, and above them all that is in every prompt: pinned lines, promises and rules. */
 export class Notes extends Book {
   constructor(root, id) {
-    super(root, id, "notes", "kept");
+    super(root, id, "notes");
     const again = () => this.load();
-    fill(this.above, actForm("Write a note", () => [field("Title", "title", { most: 60 }), field("Text", "text", { lines: 4 })], (said) => act(id, "note", said), again),
-      actForm("Pin a line", () => field("Line", "text", { most: 300 }), (said) => act(id, "pin", said), again));
+    this.pins = el("ul", { class: "pins", "aria-label": "Pinned lines" });
+    this.promises = el("ul", { class: "pins", "aria-label": "Promises and rules" });
+    this.profile = el("div", {});
+    fill(this.above, el("h3", {}, "Profile"), this.profile, el("h3", {}, "Always in its prompts"), this.pins, this.promises,
+      actForm("Pin a line", () => field("Line", "text", { most: 300 }), (said) => act(id, "pin", said), again),
+      el("h3", {}, "Notes"),
+      actForm("Write a note", () => [field("Title", "title", { most: 60 }), field("Text", "text", { lines: 4 })], (said) => act(id, "note", said), again));
   }
 
-  /** The pinned lines, each with a button to unpin it. */
-  beside({ pins }) {
-    if (!pins.length) return null;
-    return el("ul", {}, pins.map((line, i) => el("li", {}, line, " ", actButton("Unpin", "Sure?", () => act(this.id, "unpin", { text: String(i + 1) }), () => this.load()))));
+  async load() {
+    const [kept, profile] = await Promise.all([get(`agents/${this.id}/book`, { of: "kept" }), get(`agents/${this.id}/profile`), super.load()]);
+    this.#drawProfile(profile);
+    const pins = kept.flatMap((page) => page.pins);
+    const promises = kept.flatMap((page) => page.promises);
+    fill(this.pins, pins.length ? pins.map((line, i) => this.#pin(line, i + 1)) : el("li", { class: "dim" }, "Nothing is pinned."));
+    fill(this.promises, promises.map(({ text, memory }) => el("li", { "data-row": true, tabindex: "-1" }, el("bdi", {}, text), " ",
+      memory ? el("a", { class: "where", href: `#memory/${memory}`, "data-opens": true }, `memory ${memory}`) : null)));
+    this.promises.hidden = !promises.length;
+  }
+
+  #drawProfile({ text, former }) {
+    fill(this.profile, el("p", { class: "profile", dir: "auto" }, text || "It has no profile."),
+      actForm("Edit the profile", () => field("Profile", "text", { lines: 6, value: text }), (said) => act(this.id, "edit-profile", { ...said, was: text }), () => this.load()),
+      former.length ? el("details", {}, el("summary", {}, `Former profiles (${former.length})`), el("ol", {}, [...former].reverse().map((each) => el("li", { dir: "auto" }, each)))) : null);
+  }
+
+  #pin(line, number) {
+    return el("li", { "data-row": true, tabindex: "-1" }, el("bdi", {}, line), " ",
+      actButton("Unpin", "Sure?", () => act(this.id, "unpin", { text: String(number) }), () => this.load()));
   }
 }

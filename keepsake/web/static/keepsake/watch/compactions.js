@@ -5,6 +5,7 @@ import { prose } from "./book.js";
 import { count, el, fill, many, percent, seconds, time, whereLink } from "./dom.js";
 import { Kept } from "./kinds.js";
 import { memoriesFold, TIERS } from "./memories.js";
+import { outcome, reason } from "./plain_words.js";
 import { sentence } from "./sentences.js";
 
 const LIMIT = 20;
@@ -66,7 +67,7 @@ function compaction(id, made) {
   const details = el("details", { "data-agent": id, on: { toggle: () => details.open && show(details, made) } },
     el("summary", { "data-opens": true },
       el("b", {}, `Compaction ${made.number}`), made.undone ? el("span", { class: "badge paused" }, "undone") : null,
-      el("span", {}, made.outcome), saved > 0 ? null : el("span", { class: "problem" }, "saved nothing"), el("span", { class: "dim" }, made.reason),
+      el("span", {}, outcome(made.outcome)), saved > 0 ? null : el("span", { class: "problem" }, "saved nothing"), el("span", { class: "dim" }, reason(made.reason)),
       el("span", { class: "figure" }, `${count(made.tokens_before)} → ${count(made.tokens_after)} tokens (${saved < 0 ? "+" : "−"}${percent(Math.abs(saved))})`),
       el("small", {}, time(made.time), ` · ${seconds(made.seconds)} · ${many(made.calls, "model call")}${folded}`)),
     el("div", { class: "change" }));
@@ -108,7 +109,7 @@ async function losses(holder, id, number) {
 function lossRow(id, { memory, kept, missing }) {
   const words = new Set(kept === Kept.PARTLY ? missing.map((word) => word.toLowerCase()) : []);
   const text = sentence(memory).split(/([\p{L}\p{N}\p{M}'’]+)/u).map((part) => (words.has(part.toLowerCase()) ? el("del", {}, part) : part));
-  return el("li", { class: `memory ${memory.kind}`, "data-row": true, tabindex: "-1" },
+  return el("li", { class: `memory ${memory.kind}${memory.confidants ? " whisper" : ""}`, "data-row": true, tabindex: "-1" },
     el("a", { class: "number", href: `#memory/${memory.number}`, "data-opens": true }, String(memory.number)),
     el("span", { class: "what", dir: "auto" }, text), el("small", {}, whereLink(id, memory.number)));
 }

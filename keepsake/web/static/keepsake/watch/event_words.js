@@ -2,14 +2,15 @@
 
 import { cachedShare, count, many, seconds } from "./dom.js";
 import { CompactionOutcome, MemoryOp, SleepOp, ThoughtOutcome } from "./kinds.js";
-import { remarks, sentence } from "./sentences.js";
+import { outcome, reason } from "./plain_words.js";
+import { remarks, told } from "./sentences.js";
 
 /** Tones of internal events, which the feed hides by default; words, acts and problems have others. */
 export const INNER = ["thought", "quiet", "result"];
 
-/** `{ what, more, tone }` of a record; the tone is a class of the stylesheet. */
+/** `{ who, what, more, tone }` of a record: who acted, and a class of the stylesheet. */
 export function describe(kind, record) {
-  return (SAYS[kind] || unknown)(record);
+  return { who: record.agent ?? "", ...(SAYS[kind] || unknown)(record) };
 }
 
 /** The functions that describe an event, by its kind. */
@@ -19,8 +20,9 @@ function memory(record) {
   const { remembered: one, times: number } = record;
   if (!one) return changed(record); // its words are not known, or it is another change
   const times = number > 1 ? `×${number}` : "";
-  const more = join(times, one.place, ...remarks(one), one.reason && `because: ${one.reason}`);
-  return { what: sentence(one), more, tone: one.kind };
+  const more = join(times, ...remarks(one), one.reason && `because: ${one.reason}`);
+  const { who, words } = told(one, record.agent);
+  return { who, what: words, more, tone: one.confidants ? `${one.kind} whisper` : one.kind };
 }
 
 function changed(record) {
@@ -69,10 +71,10 @@ function guard({ op, before, reason }) {
 function compaction(record) {
   const range = record.last ? `memories ${record.first}–${record.last}` : "";
   const tokens = record.number ? `${count(record.tokens_before)} → ${count(record.tokens_after)} tokens` : "";
-  const more = join(record.reason, range, tokens, record.seconds ? seconds(record.seconds) : "", record.problem);
+  const more = join(reason(record.reason), range, tokens, record.seconds ? seconds(record.seconds) : "", record.problem);
   const vain = record.number && record.tokens_after >= record.tokens_before ? ", no tokens saved" : "";
   const tone = vain || record.outcome === CompactionOutcome.FAILED ? "trouble" : "milestone";
-  return { what: `compaction${record.number ? ` ${record.number}` : ""}: ${record.outcome}${vain}`, more, tone };
+  return { what: `compaction${record.number ? ` ${record.number}` : ""}: ${outcome(record.outcome)}${vain}`, more, tone };
 }
 
 function sleep(record) {

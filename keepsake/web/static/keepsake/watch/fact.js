@@ -1,11 +1,12 @@
 /* Where did it go? A fact on the map and in time: who said it, who heard it, who knows it, who lost it. */
 
 import { act, actForm, field, get, mayAct } from "./api.js";
+import { AskAgain } from "./aside.js";
 import { announce, bindKeys, byId, count, el, fill, many, moment, rowKeys, time as timeOf, whyLink } from "./dom.js";
 import { Standing, Way } from "./kinds.js";
 import { WorldMap } from "./map.js";
 import { PastAgent, lastBefore } from "./past.js";
-import { Scrubber, tierBar } from "./scrubber.js";
+import { TimeScrubber, tierBar } from "./scrubber.js";
 import { sentence } from "./sentences.js";
 
 const LINK = "#memory/";
@@ -16,6 +17,8 @@ const STANDS = {
 const WAYS = {
   [Way.SAID]: "said it", [Way.TOLD]: "was told", [Way.OVERHEARD]: "overheard it", [Way.WHISPERED]: "was told in private", [Way.SAW]: "saw it",
 };
+/** The most memories that a question leaves out. */
+const MOST_WITHOUT = 200;
 const parameters = new URLSearchParams(location.search);
 const none = { words: "", memory: null, suggested: [], complete: true, tellings: [], knowers: [] };
 let fact = none;
@@ -36,7 +39,7 @@ async function start() {
     agents = past.agents.map((each) => new PastAgent(each, past.places, present.get(each.id) ?? ""));
     most = Math.max(...agents.map((each) => each.tiersAt(past.now).total), 1);
     map = new WorldMap(byId("map"), world.rooms, showAgent);
-    scrubber = new Scrubber(byId("scrubber"), { first: past.first, last: past.now, agents, moved: () => draw() });
+    scrubber = new TimeScrubber(byId("scrubber"), { first: past.first, last: past.now, agents, moved: () => draw() });
     mayAct(overview.agents.some((each) => each.may_act));
     fill(byId("minds"), agents.map((each) => el("li", { id: `mind-${each.id}` },
       el("a", { href: `/agents/${each.id}/`, dir: "auto" }, each.name), el("span", {}))));
@@ -215,7 +218,8 @@ function knower(of) {
     of.acts.length ? el("details", {}, el("summary", {}, `What it did because of it (${count(of.acts.length)})`),
       el("ul", {}, of.acts.map((each) => el("li", {}, el("bdi", {}, sentence(each)), " ", el("small", {},
         el("a", { href: `/agents/${of.id}/${LINK}${each.number}` }, `memory ${count(each.number)}`), " · ", whyLink(of.id, each.number)))))) : null,
-    actForm("Pin it", () => [field("A line for all its prompts", "text")], ({ text }) => act(of.id, "pin", { text }), () => null));
+    actForm("Pin it", () => [field("A line for all its prompts", "text")], ({ text }) => act(of.id, "pin", { text }), () => null),
+    new AskAgain(of.id, { question: `What do you know of ${fact.words.split("|")[0].trim()}?`, without: of.memories.slice(-MOST_WITHOUT) }).node);
 }
 
 function showAgent(id) {

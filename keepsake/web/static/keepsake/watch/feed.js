@@ -7,13 +7,20 @@ import { EventKind, MemoryKind } from "./kinds.js";
 const MOST = 500;
 const PAINT = 100;
 const LONGEST = 4000;
+/** The most names of witnesses in a row; the others are counted. */
+const NAMED = 6;
+/** Milliseconds of silence in a place after which its next line begins a new group. */
+const PAUSE = 120000;
 const HOLD = "Hold the rows still. Events that arrive meanwhile are shown when you continue";
 
-/** Rows of events in `root`; `named` adds the agent's name to each. */
+/** Rows of events in `root`. `named`: events of several agents, which are grouped by place. */
 export class Feed {
   #waiting = [];
   #memories = new Map();
-  #first = new Map();
+  #witnessed = new Map();
+  #places = new Map();
+  #groups = new Map();
+  #number = 0;
   #due = null;
   #paused = false;
   #missed = 0;
@@ -22,9 +29,7 @@ export class Feed {
   constructor(root, { named = false, most = MOST } = {}) {
     this.named = named;
     this.most = most;
-    this.list = el("ol", {
-      class: "feed", role: "log", "aria-live": "off", tabindex: "0", "aria-label": "Events",
-    });
+    this.list = el("div", { class: "feed", role: "log", "aria-live": "off", tabindex: "0", "aria-label": "Events" });
     this.none = el("p", { class: "empty" }, "No such event since the page was opened.");
     this.pauseButton = el("button", { type: "button", title: HOLD, on: { click: () => this.pause() } }, "Hold");
     this.filter = el("input", {
@@ -66,7 +71,7 @@ export class Feed {
     for (const [kind, record] of this.#waiting) this.#place(kind, record);
     this.#waiting = [];
     this.#missed = 0;
-    while (this.list.childElementCount > this.most) this.#drop(this.list.firstElementChild);
+    while (this.#number > this.most) this.#drop(this.list.querySelector(".event"));
     if (atEnd) this.list.scrollTop = this.list.scrollHeight;
     this.#label();
   }
@@ -75,43 +80,86 @@ export class Feed {
   #place(kind, record) {
     if (this.#echoes(record)) return;
     const row = this.#row(kind, record);
+    const seen = this.#witnessed.get(record.remembered?.happening);
+    if (seen) seen.row = row;
     const key = kind === EventKind.MEMORY && record.remembered ? `${record.agent} ${record.n}` : null;
     const old = key && this.#memories.get(key);
     if (old && old.dataset.t >= row.dataset.t) return;
-    old?.remove();
+    if (old) this.#drop(old);
     if (key) this.#memories.set((row.dataset.memory = key), row);
-    let before = this.list.lastElementChild;
+    const holder = this.#group(record, Number(row.dataset.t));
+    let before = holder.lastElementChild;
     while (before && before.dataset.t > row.dataset.t) before = before.previousElementSibling;
     if (before) before.after(row);
-    else this.list.prepend(row);
+    else holder.prepend(row);
+    this.#number += 1;
+  }
+
+  /** The rows of what happens in one place without a long pause. The group with the newest row is the last,
+   * so that talks in two rooms do not mix. */
+  #group({ agent, remembered }, at) {
+    if (remembered?.place) this.#places.set(agent, remembered.place);
+    const place = (this.named && this.#places.get(agent)) || "";
+    let group = this.#groups.get(place);
+    if (!group?.node.isConnected || Math.abs(at - group.at) > PAUSE) {
+      const rows = el("ol", {});
+      group = { at, rows, node: el("section", { class: "group" }, place ? el("h3", { dir: "auto" }, place) : null, rows) };
+      this.#groups.set(place, group);
+      this.list.append(group.node);
+    }
+    group.at = Math.max(group.at, at);
+    group.node.dataset.t = String(group.at).padStart(16, "0");
+    let before = this.list.lastElementChild;
+    while (before && before !== group.node && before.dataset.t > group.node.dataset.t) before = before.previousElementSibling;
+    if (before !== group.node) {
+      if (before) before.after(group.node);
+      else this.list.prepend(group.node);
+    }
+    return group.rows;
   }
 
   #drop(row) {
     this.#memories.delete(row.dataset.memory);
+    const group = row.closest(".group");
     row.remove();
+    if (!group.querySelector(".event")) group.remove();
+    this.#number -= 1;
   }
 
-  /** Whether another agent's row already shows the same happening: the row of its author, or of the first witness. */
+  /** Whether another agent's row already shows the same happening: that row then names this witness too. */
   #echoes({ agent, remembered }) {
     const happening = remembered?.happening;
     if (!this.named || !happening) return false;
-    const first = this.#first.get(happening);
-    if (first) return first !== agent;
-    if (this.#first.size > this.most) this.#first.clear();
-    this.#first.set(happening, agent);
+    const seen = this.#witnessed.get(happening);
+    const own = remembered.kind === MemoryKind.ACT ? agent : "";
+    if (seen) {
+      if (seen.agents.has(agent)) return seen.first !== agent;
+      if (own && !seen.own) { // the row of who did it takes the place of a witness's: it leads to the reason
+        seen.own = seen.first = own;
+        if (seen.row?.isConnected) this.#drop(seen.row);
+      }
+      seen.agents.add(agent);
+      fill(seen.node, witnesses(seen));
+      return seen.first !== agent;
+    }
+    if (this.#witnessed.size > this.most) this.#witnessed.clear();
+    const made = { first: agent, own, agents: new Set([agent]), node: el("small", { class: "witnesses", dir: "auto" }) };
+    this.#witnessed.set(happening, made);
+    fill(made.node, witnesses(made));
     return false;
   }
 
   #row(kind, record) {
-    const { what, more, tone } = describe(kind, record);
+    const { who, what, more, tone } = describe(kind, record);
     // A thought comes when it has ended, and is placed at the time when its prompt was sent: before its act.
     const began = Date.parse(record.t) - (kind === EventKind.THOUGHT ? 1000 * (record.latency ?? 0) + 1 : 0);
     const row = el("li", { class: `event ${tone}`, tabindex: "-1", "data-row": true },
       time(new Date(began).toISOString()),
-      this.named && record.agent ? el("b", { dir: "auto" }, record.agent) : null,
+      who ? [el("b", { dir: "auto" }, who), " "] : null,
       el("span", { class: "what", dir: "auto" }, what.slice(0, LONGEST)),
       this.#link(kind, record),
-      more ? el("small", { dir: "auto" }, more.slice(0, LONGEST)) : null);
+      more ? el("small", { dir: "auto" }, more.slice(0, LONGEST)) : null,
+      this.#witnessed.get(record.remembered?.happening)?.node);
     row.dataset.t = Math.round(began).toString().padStart(16, "0");
     row.hidden = !this.#fits(row);
     return row;
@@ -131,7 +179,7 @@ export class Feed {
 
   #sift(words) {
     this.#words = words.trim().toLowerCase();
-    for (const row of this.list.children) row.hidden = !this.#fits(row);
+    for (const row of this.list.querySelectorAll(".event")) row.hidden = !this.#fits(row);
     this.list.scrollTop = this.list.scrollHeight;
   }
 
@@ -139,4 +187,12 @@ export class Feed {
     if (!this.inner.checked && row.matches(INNER.map((tone) => `.${tone}`).join())) return false;
     return !this.#words || row.textContent.toLowerCase().includes(this.#words);
   }
+}
+
+/** Who else perceived a happening: all agents that remember it, but not the one that did it. */
+function witnesses({ own, agents }) {
+  const others = [...agents].filter((agent) => agent !== own);
+  if (!others.length) return "";
+  const more = others.length > NAMED ? ` and ${count(others.length - NAMED)} more` : "";
+  return `perceived by ${others.slice(0, NAMED).join(", ")}${more}`;
 }

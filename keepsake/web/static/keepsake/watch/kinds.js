@@ -11,12 +11,25 @@ export const AgentState = Object.freeze({
   "OPENING": "opening"
 });
 
+export const By = Object.freeze({
+  "MEANING": "meaning",
+  "WORDS": "words"
+});
+
 export const CompactionOutcome = Object.freeze({
   "FIRST": "first summary",
   "WATERFALL": "waterfall",
   "SHORTENED": "summaries shortened",
   "NOTHING": "nothing to compact",
   "FAILED": "failed"
+});
+
+export const CompactReason = Object.freeze({
+  "COUNT": "count",
+  "HIGH": "high",
+  "SLEEP": "sleep",
+  "EMERGENCY": "emergency",
+  "MANUAL": "manual"
 });
 
 export const EventKind = Object.freeze({
@@ -88,6 +101,16 @@ export const KnownVerb = Object.freeze({
   "UNPIN": "unpin"
 });
 
+export const LineType = Object.freeze({
+  "MEMORY": "memory",
+  "REPEAT": "repeat",
+  "COMPACTION": "compaction",
+  "UNDO": "undo",
+  "EDIT": "edit",
+  "CLEAR": "clear",
+  "PLAN": "plan"
+});
+
 export const Manner = Object.freeze({
   "SAY": "say",
   "WHISPER": "whisper",
@@ -154,6 +177,11 @@ export const ThoughtOutcome = Object.freeze({
   "TOO_LARGE": "too large",
   "DROPPED": "dropped",
   "BROKE_OFF": "broke off"
+});
+
+export const SummaryAuthor = Object.freeze({
+  "EXTRACTIVE": "extractive",
+  "EDITED": "edited by hand"
 });
 
 export const Tier = Object.freeze({

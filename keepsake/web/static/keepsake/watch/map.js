@@ -84,8 +84,8 @@ export class WorldMap {
   }
 
   #newFace({ id, name }) {
-    const node = svg("g", { tabindex: "0", role: "button", "aria-label": name },
-      svg("circle", { r: FACE }), svg("text", { "text-anchor": "middle", y: 4 }, [...name].slice(0, 2).join("")), svg("title", {}));
+    const node = svg("g", { tabindex: "0", role: "button" },
+      svg("circle", { r: FACE }), svg("text", { "text-anchor": "middle", y: 4, "aria-hidden": "true" }, [...name].slice(0, 2).join("")), svg("title", {}));
     node.addEventListener("click", () => this.choose(id));
     node.addEventListener("keydown", (event) => event.key === "Enter" && this.choose(id));
     this.#faces.set(id, node);
@@ -105,7 +105,7 @@ export class WorldMap {
       at.set(telling.number, place);
       const node = svg("g", {
         class: `mark ${telling.kind}${telling.number === chosen ? " chosen" : ""}`, transform: `translate(${place.x} ${place.y})`,
-        tabindex: "0", role: "button", "aria-label": `Telling ${telling.number}`,
+        tabindex: "0", role: "button",
       }, svg("circle", { r: 9 }), svg("text", { "text-anchor": "middle", y: 4 }, String(telling.number)), svg("title", {}, telling.title));
       node.addEventListener("click", () => choose(telling.number));
       node.addEventListener("keydown", (event) => event.key === "Enter" && choose(telling.number));

@@ -1,28 +1,38 @@
 /* Memories in rows, summaries folded to a line with the memories under them, and recall's hits. */
 
 import { bar } from "./agent_state.js";
-import { get } from "./api.js";
+import { act, actForm, field, get } from "./api.js";
 import { prose } from "./book.js";
 import { announce, count, el, fill, many, time, whereLink, whyLink } from "./dom.js";
 import { MemoryKind, RecalledKind, Tier } from "./kinds.js";
+import { author } from "./plain_words.js";
 import { remarks, sentence } from "./sentences.js";
 
 const PAGE = 50;
 const LIMIT = 20;
+/** The most characters of an edited summary; none is that long. */
+const LONGEST = 60000;
 export const TIERS = { [Tier.LONGTERM]: "Long-term summary", [Tier.RECENT]: "Short-term summary" };
 
-/** A summary of the agent with that id, as the compaction left it. */
-export function summaryFold(id, summary, compaction) {
+/** A summary of the agent with that id, as the compaction left it; `change` runs after an edit, and allows it. */
+export function summaryFold(id, summary, compaction, change = null) {
   const under = el("div", { class: "under" });
   const make = () => under.hasChildNodes() || fill(under, memoriesFold(id, summary.first, summary.last));
+  // What is shown has links to memories, and the text itself has none.
+  let was = "";
+  const plain = async () => {
+    was = (await get(`agents/${id}/summary`, { tier: summary.tier })).text;
+    return field("Text", "text", { lines: 12, most: LONGEST, value: was });
+  };
+  const edit = change && actForm("Edit this summary", plain, ({ text }) => act(id, "edit-summary", { tier: summary.tier, text, was }), change);
   const details = el("details", {
     open: true, class: "summary", "data-row": true, tabindex: "-1",
     "data-range": `${summary.first}-${summary.last}`, on: { toggle: () => details.open && make() },
   },
   el("summary", { "data-opens": true }, el("b", {}, `${TIERS[summary.tier]} of memories ${summary.first}–${summary.last}`), " ",
     el("small", {}, time(summary.time), ` · compaction ${compaction} · ${many(summary.tokens_after, "token")}`,
-      summary.model ? ` · by ${summary.model}` : "")),
-  prose(summary.text || "(empty)"), under);
+      summary.model ? ` · ${author(summary.model)}` : "")),
+  prose(summary.text || "(empty)"), edit, under);
   return details;
 }
 
@@ -60,7 +70,7 @@ function more(words, load) {
 /** Rows for memories; `mark` is the number of the one to highlight, `ids` gives the rows ids. */
 export function memoryRows(memories, { mark = 0, ids = false } = {}) {
   return memories.map((memory) => el("li", {
-    class: `memory ${memory.kind} ${memory.number === mark ? "marked" : ""}`, id: ids ? `memory-${memory.number}` : null,
+    class: ["memory", memory.kind, memory.confidants && "whisper", memory.number === mark && "marked"].filter(Boolean).join(" "), id: ids ? `memory-${memory.number}` : null,
     tabindex: "-1", "data-row": true,
   },
   el("a", { class: "number", href: `#memory/${memory.number}` }, String(memory.number)),

@@ -5,6 +5,8 @@ import { cachedShare, count, el, fill, many, percent, time } from "./dom.js";
 
 /** The number of section colours: one for each section that a prompt can have. */
 const HUES = 11;
+/** Milliseconds by which the two records of one prompt's time may differ: the log rounds its latency. */
+const SAME = 1500;
 const NEWER = "Show the newer prompt";
 
 /** The section "Prompt" of an agent's page. */
@@ -24,14 +26,20 @@ export class Prompt {
     fill(root, el("div", { class: "tools" }, this.newer), this.view);
   }
 
-  /** A thought ended: offer its prompt by a button, and keep what is on the screen. */
-  outdated() {
-    if (this.#shown) this.newer.hidden = false;
+  /** A thought ended: offer its prompt by a button if it is newer than what is on the screen. */
+  outdated({ t, latency, prompt }) {
+    if (!this.#shown || !prompt) return;
+    const sent = Date.parse(t) - 1000 * (latency ?? 0);
+    const newer = sent - Date.parse(this.#shown) > SAME;
+    if (newer) this.newer.hidden = false;
+    else if (!this.#prompt.answer) this.load().catch(() => {}); // the answer to the prompt that is shown
   }
 
   /** Show the prompt of a thought by its number in the log: `#prompt/1234`. */
   async show(seq) {
     const prompt = await get(`agents/${this.id}/prompt`, { seq });
+    this.#shown = null; // an old one is asked for: nothing newer is offered
+    this.newer.hidden = true;
     this.whole.checked = true;
     this.draw(prompt);
   }

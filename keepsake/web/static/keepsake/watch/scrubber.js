@@ -1,100 +1,104 @@
-/* A scrubber over the time of all archives: days, talk, compactions, and a fact's tellings. */
+/* Scrubbers: over anything with a picture, and over the time of all archives with days, talk and compactions. */
 
 import { count, el, fill, tick } from "./dom.js";
 import { density } from "./past.js";
 import { svg } from "./svg.js";
 
-const WIDE = 1000;
-const HIGH = 64;
+/** The size of a scrubber's picture, in its own units. */
+export const WIDE = 1000;
+export const HIGH = 64;
 const PARTS = 160;
 const STEPS = 2000;
 const DAY = 86400;
 const PLAY_SECONDS = 20;
 
-/** A scrubber in `root` from `first` to `last` (seconds since 1970); `moved(time)` is called when it moves. */
+/** A picture over a range, and a range input below it; a click or a drag on either moves both.
+ *
+ * `moved(value)` is called at every move, `settled(value)` when the move has ended; `words(value)`
+ * says the value. `layers(x)` makes the picture; `x(value)` is a value's place in it.
+ */
 export class Scrubber {
-  #timer = null;
-
-  constructor(root, { first, last, agents, moved }) {
-    this.first = first;
+  constructor(root, { first, last, name, layers, words, moved = () => {}, settled = () => {}, steps = STEPS, tools = [] }) {
+    Object.assign(this, { first, steps, words, moved, settled });
     this.last = Math.max(last, first + 1);
-    this.moved = moved;
     this.range = el("input", {
-      type: "range", min: "0", max: String(STEPS), value: String(STEPS), "aria-label": "Time",
-      on: { input: () => this.#say(), keydown: (event) => this.#key(event) },
+      type: "range", min: "0", max: String(steps), value: String(steps), "aria-label": name,
+      on: { input: () => this.say(), change: () => this.settled(this.value), keydown: (event) => this.key(event) },
     });
     this.label = el("output", {}, "");
-    this.play = el("button", { type: "button", on: { click: () => this.#toggle() } }, "Play");
-    this.now = el("button", { type: "button", on: { click: () => this.goTo(this.last) } }, "Now");
     this.cursor = svg("line", { class: "cursor", y1: 0, y2: HIGH });
     this.marks = svg("g", { class: "marks" });
-    this.picture = svg("svg", { viewBox: `0 0 ${WIDE} ${HIGH}`, preserveAspectRatio: "none", "aria-hidden": "true" },
-      this.#days(), this.#talk(agents), this.#compactions(agents), this.marks, this.cursor);
-    fill(root, el("div", { class: "strip" }, this.picture), this.range,
-      el("div", { class: "tools" }, this.play, this.now, this.label));
-    this.#say();
+    const picture = svg("svg", { viewBox: `0 0 ${WIDE} ${HIGH}`, preserveAspectRatio: "none", "aria-hidden": "true" },
+      layers((value) => this.x(value)), this.marks, this.cursor);
+    this.strip = el("div", { class: "strip", on: {
+      pointerdown: (event) => this.#drag(event), pointermove: (event) => event.buttons && this.#drag(event),
+      pointerup: () => this.settled(this.value),
+    } }, picture);
+    fill(root, this.strip, this.range, el("div", { class: "tools" }, tools, this.label));
   }
 
-  get time() {
-    const share = Number(this.range.value) / STEPS;
+  get value() {
+    const share = Number(this.range.value) / this.steps;
     return share === 1 ? this.last : Math.round(this.first + share * (this.last - this.first));
   }
 
-  goTo(time) {
-    this.range.value = String(Math.ceil(((time - this.first) / (this.last - this.first)) * STEPS));
-    this.#say();
+  goTo(value) {
+    this.range.value = String(Math.ceil(((value - this.first) / (this.last - this.first)) * this.steps));
+    this.say();
+  }
+
+  say() {
+    const x = this.x(this.value);
+    this.cursor.setAttribute("x1", x);
+    this.cursor.setAttribute("x2", x);
+    const words = this.words(this.value);
+    this.label.textContent = words;
+    this.range.setAttribute("aria-valuetext", words);
+    this.moved(this.value);
+  }
+
+  x(value) {
+    return ((value - this.first) / (this.last - this.first)) * WIDE;
+  }
+
+  key() {}
+
+  #drag(event) {
+    event.preventDefault();
+    this.strip.setPointerCapture(event.pointerId);
+    const { left, width } = this.strip.getBoundingClientRect();
+    const share = Math.min(Math.max((event.clientX - left) / width, 0), 1);
+    this.range.value = String(Math.round(share * this.steps));
+    this.say();
+  }
+}
+
+/** A scrubber over time, from `first` to `last` (seconds since 1970); `moved(time)` is called when it moves. */
+export class TimeScrubber extends Scrubber {
+  #timer = null;
+
+  constructor(root, { first, last, agents, moved }) {
+    const play = el("button", { type: "button", on: { click: () => this.#toggle() } }, "Play");
+    const now = el("button", { type: "button", on: { click: () => this.goTo(this.last) } }, "Now");
+    super(root, {
+      first, last, moved, name: "Time", tools: [play, now],
+      words: (time) => (time === this.last ? "now" : tick(new Date(time * 1000).toISOString(), true)),
+      layers: (x) => {
+        const end = Math.max(last, first + 1);
+        return [days(x, first, end), talk(agents, first, end), compactions(x, agents)];
+      },
+    });
+    this.play = play;
+    this.say();
+  }
+
+  get time() {
+    return this.value;
   }
 
   /** Mark the tellings: `[time, kind]`. */
   mark(tellings) {
-    fill(this.marks, tellings.map(([time, kind]) => svg("circle", { class: kind, cx: this.#x(time), cy: HIGH - 9, r: 5 })));
-  }
-
-  #say() {
-    const time = this.time;
-    const [x, iso] = [this.#x(time), new Date(time * 1000).toISOString()];
-    this.cursor.setAttribute("x1", x);
-    this.cursor.setAttribute("x2", x);
-    const words = time === this.last ? "now" : tick(iso, true);
-    this.label.textContent = words;
-    this.range.setAttribute("aria-valuetext", words);
-    this.moved(time);
-  }
-
-  #x(time) {
-    return ((time - this.first) / (this.last - this.first)) * WIDE;
-  }
-
-  #days() {
-    const [begin, found] = [new Date(this.first * 1000), []];
-    begin.setHours(0, 0, 0, 0);
-    const days = Math.ceil((this.last - begin / 1000) / DAY);
-    const every = Math.max(Math.ceil(days / 12), 1);
-    for (let day = 0; day <= days; day += every) {
-      const at = new Date(begin);
-      at.setDate(at.getDate() + day);
-      const x = this.#x(at / 1000);
-      // The hours from ten to six, when a village sleeps.
-      const night = [new Date(at).setHours(-2), new Date(at).setHours(6)].map((each) => this.#x(each / 1000));
-      found.push(every === 1 ? svg("rect", { class: "night", x: night[0], y: 0, width: night[1] - night[0], height: HIGH }) : null,
-        svg("line", { class: "day", x1: x, x2: x, y1: 0, y2: HIGH }));
-    }
-    return svg("g", {}, found);
-  }
-
-  #talk(agents) {
-    const made = density(agents, this.first, this.last, PARTS);
-    const most = Math.max(...made, 1);
-    const wide = WIDE / PARTS;
-    return svg("g", { class: "talk" }, made.map((number, i) => {
-      const high = number ? Math.max((number / most) * (HIGH - 24), 1) : 0;
-      return number ? svg("rect", { x: i * wide, y: HIGH - 18 - high, width: wide * 0.8, height: high }) : null;
-    }));
-  }
-
-  #compactions(agents) {
-    const times = new Set(agents.flatMap(({ tiers }) => tiers.map(({ time }) => Math.round(this.#x(time)))));
-    return svg("g", { class: "compactions" }, [...times].map((x) => svg("path", { d: `M${x - 4} 0h8l-4 7z` })));
+    fill(this.marks, tellings.map(([time, kind]) => svg("circle", { class: kind, cx: this.x(time), cy: HIGH - 9, r: 5 })));
   }
 
   #toggle() {
@@ -103,7 +107,7 @@ export class Scrubber {
     this.play.textContent = "Stop";
     this.#timer = setInterval(() => {
       this.range.value = String(Number(this.range.value) + STEPS / (PLAY_SECONDS * 10));
-      this.#say();
+      this.say();
       if (this.time === this.last) this.#stop();
     }, 100);
     return null;
@@ -115,12 +119,46 @@ export class Scrubber {
     this.play.textContent = "Play";
   }
 
-  #key(event) {
+  key(event) {
     if (event.key === "PageUp" || event.key === "PageDown") {
       event.preventDefault();
       this.goTo(Math.min(Math.max(this.time + (event.key === "PageUp" ? -1 : 1) * 3600, this.first), this.last));
     }
   }
+}
+
+/** Lines for days, and shades for nights. */
+function days(x, first, last) {
+  const [begin, found] = [new Date(first * 1000), []];
+  begin.setHours(0, 0, 0, 0);
+  const days = Math.ceil((last - begin / 1000) / DAY);
+  const every = Math.max(Math.ceil(days / 12), 1);
+  for (let day = 0; day <= days; day += every) {
+    const at = new Date(begin);
+    at.setDate(at.getDate() + day);
+    const place = x(at / 1000);
+    // The hours from ten to six, when a village sleeps.
+    const night = [new Date(at).setHours(-2), new Date(at).setHours(6)].map((each) => x(each / 1000));
+    found.push(every === 1 ? svg("rect", { class: "night", x: night[0], y: 0, width: night[1] - night[0], height: HIGH }) : null,
+      svg("line", { class: "day", x1: place, x2: place, y1: 0, y2: HIGH }));
+  }
+  return svg("g", {}, found);
+}
+
+/** How much was remembered when, as bars. */
+function talk(agents, first, last) {
+  const made = density(agents, first, last, PARTS);
+  const most = Math.max(...made, 1);
+  const wide = WIDE / PARTS;
+  return svg("g", { class: "talk" }, made.map((number, i) => {
+    const high = number ? Math.max((number / most) * (HIGH - 24), 1) : 0;
+    return number ? svg("rect", { x: i * wide, y: HIGH - 18 - high, width: wide * 0.8, height: high }) : null;
+  }));
+}
+
+function compactions(x, agents) {
+  const times = new Set(agents.flatMap(({ tiers }) => tiers.map(({ time }) => Math.round(x(time)))));
+  return svg("g", { class: "compactions" }, [...times].map((at) => svg("path", { d: `M${at - 4} 0h8l-4 7z` })));
 }
 
 /** The tiers of a mind as a bar; `most` memories are its full width. */

@@ -1,22 +1,45 @@
-/* Search for words in the memories of all agents. */
+/* Search in the memories of all agents, by meaning and words or by exact words. */
 
 import { get } from "./api.js";
 import { announce, bindKeys, byId, count, el, fill, many, rowKeys, time, whereLink, whyLink } from "./dom.js";
-import { MemoryKind } from "./kinds.js";
+import { By, MemoryKind } from "./kinds.js";
 import { sentence } from "./sentences.js";
 
 const MOST = 50;
+const form = byId("search");
 const hits = byId("hits");
+let turns = 0;
 
-async function search(words) {
-  byId("q").value = words;
-  if (!words) return;
+/** What the form asks for, without what is empty; times with the reader's zone. */
+function given() {
+  const fields = [...new FormData(form)].map(([name, value]) => [name, value.trim()]).filter(([, value]) => value);
+  return Object.fromEntries(fields);
+}
+
+/** Fill the form from the address. */
+function restore() {
+  const asked = new URLSearchParams(location.search);
+  for (const field of form.elements) {
+    if (!field.name) continue;
+    if (field.type === "checkbox") field.checked = asked.has(field.name);
+    else if (field.tagName === "SELECT") field.value = asked.get(field.name) ?? field.options[0].value;
+    else field.value = asked.get(field.name) ?? "";
+  }
+  byId("filters").open = ["person", "place", "kind", "since", "until", "private"].some((name) => asked.has(name));
+}
+
+async function search() {
+  const asked = given();
+  if (!asked.q) return;
   fill(byId("summary"), "Searching …");
+  const query = { ...asked, limit: MOST };
+  for (const name of ["since", "until"]) if (query[name]) query[name] = new Date(query[name]).toISOString();
+  const turn = ++turns;
   try {
-    const answer = await get("search", { q: words, limit: MOST });
-    if (byId("q").value.trim() !== words) return;
+    const answer = await get("search", query);
+    if (turn !== turns) return;
     byId("trouble-here").hidden = true;
-    draw(answer, words);
+    draw(answer, asked);
     announce(byId("summary").textContent);
   } catch (problem) {
     fill(byId("summary"));
@@ -25,13 +48,16 @@ async function search(words) {
   }
 }
 
-function draw(found, asked) {
-  const most = found.hits.length === MOST ? `the newest ${count(MOST)} memories` : many(found.hits.length, "memory", "memories");
-  fill(byId("summary"), found.hits.length ? most : "No memory has these words.",
+function draw(found, { q, by }) {
+  const number = many(found.hits.length, "memory", "memories");
+  const order = found.by === By.MEANING ? "the best first" : "the newest first";
+  const instead = by !== found.by ? " No index can be searched now, so exact words were searched." : "";
+  fill(byId("summary"), found.hits.length ? `${number}, ${order}.` : "No memory was found.", instead,
     found.complete ? "" : " The archives are so long that only their newest part was read.");
-  const words = asked.toLowerCase().match(/[\p{L}\p{N}_]+/gu) ?? [];
-  fill(hits, found.hits.map(({ id, agent, memory }) => el("li", { "data-row": true, tabindex: "-1" },
+  const words = q.toLowerCase().match(/[\p{L}\p{N}_]+/gu) ?? [];
+  fill(hits, found.hits.map(({ id, agent, memory }) => el("li", { "data-row": true, tabindex: "-1", class: memory.confidants ? "whisper" : "" },
     el("a", { href: `/agents/${id}/#memory/${memory.number}`, "data-opens": true }, `${agent}, memory ${count(memory.number)}`), " ",
+    memory.confidants ? el("span", { class: "flag" }, "in private ") : null,
     el("small", {}, time(memory.time), memory.place ? ` · ${memory.place}` : "", memory.kind === MemoryKind.ACT ? " · its own act" : "", " · ",
       memory.kind === MemoryKind.ACT ? [whyLink(id, memory.number), " · "] : null, whereLink(id, memory.number)),
     el("p", { class: "what", dir: "auto" }, marked(sentence(memory), words)))));
@@ -44,17 +70,22 @@ function marked(text, words) {
   return text.split(pattern).map((part, i) => (i % 2 ? el("mark", {}, part) : part));
 }
 
-byId("search").addEventListener("submit", (event) => {
+form.addEventListener("submit", (event) => {
   event.preventDefault();
-  const words = byId("q").value.trim();
-  history.pushState(null, "", words ? `?q=${encodeURIComponent(words)}` : location.pathname);
-  search(words);
+  const asked = given();
+  history.pushState(null, "", asked.q ? `?${new URLSearchParams(asked)}` : location.pathname);
+  search();
 });
-addEventListener("popstate", () => search(new URLSearchParams(location.search).get("q") ?? ""));
+addEventListener("popstate", () => {
+  restore();
+  search();
+});
 bindKeys([
   ["/", "type into the field", () => byId("q").focus()],
   ...rowKeys(() => hits),
   ["u", "up to all agents", () => byId("up").click()],
 ]);
-const asked = new URLSearchParams(location.search).get("q");
-if (asked) search(asked); // else keep what was typed while the page loaded
+if (new URLSearchParams(location.search).has("q")) { // else keep what was typed while the page loaded
+  restore();
+  search();
+}

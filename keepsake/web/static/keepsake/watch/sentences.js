@@ -11,6 +11,18 @@ export function sentence(memory) {
   return deed(what) || `does: ${memory.text}`;
 }
 
+/** Who spoke, acted or was seen, as `remembering` knows them, and what they did without their name.
+ *
+ * An agent's own act is its own; of a line that the game wrote, the name is taken off its beginning
+ * if it stands there. `who` is empty if the memory says nobody.
+ */
+export function told(memory, remembering) {
+  const words = sentence(memory);
+  if ([MemoryKind.ACT, MemoryKind.RESULT].includes(memory.kind)) return { who: remembering, words };
+  const who = memory.source;
+  return who && words.startsWith(`${who} `) ? { who, words: words.slice(who.length + 1) } : { who, words };
+}
+
 /** What a reader may overlook: that it is private, or that somebody else only acted it out. */
 export function remarks({ confidants, form, kind }) {
   const played = form === HappeningKind.POSE && kind !== MemoryKind.ACT;

@@ -1,9 +1,10 @@
-/* The tiers from memory 1 to now, to scale; an open tier shows its memories. */
+/* The tiers from memory 1 to now, on a scrubber; an open tier shows its memories. */
 
 import { get } from "./api.js";
 import { announce, byId, count, el, fill, many, setAttribute, tick, time } from "./dom.js";
-import { Tier } from "./kinds.js";
+import { MemoryOp, Tier } from "./kinds.js";
 import { memoryRows, summaryFold } from "./memories.js";
+import { MemoryLine } from "./memory_line.js";
 
 const PAGE = 50;
 /** The parts of the timeline that are not summaries; also the names of their styles. */
@@ -33,14 +34,12 @@ export class Tiers {
   }
 
   /** There are new memories: offer them by a button, and keep the timeline as it is. */
-  outdated() {
-    this.newer.hidden = this.#tiers === null;
+  outdated({ op, n }) {
+    if (this.#tiers !== null && op === MemoryOp.APPEND && n > this.#tiers.total) this.newer.hidden = false;
   }
 
   async load(memory = 0) {
-    this.#tiers = await get(`agents/${this.id}/tiers`);
-    this.newer.hidden = true;
-    this.#draw();
+    await this.#refresh();
     if (!this.#tiers.total) return;
     if (memory) await this.#goTo(Math.min(memory, this.#tiers.total));
     else await this.#open(this.#parts().at(-1));
@@ -56,12 +55,20 @@ export class Tiers {
     return this.#goTo(Math.min(first, this.#tiers.total));
   }
 
-  async #goTo(memory) {
+  async #refresh() {
+    const [tiers, past] = await Promise.all([get(`agents/${this.id}/tiers`), get(`agents/${this.id}/past`)]);
+    this.#tiers = tiers;
+    this.newer.hidden = true;
+    this.#draw(past);
+  }
+
+  async #goTo(memory, focus = true) {
     const part = this.#holding(memory);
     if (!part) return;
+    this.scrubber?.goTo(memory);
     const first = part.first + Math.floor((Math.max(memory, part.first) - part.first) / PAGE) * PAGE;
     await this.#open(part, first, memory);
-    byId(`memory-${memory}`)?.focus();
+    if (focus) byId(`memory-${memory}`)?.focus();
   }
 
   #holding(memory) {
@@ -80,32 +87,23 @@ export class Tiers {
     return parts.filter((part) => part && part.last >= part.first);
   }
 
-  #draw() {
+  #draw(past) {
     const { total, window_tokens: tokens } = this.#tiers;
     if (!total) {
       fill(this.line, el("p", { class: "empty" }, "It has no memories yet."));
       return;
     }
     const parts = this.#parts();
-    fill(this.line,
-      el("div", { class: "tiers", role: "group", "aria-label": "Tiers of memory, oldest first" },
-        parts.map((part) => this.#part(part))),
-      el("p", { class: "ends" }, el("span", {}, "memory 1"), el("span", {}, `now: memory ${count(total)}`)),
-      el("ul", { class: "legend" }, parts.map((part) => el("li", {}, el("button", {
-        type: "button", class: "plain", on: { click: () => this.#try(() => this.#open(part)) },
+    const line = el("div", { class: "memory-line" });
+    this.scrubber = new MemoryLine(line, {
+      parts, total, past, names: NAMES, settled: (number) => this.#try(() => this.#goTo(Math.min(number, total), false)),
+    });
+    fill(this.line, line,
+      el("ul", { class: "legend", "aria-label": "Tiers of memory, oldest first" }, parts.map((part) => el("li", {}, el("button", {
+        type: "button", class: "plain tier", "data-row": true, "data-tier": part.tier, "data-opens": true, on: { click: () => this.#try(() => this.#open(part)) },
       }, el("span", { class: `swatch ${part.tier}` }), `${NAMES[part.tier]}: ${count(part.first)}–${count(part.last)}`,
       part.summary ? `, ${many(part.summary.tokens_after, "token")}` : part.tier === WINDOW ? `, ${many(tokens, "token")}` : "")))));
     this.jump.max = String(total);
-  }
-
-  #part(part) {
-    const number = part.last - part.first + 1;
-    const words = `${NAMES[part.tier]}, ${many(number, "memory", "memories")}: ${part.first} to ${part.last}`;
-    return el("button", {
-      type: "button", class: `tier ${part.tier}`, title: words, "aria-label": `Open the ${words}`,
-      "data-row": true, "data-tier": part.tier, "data-opens": true, vars: { "--size": String(number) },
-      on: { click: () => this.#try(() => this.#open(part)) },
-    });
   }
 
   async #open(part, first = null, mark = 0) {
@@ -118,7 +116,7 @@ export class Tiers {
     this.#mark(part);
     fill(this.page,
       el("h3", {}, `${NAMES[part.tier][0].toUpperCase()}${NAMES[part.tier].slice(1)}`),
-      part.summary ? summaryFold(this.id, part.summary, this.#tiers.compaction) : null,
+      part.summary ? summaryFold(this.id, part.summary, this.#tiers.compaction, () => this.load(part.first)) : null,
       this.#turns(part, start, last),
       el("ol", { class: "memories" }, memoryRows(found, { mark, ids: true })),
       this.#turns(part, start, last));
@@ -150,8 +148,7 @@ export class Tiers {
   /** Show the tiers as they were at a time: both summaries, and the end of the window. */
   async #asOf(moment) {
     if (this.#tiers === null) {
-      this.#tiers = await get(`agents/${this.id}/tiers`);
-      this.#draw();
+      await this.#refresh();
     }
     const local = new Date(moment - moment.getTimezoneOffset() * 60000);
     this.when.value = local.toISOString().slice(0, 19);

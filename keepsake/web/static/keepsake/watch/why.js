@@ -1,10 +1,12 @@
 /* Why an agent did something: an act, and all that led to it, down to the raw memories. */
 
-import { get } from "./api.js";
+import { builders, get } from "./api.js";
+import { AskAgain } from "./aside.js";
 import { prose } from "./book.js";
 import { cachedShare, count, el, fill, many, seconds, time, whereLink } from "./dom.js";
 import { ImpulseKind, ThoughtOutcome } from "./kinds.js";
 import { row, TIERS } from "./memories.js";
+import { author } from "./plain_words.js";
 import { sentence } from "./sentences.js";
 
 /** The recalled memories that are shown; the others are folded. */
@@ -45,10 +47,11 @@ export class Why {
   }
 
   #draw(why, nth) {
+    const again = askAgain(this.id, why);
     fill(this.view, turns(nth), el("ol", { class: "chain" },
       step("What it did", act(why)),
       step("What set it off", cause(why)),
-      step("What it recalled", recalled(why.recalled)),
+      step("What it recalled", recalled(why.recalled, again), again?.node),
       step("Summaries in its prompt", summaries(why)),
       why.thought ? step("What it cost", cost(why.thought), sent(why)) : null,
       why.missing.length ? step("What is not known", why.missing.map((each) => el("p", {}, each))) : null),
@@ -95,13 +98,26 @@ function cause(why) {
     why.cause ? el("p", {}, link(why.cause), ": ", el("bdi", {}, sentence(why.cause))) : null];
 }
 
-function recalled(hits) {
+/** Only words can be asked for again: what was said to it, and its answer. */
+function askAgain(id, { cause, act: done, recalled: hits }) {
+  const said = cause?.what.words;
+  const first = hits.find(({ memory }) => memory)?.memory ?? cause;
+  return first ? new AskAgain(id, { question: said ?? "", without: [first.number], spoken: done.what.words ?? "" }) : null;
+}
+
+function recalled(hits, again) {
   if (!hits.length) return none("Nothing.");
   const most = Math.max(...hits.map((hit) => hit.score), 0);
-  const list = (some) => el("ol", { class: "hits" }, some.map((hit) => row(hit, most)));
+  const list = (some) => el("ol", { class: "hits" }, some.map((hit) => withAgain(row(hit, most), hit, again)));
   const rest = hits.slice(SHOWN);
   return [list(hits.slice(0, SHOWN)), rest.length
     ? el("details", {}, el("summary", { "data-opens": true }, `${count(rest.length)} more`), list(rest)) : null];
+}
+
+/** A row with a button that asks again without its memory. */
+function withAgain(shown, { memory }, again) {
+  if (memory && again) shown.append(builders(el("button", { type: "button", class: "plain where", on: { click: () => again.open([memory.number]) } }, "ask again without it")));
+  return shown;
 }
 
 function summaries(why) {
@@ -110,7 +126,7 @@ function summaries(why) {
   if (!why.summaries.length) return [none("There was no summary in its prompt."), el("p", {}, window)];
   return [why.summaries.map((each) => el("details", {},
     el("summary", { "data-opens": true }, el("b", {}, `${TIERS[each.tier]} of memories ${each.first}–${each.last}`),
-      el("small", {}, `compaction ${each.compaction}${each.model ? ` · by ${each.model}` : ""}`)),
+      el("small", {}, `compaction ${each.compaction}${each.model ? ` · ${author(each.model)}` : ""}`)),
     each.told?.length ? el("p", { dir: "auto" }, "Sentences that share words with the act: ", each.told.join(" ")) : null,
     prose(each.text),
     el("p", {}, "It covers ",

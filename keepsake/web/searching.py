@@ -1,0 +1,171 @@
+"""Search in the memories of all agents: by meaning and words, or by exact words.
+
+By meaning and words, each agent's own index is asked, as for its thoughts; then the memories of its
+window are found too. By exact words, the archives are read from their ends, so memories that are
+not indexed yet are found as well. Everything here blocks: it runs in a view's thread.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from heapq import nlargest
+from pathlib import Path
+
+from keepsake.agent.memory.recaller import Recaller
+from keepsake.archive.log import Archive
+from keepsake.archive.records import Memory, MemoryKind, memories_in
+from keepsake.happening import addressees_of
+from keepsake.json_lines import parsed
+from keepsake.recall.documents import DocumentKind
+from keepsake.web.access import BadRequest
+from keepsake.web.shapes import FoundView, MemoryView, SearchView
+
+MOST_BYTES = 200_000_000
+"""The most bytes of all archives to search, shared equally: about two seconds of one core."""
+MORE = 4
+"""How many times as many hits are asked of an index if a filter may drop some of them."""
+_WORD = re.compile(r"\w+")
+
+
+class By(StrEnum):
+    """How memories are searched."""
+
+    MEANING = "meaning"
+    """By meaning and words, best first."""
+    WORDS = "words"
+    """By exact words, newest first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryFilter:
+    """Which memories are wanted; what is empty or None wants any.
+
+    Attributes:
+        person: A part of the name of who spoke, acted or was addressed, in any case of letters.
+        place: A part of the place's name.
+        since, until: With time zone.
+        private: Whether only whispered and other private ones are wanted.
+    """
+
+    person: str = ""
+    place: str = ""
+    kind: MemoryKind | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+    private: bool = False
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it lets everything pass."""
+        return self == MemoryFilter()
+
+    def passes(self, memory: Memory) -> bool:
+        """Return whether a memory is wanted."""
+        people = (memory.source, *(each.name for each in addressees_of(memory.what)))
+        return (
+            _in(self.person, people)
+            and _in(self.place, (memory.place,))
+            and self.kind in (None, memory.kind)
+            and (self.since is None or memory.time >= self.since)
+            and (self.until is None or memory.time <= self.until)
+            and not (self.private and memory.confidants is None)
+        )
+
+
+def _in(part: str, names: Sequence[str]) -> bool:
+    wanted = part.casefold().strip()
+    return not wanted or any(wanted in name.casefold() for name in names)
+
+
+type Searched = tuple[int, str, Path, Recaller | None]
+"""Number, name and folder of an agent, and its recall; None if its memory is not open."""
+
+
+def search(
+    agents: Sequence[Searched], question: str, by: By, wanted: MemoryFilter, limit: int
+) -> SearchView:
+    """Return memories of all agents.
+
+    Without an index that can be searched, exact words are searched instead, and the answer says so.
+
+    Raises:
+        BadRequest: There is no word in the question.
+    """
+    if not _WORD.search(question):
+        raise BadRequest(f"There is no word in {question[:40]!r}", "Give letters or digits")
+    if by is By.MEANING:
+        found = _by_meaning(agents, question, wanted, limit)
+        if found is not None:
+            return found
+    return _by_words(agents, question, wanted, limit)
+
+
+def _by_meaning(
+    agents: Sequence[Searched], question: str, wanted: MemoryFilter, limit: int
+) -> SearchView | None:
+    """Return the best memories; None if no index can be searched."""
+    scored: list[tuple[float, FoundView]] = []
+    searched = 0
+    most = limit if wanted.is_open else limit * MORE
+    for number, name, folder, recaller in agents:
+        hits = recaller.find_blocking(question, most) if recaller is not None else None
+        if hits is None:
+            continue
+        searched += 1
+        archive = Archive(folder / "archive", read_only=True)
+        for hit in hits:
+            if hit.document.kind is not DocumentKind.MEMORY:
+                continue
+            for memory in archive.read(hit.document.first, hit.document.first):
+                if wanted.passes(memory):
+                    scored.append((hit.score, _found(number, name, memory)))
+    if not searched:
+        return None
+    best = nlargest(limit, scored, key=lambda each: each[0])
+    return SearchView(hits=tuple(each for _, each in best), complete=True, by=By.MEANING)
+
+
+def _by_words(
+    agents: Sequence[Searched], question: str, wanted: MemoryFilter, limit: int
+) -> SearchView:
+    """Return the newest memories that hold all words of a question, whole or as prefixes."""
+    words = tuple(dict.fromkeys(_WORD.findall(question.casefold())))
+    complete = True
+    found: list[FoundView] = []
+    for number, name, folder, _ in agents:
+        own, whole = _newest(folder / "archive", words, wanted, limit, MOST_BYTES // len(agents))
+        found += [_found(number, name, memory) for memory in own]
+        complete = complete and whole
+    newest = nlargest(limit, found, key=lambda each: each.memory.time)
+    return SearchView(hits=tuple(newest), complete=complete, by=By.WORDS)
+
+
+def _found(number: int, name: str, memory: Memory) -> FoundView:
+    return FoundView(id=number, agent=name, memory=MemoryView.model_validate(memory))
+
+
+def _newest(
+    folder: Path, words: Sequence[str], wanted: MemoryFilter, limit: int, most: int
+) -> tuple[list[Memory], bool]:
+    """Return an agent's newest memories with all the words; whether ``most`` bytes were enough."""
+    found: list[Memory] = []
+    if not folder.is_dir():
+        return [], True
+    patterns = [re.compile(rf"\b{re.escape(word)}") for word in words]
+    # Other letters may be escaped in a JSON line: they are only compared in the parsed text.
+    needles = [word.encode() for word in words if word.isascii()]
+    for line in Archive(folder, read_only=True).lines_back():
+        if len(found) == limit or (most := most - len(line)) < 0:
+            break
+        low = line.lower()
+        if not all(needle in low for needle in needles):
+            continue
+        record = parsed(line)
+        text = str(record.get("text", "")).casefold()
+        if all(each.search(text) for each in patterns):
+            found += filter(wanted.passes, memories_in([record]))
+    return found, most >= 0

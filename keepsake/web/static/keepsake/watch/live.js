@@ -1,0 +1,129 @@
+/* The village now: a column for each room with its people, who thinks, and their talk; the plans due next. */
+
+import { get } from "./api.js";
+import { announce, bindKeys, byId, count, el, fill, many, rowKeys, seconds, throttled, time } from "./dom.js";
+import { EventKind } from "./kinds.js";
+import { Stream, StreamState } from "./stream.js";
+import { Talk } from "./talk.js";
+
+const POLL = 3000;
+const SOON = 400;
+/** Plans change rarely, and each answer reads the books of all agents. */
+const PLANS = 15000;
+const DUE = 12;
+
+const rooms = new Map();
+let map = { rooms: [] };
+let agents = new Map();
+let asking = false;
+
+/** The column of a place: made when something is first shown in it. */
+function room(name) {
+  const known = rooms.get(name);
+  if (known) return known;
+  const people = el("ul", { class: "people", "aria-label": "Who is here" });
+  const list = el("ol", { class: "talk", role: "list", tabindex: "0", "aria-label": `Talk in ${name}` });
+  const node = el("section", { class: "room", "aria-label": name }, el("h3", { dir: "auto" }, name), people, list);
+  const made = { name, node, people, talk: new Talk(list) };
+  rooms.set(name, made);
+  return made;
+}
+
+// -- who is where
+
+function draw() {
+  const quiet = [];
+  const shown = [];
+  const here = new Map();
+  for (const each of map.rooms) {
+    const of = here.get(each.name) ?? { agents: [], players: [] };
+    of.agents.push(...each.agents);
+    of.players.push(...each.players);
+    here.set(each.name, of);
+  }
+  for (const [name, of] of here) {
+    const used = of.agents.length + of.players.length > 0;
+    if (!used && !rooms.get(name)?.talk.size) {
+      quiet.push(name);
+      continue;
+    }
+    const column = room(name);
+    fill(column.people, of.agents.map(agentHere), of.players.map((player) => el("li", {}, face(player, "player"), el("bdi", {}, player))));
+    shown.push(column);
+  }
+  for (const column of rooms.values()) if (!here.has(column.name)) shown.push(column);
+  // Rooms where something was said come first: on a phone the others are far below.
+  shown.sort((a, b) => Boolean(b.talk.size) - Boolean(a.talk.size) || a.name.localeCompare(b.name));
+  const nodes = shown.map(({ node }) => node);
+  if (nodes.length !== byId("rooms").childElementCount || nodes.some((node, i) => byId("rooms").children[i] !== node)) {
+    fill(byId("rooms"), nodes);
+    for (const { talk } of shown) talk.toEnd(); // a node that moves loses its place
+  }
+  fill(byId("quiet"), quiet.length ? `Nobody is in ${quiet.join(", ")}.` : "");
+  const thinking = [...agents.values()].filter(({ waiting }) => waiting !== null).length;
+  fill(byId("summary"), `${many(agents.size, "agent")} in ${many(shown.length, "room")}; ${thinking ? `${count(thinking)} thinking` : "nobody is thinking"}.`);
+}
+
+function agentHere([id, name]) {
+  const agent = [...agents.values()].find((each) => each.id === id);
+  const asleep = agent?.asleep ? "asleep" : "";
+  return el("li", {}, face(name, asleep), el("a", { href: `/agents/${id}/`, dir: "auto" }, name),
+    agent && agent.waiting !== null ? el("span", { class: "thinking" }, `thinking for ${seconds(agent.waiting)}`) : null,
+    asleep ? el("span", { class: "dim" }, "asleep") : null, agent?.paused ? el("span", { class: "dim" }, "paused") : null);
+}
+
+function face(name, tone) {
+  return el("span", { class: `face-of ${tone}`, "aria-hidden": "true" }, [...name].slice(0, 2).join(""));
+}
+
+async function refresh() {
+  if (asking || document.hidden) return;
+  asking = true;
+  try {
+    const [world, overview] = await Promise.all([get("map"), get("agents")]);
+    map = world;
+    agents = new Map(overview.agents.map((each) => [each.name, each]));
+    byId("trouble-here").hidden = true;
+    draw();
+  } catch (problem) {
+    byId("trouble-here").hidden = false;
+    fill(byId("trouble-here"), problem.message);
+  } finally {
+    asking = false;
+  }
+}
+
+// -- plans
+
+async function drawPlans() {
+  if (document.hidden) return;
+  const plans = await get("plans").catch(() => null);
+  if (plans === null) return;
+  fill(byId("due"), plans.length ? plans.slice(0, DUE).map(({ id, agent, line, at, begun, private: hidden }) => el("li", {
+    class: [begun && "begun", hidden && "whisper"].filter(Boolean).join(" "), "data-row": true, tabindex: "-1",
+  }, el("a", { href: `/agents/${id}/`, "data-opens": true, dir: "auto" }, agent), hidden ? el("span", { class: "flag" }, "in private") : null, " ",
+  el("bdi", {}, line), at ? el("small", {}, " ", time(at)) : null)) : el("li", { class: "dim" }, "Nobody has made a plan."));
+}
+
+// -- what happens
+
+const soon = throttled(refresh, SOON);
+
+function onEvent(kind, record) {
+  if (kind === EventKind.MEMORY && record.remembered?.place) room(record.remembered.place).talk.add(record);
+  soon();
+}
+
+function onState(state, words) {
+  byId("live").className = `connection ${state}`;
+  fill(byId("live"), words);
+  if (state === StreamState.LOST) announce("No events arrive. The page tries again.");
+}
+
+bindKeys([...rowKeys(() => document.querySelector(".village")), ["u", "up to all agents", () => byId("up").click()]]);
+document.addEventListener("visibilitychange", refresh);
+setInterval(refresh, POLL);
+setInterval(drawPlans, PLANS);
+refresh();
+drawPlans();
+new Stream({ onEvent, onState }).start();

@@ -1,0 +1,101 @@
+/* The line of an agent's memories, to scale: its tiers, its days and its compactions, with a scrubber. */
+
+import { count, el, fill, many, tick, time } from "./dom.js";
+import { LineType } from "./kinds.js";
+import { PastAgent, lastBefore } from "./past.js";
+import { HIGH, Scrubber } from "./scrubber.js";
+import { svg } from "./svg.js";
+
+const DAY = 86400000;
+/** The least share of the line between two dates, so that they do not overlap on a phone. */
+const APART = 0.16;
+/** The part of the picture above the tiers, for the marks of compactions. */
+const ABOVE = 14;
+
+/** A scrubber over memories 1 to `total`; `settled(number)` is called when it was moved.
+ *
+ * `parts`: the tiers, `{ tier, first, last }`; `past`: the agent's past from the API.
+ */
+export class MemoryLine {
+  constructor(root, { parts, total, past, names, settled }) {
+    const agent = new PastAgent(past, [], "");
+    const holder = el("div", { class: "scrubber" });
+    const begun = days(agent, total);
+    const made = changes(agent);
+    this.scrubber = new Scrubber(holder, {
+      first: 1, last: total, name: "Memory", settled, steps: Math.max(total - 1, 1),
+      words: (number) => words(Math.min(number, total), parts, names, agent),
+      layers: (x) => [
+        parts.map(({ tier, first, last }) => svg("rect", {
+          class: `part ${tier}`, x: x(first), y: ABOVE, width: Math.max(x(last + 1) - x(first) - 1, 1), height: HIGH - ABOVE,
+        })),
+        begun.map(({ number }) => svg("line", { class: "day", x1: x(number), x2: x(number), y1: ABOVE, y2: HIGH })),
+        made.map(({ kind, number }) => svg("path", { class: `made ${kind}`, d: `M${x(number) - 5} 1h10l-5 11z` })),
+      ],
+    });
+    const dates = el("p", { class: "dates", "aria-hidden": "true" }, spread(begun, total).map(({ number, at }) => el("span", {
+      vars: { "--at": String((number - 1) / Math.max(total - 1, 1)) },
+    }, time(at.toISOString(), date))));
+    fill(root, dates, holder, el("p", { class: "ends" }, el("span", {}, "memory 1"),
+      made.length ? el("span", {}, `▼ ${many(made.length, "change")} of its summaries`) : null,
+      el("span", {}, `now: memory ${count(total)}`)));
+    this.scrubber.say();
+  }
+
+  /** Move to a memory, without a word to `settled`. */
+  goTo(number) {
+    this.scrubber.goTo(number);
+  }
+}
+
+const short = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short" });
+
+function date(iso) {
+  return short.format(new Date(iso));
+}
+
+function words(number, parts, names, agent) {
+  const part = parts.find(({ last }) => number <= last) ?? parts.at(-1);
+  const when = timeOf(agent, number);
+  return `memory ${count(number)}${when ? `, ${tick(when.toISOString(), true)}` : ""}: ${names[part.tier]}`;
+}
+
+/** About when a memory was archived: the counts are samples. */
+function timeOf(agent, number) {
+  const found = lastBefore(agent.counts, number, (item) => item[1]);
+  return found < 0 ? null : new Date(agent.counts[found][0] * 1000);
+}
+
+/** The first memory of each of the reader's days; of a long past only some days. */
+function days(agent, total) {
+  if (!agent.counts.length) return [];
+  const [first, last] = [agent.counts[0][0] * 1000, agent.counts.at(-1)[0] * 1000];
+  const every = Math.max(Math.ceil((last - first) / DAY / 60), 1); // at most 60 lines
+  const found = [{ number: 1, at: new Date(first) }];
+  const after = (at, number) => {
+    const next = new Date(at);
+    next.setHours(0, 0, 0, 0);
+    next.setDate(next.getDate() + number);
+    return next;
+  };
+  for (let at = after(first, 1); at <= last; at = after(at, every)) {
+    const before = lastBefore(agent.counts, at / 1000);
+    found.push({ number: Math.min(agent.counts[before][1] + 1, total), at });
+  }
+  return found;
+}
+
+/** Those days whose dates have room. */
+function spread(found, total) {
+  const kept = [];
+  for (const day of found) {
+    if (!kept.length || day.number - kept.at(-1).number >= APART * total) kept.push(day);
+  }
+  return kept;
+}
+
+/** Compactions, undone ones and edits, each at the memory that was the newest. */
+function changes(agent) {
+  return agent.tiers.filter(({ kind }) => kind !== LineType.CLEAR)
+    .map(({ time: at, kind }) => ({ kind, number: Math.max(agent.tiersAt(at).total, 1) }));
+}

@@ -1,0 +1,37 @@
+/* Outcomes, reasons and authors of compactions in words for people. */
+
+import { CompactReason, CompactionOutcome, SummaryAuthor } from "./kinds.js";
+
+const OUTCOMES = {
+  [CompactionOutcome.FIRST]: "first summary",
+  [CompactionOutcome.WATERFALL]: "a new short-term summary; the one before went into the long-term summary",
+  [CompactionOutcome.SHORTENED]: "summaries shortened",
+  [CompactionOutcome.NOTHING]: "nothing to compact",
+  [CompactionOutcome.FAILED]: "failed",
+};
+const REASONS = {
+  [CompactReason.COUNT]: "its window was full",
+  [CompactReason.HIGH]: "its prompts were getting too long",
+  [CompactReason.SLEEP]: "it slept",
+  [CompactReason.EMERGENCY]: "the next prompt would have been too long",
+  [CompactReason.MANUAL]: "a builder asked for it",
+};
+const AUTHORS = {
+  [SummaryAuthor.EXTRACTIVE]: "sentences picked by rules, no model",
+  [SummaryAuthor.EDITED]: "edited by hand",
+};
+
+/** How a compaction ended. */
+export function outcome(value) {
+  return OUTCOMES[value] ?? value;
+}
+
+/** Why a compaction was made, or is due. */
+export function reason(value) {
+  return REASONS[value] ?? value;
+}
+
+/** Who wrote a summary; empty if that is not known. */
+export function author(model) {
+  return AUTHORS[model] ?? (model ? `by ${model}` : "");
+}

@@ -1,0 +1,92 @@
+/* A talk in one room: who said what to whom, and who else perceived it. */
+
+import { el, fill, time, whereLink, whyLink } from "./dom.js";
+import { HappeningKind, Manner, MemoryKind } from "./kinds.js";
+import { told } from "./sentences.js";
+
+/** The most lines of a room that are kept; older ones are in the agents' memories. */
+const MOST = 60;
+const HOW = { [Manner.SHOUT]: "shouts", [Manner.CHANNEL]: "on a channel" };
+
+/** The lines of a talk in `list`. */
+export class Talk {
+  #lines = new Map();
+
+  constructor(list) {
+    this.list = list;
+  }
+
+  get size() {
+    return this.#lines.size;
+  }
+
+  /** Add a memory of the event stream; another agent's memory of the same happening adds a bystander. */
+  add(record) {
+    const { remembered: memory, agent } = record;
+    if (memory.kind === MemoryKind.RESULT) return; // what an agent's own look brought is no talk
+    const key = memory.happening || `${agent} ${memory.number}`;
+    const line = this.#lines.get(key) ?? this.#begin(key, memory);
+    line.memories.set(agent, record);
+    this.#draw(line);
+  }
+
+  /** Scroll to the newest line. */
+  toEnd() {
+    this.list.scrollTop = this.list.scrollHeight;
+  }
+
+  #begin(key, memory) {
+    const line = { at: memory.time, memories: new Map(), node: el("li", { "data-row": true, tabindex: "-1" }) };
+    line.node.dataset.at = memory.time;
+    const atEnd = this.list.scrollHeight - this.list.scrollTop - this.list.clientHeight < 40;
+    this.#lines.set(key, line);
+    let before = this.list.lastElementChild;
+    while (before && before.dataset.at > memory.time) before = before.previousElementSibling;
+    if (before) before.after(line.node);
+    else this.list.prepend(line.node);
+    if (this.#lines.size > MOST) this.#dropOldest();
+    if (atEnd) requestAnimationFrame(() => this.toEnd());
+    return line;
+  }
+
+  #dropOldest() {
+    const oldest = this.list.firstElementChild;
+    for (const [key, { node }] of this.#lines) if (node === oldest) this.#lines.delete(key);
+    oldest.remove();
+  }
+
+  #draw({ node, memories }) {
+    const all = [...memories.values()];
+    // The line of who did it has its reason; else any witness's.
+    const record = all.find(({ remembered }) => remembered.kind === MemoryKind.ACT) ?? all[0];
+    const { remembered: memory, agent, agent_id: id } = record;
+    const { who, to, words, deed } = parts(memory, agent);
+    const bystanders = [...memories.keys()].filter((name) => name !== who && !to.includes(name));
+    node.classList.toggle("whisper", Boolean(memory.confidants));
+    fill(node, el("b", { dir: "auto" }, who || "·"), " ",
+      to.length ? el("span", { class: "to", dir: "auto" }, `to ${to.join(", ")}`) : null,
+      memory.confidants ? [" ", el("span", { class: "flag" }, "in private")] : null,
+      HOW[memory.what.manner] ? el("span", { class: "flag" }, HOW[memory.what.manner]) : null, to.length || HOW[memory.what.manner] ? ": " : null,
+      el("bdi", { class: deed ? "deed" : "" }, words),
+      el("small", {}, time(memory.time), memory.kind === MemoryKind.ACT ? whyLink(id, memory.number) : null, whereLink(id, memory.number),
+        bystanders.length ? el("span", { class: "bystanders" }, bystanders.map((name) => face(name, memories.get(name)))) : null));
+  }
+
+}
+
+/** The face of an agent that perceived it, which leads to its memory of it. */
+function face(name, { agent_id: id, n }) {
+  return el("a", { class: "face-of", href: `/agents/${id}/#memory/${n}`, title: `${name} perceived it` },
+    el("span", { "aria-hidden": "true" }, [...name].slice(0, 2).join("")), el("span", { class: "unseen" }, `${name} perceived it`));
+}
+
+/** Who spoke or acted, to whom, and the words. */
+function parts(memory, agent) {
+  const name = ({ id, name: known }) => (id === "me" ? agent : known);
+  if (memory.form !== HappeningKind.SPEECH || !memory.what.words) {
+    const { who, words } = told(memory, agent);
+    return { who, to: [], words, deed: true };
+  }
+  const { speaker, to, words } = memory.what;
+  return { who: name(speaker), to: to.map(name), words: `“${words}”`, deed: false };
+}

@@ -1,0 +1,82 @@
+"""Every page is checked by axe-core for what keeps people with a keyboard or a screen reader out.
+
+axe-core (``axe/``, from npm, MPL-2.0) runs in the page. It is used by this test alone and is not
+part of the package.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import BrowserContext, Page, expect
+
+from tests.slow.browser.test_window import SECTIONS, open_mira
+from tests.slow.browser.watched import WatchedWorld
+
+AXE = (Path(__file__).parent / "axe" / "axe.min.js").read_text(encoding="utf-8")
+_RUN = """axe.run(document, {resultTypes: ["violations"]}).then(({violations}) =>
+  violations.flatMap(({id, impact, nodes}) => nodes.map(({html, any, all, none}) => [impact, id,
+    `${html.slice(0, 200)}: ${[...any, ...all, ...none].map(({message}) => message).join("; ")}`])))
+"""
+GRAVE = frozenset({"serious", "critical"})
+ALSO = frozenset(
+    {"heading-order", "duplicate-id", "page-has-heading-one", "region", "empty-heading"}
+)
+"""Rules of lesser weight that the pages keep too: whoever reads by headings depends on them."""
+PAGES = {
+    "/": "h1",
+    "/agents/": "#agents tr",
+    "/agents/live": "#rooms .talk li",
+    "/agents/world/": "#map .face",
+    "/agents/fact": "#map .face",
+    "/agents/fact?q=Edwin": "#tellings li",
+    "/agents/search/?q=Edwin": "#hits li",
+    "/agents/mine/": ".mine li",
+    "/agents/nothing/here": "main",
+    "/webclient/": "#line",
+}
+"""Every page, and what it shows when it has loaded."""
+
+
+def faults(page: Page) -> list[str]:
+    """Return what axe finds at a desk in light colours, and on a phone in dark ones."""
+    found = []
+    page.evaluate(AXE)
+    for width, scheme in ((1400, "light"), (390, "dark")):
+        page.set_viewport_size({"width": width, "height": 900})
+        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+        for impact, rule, where in page.evaluate(_RUN):
+            if impact in GRAVE or rule in ALSO:
+                found.append(f"{width} {scheme} {rule} ({impact}): {where}")
+    return found
+
+
+@pytest.mark.parametrize("address", PAGES)
+def test_a_page_has_no_grave_fault(page: Page, address: str) -> None:
+    page.goto(address)
+    expect(page.locator(PAGES[address]).first).to_be_visible()
+    assert faults(page) == []
+
+
+@pytest.mark.parametrize("section", SECTIONS)
+def test_a_section_of_an_agents_page_has_no_grave_fault(page: Page, section: str) -> None:
+    open_mira(page, section)
+    wanted = "canvas" if section == "charts" else "[data-row], form"
+    expect(page.locator(f"#panel-{section}").locator(wanted).first).to_be_visible()
+    assert faults(page) == []
+
+
+@pytest.mark.parametrize("address", ["/auth/login/", "/auth/register", "/agents/"])
+def test_what_a_stranger_sees_has_no_grave_fault(stranger: BrowserContext, address: str) -> None:
+    page = stranger.new_page()
+    page.goto(address)
+    assert faults(page) == []
+
+
+def test_axe_finds_a_fault(page: Page, world: WatchedWorld) -> None:
+    page.goto("/agents/")
+    page.evaluate("() => { document.querySelector('h1').innerHTML = '<img src=/static/x.png>'; }")
+    found: Any = faults(page)
+    assert any("image-alt" in each for each in found)
