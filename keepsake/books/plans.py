@@ -137,8 +137,13 @@ class Plan:
     @property
     def line(self) -> str:
         """The plan as a prompt shows it: ``tomorrow 12:00, at The Quay, with Anneke: …``."""
-        head = ", ".join(self._conditions())
+        head = self.appointment
         return f"{head}: {self.what}" if head else self.what
+
+    @property
+    def appointment(self) -> str:
+        """When, where and with whom, without what is meant to be done; empty if nothing is set."""
+        return ", ".join(self._conditions())
 
     def _conditions(self) -> list[str]:
         found = []

@@ -24,11 +24,16 @@ from keepsake.web.world import on_reactor
 
 
 def plans_for(plans: Iterable[Plan], keys: set[str]) -> tuple[str, ...]:
-    """Return the lines of the plans that are made with these characters, and not kept from them."""
+    """Return when and where agents mean to meet these characters, unless it is kept from them.
+
+    What an agent means to do then is a note to itself: it may be a surprise, or not meant for their
+    eyes.
+    """
     return tuple(
-        each.line
+        each.appointment
         for each in plans
         if each.whom is not None
+        and (each.when is not None or each.where)
         and each.whom.id in keys
         and (each.private is None or not keys.isdisjoint(each.private))
     )

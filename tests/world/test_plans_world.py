@@ -269,13 +269,16 @@ class TestPlans(AgentsWorld):
 
     def test_players_see_what_is_planned_with_them_and_no_surprise(self):
         tom = Person("Tom", "12-1")
+        quay = {"whom": tom, "where": "The Quay"}
         plans = [
-            Plan(what="row", whom=tom),
-            Plan(what="dig", whom=tom, private=frozenset({tom.id})),
-            Plan(what="bake him a cake", whom=tom, private=frozenset({"13-1"})),
+            Plan(what="row", **quay),
+            Plan(what="dig", whom=tom, where="The Mole", private=frozenset({tom.id})),
+            Plan(what="bake him a cake", **quay, private=frozenset({"13-1"})),
+            Plan(what="find out what he hides", whom=tom),
             Plan(what="sweep"),
         ]
-        assert plans_for(plans, {tom.id}) == ("with Tom: row", "with Tom: dig")
+        met = ("at The Quay, with Tom", "at The Mole, with Tom")
+        assert plans_for(plans, {tom.id}) == met
         assert plans_for(plans, {"13-1"}) == ()
 
     def test_builders_see_plans_and_add_to_them(self):
