@@ -22,7 +22,7 @@ from keepsake.archive.tiers import SummaryState
 from keepsake.errors import KeepsakeError, refusing
 from keepsake.events.files import newest_first
 from keepsake.events.prompts import prompt_text
-from keepsake.events.types import Guard, Recalled, Thought, from_record
+from keepsake.events.types import Agreement, Guard, Recalled, Thought, from_record
 from keepsake.events.values import RecalledKind
 from keepsake.happening import Deed, Pose, Result, Speech, addressees_of
 from keepsake.json_lines import Record
@@ -109,6 +109,8 @@ class Why:
     window: tuple[int, int] | None = None
     thought: Thought | None = None  # the event of its thought; None if the log has none
     guards: tuple[Guard, ...] = ()  # parts of its answers that were altered, refused or dropped
+    # what a small model was asked that its answer agrees to
+    agreements: tuple[Agreement, ...] = ()
     missing: tuple[str, ...] = ()  # what is no longer known, and why; a sentence each
     failed: tuple[str, ...] = ()  # why the act was not carried out, as the agent was told
 
@@ -221,9 +223,6 @@ def _logged(
         if thought.compaction and not texts.standing:
             number = thought.compaction
             missing.append(f"The archive has no compaction {number}, whose summaries it used")
-    guards = newest_first(log, kind=Guard.kind, agent_id=thought.agent_id, most=MOST_BYTES)
-    near = [*takewhile(lambda each: each["seq"] > seq - MOST_GUARDED, guards)]
-    near = [each for each in near if each["seq"] < seq and each.get("cause") == thought.cause]
     return {
         "time": time,
         "summaries": _summary_basis(texts, act, thought.reason),
@@ -234,9 +233,20 @@ def _logged(
         "recalled": tuple(_source(each, archive, past, prompt) for each in thought.recalled),
         "window": (thought.recent + 1, thought.total) if thought.total else None,
         "thought": thought,
-        "guards": tuple(filter(None, (from_record(Guard, each) for each in reversed(near)))),
+        "guards": _before(log, thought, seq, Guard),
+        "agreements": _before(log, thought, seq, Agreement),
         "missing": tuple(missing),
     }
+
+
+def _before[T: (Guard, Agreement)](
+    log: Path, thought: Thought, seq: int, kind: type[T]
+) -> tuple[T, ...]:
+    """Return the events of one kind that the tries at a thought left before its own event."""
+    events = newest_first(log, kind=kind.kind, agent_id=thought.agent_id, most=MOST_BYTES)
+    near = takewhile(lambda each: each["seq"] > seq - MOST_GUARDED, events)
+    mine = [each for each in near if each["seq"] < seq and each.get("cause") == thought.cause]
+    return tuple(filter(None, (from_record(kind, each) for each in reversed(mine))))
 
 
 def _archived(archive: Archive, act: Memory) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from enum import StrEnum
 from typing import Any, ClassVar, Literal, get_args, get_type_hints
 
 from keepsake.events.values import (
+    Assent,
     Author,
     CompactionOutcome,
     CompactReason,
@@ -247,8 +248,30 @@ class PairTalk(AgentEvent):
     problem: str = ""  #: Why an answer was refused, or why there was none.
 
 
+@dataclass(slots=True, kw_only=True, unsafe_hash=True)
+class Agreement(AgentEvent):
+    """A small model was asked whether an answer agreed to a deed."""
+
+    kind: ClassVar[str] = "agreement"
+    deed: str  #: The deed that was asked about: ``give jar of honey to Tom``.
+    found: Assent  #: What the model said that the answer did.
+    hint: str = ""  #: What the partner was told to do, as the agent cannot do the deed itself.
+    seconds: float = 0.0  #: How long it took, with the wait in the queue.
+    cause: int = 0  #: Number of the memory that set the answer off; 0 for none.
+
+
 type Event = (
-    Thought | Guard | MemoryChange | Recall | Compaction | Health | Fault | Sleep | World | PairTalk
+    Thought
+    | Guard
+    | MemoryChange
+    | Recall
+    | Compaction
+    | Health
+    | Fault
+    | Sleep
+    | World
+    | PairTalk
+    | Agreement
 )
 
 KINDS: Mapping[str, type[Event]] = {
@@ -264,6 +287,7 @@ KINDS: Mapping[str, type[Event]] = {
         Sleep,
         World,
         PairTalk,
+        Agreement,
     )
 }
 """The classes by the ``kind`` of their lines."""

@@ -40,6 +40,15 @@ class Urgency(StrEnum):
     """Nothing happened for a long time."""
 
 
+class Assent(StrEnum):
+    """What the words of an agent do with a request."""
+
+    AGREED = "agreed"
+    REFUSED = "refused"
+    TALK = "talk"
+    """There was no request, or the model did not say."""
+
+
 class GuardOp(StrEnum):
     """What was done with a part of a model's answer that is not used as it was written."""
 

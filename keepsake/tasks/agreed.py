@@ -8,23 +8,14 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from enum import StrEnum
 
+from keepsake.events.values import Assent
 from keepsake.language.perception import for_prompt
 from keepsake.ports import GenerationRequest, TargetModel
 from keepsake.tasks.task import AnswerRefused, Prompts
 
 _ANSWER_TOKENS = 8
 """The most tokens of an answer: one word in quotation marks."""
-
-
-class Assent(StrEnum):
-    """What a character's words do with a request."""
-
-    AGREED = "agreed"
-    REFUSED = "refused"
-    TALK = "talk"
-    """There was no request."""
 
 
 @dataclass(frozen=True, slots=True)

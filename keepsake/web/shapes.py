@@ -15,7 +15,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict
 from keepsake.agent.thinker import AgentState
 from keepsake.agent.why import SummaryBasis
 from keepsake.archive.records import MemoryKind, Summary, Tier
-from keepsake.events.types import Guard, Thought
+from keepsake.events.types import Agreement, Guard, Thought
 from keepsake.events.values import RecalledKind
 from keepsake.happening import Deed, HappeningKind, Pose, Result, Sight, Speech
 
@@ -258,6 +258,7 @@ class WhyView(Shape):
     """The first and the last memory of the window; null if that is not known."""
     thought: Thought | None
     guards: tuple[Guard, ...]
+    agreements: tuple[Agreement, ...]
     missing: tuple[str, ...]
     """What is no longer known, and why; a sentence each."""
 

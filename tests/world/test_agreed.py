@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 from unittest.mock import patch
 
 from evennia.utils import create
 
+from keepsake.ports import FixedClock
 from keepsake.prompt.verbs import own_verbs
-from tests.world.agents_world import AgentsWorld
+from tests.world.agents_world import AgentsWorld, Building
 from tests.world.built_world import BuiltWorld
+from tests.world.test_events_world import EventsWorld
 from tests.world.test_hospitality import Inn
 from typeclasses.agents import Agent
 from typeclasses.objects import Object
@@ -110,6 +112,35 @@ class TestAgreed(SmallModel):
             assert self.questions()[-1].endswith("\n(dance:")
 
 
+    def test_what_mira_has_just_given_is_not_asked_back(self):
+        self.ask("Can I have some honey?")
+        asked = len(self.questions())
+        assert self.jar.location is self.char1
+        self.fake.script = lambda prompt: self.answer(prompt).replace("Take", "Oh, take")
+        self.ask("What a fine honey this is!")
+        assert len(self.questions()) == asked
+        assert not any("hand it over" in line for line in self.heard)
+        assert "say Oh, take it, Tom." in "".join(self.lines())
+        self.services.clock = FixedClock(self.services.clock.now() + timedelta(minutes=6))
+        self.fake.script = lambda prompt: self.answer(prompt).replace("Take", "Let me take")
+        self.ask("Would you keep the honey for me?")
+        assert self.questions()[-1].endswith("\n(take jar of honey from Tom:")
+
+
+class TestAgreementsInTheLog(Building, EventsWorld, SmallModel):
+    """What a builder sees of the questions."""
+
+    def test_each_question_is_an_event_that_why_shows(self):
+        self.carried(self.char1, "blue cup", "cup")
+        self.ask("Would you keep this cup for me?")
+        [event] = self.logged("agreement")
+        assert (event["deed"], event["found"]) == ("take blue cup from Tom", "agreed")
+        assert event["hint"] == "To hand it over: give blue cup to Mira"
+        shown = self.type("@why Mira", "last act")
+        assert "take blue cup from Tom: agreed" in shown
+        assert "told: To hand it over: give blue cup to Mira" in shown
+
+
 class TestInTheVillage(BuiltWorld, AgentsWorld):
     """Bram, who has a jar of honey, and a deed that makes a comb of it."""
 
@@ -138,3 +169,20 @@ class TestInTheVillage(BuiltWorld, AgentsWorld):
         self.char1.execute_cmd("talk Bram Can I have more of that honey?")
         self.pass_time(6)
         assert any("You must tell the bees the news" in line for line in heard)
+
+    def test_the_basket_that_bram_fills_is_not_asked_back(self):
+        self.set_thinking(idle_interval=1e9, pause_notice=0)
+        self.char1.move_to(find("room", "orchard"), quiet=True)
+        self.mira.move_to(find("room", "orchard"), quiet=True)
+        self.fake.script = lambda prompt: (
+            '"agreed"' if "Each note says" in prompt else " Yes, I'm Bram."
+        )
+        heard = self.capture(self.char1)
+        self.pass_time(20)
+        self.char1.execute_cmd("talk Bram Good evening, are you Bram? Mira asks whether there are apples.")
+        self.pass_time(6)
+        assert any(str(each.key) == "basket of apples" for each in self.char1.contents)
+        assert "Bram says to you, \"Yes, I'm Bram.\"" in heard
+        self.char1.execute_cmd("talk Bram The apples are heavy!")
+        self.pass_time(6)
+        assert not [line for line in heard if "hand it over" in line or "another" in line]

@@ -182,9 +182,9 @@ class ServersTest(EventsWorld):
             ("warning", "other", ""),
             ("warning", "models", "Mira"),
         ]
-        # Here is no index, no guard and no other agent; their events: test_why_world,
-        # test_ladder_world and test_occasions.
-        missing = {"recall", "guard", "pair_talk"}
+        # Here is no index, no guard, no small model and no other agent; their events:
+        # test_why_world, test_ladder_world, test_agreed and test_occasions.
+        missing = {"recall", "guard", "agreement", "pair_talk"}
         assert {each["kind"] for each in self.logged()} == set(KINDS) - missing
         self.fake.close()
         gateway.check_health()

@@ -7,6 +7,7 @@ from typing import Any
 
 from keepsake.contrib.evennia.wording import counted
 from keepsake.language.perception import names
+from world.deed.effects import carried
 from world.deed.files import MadeThing, WorldDeed
 from world.deed.progress import DEEDS, days_of, is_done, is_over, progress, records
 from world.source import id_of
@@ -16,7 +17,8 @@ def needed_for(agent: Any, words: str, player: Any) -> dict[str, str]:
     """Return the deeds of which an agent is a part and whose things the words name.
 
     Returns:
-        What the agent cannot do by itself, and what ``deeds`` tells the player about it:
+        What the agent cannot do by itself, and what ``deeds`` tells the player about it, except
+        for things that the player carries already:
         ``{"give comb of heather honey to Tom": "You must tell the bees …"}``.
     """
     done = progress(player)
@@ -27,7 +29,8 @@ def needed_for(agent: Any, words: str, player: Any) -> dict[str, str]:
         if is_over(deed, mine, world.get(deed.id, {})) or id_of(agent) not in _people_of(deed):
             continue
         if hint := hint_of(deed, mine):
-            found |= {f"give {x.name} to {player.key}": hint for x in _named(deed, words)}
+            wanted = (each for each in _named(deed, words) if not carried(player, each.id))
+            found |= {f"give {each.name} to {player.key}": hint for each in wanted}
     return found
 
 

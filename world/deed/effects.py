@@ -88,7 +88,14 @@ def _show_others(scene: DeedScene, step: DeedStep, _: WorldDeed) -> None:
                 reader.msg((line, {"type": MessageType.DEED}), from_obj=scene.player)
 
 
-def _remember(scene: DeedScene, step: DeedStep, _: WorldDeed) -> None:
+def _given_by(step: DeedStep, deed: WorldDeed) -> tuple[str, ...]:
+    """Return the names of the things that a step gives to the player."""
+    made = [deed.things[thing].name for thing in step.make]
+    moved = [find("thing", thing) for thing, where in step.move.items() if where == YOU]
+    return (*made, *(str(each.key) for each in moved if each is not None))
+
+
+def _remember(scene: DeedScene, step: DeedStep, deed: WorldDeed) -> None:
     """Give agents a memory of the deed: one for each player, as it goes into the player's page."""
     for person, text in step.memory.items():
         if (agent := find("agent", person)) is None:
@@ -106,8 +113,9 @@ def _remember(scene: DeedScene, step: DeedStep, _: WorldDeed) -> None:
         for player in scene.party:
             others = scene.beside(player)
             name = f"{player.key}, together with {others}," if others else player.key
-            deed = Deed(actor=person_of(player), verb=kind, to=(person_of(agent),))
-            with happens(deed, importance=step.importance, about=about):
+            things = _given_by(step, deed)
+            what = Deed(actor=person_of(player), verb=kind, objects=things, to=(person_of(agent),))
+            with happens(what, importance=step.importance, about=about):
                 agent.msg((text.replace("{who}", name), {"type": kind}), from_obj=player)
 
 

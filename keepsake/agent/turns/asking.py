@@ -12,12 +12,12 @@ from keepsake.agent.runtime import PROFILE, Runtime
 from keepsake.agent.turns.answering import Answering, Wait
 from keepsake.agent.turns.attempt import AttemptState
 from keepsake.errors import KeepsakeError
-from keepsake.events.values import GuardOp
+from keepsake.events.values import Assent, GuardOp
 from keepsake.logs import Subsystem, get_logger
 from keepsake.models.profiles import ModelProfile
 from keepsake.models.queue import Outcome, Priority, Ticket
 from keepsake.ports import Generation, GenerationRequest
-from keepsake.tasks.agreed import Agreed, Assent
+from keepsake.tasks.agreed import Agreed
 from keepsake.tasks.answer import AnswerPart, AnswerReader, PartKind
 from keepsake.tasks.deed import deed_of
 from keepsake.tasks.guard import SpeechFault

@@ -23,8 +23,11 @@ from keepsake.agent.surroundings import (
 )
 from keepsake.agent.turns.context import TurnContext
 from keepsake.agent.turns.scene import available_verbs
+from keepsake.archive.records import Memory
+from keepsake.happening import ME, Deed, Person, addressees_of
 from keepsake.language.perception import names
 from keepsake.prompt.verbs import SLOT, WORDS, Command, Options, Takes, Verb, bare_name
+from keepsake.tasks.conversation import PAUSE
 from keepsake.tasks.deed import read_deed
 
 MOST_OFFERS = 3
@@ -69,9 +72,11 @@ def offers_of(
     )
     able = (line for line in lines if isinstance(read_deed(line, verbs, options), Command))
     offers = [Offer(line) for line in able]
+    passed = _just_passed(turn, tools, partner)
+    held = [each for each in who.contents if not passed.intersection(_names_of(each, agent))]
     offers += [
         Offer(f"take {thing} from {name}", f"To hand it over: give {thing} to {agent.key}")
-        for thing in _named(who.contents, agent, asked)
+        for thing in _named(held, agent, asked)
     ]
     needed: Mapping[str, str] = call_hook(agent, "deeds_needed", Mapping, {}, asked, who)
     offers += [Offer(str(deed), str(needs)) for deed, needs in needed.items()]
@@ -81,10 +86,38 @@ def offers_of(
 def _named(things: Iterable[Any], agent: Body, words: str) -> Iterator[str]:
     """Yield the names of the things that the words name, by name, key or alias."""
     for thing in things:
-        name = name_of(thing, agent)
-        known = (name, str(thing.key), *map(str, thing.aliases.all()))
-        if any(names(words, each) for each in known):
-            yield name
+        if any(names(words, each) for each in _names_of(thing, agent)):
+            yield name_of(thing, agent)
+
+
+def _names_of(thing: Any, agent: Body) -> tuple[str, ...]:
+    """Return the names of a thing: the one that the agent knows, its key and its aliases."""
+    return (name_of(thing, agent), str(thing.key), *map(str, thing.aliases.all()))
+
+
+def _just_passed(turn: TurnContext, tools: MemoryTools, partner: Person) -> set[str]:
+    """Return the names of the things that have just passed between the agent and its partner.
+
+    That is since the words that are answered, or within this talk. A thing among them that the
+    partner now holds was given by the agent, or by a deed of the world in its name.
+    """
+    found = set[str]()
+    window = tools.memory.memory.context().window
+    for memory in window:
+        is_new = memory.time >= window[-1].time - PAUSE
+        if not (is_new or 0 < turn.impulse.memory < memory.number):
+            continue
+        if isinstance(memory.what, Deed) and _is_between(memory, partner):
+            found.update(memory.what.objects)
+    return found
+
+
+def _is_between(memory: Memory, partner: Person) -> bool:
+    """Whether a deed was the agent's towards its partner, or the other way round."""
+    to = addressees_of(memory.what)
+    if memory.is_own:
+        return any(each.is_same(partner) for each in to)
+    return memory.actor is not None and memory.actor.is_same(partner) and ME in to
 
 
 def _own_deeds(verbs: Sequence[Verb], options: Options, partner: str, words: str) -> Iterator[str]:

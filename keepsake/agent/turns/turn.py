@@ -43,7 +43,8 @@ from keepsake.agent.turns.rules import basis_of_rule, hint_to_meet, reply_by_rul
 from keepsake.agent.turns.scene import invitation_to, recall_for_turn
 from keepsake.books.persona import secret_lines
 from keepsake.errors import KeepsakeError, ModelError, ModelUnavailable
-from keepsake.events.values import ThoughtOutcome, Urgency
+from keepsake.events.types import Agreement
+from keepsake.events.values import Assent, ThoughtOutcome, Urgency
 from keepsake.happening import Person
 from keepsake.language.perception import shorten
 from keepsake.logs import Subsystem, get_logger
@@ -51,7 +52,7 @@ from keepsake.models.profiles import ModelProfile
 from keepsake.models.queue import Outcome, Priority
 from keepsake.ports import Generation, GenerationRequest
 from keepsake.prompt.sections import costs_of
-from keepsake.tasks.agreed import Agreed, Assent
+from keepsake.tasks.agreed import Agreed
 from keepsake.tasks.answer import AnswerPart, PartKind
 from keepsake.tasks.forms.form import PromptForm
 from keepsake.tasks.guard import SpeechGuard
@@ -414,8 +415,20 @@ class Turn:
         for offer in offers_of(agent, self._context, self._tools, asked, spoken):
             task = Agreed(prompts, str(agent.key), partner.name, asked, spoken, offer.deed)
             key = f"deed-{self._ref.number}"
+            began = self._services.seconds()
             found = await assent(self._services, key, self._priority, task, self._wait)
-            if found is not Assent.AGREED:
+            agreed = found is Assent.AGREED
+            self._services.events.emit(
+                Agreement(
+                    agent=self._thoughts.name,
+                    deed=offer.deed,
+                    found=found,
+                    hint=offer.needs if agreed else "",
+                    seconds=round(self._services.seconds() - began, 2),
+                    cause=state.impulse.memory,
+                )
+            )
+            if not agreed:
                 continue
             if offer.needs:
                 show_person(self._agent, partner, offer.needs)

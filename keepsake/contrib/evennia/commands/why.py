@@ -73,6 +73,7 @@ def explanation(why: Why, now: datetime) -> str:
             *_recalled(why.recalled),
             *_summaries(why),
             *_guards(why),
+            *_agreements(why),
             *((*_cost(why.thought), event) if why.thought else ()),
             *(f"|yNote:|n {plain(each)}." for each in why.missing),
         ]
@@ -157,6 +158,14 @@ def _guards(why: Why) -> Iterator[str]:
     for each in why.guards:
         yield f"|w{each.op.capitalize():<13}|n {one_line(each.reason)}"
         yield f"    |xwritten:|n {one_line(each.before, _LONGEST)}"
+
+
+def _agreements(why: Why) -> Iterator[str]:
+    """Yield the deeds of which a small model was asked whether its answer agrees to them."""
+    for each in why.agreements:
+        yield f"|wAgreed?|n      {one_line(each.deed)}: {each.found}"
+        if each.hint:
+            yield f"    |xtold:|n {one_line(each.hint)}"
 
 
 def _cost(cost: Thought) -> Iterator[str]:

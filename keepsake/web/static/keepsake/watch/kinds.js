@@ -42,7 +42,8 @@ export const EventKind = Object.freeze({
   "ERROR": "error",
   "SLEEP": "sleep",
   "WORLD": "world",
-  "PAIR_TALK": "pair_talk"
+  "PAIR_TALK": "pair_talk",
+  "AGREEMENT": "agreement"
 });
 
 export const HappeningKind = Object.freeze({
