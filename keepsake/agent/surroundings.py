@@ -27,7 +27,7 @@ from keepsake.happening import (
     Speech,
     What,
 )
-from keepsake.language.perception import names, perceive
+from keepsake.language.perception import names, perceive, sentences
 from keepsake.prompt.verbs import Options, find_named
 
 
@@ -131,6 +131,17 @@ def description_of(agent: Body) -> str:
         return ""
     shown = perceive(str(place.get_display_desc(agent) or ""))
     return "" if shown == perceive(str(place.default_description)) else shown
+
+
+def detail_named(agent: Body, words: str) -> str:
+    """Return the first sentence of what a look at a detail of the room shows, if words name one.
+
+    Of several the one that is named first in the room's list is taken; empty for none.
+    """
+    place = agent.location
+    details = dict(place.db.details or {}) if place is not None and words else {}
+    shown = (text for name, text in details.items() if names(words, str(name)))
+    return next(iter(sentences(perceive(str(next(shown, ""))))), "")
 
 
 def _name_of_place(place: RoomObject | None) -> str:

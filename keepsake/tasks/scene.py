@@ -50,6 +50,7 @@ class Scene:
     daytime: str = ""  # the same without the clock
     place: str = ""
     description: str = ""
+    detail: str = ""  # what a look at the detail of the room shows that the partner names
     here: tuple[str, ...] = ()  # people
     things: tuple[str, ...] = ()
     carried: tuple[str, ...] = ()

@@ -111,7 +111,6 @@ class TestAgreed(SmallModel):
             self.ask("Will you dance?")
             assert self.questions()[-1].endswith("\n(dance:")
 
-
     def test_what_mira_has_just_given_is_not_asked_back(self):
         self.ask("Can I have some honey?")
         asked = len(self.questions())
@@ -179,10 +178,12 @@ class TestInTheVillage(BuiltWorld, AgentsWorld):
         )
         heard = self.capture(self.char1)
         self.pass_time(20)
-        self.char1.execute_cmd("talk Bram Good evening, are you Bram? Mira asks whether there are apples.")
+        self.char1.execute_cmd(
+            "talk Bram Good evening, are you Bram? Mira asks whether there are apples."
+        )
         self.pass_time(6)
         assert any(str(each.key) == "basket of apples" for each in self.char1.contents)
-        assert "Bram says to you, \"Yes, I'm Bram.\"" in heard
+        assert 'Bram says to you, "Yes, I\'m Bram."' in heard
         self.char1.execute_cmd("talk Bram The apples are heavy!")
         self.pass_time(6)
         assert not [line for line in heard if "hand it over" in line or "another" in line]

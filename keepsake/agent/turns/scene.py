@@ -18,6 +18,7 @@ from keepsake.agent.plans import lines_of
 from keepsake.agent.surroundings import (
     Body,
     description_of,
+    detail_named,
     hosts_guests,
     identity_of,
     name_of,
@@ -157,6 +158,7 @@ def scene_of(
         passed_over=frozenset(passed_over),
         words=waiting.words if late else "",
         asked="" if late else waiting.words,
+        detail=detail_named(agent, waiting.words),
         invitation=invitation.line if invitation is not None else "",
         earlier=waiting.memories[-1].line if late and waiting.memories else "",
         answers=_answered(tools, context, waiting),

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from keepsake.books.persona import open_lines
-from keepsake.language.perception import for_prompt
+from keepsake.language.perception import for_prompt, sentences, telling
 from keepsake.ports import FormName, GenerationRequest
 from keepsake.prompt.sections import PromptLine, Rendered
 from keepsake.tasks.conversation import dialogue_line
@@ -29,6 +29,12 @@ def newest_words(scene: Scene) -> str:
     heard = [each.heard for each in scene.window if each.number in scene.answers]
     said = [each.words for each in heard if each is not None]
     return said[-1] if said else scene.words
+
+
+def nearest_sentence(text: str, words: str) -> str:
+    """Return the sentence of a text that shares the most words with others; else the first."""
+    about = telling(words)
+    return max(sentences(text), key=lambda each: len(about & telling(each)), default="")
 
 
 class DialogueForm(PromptForm):
@@ -61,6 +67,10 @@ class DialogueForm(PromptForm):
         talk = talk[max(len(talk) // LAST_LINES - 1, 0) * LAST_LINES :]
         if scene.words:  # others have spoken since
             talk.append(f"{for_prompt(scene.partner)}: {for_prompt(newest_words(scene))}")
+        # All of it would be read anew at every turn, and a look may stand in the talk already.
+        seen = nearest_sentence(scene.description, scene.words or scene.asked)
+        in_talk = any(seen in line for line in talk)
+        scene = replace(scene, description="" if in_talk else seen)
         lines: list[PromptLine] = []
         shown = scene
         instructions = ""

@@ -36,6 +36,7 @@ SHRINK_ORDER = (
     "journal",
     "things",
     "people",
+    "detail",
     "description",
     "facts",
 )
