@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from keepsake.archive.message_types import MOVES
+from keepsake.archive.records import Memory
 from keepsake.books.persona import open_lines
 from keepsake.language.perception import for_prompt, sentences, telling
 from keepsake.ports import FormName, GenerationRequest
@@ -29,6 +31,23 @@ def newest_words(scene: Scene) -> str:
     heard = [each.heard for each in scene.window if each.number in scene.answers]
     said = [each.words for each in heard if each is not None]
     return said[-1] if said else scene.words
+
+
+def talk_of(scene: Scene) -> list[Memory]:
+    """Return the memories of the window that a dialogue shows, oldest first.
+
+    Left out are questions that got no answer, as a model would continue with one, and how people
+    came who have spoken since: a small model takes the place that they came from for their home.
+    """
+    shown = list[Memory]()
+    spoke = set[str]()
+    for memory in reversed(scene.window):
+        if (said := memory.heard) is not None:
+            spoke.add(said.speaker.key)
+        came = memory.event in MOVES and memory.actor is not None and memory.actor.key in spoke
+        if memory.number not in scene.passed_over and not came:
+            shown.append(memory)
+    return shown[::-1]
 
 
 def nearest_sentence(text: str, words: str) -> str:
@@ -59,9 +78,7 @@ class DialogueForm(PromptForm):
         """Return the dialogue. It has no rule about secrets, so the persona is shown without."""
         scene = replace(scene, persona=" ".join(open_lines(scene.persona)))
         name = scene.name
-        # A question without an answer would be continued as if it were asked again.
-        window = [each for each in scene.window if each.number not in scene.passed_over]
-        talk = [*filter(None, (dialogue_line(memory, name) for memory in window))]
+        talk = [*filter(None, (dialogue_line(memory, name) for memory in talk_of(scene)))]
         # The lines grow to twice the least number and are then cut back to it, so that most
         # prompts begin like the previous one and the server's prefix cache works.
         talk = talk[max(len(talk) // LAST_LINES - 1, 0) * LAST_LINES :]

@@ -1,0 +1,63 @@
+"""What the prompt of a small model shows of the place, and of who has come."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from keepsake.tasks.forms.form import LAST_LINES
+from tests.world.agents_world import AgentsWorld
+from tests.world.built_world import BuiltWorld
+from typeclasses.agents import Agent
+from world.source import find
+
+
+class TestAtTheFerryStage(BuiltWorld, AgentsWorld):
+    """Joss with a small model, and Tom, who comes from the quay."""
+
+    FORM = "dialogue"
+    START = datetime(2026, 5, 4, 12).astimezone()
+
+    def make_mira(self) -> Agent:
+        joss = find("agent", "joss")
+        assert isinstance(joss, Agent)
+        return joss
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.set_thinking(idle_interval=1e9, pause_notice=0)
+        self.mira.move_to(find("room", "ferry_stage"), quiet=True)
+        self.char1.move_to(find("room", "quay"), quiet=True)
+        self.char1.move_to(find("room", "ferry_stage"))
+        self.pass_time(20)
+
+    def prompt_for(self, words: str) -> str:
+        """Return the prompt of Joss' answer to words of Tom."""
+        self.fake.script = lambda prompt: f" {len(prompt)} times no."
+        self.char1.execute_cmd(f"talk Joss {words}")
+        self.pass_time(6)
+        end = f"{words}\nJoss:"
+        return next(each for each in reversed(self.fake.prompts()) if each.endswith(end))
+
+    def scene_in(self, prompt: str) -> str:
+        """Return the line of a prompt that shows where Joss is."""
+        return next(line for line in prompt.splitlines() if "Here: " in line)
+
+    def test_one_sentence_of_the_place_is_shown_and_the_one_that_is_asked_about(self):
+        prompt = self.prompt_for("Good day.")
+        assert prompt.count("The planks run out over the channel") == 1, "he has just seen it"
+        for number in range(LAST_LINES):
+            self.prompt_for(f"I count {number}.")
+        scene = self.scene_in(self.prompt_for("How do you do?"))
+        assert "The planks run out over the channel" in scene
+        assert "A bell hangs" not in scene
+        scene = self.scene_in(self.prompt_for("When are the crossings?"))
+        assert "The planks run out" not in scene
+        assert "a board beneath it gives the crossings in chalk" in scene
+        assert "Every time was wiped out and written again four minutes later" in scene
+
+    def test_where_somebody_came_from_is_not_shown_as_where_they_are_from(self):
+        came = next(each for each in reversed(self.fake.prompts()) if "Tom arrives" in each)
+        assert "(Tom arrives from The Quay.)" in came
+        talk = self.prompt_for("Who am I?").rpartition("Captain")[2]
+        assert "Tom: Who am I?" in talk
+        assert "from The Quay" not in talk
