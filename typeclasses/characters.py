@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import Any
 
+import evennia
 from evennia.objects.objects import DefaultCharacter
 from evennia.utils.ansi import strip_ansi
 
@@ -19,6 +20,7 @@ from world.deed.effects import forget_player, return_things
 from world.deed.happening import check_deeds
 
 NO_MODEL_YET = "|x(There is no language model yet: simple rules answer for the villagers.)|n"
+MODEL_NOW = "|x(The villagers have a language model now.)|n"
 _HEARD = frozenset(
     {
         MessageType.SAY,
@@ -29,6 +31,17 @@ _HEARD = frozenset(
         *BY_RULE,
     }
 )
+
+
+def tell_of_model() -> None:
+    """Tell the players who read that there was no language model that there is one now."""
+    if runtime().agent_profile is None:
+        return
+    for session in evennia.SESSION_HANDLER.get_sessions():
+        character = session.get_puppet()
+        if character is not None and character.ndb.knows_no_model:
+            character.ndb.knows_no_model = False
+            character.msg(MODEL_NOW)
 
 
 class Character(CharacterMixin, ObjectParent, DefaultCharacter):
@@ -99,6 +112,7 @@ class Character(CharacterMixin, ObjectParent, DefaultCharacter):
         with suppress(KeepsakeError):  # the agents do not run, or their model cannot be used
             if runtime().agent_profile is None:
                 self.msg(NO_MODEL_YET)
+                self.ndb.knows_no_model = True
         check_deeds(self)
 
     def at_forgotten(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -116,8 +117,19 @@ def before_start(here: Places, model: str) -> bool:
     if model == NO_MODEL or not profiles.detects or profiles.found != NOTHING_FOUND:
         return False
     found = fetching.models_to_fetch(_file(here, "models.md"), model)
-    for source, chosen in [*found.items()][:1]:
-        what = f"{chosen.name} ({_size(chosen)}, {chosen.licence}) is fetched from the {source}"
-        what += " in the background. The agents switch to it when it is complete."
-        out.print(f"{what} `make run MODEL=none` fetches nothing.", markup=False, soft_wrap=True)
+    if found:
+        out.print(_announcement(found), markup=False, soft_wrap=True)
     return bool(found)
+
+
+def _announcement(found: Mapping[str, CatalogueModel]) -> str:
+    """Return which model is fetched, and which one if its source cannot be reached."""
+    first, *others = (
+        f"{model.name} ({_size(model)}, {model.licence}) from the {source}"
+        for source, model in found.items()
+    )
+    fetched = ", or if that fails ".join([first, *others])
+    return (
+        f"A model is fetched in the background: {fetched}. The agents switch to it when it is "
+        "complete; `make status` names it. `make run MODEL=none` fetches nothing."
+    )

@@ -61,3 +61,15 @@ class TestAtTheFerryStage(BuiltWorld, AgentsWorld):
         talk = self.prompt_for("Who am I?").rpartition("Captain")[2]
         assert "Tom: Who am I?" in talk
         assert "from The Quay" not in talk
+
+    def test_what_a_person_told_is_shown_however_many_questions_they_asked_since(self):
+        told = ("I make rope, or I did until the walk burned.", "My sister Greta was in it.")
+        for words in told:
+            self.prompt_for(words)
+        for number in range(2 * LAST_LINES):
+            self.prompt_for(f"What is {number} and {number}?")
+        prompt = self.prompt_for("What do you remember about me?")
+        talk = prompt.rpartition("(Monday")[0].rpartition("Captain")[2]
+        assert not any(words in talk for words in told)
+        scene = self.scene_in(prompt)
+        assert all(words in scene for words in told)

@@ -18,6 +18,7 @@ from tests.fakes.model_server import Reply, llm_page
 from tests.sentences import table
 from tests.world.agents_world import Building
 from tests.world.test_hospitality import Inn
+from typeclasses.characters import tell_of_model
 from typeclasses.objects import Object
 
 PERSONA = "You are Mira Fenn, keeper of the Kettle. You are warm and quick."
@@ -571,6 +572,21 @@ class TestRules(TalkWorld):
         assert "eels" not in whispered
         assert self.mind.thinker.log.outcomes == {"acted": 2}
         assert not self.fake.prompts()
+
+    def test_who_read_that_there_is_no_model_is_told_once_when_there_is_one(self):
+        ann = self.capture(self.add_player(2, "Ann"))
+        lifecycle.at_model_ready.append(tell_of_model)
+        self.addCleanup(lifecycle.at_model_ready.clear)
+        page = (self.services.places.config / "llm.md").read_text()
+        self.without_a_model()
+        self.char1.at_post_puppet()
+        lifecycle._model_is_back()
+        assert "no language model yet" in self.heard[-1]
+        (self.services.places.config / "llm.md").write_text(page)
+        lifecycle._model_is_back()
+        lifecycle._model_is_back()
+        assert sum("language model now" in line for line in self.heard) == 1
+        assert not any("language model now" in line for line in ann)
 
     def without_a_model(self):
         """Take the model away."""

@@ -20,10 +20,12 @@ from game.server import control
 from keepsake.agent.agent_log import report
 from keepsake.agent.runtime import runtime
 from keepsake.contrib.evennia import lifecycle as agents
+from keepsake.contrib.evennia.apps import at_model_ready
 from keepsake.contrib.evennia.minds import missing_minds
 from keepsake.errors import KeepsakeError
 from keepsake.paths import places
 from typeclasses.absent import stow_absent
+from typeclasses.characters import tell_of_model
 from world.build import open_world
 from world.scenes import scenes
 
@@ -48,6 +50,7 @@ def at_server_start() -> None:
     try:
         if places().database_url:
             LoopingCall(close_old_connections).start(_RECONNECT_SECONDS)
+        at_model_ready.append(tell_of_model)
         agents.start()
         runtime().post(_limit_garbage_collection)  # after the agents are loaded
     except Exception as error:  # the world runs on without its agents

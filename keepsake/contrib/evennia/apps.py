@@ -27,6 +27,9 @@ at_agents_start: list[Callable[[Subscribers], None]] = []
 """Called before the agents start, to add listeners to their events. An app of the game adds to it
 in ``AppConfig.ready``, as the dashboard does for its metrics."""
 
+at_model_ready: list[Callable[[], None]] = []
+"""Called on the game's thread when the agents' model server has begun to answer."""
+
 require("evennia")  # the library may be installed without the modules of this extra
 
 

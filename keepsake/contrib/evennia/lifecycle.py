@@ -16,7 +16,7 @@ from keepsake.agent import runtime
 from keepsake.agent.runtime import COMPACTING_AT_ONCE, Runtime
 from keepsake.agent.scheduler import ReactorScheduler
 from keepsake.contrib.evennia.agents import notice_login
-from keepsake.contrib.evennia.apps import at_agents_start, places
+from keepsake.contrib.evennia.apps import at_agents_start, at_model_ready, places
 from keepsake.contrib.evennia.forgetting import continue_requests
 from keepsake.contrib.evennia.minds import close_all, open_all, open_minds
 from keepsake.contrib.otel import with_tracing
@@ -91,6 +91,9 @@ def _model_is_back() -> None:
         mind.thinker.answer_waiting()
         if (agent := mind.thinker.body()) is not None:
             agent.read_ahead()
+    for tell in at_model_ready:
+        with logged(log, "It could not be told that a model answers"):
+            tell()
 
 
 def stop(*, reload: bool) -> None:

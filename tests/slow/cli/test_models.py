@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from types import SimpleNamespace
 
 import pytest
 
-from keepsake.models.profiles import load
+from keepsake.cli import models
+from keepsake.models import fetching
+from keepsake.models.profiles import NOTHING_FOUND, load
 from keepsake.paths import REPOSITORY, prepare
 from tests.fakes.hub import FakeHub
 from tests.slow.cli.conftest import Copy
@@ -57,3 +60,18 @@ def test_a_model_is_listed_fetched_and_used(copy: Copy):
     assert copy.keepsake("model", "use", "auto").returncode == 0
     assert load(path)["agent"].provider == "auto"
     assert "in use" in listed(copy)["tiny"], "which was fetched"
+
+
+def test_a_start_names_each_model_that_may_be_fetched_and_from_where(
+    copy: Copy, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    nothing = SimpleNamespace(agent_model_line="none", detects=True, found=NOTHING_FOUND)
+    monkeypatch.setattr(models, "detected_profiles", lambda *_: nothing)
+    assert models.before_start(copy.here, "")
+    shown = " ".join(capsys.readouterr().out.split())
+    found = fetching.models_to_fetch(SHIPPED_FILE)
+    assert len(found) == 2
+    for source, model in found.items():
+        assert f"{model.name} (" in shown
+        assert f"from the {source}" in shown
+    assert ", or if that fails " in shown
