@@ -7,6 +7,7 @@ from itertools import takewhile
 
 from keepsake.agent.memory.search_results import SearchResult
 from keepsake.agent.surroundings import Body, identity_of, name_of, people_near
+from keepsake.archive.privacy import is_redacted
 from keepsake.archive.records import Memory
 from keepsake.happening import Person
 from keepsake.language.perception import is_question, names
@@ -39,7 +40,11 @@ def people_known(agent: Body) -> KnownAs:
 
 
 def excerpts_of(recalled: SearchResult, known_as: KnownAs) -> tuple[Excerpt, ...]:
-    """Return excerpts around the memories that were found, best first."""
+    """Return excerpts around the memories that were found, best first.
+
+    Lines around them whose private words are left out are not shown: they say nothing, and what is
+    done after a prompt that shows them would count as resting on a whisper.
+    """
     excerpts = list[Excerpt]()
     shown = set[int]()
     for hit in recalled.hits:
@@ -47,6 +52,7 @@ def excerpts_of(recalled: SearchResult, known_as: KnownAs) -> tuple[Excerpt, ...
             continue
         memory = hit.document.memory()
         talk = _same_talk(memory, (each for each in recalled.around if each.number not in shown))
+        talk = [each for each in talk if not is_redacted(each)]
         numbers = tuple(each.number for each in talk)
         shown.update(numbers)
         excerpts.append(Excerpt(numbers, excerpt(talk, known_as)))
