@@ -390,6 +390,13 @@ class TestWordsThatDoNotArrive(AnyGame):
         assert any("Hello there." in line for line in heard)
         assert self.newest(self.rook) == before
 
+    def test_an_agent_that_heard_them_already_remembers_them_once(self):
+        pip, heard = self.speak("HalfHeardAgent")
+        assert heard == ['Pip says, "Hello there."']
+        window = self.rook.mind.memory.context().window
+        remembered = [each for each in window if "Hello there." in each.text]
+        assert [each.happening for each in remembered] == [self.newest(pip).happening]
+
     def test_words_that_reach_nobody_are_reported(self):
         with self.assertLogs("keepsake", "ERROR") as logs:
             pip, heard = self.speak("LostAgent")
