@@ -53,9 +53,10 @@ class Attempt:
         return any(act.command is not None and act.command.verb in SPEECH for act in self.acts)
 
     @property
-    def looked_up(self) -> bool:
-        """Whether a part brings a result that the model should see in the same turn."""
-        return any(act.command is not None and act.command.verb in LOOKUPS for act in self.acts)
+    def looked_up(self) -> tuple[int, ...]:
+        """The numbers of acts whose results the model should see in the same turn."""
+        done = ((act.command, act.memory) for act in self.acts)
+        return tuple(n for command, n in done if command is not None and command.verb in LOOKUPS)
 
     @property
     def vetoed(self) -> bool:

@@ -28,6 +28,8 @@ class TurnContext:
         answered: Whether an earlier answer covered the impulse.
         without: The numbers of memories that the prompt leaves out, with all that rests on them:
             for a question outside the game.
+        looked_up: The numbers of this turn's own acts, such as ``> recall``, whose results its
+            next prompt shows.
     """
 
     impulse: Impulse
@@ -37,6 +39,7 @@ class TurnContext:
     words: str = ""
     answered: bool = False
     without: frozenset[int] = frozenset()
+    looked_up: tuple[int, ...] = ()
 
 
 UNPROMPTED = TurnContext(IDLE)
@@ -134,7 +137,7 @@ def renewed(
     """
     now = context_of(agent, impulse, memory)
     if impulse.kind is ImpulseKind.PLAN:
-        return now
+        return replace(now, looked_up=context.looked_up)
     if now.partner is None or context.partner is None:
         return replace(context, impulse=impulse)
     return replace(
