@@ -174,16 +174,16 @@ class Thinker:
 
     # -- events
 
-    def notice(self, event: Impulse) -> None:
-        """Take in an event that may be worth a thought. A sleeping agent ignores it."""
+    def notice(self, impulse: Impulse) -> None:
+        """Take in an impulse that may be worth a thought. A sleeping agent ignores it."""
         agent = self._update_present()
         if agent is None or agent.db.asleep:
             return
-        if self.talks_to and event.who == self.talks_to:
+        if self.talks_to and impulse.who == self.talks_to:
             return  # the next line of their talk answers it
-        if event.kind in DIRECT and event.source and event.who not in self._attention.present:
-            event = replace(event, kind=ImpulseKind.HEARD)  # a shout from another room
-        if self._attention.notice(event, self._seconds()) or self._overtakes(event):
+        if impulse.kind in DIRECT and impulse.source and impulse.who not in self._attention.present:
+            impulse = replace(impulse, kind=ImpulseKind.HEARD)  # a shout from another room
+        if self._attention.notice(impulse, self._seconds()) or self._overtakes(impulse):
             self.cancel_thought()
         self._set_alarm(agent)
 
