@@ -70,7 +70,7 @@ class Impulse:
     kind: ImpulseKind  # what happened
     from_player: bool  # whether a player caused it
     source: str  # who caused it, by name; empty for the world itself
-    memory: int = 0  # number of its memory; 0 if that is not known
+    memory_number: int = 0  # number of its memory; 0 if that is not known
     source_id: str = ""  # identity of the source; empty if that is not known
     aside: bool = False  # whether it is meant for somebody else here: no reason to think
     plan: int = 0  # the number of the plan that is due; 0 for none
@@ -310,5 +310,7 @@ def _merged(old: Impulse, new: Impulse) -> Impulse:
     urgency = {kind: rank for rank, kind in enumerate(DIRECT)}
     asks = new if urgency.get(new.kind, -1) >= urgency.get(old.kind, -1) else old
     return replace(
-        asks, memory=asks.memory or old.memory or new.memory, failed=old.failed and new.failed
+        asks,
+        memory_number=asks.memory_number or old.memory_number or new.memory_number,
+        failed=old.failed and new.failed,
     )

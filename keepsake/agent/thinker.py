@@ -208,7 +208,9 @@ class Thinker:
         """Record that what was said up to an impulse gets no answer any more."""
         memory = self._memory
         lines = unanswered(memory.memory.context().window, failed, memory.passed_over).memories
-        memory.passed_over.update(each.number for each in lines if each.number <= failed.memory)
+        memory.passed_over.update(
+            each.number for each in lines if each.number <= failed.memory_number
+        )
 
     def begin_plan(self, due: Due) -> None:
         """Think of a plan that is due, as soon as no player waits.
@@ -292,7 +294,7 @@ class Thinker:
         self._closed = True
         owed = [*self._unanswered.values(), *self._attention.owed]  # the newest last
         if owed and (agent := self.body()) is not None:
-            agent.db.owed = [(e.kind.value, e.source, e.memory, e.source_id) for e in owed]
+            agent.db.owed = [(e.kind.value, e.source, e.memory_number, e.source_id) for e in owed]
         self.cancel_thought()
         self._next_thought.cancel()
         self._pause.cancel()

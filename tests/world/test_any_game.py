@@ -75,7 +75,7 @@ class TestEvenniasOwnCommands(AnyGame):
         assert "Ilse says, 'Good evening, Rook.'" in self.lines_of(self.rook)
         assert [each.kind for each in self.events] == [ImpulseKind.ARRIVAL, ImpulseKind.ADDRESSED]
         assert {each.source for each in self.events} == {"Ilse"}
-        assert all(each.memory for each in self.events)
+        assert all(each.memory_number for each in self.events)
         heard = self.capture(self.visitor)
         self.visitor.move_to(self.limbo, quiet=True)
         self.rook.execute_cmd("say Come in.")

@@ -55,7 +55,7 @@ class Attempt:
     @property
     def looked_up(self) -> tuple[int, ...]:
         """The numbers of acts whose results the model should see in the same turn."""
-        done = ((act.command, act.memory) for act in self.acts)
+        done = ((act.command, act.memory_number) for act in self.acts)
         return tuple(n for command, n in done if command is not None and command.verb in LOOKUPS)
 
     @property
@@ -136,7 +136,7 @@ def thought_of(
     sent = attempt.sent
     answer = sent.answer if sent else None
     costs = sent.costs if sent else attempt.too_large
-    done = [(act.command, act.memory) for act in attempt.acts if act.command is not None]
+    done = [(act.command, act.memory_number) for act in attempt.acts if act.command is not None]
     refusals = [act.refusal for act in attempt.acts if act.refusal]
     return Thought(
         agent=name,
@@ -144,7 +144,7 @@ def thought_of(
         priority=impulse.priority,
         outcome=outcome,
         source=impulse.source,
-        cause=impulse.memory,
+        cause=impulse.memory_number,
         attempt=attempt.number,
         prompt=sent.request.prompt if sent else "",
         sections=costs.sections if costs else {},

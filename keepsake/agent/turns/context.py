@@ -80,7 +80,7 @@ def context_of(agent: Body, impulse: Impulse, memory: MemoryComponent) -> TurnCo
     whispered = any(map(is_private, waiting.memories))
     alone = frozenset({impulse.source_id} - {""})
     audience = alone if whispered else frozenset(map(identity_of, people_near(agent)))
-    answered = 0 < impulse.memory <= waiting.since
+    answered = 0 < impulse.memory_number <= waiting.since
     return TurnContext(impulse, impulse.person, whispered, audience, waiting.words, answered)
 
 
@@ -163,7 +163,7 @@ def unanswered(
     for memory in reversed(window):
         said = memory.said
         # A deed that replied to the words of this impulse has answered only a part of them.
-        left = memory.event == MessageType.DEED and memory.number > impulse.memory
+        left = memory.event == MessageType.DEED and memory.number > impulse.memory_number
         to = said.listener if said is not None and not left else None
         if memory.event == MessageType.COURTESY and not left:  # a gesture by rule answers, too
             to = memory.addressee
@@ -175,7 +175,7 @@ def unanswered(
         for memory in window
         if memory.number > since
         and memory.number not in passed_over
-        and (memory.number == impulse.memory or _is_from(memory, person))
+        and (memory.number == impulse.memory_number or _is_from(memory, person))
     )
     words = (speech.words for memory in waiting if (speech := memory.heard) is not None)
     return Unanswered(waiting, " ".join(words), since)

@@ -47,8 +47,8 @@ def private_acts(context: TurnContext, state: AttemptState) -> tuple[int, ...]:
     answers_open_words = bool(context.words) and not context.whispered
     if not answers_open_words or state.basis.confidants is None:
         return ()
-    acts = (act for act in state.acts if act.command is not None and act.memory)
-    return tuple(act.memory for act in acts if act.command and act.command.verb in _OPENED)
+    acts = (act for act in state.acts if act.command is not None and act.memory_number)
+    return tuple(act.memory_number for act in acts if act.command and act.command.verb in _OPENED)
 
 
 class OpenQuestion:

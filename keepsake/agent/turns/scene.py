@@ -314,7 +314,7 @@ def _answered(tools: MemoryTools, context: TurnContext, waiting: Unanswered) -> 
     plan = context.impulse.plan
     due = tools.plans.named(plan) if tools.plans and plan else None
     since = due.since if due is not None else 0
-    numbers = {each.number for each in waiting.memories} | {context.impulse.memory, since}
+    numbers = {each.number for each in waiting.memories} | {context.impulse.memory_number, since}
     return tuple(sorted(numbers - {0}))
 
 

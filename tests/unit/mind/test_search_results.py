@@ -108,7 +108,7 @@ def test_words_to_somebody_else_wait_for_no_answer():
     window = [
         old_memory(n, NOON, HEARD, text, source="Tom") for n, text in enumerate(lines, start=1)
     ]
-    found = unanswered(window, Impulse(ImpulseKind.ADDRESSED, True, "Tom", memory=3))
+    found = unanswered(window, Impulse(ImpulseKind.ADDRESSED, True, "Tom", memory_number=3))
     assert found.words == "Who knows? Well?"
 
 
