@@ -7,6 +7,7 @@ from itertools import takewhile
 
 from keepsake.agent.memory.search_results import SearchResult
 from keepsake.agent.surroundings import Body, identity_of, name_of, people_near
+from keepsake.archive.privacy import is_redacted
 from keepsake.archive.records import Memory
 from keepsake.happening import Person
 from keepsake.language.perception import is_question, names
@@ -92,12 +93,15 @@ def told_lines(
 def _same_talk(memory: Memory, around: Iterable[Memory]) -> list[Memory]:
     """Return the memory with consecutive ones of the same talk, at most three on each side.
 
-    A line between other people ends the talk.
+    A line between other people ends the talk, and so does one whose private words are left out: an
+    answer would rest on it, and be private.
     """
     talk = {
         each.number: each
         for each in around
-        if abs(each.time - memory.time) <= SAME_SCENE and _same_people(each, memory)
+        if abs(each.time - memory.time) <= SAME_SCENE
+        and _same_people(each, memory)
+        and not is_redacted(each)
     }
     after = takewhile(talk.__contains__, range(memory.number + 1, memory.number + 4))
     before = takewhile(talk.__contains__, range(memory.number - 1, memory.number - 4, -1))
