@@ -66,7 +66,7 @@ def recall_for_turn(
     return tools.recaller.recall(
         context.words or scene_query(tools.memory.memory.context(), place_of(agent), here),
         purpose=purpose or own,
-        scene=not context.words,
+        unprompted=not context.words,
         audience=context.audience,
         asker=context.partner if context.words else None,
     )
