@@ -28,7 +28,7 @@ from keepsake.agent.surroundings import (
     place_names,
     place_of,
 )
-from keepsake.archive.privacy import NOBODY, Audience
+from keepsake.archive.privacy import NO_PRIVATE_WORDS, Audience
 from keepsake.archive.records import Memory, MemoryFacts, MemoryKind
 from keepsake.happening import (
     ME,
@@ -90,7 +90,7 @@ class Basis:
     rests_on: tuple[int, ...] = ()
     confidants: Audience | None = None
     opens: tuple[int, ...] = ()
-    audience: Audience = NOBODY
+    audience: Audience = NO_PRIVATE_WORDS
     plan: int = 0
 
 

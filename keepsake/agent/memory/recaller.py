@@ -14,7 +14,7 @@ from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.memory.search_results import SearchResult
 from keepsake.agent.runtime import Runtime
 from keepsake.agent.surroundings import AgentRef
-from keepsake.archive.privacy import NOBODY, Audience
+from keepsake.archive.privacy import NO_PRIVATE_WORDS, Audience
 from keepsake.archive.records import Memory
 from keepsake.books.notes import NoteBook
 from keepsake.errors import IndexUnavailable
@@ -82,7 +82,7 @@ class Recaller:
         *,
         purpose: RecallPurpose = RecallPurpose.THOUGHT,
         unprompted: bool = False,
-        audience: Audience = NOBODY,
+        audience: Audience = NO_PRIVATE_WORDS,
         asker: Person | None = None,
     ) -> SearchResult | None:
         """Run :meth:`recall_blocking` in a worker thread, with the time limit of a thought.
@@ -122,7 +122,7 @@ class Recaller:
         seconds: float = BUILDER_SECONDS,
         limit: int = 0,
         unprompted: bool = False,
-        audience: Audience | None = NOBODY,
+        audience: Audience | None = NO_PRIVATE_WORDS,
         asker: Person | None = None,
     ) -> SearchResult | None:
         """Find what bears on ``text`` outside the window; blocks.

@@ -23,7 +23,7 @@ from keepsake.agent.memory.recaller import Recaller
 from keepsake.agent.memory.search_results import SearchResult
 from keepsake.agent.plans import Plans, may_show
 from keepsake.agent.runtime import Runtime
-from keepsake.archive.privacy import NOBODY, Audience, is_private
+from keepsake.archive.privacy import NO_PRIVATE_WORDS, Audience, is_private
 from keepsake.archive.records import Memory
 from keepsake.books.kept_lines import PINNED_LIMIT, Commitment, CommitmentKind
 from keepsake.books.plans import Plan, PlanState, read_plan
@@ -64,7 +64,7 @@ class Known:
         plan: The number of the plan that is the reason for the answer; 0 for another reason.
     """
 
-    audience: Audience = NOBODY
+    audience: Audience = NO_PRIVATE_WORDS
     plan: int = 0
 
     def has_plan(self, plan: Plan) -> bool:
@@ -236,7 +236,7 @@ class MemoryTools:
             command.argument,
             purpose=RecallPurpose.AGENT,
             seconds=TOOL_SECONDS,
-            audience=NOBODY,
+            audience=NO_PRIVATE_WORDS,
         )
         return search_results.result_line(recalled, command.argument)
 

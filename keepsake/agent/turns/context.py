@@ -10,7 +10,13 @@ from keepsake.agent.attention import ANSWERED, IDLE, Impulse, ImpulseKind
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.surroundings import Body, identity_of, name_of, people_near
 from keepsake.archive.message_types import BY_RULE, MessageType
-from keepsake.archive.privacy import NOBODY, Audience, PrivateWords, is_private, is_redacted
+from keepsake.archive.privacy import (
+    NO_PRIVATE_WORDS,
+    Audience,
+    PrivateWords,
+    is_private,
+    is_redacted,
+)
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.happening import Manner, Person
 from keepsake.tasks.conversation import asks
@@ -35,7 +41,7 @@ class TurnContext:
     impulse: Impulse
     partner: Person | None = None
     whispered: bool = False
-    audience: Audience = NOBODY
+    audience: Audience = NO_PRIVATE_WORDS
     words: str = ""
     answered: bool = False
     without: frozenset[int] = frozenset()
@@ -106,7 +112,7 @@ def _context_of_plan(agent: Body, impulse: Impulse) -> TurnContext:
     if partner is not None and partner.id not in confided:
         partner = None
     # Without anybody who may know, the prompt holds no private words: what is done is seen.
-    audience = NOBODY if partner is None else frozenset({partner.id})
+    audience = NO_PRIVATE_WORDS if partner is None else frozenset({partner.id})
     return TurnContext(impulse, partner, whispered=True, audience=audience)
 
 

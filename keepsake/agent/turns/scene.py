@@ -36,7 +36,7 @@ from keepsake.agent.turns.context import (
     unanswered,
 )
 from keepsake.agent.turns.excerpts import excerpts_of, people_known, told_lines
-from keepsake.archive.privacy import NOBODY, PrivateShown, is_redacted
+from keepsake.archive.privacy import NO_PRIVATE_WORDS, PrivateShown, is_redacted
 from keepsake.archive.records import Memory
 from keepsake.archive.transcript import day_and_time
 from keepsake.events.types import Recalled
@@ -245,7 +245,7 @@ def with_recalled(
         agent,
         tools.memory.private.without(context.without),
         tools.shown_from,
-        context.audience if context.whispered else NOBODY,
+        context.audience if context.whispered else NO_PRIVATE_WORDS,
         PageNeeds(_partner_id(context), (scene.longterm, scene.recent), nearest, shown),
     )
     return replace(
