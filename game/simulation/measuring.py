@@ -116,7 +116,9 @@ class Measuring:
         )
         if runtime().thinking.current.plans:
             _plan(mind, agent, item, given)
-        mind.thinker.notice(Impulse(ImpulseKind.OTHER, from_player=False, source="", memory=given))
+        mind.thinker.notice(
+            Impulse(ImpulseKind.OTHER, from_player=False, source="", memory_number=given)
+        )
 
 
 def _what(item: Item) -> What:

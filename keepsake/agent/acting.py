@@ -28,7 +28,7 @@ from keepsake.agent.surroundings import (
     place_names,
     place_of,
 )
-from keepsake.archive.privacy import NOBODY, Audience
+from keepsake.archive.privacy import NO_PRIVATE_WORDS, Audience
 from keepsake.archive.records import Memory, MemoryFacts, MemoryKind
 from keepsake.happening import (
     ME,
@@ -65,7 +65,7 @@ class Act:
     vetoed: bool = False  # whether the game's hook refused it
     # fires when the act is done and its result is in the memory; None if nothing is done
     result: Deferred[Any] | None = None
-    memory: int = 0  # number of its memory; 0 if it is not archived, or not yet
+    memory_number: int = 0  # number of its memory; 0 if it is not archived, or not yet
     sets_off: bool = False  # whether it has begun a walk, so that the agent is elsewhere soon
 
 
@@ -90,7 +90,7 @@ class Basis:
     rests_on: tuple[int, ...] = ()
     confidants: Audience | None = None
     opens: tuple[int, ...] = ()
-    audience: Audience = NOBODY
+    audience: Audience = NO_PRIVATE_WORDS
     plan: int = 0
 
 
@@ -104,7 +104,7 @@ class CurrentAct:
 
     Attributes:
         what: The act, as the agent archived it.
-        memory: The number of its memory.
+        memory_number: The number of its memory.
         happening: Its id, in all archives.
         addressee: The character that it is directed at; None for nobody, or nobody here.
         reached: The identities of the characters who were shown it.
@@ -116,7 +116,7 @@ class CurrentAct:
 
     command: Command
     what: What
-    memory: int
+    memory_number: int
     happening: str
     addressee: CharacterObject | None = None
     reached: set[PersonId] = field(default_factory=set)
@@ -279,7 +279,7 @@ class Actor:
             witnesses=witnesses,
             opens=basis.opens,
         )
-        return Act(command, result=result, memory=act)
+        return Act(command, result=result, memory_number=act)
 
     def _begin_walk(
         self,
@@ -294,7 +294,7 @@ class Actor:
             shown = f"You tried to walk to {command.words}: {why}"
             refusal = Result(verb=KnownVerb.WALK, act=number, done=False, shown=shown)
             self._memory.remember(refusal, place=place_of(agent), witnesses=witnesses)
-        return Act(command, memory=number, sets_off=not why)
+        return Act(command, memory_number=number, sets_off=not why)
 
     def _do_in_game(self, agent: Body, act: CurrentAct) -> Act:
         """Run the game's command for an act, as if the agent had typed it."""
@@ -304,7 +304,9 @@ class Actor:
         can_type = not isinstance(act.what, Speech) or _has_command(agent, typed.verb)
         # Words that cannot be typed have not arrived when the act ends, and are said by at_say.
         done = agent.execute_cmd(typed.line) if can_type else succeed(None)
-        return Act(command, result=done.addBoth(self._end, agent, act), memory=act.memory)
+        return Act(
+            command, result=done.addBoth(self._end, agent, act), memory_number=act.memory_number
+        )
 
     def _witnesses(
         self, agent: Body, command: Command, what: What, basis: Basis
@@ -351,7 +353,7 @@ class Actor:
         self.unheard += 1
         shown = "Your words did not reach anybody."
         verb = act.command.verb
-        what = Result(verb=verb, act=act.memory, done=False, shown=shown)
+        what = Result(verb=verb, act=act.memory_number, done=False, shown=shown)
         self._memory.remember(what, place=place_of(agent), happening=act.happening)
         told = f"The words of {agent.key} did not reach anybody: check its say, talk and at_say"
         log.error(told, agent=agent.key, place=place_of(agent))

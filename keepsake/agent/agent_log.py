@@ -134,7 +134,7 @@ class ThoughtLog:
         self.guarded[op] += 1
         task = "talk" if impulse.kind in ANSWERED else "act"
         name = self.name
-        cause = impulse.memory
+        cause = impulse.memory_number
         event = Guard(agent=name, task=task, op=op, before=before, reason=reason, cause=cause)
         self._events.emit(event)
         log.info(f"An answer was {op}", agent=name, reason=reason)

@@ -70,7 +70,7 @@ class Impulse:
     kind: ImpulseKind  # what happened
     from_player: bool  # whether a player caused it
     source: str  # who caused it, by name; empty for the world itself
-    memory: int = 0  # number of its memory; 0 if that is not known
+    memory_number: int = 0  # number of its memory; 0 if that is not known
     source_id: str = ""  # identity of the source; empty if that is not known
     aside: bool = False  # whether it is meant for somebody else here: no reason to think
     plan: int = 0  # the number of the plan that is due; 0 for none
@@ -156,51 +156,51 @@ class Attention:
         if impulse.kind is not ImpulseKind.ARRIVAL:
             self._left[impulse.key] = (impulse, self._now)
 
-    def notice(self, event: Impulse, now: float) -> bool:
-        """Take in an event, which may lead to a thought now or after the current one.
+    def notice(self, impulse: Impulse, now: float) -> bool:
+        """Take in an impulse, which may lead to a thought now or after the current one.
 
         Returns:
             Whether a player waits while the current thought is about something less urgent.
         """
-        arrival = event.kind is ImpulseKind.ARRIVAL
-        if event.from_player or now - self._last_event > CHATTER_PAUSE:
+        arrival = impulse.kind is ImpulseKind.ARRIVAL
+        if impulse.from_player or now - self._last_event > CHATTER_PAUSE:
             self._chatter = 0
-        elif event.source and not arrival:
+        elif impulse.source and not arrival:
             self._chatter += 1
         self._last_event = now
-        if not event.from_player:
-            unwanted = bool(event.source) and self._chatter >= self.config.chatter_turns
+        if not impulse.from_player:
+            unwanted = bool(impulse.source) and self._chatter >= self.config.chatter_turns
         elif arrival:  # no greeting during a talk, or again within a short time
-            met = self._met.get(event.who, _NEVER)
+            met = self._met.get(impulse.who, _NEVER)
             unwanted = self.in_talk(now) or now - met < GREETED_SECONDS
         else:  # a speaker needs no greeting; a direct word cancels all other greetings
             unwanted = False
-            direct = event.kind in DIRECT
-            greeted = {event.who, *(self._waiting if direct else ())}
+            direct = impulse.kind in DIRECT
+            greeted = {impulse.who, *(self._waiting if direct else ())}
             self._waiting = {
                 key: each
                 for key, each in self._waiting.items()
                 if each.impulse.kind is not ImpulseKind.ARRIVAL or key not in greeted
             }
             if direct:
-                self._met[event.who] = now
-        if unwanted and not event.from_player:
+                self._met[impulse.who] = now
+        if unwanted and not impulse.from_player:
             # The agents' talk has ended: what one of them said to nobody before asks nothing more.
             waiting = self._waiting.get(SHARED_SLOT)
             if waiting is not None and not waiting.impulse.from_player:
                 del self._waiting[SHARED_SLOT]
-        if unwanted or event.aside:
+        if unwanted or impulse.aside:
             return False
         # Impulses of one person are merged, and wait longer in case the person goes on.
-        slower = (1.0 if event.kind in ANSWERED else 2.0) if event.from_player else 4.0
+        slower = (1.0 if impulse.kind in ANSWERED else 2.0) if impulse.from_player else 4.0
         at = now + self.config.gather * self._rng.uniform(0.5, 1.5) * slower
-        if (before := self._waiting.get(event.key)) is None:
-            self._waiting[event.key] = _Waiting(event, at, now)
+        if (before := self._waiting.get(impulse.key)) is None:
+            self._waiting[impulse.key] = _Waiting(impulse, at, now)
         else:
             before.at = max(before.at, min(at, before.since + 3.0 * self.config.gather))
-            before.impulse = _merged(before.impulse, event)
+            before.impulse = _merged(before.impulse, impulse)
         less = self._current is not None and self._current.priority is not Urgency.PLAYER
-        return less and event.priority is Urgency.PLAYER
+        return less and impulse.priority is Urgency.PLAYER
 
     def notice_plan(self, impulse: Impulse, now: float) -> None:
         """Take in that a plan is due; one that was due before waits no longer."""
@@ -310,5 +310,7 @@ def _merged(old: Impulse, new: Impulse) -> Impulse:
     urgency = {kind: rank for rank, kind in enumerate(DIRECT)}
     asks = new if urgency.get(new.kind, -1) >= urgency.get(old.kind, -1) else old
     return replace(
-        asks, memory=asks.memory or old.memory or new.memory, failed=old.failed and new.failed
+        asks,
+        memory_number=asks.memory_number or old.memory_number or new.memory_number,
+        failed=old.failed and new.failed,
     )

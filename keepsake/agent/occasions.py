@@ -27,7 +27,7 @@ from keepsake.agent.surroundings import (
     people_near,
 )
 from keepsake.archive.message_types import BY_RULE
-from keepsake.archive.privacy import NOBODY
+from keepsake.archive.privacy import NO_PRIVATE_WORDS
 from keepsake.archive.records import Memory
 from keepsake.archive.transcript import DAYTIMES
 from keepsake.errors import KeepsakeError
@@ -101,7 +101,7 @@ class Occasions:
             window = self._memory.usable
         except KeepsakeError:
             return False
-        public = self._memory.private.heard_by(window, NOBODY)
+        public = self._memory.private.heard_by(window, NO_PRIVATE_WORDS)
         news = self._news_for(agent, person, public, local)
         return any(each.key not in self._used for each in news)
 
@@ -128,7 +128,7 @@ class Occasions:
             return  # its archive cannot be read now, so it does not think either
         part = DAYTIMES[now.hour]
         yield from self._plans_with_time(part)
-        public = self._memory.private.heard_by(window, NOBODY)
+        public = self._memory.private.heard_by(window, NO_PRIVATE_WORDS)
         people = [each for each in people_near(agent) if _can_listen(each)]
         for person in people:
             yield from self._news_for(agent, person, public, now)
@@ -142,7 +142,7 @@ class Occasions:
 
     def _has_planned(self, now: datetime) -> bool:
         """Return whether the agent means to do something later today: it has thought of the day."""
-        plans = self.plans.shown(NOBODY) if self.plans is not None else ()
+        plans = self.plans.shown(NO_PRIVATE_WORDS) if self.plans is not None else ()
         times = (plan.at.astimezone() for plan in plans if plan.at is not None)
         return any(at > now and at.date() == now.date() for at in times)
 
@@ -151,7 +151,7 @@ class Occasions:
         plans = self.plans
         if plans is None:
             return
-        for plan in plans.shown(NOBODY):
+        for plan in plans.shown(NO_PRIVATE_WORDS):
             waits = plan.when is not None and not plan.is_begun
             if not waits:
                 text = f"You have time for what you mean to do: {line_of(plan)}"

@@ -33,7 +33,7 @@ from keepsake.agent.surroundings import (
     players_near,
 )
 from keepsake.agent.thinker import Thinker
-from keepsake.archive.privacy import NOBODY
+from keepsake.archive.privacy import NO_PRIVATE_WORDS
 from keepsake.archive.records import Memory
 from keepsake.archive.transcript import day_and_time
 from keepsake.books.persona import open_lines
@@ -244,7 +244,7 @@ def _speaker(side: _Side, other: _Side, now: datetime) -> Speaker:
     mind = side.mind
     private = mind.memory.private
     key = identity_of(other.body)
-    window = private.heard_by(mind.memory.usable, NOBODY)
+    window = private.heard_by(mind.memory.usable, NO_PRIVATE_WORDS)
     known = known_to(other.body)
     told = [
         memory
@@ -252,14 +252,16 @@ def _speaker(side: _Side, other: _Side, now: datetime) -> Speaker:
         if _can_be_told(memory, now) and memory.happening not in known and memory.source_id != key
     ]
     needs = PageNeeds(partner=key)
-    people = mind.books.people_lines(side.body, private, mind.tools.shown_from, NOBODY, needs)
+    people = mind.books.people_lines(
+        side.body, private, mind.tools.shown_from, NO_PRIVATE_WORDS, needs
+    )
     name = name_of(other.body, side.body)
     of_other = next((line for line in people if line.startswith(name)), "")
     return Speaker(
         str(side.body.key),
         " ".join(open_lines(str(side.body.db.profile or ""))),
         {memory.number: memory.line for memory in told[-MOST_NEWS:]},
-        lines_of(mind.plans.shown(NOBODY)),
+        lines_of(mind.plans.shown(NO_PRIVATE_WORDS)),
         of_other,
     )
 

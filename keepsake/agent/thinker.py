@@ -174,16 +174,16 @@ class Thinker:
 
     # -- events
 
-    def notice(self, event: Impulse) -> None:
-        """Take in an event that may be worth a thought. A sleeping agent ignores it."""
+    def notice(self, impulse: Impulse) -> None:
+        """Take in an impulse that may be worth a thought. A sleeping agent ignores it."""
         agent = self._update_present()
         if agent is None or agent.db.asleep:
             return
-        if self.talks_to and event.who == self.talks_to:
+        if self.talks_to and impulse.who == self.talks_to:
             return  # the next line of their talk answers it
-        if event.kind in DIRECT and event.source and event.who not in self._attention.present:
-            event = replace(event, kind=ImpulseKind.HEARD)  # a shout from another room
-        if self._attention.notice(event, self._seconds()) or self._overtakes(event):
+        if impulse.kind in DIRECT and impulse.source and impulse.who not in self._attention.present:
+            impulse = replace(impulse, kind=ImpulseKind.HEARD)  # a shout from another room
+        if self._attention.notice(impulse, self._seconds()) or self._overtakes(impulse):
             self.cancel_thought()
         self._set_alarm(agent)
 
@@ -208,7 +208,9 @@ class Thinker:
         """Record that what was said up to an impulse gets no answer any more."""
         memory = self._memory
         lines = unanswered(memory.memory.context().window, failed, memory.passed_over).memories
-        memory.passed_over.update(each.number for each in lines if each.number <= failed.memory)
+        memory.passed_over.update(
+            each.number for each in lines if each.number <= failed.memory_number
+        )
 
     def begin_plan(self, due: Due) -> None:
         """Think of a plan that is due, as soon as no player waits.
@@ -292,7 +294,7 @@ class Thinker:
         self._closed = True
         owed = [*self._unanswered.values(), *self._attention.owed]  # the newest last
         if owed and (agent := self.body()) is not None:
-            agent.db.owed = [(e.kind.value, e.source, e.memory, e.source_id) for e in owed]
+            agent.db.owed = [(e.kind.value, e.source, e.memory_number, e.source_id) for e in owed]
         self.cancel_thought()
         self._next_thought.cancel()
         self._pause.cancel()

@@ -21,8 +21,8 @@ from keepsake.json_lines import parsed
 
 type Audience = frozenset[str]  # ids of those who hear the answer to a prompt, as in ``source_id``
 
-NOBODY: Audience = frozenset()
-"""The audience of a prompt that nobody or everybody may read. Private words are left out."""
+NO_PRIVATE_WORDS: Audience = frozenset()
+"""The audience of what may hold no private words at all, because anybody may read it."""
 
 
 def is_private(memory: Memory) -> bool:

@@ -113,7 +113,7 @@ class Memory:
             came while it was written; else 0.
         plan: For an own act: the number of the plan that the agent was about; 0 for none.
         rests_on: For an own act: the numbers of the memories that its prompt showed because they
-            bear on it.
+            bear on it. For the result of a tool call: that act, and the memories that it shows.
         witnesses: Who else perceived it, by identity, if it was not for everybody here; None if
             it was. A whisper needs no list: its speaker and its addressees are the witnesses.
     """

@@ -21,7 +21,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError, mo
 
 from keepsake.archive.log import Archive
 from keepsake.archive.message_types import MessageType
-from keepsake.archive.privacy import NOBODY, Audience
+from keepsake.archive.privacy import NO_PRIVATE_WORDS, Audience
 from keepsake.archive.records import Memory
 from keepsake.errors import KeepsakeError, refusing
 from keepsake.happening import ME, KnownVerb, Manner, Person, Speech
@@ -55,9 +55,9 @@ class TrialQuestion:
     stale: tuple[str, ...] = ()
     evidence: frozenset[int] = frozenset()  # numbers of the memories that together answer it
     asker: str = ""
-    audience: Audience = NOBODY  # who hears the answer, as in :attr:`Memory.source_id`
+    audience: Audience = NO_PRIVATE_WORDS  # who hears the answer, as in :attr:`Memory.source_id`
     # for a whisper: people who must not be shown the answer if they join the audience
-    kept_from: Audience = NOBODY
+    kept_from: Audience = frozenset()
     delay: timedelta | None = None  # time since the last evidence; None if it was not planned
     # the question's template; empty for its conversation. Figures of one cluster are dependent
     about: str = ""

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 from keepsake.archive.message_types import MessageType
-from keepsake.archive.privacy import NOBODY, Audience
+from keepsake.archive.privacy import NO_PRIVATE_WORDS, Audience
 from keepsake.archive.records import Memory
 from keepsake.happening import ME, KnownVerb, Manner, Person, Speech
 from keepsake.lab.benchmarks import Trial, TrialQuestion
@@ -166,8 +166,8 @@ def _ask(
     text: str,
     hour: float,
     asker: str = "",
-    audience: Audience = NOBODY,
-    kept_from: Audience = NOBODY,
+    audience: Audience = NO_PRIVATE_WORDS,
+    kept_from: Audience = frozenset(),
 ) -> TrialQuestion:
     time = START + timedelta(hours=hour)
     return TrialQuestion(text, text, time, asker=asker, audience=audience, kept_from=kept_from)

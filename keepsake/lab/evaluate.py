@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from keepsake.archive.privacy import NOBODY, Audience
+from keepsake.archive.privacy import NO_PRIVATE_WORDS, Audience
 from keepsake.archive.records import Memory
 from keepsake.errors import refusing
 from keepsake.lab.answers import CONTEXT, PROMPTS, AnsweringModel
@@ -153,7 +153,7 @@ class _TrialRun:
     def __init__(self, trial: Trial, config: Evaluation, folder: Path) -> None:
         self._config = config
         self._clock = FixedClock(trial.memories[0].time)
-        self._audience = NOBODY
+        self._audience = NO_PRIVATE_WORDS
         given = MemoryArguments(
             agent=trial.agent,
             folder=folder,
@@ -181,7 +181,7 @@ class _TrialRun:
     def answer(self, question: TrialQuestion) -> QuestionResult:
         """Ask a question at its time; if it is kept from others, also while they listen."""
         self._advance_to(question.time)
-        result = self._ask(question, NOBODY)
+        result = self._ask(question, NO_PRIVATE_WORDS)
         if not question.kept_from:
             return result
         before = self._ask(question, question.kept_from)
@@ -206,7 +206,7 @@ class _TrialRun:
         found = self._memory.recall(f"{asker}{question.text}", recalled)
         context = self._memory.context(self._budget)
         seconds = time.perf_counter() - began
-        self._audience = NOBODY
+        self._audience = NO_PRIVATE_WORDS
         # Lines over the budget do not count.
         most = int(CUT_FACTOR * self._budget)
         context = [*within_budget(context[::-1], most, _TOKENS)][::-1]

@@ -19,7 +19,6 @@ import yaml
 
 from keepsake.archive.message_types import MessageType
 from keepsake.archive.old_lines import what_of
-from keepsake.archive.privacy import NOBODY
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.happening import ME, Manner, Person, Speech
 from keepsake.lab.benchmarks import Trial, TrialQuestion
@@ -151,7 +150,7 @@ def _fill_template(
             stale=tuple(value for value in wrong if value not in answers),
             asker=asker,
             audience=frozenset({visitor_id(asker)}),
-            kept_from=frozenset({visitor_id(c)}) if kind.get("kept") else NOBODY,
+            kept_from=frozenset({visitor_id(c)}) if kind.get("kept") else frozenset(),
             delay=after,
             about=f"{template['kind']}: {template['ask'][0]}",
             answerable=known,

@@ -56,6 +56,8 @@ class Ladder:
     def climb(self) -> bool:
         """Climb as far as needed; return False if no summary has changed.
 
+        The first step, :attr:`Rung.MASK`, is only recorded: the window was masked before.
+
         The summaries are shortened, and then cut, only if the prompt is still over the high mark;
         then they are made to fit under the low one.
 

@@ -1,4 +1,7 @@
-"""The first rung of the ladder: shortens old lines of the window that carry little information.
+"""Masking: shortens old lines of the window that carry little information.
+
+It is done as the window grows, and before a compaction climbs the ladder, which only records what
+masking saved (:meth:`keepsake.memory.ladder.Ladder.climb`).
 
 An old result of the agent's own acts becomes one line: its title, its outcome and its number,
 under which the archive has the full text. A repeated line folds (is left out) if no other line of

@@ -15,7 +15,7 @@ from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
-from keepsake.archive.privacy import NOBODY, Audience
+from keepsake.archive.privacy import NO_PRIVATE_WORDS, Audience
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.errors import KeepsakeError
 from keepsake.language.tokens import Heuristic
@@ -52,7 +52,7 @@ class MemoryArguments:
     budget: int = 3840  # tokens that a prompt may have
     # ids of the persons who hear what `context` and `recall` return now, see
     # :meth:`MemorySystem.perceive`. Empty for nobody in particular: whispers are left out
-    audience: Callable[[], Audience] = lambda: NOBODY
+    audience: Callable[[], Audience] = lambda: NO_PRIVATE_WORDS
     # the memory's own settings as text: ``--set window=32``
     settings: Mapping[str, str] = field(default_factory=dict)
 

@@ -1,4 +1,10 @@
-"""The part of a memory that is in a prompt, and its cost in tokens."""
+"""The part of a memory that is in a prompt, and its cost in tokens.
+
+Three things are called a window. ``Tiers.window`` has the memories since the last summary, word for
+word. :class:`Window` makes a :class:`MemoryContext` of them: ``context().window`` has the same,
+and ``context().shown`` has them as a prompt shows them: masked, without the oldest if there is no
+room for them.
+"""
 
 from __future__ import annotations
 

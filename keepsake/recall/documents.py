@@ -93,7 +93,8 @@ class Hit:
     """A document that was found; scores are only comparable within one search.
 
     ``bears``: Whether it bears on the question; see :mod:`keepsake.recall.floor`. The others are
-    the next best, which a prompt does not show.
+    the next best: what a prompt recalls leaves them out, but ``> recall`` and ``@recall`` show
+    them, because somebody asked for these words.
     """
 
     document: Document

@@ -78,7 +78,7 @@ def rank(
     worths: Mapping[str, float] = {},
     linked: Collection[int] = (),
     kinds: Mapping[DocumentKind, int] | None = None,
-    scene: bool = False,
+    unprompted: bool = False,
     agent: str = "",
 ) -> list[Hit]:
     """Return the ``limit`` best candidates, best first, each with the reasons for its rank.
@@ -90,7 +90,7 @@ def rank(
         worths: The weight of each term of the question; the default is 1.
         linked: Rows that have a rare word of the best candidates.
         kinds: The most hits of each kind, in place of ``limit``.
-        scene: Whether the query is a scene, in which recent memories score higher.
+        unprompted: Whether the query is a scene, as nobody asked: recent memories score higher.
         agent: The agent, whose own words score lower; empty for none.
     """
     # From here on a candidate is its index ("place") in these lists.
@@ -100,18 +100,18 @@ def rank(
     worth = {t: worths.get(t, 1.0) for t in question.terms}
     near, beside = _near(documents)
     asking = _asking(documents)
-    scores = _by_signals(question, documents, now, scene=scene)
+    scores = _by_signals(question, documents, now, unprompted=unprompted)
     by_words = _by_words(worth, words, rows, matched, beside)
     by_meaning = _by_meaning([meaning.get(row) for row in rows], near)
     content = _content(question, documents, by_words, by_meaning)
     for place, document in enumerate(documents):
         scores[place] += _WORDS * by_words[place] + by_meaning[place]
         scores[place] += _LINKED * (rows[place] in linked)
-        if place in asking and not scene:
+        if place in asking and not unprompted:
             scores[place] -= _ASKING
         if document.speaker == agent and agent and document.said:
             scores[place] -= _OWN
-    if question.when and not scene:
+    if question.when and not unprompted:
         for place in heapq.nlargest(_MAY_TELL, range(len(scores)), key=scores.__getitem__):
             if mentions_time(documents[place].text):
                 scores[place] += _WHEN
@@ -216,7 +216,7 @@ def _near(
 
 
 def _by_signals(
-    question: RecallQuery, documents: Sequence[Document], now: datetime, *, scene: bool
+    question: RecallQuery, documents: Sequence[Document], now: datetime, *, unprompted: bool
 ) -> list[float]:
     """Return the score of each document for people and times of the question, length and age."""
     people = dict.fromkeys(question.names, _SPEAKER)
@@ -229,7 +229,7 @@ def _by_signals(
         + _LENGTH[min(document.text.count(" "), _FULL_LINE)]
         for document in documents
     ]
-    if scene:
+    if unprompted:
         moment = latest = now.timestamp()
         for place in sorted(range(len(documents)), key=lambda n: -documents[n].last):
             # A clock may be set back: no memory counts as newer than a later one.

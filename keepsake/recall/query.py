@@ -86,14 +86,18 @@ def read(
     now: datetime,
     asker: Person | None = None,
     *,
-    scene: bool = False,
+    unprompted: bool = False,
 ) -> RecallQuery:
     """Parse ``text`` at the time ``now`` (with time zone).
 
     A date without a year is the latest such date that is not after ``now``.
 
-    ``asker``: Who asks; None if unknown. ``scene``: Whether lines without a speaker are what the
-    agent sees, worded as in its memories. Days begin and end by the machine's own clock.
+    Days begin and end by the machine's own clock.
+
+    Args:
+        asker: Who asks; None if unknown.
+        unprompted: Whether ``text`` is a scene, as nobody asked. Then lines without a speaker are
+            what the agent sees, worded as in its memories.
     """
     text = _plain(text)
     known = _known(text, names)
@@ -105,7 +109,7 @@ def read(
         is_said = colon and who.casefold() in known
         told = said if is_said else line
         if told.strip() and told.strip().casefold() not in known:
-            lines.append((told, [] if scene and not is_said else known))
+            lines.append((told, [] if unprompted and not is_said else known))
     # Word each line as the person named would say it: "Tom's cup" becomes "my cup".
     for line, people in lines or [(text, known)]:
         told = line
@@ -122,7 +126,7 @@ def read(
         meaning=tuple(meaning),
         nameless=tuple(each for each in nameless if each and each not in meaning),
         when=_WHEN.search(text) is not None,
-        asks=not scene and any(map(is_question, sentences(text))),
+        asks=not unprompted and any(map(is_question, sentences(text))),
         asker=asker if _OF_ASKER.search(text) else None,
     )
 

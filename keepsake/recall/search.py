@@ -81,7 +81,7 @@ class MemorySearch:
         limit: int = 10,
         kinds: Mapping[DocumentKind, int] | None = None,
         before: int | None = None,
-        scene: bool = False,
+        unprompted: bool = False,
         seconds: float | None = None,
         asker: Person | None = None,
         may: Callable[[Document], bool] = lambda _: True,
@@ -93,7 +93,7 @@ class MemorySearch:
             kinds: The most hits of each kind, in place of ``limit``; other kinds are not searched.
             before: Only documents whose last memory comes before that number, so that memories
                 visible in the window are left out; notes are always searched.
-            scene: Whether ``text`` is a scene, in which recent memories score higher.
+            unprompted: Whether ``text`` is a scene, as nobody asked: recent memories score higher.
             seconds: How long the search by meaning may take; after that, words are used alone.
             asker: The person who says ``text``; None if that is not known.
             may: Whether a document may be found.
@@ -103,8 +103,9 @@ class MemorySearch:
         """
         now = self._clock.now().astimezone()  # a day begins at local midnight
         names = self._names()
-        query = read(text, names, now, asker, scene=scene)
-        nearest = self._ask_vectors(query, scene=scene)  # another thread, during the next line
+        query = read(text, names, now, asker, unprompted=unprompted)
+        # In another thread, during the next line.
+        nearest = self._ask_vectors(query, unprompted=unprompted)
         by_words = self._unless_failing("words", lambda: self._search_words(query, kinds, before))
         by_meaning = self._unless_failing(
             "meaning", lambda: nearest.result(seconds) if nearest else None
@@ -124,7 +125,7 @@ class MemorySearch:
             return None
         word_scores = _in_own_language(query, word_scores, known)
         best = set[int]()
-        if not scene:
+        if not unprompted:
             best = _best(word_scores, likenesses, lambda row: row in known and may(known[row]))
         linked = self._linked(query, [known[row].text for row in sorted(best)], names, before)
         known |= self._unless_failing("words", lambda: self._words.read(linked - rows)) or {}
@@ -145,11 +146,11 @@ class MemorySearch:
             linked=linked - best,
             limit=limit,
             kinds=kinds,
-            scene=scene,
+            unprompted=unprompted,
             agent=self._agent,
         )
 
-    def _ask_vectors(self, query: RecallQuery, *, scene: bool) -> Future[Nearest] | None:
+    def _ask_vectors(self, query: RecallQuery, *, unprompted: bool) -> Future[Nearest] | None:
         """Begin a search by meaning in another thread; None if there is nothing to search by."""
         vectors = self._vectors
         embedder = self._embedder
@@ -158,7 +159,7 @@ class MemorySearch:
         if query.times and not query.terms:  # it only names a time; its meaning is noise
             return None
         # A scene is long: a second version of it would take twice as long to embed.
-        texts = query.meaning if scene else query.meaning + query.nameless
+        texts = query.meaning if unprompted else query.meaning + query.nameless
 
         def search() -> Nearest:
             """Search near the mean of the vectors."""

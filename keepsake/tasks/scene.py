@@ -91,6 +91,7 @@ class Scene:
     answers: tuple[int, ...] = ()  # the numbers of the memories that are answered
     # the numbers of what was said to the character that gets no answer any more
     passed_over: frozenset[int] = frozenset()
+    found: tuple[int, ...] = ()  # those of what the character looked up, as the window shows it
     portraits: tuple[str, ...] = ()  # what the pages of those here conclude; `people` shows it
     # the numbers of private memories on which promises, plans and pages rest that are shown
     private: tuple[int, ...] = ()
@@ -123,14 +124,14 @@ class Scene:
             shown: Which of ``recalled`` and ``told`` the prompt shows.
         """
         excerpts = [each for name in shown for each in getattr(self, name)[:MOST_RESTED_ON]]
-        found = {number for each in excerpts for number in each.numbers}
-        return tuple(sorted(found.union(self.answers)))
+        recalled = {number for each in excerpts for number in each.numbers}
+        return tuple(sorted(recalled.union(self.answers, self.found)))
 
 
 _PARAGRAPHS = ("persona", "longterm", "recent")
 _WITH_MARKUP = ("deeds", "options", "commands")
 """Not cleaned: ``<thing>`` is a placeholder."""
-_DATA = ("window", "tools", "answers", "passed_over", "portraits", "private")
+_DATA = ("window", "tools", "answers", "passed_over", "found", "portraits", "private")
 """Fields that are no variables."""
 _VARIABLES = tuple(each.name for each in fields(Scene) if each.name not in _DATA)
 TALK_VARIABLES = frozenset({*_VARIABLES, "always", "talk", "window", "cursor"})

@@ -8,6 +8,7 @@ from evennia import CmdSet, Command, default_cmds
 from evennia.contrib.rpg.rpsystem.rpsystem import ContribRPCharacter, ContribRPRoom
 from evennia.objects.objects import DefaultCharacter, DefaultObject, DefaultRoom
 
+from keepsake.agent.surroundings import is_agent
 from keepsake.contrib.evennia import AgentMixin, CharacterMixin
 
 
@@ -90,6 +91,35 @@ class LostAgent(MuteAgent):
 
     def at_say(self, message: str, *args: Any, **kwargs: Any) -> None:
         """Say it to nobody."""
+
+
+class CmdSayToAgents(Command):
+    """A say that only agents are shown, as a game has it whose players read in another way."""
+
+    key = "say"
+
+    def func(self) -> None:
+        """Show it to the agents in the room."""
+        speaker = self.caller
+        for each in speaker.location.contents_get(content_type="character", exclude=speaker):
+            if is_agent(each):
+                each.msg((f'{speaker.key} says, "{self.args.strip()}"', {}), from_obj=speaker)
+
+
+class HalfHeardCmdSet(CmdSet):
+    """Commands of an agent whose say does not reach players."""
+
+    key = "HalfHeardCmdSet"
+
+    def at_cmdset_creation(self) -> None:
+        """Add it."""
+        self.add(CmdSayToAgents())
+
+
+class HalfHeardAgent(AgentMixin, DefaultCharacter):
+    """An agent whose say reaches other agents, but no player."""
+
+    agent_cmdset = HalfHeardCmdSet
 
 
 class SaidCharacter(CharacterMixin, Visitor):

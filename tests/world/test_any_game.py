@@ -75,7 +75,7 @@ class TestEvenniasOwnCommands(AnyGame):
         assert "Ilse says, 'Good evening, Rook.'" in self.lines_of(self.rook)
         assert [each.kind for each in self.events] == [ImpulseKind.ARRIVAL, ImpulseKind.ADDRESSED]
         assert {each.source for each in self.events} == {"Ilse"}
-        assert all(each.memory for each in self.events)
+        assert all(each.memory_number for each in self.events)
         heard = self.capture(self.visitor)
         self.visitor.move_to(self.limbo, quiet=True)
         self.rook.execute_cmd("say Come in.")
@@ -389,6 +389,13 @@ class TestWordsThatDoNotArrive(AnyGame):
         _, heard = self.speak("MuteAgent", whispered=True)
         assert any("Hello there." in line for line in heard)
         assert self.newest(self.rook) == before
+
+    def test_an_agent_that_heard_them_already_remembers_them_once(self):
+        pip, heard = self.speak("HalfHeardAgent")
+        assert heard == ['Pip says, "Hello there."']
+        window = self.rook.mind.memory.context().window
+        remembered = [each for each in window if "Hello there." in each.text]
+        assert [each.happening for each in remembered] == [self.newest(pip).happening]
 
     def test_words_that_reach_nobody_are_reported(self):
         with self.assertLogs("keepsake", "ERROR") as logs:

@@ -8,7 +8,7 @@ from unittest.mock import patch
 
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.archive.log import Archive
-from keepsake.archive.privacy import NOBODY
+from keepsake.archive.privacy import NO_PRIVATE_WORDS
 from keepsake.archive.spill import not_yet_in
 from keepsake.contrib.evennia import lifecycle, minds
 from keepsake.events.files import events
@@ -99,10 +99,10 @@ class TestOpening(World):
     def test_nothing_counts_as_public_before_the_archive_is_read(self):
         with self.busy_workers():
             private = self.mind.memory.private
-            assert not private.may_hear([1], NOBODY)
-            assert not private.may_hear([10**9], NOBODY)
+            assert not private.may_hear([1], NO_PRIVATE_WORDS)
+            assert not private.may_hear([10**9], NO_PRIVATE_WORDS)
         self.settle()
-        assert self.mind.memory.private.may_hear([1], NOBODY)
+        assert self.mind.memory.private.may_hear([1], NO_PRIVATE_WORDS)
 
     def test_housekeeping_does_not_wait_for_it(self):
         with self.busy_workers(), patch.object(MemoryComponent, "save_backlog") as save:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from keepsake.archive.privacy import NOBODY, Audience
+from keepsake.archive.privacy import NO_PRIVATE_WORDS, Audience
 from keepsake.books.kept_lines import Commitment, CommitmentKind
 from keepsake.books.plans import Plan
 from keepsake.events.values import CompactReason
@@ -181,7 +181,7 @@ class TestPrivateWords(PrivateWorld):
         self.empty_window()
         found["summaries, journal and recall"] = secrets_in(self.ask_everything())
         assert self.recalled_words(audience=None)
-        found["what a search finds"] = self.recalled_words(audience=NOBODY)
+        found["what a search finds"] = self.recalled_words(audience=NO_PRIVATE_WORDS)
         found["a night's own prompts"] = secrets_in(self.run_night())
         found["after a night"] = secrets_in(self.ask_everything())
         found["stores that all prompts share"] = secrets_in(self.shared_texts())

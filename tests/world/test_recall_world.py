@@ -195,6 +195,28 @@ class TestTools(RecallWorld):
         assert "~say At the old mill!" in self.lines()
         assert not any("recall" in line for line in self.heard)
 
+    def test_an_answer_rests_on_what_recall_found(self):
+        self.say(*FACTS, *CHATTER)
+        self.ask("You know that thing?", "> recall brass key", "> say At the old mill!")
+        own = [each for each in self.mind.memory.context().window if each.is_own]
+        search, answer = own[-2:]
+        assert search.verb == "recall"
+        assert 3 not in search.rests_on
+        assert answer.verb == "say"
+        assert 3 in answer.rests_on
+        self.ask("Sure?", "> say As sure as the mill stands.")
+        assert 3 not in self.mind.memory.context().window[-1].rests_on
+
+    def test_recall_knows_names_if_prompts_recall_nothing(self):
+        self.services.recall = FixedConfig(RecallConfig(chroma=self.chroma, budget=0))
+        ann = self.add_player(2, "Ann")
+        self.say("Tom owes me a boat, that Tom, this boat of Tom.", who=ann)
+        self.say("My boat is blue and it leaks like a sieve.", *CHATTER, *CHATTER)
+        self.ask("You know that thing?", "> recall Tom's boat", "> wait")
+        (result,) = [each for each in self.mind.memory.context().window if each.kind == "result"]
+        first = result.text.partition(";")[0]
+        assert "My boat is blue" in first
+
 
 class TestPrivacy(RecallWorld):
     """No command shows an agent's memory to other agents; players: test_builder_commands."""

@@ -86,6 +86,14 @@ class TestWhy(WhyWorld):
         assert 0 < thought["recent"] < thought["total"] == act.number - 1
         assert 2 in [each["n"] for each in thought["recalled"] if each["kind"] == "memory"]
 
+    def test_what_the_agent_searched_for_itself_is_shown(self):
+        self.say(*FACTS, *CHATTER)
+        self.ask("You know that thing?", "> recall brass key", "> say At the old mill!")
+        shown = self.why().split("Recalled")[1].split("Word for word")[0]
+        assert "memory 3" in shown
+        assert "I lost a brass key at the old mill." in shown
+        assert "why: > recall" in shown
+
     def test_every_search_is_an_event_with_who_asked_for_it(self):
         self.say(*FACTS, *CHATTER)
         self.ask("Who was it?", "> recall the brass key", "> say You lost it.")

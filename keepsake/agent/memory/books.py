@@ -17,7 +17,7 @@ from keepsake.agent.memory.telling import Shown, states
 from keepsake.agent.runtime import Runtime
 from keepsake.agent.surroundings import AgentRef, Body, identity_of, is_agent, name_of, people_near
 from keepsake.archive.log import Archive
-from keepsake.archive.privacy import NOBODY, Audience, PrivateWords
+from keepsake.archive.privacy import NO_PRIVATE_WORDS, Audience, PrivateWords
 from keepsake.archive.records import Memory
 from keepsake.books.entries import JournalEntry, prompt_lines
 from keepsake.books.files import Owner
@@ -137,7 +137,7 @@ class Books:
             """Leave out entries that the window covers, and private entries."""
             numbers = entry.memories
             shown = first and numbers and numbers[-1] >= first
-            return not shown and private.may_hear(numbers, audience=NOBODY)
+            return not shown and private.may_hear(numbers, audience=NO_PRIVATE_WORDS)
 
         now = services.clock.now()
         tokens = services.tokens
@@ -166,7 +166,7 @@ class Books:
             services.clock.now(),
             services.tokens,
             partial(hears, audience=audience),
-            lambda numbers: not hears(numbers, audience=NOBODY),
+            lambda numbers: not hears(numbers, audience=NO_PRIVATE_WORDS),
             first,
             states=lambda words, name: states(words, (name, self._name)),
             summed_up=Shown(needs.summaries).says,

@@ -14,7 +14,7 @@ from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.memory.search_results import SearchResult
 from keepsake.agent.runtime import Runtime
 from keepsake.agent.surroundings import AgentRef
-from keepsake.archive.privacy import NOBODY, Audience
+from keepsake.archive.privacy import NO_PRIVATE_WORDS, Audience
 from keepsake.archive.records import Memory
 from keepsake.books.notes import NoteBook
 from keepsake.errors import IndexUnavailable
@@ -81,8 +81,8 @@ class Recaller:
         text: str,
         *,
         purpose: RecallPurpose = RecallPurpose.THOUGHT,
-        scene: bool = False,
-        audience: Audience = NOBODY,
+        unprompted: bool = False,
+        audience: Audience = NO_PRIVATE_WORDS,
         asker: Person | None = None,
     ) -> SearchResult | None:
         """Run :meth:`recall_blocking` in a worker thread, with the time limit of a thought.
@@ -101,7 +101,7 @@ class Recaller:
             text,
             purpose=purpose,
             seconds=wait,
-            scene=scene,
+            unprompted=unprompted,
             audience=audience,
             asker=asker,
         )
@@ -121,8 +121,8 @@ class Recaller:
         purpose: RecallPurpose = RecallPurpose.BUILDER,
         seconds: float = BUILDER_SECONDS,
         limit: int = 0,
-        scene: bool = False,
-        audience: Audience | None = NOBODY,
+        unprompted: bool = False,
+        audience: Audience | None = NO_PRIVATE_WORDS,
         asker: Person | None = None,
     ) -> SearchResult | None:
         """Find what bears on ``text`` outside the window; blocks.
@@ -130,7 +130,7 @@ class Recaller:
         Args:
             purpose: What the search is for; logged with it.
             limit: The maximum number of hits; 0 for what a prompt needs of each kind.
-            scene: Whether ``text`` is a scene, in which recent memories count more.
+            unprompted: Whether ``text`` is a scene, as nobody asked: recent memories count more.
             audience: Who may hear the results; None for a builder, who may see all.
             asker: Who said ``text``; None if nobody did.
 
@@ -152,7 +152,7 @@ class Recaller:
             limit=limit,
             kinds=None if limit else {kind: n + EXTRA_HITS for kind, n in most},
             before=before,
-            scene=scene,
+            unprompted=unprompted,
             seconds=seconds * VECTOR_SHARE,
             asker=asker,
             may=lambda document: audience is None or self._may_hear(document, audience),

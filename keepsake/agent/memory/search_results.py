@@ -19,6 +19,7 @@ from keepsake.language.tokens import estimate_tokens
 from keepsake.memory.types import MemoryContext
 from keepsake.prompt.results import RECALLED, RECALLED_NOTHING
 from keepsake.recall.documents import Document, DocumentKind, Hit
+from keepsake.tasks.scene import Excerpt
 
 LONGEST = 300
 LONGEST_SUMMARY = 450
@@ -145,24 +146,30 @@ def line_of(document: Document, most: int = LONGEST_SUMMARY) -> str:
     return f"{_when(document.time, document.place)} {shorten(text, longest)} ({numbers})"
 
 
-def result_line(found: SearchResult | None, words: str) -> str:
-    """Return the result of the verb `recall`: one line with the best of each kind."""
+def result_line(found: SearchResult | None, words: str) -> Excerpt:
+    """Return the result of the verb `recall`: one line with the best of each kind.
+
+    It has the numbers of the memories that it shows, whether they bear on ``words`` or not.
+    """
     if found is None:
-        return "You cannot remember just now; try again later"
+        return Excerpt((), "You cannot remember just now; try again later")
     if not found.hits:
-        return f"{RECALLED_NOTHING}{shorten(words, 80)}"
+        return Excerpt((), f"{RECALLED_NOTHING}{shorten(words, 80)}")
     memories, notes, summaries = map(
         found.of, (DocumentKind.MEMORY, DocumentKind.NOTE, DocumentKind.SUMMARY)
     )
     hits = [*memories[:3], *notes[:2], *summaries[:1], *memories[3:]]
-    parts = []
+    parts = list[str]()
+    numbers = set[int]()
     room = LONGEST_RESULT - len(RECALLED)
     for hit in hits:
         part = line_of(hit.document, BRIEF)
         if (room := room - len(part) - 2) < 0:
             break
         parts.append(part)
-    return f"{RECALLED}{'; '.join(parts)}"
+        if hit.document.kind is DocumentKind.MEMORY:
+            numbers.add(hit.document.first)
+    return Excerpt(tuple(sorted(numbers)), f"{RECALLED}{'; '.join(parts)}")
 
 
 def scene_query(context: MemoryContext, place: str, present: Sequence[str]) -> str:

@@ -23,7 +23,7 @@ from keepsake.agent.memory.recaller import Recaller
 from keepsake.agent.memory.search_results import SearchResult
 from keepsake.agent.plans import Plans, may_show
 from keepsake.agent.runtime import Runtime
-from keepsake.archive.privacy import NOBODY, Audience, is_private
+from keepsake.archive.privacy import NO_PRIVATE_WORDS, Audience, is_private
 from keepsake.archive.records import Memory
 from keepsake.books.kept_lines import PINNED_LIMIT, Commitment, CommitmentKind
 from keepsake.books.plans import Plan, PlanState, read_plan
@@ -34,6 +34,10 @@ from keepsake.language.perception import for_prompt, shorten
 from keepsake.logs import Subsystem, get_logger
 from keepsake.prompt import results
 from keepsake.prompt.verbs import ANSWERS, PRIVATE, Command
+from keepsake.tasks.scene import Excerpt
+
+type Tool = Callable[[Command, str], str | Excerpt]
+"""Carries out a command at a place, and returns its result in a line; blocks."""
 
 log = get_logger(Subsystem.TOOLS)
 
@@ -60,7 +64,7 @@ class Known:
         plan: The number of the plan that is the reason for the answer; 0 for another reason.
     """
 
-    audience: Audience = NOBODY
+    audience: Audience = NO_PRIVATE_WORDS
     plan: int = 0
 
     def has_plan(self, plan: Plan) -> bool:
@@ -126,26 +130,33 @@ class MemoryTools:
             A Deferred that fires on the reactor thread when the result is in the memory.
         """
 
-        def archive(result: str | Failure) -> None:
-            text = f"You tried to {command.line}: it failed"
-            if isinstance(result, str):
-                text = result
-            elif isinstance(result.value, KeepsakeError):
-                text = f"You tried to {command.line}: {result.value}"
-            else:
-                told = "A tool call failed"
-                name = self.memory.name
-                log.error(told, agent=name, command=command.line, exc_info=result.value)
-            text = text.replace(redact, "…") if redact else text
+        def archive(result: str | Excerpt | Failure) -> None:
+            found = self._outcome(command, result)
+            text = found.text.replace(redact, "…") if redact else found.text
             line = shorten(" ".join(text.split()), search_results.LONGEST_RESULT)
-            done = isinstance(result, str)
+            done = not isinstance(result, Failure)
             what = Result(verb=command.verb, act=act, done=done, shown=line)
-            rests_on = (act,) if act else ()
+            rests_on = (*found.numbers, act) if act else found.numbers
             self.memory.remember(what, place=place, rests_on=rests_on, witnesses=witnesses)
 
+        if command.verb == KnownVerb.RECALL:
+            self.recaller.read_names()
         tool = self._tool(command, to, act, known=known, witnesses=witnesses, opens=opens)
         given = self._with_source(command, seen) if command.verb in WRITES else command
         return self._services.in_thread(lambda: tool(given, place), TOOL_SECONDS).addBoth(archive)
+
+    def _outcome(self, command: Command, result: str | Excerpt | Failure) -> Excerpt:
+        """Return what a tool call brought, with the memories that it shows; log a bug."""
+        if isinstance(result, Excerpt):
+            return result
+        if isinstance(result, str):
+            return Excerpt((), result)
+        if isinstance(result.value, KeepsakeError):
+            return Excerpt((), f"You tried to {command.line}: {result.value}")
+        told = "A tool call failed"
+        name = self.memory.name
+        log.error(told, agent=name, command=command.line, exc_info=result.value)
+        return Excerpt((), f"You tried to {command.line}: it failed")
 
     def _tool(
         self,
@@ -156,7 +167,7 @@ class MemoryTools:
         known: Known,
         witnesses: tuple[PersonId, ...] | None,
         opens: tuple[int, ...],
-    ) -> Callable[[Command, str], str]:
+    ) -> Tool:
         """Return the method that executes a command; the arguments are those of :meth:`perform`."""
         if command.verb == KnownVerb.PROMISE:
             # Else it rests on the newest words of that person, which may be private.
@@ -168,7 +179,7 @@ class MemoryTools:
             return partial(self._answer, to=to, act=act)
         if command.verb in _NAMING_KEPT:
             return partial(getattr(self, f"_{command.verb}"), known=known)
-        tool: Callable[[Command, str], str] = getattr(self, f"_{command.verb}")
+        tool: Tool = getattr(self, f"_{command.verb}")
         return tool
 
     def _with_source(self, command: Command, seen: int) -> Command:
@@ -220,9 +231,12 @@ class MemoryTools:
     def _unpin(self, command: Command, _place: str) -> str:
         return f"{results.UNPINNED}{self.books.pinned.remove(command.argument, only_own=True)}"
 
-    def _recall(self, command: Command, _place: str) -> str:
+    def _recall(self, command: Command, _place: str) -> Excerpt:
         recalled = self.recaller.recall_blocking(
-            command.argument, purpose=RecallPurpose.AGENT, seconds=TOOL_SECONDS
+            command.argument,
+            purpose=RecallPurpose.AGENT,
+            seconds=TOOL_SECONDS,
+            audience=NO_PRIVATE_WORDS,
         )
         return search_results.result_line(recalled, command.argument)
 

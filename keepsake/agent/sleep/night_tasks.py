@@ -18,7 +18,7 @@ from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.plans import lines_of
 from keepsake.agent.runtime import Runtime
 from keepsake.agent.sleep.night import Figures, NightAsk, NightTask
-from keepsake.archive.privacy import NOBODY, is_private, redacted
+from keepsake.archive.privacy import NO_PRIVATE_WORDS, is_private, redacted
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.archive.transcript import about_memory
 from keepsake.books.entries import EntryOrigin, Rater
@@ -105,7 +105,7 @@ class NightWork:
 
     def _is_public(self, numbers: Sequence[int]) -> bool:
         """Return whether everybody may hear a text based on these memories."""
-        return self._memory.private.may_hear(numbers, audience=NOBODY)
+        return self._memory.private.may_hear(numbers, audience=NO_PRIVATE_WORDS)
 
     def consolidate(self, ask: NightAsk) -> Figures:
         """Write journal entries about all memories since the last night, in pieces that fit.

@@ -25,7 +25,7 @@ from keepsake.agent.runtime import PROFILE, Runtime
 from keepsake.agent.surroundings import AgentRef, Body
 from keepsake.agent.turns.prompting import BuiltPrompt, SupposedTurn, suppose
 from keepsake.agent.turns.scene import available_verbs
-from keepsake.archive.privacy import NOBODY
+from keepsake.archive.privacy import NO_PRIVATE_WORDS
 from keepsake.errors import KeepsakeError, ModelUnavailable
 from keepsake.events.values import RecallPurpose
 from keepsake.models.profiles import ModelProfile
@@ -160,7 +160,7 @@ async def ask_aside(
         tools,
         services,
         purpose=RecallPurpose.INTERVIEW,
-        audience=NOBODY,
+        audience=NO_PRIVATE_WORDS,
         without=without,
     )
     remembered = tools.memory.memory.context()

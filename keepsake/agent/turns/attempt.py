@@ -53,9 +53,10 @@ class Attempt:
         return any(act.command is not None and act.command.verb in SPEECH for act in self.acts)
 
     @property
-    def looked_up(self) -> bool:
-        """Whether a part brings a result that the model should see in the same turn."""
-        return any(act.command is not None and act.command.verb in LOOKUPS for act in self.acts)
+    def looked_up(self) -> tuple[int, ...]:
+        """The numbers of acts whose results the model should see in the same turn."""
+        done = ((act.command, act.memory_number) for act in self.acts)
+        return tuple(n for command, n in done if command is not None and command.verb in LOOKUPS)
 
     @property
     def vetoed(self) -> bool:
@@ -135,7 +136,7 @@ def thought_of(
     sent = attempt.sent
     answer = sent.answer if sent else None
     costs = sent.costs if sent else attempt.too_large
-    done = [(act.command, act.memory) for act in attempt.acts if act.command is not None]
+    done = [(act.command, act.memory_number) for act in attempt.acts if act.command is not None]
     refusals = [act.refusal for act in attempt.acts if act.refusal]
     return Thought(
         agent=name,
@@ -143,7 +144,7 @@ def thought_of(
         priority=impulse.priority,
         outcome=outcome,
         source=impulse.source,
-        cause=impulse.memory,
+        cause=impulse.memory_number,
         attempt=attempt.number,
         prompt=sent.request.prompt if sent else "",
         sections=costs.sections if costs else {},

@@ -10,7 +10,13 @@ from keepsake.agent.attention import ANSWERED, IDLE, Impulse, ImpulseKind
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.surroundings import Body, identity_of, name_of, people_near
 from keepsake.archive.message_types import BY_RULE, MessageType
-from keepsake.archive.privacy import NOBODY, Audience, PrivateWords, is_private, is_redacted
+from keepsake.archive.privacy import (
+    NO_PRIVATE_WORDS,
+    Audience,
+    PrivateWords,
+    is_private,
+    is_redacted,
+)
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.happening import Manner, Person
 from keepsake.tasks.conversation import asks
@@ -28,15 +34,18 @@ class TurnContext:
         answered: Whether an earlier answer covered the impulse.
         without: The numbers of memories that the prompt leaves out, with all that rests on them:
             for a question outside the game.
+        looked_up: The numbers of this turn's own acts, such as ``> recall``, whose results its
+            next prompt shows.
     """
 
     impulse: Impulse
     partner: Person | None = None
     whispered: bool = False
-    audience: Audience = NOBODY
+    audience: Audience = NO_PRIVATE_WORDS
     words: str = ""
     answered: bool = False
     without: frozenset[int] = frozenset()
+    looked_up: tuple[int, ...] = ()
 
 
 UNPROMPTED = TurnContext(IDLE)
@@ -77,7 +86,7 @@ def context_of(agent: Body, impulse: Impulse, memory: MemoryComponent) -> TurnCo
     whispered = any(map(is_private, waiting.memories))
     alone = frozenset({impulse.source_id} - {""})
     audience = alone if whispered else frozenset(map(identity_of, people_near(agent)))
-    answered = 0 < impulse.memory <= waiting.since
+    answered = 0 < impulse.memory_number <= waiting.since
     return TurnContext(impulse, impulse.person, whispered, audience, waiting.words, answered)
 
 
@@ -103,7 +112,7 @@ def _context_of_plan(agent: Body, impulse: Impulse) -> TurnContext:
     if partner is not None and partner.id not in confided:
         partner = None
     # Without anybody who may know, the prompt holds no private words: what is done is seen.
-    audience = NOBODY if partner is None else frozenset({partner.id})
+    audience = NO_PRIVATE_WORDS if partner is None else frozenset({partner.id})
     return TurnContext(impulse, partner, whispered=True, audience=audience)
 
 
@@ -134,7 +143,7 @@ def renewed(
     """
     now = context_of(agent, impulse, memory)
     if impulse.kind is ImpulseKind.PLAN:
-        return now
+        return replace(now, looked_up=context.looked_up)
     if now.partner is None or context.partner is None:
         return replace(context, impulse=impulse)
     return replace(
@@ -160,7 +169,7 @@ def unanswered(
     for memory in reversed(window):
         said = memory.said
         # A deed that replied to the words of this impulse has answered only a part of them.
-        left = memory.event == MessageType.DEED and memory.number > impulse.memory
+        left = memory.event == MessageType.DEED and memory.number > impulse.memory_number
         to = said.listener if said is not None and not left else None
         if memory.event == MessageType.COURTESY and not left:  # a gesture by rule answers, too
             to = memory.addressee
@@ -172,7 +181,7 @@ def unanswered(
         for memory in window
         if memory.number > since
         and memory.number not in passed_over
-        and (memory.number == impulse.memory or _is_from(memory, person))
+        and (memory.number == impulse.memory_number or _is_from(memory, person))
     )
     words = (speech.words for memory in waiting if (speech := memory.heard) is not None)
     return Unanswered(waiting, " ".join(words), since)

@@ -17,6 +17,9 @@ from keepsake.recall.fusion import BY_WORDS
 from keepsake.tasks.conversation import excerpt
 from keepsake.tasks.scene import Excerpt
 
+MOST_TOLD = 2
+"""The most lines of :func:`told_lines`. A small model is slow to read, and follows few lines."""
+
 type KnownAs = Callable[[Person], str]
 """Returns the name by which a prompt calls somebody from an old memory."""
 
@@ -64,6 +67,9 @@ def told_lines(
 ) -> tuple[Excerpt, ...]:
     """Return what others said in the memories that were found, for the prompt of a small model.
 
+    There are at most :data:`MOST_TOLD` lines, the best ones. The prompt shows all of them, and its
+    answer rests on them.
+
     A small model says such a line as if it were its own. So a question about the agent itself is
     not shown what others said, and a question about the partner only what the partner said, except
     of people whom it names.
@@ -86,18 +92,21 @@ def told_lines(
         if whom is Whom.ANYBODY or named or (own and whom is Whom.ASKER):
             line = f'{known_as(said.speaker)} said, "{said.words}"'
             lines.append(Excerpt((hit.document.first,), line))
-    return tuple(lines)
+    return tuple(lines[:MOST_TOLD])
 
 
 def _same_talk(memory: Memory, around: Iterable[Memory]) -> list[Memory]:
     """Return the memory with consecutive ones of the same talk, at most three on each side.
 
-    A line between other people ends the talk.
+    A line between other people ends the talk, and so does one whose private words are left out: an
+    answer would rest on it, and be private.
     """
     talk = {
         each.number: each
         for each in around
-        if abs(each.time - memory.time) <= SAME_SCENE and _same_people(each, memory)
+        if abs(each.time - memory.time) <= SAME_SCENE
+        and _same_people(each, memory)
+        and not is_redacted(each)
     }
     after = takewhile(talk.__contains__, range(memory.number + 1, memory.number + 4))
     before = takewhile(talk.__contains__, range(memory.number - 1, memory.number - 4, -1))

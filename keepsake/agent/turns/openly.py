@@ -23,7 +23,7 @@ from keepsake.agent.turns.attempt import AttemptState
 from keepsake.agent.turns.context import TurnContext
 from keepsake.agent.turns.prompting import BuiltPrompt, prompt_of
 from keepsake.agent.turns.scene import available_verbs
-from keepsake.archive.privacy import NOBODY
+from keepsake.archive.privacy import NO_PRIVATE_WORDS
 from keepsake.happening import KnownVerb
 from keepsake.models.profiles import ModelProfile
 from keepsake.ports import Generation, GenerationRequest
@@ -47,8 +47,8 @@ def private_acts(context: TurnContext, state: AttemptState) -> tuple[int, ...]:
     answers_open_words = bool(context.words) and not context.whispered
     if not answers_open_words or state.basis.confidants is None:
         return ()
-    acts = (act for act in state.acts if act.command is not None and act.memory)
-    return tuple(act.memory for act in acts if act.command and act.command.verb in _OPENED)
+    acts = (act for act in state.acts if act.command is not None and act.memory_number)
+    return tuple(act.memory_number for act in acts if act.command and act.command.verb in _OPENED)
 
 
 class OpenQuestion:
@@ -76,7 +76,7 @@ class OpenQuestion:
         seen: int,
         opens: tuple[int, ...],
     ) -> None:
-        self.context = replace(context, audience=NOBODY)
+        self.context = replace(context, audience=NO_PRIVATE_WORDS)
         self._body = body
         self._state = state
         self._tools = tools

@@ -68,7 +68,7 @@ def prompt_of(
     shown = tools.selected(recalled, form.beside(scene))
     nearest = recalled.numbers if recalled is not None else ()
     scene = with_recalled(scene, agent, context, tools, shown, nearest=nearest)
-    basis = made_from(tools, shown)
+    basis = made_from(tools, shown, scene.found)
     if not tools.has_memory:
         scene, basis = present_only(scene, basis)
     private = {m.number for m in scene.window if is_private(m) and not is_redacted(m)}

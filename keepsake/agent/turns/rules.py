@@ -23,7 +23,7 @@ from keepsake.tasks.fallback import FallbackLine, answer
 def basis_of_rule(impulse: Impulse, recalled: SearchResult | None) -> Basis:
     """Return what a reply by rule rests on: the words that it answers, and what was recalled."""
     hits = recalled.of(DocumentKind.MEMORY) if recalled else []
-    numbers = {hit.document.first for hit in hits} | {impulse.memory}
+    numbers = {hit.document.first for hit in hits} | {impulse.memory_number}
     return Basis(rests_on=tuple(sorted(numbers - {0})))
 
 
@@ -56,7 +56,7 @@ def reply_by_rule(
     scores = {hit.document.first: hit.score for hit in hits}
     lines = [FallbackLine(text) for text in open_lines(str(agent.db.profile or ""))]
     for each in (*(hit.document.memory() for hit in hits), *window):
-        told = each.heard if each.number < context.impulse.memory else None
+        told = each.heard if each.number < context.impulse.memory_number else None
         if told is not None and told.speaker.is_same(partner):
             score = scores.get(each.number, 0.0)
             whole = told.words == told.shown

@@ -37,16 +37,19 @@ from keepsake.agent.turns.context import (
     unanswered,
 )
 from keepsake.agent.turns.excerpts import excerpts_of, people_known, told_lines
-from keepsake.archive.privacy import NOBODY, PrivateShown
+from keepsake.archive.privacy import NO_PRIVATE_WORDS, PrivateShown, is_redacted
 from keepsake.archive.records import Memory
 from keepsake.archive.transcript import day_and_time
 from keepsake.events.types import Recalled
-from keepsake.events.values import RecallPurpose
-from keepsake.happening import KnownVerb, PersonId
+from keepsake.events.values import RecalledKind, RecallPurpose
+from keepsake.happening import KnownVerb, PersonId, Result
 from keepsake.memory.types import MemoryContext
 from keepsake.prompt.verbs import ANSWERS, NAMING, VERBS, WORDS, Options, Takes, Verb
 from keepsake.recall.documents import DocumentKind
 from keepsake.tasks.scene import Scene
+
+BY_TOOL = f"> {KnownVerb.RECALL}"
+"""The reason in a thought's event for what the agent itself searched for: it has no score."""
 
 
 def recall_for_turn(
@@ -64,7 +67,7 @@ def recall_for_turn(
     return tools.recaller.recall(
         context.words or scene_query(tools.memory.memory.context(), place_of(agent), here),
         purpose=purpose or own,
-        scene=not context.words,
+        unprompted=not context.words,
         audience=context.audience,
         asker=context.partner if context.words else None,
     )
@@ -162,6 +165,7 @@ def scene_of(
         invitation=invitation.line if invitation is not None else "",
         earlier=waiting.memories[-1].line if late and waiting.memories else "",
         answers=_answered(tools, context, waiting),
+        found=_found_in(window, context.looked_up),
         private=tuple(sorted(may.numbers)),
         whispered=context.whispered,
         openly=until is not None,
@@ -169,26 +173,34 @@ def scene_of(
     )
 
 
-def made_from(tools: MemoryTools, recalled: SearchResult) -> Mapping[str, Any]:
-    """Return what a prompt is made from, as fields of the thought's event."""
+def made_from(
+    tools: MemoryTools, recalled: SearchResult, found: Sequence[int] = ()
+) -> Mapping[str, Any]:
+    """Return what a prompt is made from, as fields of the thought's event.
+
+    ``found``: The numbers of the memories that the agent found by ``> recall`` in this turn.
+    """
     remembered = tools.memory.memory.context()
     longterm = remembered.longterm
     covered = remembered.recent.last if remembered.recent else 0
+    sources = [
+        Recalled(
+            kind=hit.document.kind.label,
+            n=hit.document.number,
+            title=hit.document.title,
+            score=round(hit.score, 4),
+            why="; ".join(hit.reasons),
+        )
+        for hit in recalled.hits
+    ]
+    only_found = (number for number in found if number not in recalled.numbers)
+    sources += [Recalled(kind=RecalledKind.MEMORY, n=n, why=BY_TOOL) for n in only_found]
     return {
         "longterm": longterm.last if longterm else 0,
         "recent": covered,
         "total": remembered.window[-1].number if remembered.window else covered,
         "compaction": remembered.compaction,
-        "recalled": [
-            Recalled(
-                kind=hit.document.kind.label,
-                n=hit.document.number,
-                title=hit.document.title,
-                score=round(hit.score, 4),
-                why="; ".join(hit.reasons),
-            )
-            for hit in recalled.hits
-        ],
+        "recalled": sources,
     }
 
 
@@ -235,7 +247,7 @@ def with_recalled(
         agent,
         tools.memory.private.without(context.without),
         tools.shown_from,
-        context.audience if context.whispered else NOBODY,
+        context.audience if context.whispered else NO_PRIVATE_WORDS,
         PageNeeds(_partner_id(context), (scene.longterm, scene.recent), nearest, shown),
     )
     return replace(
@@ -304,8 +316,18 @@ def _answered(tools: MemoryTools, context: TurnContext, waiting: Unanswered) -> 
     plan = context.impulse.plan
     due = tools.plans.named(plan) if tools.plans and plan else None
     since = due.since if due is not None else 0
-    numbers = {each.number for each in waiting.memories} | {context.impulse.memory, since}
+    numbers = {each.number for each in waiting.memories} | {context.impulse.memory_number, since}
     return tuple(sorted(numbers - {0}))
+
+
+def _found_in(window: Sequence[Memory], acts: Collection[int]) -> tuple[int, ...]:
+    """Return the numbers of the memories that the results of these own acts show."""
+    results = (
+        each
+        for each in window
+        if isinstance(each.what, Result) and each.what.act in acts and not is_redacted(each)
+    )
+    return tuple(sorted({number for each in results for number in each.rests_on}.difference(acts)))
 
 
 def _surroundings(

@@ -199,6 +199,8 @@ class Turn:
             await self._ask_openly()
             if not last.looked_up:
                 return
+            looked_up = (*self._context.looked_up, *last.looked_up)
+            self._context = replace(self._context, looked_up=looked_up)
 
     def drop(self) -> None:
         """Cancel the turn. If an answer still arrives, it is dropped."""

@@ -310,7 +310,7 @@ class AgentMixin(CharacterMixin):
                 mind.sleeper.notice(event)
                 return
         if self._may_react(line, speaker, heard.kind, event.kind):
-            mind.thinker.notice(replace(event, memory=number))
+            mind.thinker.notice(replace(event, memory_number=number))
         mind.sleeper.notice(event)
 
     def _perceive_result(
@@ -330,7 +330,7 @@ class AgentMixin(CharacterMixin):
                 return  # the words are said in another way, or the actor says that they were not
             line = f"{f'You tried to {command.verb} {command.argument}'.rstrip()}: {line}"
         what = Result(
-            verb=command.verb, act=act.memory, done=kind != MessageType.FAILURE, shown=line
+            verb=command.verb, act=act.memory_number, done=kind != MessageType.FAILURE, shown=line
         )
         happening = act.happening
         mind.memory.remember(what, place=place_of(self), event=kind, happening=happening)

@@ -173,9 +173,9 @@ def answers_room(agent: Body, player: CharacterObject, now: float) -> bool:
 
 
 def may_join_in(agent: Any, player: Any, now: float) -> bool:
-    """Whether this agent may think about what a player says or does to nobody.
+    """Whether this agent may think about what a player says or does to nobody, or to somebody else.
 
-    One agent of a room does, so that a line costs one call of the model. The others remember it.
+    One agent of a room may, so that a line costs one call of the model. The others remember it.
     """
     return _listener_to(player, agent.location, now)[0] is agent
 

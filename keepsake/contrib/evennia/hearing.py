@@ -142,6 +142,8 @@ def happens(what: What, **facts: Unpack[MemoryFacts]) -> Iterator[str]:
         happening = Happening(new_id(), what, facts)
     else:
         happening = Happening(act.happening, what, MemoryFacts(**{**act.facts, **facts}))
+        if isinstance(what, Speech) and act.has_words(what.words):
+            happening.perceived = act.perceived  # `say` may have shown them to some agents already
     _now.append(happening)
     try:
         yield happening.id

@@ -99,8 +99,10 @@ class Room:
         self.attention.ended(self.now, spoke=True)
         if impulse is not None and impulse.kind in DIRECT:
             assert impulse.source in self.here
-            assert impulse.memory > self.covered.get(impulse.source, 0), "it was answered before"
-            self.covered[impulse.source] = impulse.memory
+            assert impulse.memory_number > self.covered.get(impulse.source, 0), (
+                "it was answered before"
+            )
+            self.covered[impulse.source] = impulse.memory_number
 
 
 @given(st.integers(0, 1000), _STEPS)

@@ -11,7 +11,7 @@ import pytest
 from keepsake.archive import log as archive_module
 from keepsake.archive import privacy_cache
 from keepsake.archive.log import Archive
-from keepsake.archive.privacy import NOBODY, PrivateWords, is_redacted
+from keepsake.archive.privacy import NO_PRIVATE_WORDS, PrivateWords, is_redacted
 from keepsake.archive.privacy_cache import PrivacyCache
 from keepsake.happening import ME, Manner, Person, Sight, Speech
 from tests.unit.mind.fake_agent import add
@@ -180,15 +180,15 @@ def test_until_they_are_known_all_earlier_memories_are_private(memory, path):
     private = PrivateWords(unread=memory.archive.last_number)
     everybody = frozenset({TOM.id})
     numbers = range(1, memory.archive.last_number + 1)
-    for audience in (NOBODY, everybody, frozenset({TOM.id, ADA.id})):
+    for audience in (NO_PRIVATE_WORDS, everybody, frozenset({TOM.id, ADA.id})):
         assert not any(private.may_hear([number], audience) for number in numbers)
-    assert private.may_hear([0], NOBODY), "a line that rests on no memory"
+    assert private.may_hear([0], NO_PRIVATE_WORDS), "a line that rests on no memory"
     assert private.shares_with(everybody)
     add(memory, 1)
     new = memory.archive.last_number
-    assert private.may_hear([new], NOBODY), "a new memory is known when it is archived"
+    assert private.may_hear([new], NO_PRIVATE_WORDS), "a new memory is known when it is archived"
     private.learn(PrivacyCache(memory.archive, path).read())
-    assert [n for n in numbers if not private.may_hear([n], NOBODY)] == list(expected)
+    assert [n for n in numbers if not private.may_hear([n], NO_PRIVATE_WORDS)] == list(expected)
     assert private.may_hear([10], everybody)
 
 
@@ -218,4 +218,4 @@ def test_one_of_several_who_know_it_shares_it(memory):
     private = PrivateWords.of(memory.archive)
     assert private.shares_with(frozenset({TOM.id}))
     assert not private.shares_with(frozenset({"7-1"}))
-    assert not private.shares_with(NOBODY)
+    assert not private.shares_with(NO_PRIVATE_WORDS)

@@ -31,7 +31,7 @@ def test_questions_for_a_time_prefer_lines_that_tell_one_except_in_scenes():
     found = held, {}, dict.fromkeys(held, 0.5)
     queries = read("When did Tom sell his boat?", [], NOW), read("Who has it?", [], NOW)
     tries = (queries[0], False), (queries[1], False), (queries[0], True)
-    hits = [rank(each, *found, NOW, limit=1, scene=scene) for each, scene in tries]
+    hits = [rank(each, *found, NOW, limit=1, unprompted=scene) for each, scene in tries]
     assert [best.document.first for (best,) in hits] == [1, 2, 2]
 
 
@@ -40,7 +40,7 @@ def test_the_later_memory_comes_first_even_if_the_clock_was_set_back():
     held[2] = held[2]._replace(time=held[1].time - timedelta(hours=1))
     found = held, {}, dict.fromkeys(held, 0.5)
     for scene in (False, True):
-        hits = rank(read("My boat?", [], NOW), *found, NOW, limit=2, scene=scene)
+        hits = rank(read("My boat?", [], NOW), *found, NOW, limit=2, unprompted=scene)
         assert [hit.document.first for hit in hits] == [2, 1]
 
 
@@ -119,7 +119,7 @@ def test_a_gesture_has_one_text_as_own_act_as_perception_and_as_query():
     held = [memory_document(Memory(1, NOW, what), "Tom") for what in (own, mira)]
     texts = {text_of(each, "Tom") for each in held}
     assert texts == {"Tom nods to Tom.", "Mira nods to Tom."}
-    assert read("Mira nods to Tom.", NAMES, NOW, scene=True).meaning == ("Mira nods to Tom.",)
+    assert read("Mira nods to Tom.", NAMES, NOW, unprompted=True).meaning == ("Mira nods to Tom.",)
 
 
 @pytest.mark.parametrize("term", ['"', "a OR b", "col:x", "(", "*", "^", "NEAR", "it's", "", "\0"])

@@ -137,6 +137,18 @@ def test_an_answer_rests_on_what_its_prompt_shows_of_the_past():
     assert prompt_of(scene, Target(form="script")).rests_on == (31, 281)
 
 
+def test_a_dialogue_shows_all_lines_on_which_its_answer_rests():
+    told = tuple(Excerpt((n,), f'Tom said, "Eel {n}."') for n in range(10, 15))
+    prompt = prompt_of(replace(SCENE, told=told), Target(form="dialogue"))
+    shown = tuple(n for n in range(10, 15) if f"Eel {n}." in prompt.rendered.text)
+    assert shown
+    assert prompt.rests_on == shown
+
+
+def test_an_answer_rests_on_what_was_looked_up_in_its_turn():
+    assert prompt_of(replace(SCENE, answers=(281,), found=(7,))).rests_on == (7, 31, 281)
+
+
 def test_only_the_last_message_changes_as_the_talk_goes_on():
     before = texts(prompt_of(SCENE, Target()))
     more = (*WINDOW, heard(282, "say Then it is told.", "", "act"), heard(283, "Anneke nods."))
