@@ -412,7 +412,6 @@ class TestFollowing(DeedsWorld):
         assert self.mira.location is self.room2, "it may not pass the exit, and stops following"
         assert self.mind.actor.leader is None
 
-
     def test_a_place_to_which_it_follows_is_named_and_described_once_where_it_is(self):
         self.room1.db.desc = "A low room around a hearth. It smells of leeks."
         self.room2.db.desc = "A granite quay. Nets hang to dry."

@@ -275,9 +275,7 @@ def test_what_an_agent_did_itself_when_somebody_came_is_not_on_their_page(tmp_pa
     tom = heard.heard.speaker
     came = Deed(actor=tom, verb="go", to=(ME,), shown="Tom is new here; you asked for apples.")
     did = Deed(actor=tom, verb="deed", to=(ME,), shown="Tom brought you a basket of apples.")
-    lines = [
-        line_of(replace(heard, what=what, event=MessageType.DEED)) for what in (came, did)
-    ]
+    lines = [line_of(replace(heard, what=what, event=MessageType.DEED)) for what in (came, did)]
     assert lines[0] is None
     assert lines[1].text == "brought you a basket of apples."
 
