@@ -73,6 +73,14 @@ class SleepConfig(FileSettings):
             return moment
         return datetime.combine(moment.date(), time(), moment.tzinfo) - timedelta(minutes=1)
 
+    def is_missed_night(self, before: datetime, now: datetime) -> bool:
+        """Return whether an agent that was awake before this time would have slept in it.
+
+        That is a time of half a sleep or more, because the server was down or the clock was put
+        forward: the checks are a minute apart.
+        """
+        return self.sleep and now - before >= timedelta(hours=self.sleep_hours / 2)
+
     def wakes_at(self, fell_asleep: datetime) -> datetime:
         """Return when a sleep ends by itself, in the time zone of ``fell_asleep``.
 

@@ -19,13 +19,21 @@ entry that cannot be read is reported. Text in a code fence never belongs to an 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, time
 from enum import StrEnum
+from functools import lru_cache
 from itertools import pairwise
 
-from keepsake.language.perception import MONTHS, for_prompt, one_line, short_day, writable
+from keepsake.language.perception import (
+    MONTHS,
+    for_prompt,
+    one_line,
+    short_day,
+    telling,
+    writable,
+)
 from keepsake.ports import Tokens
 
 MEMORIES_FIELD = "- **memories**: "
@@ -40,6 +48,10 @@ MOST_PEOPLE = 20
 BY_HAND = 5  # importance of an entry that a person wrote without one
 LEAST_SHOWN = 4  # entries of lower importance are never added to a prompt automatically
 _TOO_LONG_IN_A_ROW = 4
+MOST_SHOWN = 6
+"""Most entries of a prompt: more than a reader takes in besides a talk."""
+MOST_OTHERS = 2
+"""How many of them concern neither those who are here nor what is spoken of, if others do."""
 _CITED = 3
 
 _STANDINS = str.maketrans({"[": "(", "]": ")", "<": "‹", ">": "›", "`": "'"})
@@ -280,25 +292,29 @@ def entry_by_memory(entries: Iterable[JournalEntry]) -> dict[int, JournalEntry]:
     return {number: each for each in told for number in each.memories}
 
 
-def prompt_lines(  # noqa: PLR0917 - independent arguments, all needed
+def prompt_lines(
     entries: Iterable[JournalEntry],
     budget: int,
     now: datetime,
     tokens: Tokens,
     may: Callable[[JournalEntry], bool] = lambda _: True,
-    about: str = "",
+    *,
+    about: Collection[str] = (),
+    words: str = "",
 ) -> tuple[str, ...]:
     """Return the journal lines for a prompt, oldest first; fast enough for each thought.
 
-    Entries about one person come first, then the most important, then the newest. An entry is
-    omitted if other entries that may be shown describe all its memories (:func:`entry_by_memory`).
+    Entries about what is spoken of come first, then those about people who are here, then the most
+    important, then the newest. An entry is omitted if other entries that may be shown describe all
+    its memories (:func:`entry_by_memory`).
 
     Args:
         entries: The journal, oldest first.
         budget: The most tokens of all lines together.
         tokens: Counts the tokens.
         may: Returns whether an entry may be shown now.
-        about: The key of that person; empty for nobody.
+        about: The keys of those who are here.
+        words: What is spoken of; empty for nothing.
 
     Returns:
         Lines such as ``[21 Nov, importance 8] Tom told me: "…" (memory 120)``.
@@ -311,7 +327,17 @@ def prompt_lines(  # noqa: PLR0917 - independent arguments, all needed
         if each.importance >= LEAST_SHOWN
         and (each.origin is EntryOrigin.INFERRED or not each.memories or each.id in described)
     ]
-    found.sort(key=lambda each: (about not in each.who if about else True, -each.importance))
+    spoken = telling(words)
+    common = {each.id: len(spoken & _telling(each.text)) for each in found} if spoken else {}
+
+    def concerns(each: JournalEntry) -> bool:
+        """Return whether an entry concerns those who are here, or what is spoken of."""
+        return bool(common.get(each.id)) or not set(about).isdisjoint(each.who)
+
+    found.sort(key=lambda e: (-common.get(e.id, 0), not concerns(e), -e.importance))
+    near = [each for each in found if concerns(each)]
+    others = [each for each in found if not concerns(each)]
+    found = [*near, *(others[:MOST_OTHERS] if near else others)][:MOST_SHOWN]
     left = budget
     missed = 0
     chosen = list[tuple[tuple[int, int], str]]()
@@ -324,6 +350,11 @@ def prompt_lines(  # noqa: PLR0917 - independent arguments, all needed
         elif (missed := missed + 1) == _TOO_LONG_IN_A_ROW:
             break
     return tuple(text for _, text in sorted(chosen))
+
+
+@lru_cache(maxsize=4096)  # the journals of a hundred agents, read for each thought
+def _telling(text: str) -> frozenset[str]:
+    return frozenset(telling(text))
 
 
 def line(entry: JournalEntry, now: datetime) -> str:

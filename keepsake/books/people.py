@@ -24,7 +24,7 @@ from keepsake.books.person_page import PageLine, PersonPage, format_page, parse_
 from keepsake.events.values import Author, MemoryOp
 from keepsake.files import replace_file
 from keepsake.json_lines import in_json, parsed
-from keepsake.language.perception import MONTHS, fit_name, for_prompt, quoted
+from keepsake.language.perception import MONTHS, fit_name, for_prompt, quoted, telling
 from keepsake.names import folder_name
 from keepsake.ports import Tokens
 
@@ -192,10 +192,12 @@ class PromptContext:
     may: May = lambda _: True
     confided: May = lambda _: False  # returns whether nobody else may hear the text
     # the first memory of the window; later lines are in the window already
+    # (its newer words make the last ones before it old)
     before: int | None = None
-    # whether words state something, and whether a summary in the prompt says it already
-    states: Callable[[str, str], bool] = lambda _words, _speaker: True
-    summed_up: Callable[[str], bool] = lambda _: False
+    # the sentences of words that state something, and whether a text in the prompt, or the texts
+    # that are given besides, say it already
+    told: Callable[[str, str], str] = lambda words, _speaker: words
+    is_said: Callable[[str, Sequence[str]], bool] = lambda _words, _texts: False
     of_old: frozenset[str] = frozenset()  # the keys of those whom the agent's profile names
     # the numbers of memories that are near to what is answered, the nearest first
     nearest: Sequence[int] = ()
@@ -274,47 +276,75 @@ class _Quote(NamedTuple):
 
     line: PageLine
     shown: str
+    tells: int = 0  # the number of its telling words, if somebody told it
 
 
 def _quotes(page: PersonPage, how: PromptContext) -> dict[str, list[_Quote]]:
     """Return quotes from a page by kind, in the order of a prompt."""
     quotes: dict[str, list[_Quote]] = {_CONFIDED: [], _TOLD: [], _SEEN: [], _LAST: []}
+    before = how.before or math.inf
     known = [
         each
         for each in page.lines
-        if each.numbers[-1] < (how.before or math.inf)
+        if each.numbers[-1] < before
         and not how.shown.issuperset(each.numbers)
         and how.may(each.numbers)
     ]
-    last = [each for each in known if each.said and not how.confided(each.numbers)][-1:]
+    spoken = [each for each in page.lines if each.said and not how.confided(each.numbers)]
+    # What somebody said before the window is not their last word if the window has newer ones.
+    last = [each for each in spoken[-1:] if each in known]
     today = _day(how.now, how.now)
     for each in known:
+        words = each.text if each.said else f"{page.name} {each.text}"
         if how.confided(each.numbers):
             kind = _CONFIDED
+        elif not _is_needed(each, page, how):
+            continue
         elif not each.said:
             kind = _SEEN
-        elif how.states(each.text, page.name) and not how.summed_up(each.text):
+        elif (told := how.told(each.text, page.name)) and not how.is_said(told, _written(page)):
             kind = _TOLD
+            words = told
         elif each in last:
             kind = _LAST
         else:
             continue
-        words = each.text if each.said else f"{page.name} {each.text}"
         day = _day(each.time, how.now)
         when = "" if day == today else f" ({day})"
-        quotes[kind].append(_Quote(each, quoted(words, _LONGEST_QUOTE) + when))
+        tells = len(telling(words)) if kind is _TOLD else 0
+        quotes[kind].append(_Quote(each, quoted(words, _LONGEST_QUOTE) + when, tells))
     return quotes
 
 
+def _written(page: PersonPage) -> Sequence[str]:
+    """Return what is written on a page beside its list: the paragraph, and what people wrote."""
+    return [page.portrait, *page.by_hand]
+
+
+def _is_needed(line: PageLine, page: PersonPage, how: PromptContext) -> bool:
+    """Return whether a prompt needs a line beside what it says of the person anyway.
+
+    The page's paragraph was written from the lines before it, and the agent's profile says who its
+    neighbours are. Besides, only what bears on the moment is shown.
+    """
+    number = line.numbers[-1]
+    is_in_paragraph = bool(page.portrait) and number <= page.studied
+    is_known = is_in_paragraph or (page.key in how.of_old and line.said)
+    return number in how.nearest or not is_known
+
+
 def _best(quotes: Sequence[_Quote], most: int, how: PromptContext) -> list[_Quote]:
-    """Return the quotes that are nearest to what is answered, else the newest, in their order."""
+    """Return the quotes that are nearest to what is answered, else those that tell most.
+
+    Of equals the newest are best. They are returned in their order.
+    """
     places = {number: place for place, number in enumerate(how.nearest)}
     far = len(places)
 
-    def rank(quote: _Quote) -> tuple[int, int]:
+    def rank(quote: _Quote) -> tuple[int, int, int]:
         """Return the place of a quote, the best first."""
         number = quote.line.numbers[-1]
-        return places.get(number, far), -number
+        return places.get(number, far), -quote.tells, -number
 
     best = set(sorted(quotes, key=rank)[:most])
     return [each for each in quotes if each in best]

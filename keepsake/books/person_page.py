@@ -37,6 +37,7 @@ import frontmatter
 from keepsake.archive.message_types import BY_RULE, RULED, MessageType
 from keepsake.archive.records import Memory
 from keepsake.books.files import time_of
+from keepsake.happening import Deed, KnownVerb
 from keepsake.language.perception import fit_name, for_prompt, telling
 
 MOST_LINES = 80
@@ -145,6 +146,8 @@ def line_of(memory: Memory) -> PageLine | None:
         return PageLine(words, (memory.number,), memory.time, True) if is_mine else None
     if memory.event not in (MessageType.GIVE, *RULED) and not memory.gift_to_me:
         return None
+    if isinstance(memory.what, Deed) and memory.what.verb == KnownVerb.GO:
+        return None  # they only came; what the agent did then is its own deed
     text = for_prompt(memory.text.removeprefix(memory.source), limit=LONGEST_LINE)
     return PageLine(text, (memory.number,), memory.time)
 

@@ -35,8 +35,10 @@ from keepsake.happening import Person
 from keepsake.language.perception import for_prompt, names, shorten
 from keepsake.language.when import When, read_when
 
-LONGEST_PLAN = 200
-"""The most characters of what is meant to be done."""
+LONGEST_PLAN = 400
+"""The most characters of what is meant to be done: an errand of four steps, or five, in words."""
+_LONGEST_TOLD = 80
+"""The most characters of it in the result of a deed, which stands below the deed's own words."""
 MOST_OPEN = 12
 """The most plans that are open or begun. More would crowd a prompt, and nobody means so much."""
 KEPT_ENDED = 20
@@ -137,8 +139,21 @@ class Plan:
     @property
     def line(self) -> str:
         """The plan as a prompt shows it: ``tomorrow 12:00, at The Quay, with Anneke: …``."""
+        return self._line(self.what)
+
+    @property
+    def told(self) -> str:
+        """The plan as the result of a deed tells it: in full only if it is short."""
+        return self._line(self.short)
+
+    @property
+    def short(self) -> str:
+        """The beginning of what is meant to be done; all of it if that is short."""
+        return shorten(self.what, _LONGEST_TOLD)
+
+    def _line(self, what: str) -> str:
         head = self.appointment
-        return f"{head}: {self.what}" if head else self.what
+        return f"{head}: {what}" if head else what
 
     @property
     def appointment(self) -> str:
@@ -215,7 +230,8 @@ def read_plan(
         cure = "Write: plan tomorrow 12:00, <place>, <person>: <what you mean to do>"
         raise NoteRefused("The plan says nothing to do", cure)
     if len(what) > LONGEST_PLAN:
-        raise NoteRefused(f"That is {len(what)} characters", f"Say it in {LONGEST_PLAN}")
+        told = f"That plan has {len(what)} characters, and a plan at most {LONGEST_PLAN}"
+        raise NoteRefused(told, "Say its steps more briefly, or make two plans of them")
     if found.when and found.when.meeting and found.whom is None:
         who = found.when.meeting
         found = replace(found, whom=known.get(who.casefold(), Person(who)))

@@ -9,7 +9,8 @@ its subject came between, and so does a look that showed nothing new. Speech, co
 memories stay unchanged.
 
 No model is asked, and no decision depends on memories after the boundary. While the boundary does
-not move, the masked lines do not change, and a model server finds them in its cache.
+not move, the masked lines do not change, and a model server finds them in its cache. It moves only
+when the prompt changes anyway: in a compaction, and when the budget has no room for the window.
 """
 
 from __future__ import annotations

@@ -77,9 +77,8 @@ class Window:
         self._host = host
         # guards the attributes below
         self._lock = threading.RLock()
-        # the mask ends at this memory; the newest memory when that was last checked
-        self._through = 0
-        self._looked = 0
+        # the mask ends at this memory; None before the first look at the tiers
+        self._through: int | None = None
         # the memories up to the end of the mask, and their masked versions
         self._masked: tuple[tuple[Memory, ...], tuple[Memory, ...]] = ((), ())
         # the last context, and the state that it was made from
@@ -92,12 +91,16 @@ class Window:
     def context(self) -> MemoryContext:
         """Return what is in the prompt now.
 
-        If the budget has no room for the whole window, the oldest lines are not shown. They stay
-        in the window, and are shown again when there is room.
+        If the budget has no room for the whole window, the mask moves on, as the prompt changes
+        anyway. If that is not enough, the oldest lines are not shown. They stay in the window, and
+        are shown again when there is room.
         """
         with self._lock:
             context = self._whole()
             load = self._load(context)
+            if load.used > load.budget and self._mask_more():
+                context = self._whole()
+                load = self._load(context)
             if load.used <= load.budget or load.leaves_no_room:
                 return context
             room = load.budget - load.overhead - load.summaries
@@ -112,7 +115,6 @@ class Window:
         """Unmask everything, after memories came back or all were removed."""
         with self._lock:
             self._through = 0
-            self._looked = 0
 
     def matters(self, memory: Memory) -> bool:
         """Whether a memory is too important to be masked; the mask spares only a few per person."""
@@ -121,18 +123,12 @@ class Window:
     def _whole(self) -> MemoryContext:
         """Return the context with the whole window, masked."""
         tiers = self._tiers.view()
-        last = tiers.last_number
-        if last != self._looked:
-            self._looked = last
-            kept = self._host.config().preserve_memories
-            if last - kept >= self._through + masking.STEP:  # the mask moves on
-                # It never moves back: masked lines stay masked, so the prompt keeps its head.
-                self._through = max(self._through, (last - kept) // masking.STEP * masking.STEP)
-        made_of = (tiers.window, self._through, tiers.state)
+        through = self._masked_through()
+        made_of = (tiers.window, through, tiers.state)
         if made_of != self._made_of:  # mostly the same objects, so the comparison is quick
-            head = tuple(memory for memory in tiers.window if memory.number <= self._through)
+            head = tuple(memory for memory in tiers.window if memory.number <= through)
             if head != self._masked[0]:
-                self._masked = head, masking.mask(head, self._through, self.matters)
+                self._masked = head, masking.mask(head, through, self.matters)
             shown = (*self._masked[1], *tiers.window[len(head) :])
             self._made_of = made_of
             state = tiers.state
@@ -141,9 +137,28 @@ class Window:
             )
         return self._context
 
+    def _masked_through(self) -> int:
+        """Return the last memory of the mask: at first, the one at which a compaction left it.
+
+        So after a restart a prompt begins as it did before.
+        """
+        if self._through is None:
+            self._through = 0
+            made = self._tiers.view().state.time
+            before = (each.number for each in self._tiers.window if made and each.time <= made)
+            self._through = self._most_masked(max(before, default=0))
+        return self._through
+
+    def _mask_more(self) -> bool:
+        """Move the mask on by :data:`masking.STEP` or more; return False if it is not time yet."""
+        through = self._masked_through()
+        last = self._most_masked(self._tiers.last_number) // masking.STEP * masking.STEP
+        self._through = max(through, last)
+        return last > through
+
     def _most_masked(self, last: int) -> int:
         """Return the number of the last memory that may be masked, if ``last`` is the newest."""
-        return max(self._through, last - self._host.config().preserve_memories)
+        return max(self._masked_through(), last - self._host.config().preserve_memories)
 
     def _newest_in(self, shown: Sequence[Memory], room: int) -> tuple[Memory, ...]:
         """Return the newest memories that fit into ``room`` tokens; at least a part of the last."""

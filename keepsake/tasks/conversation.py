@@ -78,7 +78,9 @@ def turns_of(window: Iterable[Memory], later: Later = _says_nothing) -> list[Cha
             continue
         if is_redacted(memory) and not isinstance(memory.what, Speech):
             continue  # that something private was done says nothing without the words
-        passed = [when] if when != shown else _passed(before, memory, later)
+        passed = _passed(before, memory, later)
+        if when != shown:
+            passed.append(when)
         if (passed or not own) and (not turns or turns[-1].role != USER):
             turns.append(ChatTurn(USER, []))
         turns[-1].lines.extend(passed)
@@ -87,6 +89,7 @@ def turns_of(window: Iterable[Memory], later: Later = _says_nothing) -> list[Cha
         lines = turns[-1].lines
         if asks(memory):
             asker = memory.actor
+        views.notice(memory)
         line = own_line(memory, asker) if own else hidden or for_prompt(views.line(memory))
         if own and lines and before is not None and _continues(memory, before, asker):
             lines[-1] = f"{lines[-1]} {line}"  # the first sentence was spoken ahead
@@ -104,21 +107,31 @@ def _passed(before: Memory | None, memory: Memory, later: Later) -> list[str]:
 
 
 class _Views:
-    """Shows the description of each place once.
+    """Shows the description of each place once, and names the places to which the agent followed.
 
     Of a later look at the same place the line has its first sentence, which names the place, and
-    the sentences that are new, such as who is there now.
+    the sentences that are new, such as who is there now. A place that the agent comes to behind
+    somebody, or again, is named with who is there: the prompt describes where the agent is now.
     """
 
     def __init__(self) -> None:
         self._told: dict[str, set[str]] = {}
+        self._follows = False
+
+    def notice(self, memory: Memory) -> None:
+        """Take note of an own act: whether the agent follows somebody from then on."""
+        if memory.is_own and memory.verb in _LEADING:
+            self._follows = memory.verb == KnownVerb.FOLLOW
 
     def line(self, memory: Memory) -> str:
-        """Return the line of a memory, shortened if it is a repeated look."""
+        """Return the line of a memory, shortened if it is a look that tells little new."""
         if not _is_view(memory) or not memory.place:
             return memory.line
-        told = self._told.setdefault(memory.place, set())
         first, *others = sentences(memory.line) or [memory.line]
+        came = isinstance(memory.what, Result) and memory.what.verb == KnownVerb.GO
+        if came and (self._follows or memory.place in self._told):
+            return " ".join([first, *(each for each in others if each.startswith(_WHO_IS_THERE))])
+        told = self._told.setdefault(memory.place, set())
         new = [each for each in others if each not in told]
         told.update(others)
         return " ".join([first, *new])
@@ -132,6 +145,10 @@ def _is_view(memory: Memory) -> bool:
 
 
 _VIEWS = frozenset({KnownVerb.LOOK, KnownVerb.GO, KnownVerb.WALK, KnownVerb.FOLLOW})
+_LEADING = frozenset({KnownVerb.FOLLOW, KnownVerb.STAY})
+"""The verbs that begin and end following."""
+_WHO_IS_THERE = "Here: "
+"""How a look begins the sentence with the people of a place."""
 
 
 def _hidden_whisper(memory: Memory) -> str:

@@ -277,4 +277,4 @@ def intentions_task(
 
     given = {**values, "name": own_name, "most": MOST_PLANS, "longest": LONGEST_PLAN}
     schema = _schema("plans", MOST_PLANS, {"plan": _TEXT, "memories": _NUMBERS})
-    return NightTask("intentions", prompts, lines, given, 600, parse, (), schema)
+    return NightTask("intentions", prompts, lines, given, 900, parse, (), schema)

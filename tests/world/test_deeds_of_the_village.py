@@ -13,6 +13,7 @@ from evennia.utils.ansi import strip_ansi
 from commands.things import find_detail
 from keepsake.agent.surroundings import identity_of
 from keepsake.archive.privacy import is_private
+from keepsake.books.person_page import line_of
 from keepsake.errors import ConfigError
 from tests.world.agents_world import AgentsWorld
 from tests.world.built_world import BuiltWorld, empty_caches, shipped_world
@@ -362,6 +363,7 @@ class TestDeedsAsMemories(DeedsVillage):
         (own,) = [m for m in self.memories("mira") if "you asked for two things" in m.text]
         assert own.importance >= NEWS_IMPORTANCE
         assert news_for(self.agent("mira"), self.agent("joss"), own.time) is None
+        assert line_of(own) is None, "Tom did nothing, so his page has nothing of it"
 
     def test_an_answer_to_a_whisper_is_remembered_as_a_whisper(self):
         self.play("ferry_stage: whisper joss = That is a cork vest, is it not?")

@@ -41,6 +41,13 @@ class TestWriting(JournalWorld):
         [line] = self.mind.books.journal_lines(self.mind.memory.private, past)
         assert "Tom is here." in line
 
+    def test_an_entry_is_shown_until_the_window_has_all_that_it_is_about(self):
+        facts = {"origin": EntryOrigin.TOLD, "now": self.services.clock.now(), "importance": 6}
+        self.journal.write("Tom asks too much.", memories=(3, 9), **facts)
+        self.journal.write("Tom came by.", memories=(5, 9), **facts)
+        (line,) = self.mind.books.journal_lines(self.mind.memory.private, 4)
+        assert "asks too much" in line
+
 
 class TestBuilders(Building, JournalWorld):
     """The builders' command @journal."""

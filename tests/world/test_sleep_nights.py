@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+from datetime import timedelta
 
 from keepsake.agent.sleep.night_tasks import THROUGH
 from keepsake.events.types import Sleep
@@ -153,3 +154,67 @@ class TestCompacting(LadderWorld):
         self.mind.compactions.compact_if_due(asleep=sleeper.may_compact)
         self.wait_for_compaction()
         assert [past.reason for past in self.compactions()] == ["sleep"]
+
+
+class TestMissedNights(NightWorld):
+    """Nights that a stop of the server, or a jump of the clock, cuts short."""
+
+    def asked_once(self):
+        """Return how often the journal and the page of Tom were asked for."""
+        asked = self.asked()
+        return [sum(each in prompt for prompt in asked) for each in ('{"entries"', READ_AGAIN)]
+
+    def restart(self, hours):
+        self.stop_services()
+        self.time.time += timedelta(hours=hours)
+        self.services = self.start_services()
+        self.services.events.emit = self.collect_step
+        self.use_model()
+        assert self.mind.sleeper, "the mind is open, as after a start of the server"
+
+    def test_an_agent_over_whose_night_the_clock_jumped_makes_it_up_once(self):
+        self.use_model()
+        for what in ("eels", "leeks", "plums"):
+            self.type(f"talk mira I like {what}.")
+        self.pass_minutes(2)
+        assert self.steps == []
+        self.restart(9)
+        self.pass_minutes(2)
+        self.wait_for_night()
+        assert not self.mira.db.asleep
+        assert self.steps == ALL
+        assert self.asked_once() == [1, 1]
+        self.restart(1)
+        self.pass_minutes(3)
+        self.wait_for_night()
+        assert self.steps == ALL, "only once"
+
+    def test_a_night_that_a_stop_cuts_short_goes_on_at_the_start(self):
+        self.use_model()
+        gate = self.hold_answers()
+        self.sleeper.fall_asleep("a test said so")
+        self.settle(lambda: bool(self.asked()))
+        gate.set()
+        self.stop_services()
+        self.fake.always("/api/chat", Reply())
+        self.steps.clear()
+        self.restart(0)
+        self.pass_minutes(2)
+        self.wait_for_night()
+        assert self.steps == ALL
+        assert not self.mira.db.night_due
+
+    def test_the_work_of_an_agent_that_wakes_at_its_hour_is_ended(self):
+        self.use_model()
+        gate = self.hold_answers()
+        self.sleeper.fall_asleep("a test said so")
+        self.settle(lambda: bool(self.asked()))
+        self.time.time += timedelta(hours=10)
+        self.clock.advance(60)
+        assert not self.mira.db.asleep
+        gate.set()
+        self.fake.always("/api/chat", Reply())
+        self.wait_for_night()
+        assert self.steps == ALL
+        [tom] = (p for p in self.mind.books.people.all() if p.name == "Tom")
+        assert tom.portrait == "Tom is worried about his brother Ostrey."

@@ -499,6 +499,21 @@ class TestFollowing(DeedsWorld):
         assert self.mira.location is self.room2, "it may not pass the exit, and stops following"
         assert self.mind.actor.leader is None
 
+    def test_a_place_to_which_it_follows_is_named_and_described_once_where_it_is(self):
+        self.room1.db.desc = "A low room around a hearth. It smells of leeks."
+        self.room2.db.desc = "A granite quay. Nets hang to dry."
+        self.ask("Come with me!", "With pleasure.\n> follow Tom")
+        self.char1.execute_cmd("door")
+        self.char1.execute_cmd("inn")
+        prompt = str(self.ask("Well?", "Here we are.")[0])
+        assert "You follow Tom." in prompt
+        assert prompt.count("A granite quay.") == 0, "it was passed"
+        assert prompt.count("A low room around a hearth.") == 1
+        self.ask("Wait here, please.", "As you like.\n> stay\n> go door")
+        self.char1.execute_cmd("door")
+        prompt = str(self.ask("And here?", "It is damp.")[0])
+        assert prompt.count("A granite quay.") == 1
+
 
 class TestPoses(Building, TalkWorld):
     def test_a_gesture_of_an_agent_is_shown_as_everybody_sees_it(self):

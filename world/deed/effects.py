@@ -18,7 +18,7 @@ from keepsake.agent.surroundings import identity_of, is_agent
 from keepsake.archive.message_types import MessageType
 from keepsake.contrib.evennia.hearing import happens, person_of
 from keepsake.contrib.evennia.minds import mind_of
-from keepsake.happening import Deed, Person
+from keepsake.happening import Deed, KnownVerb, Person
 from keepsake.logs import Subsystem, get_logger
 from world.almanac import Almanac
 from world.deed.files import NOWHERE, YOU, DeedStep, WorldDeed
@@ -113,8 +113,11 @@ def _remember(scene: DeedScene, step: DeedStep, deed: WorldDeed) -> None:
         for player in scene.party:
             others = scene.beside(player)
             name = f"{player.key}, together with {others}," if others else player.key
+            # Who only came did nothing: the agent itself greets them, and says so in its memory.
+            came = person in step.says and step.when.is_met_by_coming
+            verb = KnownVerb.GO if came and kind is MessageType.DEED else kind
             things = _given_by(step, deed)
-            what = Deed(actor=person_of(player), verb=kind, objects=things, to=(person_of(agent),))
+            what = Deed(actor=person_of(player), verb=verb, objects=things, to=(person_of(agent),))
             with happens(what, importance=step.importance, about=about):
                 agent.msg((text.replace("{who}", name), {"type": kind}), from_obj=player)
 

@@ -97,6 +97,11 @@ class Conditions(Entry):
     standing: _Standing = Field(default_factory=dict)
     wait: Annotated[float, Field(ge=0, le=1000)] = 0
 
+    @property
+    def is_met_by_coming(self) -> bool:
+        """Whether the player has to do nothing but come near."""
+        return not (self.carry or self.give or self.words or self.whisper)
+
     @model_validator(mode="after")
     def _can_hold(self) -> Conditions:
         if not self.model_fields_set:

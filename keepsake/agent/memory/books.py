@@ -8,12 +8,12 @@ newer ones are read from the archive.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from keepsake.agent.memory.telling import Shown, states
+from keepsake.agent.memory.telling import Shown, told_in
 from keepsake.agent.runtime import Runtime
 from keepsake.agent.surroundings import AgentRef, Body, identity_of, is_agent, name_of, people_near
 from keepsake.archive.log import Archive
@@ -45,13 +45,13 @@ class PageNeeds:
 
     Attributes:
         partner: The identity of the person who is answered, who comes first; empty for nobody.
-        summaries: The summaries of the prompt, whose content is not repeated.
+        texts: The summaries, journal and notes of the prompt, whose content is not repeated.
         nearest: The numbers of memories that are near to what is answered, the nearest first.
         shown: The numbers of memories that the prompt shows elsewhere.
     """
 
     partner: PersonId = ""
-    summaries: Sequence[str] = ()
+    texts: Sequence[str] = ()
     nearest: Sequence[int] = ()
     shown: frozenset[int] = frozenset()
 
@@ -124,24 +124,33 @@ class Books:
         return entry.importance if entry is not None else importance(memory, self._name)
 
     def journal_lines(
-        self, private: PrivateWords, first: int | None, about: str = ""
+        self,
+        private: PrivateWords,
+        first: int | None,
+        about: Collection[PersonId] = (),
+        words: str = "",
     ) -> tuple[str, ...]:
-        """Return the journal entries for a prompt, preferring those about one person.
+        """Return the journal entries for a prompt; those that concern the moment come first.
 
-        ``about``: The identity of the person who is answered; empty if nobody is.
+        Args:
+            private: Which memories are private.
+            first: The first memory of the window; None if there is none.
+            about: The identities of those who are here.
+            words: What is answered; empty for nothing.
         """
         services = self._services
         budget = max(JOURNAL_BUDGET, services.limits.prompt_tokens // SHARE)
 
         def may(entry: JournalEntry) -> bool:
-            """Leave out entries that the window covers, and private entries."""
+            """Leave out entries that the window covers as a whole, and private entries."""
             numbers = entry.memories
-            shown = first and numbers and numbers[-1] >= first
+            shown = first and numbers and numbers[0] >= first
             return not shown and private.may_hear(numbers, audience=NO_PRIVATE_WORDS)
 
         now = services.clock.now()
         tokens = services.tokens
-        return prompt_lines(self.journal.known, budget, now, tokens, may, about)
+        known = self.journal.known
+        return prompt_lines(known, budget, now, tokens, may, about=about, words=words)
 
     def people_lines(
         self,
@@ -168,8 +177,8 @@ class Books:
             partial(hears, audience=audience),
             lambda numbers: not hears(numbers, audience=NO_PRIVATE_WORDS),
             first,
-            states=lambda words, name: states(words, (name, self._name)),
-            summed_up=Shown(needs.summaries).says,
+            told=lambda words, name: told_in(words, (name, self._name)),
+            is_said=lambda words, texts: Shown((*needs.texts, *texts)).says(words),
             nearest=needs.nearest,
             shown=needs.shown,
             # Its profile names its neighbours. A player who takes such a name is a stranger.

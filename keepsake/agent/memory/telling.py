@@ -43,6 +43,16 @@ def states(words: str, names: Iterable[str]) -> bool:
     return not _only_asks(words) and bool(telling(words)) and not is_courtesy(words, names)
 
 
+def told_in(words: str, names: Iterable[str]) -> str:
+    """Return the sentences of words that state something; empty if none does.
+
+    Args:
+        names: The names of speaker and addressees, which a greeting may have.
+    """
+    known = tuple(names)
+    return " ".join(each for each in sentences(words) if states(each, known))
+
+
 def _only_asks(words: str) -> bool:
     return all(map(is_question, sentences(words)))
 

@@ -287,25 +287,25 @@ class MemoryTools:
         plan = read_plan(command.words, now, self.places, people)
         private = None if witnesses is None else frozenset(witnesses)
         made = self.books.plans.add(replace(plan, since=act, private=private), opens=opens)
-        return f"{results.PLANNED}{made.line}"
+        return f"{results.PLANNED}{made.told}"
 
     def _answer(self, command: Command, _place: str, *, to: Person | None, act: int) -> str:
         """Answer an invitation: ``agree`` or ``decline``."""
         if self.appointments is None or to is None:
             raise KeepsakeError("Nobody has asked you to meet")
         plan = self.appointments.settle(to, agrees=command.verb == KnownVerb.AGREE, act=act)
-        return f"{results.DECLINED}{to.name}" if plan is None else f"{results.PLANNED}{plan.line}"
+        return f"{results.DECLINED}{to.name}" if plan is None else f"{results.PLANNED}{plan.told}"
 
     def _done(self, command: Command, _place: str, *, known: Known) -> str:
         plan = self.books.plans.find(command.words, known.has_plan)
         self.books.plans.set_state(plan, PlanState.DONE)
-        return f"{results.PLAN_DONE}{plan.what}"
+        return f"{results.PLAN_DONE}{plan.short}"
 
     def _cancel(self, command: Command, _place: str, *, known: Known) -> str:
         which, _, why = command.words.partition(": ")
         plan = self.books.plans.find(which, known.has_plan)
         self.books.plans.set_state(plan, PlanState.DROPPED, why)
-        return f"{results.PLAN_DROPPED}{plan.what}"
+        return f"{results.PLAN_DROPPED}{plan.short}"
 
     def _basis_of_promise(self, person: Person) -> Memory | None:
         """Return the newest memory of that person and the agent, on which a promise is based."""

@@ -43,7 +43,9 @@ class NightAsk:
     Args:
         ask: Asks the model; None if there is no model.
         limit: How many calls are allowed.
-        woken: Set when the agent wakes, from any thread.
+        woken: Set when somebody wakes the agent, from any thread.
+        late: Set when the night is over by the clock, from any thread. Then each task that is left
+            may ask once.
 
     Attributes:
         calls: How many calls were made.
@@ -51,7 +53,13 @@ class NightAsk:
         refused: The answers that could not be used.
     """
 
-    def __init__(self, ask: Ask | None, limit: int, woken: threading.Event | None = None) -> None:
+    def __init__(
+        self,
+        ask: Ask | None,
+        limit: int,
+        woken: threading.Event | None = None,
+        late: threading.Event | None = None,
+    ) -> None:
         self.calls = 0
         self.prompt_tokens = 0
         self.completion_tokens = 0
@@ -59,11 +67,24 @@ class NightAsk:
         self._ask = ask
         self._limit = limit
         self._woken = woken or threading.Event()
+        self._late = late or threading.Event()
+        self._before = 0  # the calls before the task that runs
+
+    @property
+    def is_late(self) -> bool:
+        """Whether the night is over by the clock."""
+        return self._late.is_set()
 
     @property
     def available(self) -> bool:
         """Whether the limit allows a call now, and the retries if its answer is refused."""
+        if self.is_late and self.calls > self._before:
+            return False
         return self._ask is not None and self.calls + TRIES <= self._limit
+
+    def begin_task(self) -> None:
+        """Begin the next task of the night."""
+        self._before = self.calls
 
     def check(self) -> None:
         """Raise if the night is over; call it before each piece of work.
@@ -132,6 +153,7 @@ class Nights:
         self._tasks = tasks
         self._services = services
         self._woken = threading.Event()
+        self._late = threading.Event()
         self._lock = DeferredLock()  # never two nights at once
 
     @property
@@ -139,36 +161,65 @@ class Nights:
         """Whether a night's work is still running."""
         return bool(self._lock.locked)
 
-    def begin(self, why: str) -> None:
-        """Start the night's work when the agent falls asleep."""
+    def begin(self, why: str, done: Callable[[], object] = lambda: None) -> None:
+        """Start the night's work when the agent falls asleep.
+
+        ``done``: Called when all tasks have run, however little they could do.
+        """
+        self._services.events.emit(Sleep(agent=self._name, op=SleepOp.FALLS_ASLEEP, why=why))
+        self.go_on(done)
+
+    def go_on(self, done: Callable[[], object] = lambda: None) -> None:
+        """Start the work of a night again that the server's stop cut short."""
+        self._late = threading.Event()
+        self._start(done)
+
+    def make_up(self, done: Callable[[], object] = lambda: None) -> None:
+        """Do the work of a night that is over already; each task asks the model at most once."""
+        self._late = threading.Event()
+        self._late.set()
+        self._start(done)
+
+    def _start(self, done: Callable[[], object]) -> None:
         services = self._services
         name = self._name
         ask = None
         config = services.sleeping.current
-        services.events.emit(Sleep(agent=name, op=SleepOp.FALLS_ASLEEP, why=why))
         self._woken = woken = threading.Event()
         self._prepare()
         try:
             ask = services.asker(config.profile, Priority.SLEEP, woken)
         except ConfigError as error:
             log.error("The agent sleeps without a model", agent=name, exc_info=error)
-        work = partial(self._run_tasks, NightAsk(ask, config.calls, woken))
+        work = partial(self._run_tasks, NightAsk(ask, config.calls, woken, self._late))
         night = self._lock.run(services.in_thread, work, _NIGHT_TIMEOUT, services.nights)
+        night.addCallback(lambda whole: done() if whole else None)
         night.addErrback(
             lambda failure: log.error("The night's work failed", agent=name, exc_info=failure.value)
         )
 
-    def end(self, by: str) -> None:
-        """End the night, because ``by`` woke the agent. Work stops before its next piece."""
-        self.close()
+    def end(self, by: str, *, by_itself: bool = False) -> None:
+        """End the night, because ``by`` woke the agent. Work stops before its next piece.
+
+        ``by_itself``: Whether its hour has come. Then each task that is left may ask once: the
+        clock may have been put forward, and the model may be slow.
+        """
+        if by_itself:
+            self._late.set()
+        else:
+            self.close()
         self._services.events.emit(Sleep(agent=self._name, op=SleepOp.WAKES, why=by))
 
     def close(self) -> None:
         """Stop the work, because the server stops or the agent is gone."""
         self._woken.set()
 
-    def _run_tasks(self, ask: NightAsk) -> None:
-        """Run the tasks of one night. If a task fails, log the error and go on."""
+    def _run_tasks(self, ask: NightAsk) -> bool:
+        """Run the tasks of one night. If a task fails, log the error and go on.
+
+        Returns:
+            Whether all tasks have run.
+        """
         name = self._name
         emit = self._services.events.emit
         seconds = self._services.seconds
@@ -176,6 +227,7 @@ class Nights:
             for step, task in self._tasks.items():
                 self.step = step
                 ask.check()
+                ask.begin_task()
                 began = seconds()
                 before = (ask.calls, ask.prompt_tokens, ask.completion_tokens)
                 problem = ""
@@ -203,8 +255,10 @@ class Nights:
                     )
                 )
             log.info("The night's work is done", agent=name, calls=ask.calls)
+            return True
         except NightOver:
             log.info("Woke before the night's work was done; the next night goes on", agent=name)
+            return False
         finally:
             self.step = ""
             for each in ask.refused:

@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from functools import partial
 from pathlib import Path
 
@@ -55,6 +56,8 @@ _LEAST_INSIGHT = 4
 _MOST_INSIGHT = 8
 _USUAL = 5
 """The importance of an insight: minimum, maximum, and default if its entries give none."""
+_LONGEST_ANSWER = 8
+"""How many memories after somebody's last words are read for what the agent answered."""
 _ENTRIES_OF_A_DAY = 24
 _ENTRIES = 60
 _KNOWN = 20
@@ -281,7 +284,9 @@ class NightWork:
             if found is None:
                 return False
             taken = min(task.taken)
-            studied = rest[taken - 1][0] if taken < len(rest) else _last(page.lines)
+            studied = rest[taken - 1][0]
+            if taken == len(rest):  # the page may end with lines that were not read
+                studied = max(studied, _last(page.lines))
             rest = rest[taken:]
             self._books.people.conclude(
                 page.key, partial(_with_portrait, before=portrait, after=found, studied=studied)
@@ -305,20 +310,24 @@ class NightWork:
         if not ask.available or not lines or len(plans.current) >= MOST_OPEN:
             return {}
         services = self._services
+        now = services.clock.now().astimezone()
         sleep = services.sleeping.current
-        now = sleep.evening_before(services.clock.now().astimezone())
+        slept = timedelta(hours=sleep.sleep_hours) if ask.is_late else timedelta()
+        evening = sleep.evening_before(now - slept)
         people = [Person(page.name, page.key) for page in self._books.people.all()]
         values = {
             "persona": self.facts.persona,
-            "today": f"{now:%A} {now.day} {now:%B %Y}",
+            "today": f"{evening:%A} {evening.day} {evening:%B %Y}",
             "known": lines_of(tuple(each for each in plans.current if each.private is None)),
             "usual": self.facts.usual_day,
             "places": sorted(self.facts.places),
         }
         prompts = services.prompts["intentions"].current
-        read = partial(read_plan, now=now, places=self.facts.places, people=people)
+        read = partial(read_plan, now=evening, places=self.facts.places, people=people)
         made = 0
         for draft in ask.do(intentions_task(prompts, self._memory.name, lines, values, read)):
+            if draft.plan.at is not None and draft.plan.at <= now:
+                continue  # the night's work was late
             with suppress(NoteRefused):  # it means to do that already
                 plans.add(
                     replace(draft.plan, since=max(draft.memories, default=0)), by=Author.NIGHT
@@ -345,7 +354,9 @@ class NightWork:
         """
         last = _last(page.lines)
         first = max(page.studied if page.portrait else 0, last - NEWEST) + 1
-        between = [each for each in self._read(first, last + 1) if _is_between(each, page)]
+        between = [
+            each for each in self._read(first, last + _LONGEST_ANSWER) if _is_between(each, page)
+        ]
         public = [each for each in between if self._is_public((each.number,))]
         if public:
             return [(each.number, memory_line(each)) for each in public]

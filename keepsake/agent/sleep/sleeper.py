@@ -40,6 +40,8 @@ log = get_logger(Subsystem.SLEEP)
 
 TICK_SECONDS = 60.0
 """Seconds between two checks whether an agent is tired or has slept enough."""
+SLEEP_ATTRIBUTES = ("asleep", "awake_seconds", "checked_at", "night_due")
+"""The attributes of an agent that belong to its sleep; see :class:`Sleeper`."""
 ITS_HOUR = "its hour"
 _ADDRESSED = (ImpulseKind.ADDRESSED, ImpulseKind.NAMED)
 _TIRED = "yawns, and sets off for home."
@@ -65,8 +67,9 @@ class _Walk:
 class Sleeper:
     """Puts one agent to bed and wakes it, and walks it home or where its routine sends it.
 
-    The time when it fell asleep (``asleep``) and its ``awake_seconds`` are attributes of the agent:
-    they survive a reload and a crash.
+    The time when it fell asleep (``asleep``), its ``awake_seconds``, the time of the last check
+    (``checked_at``) and whether the work of a night waits (``night_due``) are attributes of the
+    agent: they survive a reload and a crash.
 
     Attributes:
         awake_seconds: Seconds since it last slept enough, without those when the server was down.
@@ -87,6 +90,7 @@ class Sleeper:
         self._walk: _Walk | None = None
         self._next = Alarm(services.scheduler)
         self._last_tick = self._last_spoken = services.seconds()
+        self._has_started = False  # whether it was checked since the start
 
     @property
     def asleep(self) -> bool:
@@ -132,12 +136,34 @@ class Sleeper:
         self._last_tick = now
         if agent is None:
             return
+        self._make_up_night(agent)
         if not agent.db.asleep:
             self._tick_awake(agent, passed)
         elif (since := self.fell_asleep) is None:
             agent.db.asleep = clock.now().isoformat()
         elif clock.now() >= self._services.sleeping.current.wakes_at(since):
             self.wake(ITS_HOUR)
+
+    def _make_up_night(self, agent: Body) -> None:
+        """Do the work of a night that was cut short by a stop, or over which the clock jumped."""
+        config = self._services.sleeping.current
+        now = self._services.clock.now()
+        before = time_of(agent.db.checked_at)
+        agent.db.checked_at = now.isoformat()
+        starts = not self._has_started
+        self._has_started = True
+        jumped = before is not None and config.is_missed_night(before, now)
+        if not config.sleep or agent.db.paused or self.nights.working:
+            return
+        if agent.db.asleep and starts and agent.db.night_due:
+            self.nights.go_on(self._night_is_done)
+        elif not agent.db.asleep and ((starts and agent.db.night_due) or jumped):
+            agent.db.night_due = True
+            self.nights.make_up(self._night_is_done)
+
+    def _night_is_done(self) -> None:
+        if (agent := self._body()) is not None:
+            agent.attributes.remove("night_due")
 
     def _tick_awake(self, agent: Body, passed: float) -> None:
         config = self._services.sleeping.current
@@ -271,7 +297,8 @@ class Sleeper:
         show(agent, f"{agent.key} lies down and falls asleep.", "asleep")
         log.info("Falls asleep", agent=agent.key, why=why)
         self._store_awake_seconds(self.awake_seconds)
-        self.nights.begin(why)
+        agent.db.night_due = True  # until its work is done, also after a crash
+        self.nights.begin(why, self._night_is_done)
 
     def wake(self, by: str, *, rested: bool = False) -> bool:
         """Wake because of ``by``, a name or :data:`ITS_HOUR`. Return False if it was not asleep.
@@ -284,7 +311,7 @@ class Sleeper:
             return False
         slept = now - (self.fell_asleep or now)
         agent.attributes.remove("asleep")
-        self.nights.end(by)
+        self.nights.end(by, by_itself=by == ITS_HOUR)
         if rested or by == ITS_HOUR:  # else it goes back to sleep when left alone
             self._store_awake_seconds(0.0)
         told = f"{slept / timedelta(hours=1):.1f} hours"

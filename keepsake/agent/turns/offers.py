@@ -105,7 +105,7 @@ def _just_passed(turn: TurnContext, tools: MemoryTools, partner: Person) -> set[
     window = tools.memory.memory.context().window
     for memory in window:
         is_new = memory.time >= window[-1].time - PAUSE
-        if not (is_new or 0 < turn.impulse.memory < memory.number):
+        if not (is_new or 0 < turn.impulse.memory_number < memory.number):
             continue
         if isinstance(memory.what, Deed) and _is_between(memory, partner):
             found.update(memory.what.objects)

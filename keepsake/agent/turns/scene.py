@@ -243,12 +243,13 @@ def with_recalled(
     }
     excerpts = excerpts_of(recalled, known)
     shown = frozenset(number for each in excerpts for number in each.numbers)
+    texts = (scene.longterm, scene.recent, *scene.journal, *lines[DocumentKind.NOTE])
     people = tools.books.people_lines(
         agent,
         tools.memory.private.without(context.without),
         tools.shown_from,
         context.audience if context.whispered else NO_PRIVATE_WORDS,
-        PageNeeds(_partner_id(context), (scene.longterm, scene.recent), nearest, shown),
+        PageNeeds(_partner_id(context), texts, nearest, shown),
     )
     return replace(
         scene,
@@ -272,13 +273,13 @@ def _with_books(
     private = tools.memory.private.without(context.without)
     # Lines of the window that the budget leaves out are not shown.
     first = tools.shown_from
-    near = map(identity_of, people_near(agent))
+    near = [identity_of(each) for each in people_near(agent)]
     pages = filter(None, map(books.people.known.get, near))
     return replace(
         scene,
         pinned=tuple(books.pinned.shown),
         noticed=tools.memory.commitments.lines(first, lambda number: may.may_hear([number])),
-        journal=books.journal_lines(private, first, _partner_id(context)),
+        journal=books.journal_lines(private, first, near, context.words),
         portraits=tuple(page.portrait for page in pages if page.portrait),
     )
 

@@ -427,7 +427,7 @@ class Turn:
                     found=found,
                     hint=offer.needs if agreed else "",
                     seconds=round(self._services.seconds() - began, 2),
-                    cause=state.impulse.memory,
+                    cause=state.impulse.memory_number,
                 )
             )
             if not agreed:

@@ -15,6 +15,7 @@ from keepsake.agent.attention import Impulse, ImpulseKind
 from keepsake.agent.body import Body, CharacterObject, GameObject
 from keepsake.agent.mind import Mind
 from keepsake.agent.runtime import running, runtime
+from keepsake.agent.sleep.sleeper import SLEEP_ATTRIBUTES
 from keepsake.agent.surroundings import (
     identity_of,
     impulse_of,
@@ -462,7 +463,7 @@ class AgentMixin(CharacterMixin):
     def at_object_post_copy(self, new_obj: Body, **kwargs: Any) -> None:
         """Give a copy its own memory, because two agents cannot write one archive."""
         close_mind(new_obj.id)
-        for name in ("asleep", "awake_seconds", creation.MEMORY_ID):
+        for name in (*SLEEP_ATTRIBUTES, creation.MEMORY_ID):
             new_obj.attributes.remove(name)
         creation.begin_memory(new_obj)
         report(new_obj, MemoryOp.BEGINS)

@@ -47,7 +47,9 @@ class ChatForm(PromptForm):
     def render(self, scene: Scene) -> Prompt:
         """Return the messages; the oldest lines of the window are left out if they do not fit."""
         head = self.lines(self.talk, "system", scene.variables())
-        scene = replace(scene, confided=self._confided(scene))
+        # The plan that is due stands at the end, in full and once.
+        plans = tuple(each for each in scene.plans if not scene.due.startswith(each))
+        scene = replace(scene, confided=self._confided(scene), plans=plans)
         turns = turns_of(map(redacted, scene.window), self._later)
         news = turns.pop().lines if turns and turns[-1].role == USER else []
         last, shown = self._last_message(scene, news)

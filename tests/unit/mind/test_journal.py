@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from keepsake.books.entries import EntryOrigin, Rater, local_day, prompt_lines
+from keepsake.books.entries import MOST_SHOWN, EntryOrigin, Rater, local_day, prompt_lines
 from keepsake.books.journal import Journal, importance
 from tests.sentences import table
 from tests.unit.mind import journals
@@ -74,13 +74,29 @@ def test_the_most_important_entries_are_shown_oldest_first_within_the_budget(jou
     ]
     room = sum(map(WordTokens().of, lines(journal)[:2]))
     assert "Ada came." in lines(journal, room)[1], "of equally important entries the newest"
-    shown = prompt_lines(journal.known, room, NOON, WordTokens(), about="tom")
+    shown = prompt_lines(journal.known, room, NOON, WordTokens(), about={"tom"})
     assert "Tom came." in shown[1], "entries about the asker come first"
     for number in range(30):
         write(journal, f"Tom gave me {number} cups of honey.", 5 + number % 5)
     for budget in (0, 5, 14, 40, 100):
         assert sum(map(WordTokens().of, lines(journal, budget))) <= budget
     assert all("importance 9" in each for each in lines(journal, 40))
+
+
+def test_entries_about_what_is_spoken_of_and_who_is_here_come_first_and_few(journal: Journal):
+    write(journal, "Bob asks too much about a watch.", 5, who=("bob",))
+    write(journal, "Wren gave me green glass.", 4, who=("wren",))
+    for number in range(9):
+        write(journal, f"Anneke told me rope {number}.", 8, who=("anneke",))
+    here = {"bob", "wren"}
+    shown = prompt_lines(journal.known, 500, NOON, WordTokens(), about=here)
+    assert [each.split()[4] for each in shown] == ["Bob", "Wren", "Anneke", "Anneke"]
+    asked = prompt_lines(
+        journal.known, 500, NOON, WordTokens(), about=here, words="Whom did Anneke run from?"
+    )
+    assert len(asked) == MOST_SHOWN
+    assert all("Anneke" in each for each in asked)
+    assert len(lines(journal)) == MOST_SHOWN
 
 
 def test_an_entry_is_replaced_only_by_one_that_may_be_shown(journal: Journal):

@@ -12,6 +12,7 @@ from keepsake.archive.records import Summary, Tier
 from keepsake.events.values import CompactionOutcome, CompactReason
 from keepsake.memory import history
 from keepsake.memory.integrity import check
+from keepsake.memory.masking import STEP
 from keepsake.memory.summary_text import Draft, extractive
 from keepsake.memory.types import Rung
 from tests.unit.mind.fake_agent import (
@@ -19,6 +20,7 @@ from tests.unit.mind.fake_agent import (
     FakeAgent,
     ManualClock,
     add,
+    add_look,
     add_talk,
     compact,
     covered,
@@ -167,3 +169,37 @@ def test_an_archive_from_before_the_ladder_opens(agent):
     assert check(memory.archive, memory.context(), memory.summaries).whole
     assert "memories 1-4 are in the window" in memory.undo().detail
     memory.close()
+
+
+def test_old_results_are_shortened_only_when_the_prompt_changes_anyway(agent, memory):
+    agent.config = replace(WIDE, context_tokens=1500)
+    add_look(memory, "The Kettle")
+    before = memory.context().shown
+    add_talk(memory, 2 * STEP, words=5)
+    assert memory.context().shown[: len(before)] == before, "while there is room, nothing moves"
+    fill(memory, 0.85)
+    add_look(memory, "The Quay", 20)
+    add_talk(memory, 6)
+    compact(memory, HIGH)
+    (quay,) = (each for each in memory.context().shown if "The Quay." in each.text)
+    assert "… (memory" in quay.text
+    agent.clock.advance(60)
+    add_look(memory, "The Loft", 20)
+    add_talk(memory, STEP, words=5)
+    again = memory.context().shown
+    assert any("chair19" in each.text for each in again)
+    memory.close()
+    reopened = agent.open()
+    assert reopened.context().shown == again, "also after a restart"
+    reopened.close()
+
+
+def test_without_room_old_results_are_shortened_before_lines_are_left_out(agent, memory):
+    agent.config = replace(WIDE, preserve_memories=4)
+    for place in range(STEP):
+        add_look(memory, f"Room {place}", 20)
+    whole = memory.window.count(*memory.context().window)
+    assert whole > agent.config.budget
+    shown = memory.context().shown
+    assert memory.load().used < whole
+    assert any("… (memory" in each.text for each in shown)

@@ -11,6 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keepsake import files
+from keepsake.agent.memory.telling import Shown, told_in
+from keepsake.archive.message_types import MessageType
 from keepsake.archive.records import Tier
 from keepsake.books import files as vault_files
 from keepsake.books.notes import NoteBook
@@ -21,9 +23,11 @@ from keepsake.books.person_page import (
     PageLine,
     PersonPage,
     format_page,
+    line_of,
     parse_page,
     with_memories,
 )
+from keepsake.happening import ME, Deed
 from keepsake.memory.summary_text import SummarySource, extractive
 from tests.unit.mind.fake_agent import WordTokens
 from tests.unit.mind.memory_log import (
@@ -188,14 +192,92 @@ def test_what_somebody_told_comes_before_what_they_said_last(tmp_path):
     for words in ("I mend sails in Tollen.", "My sister is Lotte.", "Will you come?"):
         log.says("Tom", TOM, words)
     book = book_of(tmp_path, log)
-    how = PromptContext(log.now, WordTokens(), states=lambda words, _: not words.endswith("?"))
+    how = PromptContext(log.now, WordTokens(), told=lambda words, name: told_in(words, (name,)))
     (line,) = people_lines([(TOM, "Tom")], book, 300, how, TOM)
     told = "told you: 'I mend sails in Tollen.', 'My sister is Lotte.'; last said: 'Will you come?'"
     assert line.endswith(told)
-    summed = replace(how, summed_up=lambda words: "Lotte" in words, shown=frozenset({1}))
+    summed = replace(how, is_said=lambda words, _: "Lotte" in words, shown=frozenset({1}))
     (line,) = people_lines([(TOM, "Tom")], book, 300, summed, TOM)
     assert "Lotte" not in line, "a summary says it"
     assert "Tollen" not in line, "an excerpt shows it"
+
+
+WALKED = (
+    "Good evening, Mira. I walked from Ostrey; my dog Pilchard stayed behind. Is there anything "
+    "without aniseed? I can't abide aniseed."
+)
+
+
+def told_by(tmp_path, *words, **how):
+    """Return the prompt's line about Tom, who said these words."""
+    log = MemoryLog()
+    for each in words:
+        log.says("Tom", TOM, each)
+    book = book_of(tmp_path, log)
+    if portrait := how.pop("portrait", ""):
+        studied = log.memories[-2].number
+        book.conclude(TOM, lambda page: replace(page, portrait=portrait, studied=studied))
+    known = PromptContext(
+        log.now,
+        WordTokens(),
+        told=lambda words, name: told_in(words, (name, "Mira")),
+        is_said=lambda words, texts: Shown(texts).says(words),
+        **how,
+    )
+    return "".join(people_lines([(TOM, "Tom")], book, 1000, known, TOM))
+
+
+def test_a_prompt_quotes_what_somebody_told_without_their_questions(tmp_path):
+    asked = ("Evening, Mira. Has Nell asked you about my bed?", "你的狗叫什么？", "ما اسم كلبك؟")
+    line = told_by(tmp_path, WALKED, *asked)
+    assert "'I walked from Ostrey; my dog Pilchard stayed behind. I can't abide aniseed.'" in line
+    assert "without aniseed?" not in line
+    assert "Nell" not in line
+    assert "你" not in line
+    assert line.count("؟") == 1, "the last words are a question"
+
+
+def test_of_what_somebody_told_that_is_shown_which_tells_most(tmp_path):
+    line = told_by(tmp_path, WALKED, *(f"It is {number}, Mira." for number in range(9)))
+    assert "Pilchard" in line
+    assert "It is 8" in line
+
+
+def test_last_words_are_shown_only_if_the_window_has_no_newer_ones(tmp_path):
+    words = ("My boat leaks.", "Will you come?", "Or not?")
+    assert "last said: 'Or not?'" in told_by(tmp_path / "a", *words)
+    assert "last said" not in told_by(tmp_path / "b", *words, before=3)
+
+
+def test_what_the_paragraph_was_written_from_is_not_shown_besides(tmp_path):
+    portrait = "A walker from Ostrey."
+    words = (WALKED, "My boat leaks.", "I sail at noon.")
+    line = told_by(tmp_path / "a", *words, portrait=portrait)
+    assert "told you: 'I sail at noon.'" in line
+    assert "aniseed" not in line
+    assert "aniseed" in told_by(tmp_path / "b", *words, portrait=portrait, nearest=(1,))
+    said = told_by(tmp_path / "c", *words, portrait="He sails at noon, I sail at noon.")
+    assert "told you" not in said, "the paragraph says it"
+
+
+def test_of_neighbours_known_for_years_only_what_bears_on_the_moment_is_shown(tmp_path):
+    words = ("Three times through my door, Mira.", "The ferry is late on Sunday.")
+    old = {"of_old": frozenset({TOM})}
+    assert "'" not in told_by(tmp_path / "a", *words, **old)
+    line = told_by(tmp_path / "b", *words, **old, nearest=(2,))
+    assert line.endswith("whom you have long known; told you: 'The ferry is late on Sunday.'")
+
+
+def test_what_an_agent_did_itself_when_somebody_came_is_not_on_their_page(tmp_path):
+    log = MemoryLog()
+    log.says("Tom", TOM, "Good evening.")
+    (heard,) = log.memories
+    tom = heard.heard.speaker
+    came = Deed(actor=tom, verb="go", to=(ME,), shown="Tom is new here; you asked for apples.")
+    did = Deed(actor=tom, verb="deed", to=(ME,), shown="Tom brought you a basket of apples.")
+    lines = [line_of(replace(heard, what=what, event=MessageType.DEED)) for what in (came, did)]
+    assert lines[0] is None
+    assert lines[1].text == "brought you a basket of apples."
 
 
 def test_of_much_that_somebody_told_the_nearest_to_the_question_is_shown(tmp_path):

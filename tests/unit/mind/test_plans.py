@@ -6,7 +6,15 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from keepsake.books.plans import GRACE, MOST_OPEN, Plan, PlanBook, PlanState, read_plan
+from keepsake.books.plans import (
+    GRACE,
+    LONGEST_PLAN,
+    MOST_OPEN,
+    Plan,
+    PlanBook,
+    PlanState,
+    read_plan,
+)
 from keepsake.errors import NoteRefused
 from keepsake.happening import Person
 from keepsake.language.when import When, read_when
@@ -116,6 +124,19 @@ def test_what_a_person_writes_into_the_file_is_a_plan(book):
     assert "2026-11-29 12:00" in book.path.read_text(), "tomorrow does not move on"
     assert book.current == (plan,)
     assert book.adopt() == []
+
+
+def test_an_errand_of_three_steps_is_one_plan_and_a_longer_one_says_the_limit():
+    errand = "ask Oswin on the Quay when the ferry comes tomorrow, and note his very words; "
+    told = f"now: {errand}go to the Salt Pans and bid Wren good night from Anneke, who cannot come "
+    told += "herself; then come back to the Kettle and tell Anneke what Oswin said"
+    plan = read_plan(told, NOW)
+    assert 200 < len(plan.what) < LONGEST_PLAN
+    assert plan.line.endswith("what Oswin said")
+    assert len(plan.told) < 120, "its result tells no more than how it was understood"
+    with pytest.raises(NoteRefused, match="401 characters, and a plan at most 400") as refused:
+        read_plan(f"now: {'x' * 401}", NOW)
+    assert "two plans" in str(refused.value)
 
 
 def test_the_same_plan_is_not_made_twice_and_there_are_not_too_many(book):

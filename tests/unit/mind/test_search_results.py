@@ -103,6 +103,20 @@ def test_an_excerpt_does_not_rest_on_whispers_whose_words_are_left_out():
     assert "whisper" not in found.text
 
 
+def test_an_excerpt_has_whispers_only_with_their_words():
+    hits = [memory_hit(11, 'Tom says to you, "We buried him in June."')]
+    tom = Person("Tom", "41-1")
+    whisper = Speech(speaker=tom, words="He drowned.", to=(ME,), manner=Manner.WHISPER, shown="…")
+    around = [Memory(number, NOON, whisper, "The Inn") for number in (12, 13)]
+    around[0] = redacted(around[0])
+    (public,) = excerpts_of(SearchResult(tuple(hits), (around[0],)), by_name)
+    assert public.text.endswith('Tom: "We buried him in June." (memory 11)')
+    (confided,) = excerpts_of(SearchResult(tuple(hits), tuple(around)), by_name)
+    assert 'Tom (whispering): "He drowned."' in confided.text
+    assert '""' not in confided.text
+    assert confided.numbers == (11, 13)
+
+
 def test_words_to_somebody_else_wait_for_no_answer():
     lines = ('Tom says to Ann, "Hm?"', 'Tom says, "Who knows?"', 'Tom says to you, "Well?"')
     window = [

@@ -87,6 +87,17 @@ def test_a_prompt_ends_with_what_is_answered():
     assert texts(prompt_of(asked))[-1].endswith(told)
 
 
+def test_the_plan_that_is_due_stands_once():
+    due = "2. tomorrow 12:00: show her the ferry (begun)"
+    scene = replace(
+        SCENE, plans=("1. sweep", due), due=f"{due} (its time has come)", trigger="plan", partner=""
+    )
+    said = texts(prompt_of(scene))[-1]
+    assert "- 1. sweep\n" in said
+    assert said.count("show her the ferry") == 1
+    assert f"It is time for what you mean to do: {due}" in said
+
+
 def test_whispers_stand_in_the_last_message_and_the_window_is_the_same_for_everybody():
     whisper = Speech(
         speaker=Person("Anneke", "12-1"), words="The key is mine.", to=(ME,), manner=Manner.WHISPER,

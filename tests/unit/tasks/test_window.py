@@ -110,6 +110,22 @@ class TestDeeds:
         assert "whispered" not in text
 
 
+class TestTime:
+    def test_time_that_passed_is_told_also_where_the_part_of_the_day_changes(self):
+        def said(hour: int, minute: int, number: int) -> Memory:
+            time = START.replace(hour=hour, minute=minute)
+            return Memory(number, time, says(TOM, f"At {hour}:{minute}."), "The Kettle")
+
+        memories = [said(21, 51, 1), said(23, 1, 2), said(23, 2, 3)]
+        (turn,) = turns_of(memories, lambda silence: f"[{silence.seconds // 60} minutes later]")
+        lines = [each for each in turn.lines if each[0] == "["]
+        assert lines == [
+            "[Thursday 26 November 2026, evening, The Kettle]",
+            "[70 minutes later]",
+            "[Thursday 26 November 2026, night, The Kettle]",
+        ]
+
+
 class TestUnanswered:
     def impulse(self, who: Person, memory: int) -> Impulse:
         return Impulse(ImpulseKind.ADDRESSED, True, who.name, memory, who.id)
