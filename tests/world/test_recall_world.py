@@ -111,6 +111,7 @@ class TestWithoutAMemory(RecallWorld):
     def test_what_is_left_out_is_not_recalled_and_a_summary_that_covers_it_is_named(self):
         self.set_thinking(idle_interval=1e9)
         self.say(*FACTS, *CHATTER)
+        self.edit_summary("- Tom talked of his life.")  # what it says would not be recalled
         (number,) = (
             m.number for m in self.mind.memory.memory.archive.read(1, 99) if FACTS[0] in m.text
         )

@@ -98,15 +98,12 @@ def told_lines(
 def _same_talk(memory: Memory, around: Iterable[Memory]) -> list[Memory]:
     """Return the memory with consecutive ones of the same talk, at most three on each side.
 
-    A line between other people ends the talk, and so does one whose private words are left out: an
-    answer would rest on it, and be private.
+    A line between other people ends the talk.
     """
     talk = {
         each.number: each
         for each in around
-        if abs(each.time - memory.time) <= SAME_SCENE
-        and _same_people(each, memory)
-        and not is_redacted(each)
+        if abs(each.time - memory.time) <= SAME_SCENE and _same_people(each, memory)
     }
     after = takewhile(talk.__contains__, range(memory.number + 1, memory.number + 4))
     before = takewhile(talk.__contains__, range(memory.number - 1, memory.number - 4, -1))
