@@ -64,4 +64,4 @@ def _people_of(deed: WorldDeed) -> set[str]:
     for step in deed.steps.values():
         found.update(step.memory, step.says, step.standing, step.when.near, {step.when.tell})
         found.update(step.when.give.values())
-    return found
+    return found - {""}  # a step that nobody is told; an agent of no file has no id either
