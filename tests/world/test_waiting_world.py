@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from keepsake.agent.attention import Impulse, ImpulseKind
 from keepsake.agent.surroundings import identity_of
 from keepsake.archive.records import MemoryFacts
-from keepsake.happening import ME, Manner, Person, Speech
+from keepsake.happening import ME, Manner, Person, Sight, Speech
 from tests.world.agents_world import AgentsWorld
 
 ASIDE = "This was not said to you"
@@ -17,8 +19,6 @@ class TestWaiting(AgentsWorld):
     def setUp(self) -> None:
         super().setUp()
         self.set_thinking(idle_interval=1e9, pause_notice=0)
-        self.quay = self.add_room("The Quay")
-        self.add_exits(self.room1, "north", "south", self.quay)
         self.oswin = self.add_agent("Oswin")
         self.oswin.db.paused = True
         self.pass_time(10)
@@ -44,36 +44,42 @@ class TestWaiting(AgentsWorld):
         assert prompt.endswith("[Tom waits for your answer to: Will you meet me on the quay?]")
         assert any("On the quay, then." in line for line in heard)
 
-    def test_an_open_question_while_a_whisper_waits_for_the_model_is_answered_openly(self):
+    def test_an_open_question_while_a_whisper_is_about_to_be_asked_is_answered_openly(self):
         heard = self.capture(self.char2)
         self.char2.location = self.room1
-        gate = self.hold_answers()
-        self.replies = ["Yes, love.", "On the quay, then.", "> wait"]
-        other = self.add_player(2, "Ada")
-        other.execute_cmd("talk Mira Is there soup?")
-        self.clock.advance(2)
-        self.settle(lambda: len(self.fake.calls("/api/chat")) == 1)
+        self.while_it_recalls(
+            lambda: self.char1.execute_cmd("talk Mira Will you meet me on the quay?")
+        )
+        self.replies = ["On the quay, then.", "> wait"]
+        before = len(self.prompts())
         self.char1.execute_cmd("whisper Mira = Not a word about Gerrit.")
-        gate.set()
-        self.settle(lambda: self.mind.thinker.turn is None)
-        self.char1.execute_cmd("talk Mira Will you meet me on the quay?")
         self.pass_time(8)
+        (prompt, *_) = self.prompts()[before:]
+        assert prompt.endswith("[Tom waits for your answer to: Will you meet me on the quay?]")
+        assert "Gerrit" not in prompt
         assert any("On the quay, then." in line for line in heard)
 
     def test_a_question_from_which_the_agent_has_gone_away_waits_no_longer(self):
-        self.hears(self.oswin, "Was it the tide that held you?")
-        self.mira.move_to(self.quay)
-        self.mira.execute_cmd("look")
-        self.mind.memory.remember(
-            Speech(speaker=ME, words="Hm.", shown="say Hm."), place="The Quay"
-        )
-        self.mira.move_to(self.room1)
+        number = self.hears(self.oswin, "Was it the tide that held you?")
+        for place in ("The Quay", "The Inn"):
+            self.mind.memory.remember(Sight(shown="A gull cries."), place=place)
         before = len(self.prompts())
-        number = self.mind.memory.newest
         who = identity_of(self.oswin)
-        self.mind.thinker.notice(Impulse(ImpulseKind.ARRIVAL, False, "Oswin", number, who))
+        self.mind.thinker.notice(Impulse(ImpulseKind.ADDRESSED, False, "Oswin", number, who))
         self.pass_time(12)
-        assert not any("Was it the tide that held you?]" in x for x in self.prompts()[before:])
+        assert self.prompts()[before:] == []
+
+    def while_it_recalls(self, happen: Callable[[], object]) -> None:
+        """Let something happen once, when Mira's next turn has begun and is to be asked."""
+        recall = self.mind.tools.recaller.recall
+        waiting = [happen]
+
+        def slow(*args: object, **options: object) -> object:
+            while waiting:
+                waiting.pop()()
+            return recall(*args, **options)
+
+        self.mind.tools.recaller.recall = slow
 
     def test_words_to_the_agent_are_never_an_aside(self):
         """Words that were no reason to think, since agents talk too much, are answered so."""
@@ -93,19 +99,10 @@ class TestWaiting(AgentsWorld):
         before = len(self.prompts())
         who = identity_of(self.oswin)
         self.mind.thinker.notice(Impulse(ImpulseKind.HEARD, False, "Oswin", 0, who))
-        heard: list[int] = []
-        recall = self.mind.tools.recaller.recall
-
-        def slow(*args: object, **options: object) -> object:
-            if not heard:
-                heard.append(self.hears(self.oswin, "When does the first ferry go?"))
-            return recall(*args, **options)
-
-        self.mind.tools.recaller.recall = slow
+        self.while_it_recalls(lambda: self.hears(self.oswin, "When does the first ferry go?"))
         self.replies = ["Half past six.", "> wait"]
         self.pass_time(12)
         (prompt, *_) = self.prompts()[before:]
-        assert heard
         assert prompt.endswith("[Oswin waits for your answer to: When does the first ferry go?]")
         assert ASIDE not in prompt
 
