@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from keepsake.agent.attention import Impulse, ImpulseKind
 from keepsake.agent.surroundings import identity_of
+from keepsake.archive.message_types import MessageType
 from keepsake.archive.records import MemoryFacts
-from keepsake.happening import ME, Manner, Person, Sight, Speech
+from keepsake.happening import ME, Person, Sight, Speech
 from tests.world.agents_world import AgentsWorld
 
 ASIDE = "This was not said to you"
@@ -23,13 +25,12 @@ class TestWaiting(AgentsWorld):
         self.oswin.db.paused = True
         self.pass_time(10)
 
-    def hears(self, speaker: object, words: str, *, whispered: bool = False) -> int:
+    def hears(self, speaker: Any, words: str, event: str = "") -> int:
         """Let Mira remember words to her that are no reason to think; return their number."""
         who = Person(str(speaker.key), identity_of(speaker))
-        manner = Manner.WHISPER if whispered else Manner.SAY
         shown = f'{who.name} says to you, "{words}"'
-        speech = Speech(speaker=who, words=words, to=(ME,), manner=manner, shown=shown)
-        return self.mind.memory.remember(speech, **MemoryFacts(place="The Inn"))
+        speech = Speech(speaker=who, words=words, to=(ME,), shown=shown)
+        return self.mind.memory.remember(speech, **MemoryFacts(place="The Inn", event=event))
 
     def test_an_open_question_after_a_whisper_is_answered_openly(self):
         heard = self.capture(self.char2)
@@ -105,6 +106,15 @@ class TestWaiting(AgentsWorld):
         (prompt, *_) = self.prompts()[before:]
         assert prompt.endswith("[Oswin waits for your answer to: When does the first ferry go?]")
         assert ASIDE not in prompt
+
+    def test_a_scene_by_rule_asks_nothing(self):
+        number = self.hears(self.oswin, "Soup, Mira?", event=MessageType.SCENE)
+        before = len(self.prompts())
+        who = identity_of(self.oswin)
+        self.mind.thinker.notice(Impulse(ImpulseKind.HEARD, False, "Oswin", number, who))
+        self.pass_time(12)
+        (prompt,) = self.prompts()[before:]
+        assert "waits for your answer" not in prompt
 
     def test_an_agent_that_keeps_silent_is_not_asked_again_for_what_others_do(self):
         self.hears(self.oswin, "When does the first ferry go?")

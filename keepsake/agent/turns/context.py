@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from keepsake.agent.attention import ANSWERED, IDLE, Impulse, ImpulseKind
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.surroundings import Body, identity_of, name_of, people_near
-from keepsake.agent.turns.waiting import unanswered
+from keepsake.agent.turns.waiting import is_said_to_me, unanswered
 from keepsake.archive.privacy import NO_PRIVATE_WORDS, Audience, PrivateWords
 from keepsake.archive.records import Memory, MemoryKind
-from keepsake.happening import ME, Person
+from keepsake.happening import Person
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +102,7 @@ def _words_to_me(agent: Body, memory: MemoryComponent) -> Impulse | None:
         if each.number <= memory.considered:
             return None
         said = each.heard
-        if said is None or ME not in said.to or said.speaker.id not in near:
+        if said is None or said.speaker.id not in near or not is_said_to_me(each, said.speaker):
             continue
         speaker = near[said.speaker.id]
         impulse = Impulse(

@@ -213,5 +213,5 @@ class TestUnanswered:
 
     def test_the_words_of_another_person_are_not_the_partners(self):
         window = life(says(ANNEKE, "Thank you."), says(BRAM, "Well?"))
-        found = unanswered(window, self.impulse(ANNEKE, 1), BRAM)
+        found = unanswered(window, self.impulse(ANNEKE, 1), partner=BRAM)
         assert found.words == "Well?"
