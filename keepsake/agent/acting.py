@@ -112,6 +112,7 @@ class CurrentAct:
         echoed: Whether the agent itself was shown its words, as others are.
         failed: Whether the command reported a failure.
         facts: Other fields of the memories of those who perceive it.
+        plan: The number of the plan that it is for; 0 for none.
     """
 
     command: Command
@@ -124,6 +125,7 @@ class CurrentAct:
     echoed: bool = False
     failed: bool = False
     facts: MemoryFacts = field(default_factory=MemoryFacts)
+    plan: int = 0
 
     def has_words(self, line: str) -> bool:
         """Return whether a line has the words that the agent speaks."""
@@ -249,7 +251,7 @@ class Actor:
         addressees = addressees_of(what)
         addressee = find_person(agent, addressees[0].name) if addressees else None
         facts = MemoryFacts(chain=chain) if chain else MemoryFacts()
-        act = CurrentAct(command, what, number, happening, addressee, facts=facts)
+        act = CurrentAct(command, what, number, happening, addressee, facts=facts, plan=basis.plan)
         return self._do_in_game(agent, act)
 
     def _use_tool(

@@ -77,6 +77,8 @@ class Impulse:
     why: str = ""  # why the plan is due, or what an idle thought may begin something from
     confided: frozenset[str] | None = None  # who alone may know of the plan; None for anybody
     failed: bool = False  # whether a model was asked for it before, and gave no answer
+    earlier: int = 0  # number of the memory of the same person's words just before; 0 for none
+    errand: bool = False  # whether an agent says it for a plan, and waits for the answer
     who: str = field(init=False)
     priority: Urgency = field(init=False)
     key: str = field(init=False)
@@ -152,8 +154,8 @@ class Attention:
             self._idle_from = now
 
     def _set_aside(self, impulse: Impulse) -> None:
-        """Keep what somebody said who has just left: they may be back in a moment."""
-        if impulse.kind is not ImpulseKind.ARRIVAL:
+        """Keep what a player said who has just left: they may be back in a moment."""
+        if impulse.kind is not ImpulseKind.ARRIVAL and impulse.from_player:
             self._left[impulse.key] = (impulse, self._now)
 
     def notice(self, impulse: Impulse, now: float) -> bool:
@@ -169,7 +171,8 @@ class Attention:
             self._chatter += 1
         self._last_event = now
         if not impulse.from_player:
-            unwanted = bool(impulse.source) and self._chatter >= self.config.chatter_turns
+            too_much = self._chatter >= self.config.chatter_turns and not impulse.errand
+            unwanted = bool(impulse.source) and too_much
         elif arrival:  # no greeting during a talk, or again within a short time
             met = self._met.get(impulse.who, _NEVER)
             unwanted = self.in_talk(now) or now - met < GREETED_SECONDS
@@ -267,11 +270,22 @@ class Attention:
         every = [self._current, *(each.impulse for each in self._waiting.values())]
         return [each for each in every if each is not None and each.priority is Urgency.PLAYER]
 
+    def is_asked_by(self, who: str) -> bool:
+        """Return whether the current thought, or one that waits, answers words of that person."""
+        waiting = self._waiting.get(who)
+        every = [self._current, waiting.impulse if waiting is not None else None]
+        return any(each is not None and each.key == who and each.kind in DIRECT for each in every)
+
     def begin(self, impulse: Impulse) -> None:
         """Begin a thought. Events from now on are for the next one."""
         self._current = impulse
         self._waiting.pop(impulse.key, None)
         self._waiting.pop(SHARED_SLOT, None)  # the window shows the newest events anyway
+
+    def put_back(self, now: float) -> None:
+        """Let the impulse of the current thought begin another one."""
+        if self._current is not None:
+            self._waiting.setdefault(self._current.key, _Waiting(self._current, now, now))
 
     def take_newer(self) -> Impulse | None:
         """Return the current reason for the current thought; None if the reason has gone.
@@ -285,6 +299,9 @@ class Attention:
         if current.key not in (*_UNBOUND, *self.present):
             self._set_aside(current)
             return None
+        waiting = (each.impulse.kind for each in self._waiting.values())
+        if current.key == SHARED_SLOT and any(kind in DIRECT for kind in waiting):
+            return None  # somebody has turned to the agent meanwhile, whom the next one answers
         if (newer := self._waiting.pop(current.key, None)) is not None:
             self._current = current = _merged(current, newer.impulse)
         return current
@@ -309,8 +326,11 @@ def _merged(old: Impulse, new: Impulse) -> Impulse:
     """Merge two impulses of one person: keep the newer one, unless the older is more urgent."""
     urgency = {kind: rank for rank, kind in enumerate(DIRECT)}
     asks = new if urgency.get(new.kind, -1) >= urgency.get(old.kind, -1) else old
+    number = asks.memory_number or old.memory_number or new.memory_number
     return replace(
         asks,
-        memory_number=asks.memory_number or old.memory_number or new.memory_number,
+        memory_number=number,
+        earlier=old.memory_number if old.memory_number != number else asks.earlier,
+        errand=old.errand or new.errand,
         failed=old.failed and new.failed,
     )

@@ -196,6 +196,9 @@ class DecidingPart(Protocol):
     def in_talk(self) -> bool:
         """Whether it is in a talk with a player who is here."""
 
+    def is_asked_by(self, who: str) -> bool:
+        """Return whether it is about to answer words of that person, or does so now."""
+
 
 class ActingPart(Protocol):
     """What executes an agent's commands: its :class:`~keepsake.agent.acting.Actor`.

@@ -25,7 +25,7 @@ from keepsake.archive.records import Memory
 from keepsake.books.plans import Plan, PlanBook, PlanState
 from keepsake.errors import KeepsakeError
 from keepsake.events.values import Author
-from keepsake.happening import KnownVerb, Person, Result
+from keepsake.happening import KnownVerb, Person, PersonId, Result
 from keepsake.language.perception import shorten
 from keepsake.logs import Subsystem, get_logger
 from keepsake.prompt.verbs import PRIVATE
@@ -41,6 +41,9 @@ STEP_SECONDS = 4.0
 SOON = timedelta(minutes=5)
 """How long before the time of a plan an agent does not set out on its ordinary day any more. A walk
 through a village takes a minute or less, and a thought some seconds."""
+ANSWER_SECONDS = 30.0
+"""Seconds for which a plan waits for the answer of another agent: about two calls of a model, since
+the other one may be in a thought. Without an answer the plan goes on."""
 BUSY = timedelta(hours=1)
 """How long a plan that was begun and not ended keeps an agent from its ordinary day."""
 HOUR = 3600.0
@@ -62,6 +65,7 @@ class Due:
 
     plan: Plan
     why: str  # ``its time has come``, ``Anneke is here``, ``you did this for it: > give …``
+    answered_by: Person | None = None  # an agent who has answered what was asked for it
 
 
 class Plans:
@@ -92,6 +96,8 @@ class Plans:
         self._woken: dict[int, float] = {}  # by plan: when the agent was woken for it, in seconds
         self._thoughts = deque[float]()  # when the thoughts of the last hour began
         self._present: frozenset[str] = frozenset()  # the identities of those who are here
+        self._asked = set[PersonId]()  # agents to whom the agent spoke since its last step
+        self._awaited: PersonId = ""  # the agent whose answer the plan waits for; empty for none
 
     @property
     def enabled(self) -> bool:
@@ -212,13 +218,61 @@ class Plans:
 
         ``why``: What was done for it.
         """
+        self._awaited = ""
         self._alarm.set(STEP_SECONDS, self._next_step, plan.number, why)
 
-    def _next_step(self, number: int, why: str) -> None:
+    def go_on_after_answer(self, plan: Plan, why: str, person: Person) -> None:
+        """Think of the next step once an agent has answered, or after :data:`ANSWER_SECONDS`.
+
+        ``why``: What was done for it.
+        """
+        self._awaited = person.id
+        late = f"{why}; {person.name} has not answered"
+        self._alarm.set(ANSWER_SECONDS, self._next_step, plan.number, late)
+
+    def go_on_later(self, number: int) -> None:
+        """Think of a step once more that was given up before anything of it was done.
+
+        If the agent acts on the plan before that, its next step takes the place of this one.
+        """
+        self._alarm.set(ANSWER_SECONDS, self._step_again, number)
+
+    def _step_again(self, number: int) -> None:
         self._alarm.set(CHECK_SECONDS, self._tick)
+        plan = self.named(number)
+        if plan is not None:
+            self._begin(Due(plan, "you were interrupted"), again=True)
+
+    def answer(self, person: Person) -> bool:
+        """Take in that an agent says something to this one; return whether its plan waits for it.
+
+        Then the words are answered by the plan's next step. It comes after :data:`STEP_SECONDS`,
+        because an answer has several sentences.
+        """
+        plan = self.begun
+        if plan is None or not self._awaited or self._awaited != person.id:
+            return False
+        why = f"{person.name} has answered you"
+        self._alarm.set(STEP_SECONDS, self._next_step, plan.number, why, person)
+        return True
+
+    def may_ask(self, person: PersonId) -> bool:
+        """Return whether what is said for a plan to another agent is certain to get an answer.
+
+        One answer of each agent to each step is, and it counts as a thought about the plan.
+        """
+        if person in self._asked or not (self.enabled and self._may_think()):
+            return False
+        self._asked.add(person)
+        self._thoughts.append(self._services.seconds())
+        return True
+
+    def _next_step(self, number: int, why: str, answered_by: Person | None = None) -> None:
+        self._alarm.set(CHECK_SECONDS, self._tick)
+        self._awaited = ""
         plan = next((each for each in self.book.current if each.number == number), None)
         if plan is not None and plan.state is PlanState.DOING:
-            self._begin(Due(plan, why), again=True)
+            self._begin(Due(plan, why, answered_by), again=True)
 
     def _begin(self, due: Due, *, again: bool = False) -> None:
         """Wake the agent, unless that was a moment ago or its thoughts of this hour are used."""
@@ -282,6 +336,8 @@ class Plans:
             Fires when the state is on disk, or could not be written; None if it is there already.
         """
         plan = self.named(number)
+        self._asked.clear()
+        self._awaited = ""
         self._thoughts.append(self._services.seconds())
         if plan is None or plan.state is not PlanState.OPEN:
             return None

@@ -37,10 +37,10 @@ from keepsake.agent.surroundings import (
     talkativeness,
 )
 from keepsake.agent.turns.aside import AsideAnswer, ask_aside
-from keepsake.agent.turns.context import unanswered
 from keepsake.agent.turns.prompting import preview
 from keepsake.agent.turns.reading_ahead import read_ahead
 from keepsake.agent.turns.turn import Turn
+from keepsake.agent.turns.waiting import all_waiting
 from keepsake.books.plans import Plan
 from keepsake.events.values import Urgency
 from keepsake.happening import KnownVerb, Person
@@ -115,6 +115,7 @@ class Thinker:
             outage=self._outage,
             begin_plan=self._begin_due_plan,
             take_newer=lambda: self._attention.take_newer() if self._update_present() else None,
+            put_back=lambda: self._attention.put_back(self._seconds()),
         )
         self.plans: Plans | None = None
         self.keep_by_rule: Callable[[Plan], None] = lambda _: None
@@ -183,8 +184,11 @@ class Thinker:
             return  # the next line of their talk answers it
         if impulse.kind in DIRECT and impulse.source and impulse.who not in self._attention.present:
             impulse = replace(impulse, kind=ImpulseKind.HEARD)  # a shout from another room
-        if self._attention.notice(impulse, self._seconds()) or self._overtakes(impulse):
+        is_urgent = self._attention.notice(impulse, self._seconds())
+        if self._overtakes(impulse):
             self.cancel_thought()
+        elif is_urgent and not self._finishes_plan_first(impulse):
+            self._interrupt()
         self._set_alarm(agent)
 
     def _overtakes(self, event: Impulse) -> bool:
@@ -207,10 +211,37 @@ class Thinker:
     def _pass_over(self, failed: Impulse) -> None:
         """Record that what was said up to an impulse gets no answer any more."""
         memory = self._memory
-        lines = unanswered(memory.memory.context().window, failed, memory.passed_over).memories
+        lines = all_waiting(memory.memory.context().window, failed, memory.passed_over)
         memory.passed_over.update(
             each.number for each in lines if each.number <= failed.memory_number
         )
+
+    def _finishes_plan_first(self, event: Impulse) -> bool:
+        """Whether the current thought ends before a player's words to the agent are answered.
+
+        What a model decides for a plan now is done, unless the words are from the plan's person.
+        """
+        turn = self.turn
+        if turn is None or not turn.decides_for_plan:
+            return False
+        plan = None
+        if self.plans is not None:
+            number = turn.impulse.plan
+            plan = self.plans.named(number) if number else self.plans.begun
+        whom = plan.whom if plan is not None else None
+        return whom is None or whom.id != event.who
+
+    def _interrupt(self) -> None:
+        """Cancel the current thought for something more urgent; a plan's step comes again."""
+        turn = self.turn
+        self.cancel_thought()
+        if turn is not None and turn.impulse.plan and not turn.did and self.plans is not None:
+            self.plans.go_on_later(turn.impulse.plan)
+
+    def is_asked_by(self, who: str) -> bool:
+        """Return whether it is about to answer words of that person, or does so now."""
+        able = self.state in (AgentState.IDLE, AgentState.WAITING)
+        return able and self._attention.is_asked_by(who)
 
     def begin_plan(self, due: Due) -> None:
         """Think of a plan that is due, as soon as no player waits.
@@ -221,7 +252,7 @@ class Thinker:
         if not self._services.acts_unprompted:
             self.keep_by_rule(plan)
             return
-        whom = plan.whom if plan.whom is not None else Person("")
+        whom = due.answered_by or plan.whom or Person("")
         impulse = Impulse(
             ImpulseKind.PLAN,
             from_player=False,
@@ -401,9 +432,28 @@ class Thinker:
             return
         due = plans.named(turn.impulse.plan) if turn.impulse.plan else None
         plan = due or plans.begun
-        waits = KnownVerb.WAIT in turn.verbs or turn.verbs <= _NO_STEP
-        if plan is not None and not waits:
-            plans.go_on(plan, f"you did this for it: {turn.done}")
+        if plan is None:
+            return
+        why = f"you did this for it: {turn.done}"
+        asked = self._asked_by(turn)
+        if asked is not None:
+            plans.go_on_after_answer(plan, why, asked)
+        elif not (KnownVerb.WAIT in turn.verbs or turn.verbs <= _NO_STEP):
+            plans.go_on(plan, why)
+
+    def _asked_by(self, turn: Turn) -> Person | None:
+        """Return the agent here who is about to answer what was said in a thought; else None."""
+        agent = self.body()
+        if agent is None or KnownVerb.WALK in turn.verbs:  # it does not stay for the answer
+            return None
+        me = identity_of(agent)
+        for each in people_near(agent):
+            who = identity_of(each)
+            if who not in turn.spoken_to or not is_agent(each) or each.mind is None:
+                continue
+            if each.mind.thinker.is_asked_by(me):
+                return Person(name_of(each, agent), who)
+        return None
 
     def read_ahead(self, player: CharacterObject) -> None:
         """Have a slow model read the agent's prompt before a player who is here speaks to it."""

@@ -52,6 +52,8 @@ class MemoryComponent:
     Attributes:
         problem: Why the archive cannot be written now; None if it can.
         newest: Number of the last memory that was archived since the server started; 0 for none.
+        considered: Number of the newest memory in a prompt that a model has answered since the
+            server started; 0 for none.
         private: Which memories are private, and with whom they are shared.
         commitments: Its promises, and the rules that it follows.
         waiting: The memories that wait for the disk, in order.
@@ -65,6 +67,7 @@ class MemoryComponent:
         self.summaries = SummaryFolder(ref.folder / "summaries", ref.name)
         self.problem: KeepsakeError | None = None
         self.newest = 0
+        self.considered = 0
         self.private = PrivateWords(unread=ALL)  # until the archive is opened
         self.commitments = books.commitments
         self.waiting: deque[Line] = deque(services.spill.of(ref.folder.name))

@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 from keepsake.agent.attention import ANSWERED, IDLE, Impulse, ImpulseKind
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.surroundings import Body, identity_of, name_of, people_near
-from keepsake.archive.message_types import BY_RULE, MessageType
-from keepsake.archive.privacy import (
-    NO_PRIVATE_WORDS,
-    Audience,
-    PrivateWords,
-    is_private,
-    is_redacted,
-)
+from keepsake.agent.turns.waiting import is_said_to_me, unanswered
+from keepsake.archive.privacy import NO_PRIVATE_WORDS, Audience, PrivateWords
 from keepsake.archive.records import Memory, MemoryKind
-from keepsake.happening import Manner, Person
-from keepsake.tasks.conversation import asks
+from keepsake.happening import Person
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,41 +44,24 @@ UNPROMPTED = TurnContext(IDLE)
 """The context of an unprompted turn."""
 
 
-class Unanswered(NamedTuple):
-    """What a person did or said since the agent's last answer to that person.
-
-    Attributes:
-        memories: The memories of it, oldest first.
-        words: What was said in them.
-        since: The newest memory that the agent's last words to the person took into account; 0 if
-            the agent said nothing.
-    """
-
-    memories: tuple[Memory, ...] = ()
-    words: str = ""
-    since: int = 0
-
-    @property
-    def newest(self) -> int:
-        """The number of the newest of the memories; 0 if there is none."""
-        return self.memories[-1].number if self.memories else 0
-
-
-NOTHING = Unanswered()
-
-
 def context_of(agent: Body, impulse: Impulse, memory: MemoryComponent) -> TurnContext:
     """Return the partner and the audience of a turn."""
     if impulse.kind is ImpulseKind.PLAN:
         return _context_of_plan(agent, impulse)
     if impulse.kind not in ANSWERED or not impulse.source:
+        asked = _words_to_me(agent, memory)
+        if asked is not None:
+            return context_of(agent, asked, memory)
         stale = impulse.kind in _OVERHEARD and not _is_news(memory.memory.context().window)
         return TurnContext(impulse, answered=stale)
-    waiting = unanswered(memory.memory.context().window, impulse, memory.passed_over)
-    whispered = any(map(is_private, waiting.memories))
+    window = memory.memory.context().window
+    waiting = unanswered(window, impulse, memory.passed_over)
+    whispered = waiting.whispered
     alone = frozenset({impulse.source_id} - {""})
     audience = alone if whispered else frozenset(map(identity_of, people_near(agent)))
-    answered = 0 < impulse.memory_number <= waiting.since
+    # Answered, or the two have parted since.
+    known = any(each.number == impulse.memory_number for each in window)
+    answered = 0 < impulse.memory_number <= waiting.since or (known and not waiting.memories)
     return TurnContext(impulse, impulse.person, whispered, audience, waiting.words, answered)
 
 
@@ -116,6 +91,33 @@ def _context_of_plan(agent: Body, impulse: Impulse) -> TurnContext:
     return TurnContext(impulse, partner, whispered=True, audience=audience)
 
 
+def _words_to_me(agent: Body, memory: MemoryComponent) -> Impulse | None:
+    """Return the impulse of words to the agent that no prompt has shown yet; None without any.
+
+    A turn for another reason is then about these words, since its prompt ends with them. They may
+    have come after the turn began, or have been no reason to think by themselves.
+    """
+    near = {identity_of(each): each for each in people_near(agent)}
+    for each in reversed(memory.memory.context().window):
+        if each.number <= memory.considered:
+            return None
+        said = each.heard
+        if said is None or said.speaker.id not in near or not is_said_to_me(each, said.speaker):
+            continue
+        speaker = near[said.speaker.id]
+        impulse = Impulse(
+            ImpulseKind.ADDRESSED,
+            bool(speaker.has_account),
+            name_of(speaker, agent),
+            each.number,
+            said.speaker.id,
+        )
+        window = memory.memory.context().window
+        waiting = unanswered(window, impulse, memory.passed_over)
+        return impulse if waiting.memories else None
+    return None
+
+
 _OVERHEARD = (ImpulseKind.HEARD, ImpulseKind.OTHER)
 """Kinds of impulses that ask for no answer, and end when the agent has acted since."""
 
@@ -135,8 +137,8 @@ def renewed(
 ) -> TurnContext:
     """Return the context of a turn that goes on, after more may have come from its partner.
 
-    A turn in which anything was whispered stays whispered. Its audience never grows, because the
-    turn may have recalled what only the first audience may hear; see :func:`secrecy`.
+    A turn about a whisper stays whispered; see :func:`speaks_openly_now`. Its audience never grows,
+    because the turn may have recalled what only the first audience may hear; see :func:`secrecy`.
 
     Args:
         impulse: The current impulse, with what has come since.
@@ -144,8 +146,11 @@ def renewed(
     now = context_of(agent, impulse, memory)
     if impulse.kind is ImpulseKind.PLAN:
         return replace(now, looked_up=context.looked_up)
-    if now.partner is None or context.partner is None:
-        return replace(context, impulse=impulse)
+    if context.partner is None and now.partner is not None:
+        # What the turn has recalled for nobody, everybody may know.
+        return replace(now, looked_up=context.looked_up)
+    if now.partner is None:
+        return context if context.partner is not None else replace(context, impulse=impulse)
     return replace(
         context,
         impulse=impulse,
@@ -156,62 +161,17 @@ def renewed(
     )
 
 
-def unanswered(
-    window: Sequence[Memory], impulse: Impulse, passed_over: Collection[int] = ()
-) -> Unanswered:
-    """Find what the source of an impulse did or said since the agent's last answer.
+def speaks_openly_now(
+    agent: Body, context: TurnContext, impulse: Impulse, memory: MemoryComponent
+) -> bool:
+    """Return whether the partner of a turn about a whisper has said something openly since.
 
-    Args:
-        passed_over: The numbers of memories that get no answer any more.
+    The newer words are answered openly, in a turn of their own.
     """
-    person = impulse.person
-    since = 0
-    for memory in reversed(window):
-        said = memory.said
-        # A deed that replied to the words of this impulse has answered only a part of them.
-        left = memory.event == MessageType.DEED and memory.number > impulse.memory_number
-        to = said.listener if said is not None and not left else None
-        if memory.event == MessageType.COURTESY and not left:  # a gesture by rule answers, too
-            to = memory.addressee
-        if to is not None and to.is_same(person):
-            since = memory.answers or memory.number
-            break
-    waiting = tuple(
-        memory
-        for memory in window
-        if memory.number > since
-        and memory.number not in passed_over
-        and (memory.number == impulse.memory_number or _is_from(memory, person))
-    )
-    words = (speech.words for memory in waiting if (speech := memory.heard) is not None)
-    return Unanswered(waiting, " ".join(words), since)
-
-
-def _is_from(memory: Memory, person: Person) -> bool:
-    """Whether a person said it to the agent or to everybody."""
-    said = memory.heard
-    if memory.event in BY_RULE:  # a scene answers itself
+    if not context.whispered or impulse.kind is ImpulseKind.PLAN:
         return False
-    if said is None or not said.is_to_me_or_all or not said.speaker.is_same(person):
-        return False
-    # A shout is for whom it names; one for the agent is the reason of the turn.
-    return bool(said.to) or said.manner is not Manner.SHOUT
-
-
-def came_after(window: Sequence[Memory], waiting: Unanswered, person: Person) -> bool:
-    """Whether a prompt ends with something else than what is answered.
-
-    That is the case if the agent has acted since, or if somebody else has turned to it. Then the
-    prompt says at its end what is answered, so that its newest line and its partner agree.
-    """
-    for memory in window:
-        if memory.number <= waiting.newest:
-            continue
-        if memory.is_own and not (memory.said is not None and is_redacted(memory)):
-            return True
-        if asks(memory) and memory.actor is not None and not memory.actor.is_same(person):
-            return True
-    return False
+    now = context_of(agent, impulse, memory)
+    return bool(now.words) and not now.whispered
 
 
 def secrecy(agent: Body, context: TurnContext, private: PrivateWords) -> tuple[bool, bool]:

@@ -28,15 +28,9 @@ from keepsake.agent.surroundings import (
     place_of,
     things_seen,
 )
-from keepsake.agent.turns.context import (
-    NOTHING,
-    TurnContext,
-    Unanswered,
-    came_after,
-    secrecy,
-    unanswered,
-)
+from keepsake.agent.turns.context import TurnContext, secrecy
 from keepsake.agent.turns.excerpts import excerpts_of, people_known, told_lines
+from keepsake.agent.turns.waiting import NOTHING, Unanswered, came_after, unanswered
 from keepsake.archive.privacy import NO_PRIVATE_WORDS, PrivateShown, is_redacted
 from keepsake.archive.records import Memory
 from keepsake.archive.transcript import day_and_time
@@ -145,10 +139,13 @@ def scene_of(
     window = private.heard_by(shown, context.audience)
     if extra is not None:
         window = (*window, extra)
+    partner = context.partner
     passed_over = tools.memory.passed_over
-    waiting = unanswered(window, context.impulse, passed_over) if context.partner else NOTHING
+    waiting = NOTHING
+    if partner is not None:
+        waiting = unanswered(window, context.impulse, passed_over, partner)
     # What is answered, repeated if something else that is answered came after it.
-    late = context.partner is not None and came_after(window, waiting, context.partner)
+    late = partner is not None and came_after(window, waiting, partner)
     invitation = invitation_to(tools, context)
     able = available_verbs(agent, context, tools)
     scene = _surroundings(agent, context, now, *able, withheld=tools.withheld)

@@ -19,7 +19,7 @@ from twisted.internet.defer import Deferred
 from keepsake.agent.acting import Actor, Basis
 from keepsake.agent.agent_log import Sent, ThoughtLog
 from keepsake.agent.appointments import Invitation
-from keepsake.agent.attention import Impulse
+from keepsake.agent.attention import DIRECT, Impulse, ImpulseKind
 from keepsake.agent.memory.search_results import SearchResult
 from keepsake.agent.memory.tools import TOOL_SECONDS, MemoryTools
 from keepsake.agent.outage import Outage
@@ -35,7 +35,13 @@ from keepsake.agent.surroundings import (
 from keepsake.agent.turns.answering import Answering
 from keepsake.agent.turns.asking import AnswerEnd, ModelCall, Reading, assent
 from keepsake.agent.turns.attempt import Attempt, AttemptState, TurnDropped, thought_of
-from keepsake.agent.turns.context import UNPROMPTED, TurnContext, context_of, renewed
+from keepsake.agent.turns.context import (
+    UNPROMPTED,
+    TurnContext,
+    context_of,
+    renewed,
+    speaks_openly_now,
+)
 from keepsake.agent.turns.offers import offers_of
 from keepsake.agent.turns.openly import OpenQuestion, private_acts
 from keepsake.agent.turns.prompting import BuiltPrompt, prompt_of
@@ -45,7 +51,7 @@ from keepsake.books.persona import secret_lines
 from keepsake.errors import KeepsakeError, ModelError, ModelUnavailable
 from keepsake.events.types import Agreement
 from keepsake.events.values import Assent, ThoughtOutcome, Urgency
-from keepsake.happening import Person
+from keepsake.happening import Person, PersonId
 from keepsake.language.perception import shorten
 from keepsake.logs import Subsystem, get_logger
 from keepsake.models.profiles import ModelProfile
@@ -78,6 +84,7 @@ class Turn:
         actor: Executes its commands.
         take_newer: Called before a request is sent: returns the current impulse; None if the
             reason has gone.
+        put_back: Lets the current impulse begin another turn.
         pause: Shows people that it thinks, until the first part of the answer.
         outage: Tells players that no model answers.
         begin_plan: Records that a plan, by its number, is acted on; fires when that is on disk.
@@ -99,6 +106,7 @@ class Turn:
         thoughts: ThoughtLog,
         services: Runtime,
         take_newer: Callable[[], Impulse | None],
+        put_back: Callable[[], None],
         pause: Alarm,
         outage: Outage,
         begin_plan: Callable[[int], Deferred[None] | None],
@@ -117,6 +125,7 @@ class Turn:
         self._thoughts = thoughts
         self._services = services
         self._take_newer = take_newer
+        self._put_back = put_back
         self._pause = pause
         self._outage = outage
         self._begin_plan = begin_plan
@@ -153,6 +162,23 @@ class Turn:
         return shorten("; ".join(lines), _LONGEST_DONE)
 
     @property
+    def spoken_to(self) -> frozenset[PersonId]:
+        """The identities of the people to whom the agent spoke in the last attempt."""
+        acts = self.attempts[-1].acts if self.attempts else ()
+        numbers = {act.memory_number for act in acts if act.memory_number}
+        window = self._tools.memory.memory.context().window
+        said = (each for each in window if each.number in numbers and each.said is not None)
+        return frozenset(each.to_id for each in said if each.to_id)
+
+    @property
+    def decides_for_plan(self) -> bool:
+        """Whether a model answers now what is done for a plan, or what was asked for one."""
+        impulse = self.impulse
+        if self._state.sent is None or impulse.kind not in (ImpulseKind.PLAN, *DIRECT):
+            return False
+        return impulse.errand or self._plan_number != 0
+
+    @property
     def is_unanswered(self) -> bool:
         """Whether a player waits for an answer, because no model gave one."""
         last = self.attempts[-1] if self.attempts else None
@@ -184,6 +210,7 @@ class Turn:
         has_model = self._find_model()
         self.impulse = self._as_planned(self.impulse)
         self._context = context_of(self._agent, self.impulse, self._tools.memory)
+        self.impulse = self._context.impulse
         if self._context.answered or self._is_plan_gone():  # an earlier answer covered it already
             raise TurnDropped
         if not (has_model or self._context.partner):
@@ -251,8 +278,9 @@ class Turn:
 
     def _go_on(self, impulse: Impulse) -> None:
         """Take in what came since the turn began: newer words, or a whisper."""
-        self.impulse = impulse = self._as_planned(impulse)
+        impulse = self._as_planned(impulse)
         self._context = renewed(self._agent, self._context, impulse, self._tools.memory)
+        self.impulse = self._context.impulse
 
     # -- an answer
 
@@ -265,8 +293,8 @@ class Turn:
         partner = self._context.partner
         if partner is None:
             raise TurnDropped
-        basis = basis_of_rule(wanted, recalled)
-        self._state = state = AttemptState(number=1, impulse=wanted, basis=basis)
+        basis = basis_of_rule(self.impulse, recalled)
+        self._state = state = AttemptState(number=1, impulse=self.impulse, basis=basis)
         invitation = invitation_to(self._tools, self._context)
         if invitation is None:
             memory = self._tools.memory
@@ -472,13 +500,13 @@ class Turn:
         costs = costs_of(prompt.rendered, services.tokens, prompt.budget)
         self._tools.memory.memory.report_prompt(costs.used)
         state = self._state
-        state.impulse = wanted
+        state.impulse = self.impulse
         state.place = self._agent.location
         if costs.used > prompt.budget:  # the server would cut it at an arbitrary place
             state.too_large = costs
             return None
         request = profile.request(prompt.request)
-        sent = Sent(now, wanted, prompt.rendered, request, costs, waited, built.made_from)
+        sent = Sent(now, self.impulse, prompt.rendered, request, costs, waited, built.made_from)
         self._begin_answer(sent, built)
         return request
 
@@ -491,6 +519,10 @@ class Turn:
             return None
         wanted = self._take_newer()
         if not (form.acts_unprompted or self._context.partner):
+            return None
+        memory = self._tools.memory
+        if wanted is not None and speaks_openly_now(agent, self._context, wanted, memory):
+            self._put_back()
             return None
         self._agent = agent
         return wanted
@@ -561,6 +593,8 @@ class Turn:
         """Log an attempt with an answer, by a model or by rule."""
         problem = attempt.fault or str(attempt.failure or "")
         outcome = ThoughtOutcome.ACTED if attempt.did else ThoughtOutcome.REFUSED
+        memory = self._tools.memory
+        memory.considered = max(memory.considered, self._state.basis.seen)
         self._outage.end()
         self._end(attempt, outcome, problem)
 

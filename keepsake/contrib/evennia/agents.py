@@ -310,8 +310,13 @@ class AgentMixin(CharacterMixin):
             if event.kind is ImpulseKind.HEARD and not joins:
                 mind.sleeper.notice(event)
                 return
+        elif event.kind is ImpulseKind.ADDRESSED:
+            event = replace(event, errand=_is_for_plan(speaker, self))
         if self._may_react(line, speaker, heard.kind, event.kind):
-            mind.thinker.notice(replace(event, memory_number=number))
+            by_agent = event.kind is ImpulseKind.ADDRESSED and not event.from_player
+            # What its plan waits for is answered by the next step of the plan.
+            if not (by_agent and mind.plans.answer(event.person)):
+                mind.thinker.notice(replace(event, memory_number=number))
         mind.sleeper.notice(event)
 
     def _perceive_result(
@@ -509,6 +514,15 @@ def _sender_in(from_obj: object) -> GameObject | None:
     """Return the object that a message is from: the first of several; None if it is a session."""
     several = from_obj if isinstance(from_obj, list | tuple) else (from_obj,)
     return next((each for each in several if isinstance(each, DefaultObject)), None)
+
+
+def _is_for_plan(speaker: CharacterObject, listener: Body) -> bool:
+    """Whether an agent says something for a plan to another one, who is certain to be asked."""
+    mind = mind_of(speaker) if is_agent(speaker) else None
+    act = mind.actor.current if mind is not None else None
+    if mind is None or act is None or not act.plan:
+        return False
+    return mind.plans.may_ask(identity_of(listener))
 
 
 def _is_seen(mover: GameObject | None, agent: Body) -> TypeGuard[CharacterObject]:

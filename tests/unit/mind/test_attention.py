@@ -118,3 +118,26 @@ def test_each_line_is_answered_once_unless_its_speaker_leaves(seed, steps):
         room.sends("")
     for memory, who in room.lines.items():
         assert memory <= room.covered[who]
+
+
+def test_a_thought_about_what_others_do_gives_way_to_words_to_the_agent():
+    attention = new_attention(cooldown=0.0)
+    attention.set_present({"Oswin", "Ruan"}, player_near=False, now=0.0)
+    attention.notice(Impulse(ImpulseKind.HEARD, False, "Ruan", 1), 0.0)
+    attention.begin(due(attention, 10.0))
+    asked = Impulse(ImpulseKind.ADDRESSED, False, "Oswin", 2)
+    attention.notice(asked, 10.0)
+    assert attention.take_newer() is None, "its prompt would end with words to the agent"
+    attention.ended(10.0)
+    assert due(attention, 20.0) == asked
+
+
+def test_words_wait_for_the_return_of_a_player_and_not_of_an_agent():
+    for from_player in (True, False):
+        attention = new_attention(cooldown=0.0)
+        attention.set_present({"Tom"}, player_near=True, now=0.0)
+        asked = Impulse(ImpulseKind.ADDRESSED, from_player, "Tom", 1)
+        attention.notice(asked, 0.0)
+        attention.set_present(set(), player_near=True, now=1.0)
+        attention.set_present({"Tom"}, player_near=True, now=9.0)
+        assert due(attention, 20.0) == (asked if from_player else None)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keepsake.agent.attention import Impulse, ImpulseKind
-from keepsake.agent.turns.context import came_after, unanswered
+from keepsake.agent.turns.waiting import came_after, unanswered
 from keepsake.archive.message_types import MessageType
 from keepsake.archive.privacy import redacted
 from keepsake.archive.records import Memory
@@ -159,3 +159,59 @@ class TestUnanswered:
             window = life(says(TOM, "A?"), after)
             waiting = unanswered(window, self.impulse(TOM, 1))
             assert came_after(window, waiting, TOM) is expected, after
+
+    def waiting(self, *happened: What | Memory, impulse: Impulse | None = None) -> str:
+        window = [
+            each
+            if isinstance(each, Memory)
+            else Memory(n, START + timedelta(seconds=n), each, "The Kettle")
+            for n, each in enumerate(happened, start=1)
+        ]
+        return unanswered(window, impulse or self.impulse(TOM, 0)).words
+
+    def test_only_the_newest_line_waits_with_the_one_before_if_it_came_at_once(self):
+        assert self.waiting(says(TOM, "A?"), says(TOM, "B?"), says(TOM, "C?")) == "B? C?"
+        later = Memory(9, START + timedelta(seconds=40), says(TOM, "D?"), "The Kettle")
+        assert self.waiting(says(TOM, "A?"), later) == "D?"
+
+    def test_a_whisper_and_open_words_are_never_one_question(self):
+        psst = Speech(speaker=TOM, words="Psst?", to=(ME,), manner=Manner.WHISPER)
+        assert self.waiting(psst, says(TOM, "A?")) == "A?"
+        assert self.waiting(says(TOM, "A?"), psst) == "Psst?"
+
+    def test_words_to_others_and_to_everybody_do_not_wait(self):
+        heard = (says(TOM, "Bram?", to=BRAM), says(TOM, "Bram, do you know?", to=None))
+        assert self.waiting(*heard) == ""
+        assert self.waiting(*heard, impulse=self.impulse(TOM, 2)) == "Bram, do you know?"
+
+    def test_words_or_a_deed_for_the_person_end_the_wait(self):
+        gives = Deed(actor=ME, verb="give", objects=("cup",), to=(TOM,), shown="give cup to Tom")
+        assert self.waiting(says(TOM, "A?"), own("Yes.", TOM)) == ""
+        assert self.waiting(says(TOM, "A?"), gives) == ""
+        refused = Result(verb="give", act=2, done=False, shown="You have no cup.")
+        assert self.waiting(says(TOM, "A?"), gives, refused) == "A?"
+
+    def test_a_line_waits_no_longer_when_the_two_have_parted(self):
+        asked = says(TOM, "A?")
+        leaves = Memory(
+            2,
+            START + timedelta(seconds=2),
+            Sight(source=TOM, shown="Tom goes south."),
+            "The Kettle",
+            event=MessageType.TRAVERSE,
+        )
+        away = Memory(2, START + timedelta(seconds=2), Sight(shown="Rain."), "The Quay")
+        back = Memory(3, START + timedelta(seconds=30), Sight(shown="Fire."), "The Kettle")
+        assert self.waiting(asked, leaves) == ""
+        assert self.waiting(asked, away, back) == ""
+        late = Memory(2, START + timedelta(hours=11), Sight(shown="Dawn."), "The Kettle")
+        assert self.waiting(asked, late) == ""
+        by_player = self.impulse(TOM, 1)
+        assert self.waiting(asked, leaves, impulse=by_player) == "A?"
+        by_agent = replace(by_player, from_player=False)
+        assert self.waiting(asked, away, back, impulse=by_agent) == ""
+
+    def test_the_words_of_another_person_are_not_the_partners(self):
+        window = life(says(ANNEKE, "Thank you."), says(BRAM, "Well?"))
+        found = unanswered(window, self.impulse(ANNEKE, 1), partner=BRAM)
+        assert found.words == "Well?"

@@ -1,0 +1,137 @@
+"""Errands among agents: who asks for a plan is answered, and the plan waits for the answer."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+from keepsake.agent.plans import ANSWER_SECONDS
+from keepsake.agent.surroundings import identity_of
+from keepsake.books.plans import PlanState, read_plan
+from keepsake.happening import Person
+from tests.world.agents_world import AgentsWorld
+
+
+class TestErrands(AgentsWorld):
+    """Nell has an errand to Oswin at the inn; no player is near.
+
+    Agents may not talk among themselves at all, but for an errand.
+
+    Attributes:
+        answers: The next answers of each agent; the last one is repeated.
+        steps: What Nell answers instead when her plan is due; empty for nothing.
+        asked: Whose prompts were answered, and the prompts, in order.
+    """
+
+    START = datetime(2026, 11, 28, 20, 29, tzinfo=UTC)
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.set_thinking(idle_interval=1e9, pause_notice=0, chatter_turns=0)
+        self.mira.db.paused = True
+        self.nell = self.add_agent("Nell")
+        self.oswin = self.add_agent("Oswin")
+        self.loft = self.add_room("The Loft")
+        for player in (self.char1, self.char2):
+            player.move_to(self.loft, quiet=True)
+        self.pass_time(10)
+        self.answers = {"Nell": ["> wait"], "Oswin": ["> wait"]}
+        self.steps = ""
+        self.asked: list[tuple[str, str]] = []
+        self.fake.script = self.answer_of
+
+    def answer_of(self, prompt: str) -> str:
+        """Answer for the agent whose prompt it is."""
+        name = "Nell" if "You are Nell." in prompt else "Oswin"
+        self.asked.append((name, prompt))
+        if self.steps and "It is time for what you mean to do" in prompt:
+            return self.steps
+        replies = self.answers[name]
+        return replies.pop(0) if len(replies) > 1 else replies[0]
+
+    def begin(self) -> None:
+        plans = self.nell.mind.books.plans
+        plans.add(read_plan("now: ask Oswin for a bed", self.services.clock.now()))
+        self.nell.mind.plans.check()
+
+    def pass_seconds(self, seconds: float) -> None:
+        """Let time pass, on the wall clock and on the timers."""
+        for _ in range(int(seconds)):
+            self.time.time += timedelta(seconds=1)
+            self.pass_time(1)
+
+    @property
+    def names(self) -> list[str]:
+        """Whose prompts were answered, in order."""
+        return [name for name, _ in self.asked]
+
+    def test_an_agent_that_is_asked_for_a_plan_answers_without_a_player(self):
+        self.begin()
+        self.answers["Nell"] = ["> talk Oswin = A bed for Bob?", "Thank you.\n> done bed", "> wait"]
+        self.answers["Oswin"] = ["There is one in the loft.", "> wait"]
+        self.pass_seconds(60)
+        assert self.names[:3] == ["Nell", "Oswin", "Nell"]
+        assert self.asked[1][1].endswith("[Nell waits for your answer to: A bed for Bob?]")
+        assert "Oswin has answered you" in self.asked[2][1]
+        assert "[Your plain lines are spoken to Oswin.]" in self.asked[2][1]
+        (plan,) = self.nell.mind.books.plans.items
+        assert plan.state is PlanState.DONE
+
+    def test_each_step_gets_one_answer_and_all_count_as_thoughts_of_the_plan(self):
+        self.set_thinking(plan_thoughts=5)
+        self.begin()
+        self.answers["Nell"] = ["> talk Oswin = Well?\n> talk Oswin = And?"] + [
+            f"> talk Oswin = Question {n}?" for n in range(20)
+        ]
+        self.answers["Oswin"] = [f"Answer {n}." for n in range(20)]
+        self.pass_seconds(300)
+        assert self.names == ["Nell", "Oswin", "Nell", "Oswin", "Nell"]
+
+    def test_the_next_step_waits_for_the_answer_and_not_for_ever(self):
+        self.begin()
+        self.answers["Nell"] = ["> talk Oswin = A bed for Bob?", "> wait"]
+        self.pass_seconds(ANSWER_SECONDS - 5)
+        assert self.names == ["Nell", "Oswin"]
+        self.pass_seconds(20)
+        assert self.names == ["Nell", "Oswin", "Nell"]
+        assert "Oswin has not answered" in self.asked[2][1]
+
+    def test_nobody_is_waited_for_who_will_not_answer(self):
+        self.oswin.db.paused = True
+        self.begin()
+        self.answers["Nell"] = ["> talk Oswin = A bed for Bob?", "> wait"]
+        self.pass_seconds(ANSWER_SECONDS / 2)
+        assert self.names == ["Nell", "Nell"]
+
+    def test_what_was_decided_for_a_plan_is_done_though_a_player_speaks(self):
+        ada, almanac = self.interrupted()
+        assert almanac.location == ada
+        assert self.names[:2] == ["Nell", "Nell"]
+        assert self.nell.mind.books.plans.items[0].state is PlanState.DONE
+        assert self.asked[1][1].endswith("waits for your answer to: Good evening, Nell.]")
+
+    def test_words_of_the_plans_person_come_before_its_next_step(self):
+        ada, almanac = self.interrupted(whom="Ada")
+        assert almanac.location == self.nell
+        assert self.nell.mind.books.plans.items[0].state is not PlanState.DONE
+        self.pass_seconds(ANSWER_SECONDS + 10)
+        assert almanac.location == ada, "the step that was given up comes again"
+
+    def interrupted(self, whom: str = ""):
+        """Let Nell give Ada an almanac for a plan, which is with ``whom``, while Ada greets her."""
+        ada = self.add_player(2, "Ada")
+        almanac = self.add_thing("almanac")
+        almanac.location = self.nell
+        gate = self.hold_answers()
+        people = [Person(whom, identity_of(ada))] if whom else []
+        what = f", {whom}: bring the almanac" if whom else ": bring Ada the almanac"
+        plan = read_plan(f"now{what}", self.services.clock.now(), people=people)
+        self.nell.mind.books.plans.add(plan)
+        self.steps = "> give almanac to Ada\n> done almanac"
+        self.nell.mind.plans.check()
+        self.clock.advance(1)
+        self.settle(lambda: self.nell.mind.thinker.turn is not None)
+        self.settle(lambda: bool(self.fake.calls("/api/chat")))
+        ada.execute_cmd("talk Nell Good evening, Nell.")
+        gate.set()
+        self.pass_seconds(8)
+        return ada, almanac
