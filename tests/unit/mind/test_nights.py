@@ -5,6 +5,8 @@ from __future__ import annotations
 import itertools
 import json
 import re
+import threading
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -88,6 +90,38 @@ def test_private_lines_are_not_shown_for_a_portrait(tmp_path):
     night_work(None, book_of(tmp_path, log), log.read, may).write_portraits(NightAsk(model, 9))
     assert "net 2" in model.prompts[0]
     assert "net 3" not in model.prompts[0]
+
+
+def test_a_portrait_is_written_of_the_whole_of_the_last_answer(tmp_path):
+    log = MemoryLog()
+    for number in range(4):
+        log.says("Tom", TOM, f"I have mended net {number}.")
+    whole = ("say Three, and a fourth.", "say And the fifth?")
+    answer = [replace(log.acts(each), number=5 + place) for place, each in enumerate(whole)]
+    to_tom = [replace(each, what=replace(each.what, to=(Person("Tom", TOM),))) for each in answer]
+
+    def read(first, last):
+        return [m for m in [*log.memories[:4], *to_tom] if first <= m.number <= last]
+
+    model = RuleModel(lambda _: "Mends nets.")
+    people = book_of(tmp_path, log)
+    night_work(None, people, read).write_portraits(NightAsk(model, 9))
+    assert numbers_in(model) == [1, 2, 3, 4, 5, 6]
+    assert page_of(people, TOM).studied == 6, "so the next night does not read them again"
+
+
+def test_late_each_task_asks_once(tmp_path):
+    late = threading.Event()
+    ask = NightAsk(RuleModel(), 24, late=late)
+    for _ in range(2):
+        ask.begin_task()
+        assert ask.available
+        ask(prompt_of("What?"))
+    assert ask.available, "a night has room for all of its work"
+    late.set()
+    assert not ask.available
+    ask.begin_task()
+    assert ask.available
 
 
 @pytest.fixture
