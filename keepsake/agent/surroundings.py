@@ -136,11 +136,18 @@ def description_of(agent: Body) -> str:
 def detail_named(agent: Body, words: str) -> str:
     """Return the first sentence of what a look at a detail of the room shows, if words name one.
 
-    Of several the one that is named first in the room's list is taken; empty for none.
+    Of several the one that is named first in the room's list is taken; empty for none. A detail of
+    which the agent's own profile or examples speak is left out: a small model would repeat its
+    description in place of what the agent itself has to say of it.
     """
     place = agent.location
     details = dict(place.db.details or {}) if place is not None and words else {}
-    shown = (text for name, text in details.items() if names(words, str(name)))
+    own = "\n".join((str(agent.db.profile or ""), *map(str, agent.db.examples or ())))
+    shown = (
+        text
+        for name, text in details.items()
+        if names(words, str(name)) and not names(own, str(name))
+    )
     return next(iter(sentences(perceive(str(next(shown, ""))))), "")
 
 

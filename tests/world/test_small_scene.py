@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from keepsake.agent.surroundings import detail_named
 from keepsake.tasks.forms.form import LAST_LINES
 from tests.world.agents_world import AgentsWorld
 from tests.world.built_world import BuiltWorld
@@ -73,3 +74,14 @@ class TestAtTheFerryStage(BuiltWorld, AgentsWorld):
         assert not any(words in talk for words in told)
         scene = self.scene_in(prompt)
         assert all(words in scene for words in told)
+
+
+class TestDetails(AgentsWorld):
+    """What a look at a detail shows, where somebody asks about it."""
+
+    def test_a_detail_is_told_unless_the_agent_has_more_to_say_of_it(self):
+        self.room1.db.details = {"hook": "A bare hook. It is old.", "clock": "It is slow. Or not."}
+        self.mira.db.examples = ["~Tom> say What is that hook?", "~Mira> say My mother's cup."]
+        assert detail_named(self.mira, "Is the clock right?") == "It is slow."
+        assert not detail_named(self.mira, "What is it about that hook?")
+        assert not detail_named(self.mira, "Good day.")
