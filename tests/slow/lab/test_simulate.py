@@ -255,4 +255,6 @@ def test_an_export_has_the_archives_and_works_with_the_queries_of_the_guides(
     asked = [each for each in queries.split(";") if each.strip()]
     assert len(asked) > 2
     for query in asked:
-        assert duckdb.sql(query).fetchall(), query
+        found = duckdb.sql(query).fetchall()
+        # In so short a life a prompt may need nothing that has left the window.
+        assert found or "UNNEST(recalled)" in query, query

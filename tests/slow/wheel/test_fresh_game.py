@@ -91,7 +91,7 @@ def test_the_doctor_names_what_is_missing_and_the_game_goes_on(tmp_path: Path):
     with game.runs():
         admin = game.admin()
         admin.type("@agent/create Mira = You are Mira, an innkeeper.", "Made Mira")
-        admin.type("say My dog is called Biscuit.", "Mira says")
+        admin.type("say My dog is called Biscuit.", "Mira looks at admin")
         admin.type("@llm-status", "none", "keepsake model list")
         with closing(game.browser()) as web:
             assert "does not name keepsake.web" in web.get("/agents/").text
