@@ -113,6 +113,11 @@ class _Forgetting:
         return self._erasure is not None
 
     @property
+    def _is_under_way(self) -> bool:
+        """Whether the world that began it still runs: a step may end after its world."""
+        return _running.get(self._person.key) is self
+
+    @property
     def _steps(self) -> Erasure:
         assert self._erasure is not None, "the request has been read"
         return self._erasure
@@ -152,15 +157,19 @@ class _Forgetting:
     def _in_thread(self, work: Callable[[], None], then: Callable[[], None]) -> None:
         """Run ``work`` in a worker thread, then ``then`` on the reactor thread."""
 
+        def go_on(_: None) -> None:
+            if self._is_under_way:
+                then()
+
         def failed(failure: Failure) -> None:
             problem = str(failure.value) or repr(failure.value)
             log.error("Forgetting failed", person=self._person.key, exc_info=failure.value)
-            if self._person.key in _running:  # else the end itself has failed
+            if self._is_under_way:  # else the end itself has failed
                 self._problems.append(problem)
                 self._end()
 
         waiting = runtime().in_thread(work, TIMEOUT_SECONDS)
-        waiting.addCallback(lambda _: then()).addErrback(failed)
+        waiting.addCallback(go_on).addErrback(failed)
 
     def _clean_next_agent(self) -> None:
         """Clean the folder of the next agent in a worker thread, while the agent is suspended."""
