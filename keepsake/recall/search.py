@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
 from functools import reduce
 from itertools import islice
 from math import inf
@@ -82,6 +83,7 @@ class MemorySearch:
         kinds: Mapping[DocumentKind, int] | None = None,
         before: int | None = None,
         unprompted: bool = False,
+        seeks: bool = False,
         seconds: float | None = None,
         asker: Person | None = None,
         may: Callable[[Document], bool] = lambda _: True,
@@ -94,6 +96,7 @@ class MemorySearch:
             before: Only documents whose last memory comes before that number, so that memories
                 visible in the window are left out; notes are always searched.
             unprompted: Whether ``text`` is a scene, as nobody asked: recent memories score higher.
+            seeks: Whether ``text`` wants an answer from the memory although it is no question.
             seconds: How long the search by meaning may take; after that, words are used alone.
             asker: The person who says ``text``; None if that is not known.
             may: Whether a document may be found.
@@ -104,6 +107,8 @@ class MemorySearch:
         now = self._clock.now().astimezone()  # a day begins at local midnight
         names = self._names()
         query = read(text, names, now, asker, unprompted=unprompted)
+        if seeks:
+            query = replace(query, asks=True)
         # In another thread, during the next line.
         nearest = self._ask_vectors(query, unprompted=unprompted)
         by_words = self._unless_failing("words", lambda: self._search_words(query, kinds, before))

@@ -11,6 +11,7 @@ from typing import ClassVar
 
 from keepsake.agent.settings import RecallConfig
 from keepsake.archive.records import Tier
+from keepsake.books.plans import read_plan
 from keepsake.models.embedders import MiniLMEmbedder
 from keepsake.recall.service import NONE, IndexService
 from tests.world.agents_world import SMALL_WINDOWS, AgentsWorld, Building, FixedConfig
@@ -83,6 +84,17 @@ class TestRelated(RecallWorld):
         assert "mends nets in Ostrey" in self.mind.memory.context().recent.text
         assert prompt.count("mends nets in Ostrey") <= 2, "in the summary, and on Tom's page"
         assert PAST not in prompt
+
+    def test_the_prompt_of_a_due_plan_recalls_what_bears_on_the_plan(self):
+        self.say(*FACTS, *CHATTER)
+        self.edit_summary("- Tom talked of his life.")
+        plan = read_plan("now: look for the brass key", self.services.clock.now())
+        self.mind.books.plans.add(plan)
+        made = len(self.prompts())
+        self.mind.plans.check()
+        self.pass_time(3)
+        past = self.section(self.prompts()[made], PAST)
+        assert any("I lost a brass key at the old mill." in line for line in past)
 
     def test_a_search_that_hangs_costs_half_a_second(self):
         self.say(*FACTS, *CHATTER)

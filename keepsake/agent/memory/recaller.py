@@ -82,6 +82,7 @@ class Recaller:
         *,
         purpose: RecallPurpose = RecallPurpose.THOUGHT,
         unprompted: bool = False,
+        seeks: bool = False,
         audience: Audience = NO_PRIVATE_WORDS,
         asker: Person | None = None,
     ) -> SearchResult | None:
@@ -102,6 +103,7 @@ class Recaller:
             purpose=purpose,
             seconds=wait,
             unprompted=unprompted,
+            seeks=seeks,
             audience=audience,
             asker=asker,
         )
@@ -122,6 +124,7 @@ class Recaller:
         seconds: float = BUILDER_SECONDS,
         limit: int = 0,
         unprompted: bool = False,
+        seeks: bool = False,
         audience: Audience | None = NO_PRIVATE_WORDS,
         asker: Person | None = None,
     ) -> SearchResult | None:
@@ -131,6 +134,7 @@ class Recaller:
             purpose: What the search is for; logged with it.
             limit: The maximum number of hits; 0 for what a prompt needs of each kind.
             unprompted: Whether ``text`` is a scene, as nobody asked: recent memories count more.
+            seeks: Whether ``text`` wants an answer from the memory although it is no question.
             audience: Who may hear the results; None for a builder, who may see all.
             asker: Who said ``text``; None if nobody did.
 
@@ -153,6 +157,7 @@ class Recaller:
             kinds=None if limit else {kind: n + EXTRA_HITS for kind, n in most},
             before=before,
             unprompted=unprompted,
+            seeks=seeks,
             seconds=seconds * VECTOR_SHARE,
             asker=asker,
             may=lambda document: audience is None or self._may_hear(document, audience),

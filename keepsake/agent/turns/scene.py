@@ -51,20 +51,31 @@ def recall_for_turn(
 ) -> Awaitable[SearchResult | None]:
     """Search the memory for a turn; the result is None if the search failed or timed out.
 
-    The query is what the partner said, or the scene if there is nothing to answer: recent lines,
-    place, people.
+    The query is what the partner said; else the plan that the turn is about; else the scene:
+    recent lines, place, people.
 
     ``purpose``: What the search is for, for the event log; None for a turn of the agent.
     """
     own = RecallPurpose.TALK if context.words else RecallPurpose.THOUGHT
     here = names_of(people_near(agent), agent)
+    plan = "" if context.words else _words_of_plan(context, tools)
+    asked = context.words or plan
     return tools.recaller.recall(
-        context.words or scene_query(tools.memory.memory.context(), place_of(agent), here),
+        asked or scene_query(tools.memory.memory.context(), place_of(agent), here),
         purpose=purpose or own,
-        unprompted=not context.words,
+        unprompted=not asked,
+        seeks=bool(plan),
         audience=context.audience,
         asker=context.partner if context.words else None,
     )
+
+
+def _words_of_plan(context: TurnContext, tools: MemoryTools) -> str:
+    """Return what the plan of a turn says, and with whom; empty if the turn is about none."""
+    plan = tools.plans.named(context.impulse.plan) if tools.plans is not None else None
+    if plan is None:
+        return ""
+    return f"{plan.whom.name}: {plan.what}" if plan.whom is not None else plan.what
 
 
 def available_verbs(
