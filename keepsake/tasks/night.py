@@ -174,6 +174,26 @@ def _parse_entry(
     return DraftEntry(text, tuple(numbers))
 
 
+def _each_usable[T](
+    found: Sequence[Mapping[str, Any]], read: Callable[[Mapping[str, Any]], T]
+) -> tuple[T, ...]:
+    """Read the objects of an answer.
+
+    Raises:
+        AnswerRefused: One cannot be read; ``usable`` has the others, if there are any.
+    """
+    usable = []
+    reasons = []
+    for each in found:
+        try:
+            usable.append(read(each))
+        except AnswerRefused as refused:
+            reasons.append(refused.what)
+    if reasons:
+        raise AnswerRefused(reasons[0], usable=tuple(usable) or None)
+    return tuple(usable)
+
+
 def journal_task(
     prompts: Prompts, own_name: str, memories: Sequence[Memory]
 ) -> NightTask[tuple[DraftEntry, ...]]:
@@ -185,15 +205,14 @@ def journal_task(
     """
     shown = frozenset(each.number for each in memories)
 
+    def read_entry(found: Mapping[str, Any]) -> DraftEntry:
+        given = found.get("importance")
+        if not isinstance(given, int) or not 1 <= given <= 10:
+            raise AnswerRefused('The "importance" of an entry is a whole number from 1 to 10')
+        return replace(_parse_entry(found, LONGEST_ENTRY, shown), importance=given)
+
     def read(answer: str) -> tuple[DraftEntry, ...]:
-        entries = []
-        for found in parse_objects(answer, "entries")[:MOST_ENTRIES]:
-            given = found.get("importance")
-            if not isinstance(given, int) or not 1 <= given <= 10:
-                raise AnswerRefused('The "importance" of an entry is a whole number from 1 to 10')
-            draft = _parse_entry(found, LONGEST_ENTRY, shown)
-            entries.append(replace(draft, importance=given))
-        return tuple(entries)
+        return _each_usable(parse_objects(answer, "entries")[:MOST_ENTRIES], read_entry)
 
     lines = [memory_line(each) for each in memories]
     values = {"name": own_name, "most": MOST_ENTRIES, "longest": LONGEST_ENTRY}
@@ -243,9 +262,11 @@ def reflect_task(  # noqa: PLR0917 - all six arguments are needed and distinct
         numbers: All memory numbers that occur in the entries.
     """
 
+    def read_insight(found: Mapping[str, Any]) -> DraftEntry:
+        return _parse_entry(found, LONGEST_INSIGHT, numbers, LEAST_CITED)
+
     def read(answer: str) -> tuple[DraftEntry, ...]:
-        found = parse_objects(answer, "insights")[:most]
-        return tuple(_parse_entry(each, LONGEST_INSIGHT, numbers, LEAST_CITED) for each in found)
+        return _each_usable(parse_objects(answer, "insights")[:most], read_insight)
 
     values = {"name": own_name, "known": known, "most": most, "longest": LONGEST_INSIGHT}
     schema = _schema("insights", most, {"text": _TEXT, "memories": _NUMBERS})
@@ -264,16 +285,15 @@ def intentions_task(
     """
     shown = frozenset(int(number) for line in lines for number in _NUMBER.findall(line))
 
+    def read_plan(found: Mapping[str, Any]) -> PlanDraft:
+        draft = _parse_entry({**found, "text": found.get("plan")}, LONGEST_PLAN, shown, 0)
+        try:
+            return PlanDraft(read(draft.text), draft.memories)
+        except NoteRefused as refusal:
+            raise AnswerRefused(str(refusal)) from refusal
+
     def parse(answer: str) -> tuple[PlanDraft, ...]:
-        drafts = []
-        for found in parse_objects(answer, "plans")[:MOST_PLANS]:
-            draft = _parse_entry({**found, "text": found.get("plan")}, LONGEST_PLAN, shown, 0)
-            try:
-                plan = read(draft.text)
-            except NoteRefused as refusal:
-                raise AnswerRefused(str(refusal)) from refusal
-            drafts.append(PlanDraft(plan, draft.memories))
-        return tuple(drafts)
+        return _each_usable(parse_objects(answer, "plans")[:MOST_PLANS], read_plan)
 
     given = {**values, "name": own_name, "most": MOST_PLANS, "longest": LONGEST_PLAN}
     schema = _schema("plans", MOST_PLANS, {"plan": _TEXT, "memories": _NUMBERS})

@@ -2,7 +2,8 @@
 
 A task renders its prompt for the form of the model, reads the answer, and gives a reason if it
 refuses the answer. :func:`run` asks in a worker thread; the thinker runs the same tasks on the
-reactor. After a refusal the model is asked once more, with the reason. Then the fallback is used.
+reactor. After a refusal the model is asked once more, with the reason. Then what is usable of the
+refused answers counts, or else the fallback.
 
 The template of a task is a markdown file whose fenced blocks are its prompts; a builder may edit it
 while the game runs. The word after a fence names the part: ```` ```system ````, ```` ```turn ````.
@@ -39,7 +40,16 @@ _FENCE = re.compile(r"^(?P<mark>```|~~~)(?P<part>\w+)\n(?P<body>.*?)^(?P=mark)[^
 
 
 class AnswerRefused(KeepsakeError):
-    """An answer failed its check; ``what`` is the reason, phrased for the model."""
+    """An answer failed its check; ``what`` is the reason, phrased for the model.
+
+    Attributes:
+        usable: The parts of the answer that pass the check, as the task's result; None for nothing.
+            They are used if the model's next answer is refused, too.
+    """
+
+    def __init__(self, what: str, *, usable: Any = None) -> None:
+        super().__init__(what)
+        self.usable = usable
 
 
 class Task[T](Protocol):
@@ -86,6 +96,8 @@ Raises:
 def run[T](task: Task[T], ask: Ask, *, fall_back: bool = True) -> TaskResult[T]:
     """Run a task on a model, with one more attempt after a refusal, and then the fallback.
 
+    Before the fallback come the usable parts of the refused answers, the latest first.
+
     ``fall_back``: Whether the fallback is also used if the model gives no answer.
 
     Raises:
@@ -93,11 +105,12 @@ def run[T](task: Task[T], ask: Ask, *, fall_back: bool = True) -> TaskResult[T]:
     """
     refusals = list[RefusedAnswer]()
     reason = ""
+    usable: TaskResult[T] | None = None
     for _ in range(TRIES):
         try:
             answer = ask(partial(task.ask, refused=reason))
         except ModelError:
-            if not fall_back:
+            if not fall_back and usable is None:
                 raise
             break
         try:
@@ -105,7 +118,9 @@ def run[T](task: Task[T], ask: Ask, *, fall_back: bool = True) -> TaskResult[T]:
         except AnswerRefused as refused:
             reason = refused.what
             refusals.append(RefusedAnswer(task.name, answer.text, reason))
-    return TaskResult(task.fallback(), FALLBACK, refusals)
+            if refused.usable is not None:
+                usable = TaskResult(refused.usable, answer.model, refusals)
+    return usable or TaskResult(task.fallback(), FALLBACK, refusals)
 
 
 # -- templates

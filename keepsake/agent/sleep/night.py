@@ -19,7 +19,7 @@ from keepsake.events.values import GuardOp, SleepOp
 from keepsake.logs import Subsystem, get_logger
 from keepsake.models.queue import Priority
 from keepsake.ports import Generation, GenerationRequest, RefusedAnswer, TargetModel
-from keepsake.tasks.task import TRIES, Ask, Task, run
+from keepsake.tasks.task import FALLBACK, TRIES, Ask, Task, run
 
 log = get_logger(Subsystem.NIGHT)
 
@@ -95,8 +95,8 @@ class NightAsk:
         if self._woken.is_set():
             raise NightOver("The agent has woken", "What is left waits for its next sleep")
 
-    def do[T](self, task: Task[T]) -> T:
-        """Run a task and return its result; blocks.
+    def do[T](self, task: Task[T]) -> T | None:
+        """Run a task; return its result, or None if nothing of the answers can be used; blocks.
 
         Raises:
             NightOver: See :meth:`__call__`.
@@ -104,7 +104,7 @@ class NightAsk:
         """
         result = run(task, self, fall_back=False)
         self.refused += result.refusals
-        return result.value
+        return None if result.by == FALLBACK else result.value
 
     def __call__(self, build: Callable[[TargetModel], GenerationRequest]) -> Generation:
         """Return the model's answer; blocks.

@@ -39,7 +39,6 @@ from keepsake.tasks.night import (
     people_task,
     reflect_task,
 )
-from keepsake.tasks.task import TRIES, Task
 
 log = get_logger(Subsystem.NIGHT)
 
@@ -178,7 +177,7 @@ class NightWork:
             return (), 0
         prompts = self._services.prompts["journal"].current
         task = journal_task(prompts, self._memory.name, shown)
-        drafts = self._do(ask, task)
+        drafts = ask.do(task)
         return drafts, min(task.taken)
 
     def _write_entries(self, drafts: Sequence[DraftEntry], shown: Sequence[Memory]) -> int:
@@ -230,7 +229,7 @@ class NightWork:
         prompts = services.prompts["reflect"].current
         most = config.insights
         task = reflect_task(prompts, name, lines, known[-_KNOWN:], numbers, most)
-        found = [each for each in ask.do(task) if each.text not in known]
+        found = [each for each in ask.do(task) or () if each.text not in known]
         for insight in found:
             cited = [each for each in shown if set(insight.memories) & set(each.memories)]
             score = max((each.importance for each in cited), default=_USUAL)
@@ -280,7 +279,7 @@ class NightWork:
             prompts = self._services.prompts["people"].current
             shown = [line for _, line in rest]
             task = people_task(prompts, self._memory.name, page.name, portrait, shown)
-            found = self._do(ask, task)
+            found = ask.do(task)
             if found is None:
                 return False
             taken = min(task.taken)
@@ -293,13 +292,6 @@ class NightWork:
             )
             portrait = found
         return True
-
-    @staticmethod
-    def _do[T](ask: NightAsk, task: Task[T]) -> T | None:
-        """Run a task; return None if all answers of the model were refused."""
-        refused = len(ask.refused)
-        found = ask.do(task)
-        return None if len(ask.refused) - refused == TRIES else found
 
     def intend(self, ask: NightAsk) -> Figures:
         """Have a model say what the agent means to do tomorrow; it sees no private memories."""
@@ -324,8 +316,9 @@ class NightWork:
         }
         prompts = services.prompts["intentions"].current
         read = partial(read_plan, now=evening, places=self.facts.places, people=people)
+        task = intentions_task(prompts, self._memory.name, lines, values, read)
         made = 0
-        for draft in ask.do(intentions_task(prompts, self._memory.name, lines, values, read)):
+        for draft in ask.do(task) or ():
             if draft.plan.at is not None and draft.plan.at <= now:
                 continue  # the night's work was late
             with suppress(NoteRefused):  # it means to do that already

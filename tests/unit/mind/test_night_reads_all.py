@@ -99,6 +99,20 @@ def test_a_refused_answer_is_asked_for_again_on_the_next_nights_and_it_is_said(t
     assert night.sleep(RuleModel(one_entry)) == {"written": 1, "left": 0}
 
 
+def test_entries_that_can_be_used_are_kept_if_another_is_refused_twice(tmp_path):
+    night = Nightly(tmp_path, 20)
+
+    def with_a_wrong_number(prompt: str) -> str:
+        entries = json.loads(one_entry(prompt))["entries"]
+        wrong = {"text": "Tom sang.", "importance": 3, "memories": [999]}
+        return json.dumps({"entries": [*entries, wrong]})
+
+    model = RuleModel(with_a_wrong_number)
+    assert night.sleep(model) == {"written": 1, "left": 0}
+    assert "There is no memory 999" in model.prompts[1]
+    assert [entry.text for entry in night.journal.entries()] == ["Tom mended net 20."]
+
+
 def test_a_day_about_which_no_model_writes_is_left_out_in_the_end(tmp_path):
     night = Nightly(tmp_path, 20)
     left = [night.sleep(RuleModel(lambda _: "I cannot."))["left"] for _ in range(MOST_REFUSALS)]
