@@ -20,6 +20,7 @@ from typing import Any
 
 import yaml
 
+from keepsake.language.perception import inner_quotes
 from keepsake.paths import REPOSITORY
 from tests.bench.figures import Figure
 from tests.fakes.model_server import FakeModelServer, Reply, llm_page
@@ -52,9 +53,12 @@ class Heard:
 
 
 def spoken_of(answer: str) -> str:
-    """Return the words of an answer that must be spoken: its plain lines."""
+    """Return the words of an answer that must be spoken: its plain lines.
+
+    A quotation within them has single marks, because the game shows speech between double ones.
+    """
     lines = (line.strip() for line in answer.splitlines())
-    return " ".join(line for line in lines if line and line[0] not in ">*")
+    return inner_quotes(" ".join(line for line in lines if line and line[0] not in ">*"))
 
 
 def for_mira(body: dict[str, Any]) -> bool:
