@@ -9,7 +9,7 @@ from keepsake.agent.runtime import now
 from keepsake.contrib.evennia.agents import AgentMixin
 from typeclasses.characters import Character
 from world import days
-from world.almanac import almanac
+from world.almanac import Hours, almanac
 from world.deed.asking import needed_for
 from world.source import TAG_CATEGORY
 
@@ -29,7 +29,13 @@ class Agent(AgentMixin, Character):
 
         For example: ``9-12 at Pump Square (if market day): sells pies; 13-14 with Bram: talks; …``.
         """
-        return "; ".join(map(self._hour_line, self.db.day or ()))
+        hours = sorted(self.db.day or (), key=lambda hour: Hours.parse(hour["at"]).since)
+        return "; ".join(map(self._hour_line, hours))
+
+    def usual_now(self) -> str:
+        """Return the entry of the daily schedule for this hour as a line; empty for none."""
+        hour = days.entry_of(self, almanac(now().astimezone()))
+        return self._hour_line(hour) if hour is not None else ""
 
     def _hour_line(self, hour: Mapping[str, Any]) -> str:
         """Return an entry of the schedule: when, where or with whom, in which weather, and what."""

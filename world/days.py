@@ -104,10 +104,15 @@ def _window(agent: Any) -> Sequence[Memory]:
 # -- one agent's day
 
 
+def entry_of(agent: Any, now: Almanac) -> Mapping[str, Any] | None:
+    """Return the entry of an agent's daily schedule for now; None if there is none."""
+    hours = (hour for hour in agent.db.day or () if now.moment in Hours.parse(hour["at"]))
+    return next((hour for hour in hours if now.states.issuperset(hour.get("when") or ())), None)
+
+
 def _follow_schedule(agent: Any, now: Almanac) -> None:
     """Go to the place of this hour, or work there."""
-    hours = (hour for hour in agent.db.day or () if now.moment in Hours.parse(hour["at"]))
-    hour = next((hour for hour in hours if now.states.issuperset(hour.get("when") or ())), None)
+    hour = entry_of(agent, now)
     walks = (KnownVerb.GO, KnownVerb.WALK)
     went = [m.time for m in _window(agent) if m.is_own and m.verb in walks]
     if hour is None or (went and now.moment - went[-1] < OWN_STAY):

@@ -288,6 +288,9 @@ class Body(CharacterObject, Protocol):
     def usual_day(self) -> str:
         """Return what it does on an ordinary day, in a line; empty if that is not set."""
 
+    def usual_now(self) -> str:
+        """Return what it does at this hour of an ordinary day; empty if that is not set."""
+
     def deeds_needed(self, words: str, who: Any) -> Mapping[str, str]:
         """Return deeds that it cannot do itself, each with what somebody must do for it."""
 

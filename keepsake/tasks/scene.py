@@ -56,6 +56,8 @@ class Scene:
     carried: tuple[str, ...] = ()
     exits: tuple[str, ...] = ()
     facts: tuple[str, ...] = ()  # other facts from the game
+    usual: str = ""  # what the character does on an ordinary day
+    usual_now: str = ""  # what it does at this hour of such a day
     ways: tuple[str, ...] = ()  # the exits with their destinations: ``north to The Quay``
     people: tuple[str, ...] = ()  # what the character knows of the people who are present
     recalled: tuple[Excerpt, ...] = ()  # related memories, the best first

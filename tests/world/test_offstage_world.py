@@ -139,6 +139,20 @@ class TestDays(Offstage):
         line = "9-12 at The Quay (if market day): sells pies; 13-14 with Joss: plays draughts"
         assert self.mira.usual_day() == line
 
+    def test_a_prompt_has_the_day_where_it_never_changes_and_this_hour_at_its_end(self):
+        ada = self.add_player(2, "Ada")
+        ada.location = self.mira.location
+        self.day(self.mira, ("13-14", self.quay, "plays draughts"), ("9-12", None, "sells pies"))
+        self.replies = ["Good morning."]
+        made = len(self.prompts())
+        ada.execute_cmd("talk mira Good morning.")
+        self.pass_minutes(1)
+        system, _, turn = self.prompts()[made].rpartition("\n[Monday 4 May 2026")
+        home = self.mira.home.key
+        assert f"9-12 at {home}: sells pies; 13-14 at The Quay: plays draughts" in system
+        assert f"[Your ordinary day at this hour: 9-12 at {home}: sells pies]" in turn
+        assert "draughts" not in turn
+
 
 class TestMeetings(Offstage):
     """Mira and Joss meet on the quay in the morning and tell each other news."""

@@ -368,8 +368,6 @@ def _surroundings(
     leader = agent.mind.actor.leader if agent.mind is not None else None
     followed = [each for each in people_near(agent) if each.id == leader]
     facts = [f"You follow {name_of(each, agent)}." for each in followed]
-    if usual := call_hook(agent, "usual_day", str, ""):
-        facts.append(f"On an ordinary day: {usual}")
     facts += call_hook(agent, "at_agent_prompt", list | tuple, [])
     people = (
         f"{name_of(each, agent)}{' (asleep)' if each.db.asleep else ''}"
@@ -392,6 +390,8 @@ def _surroundings(
         ways=tuple(options.ways.values()),
         options=tuple(f"{u}{own.get(v, '')}" for v, u in usages.items() if v.takes in changing),
         facts=tuple(map(str, facts)),
+        usual=call_hook(agent, "usual_day", str, ""),
+        usual_now=call_hook(agent, "usual_now", str, ""),
         partner=context.partner.name if context.partner else "",
         trigger=context.impulse.kind,
         occasion=context.impulse.why if context.impulse.kind is ImpulseKind.IDLE else "",

@@ -406,7 +406,15 @@ class AgentMixin(CharacterMixin):
         """Return what the agent does on an ordinary day, in a line; empty if that is not set.
 
         A game may override it. The line is in every prompt, and at night a model plans what the
-        agent does besides.
+        agent does besides. It should stay the same for a day: a model server keeps the beginning of
+        a prompt, where it stands, in its cache.
+        """
+        return ""
+
+    def usual_now(self) -> str:
+        """Return what the agent does at this hour of an ordinary day; empty if that is not set.
+
+        A game may override it. The line is at the end of every prompt.
         """
         return ""
 

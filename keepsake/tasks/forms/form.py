@@ -39,6 +39,7 @@ SHRINK_ORDER = (
     "detail",
     "description",
     "facts",
+    "usual",
 )
 """Variables that are shortened if the prompt is too long, in this order, from their last line."""
 
