@@ -241,7 +241,8 @@ class Attention:
     def upcoming(self) -> tuple[float, Impulse] | None:
         """Return the next impulse and when it is due; None during a thought.
 
-        The order: waiting players, players who have just come, waiting agents, everything else.
+        The order: waiting players, waiting agents, players who have just come, plans, everything
+        else. Who has asked something waits before who has only come.
         """
         if self._current is not None:
             return None
@@ -249,8 +250,8 @@ class Attention:
             self._waiting.values(),
             key=lambda each: (
                 each.impulse.priority is Urgency.PLAYER,
-                each.impulse.from_player and each.impulse.kind is ImpulseKind.ARRIVAL,
                 each.impulse.kind in DIRECT,
+                each.impulse.from_player and each.impulse.kind is ImpulseKind.ARRIVAL,
                 each.impulse.kind is ImpulseKind.PLAN,
             ),
             default=None,

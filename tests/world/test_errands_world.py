@@ -76,6 +76,27 @@ class TestErrands(AgentsWorld):
         (plan,) = self.nell.mind.books.plans.items
         assert plan.state is PlanState.DONE
 
+    def test_the_next_step_does_not_answer_what_was_answered_to_it(self):
+        self.begin()
+        self.answers["Nell"] = ["> talk Oswin = A bed for Bob?", "> wait"]
+        self.answers["Oswin"] = ["There is one in the loft.", "> wait"]
+        self.pass_seconds(60)
+        step = self.asked[2][1]
+        assert "Oswin has answered you" in step
+        assert "waits for your answer" not in step
+
+    def test_who_comes_does_not_take_the_turn_of_who_has_asked(self):
+        self.begin()
+        self.answers["Nell"] = ["> talk Oswin = A bed for Bob?", "> wait"]
+        joss = self.add_agent("Joss")
+        joss.db.paused = True
+        joss.location = self.loft
+        self.pass_seconds(3)
+        joss.move_to(self.oswin.location)
+        self.pass_seconds(30)
+        (prompt,) = [prompt for name, prompt in self.asked if name == "Oswin"][:1]
+        assert prompt.endswith("[Nell waits for your answer to: A bed for Bob?]")
+
     def test_each_step_gets_one_answer_and_all_count_as_thoughts_of_the_plan(self):
         self.set_thinking(plan_thoughts=5)
         self.begin()

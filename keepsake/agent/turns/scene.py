@@ -153,7 +153,7 @@ def scene_of(
     partner = context.partner
     passed_over = tools.memory.passed_over
     waiting = NOTHING
-    if partner is not None:
+    if partner is not None and context.impulse.kind is not ImpulseKind.PLAN:
         waiting = unanswered(window, context.impulse, passed_over, partner)
     # What is answered, repeated if something else that is answered came after it.
     late = partner is not None and came_after(window, waiting, partner)

@@ -120,6 +120,19 @@ def test_each_line_is_answered_once_unless_its_speaker_leaves(seed, steps):
         assert memory <= room.covered[who]
 
 
+def test_who_has_asked_something_is_answered_before_a_newcomer_is_greeted():
+    attention = new_attention()
+    asked = Impulse(ImpulseKind.ADDRESSED, False, "Wren", errand=True)
+    comes = Impulse(ImpulseKind.ARRIVAL, True, "Bob")
+    attention.set_present(["Wren", "Bob"], player_near=True, now=0.0)
+    attention.notice(asked, 0.0)
+    attention.notice(comes, 1.0)
+    assert due(attention, 60.0) == asked
+    attention.begin(asked)
+    attention.ended(61.0, spoke=True)
+    assert due(attention, 120.0) == comes
+
+
 def test_a_thought_about_what_others_do_gives_way_to_words_to_the_agent():
     attention = new_attention(cooldown=0.0)
     attention.set_present({"Oswin", "Ruan"}, player_near=False, now=0.0)
