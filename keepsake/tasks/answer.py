@@ -46,6 +46,10 @@ _SENTENCE_END = re.compile(r"(?:(?<=\w{4})\.|[!?…]+|\.{3})[\"”’»)*]*(?=\s
 _OPENING = ">*([¿¡…'‘\"“„«「"
 
 
+_TO_SOMEBODY = re.compile(rf"(?:{KnownVerb.TALK}|{KnownVerb.WHISPER}) [^=:]+[=:]\s*", re.I)
+"""How a deed that speaks to somebody begins: ``talk Nell = ``."""
+
+
 class PartKind(StrEnum):
     """The kind of one part of an answer."""
 
@@ -173,7 +177,7 @@ class AnswerReader:
                     "name": str(name),
                     "parameters": dict(given),
                 }:
-                    deeds += _command(deed_of(ToolCall(name, given)))
+                    deeds += _command(deed_of(ToolCall(name, given)), self.name)
                 case dict(each):
                     inside = [*each.values(), *inside]
                 case list(each):
@@ -188,7 +192,7 @@ class AnswerReader:
         call = text_calls.read(self._call)
         self.altered.append(self._call.strip())
         self._call = ""
-        deeds = [] if call is None else [*_command(deed_of(call))]
+        deeds = [] if call is None else [*_command(deed_of(call), self.name)]
         self._has_parts |= bool(deeds)
         return deeds
 
@@ -236,26 +240,53 @@ class AnswerReader:
 def _parts_of(line: str, name: str) -> Iterator[AnswerPart]:
     """Yield the parts of one line: a deed, or speech with the emotes in it."""
     if line.startswith(">"):
-        yield from _command(_clean(line.lstrip("> ")))
+        yield from _command(_clean(line.lstrip("> ")), name)
         return
-    for piece in pieces_of(line, name):
+    yield from _said(line, name)
+
+
+def _said(text: str, name: str) -> Iterator[AnswerPart]:
+    """Yield the speech of a text, and the emotes in it."""
+    for piece in pieces_of(text, name):
         if not piece.is_gesture:
             yield from _speech(piece.text)
         elif gesture := _clean(piece.text):
             yield AnswerPart(PartKind.EMOTE, gesture)
 
 
-def _command(line: str) -> Iterator[AnswerPart]:
-    """Yield the deed of a command; ``say`` and ``emote`` become speech and emotes."""
+def _command(line: str, name: str) -> Iterator[AnswerPart]:
+    """Yield the deed of a command; ``say`` and ``emote`` become speech and emotes.
+
+    A gesture within words to somebody becomes an emote between two deeds.
+    """
     command, _, reason = line.partition(" | ")
     verb, _, words = command.partition(" ")
     if verb.casefold() == KnownVerb.SAY:
-        yield from (replace(part, reason=reason) for part in _speech(unquoted(words)))
+        yield from (replace(part, reason=reason) for part in _said(unquoted(words), name))
+    elif (to := _TO_SOMEBODY.match(command)) is not None:
+        yield from _to_somebody(line, to[0], command[to.end() :], reason, name)
     elif verb.casefold() == KnownVerb.EMOTE:
         if gesture := _clean(words.strip("* ")):
             yield AnswerPart(PartKind.EMOTE, gesture, reason)
     elif line:
         yield AnswerPart(PartKind.DEED, line)
+
+
+def _to_somebody(line: str, to: str, words: str, reason: str, name: str) -> Iterator[AnswerPart]:
+    """Yield a deed that speaks to somebody; the emotes in its words divide it.
+
+    Args:
+        line: The whole deed.
+        to: How it begins: ``talk Nell = ``.
+    """
+    parts = list(_said(words, name))
+    if all(part.kind is PartKind.SPEECH for part in parts):
+        yield AnswerPart(PartKind.DEED, line)
+        return
+    why = f" | {reason}" if reason else ""
+    for part in parts:
+        is_speech = part.kind is PartKind.SPEECH
+        yield AnswerPart(PartKind.DEED, f"{to}{part.text}{why}") if is_speech else part
 
 
 def _is_command(line: str) -> bool:

@@ -81,5 +81,22 @@ def test_what_only_looks_like_a_gesture_is_spoken_as_it_is(line):
     assert " ".join(text for _, text in parts) == line
 
 
+@pytest.mark.parametrize(
+    ("line", "parts"),
+    [
+        (
+            "> talk Nell = Green. *holds out a hand* Deal?",
+            "talk Nell = Green. | *holds out a hand* | talk Nell = Deal?",
+        ),
+        ("> whisper Tom: (nods) It is.", "*nods* | whisper Tom: It is."),
+        ("> say *nods* It is.", "*nods* | It is."),
+        ("> talk Nell = I *really* mean it.", "talk Nell = I *really* mean it."),
+        ("> give cup to Tom", "give cup to Tom"),
+    ],
+)
+def test_a_gesture_in_words_to_somebody_divides_them(line, parts):
+    assert shown(parts_of(line)) == parts
+
+
 def test_stress_is_spoken_without_double_marks():
     assert shown(parts_of("I said **never** again.")) == "I said never again."
