@@ -1,7 +1,7 @@
 """When an agent thinks, and the life cycle of its thoughts.
 
 The agent's ``msg`` hands over an :class:`Impulse` by :meth:`Thinker.notice`. The :class:`Attention`
-decides when it is due; an alarm then begins a :class:`~keepsake.agent.turns.turn.Turn`.
+decides when it is due; an alarm then begins a :class:`~keepsake.agent.turns.state.Turn`.
 
 Everything runs on the reactor thread.
 """
@@ -37,9 +37,10 @@ from keepsake.agent.surroundings import (
     talkativeness,
 )
 from keepsake.agent.turns.aside import AsideAnswer, ask_aside
-from keepsake.agent.turns.prompting import preview
+from keepsake.agent.turns.prompts.prompting import preview
 from keepsake.agent.turns.reading_ahead import read_ahead
-from keepsake.agent.turns.turn import Turn
+from keepsake.agent.turns.state import Turn
+from keepsake.agent.turns.turn import drop_turn, run_turn
 from keepsake.agent.turns.waiting import all_waiting
 from keepsake.books.plans import Plan
 from keepsake.events.values import Urgency
@@ -379,7 +380,7 @@ class Thinker:
             self._since = now
             if impulse.priority is Urgency.PLAYER and (pause := attention.config.pause_notice):
                 self._pause.set(pause, show_players, agent, f"{agent.key} pauses, thinking.")
-            Deferred.fromCoroutine(turn.run()).addCallback(lambda _: self._finish(turn))
+            Deferred.fromCoroutine(run_turn(turn)).addCallback(lambda _: self._finish(turn))
             return
         # Paused, asleep, walking, nowhere, or memory cannot be written: it skips this thought.
         if state is AgentState.UNWRITABLE:
@@ -470,7 +471,7 @@ class Thinker:
     def cancel_thought(self) -> None:
         """Cancel the current thought. If an answer still arrives, it is dropped."""
         if self.turn is not None:
-            self.turn.drop()
+            drop_turn(self.turn)
             self._finish(self.turn)
 
     def _finish(self, turn: Turn | None) -> None:

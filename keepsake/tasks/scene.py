@@ -1,8 +1,8 @@
 """A scene: the plain data from which the prompt of a character's turn is made.
 
 A turn, a builder's preview and a warm-up build it by the same function
-(:func:`keepsake.agent.turns.scene.scene_of`). The prompt forms (:mod:`keepsake.tasks.forms`)
-render it.
+(:func:`keepsake.agent.turns.prompts.scene.scene_of`). The prompt forms
+(:mod:`keepsake.tasks.forms`) render it.
 """
 
 from __future__ import annotations

@@ -2,68 +2,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from typing import Any
-
-from keepsake.agent.acting import Act, Actor
-from keepsake.agent.agent_log import ThoughtLog, call_hook
-from keepsake.agent.memory.tools import WRITES, MemoryTools
-from keepsake.agent.surroundings import Body, identity_of, people_near, place_of
-from keepsake.agent.turns.attempt import AttemptState
+from keepsake.agent.acting import Act
+from keepsake.agent.agent_log import call_hook
+from keepsake.agent.memory.tools import WRITES
+from keepsake.agent.surroundings import identity_of, people_near, place_of
+from keepsake.agent.turns.abilities import available_verbs
 from keepsake.agent.turns.context import TurnContext, secrecy
-from keepsake.agent.turns.scene import available_verbs
+from keepsake.agent.turns.state import Turn
 from keepsake.archive.message_types import MessageType
 from keepsake.events.values import GuardOp
 from keepsake.happening import KnownVerb, Person, Result
+from keepsake.ports import Generation
 from keepsake.prompt.verbs import PRIVATE, Command
-from keepsake.tasks.answer import AnswerPart, PartKind
-from keepsake.tasks.deed import read_deed
+from keepsake.tasks.answer import AnswerPart, AnswerReader, PartKind
+from keepsake.tasks.deed import deed_of, read_deed
 from keepsake.tasks.guard import SpeechFault, SpeechGuard
-
-type Wait = Callable[[Awaitable[Any]], Awaitable[Any]]
-"""Waits for a result; raises :class:`keepsake.agent.turns.attempt.TurnDropped` if the turn ends."""
 
 
 class Answering:
     """Carries out one answer of an agent.
 
+    What is done is added to the attempt that the turn is at when this object is made.
+
     Args:
-        body: Returns the agent, which is looked up again after each wait.
-        state: The attempt, to which what was done is added.
-        guard: Checks its words; None for words by rule, which need no check.
-        begins: Called before each part is carried out; what it returns is waited for.
+        guard: Checks the words; None for words by rule, and for deeds alone.
+        context: The context of the answer; None for that of the turn.
     """
 
     def __init__(
-        self,
-        body: Callable[[], Body],
-        context: TurnContext,
-        state: AttemptState,
-        guard: SpeechGuard | None,
-        *,
-        tools: MemoryTools,
-        actor: Actor,
-        thoughts: ThoughtLog,
-        begins: Callable[[], Awaitable[None] | None],
+        self, turn: Turn, guard: SpeechGuard | None, context: TurnContext | None = None
     ) -> None:
-        self._body = body
-        self._context = context
-        self._state = state
+        self._turn = turn
         self._guard = guard
-        self._tools = tools
-        self._actor = actor
-        self._thoughts = thoughts
-        self._begins = begins
+        self._context = context or turn.context
+        self._state = turn.attempt
+        self._tools = turn.tools
+        self._actor = turn.actor
 
-    async def carry_out(self, part: AnswerPart, wait: Wait) -> None:
-        """Say, emote or execute a part, as a player could, and wait until that is done."""
+    async def carry_out(self, part: AnswerPart) -> None:
+        """Say, emote or execute a part, as a player could, and wait until that is done.
+
+        Raises:
+            TurnDropped: The turn ended meanwhile; the act itself may have cancelled it.
+        """
         state = self._state
         if state.is_refused:
             return
         state.parts += 1
-        ready = self._begins()
+        ready = self._turn.begins()
         if ready is not None:
-            await wait(ready)
+            await self._turn.wait(ready)
         allowed = self._allowed(part)
         if allowed is None:
             return
@@ -74,12 +62,32 @@ class Answering:
         if act.command is None:
             self._log_guard(GuardOp.DROPPED, allowed, act.refusal)
         elif act.result is not None:
-            await wait(act.result)  # the act itself may have cancelled the turn
+            await self._turn.wait(act.result)
+
+    def end(self, reader: AnswerReader, text: str) -> None:
+        """Record why nothing of an answer was done, or that the reader has altered it.
+
+        Args:
+            reader: Has read the whole answer.
+            text: The answer, as the model wrote it.
+        """
+        state = self._state
+        did = any(act.command is not None for act in state.acts)
+        if state.acts and not did:
+            state.fault = state.fault or state.acts[-1].refusal
+        if not state.parts:
+            fault = SpeechFault.NOT_OWN if reader.is_over else SpeechFault.EMPTY
+            state.fault = state.fault or fault
+            self._turn.thoughts.guard(state.impulse, GuardOp.REFUSED, text, state.fault)
+        elif reader.altered:
+            why = "labels and marks are not spoken"
+            altered = "\n".join(reader.altered)
+            self._turn.thoughts.guard(state.impulse, GuardOp.ALTERED, altered, why)
 
     def _allowed(self, part: AnswerPart) -> AnswerPart | None:
         """Return the part as the game's hook allows or changes it; None if the hook vetoes it."""
         hook = "at_agent_answer"
-        agent = self._body()
+        agent = self._turn.agent
         found: AnswerPart | None = call_hook(agent, hook, AnswerPart | None, part, part)
         by = f"{type(agent).__name__}.{hook}"
         if found is None:
@@ -91,7 +99,7 @@ class Answering:
 
     def _act(self, part: AnswerPart) -> Act | None:
         """Do a part; return None if its words were refused."""
-        whispered, confided = secrecy(self._body(), self._context, self._tools.memory.private)
+        whispered, confided = secrecy(self._turn.agent, self._context, self._tools.memory.private)
         match part.kind:
             case PartKind.DEED:
                 return self._do_deed(part, confided=confided)
@@ -111,7 +119,7 @@ class Answering:
         if partner is not None and self._has_gone(partner):
             return self._refused(KnownVerb.SAY, f"You did not say it: {partner.name} has gone")
         return self._actor.speak(
-            self._body(),
+            self._turn.agent,
             part.text,
             partner,
             whispered=whispered,
@@ -122,12 +130,12 @@ class Answering:
 
     def _has_gone(self, person: Person) -> bool:
         """Return whether a person whose identity is known is not here any more."""
-        near = map(identity_of, people_near(self._body()))
+        near = map(identity_of, people_near(self._turn.agent))
         return bool(person.id) and person.id not in near
 
     def _gesture(self, part: AnswerPart, *, whispered: bool) -> Act:
         """Do a gesture, unless the scene has changed or others would see what is private."""
-        agent = self._body()
+        agent = self._turn.agent
         if self._state.place is not None and agent.location is not self._state.place:
             return Act(None, "You are somewhere else by now")
         partner = self._context.partner
@@ -146,7 +154,7 @@ class Answering:
 
     def _do_deed(self, part: AnswerPart, *, confided: bool) -> Act:
         """Execute a line of the answer that begins with ``>``."""
-        agent = self._body()
+        agent = self._turn.agent
         read = read_deed(part.text, *available_verbs(agent, self._context, self._tools))
         if isinstance(read, Command):
             if read.verb == KnownVerb.DONE and any(act.refusal for act in self._state.acts):
@@ -168,7 +176,7 @@ class Answering:
 
     def _refused(self, verb: str, told: str) -> Act:
         """Remember that a deed was refused, and why."""
-        agent = self._body()
+        agent = self._turn.agent
         confidants = self._state.basis.confidants
         self._tools.memory.remember(
             Result(verb=verb, done=False, shown=told),
@@ -187,4 +195,27 @@ class Answering:
 
     def _log_guard(self, op: GuardOp, part: AnswerPart, reason: str) -> None:
         """Log that a part was changed or not carried out."""
-        self._thoughts.guard(self._state.impulse, op, part.text, reason)
+        self._turn.thoughts.guard(self._state.impulse, op, part.text, reason)
+
+
+class Reading:
+    """Reads an answer as it comes, and has each part carried out as soon as it is complete."""
+
+    def __init__(self, reader: AnswerReader, answering: Answering) -> None:
+        self._reader = reader
+        self._answering = answering
+
+    async def take(self, piece: str) -> None:
+        """Read a piece of the answer."""
+        for part in self._reader.feed(piece):
+            await self._answering.carry_out(part)
+
+    async def end(self, answer: Generation) -> None:
+        """Read the rest of the answer: an unfinished line, an unstreamed text, tool calls."""
+        reader = self._reader
+        unread = [] if reader.heard else reader.feed(answer.text)
+        rest = [*unread, *reader.end()]
+        deeds = [AnswerPart(PartKind.DEED, deed_of(call)) for call in answer.tool_calls]
+        for part in [*rest, *deeds]:
+            await self._answering.carry_out(part)
+        self._answering.end(reader, answer.text)

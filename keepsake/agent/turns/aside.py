@@ -23,8 +23,8 @@ from keepsake.agent.attention import Impulse, ImpulseKind
 from keepsake.agent.memory.tools import MemoryTools
 from keepsake.agent.runtime import PROFILE, Runtime
 from keepsake.agent.surroundings import AgentRef, Body
-from keepsake.agent.turns.prompting import BuiltPrompt, SupposedTurn, suppose
-from keepsake.agent.turns.scene import available_verbs
+from keepsake.agent.turns.abilities import available_verbs
+from keepsake.agent.turns.prompts.prompting import BuiltPrompt, SupposedTurn, suppose
 from keepsake.archive.privacy import NO_PRIVATE_WORDS
 from keepsake.errors import KeepsakeError, ModelUnavailable
 from keepsake.events.values import RecallPurpose

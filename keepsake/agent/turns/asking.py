@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 from twisted.internet.defer import Deferred, DeferredQueue
 
-from keepsake.agent.agent_log import ThoughtLog
 from keepsake.agent.runtime import PROFILE, Runtime
-from keepsake.agent.turns.answering import Answering, Wait
-from keepsake.agent.turns.attempt import AttemptState
-from keepsake.errors import KeepsakeError
-from keepsake.events.values import Assent, GuardOp
-from keepsake.logs import Subsystem, get_logger
+from keepsake.errors import KeepsakeError, ModelError, ModelUnavailable
 from keepsake.models.profiles import ModelProfile
 from keepsake.models.queue import Outcome, Priority, Ticket
-from keepsake.ports import Generation, GenerationRequest
-from keepsake.tasks.agreed import Agreed
-from keepsake.tasks.answer import AnswerPart, AnswerReader, PartKind
-from keepsake.tasks.deed import deed_of
-from keepsake.tasks.guard import SpeechFault
+from keepsake.ports import GenerationRequest
 
-log = get_logger(Subsystem.THOUGHTS)
+type Wait = Callable[[Awaitable[Any]], Awaitable[Any]]
+"""Waits for a result; raises :class:`keepsake.agent.turns.attempt.TurnDropped` if the turn ends."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,65 +84,23 @@ class ModelCall:
         )
 
 
-class Reading:
-    """Reads an answer as it comes, and has each part carried out as soon as it is complete."""
+async def whole_answer(call: ModelCall, wait: Wait) -> Outcome:
+    """Send a request, and return what came of it when its answer is complete.
 
-    def __init__(
-        self,
-        reader: AnswerReader,
-        answering: Answering,
-        state: AttemptState,
-        thoughts: ThoughtLog,
-    ) -> None:
-        self._reader = reader
-        self._answering = answering
-        self._state = state
-        self._thoughts = thoughts
-
-    async def take(self, piece: str, wait: Wait) -> None:
-        """Read a piece of the answer."""
-        for part in self._reader.feed(piece):
-            await self._answering.carry_out(part, wait)
-
-    async def end(self, answer: Generation, wait: Wait) -> None:
-        """Read the rest of the answer: an unfinished line, an unstreamed text, tool calls."""
-        state = self._state
-        reader = self._reader
-        unread = [] if reader.heard else reader.feed(answer.text)
-        rest = [*unread, *reader.end()]
-        deeds = [AnswerPart(PartKind.DEED, deed_of(call)) for call in answer.tool_calls]
-        for part in [*rest, *deeds]:
-            await self._answering.carry_out(part, wait)
-        did = any(act.command is not None for act in state.acts)
-        if state.acts and not did:
-            state.fault = state.fault or state.acts[-1].refusal
-        if not state.parts:
-            fault = SpeechFault.NOT_OWN if reader.is_over else SpeechFault.EMPTY
-            state.fault = state.fault or fault
-            self._thoughts.guard(state.impulse, GuardOp.REFUSED, answer.text, state.fault)
-        elif reader.altered:
-            why = "labels and marks are not spoken"
-            self._thoughts.guard(state.impulse, GuardOp.ALTERED, "\n".join(reader.altered), why)
-
-
-async def assent(
-    services: Runtime, key: str, priority: Priority, task: Agreed, wait: Wait
-) -> Assent:
-    """Ask the model whether an answer agrees to a deed; without an answer, it does not.
-
-    Args:
-        key: Identifies the question to the queue.
+    Raises:
+        KeepsakeError: There is no such profile, or no model.
     """
-    call = ModelCall(services, key, priority, lambda profile, _: task.ask(profile, ""))
     try:
         call.submit()
-        item = await wait(call.next())
-        while isinstance(item, str):  # it comes in pieces, and as a whole at its end
-            item = await wait(call.next())
-        outcome = item.outcome
-        return task.read(outcome.text) if isinstance(outcome, Generation) else task.fallback()
-    except KeepsakeError as error:  # no such profile, no model, or another answer
-        log.info(f"It is not known what was agreed: {error}", agent=task.who)
-        return task.fallback()
+        piece = await wait(call.next())
+        while not isinstance(piece, AnswerEnd):
+            piece = await wait(call.next())
+        outcome: Outcome = piece.outcome
+        return outcome
     finally:
         call.cancel()
+
+
+def as_model_error(error: KeepsakeError) -> ModelError:
+    """Return why a request could not be sent, as the failure of a model."""
+    return error if isinstance(error, ModelError) else ModelUnavailable(str(error))

@@ -11,9 +11,13 @@ from keepsake.agent.body import RoomObject
 from keepsake.errors import ModelError
 from keepsake.events.types import Thought
 from keepsake.events.values import ThoughtOutcome
+from keepsake.language.perception import shorten
 from keepsake.models.queue import Outcome
 from keepsake.ports import Generation
 from keepsake.prompt.sections import Costs
+
+_LONGEST_DONE = 200
+"""The most characters of the last deeds that the next step of a plan shows."""
 
 
 class TurnDropped(Exception):
@@ -51,6 +55,17 @@ class Attempt:
     def spoke(self) -> bool:
         """Whether the agent said something to others."""
         return any(act.command is not None and act.command.verb in SPEECH for act in self.acts)
+
+    @property
+    def verbs(self) -> frozenset[str]:
+        """The verbs of what the agent did; empty if it did nothing."""
+        return frozenset(act.command.verb for act in self.acts if act.command is not None)
+
+    @property
+    def done(self) -> str:
+        """What the agent did, as it wrote it, in one line."""
+        lines = (f"> {act.command.line}" for act in self.acts if act.command is not None)
+        return shorten("; ".join(lines), _LONGEST_DONE)
 
     @property
     def looked_up(self) -> tuple[int, ...]:

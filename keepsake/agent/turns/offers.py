@@ -21,8 +21,8 @@ from keepsake.agent.surroundings import (
     place_names,
     place_of,
 )
+from keepsake.agent.turns.abilities import available_verbs
 from keepsake.agent.turns.context import TurnContext
-from keepsake.agent.turns.scene import available_verbs
 from keepsake.archive.records import Memory
 from keepsake.happening import ME, Deed, Person, addressees_of
 from keepsake.language.perception import names

@@ -13,7 +13,7 @@ from keepsake.agent.memory.tools import MemoryTools
 from keepsake.agent.runtime import PROFILE, Runtime
 from keepsake.agent.surroundings import AgentRef, Body, identity_of, people_near
 from keepsake.agent.turns.context import context_of
-from keepsake.agent.turns.prompting import prompt_of, supposed
+from keepsake.agent.turns.prompts.prompting import prompt_of, supposed
 from keepsake.errors import KeepsakeError, ModelUnavailable
 from keepsake.logs import Subsystem, get_logger
 from keepsake.models.model import Model

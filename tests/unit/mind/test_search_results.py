@@ -10,7 +10,7 @@ import pytest
 from keepsake.agent.attention import Impulse, ImpulseKind
 from keepsake.agent.memory.search_results import SearchResult, line_of, result_line, select
 from keepsake.agent.settings import RecallConfig
-from keepsake.agent.turns.excerpts import excerpts_of, told_lines
+from keepsake.agent.turns.prompts.excerpts import excerpts_of, told_lines
 from keepsake.agent.turns.waiting import unanswered
 from keepsake.archive.privacy import redacted
 from keepsake.archive.records import Memory, MemoryKind

@@ -13,7 +13,8 @@ from keepsake.agent.memory.tools import MemoryTools
 from keepsake.agent.runtime import PROFILE, Runtime
 from keepsake.agent.surroundings import Body, place_of
 from keepsake.agent.turns.context import TurnContext, context_of
-from keepsake.agent.turns.scene import made_from, recall_for_turn, scene_of, with_recalled
+from keepsake.agent.turns.prompts.recalling import made_from, recall_for_turn, with_recalled
+from keepsake.agent.turns.prompts.scene import scene_of
 from keepsake.archive.privacy import Audience, is_private, is_redacted
 from keepsake.archive.records import Memory
 from keepsake.events.values import RecallPurpose
@@ -58,7 +59,7 @@ def prompt_of(
         recalled: The result of recall; None without one.
         extra: A memory to show as the newest one, for a preview or a warm-up.
         refused: Why the last answer was refused; empty at the first attempt.
-        until: See :func:`keepsake.agent.turns.scene.scene_of`.
+        until: See :func:`keepsake.agent.turns.prompts.scene.scene_of`.
 
     Raises:
         KeepsakeError: The memory or a template cannot be read.

@@ -1,23 +1,77 @@
-"""An answer by rule, for an agent without a model."""
+"""Answers a person by rule, for an agent without a model or for one that cannot act."""
 
 from __future__ import annotations
 
+from functools import partial
 from random import Random
 
 from keepsake.agent.acting import Basis
+from keepsake.agent.appointments import Invitation
 from keepsake.agent.attention import Impulse, ImpulseKind
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.memory.search_results import SearchResult
-from keepsake.agent.surroundings import Body, place_names
+from keepsake.agent.memory.tools import TOOL_SECONDS
+from keepsake.agent.surroundings import Body, place_names, show_person
+from keepsake.agent.turns.abilities import invitation_to
+from keepsake.agent.turns.answering import Answering
+from keepsake.agent.turns.attempt import AttemptState, TurnDropped
 from keepsake.agent.turns.context import TurnContext
+from keepsake.agent.turns.ending import end_answered
+from keepsake.agent.turns.state import Turn
 from keepsake.books.persona import open_lines
+from keepsake.errors import KeepsakeError
 from keepsake.happening import Person, Pose
 from keepsake.language.perception import names
 from keepsake.language.when import names_an_hour
+from keepsake.logs import Subsystem, get_logger
 from keepsake.prompt.verbs import bare_name
 from keepsake.recall.documents import DocumentKind
-from keepsake.tasks.answer import AnswerPart
+from keepsake.tasks.answer import AnswerPart, PartKind
 from keepsake.tasks.fallback import FallbackLine, answer
+
+log = get_logger(Subsystem.THOUGHTS)
+
+
+async def answer_by_rule(turn: Turn, recalled: SearchResult | None) -> None:
+    """Answer the partner of a turn by rule: an invitation with yes or no, else with a reply.
+
+    Raises:
+        TurnDropped: Nobody waits for an answer any more, or the turn has ended.
+    """
+    wanted = turn.take_newer()
+    if wanted is None:
+        raise TurnDropped
+    turn.take_in(wanted)
+    partner = turn.context.partner
+    if partner is None:
+        raise TurnDropped
+    basis = basis_of_rule(turn.impulse, recalled)
+    turn.attempt = AttemptState(number=1, impulse=turn.impulse, basis=basis)
+    invitation = invitation_to(turn.tools, turn.context)
+    if invitation is None:
+        part = reply_by_rule(turn.agent, turn.context, partner, recalled, turn.tools.memory)
+        hint = hint_to_meet(turn.agent, turn.context.words)
+        if hint:
+            show_person(turn.agent, partner, hint)
+    else:
+        words = await _settle(turn, invitation, partner)
+        part = AnswerPart(PartKind.SPEECH, words)
+    await Answering(turn, guard=None).carry_out(part)
+    end_answered(turn, turn.attempt.as_attempt())
+
+
+async def _settle(turn: Turn, invitation: Invitation, partner: Person) -> str:
+    """Answer an invitation by rule, and return the words: yes if the agent is free then."""
+    appointments = turn.tools.appointments
+    assert appointments is not None  # it has the invitation
+    agrees = appointments.is_free(invitation.at)
+    settle = partial(appointments.settle, partner, agrees=agrees)
+    try:
+        await turn.wait(turn.services.in_thread(settle, TOOL_SECONDS))
+    except KeepsakeError as error:
+        log.warning("An invitation failed", agent=turn.agent.key, exc_info=error)
+        agrees = False
+    return appointments.answer_line(invitation, turn.context.words, agrees=agrees)
 
 
 def basis_of_rule(impulse: Impulse, recalled: SearchResult | None) -> Basis:

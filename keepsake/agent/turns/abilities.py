@@ -1,0 +1,60 @@
+"""What an agent can do in a turn: its verbs, and the people and things that they may name."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from keepsake.agent.agent_log import call_hook
+from keepsake.agent.appointments import Invitation
+from keepsake.agent.attention import ImpulseKind
+from keepsake.agent.memory.tools import WRITES, MemoryTools
+from keepsake.agent.surroundings import (
+    Body,
+    hosts_guests,
+    identity_of,
+    names_of,
+    options_of,
+    people_near,
+)
+from keepsake.agent.turns.context import TurnContext, secrecy
+from keepsake.happening import KnownVerb
+from keepsake.prompt.verbs import ANSWERS, VERBS, WORDS, Options, Verb
+
+
+def available_verbs(
+    agent: Body, context: TurnContext, tools: MemoryTools
+) -> tuple[tuple[Verb, ...], Options]:
+    """Return the verbs that the agent may use in this turn, and their options.
+
+    An agent that answers somebody may leave the talk, but not the place where it hosts guests.
+    """
+    _, confided = secrecy(agent, context, tools.memory.private)
+    without = {KnownVerb.TALK} | WRITES if confided else set[str]()
+    if invitation_to(tools, context) is None:
+        without |= ANSWERS
+    without |= tools.withheld
+    verbs = tuple(verb for verb in VERBS if verb.name not in without)
+    own: tuple[Verb, ...] = call_hook(agent, "verbs_now", tuple, ()) if agent.agent_verbs else ()
+    # It is unknown who hears the free words of a game's own verb, so confided words are excluded.
+    verbs += tuple(verb for verb in own if not (confided and f"<{WORDS}>" in verb.usage))
+    mind = agent.mind
+    must_stay = mind is not None and mind.thinker.must_stay
+    stays = hosts_guests(agent) if context.partner else must_stay
+    if context.impulse.kind is ImpulseKind.PLAN:  # guests wait, but not somebody whom it talks with
+        stays = mind is not None and mind.thinker.in_talk
+    options = options_of(agent, stays=stays)
+    if confided:  # no verb reaches anybody else, whatever it is
+        near = (each for each in people_near(agent) if identity_of(each) in context.audience)
+        options = replace(options, people=names_of(near, agent))
+    return verbs, options
+
+
+def invitation_to(tools: MemoryTools, context: TurnContext) -> Invitation | None:
+    """Return the partner's invitation that the agent has not answered; None if there is none.
+
+    An agent that does without plans cannot answer any.
+    """
+    appointments = tools.appointments
+    if appointments is None or KnownVerb.AGREE in tools.withheld:
+        return None
+    return appointments.open_from(context.partner)

@@ -1,0 +1,1 @@
+"""What the prompt of a turn shows, and how it is built."""

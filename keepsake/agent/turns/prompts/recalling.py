@@ -1,0 +1,134 @@
+"""What a turn recalls: the search, what its prompt shows of it, and what its event tells of it."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from keepsake.agent.memory.books import PageNeeds
+from keepsake.agent.memory.search_results import SearchResult, line_of, scene_query
+from keepsake.agent.memory.tools import MemoryTools
+from keepsake.agent.surroundings import Body, names_of, people_near, place_of
+from keepsake.agent.turns.context import TurnContext
+from keepsake.agent.turns.prompts.excerpts import excerpts_of, people_known, told_lines
+from keepsake.archive.privacy import NO_PRIVATE_WORDS
+from keepsake.events.types import Recalled
+from keepsake.events.values import RecalledKind, RecallPurpose
+from keepsake.happening import KnownVerb, PersonId
+from keepsake.recall.documents import DocumentKind
+from keepsake.tasks.scene import Scene
+
+BY_TOOL = f"> {KnownVerb.RECALL}"
+"""The reason in a thought's event for what the agent itself searched for: it has no score."""
+
+
+def recall_for_turn(
+    agent: Body, context: TurnContext, tools: MemoryTools, purpose: RecallPurpose | None = None
+) -> Awaitable[SearchResult | None]:
+    """Search the memory for a turn; the result is None if the search failed or timed out.
+
+    The query is what the partner said; else the plan that the turn is about; else the scene:
+    recent lines, place, people.
+
+    ``purpose``: What the search is for, for the event log; None for a turn of the agent.
+    """
+    own = RecallPurpose.TALK if context.words else RecallPurpose.THOUGHT
+    here = names_of(people_near(agent), agent)
+    plan = "" if context.words else _words_of_plan(context, tools)
+    asked = context.words or plan
+    return tools.recaller.recall(
+        asked or scene_query(tools.memory.memory.context(), place_of(agent), here),
+        purpose=purpose or own,
+        unprompted=not asked,
+        seeks=bool(plan),
+        audience=context.audience,
+        asker=context.partner if context.words else None,
+    )
+
+
+def _words_of_plan(context: TurnContext, tools: MemoryTools) -> str:
+    """Return what the plan of a turn says, and with whom; empty if the turn is about none."""
+    plan = tools.plans.named(context.impulse.plan) if tools.plans is not None else None
+    if plan is None:
+        return ""
+    return f"{plan.whom.name}: {plan.what}" if plan.whom is not None else plan.what
+
+
+def with_recalled(
+    scene: Scene,
+    agent: Body,
+    context: TurnContext,
+    tools: MemoryTools,
+    recalled: SearchResult,
+    *,
+    nearest: Sequence[int] = (),
+) -> Scene:
+    """Return the scene with what its prompt shows of the results of recall, and of people.
+
+    Pages show what somebody confided only if the answer is whispered. Else all that the agent says
+    and means to do with that person would be private, too.
+
+    Args:
+        recalled: What the prompt shows of the results.
+        nearest: The numbers of all memories that were found, best first. Of what a person told, the
+            nearest is shown that no excerpt shows.
+    """
+    known = people_known(agent)
+    lines = {
+        kind: tuple(line_of(hit.document) for hit in recalled.of(kind))
+        for kind in (DocumentKind.SUMMARY, DocumentKind.NOTE)
+    }
+    excerpts = excerpts_of(recalled, known)
+    shown = frozenset(number for each in excerpts for number in each.numbers)
+    texts = (scene.longterm, scene.recent, *scene.journal, *lines[DocumentKind.NOTE])
+    people = tools.books.people_lines(
+        agent,
+        tools.memory.private.without(context.without),
+        tools.shown_from,
+        context.audience if context.whispered else NO_PRIVATE_WORDS,
+        PageNeeds(_partner_id(context), texts, nearest, shown),
+    )
+    return replace(
+        scene,
+        recalled=excerpts,
+        told=told_lines(recalled.hits, scene.words or scene.asked, known, context.partner),
+        experiences=lines[DocumentKind.SUMMARY],
+        notes=lines[DocumentKind.NOTE],
+        people=people,
+    )
+
+
+def _partner_id(context: TurnContext) -> PersonId:
+    return context.impulse.source_id if context.partner else ""
+
+
+def made_from(
+    tools: MemoryTools, recalled: SearchResult, found: Sequence[int] = ()
+) -> Mapping[str, Any]:
+    """Return what a prompt is made from, as fields of the thought's event.
+
+    ``found``: The numbers of the memories that the agent found by ``> recall`` in this turn.
+    """
+    remembered = tools.memory.memory.context()
+    longterm = remembered.longterm
+    covered = remembered.recent.last if remembered.recent else 0
+    sources = [
+        Recalled(
+            kind=hit.document.kind.label,
+            n=hit.document.number,
+            title=hit.document.title,
+            score=round(hit.score, 4),
+            why="; ".join(hit.reasons),
+        )
+        for hit in recalled.hits
+    ]
+    only_found = (number for number in found if number not in recalled.numbers)
+    sources += [Recalled(kind=RecalledKind.MEMORY, n=n, why=BY_TOOL) for n in only_found]
+    return {
+        "longterm": longterm.last if longterm else 0,
+        "recent": covered,
+        "total": remembered.window[-1].number if remembered.window else covered,
+        "compaction": remembered.compaction,
+        "recalled": sources,
+    }

@@ -1,0 +1,201 @@
+"""What the prompt of a turn shows: memories, books, plans, and what is answered."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from keepsake.agent.attention import ImpulseKind
+from keepsake.agent.memory.present import present_talk
+from keepsake.agent.memory.tools import MemoryTools
+from keepsake.agent.plans import lines_of
+from keepsake.agent.surroundings import (
+    Body,
+    detail_named,
+    identity_of,
+    people_near,
+)
+from keepsake.agent.turns.abilities import available_verbs, invitation_to
+from keepsake.agent.turns.context import TurnContext
+from keepsake.agent.turns.prompts.setting import setting_of
+from keepsake.agent.turns.waiting import NOTHING, Unanswered, came_after, unanswered
+from keepsake.archive.privacy import PrivateShown, is_redacted
+from keepsake.archive.records import Memory
+from keepsake.happening import Result
+from keepsake.memory.types import MemoryContext
+from keepsake.tasks.scene import Scene
+
+
+def scene_of(
+    agent: Body,
+    context: TurnContext,
+    tools: MemoryTools,
+    now: datetime,
+    *,
+    extra: Memory | None = None,
+    refused: str = "",
+    until: int | None = None,
+) -> Scene:
+    """Collect what a turn's prompt shows, except what it recalls.
+
+    :func:`keepsake.agent.turns.prompts.recalling.with_recalled` adds that.
+
+    Args:
+        extra: A memory to show as the newest one, for a preview or a warm-up.
+        refused: Why the last answer was refused; empty at the first attempt.
+        until: The newest memory of the window, if the turn is asked once more without private
+            words; None for the whole window.
+
+    Raises:
+        KeepsakeError: The memory cannot be read.
+    """
+    private = tools.memory.private.without(context.without)
+    may = PrivateShown(private, context.audience)
+    remembered = tools.memory.memory.context()
+    window = _window_of(context, tools, remembered, now, until)
+    if extra is not None:
+        window = (*window, extra)
+    invitation = invitation_to(tools, context)
+    verbs, options = available_verbs(agent, context, tools)
+    scene = setting_of(agent, context, now, verbs, options, withheld=tools.withheld)
+    scene = _with_summaries(scene, remembered)
+    scene = _with_plans(scene, context, tools, window, may)
+    scene = _with_books(scene, agent, context, tools, may)
+    scene = _with_answered(scene, agent, context, tools, window)
+    return replace(
+        scene,
+        window=window,
+        invitation=invitation.line if invitation is not None else "",
+        found=_found_in(window, context.looked_up),
+        private=tuple(sorted(may.numbers)),
+        whispered=context.whispered,
+        openly=until is not None,
+        refused=refused,
+    )
+
+
+def _window_of(
+    context: TurnContext,
+    tools: MemoryTools,
+    remembered: MemoryContext,
+    now: datetime,
+    until: int | None,
+) -> tuple[Memory, ...]:
+    """Return the memories that the prompt shows word for word, without what is private.
+
+    ``until``: See :func:`scene_of`.
+    """
+    shown = remembered.shown if tools.has_memory else present_talk(remembered.shown, now)
+    if until is not None:
+        shown = tuple(each for each in shown if each.number <= until)
+    return tools.memory.private.without(context.without).heard_by(shown, context.audience)
+
+
+def _with_answered(
+    scene: Scene,
+    agent: Body,
+    context: TurnContext,
+    tools: MemoryTools,
+    window: Sequence[Memory],
+) -> Scene:
+    """Return the scene with the words that are answered.
+
+    They are repeated at its end if something else that is answered came after them.
+    """
+    partner = context.partner
+    passed_over = tools.memory.passed_over
+    waiting = NOTHING
+    late = False
+    if partner is not None:
+        if context.impulse.kind is not ImpulseKind.PLAN:
+            waiting = unanswered(window, context.impulse, passed_over, partner)
+        late = came_after(window, waiting, partner)
+    return replace(
+        scene,
+        passed_over=frozenset(passed_over),
+        words=waiting.words if late else "",
+        asked="" if late else waiting.words,
+        detail=detail_named(agent, waiting.words),
+        earlier=waiting.memories[-1].line if late and waiting.memories else "",
+        answers=_answered(tools, context, waiting),
+    )
+
+
+def _with_summaries(scene: Scene, remembered: MemoryContext) -> Scene:
+    """Return the scene with both summaries."""
+    longterm = remembered.longterm
+    recent = remembered.recent
+    return replace(
+        scene,
+        longterm=longterm.text if longterm else "",
+        longterm_span=f"{longterm.first} to {longterm.last}" if longterm else "",
+        recent=recent.text if recent else "",
+        recent_span=f"{recent.first} to {recent.last}" if recent else "",
+    )
+
+
+def _with_books(
+    scene: Scene, agent: Body, context: TurnContext, tools: MemoryTools, may: PrivateShown
+) -> Scene:
+    """Return the scene with what the agent's books hold and the audience may hear."""
+    books = tools.books
+    private = tools.memory.private.without(context.without)
+    # Lines of the window that the budget leaves out are not shown.
+    first = tools.shown_from
+    near = [identity_of(each) for each in people_near(agent)]
+    pages = filter(None, map(books.people.known.get, near))
+    return replace(
+        scene,
+        pinned=tuple(books.pinned.shown),
+        noticed=tools.memory.commitments.lines(first, lambda number: may.may_hear([number])),
+        journal=books.journal_lines(private, first, near, context.words),
+        portraits=tuple(page.portrait for page in pages if page.portrait),
+    )
+
+
+def _with_plans(
+    scene: Scene,
+    context: TurnContext,
+    tools: MemoryTools,
+    window: Sequence[Memory],
+    may: PrivateShown,
+) -> Scene:
+    """Return the scene with plans: open ones, missed ones, and the one that is due."""
+    plans = tools.plans
+    if plans is None:
+        return scene
+    impulse = context.impulse
+    due = plans.named(impulse.plan) if impulse.plan else None
+    shown = plans.shown(context.audience)
+    missed = plans.missed(context.audience)
+    for plan in (*shown, *missed):
+        may.may_hear([plan.since])
+    return replace(
+        scene,
+        plans=lines_of(shown, window),
+        missed=lines_of(missed),
+        due=f"{lines_of([due], window)[0]} ({impulse.why})" if due is not None else "",
+    )
+
+
+def _answered(tools: MemoryTools, context: TurnContext, waiting: Unanswered) -> tuple[int, ...]:
+    """Return the numbers of the memories that a turn answers, or that are its reason.
+
+    The reason for a turn about a plan is the memory on which the plan rests.
+    """
+    plan = context.impulse.plan
+    due = tools.plans.named(plan) if tools.plans and plan else None
+    since = due.since if due is not None else 0
+    numbers = {each.number for each in waiting.memories} | {context.impulse.memory_number, since}
+    return tuple(sorted(numbers - {0}))
+
+
+def _found_in(window: Sequence[Memory], acts: Collection[int]) -> tuple[int, ...]:
+    """Return the numbers of the memories that the results of these own acts show."""
+    results = (
+        each
+        for each in window
+        if isinstance(each.what, Result) and each.what.act in acts and not is_redacted(each)
+    )
+    return tuple(sorted({number for each in results for number in each.rests_on}.difference(acts)))

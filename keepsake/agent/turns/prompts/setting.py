@@ -1,0 +1,107 @@
+"""What the prompt of a turn shows of the world: the agent, its place, people and things there."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
+from itertools import chain
+
+from keepsake.agent.agent_log import call_hook
+from keepsake.agent.attention import ImpulseKind
+from keepsake.agent.surroundings import (
+    Body,
+    description_of,
+    name_of,
+    names_of,
+    people_near,
+    place_of,
+    things_seen,
+)
+from keepsake.agent.turns.context import TurnContext
+from keepsake.archive.transcript import day_and_time
+from keepsake.prompt.verbs import NAMING, VERBS, Options, Takes, Verb
+from keepsake.tasks.scene import Scene
+
+
+def setting_of(
+    agent: Body,
+    context: TurnContext,
+    now: datetime,
+    verbs: Sequence[Verb],
+    options: Options,
+    *,
+    withheld: Collection[str],
+) -> Scene:
+    """Return the agent's persona and surroundings as a scene.
+
+    ``withheld``: The names of verbs that the settings take from all agents.
+    """
+    now = now.astimezone()
+    daytime = day_and_time(now)
+    impulse = context.impulse
+    usages = options.usages([verb for verb in verbs if verb.takes is not Takes.TEXT])
+    examples = (str(each).splitlines() for each in agent.db.examples or ())
+    return Scene(
+        name=agent.key,
+        persona=str(agent.db.profile or f"You are {agent.key}."),
+        examples=tuple(chain.from_iterable(examples)),
+        deeds=_deeds_always(withheld),
+        now=f"{daytime}, {now:%H:%M}",
+        daytime=daytime,
+        place=place_of(agent) or "nowhere",
+        description=description_of(agent),
+        here=_people_here(agent),
+        things=names_of(things_seen(agent), agent),
+        carried=options.carried,
+        exits=tuple(options.ways),
+        ways=tuple(options.ways.values()),
+        options=_deeds_now(usages),
+        facts=_facts(agent),
+        usual=call_hook(agent, "usual_day", str, ""),
+        usual_now=call_hook(agent, "usual_now", str, ""),
+        partner=context.partner.name if context.partner else "",
+        trigger=impulse.kind,
+        occasion=impulse.why if impulse.kind is ImpulseKind.IDLE else "",
+        tools=tuple(usages.items()),
+        commands=tuple(f"{verb.usage}: {verb.help}" for verb in verbs),
+    )
+
+
+def _deeds_always(withheld: Collection[str]) -> tuple[str, ...]:
+    """Return the deeds that every prompt lists, each with its help.
+
+    They are the same in every prompt, so that a server's prompt cache works. The last message says
+    what a whisper forbids, and the deed is refused.
+    """
+    return tuple(
+        f"> {verb.usage} ({verb.help})"
+        for verb in VERBS
+        if verb.takes is not Takes.TEXT and verb.takes not in NAMING and verb.name not in withheld
+    )
+
+
+def _deeds_now(usages: Mapping[Verb, str]) -> tuple[str, ...]:
+    """Return the deeds that depend on who and what is here; a game's own ones with their help."""
+    return tuple(
+        f"{usage}: {verb.help}" if verb.takes is Takes.OWN else usage
+        for verb, usage in usages.items()
+        if verb.takes in NAMING or verb.takes is Takes.OWN
+    )
+
+
+def _people_here(agent: Body) -> tuple[str, ...]:
+    """Return the names of the people here, each once."""
+    people = (
+        f"{name_of(each, agent)}{' (asleep)' if each.db.asleep else ''}"
+        for each in people_near(agent)
+    )
+    return tuple(dict.fromkeys(people))
+
+
+def _facts(agent: Body) -> tuple[str, ...]:
+    """Return whom the agent follows, and what the game adds."""
+    leader = agent.mind.actor.leader if agent.mind is not None else None
+    followed = [each for each in people_near(agent) if each.id == leader]
+    facts = [f"You follow {name_of(each, agent)}." for each in followed]
+    facts += call_hook(agent, "at_agent_prompt", list | tuple, [])
+    return tuple(map(str, facts))

@@ -1,0 +1,201 @@
+"""One turn of an agent: what its steps use, and what changes while it goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field, replace
+
+from twisted.internet.defer import Deferred
+
+from keepsake.agent.acting import Actor
+from keepsake.agent.agent_log import ThoughtLog
+from keepsake.agent.attention import DIRECT, Impulse, ImpulseKind
+from keepsake.agent.memory.tools import MemoryTools
+from keepsake.agent.outage import Outage
+from keepsake.agent.runtime import Runtime
+from keepsake.agent.scheduler import Alarm
+from keepsake.agent.surroundings import AgentRef, Body, players_near
+from keepsake.agent.turns.asking import ModelCall
+from keepsake.agent.turns.attempt import Attempt, AttemptState, TurnDropped
+from keepsake.agent.turns.context import UNPROMPTED, TurnContext, renewed
+from keepsake.events.values import Urgency
+from keepsake.happening import PersonId
+from keepsake.models.queue import Priority
+from keepsake.ports import Generation
+
+
+@dataclass(eq=False, kw_only=True)
+class Turn:
+    """One thought of an agent; :func:`keepsake.agent.turns.turn.run_turn` runs its steps.
+
+    Attributes:
+        impulse: Why the agent thinks; before a request is sent, newer words of the same person are
+            added.
+        agent: Who thinks; looked up again after each wait.
+        ref: How to find the agent again after a wait.
+        tools: Its memory.
+        actor: Executes its commands.
+        thoughts: Records the attempts that have ended.
+        services: What all agents share.
+        take_newer: Called before a request is sent: returns the current impulse; None if the
+            reason has gone.
+        put_back: Lets the current impulse begin another turn.
+        pause: Shows people that it thinks, until the first part of the answer.
+        outage: Tells players that no model answers.
+        begin_plan: Records that a plan, by its number, is acted on; fires when that is on disk.
+        context: Whom it answers, and who will hear the answer.
+        attempt: The current attempt.
+        attempts: The attempts that have ended.
+        call: The request that is under way, or the last one; None before the first.
+        dropped: Whether the turn was cancelled.
+    """
+
+    impulse: Impulse
+    agent: Body
+    ref: AgentRef
+    tools: MemoryTools
+    actor: Actor
+    thoughts: ThoughtLog
+    services: Runtime
+    take_newer: Callable[[], Impulse | None]
+    put_back: Callable[[], None]
+    pause: Alarm
+    outage: Outage
+    begin_plan: Callable[[int], Deferred[None] | None]
+    context: TurnContext = field(default=UNPROMPTED, init=False)
+    attempt: AttemptState = field(init=False)
+    attempts: list[Attempt] = field(default_factory=list, init=False)
+    call: ModelCall | None = field(default=None, init=False)
+    dropped: bool = field(default=False, init=False)
+    _plan_begun: bool = field(default=False, init=False)
+
+    def __post_init__(self) -> None:
+        self.attempt = AttemptState(number=1, impulse=self.impulse)
+
+    # -- what came of it
+
+    @property
+    def last(self) -> Attempt | None:
+        """The last attempt that has ended; None before the first."""
+        return self.attempts[-1] if self.attempts else None
+
+    @property
+    def spoke(self) -> bool:
+        """Whether the agent said something to others."""
+        return any(each.spoke for each in self.attempts)
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether any part of an answer was said or done, also before its end."""
+        return bool(self.attempt.acts) or any(each.did for each in self.attempts)
+
+    @property
+    def did(self) -> bool:
+        """Whether any part of the last answer was done."""
+        return self.last is not None and self.last.did
+
+    @property
+    def verbs(self) -> frozenset[str]:
+        """The verbs of what the agent did in the last attempt; empty if it did nothing."""
+        return self.last.verbs if self.last is not None else frozenset()
+
+    @property
+    def done(self) -> str:
+        """What the agent did in the last attempt, as it wrote it, in one line."""
+        return self.last.done if self.last is not None else ""
+
+    @property
+    def spoken_to(self) -> frozenset[PersonId]:
+        """The identities of the people to whom the agent spoke in the last attempt."""
+        acts = self.last.acts if self.last is not None else ()
+        numbers = {act.memory_number for act in acts if act.memory_number}
+        window = self.tools.memory.memory.context().window
+        said = (each for each in window if each.number in numbers and each.said is not None)
+        return frozenset(each.to_id for each in said if each.to_id)
+
+    @property
+    def is_unanswered(self) -> bool:
+        """Whether a player waits for an answer, because no model gave one."""
+        last = self.last
+        failed = last is not None and last.failure is not None and not last.has_answer
+        return failed and self.impulse.priority is Urgency.PLAYER
+
+    # -- its plan
+
+    @property
+    def plan_number(self) -> int:
+        """The number of the plan that the agent is about: the due one, or one begun; else 0."""
+        plans = self.tools.plans
+        if self.impulse.plan or plans is None or plans.begun is None:
+            return self.impulse.plan
+        return plans.begun.number
+
+    @property
+    def decides_for_plan(self) -> bool:
+        """Whether a model answers now what is done for a plan, or what was asked for one."""
+        impulse = self.impulse
+        if self.attempt.sent is None or impulse.kind not in (ImpulseKind.PLAN, *DIRECT):
+            return False
+        return impulse.errand or self.plan_number != 0
+
+    @property
+    def is_plan_gone(self) -> bool:
+        """Whether the turn is about a plan that has ended, or whose person has gone again."""
+        number = self.impulse.plan
+        plans = self.tools.plans
+        if not number or plans is None:
+            return False
+        plan = plans.named(number)
+        return plan is None or not plans.is_met(plan)
+
+    def as_planned(self, impulse: Impulse) -> Impulse:
+        """Return the impulse with who may know of its plan now: a private one may have opened."""
+        plans = self.tools.plans
+        plan = plans.named(impulse.plan) if plans is not None and impulse.plan else None
+        return impulse if plan is None else replace(impulse, confided=plan.private)
+
+    def begins(self) -> Deferred[None] | None:
+        """Prepare for a part of the answer: before the first, its plan is marked as begun."""
+        self.pause.cancel()
+        number = self.impulse.plan
+        if not number or self._plan_begun:
+            return None
+        self._plan_begun = True
+        return self.begin_plan(number)
+
+    # -- going on
+
+    @property
+    def key(self) -> str:
+        """Identifies the agent to the model queue, and to the server's prompt cache."""
+        return f"agent-{self.ref.number}"
+
+    @property
+    def priority(self) -> Priority:
+        """The priority of its requests: what no player sees can wait."""
+        priority = Priority[self.impulse.priority.name]
+        if priority is Priority.EVENT and not players_near(self.agent):
+            return Priority.IDLE
+        return priority
+
+    async def wait[T](self, result: Awaitable[T]) -> T:
+        """Return a result. Raise TurnDropped if the turn is cancelled or the agent cannot act."""
+        value = await result
+        agent = self.ref.body()
+        if self.dropped or agent is None or agent.db.paused or agent.db.asleep or agent.has_account:
+            raise TurnDropped
+        self.agent = agent
+        return value
+
+    def take_in(self, impulse: Impulse) -> None:
+        """Take in what came since the turn began: newer words, or a whisper."""
+        impulse = self.as_planned(impulse)
+        self.context = renewed(self.agent, self.context, impulse, self.tools.memory)
+        self.impulse = self.context.impulse
+
+    def register_answer(self, answer: Generation) -> None:
+        """Add the answer to the request, and learn from the server's count of tokens."""
+        attempt = self.attempt
+        if attempt.sent is not None:
+            attempt.sent = self.thoughts.sent = replace(attempt.sent, answer=answer)
+            self.services.tokens.heard(attempt.sent.costs.used, answer.prompt_tokens)
