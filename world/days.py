@@ -69,7 +69,7 @@ def is_free(agent: Any) -> bool:
         return False
     kept = agent.db.asleep or agent.db.paused or agent.has_account
     thinker = mind.thinker
-    return not (kept or thinker.turn is not None or thinker.in_talk or thinker.talks_to)
+    return not (kept or thinker.turn is not None or thinker.in_talk or thinker.unprompted.talks_to)
 
 
 def is_everyday(agent: Any, line: str, facts: Mapping[str, Any], by: Any) -> bool:

@@ -74,7 +74,7 @@ class Interviewer:
     def _ask(self, mind: Mind, question: AskedQuestion) -> None:
         """Ask one question, and write down the answer; what is not answered stays open."""
         outcome: list[AsideAnswer | Failure] = []
-        asked = mind.thinker.ask_aside(question.text)
+        asked = mind.ask_aside(question.text)
         asked.addBoth(outcome.append)
         self._timeline.settle()
         match outcome:

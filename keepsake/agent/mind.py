@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import partial
+
+from twisted.internet.defer import Deferred
 
 from keepsake.agent.acting import Actor
 from keepsake.agent.appointments import Appointments
-from keepsake.agent.body import RoomObject
+from keepsake.agent.attention import IDLE, Impulse, ImpulseKind
+from keepsake.agent.body import CharacterObject, RoomObject
 from keepsake.agent.memory.books import Books
 from keepsake.agent.memory.compacting import Compactions
 from keepsake.agent.memory.memory import MemoryComponent
@@ -24,16 +27,20 @@ from keepsake.agent.surroundings import (
     Body,
     find_goal,
     identity_of,
+    name_of,
     people_near,
     place_names,
     place_of,
 )
 from keepsake.agent.thinker import Thinker
+from keepsake.agent.turns.aside import AsideAnswer, ask_aside
+from keepsake.agent.turns.prompts.prompting import preview
 from keepsake.archive.message_types import MessageType
 from keepsake.books.persona import open_lines
 from keepsake.errors import KeepsakeError
 from keepsake.happening import KnownVerb, Person, Result
 from keepsake.logs import Subsystem, get_logger, logged
+from keepsake.prompt.sections import Rendered
 
 log = get_logger(Subsystem.BOOKS)
 
@@ -56,6 +63,7 @@ class Mind:
         self._when_open: list[Callable[[], object]] = []
         self.memory_id = ""
         self.workers = services.workers
+        self._ref = ref
         self.books = books = Books(ref, services)
         self.memory = memory = MemoryComponent(ref, books, services)
         self.compactions = Compactions(ref, memory, services)
@@ -80,7 +88,7 @@ class Mind:
             speak=self._speak_by_rule,
         )
         self.thinker.keep_by_rule = self.appointments.keep
-        self.thinker.begin_talk = self._begin_talk
+        self.thinker.unprompted.begin_talk = self._begin_talk
         self._services = services
         self._talk: TalkOfTwo | None = None
         tools.plans = self.plans
@@ -207,7 +215,7 @@ class Mind:
         if not isinstance(other, Mind) or other is self or not TalkOfTwo.may_begin(self, other):
             return False
         me = self.thinker.body()
-        if me is None or self.thinker.talks_to or other.thinker.talks_to:
+        if me is None or self.thinker.unprompted.talks_to or other.thinker.unprompted.talks_to:
             return False
 
         def ended() -> None:
@@ -226,6 +234,38 @@ class Mind:
         self.thinker.talk_with(body)
         other.thinker.talk_with(me)
         return True
+
+    # -- questions of builders, researchers and the dashboard
+
+    def preview(
+        self, agent: Body, partner: CharacterObject | None = None, words: str = ""
+    ) -> Deferred[tuple[Rendered, int]]:
+        """Build the prompt of the agent's next thought, with its token budget, after recall.
+
+        The result fails with a KeepsakeError if the memory or a template cannot be read, or no
+        model can be asked.
+
+        Args:
+            partner: Who says ``words`` to it; None for an unprompted thought.
+        """
+        impulse = IDLE
+        if partner is not None:
+            who = identity_of(partner)
+            impulse = Impulse(ImpulseKind.ADDRESSED, True, name_of(partner, agent), source_id=who)
+        tools = self.tools
+        return Deferred.fromCoroutine(preview(agent, impulse, words, tools, self._services))
+
+    def ask_aside(self, question: str, without: Collection[int] = ()) -> Deferred[AsideAnswer]:
+        """Ask the agent a question outside the game, of which it will know nothing.
+
+        ``without``: The numbers of memories to leave out of its prompt.
+
+        The result fails with a KeepsakeError; see :func:`keepsake.agent.turns.aside.ask_aside`.
+        """
+        asked = ask_aside(self._ref, question, self.tools, self._services, without)
+        return Deferred.fromCoroutine(asked)
+
+    # -- commands
 
     def pause(self, agent: Body) -> ActionResult:
         """Pause the agent: it perceives and remembers, but does not think."""

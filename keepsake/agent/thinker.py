@@ -8,7 +8,7 @@ Everything runs on the reactor thread.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from enum import StrEnum
 from functools import partial
@@ -20,7 +20,6 @@ from keepsake.agent.agent_log import ThoughtLog
 from keepsake.agent.attention import DIRECT, IDLE, Attention, Impulse, ImpulseKind
 from keepsake.agent.body import CharacterObject
 from keepsake.agent.memory.tools import MemoryTools
-from keepsake.agent.occasions import Occasion, Occasions
 from keepsake.agent.outage import Outage
 from keepsake.agent.plans import Due, Plans
 from keepsake.agent.runtime import Runtime
@@ -30,26 +29,20 @@ from keepsake.agent.surroundings import (
     Body,
     hosts_guests,
     identity_of,
-    is_agent,
     name_of,
     people_near,
     show_players,
     talkativeness,
 )
-from keepsake.agent.turns.aside import AsideAnswer, ask_aside
-from keepsake.agent.turns.prompts.prompting import preview
+from keepsake.agent.turns.plan_steps import finishes_plan_first, follow_plan
 from keepsake.agent.turns.reading_ahead import read_ahead
 from keepsake.agent.turns.state import Turn
 from keepsake.agent.turns.turn import drop_turn, run_turn
-from keepsake.agent.turns.waiting import all_waiting
+from keepsake.agent.unprompted import Unprompted
+from keepsake.agent.waiting_players import WaitingPlayers
 from keepsake.books.plans import Plan
 from keepsake.events.values import Urgency
-from keepsake.happening import KnownVerb, Person
-from keepsake.prompt.sections import Rendered
-
-_NO_STEP = frozenset({KnownVerb.EMOTE, KnownVerb.WALK, KnownVerb.DONE, KnownVerb.CANCEL})
-"""Verbs after which a plan does not go on by itself: they are no step, have ended it, or it goes on
-when the agent arrives. After ``wait`` it never does."""
+from keepsake.happening import Person
 
 
 class AgentState(StrEnum):
@@ -79,8 +72,7 @@ class Thinker:
         turn: The current thought; None if there is none.
         plans: The plans that wake it; None before the mind has connected them.
         keep_by_rule: Goes on with a plan without a model.
-        begin_talk: Begins a talk with another agent who is here; returns whether it began one.
-        talks_to: The identity of the agent with whom it talks in a talk of two; empty for none.
+        unprompted: What it thinks or talks about by itself.
     """
 
     def __init__(
@@ -104,6 +96,7 @@ class Thinker:
         self._next_thought = Alarm(services.scheduler)
         settings = services.thinking.current
         self._attention = Attention(settings, services.random, self._seconds())
+        self._waiting = WaitingPlayers(self._memory, self._attention)
         self._outage = Outage()
         self._new_turn = partial(
             Turn,
@@ -120,11 +113,8 @@ class Thinker:
         )
         self.plans: Plans | None = None
         self.keep_by_rule: Callable[[Plan], None] = lambda _: None
-        self.begin_talk: Callable[[Body], bool] = lambda _: False
-        self.talks_to = ""
-        self._occasions = Occasions(self._memory, tools.books.importance_of, services)
+        self.unprompted = Unprompted(tools, services)
         self._closed = False
-        self._unanswered: dict[str, Impulse] = {}  # of players who got no answer from a model
         self._since = 0.0  # when the current thought began
 
     @property
@@ -146,34 +136,6 @@ class Thinker:
             return AgentState.UNWRITABLE
         return AgentState.WAITING if self.turn is not None else AgentState.IDLE
 
-    def preview(
-        self, agent: Body, partner: CharacterObject | None = None, words: str = ""
-    ) -> Deferred[tuple[Rendered, int]]:
-        """Build the prompt of the agent's next thought, with its token budget, after recall.
-
-        The result fails with a KeepsakeError if the memory or a template cannot be read, or no
-        model can be asked.
-
-        Args:
-            partner: Who says ``words`` to it; None for an unprompted thought.
-        """
-        impulse = IDLE
-        if partner is not None:
-            who = identity_of(partner)
-            impulse = Impulse(ImpulseKind.ADDRESSED, True, name_of(partner, agent), source_id=who)
-        tools = self._tools
-        return Deferred.fromCoroutine(preview(agent, impulse, words, tools, self._services))
-
-    def ask_aside(self, question: str, without: Collection[int] = ()) -> Deferred[AsideAnswer]:
-        """Ask the agent a question outside the game, of which it will know nothing.
-
-        ``without``: The numbers of memories to leave out of its prompt.
-
-        The result fails with a KeepsakeError; see :func:`keepsake.agent.turns.aside.ask_aside`.
-        """
-        asked = ask_aside(self._ref, question, self._tools, self._services, without)
-        return Deferred.fromCoroutine(asked)
-
     # -- events
 
     def notice(self, impulse: Impulse) -> None:
@@ -181,56 +143,17 @@ class Thinker:
         agent = self._update_present()
         if agent is None or agent.db.asleep:
             return
-        if self.talks_to and impulse.who == self.talks_to:
+        partner = self.unprompted.talks_to
+        if partner and impulse.who == partner:
             return  # the next line of their talk answers it
         if impulse.kind in DIRECT and impulse.source and impulse.who not in self._attention.present:
             impulse = replace(impulse, kind=ImpulseKind.HEARD)  # a shout from another room
         is_urgent = self._attention.notice(impulse, self._seconds())
-        if self._overtakes(impulse):
+        if self._waiting.drop_older(impulse, self.turn):
             self.cancel_thought()
-        elif is_urgent and not self._finishes_plan_first(impulse):
+        elif is_urgent and not finishes_plan_first(self.turn, self.plans, impulse):
             self._interrupt()
         self._set_alarm(agent)
-
-    def _overtakes(self, event: Impulse) -> bool:
-        """Drop an older line of the same person that no model answered, for a newer one.
-
-        Returns:
-            Whether the current thought tries that older line again, and has said nothing yet.
-        """
-        old = self._unanswered.get(event.key)
-        if event.failed or event.kind not in DIRECT or old is None or not old.failed:
-            return False
-        del self._unanswered[event.key]
-        turn = self.turn
-        is_tried = turn is not None and turn.impulse.key == event.key and turn.impulse.failed
-        if is_tried and turn is not None and turn.has_begun:
-            return False
-        self._pass_over(old)
-        return is_tried
-
-    def _pass_over(self, failed: Impulse) -> None:
-        """Record that what was said up to an impulse gets no answer any more."""
-        memory = self._memory
-        lines = all_waiting(memory.memory.context().window, failed, memory.passed_over)
-        memory.passed_over.update(
-            each.number for each in lines if each.number <= failed.memory_number
-        )
-
-    def _finishes_plan_first(self, event: Impulse) -> bool:
-        """Whether the current thought ends before a player's words to the agent are answered.
-
-        What a model decides for a plan now is done, unless the words are from the plan's person.
-        """
-        turn = self.turn
-        if turn is None or not turn.decides_for_plan:
-            return False
-        plan = None
-        if self.plans is not None:
-            number = turn.impulse.plan
-            plan = self.plans.named(number) if number else self.plans.begun
-        whom = plan.whom if plan is not None else None
-        return whom is None or whom.id != event.who
 
     def _interrupt(self) -> None:
         """Cancel the current thought for something more urgent; a plan's step comes again."""
@@ -279,16 +202,16 @@ class Thinker:
     def answer_waiting(self) -> None:
         """Answer the last words of players who are still here: it could not think before."""
         agent = self._update_present()
-        for key, impulse in list(self._unanswered.items()):
+        for impulse in self._waiting.impulses:
             here = agent is not None and impulse.who in self._attention.present
-            if here and self.turn is not None and self.turn.impulse.key == key:
+            if here and self.turn is not None and self.turn.impulse.key == impulse.key:
                 continue  # it is answered now
             if not here or self.state is AgentState.ASLEEP:
-                del self._unanswered[key]
+                self._waiting.remove(impulse)
             if here:
                 self.notice(impulse)
             elif impulse.failed:
-                self._pass_over(impulse)
+                self._waiting.pass_over(impulse)
 
     @property
     def in_talk(self) -> bool:
@@ -309,34 +232,33 @@ class Thinker:
 
     def _update_present(self) -> Body | None:
         """Update who is here now. Return the agent; None if it has been deleted."""
-        if (agent := self.body()) is not None:
-            people = people_near(agent)
-            now = self._seconds()
-            present = {each.key for each in people} | {identity_of(each) for each in people}
-            near = any(each.has_account for each in people)
-            self._attention.set_present(present, player_near=near, now=now)
-            self._outage.set_present(present)
-            if self.plans is not None and not agent.db.asleep:
-                met = [Person(name_of(each, agent), identity_of(each)) for each in people]
-                self.plans.set_present(met)
+        agent = self.body()
+        if agent is None:
+            return None
+        people = people_near(agent)
+        present = {each.key for each in people} | {identity_of(each) for each in people}
+        near = any(each.has_account for each in people)
+        self._attention.set_present(present, player_near=near, now=self._seconds())
+        self._outage.set_present(present)
+        if self.plans is not None and not agent.db.asleep:
+            met = [Person(name_of(each, agent), identity_of(each)) for each in people]
+            self.plans.set_present(met)
         return agent
 
     def close(self) -> None:
         """Stop thinking. Store on the agent which players wait for an answer."""
         self._closed = True
-        owed = [*self._unanswered.values(), *self._attention.owed]  # the newest last
-        if owed and (agent := self.body()) is not None:
-            agent.db.owed = [(e.kind.value, e.source, e.memory_number, e.source_id) for e in owed]
+        agent = self.body()
+        if agent is not None:
+            self._waiting.store(agent)
         self.cancel_thought()
         self._next_thought.cancel()
         self._pause.cancel()
 
     def resume_unanswered(self) -> None:
         """Answer the players whom :meth:`close` stored before a reload."""
-        if (agent := self.body()) is not None and (owed := agent.db.owed):
-            agent.attributes.remove("owed")
-            waited = [Impulse(ImpulseKind(kind), True, *who) for kind, *who in owed]
-            self._unanswered = {each.key: each for each in waited}
+        agent = self.body()
+        if agent is not None and self._waiting.restore(agent):
             self.answer_waiting()
 
     # -- thoughts
@@ -353,108 +275,67 @@ class Thinker:
             self._next_thought.set(max(due[0] - self._seconds(), 0.0), self._begin_if_due)
 
     def _begin_if_due(self) -> None:
+        """Begin the thought that is due, if the agent can think now."""
         attention = self._attention
-        now = self._seconds()
-        if (agent := self._update_present()) is None:
+        agent = self._update_present()
+        if agent is None:
             return
         attention.config = self._services.thinking.current
         attention.talkativeness = talkativeness(agent)
         due = attention.upcoming()
-        if due is None or due[0] > now:
+        if due is None or due[0] > self._seconds():
             self._set_alarm(agent)
             return
         impulse = due[1]
         attention.begin(impulse)
         for_player = impulse.priority is Urgency.PLAYER
-        may_think = for_player or not (self._walking() or self.talks_to)
-        state = self.state
-        if impulse is IDLE and may_think and state is AgentState.IDLE:
-            begun = self._begin_something(agent)
+        may_think = for_player or not (self._walking() or self.unprompted.talks_to)
+        if not may_think or self.state is not AgentState.IDLE:
+            self._skip(agent, impulse)
+            return
+        if impulse is IDLE:
+            begun = self.unprompted.begin(agent, self.plans)
             if begun is None:
                 self._finish(None)
                 return
             impulse = begun
             attention.begin(impulse)
-        if may_think and state is AgentState.IDLE and agent.location is not None:
-            self.turn = turn = self._new_turn(impulse=impulse, agent=agent)
-            self._since = now
-            if impulse.priority is Urgency.PLAYER and (pause := attention.config.pause_notice):
-                self._pause.set(pause, show_players, agent, f"{agent.key} pauses, thinking.")
-            Deferred.fromCoroutine(run_turn(turn)).addCallback(lambda _: self._finish(turn))
-            return
-        # Paused, asleep, walking, nowhere, or memory cannot be written: it skips this thought.
+        if agent.location is None:
+            self._skip(agent, impulse)
+        else:
+            self._begin_turn(agent, impulse)
+
+    def _begin_turn(self, agent: Body, impulse: Impulse) -> None:
+        """Begin a thought; after some seconds, people are shown that the agent thinks."""
+        self.turn = turn = self._new_turn(impulse=impulse, agent=agent)
+        self._since = self._seconds()
+        pause = self._attention.config.pause_notice
+        if impulse.priority is Urgency.PLAYER and pause:
+            self._pause.set(pause, show_players, agent, f"{agent.key} pauses, thinking.")
+        Deferred.fromCoroutine(run_turn(turn)).addCallback(lambda _: self._finish(turn))
+
+    def _skip(self, agent: Body, impulse: Impulse) -> None:
+        """Skip a thought: the agent is paused, asleep, walking, nowhere, or cannot remember."""
+        state = self.state
         if state is AgentState.UNWRITABLE:
             self._outage.tell(agent, impulse, state)
         if state is AgentState.PAUSED and impulse.priority is Urgency.PLAYER:
-            self._unanswered[impulse.key] = impulse
+            self._waiting.add(impulse)
         self._finish(None)
-
-    def _begin_something(self, agent: Body) -> Impulse | None:
-        """Return the impulse of an unprompted thought; None if there is nothing to think about.
-
-        If the occasion is another agent who is free, the two talk instead.
-        """
-        if agent.location is None or not self._services.acts_unprompted:
-            return None
-        self._occasions.plans = self.plans
-        occasions = self._occasions.take(agent, self._services.clock.now())
-        if not occasions or self._talks_about(occasions):
-            return None
-        return replace(IDLE, why=" ".join(each.text for each in occasions))
 
     def has_news_for(self, other: Body) -> bool:
         """Return whether the agent, with a model that can act, has news for another one here."""
         agent = self.body()
-        if agent is None or not self._services.acts_unprompted:
-            return False
-        return self._occasions.has_news_for(agent, other, self._services.clock.now())
-
-    def _talks_about(self, occasions: Sequence[Occasion]) -> bool:
-        """Begin a talk with the first agent whom an occasion is about; return whether it began."""
-        others = (each.about for each in occasions if each.about is not None)
-        other = next((each for each in others if is_agent(each)), None)
-        return other is not None and self.begin_talk(other)
+        return agent is not None and self.unprompted.has_news_for(agent, other)
 
     def talk_with(self, other: Body | None) -> None:
         """Begin to talk with another agent in a talk of two, or end that with None."""
-        self.talks_to = identity_of(other) if other is not None else ""
-        if other is not None:
-            self._occasions.met(other, self._services.clock.now())
-        else:
+        self.unprompted.talk_with(other)
+        if other is None:
             self.schedule()
 
     def _begin_due_plan(self, number: int) -> Deferred[None] | None:
         return self.plans.begin(number) if self.plans is not None else None
-
-    def _follow_plan(self, turn: Turn) -> None:
-        """Go on with a plan after a thought in which the agent acted."""
-        plans = self.plans
-        if plans is None or not turn.verbs:
-            return
-        due = plans.named(turn.impulse.plan) if turn.impulse.plan else None
-        plan = due or plans.begun
-        if plan is None:
-            return
-        why = f"you did this for it: {turn.done}"
-        asked = self._asked_by(turn)
-        if asked is not None:
-            plans.go_on_after_answer(plan, why, asked)
-        elif not (KnownVerb.WAIT in turn.verbs or turn.verbs <= _NO_STEP):
-            plans.go_on(plan, why)
-
-    def _asked_by(self, turn: Turn) -> Person | None:
-        """Return the agent here who is about to answer what was said in a thought; else None."""
-        agent = self.body()
-        if agent is None or KnownVerb.WALK in turn.verbs:  # it does not stay for the answer
-            return None
-        me = identity_of(agent)
-        for each in people_near(agent):
-            who = identity_of(each)
-            if who not in turn.spoken_to or not is_agent(each) or each.mind is None:
-                continue
-            if each.mind.thinker.is_asked_by(me):
-                return Person(name_of(each, agent), who)
-        return None
 
     def read_ahead(self, player: CharacterObject) -> None:
         """Have a slow model read the agent's prompt before a player who is here speaks to it."""
@@ -479,8 +360,9 @@ class Thinker:
         if turn is not self.turn:  # it was cancelled
             return
         if turn is not None and not turn.dropped:
-            self._keep_unanswered(turn)
-            self._follow_plan(turn)
+            self._waiting.keep(turn, paused=self.state is AgentState.PAUSED)
+            if self.plans is not None:
+                follow_plan(turn, self.plans, self.body())
         self._pause.cancel()
         self.turn = None
         spoke = turn is not None and turn.spoke and not turn.dropped
@@ -488,17 +370,3 @@ class Thinker:
             self._read_ahead(turn.impulse)  # the person will speak again
         self._attention.ended(self._seconds(), spoke=spoke)
         self.schedule()
-
-    def _keep_unanswered(self, turn: Turn) -> None:
-        """Keep a line without an answer for another try, unless its speaker has gone on."""
-        impulse = turn.impulse
-        self._unanswered.pop(impulse.key, None)
-        if turn.is_unanswered:
-            impulse = replace(impulse, failed=True)
-            newer = self._attention.waiting_of(impulse.key)
-            if newer is not None and newer.kind in DIRECT:
-                self._pass_over(impulse)
-                return
-        elif self.state is not AgentState.PAUSED or turn.did:
-            return
-        self._unanswered[impulse.key] = impulse

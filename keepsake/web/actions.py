@@ -200,7 +200,7 @@ def ask(request: HttpRequest, number: int, body: Question) -> AsideView:
     outcomes: SimpleQueue[Any] = SimpleQueue()
 
     def action(_agent: AgentMixin, mind: Mind, _who: str) -> ActionResult:
-        mind.thinker.ask_aside(body.question, body.without).addBoth(outcomes.put)
+        mind.ask_aside(body.question, body.without).addBoth(outcomes.put)
         return True, ""
 
     lacking = f" without the memories {body.without}" if body.without else ""

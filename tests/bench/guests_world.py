@@ -64,7 +64,7 @@ class Guests(TalkWorld):
         life = told()
         self.guests = {name: self.add_player(10 + n, name) for n, name in enumerate(life["people"])}
         self.char1.location = self.char2.location = None
-        self.mind.thinker.preview(self.mira, self.guests["Jonas"], "Hello.")
+        self.mind.preview(self.mira, self.guests["Jonas"], "Hello.")
         self.mira.db.paused = True
         compactions = self.mind.compactions
         for line in life["lines"]:
@@ -83,7 +83,7 @@ class Guests(TalkWorld):
         for other in [each for each in self.room1.contents if each.has_account]:
             other.location = None
         guest.location = self.room1
-        found = self.mind.thinker.preview(self.mira, guest, words)
+        found = self.mind.preview(self.mira, guest, words)
         found.addCallback(lambda prompt: shown.append(prompt[0]))
         self.settle(lambda: bool(shown))
         guest.location = None

@@ -300,7 +300,7 @@ class TestShortDescriptions(AnyGame):
         self.settle()
         self.vera.mind.books.update_people(self.vera.mind.memory.memory.archive)
         built = list[Any]()
-        self.vera.mind.thinker.preview(self.vera, self.boss, "Who am I?").addCallback(built.append)
+        self.vera.mind.preview(self.vera, self.boss, "Who am I?").addCallback(built.append)
         self.settle(lambda: bool(built))
         prompt = built[0][0].text
         assert 'a tall man says to you, "Who am I?"' in prompt

@@ -20,7 +20,7 @@ class TestAside(AgentsWorld):
 
     def ask_aside(self, question: str, *answers: str, without: tuple[int, ...] = ()) -> AsideAnswer:
         self.replies = [*answers]
-        asked = self.mind.thinker.ask_aside(question, without)
+        asked = self.mind.ask_aside(question, without)
         self.settle(lambda: bool(asked.called))
         found: list[AsideAnswer] = []
         failed: list[Exception] = []

@@ -238,8 +238,8 @@ class TestPairTalk(PairTalkWorld):
         self.char1.move_to(self.room1)
         self.pass_time(20)
         assert not any("apples" in each for each in self.lines())
-        assert self.mind.thinker.talks_to == ""
-        assert self.bram.mind.thinker.talks_to == ""
+        assert self.mind.thinker.unprompted.talks_to == ""
+        assert self.bram.mind.thinker.unprompted.talks_to == ""
 
     def test_nobody_is_asked_what_was_whispered(self):
         self.bram.move_to(self.add_room("The Orchard"))
@@ -260,4 +260,4 @@ class TestPairTalk(PairTalkWorld):
         assert (logged["lines"], logged["calls"]) == (0, 2)
         assert "Bram has no memory 999" in logged["problem"]
         assert not any("I heard it" in each for each in self.lines())
-        assert identity_of(self.bram) not in self.mind.thinker.talks_to
+        assert identity_of(self.bram) not in self.mind.thinker.unprompted.talks_to

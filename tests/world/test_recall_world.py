@@ -116,7 +116,7 @@ class TestWithoutAMemory(RecallWorld):
         """Return the prompt and the answer of the question where Edwin is."""
         made = len(self.prompts())
         self.replies = ["In Ostrey."]
-        asked = self.mind.thinker.ask_aside("Where is my brother Edwin?", without)
+        asked = self.mind.ask_aside("Where is my brother Edwin?", without)
         self.settle(lambda: bool(asked.called))
         return self.prompts()[made], asked.result
 

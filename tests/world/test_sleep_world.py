@@ -131,7 +131,7 @@ class TestAsleep(SleepWorld):
         other.execute_cmd("talk mira Good evening.")
         assert "Mira is asleep, and does not hear you." in heard
         shown = []
-        other.mind.thinker.preview(other).addCallback(lambda prompt: shown.append(prompt[0].text))
+        other.mind.preview(other).addCallback(lambda prompt: shown.append(prompt[0].text))
         self.settle(lambda: bool(shown))
         assert "Mira (asleep)" in shown[0]
 

@@ -176,7 +176,7 @@ class CmdAgent(BuilderCommand):
             costs = chart(costs_of(prompt, runtime().tokens, budget))
             self.page(plain("\n".join([*costs, "", prompt.text])))
 
-        preview = self.mind(agent).thinker.preview(agent, partner, self.rhs)
+        preview = self.mind(agent).preview(agent, partner, self.rhs)
         preview.addCallbacks(show, self.failed)
 
     def _rules(self, *, drop: bool) -> None:

@@ -1,0 +1,61 @@
+"""How a thought and a plan go together: what the next step is, and what may interrupt one."""
+
+from __future__ import annotations
+
+from keepsake.agent.attention import Impulse
+from keepsake.agent.plans import Plans
+from keepsake.agent.surroundings import Body, identity_of, is_agent, name_of, people_near
+from keepsake.agent.turns.state import Turn
+from keepsake.happening import KnownVerb, Person
+
+_NO_STEP = frozenset({KnownVerb.EMOTE, KnownVerb.WALK, KnownVerb.DONE, KnownVerb.CANCEL})
+"""Verbs after which a plan does not go on by itself: they are no step, have ended it, or it goes on
+when the agent arrives. After ``wait`` it never does."""
+
+
+def follow_plan(turn: Turn, plans: Plans, agent: Body | None) -> None:
+    """Go on with a plan after a thought in which the agent acted.
+
+    ``agent``: None if it has been deleted.
+    """
+    if not turn.verbs:
+        return
+    due = plans.named(turn.impulse.plan) if turn.impulse.plan else None
+    plan = due or plans.begun
+    if plan is None:
+        return
+    why = f"you did this for it: {turn.done}"
+    asked = _asked_by(turn, agent) if agent is not None else None
+    if asked is not None:
+        plans.go_on_after_answer(plan, why, asked)
+    elif not (KnownVerb.WAIT in turn.verbs or turn.verbs <= _NO_STEP):
+        plans.go_on(plan, why)
+
+
+def _asked_by(turn: Turn, agent: Body) -> Person | None:
+    """Return the agent here who is about to answer what was said in a thought; else None."""
+    if KnownVerb.WALK in turn.verbs:  # it does not stay for the answer
+        return None
+    me = identity_of(agent)
+    for each in people_near(agent):
+        who = identity_of(each)
+        if who not in turn.spoken_to or not is_agent(each) or each.mind is None:
+            continue
+        if each.mind.thinker.is_asked_by(me):
+            return Person(name_of(each, agent), who)
+    return None
+
+
+def finishes_plan_first(turn: Turn | None, plans: Plans | None, event: Impulse) -> bool:
+    """Whether the current thought ends before a player's words to the agent are answered.
+
+    What a model decides for a plan now is done, unless the words are from the plan's person.
+    """
+    if turn is None or not turn.decides_for_plan:
+        return False
+    plan = None
+    if plans is not None:
+        number = turn.impulse.plan
+        plan = plans.named(number) if number else plans.begun
+    whom = plan.whom if plan is not None else None
+    return whom is None or whom.id != event.who
