@@ -291,6 +291,9 @@ class Body(CharacterObject, Protocol):
     def usual_now(self) -> str:
         """Return what it does at this hour of an ordinary day; empty if that is not set."""
 
+    def is_everyday(self, line: str, facts: Mapping[str, Any], from_obj: GameObject | None) -> bool:
+        """Return whether a scene is not remembered, because it happens every day."""
+
     def deeds_needed(self, words: str, who: Any) -> Mapping[str, str]:
         """Return deeds that it cannot do itself, each with what somebody must do for it."""
 

@@ -15,10 +15,10 @@ from keepsake import vault_lock
 from keepsake.agent import runtime
 from keepsake.agent.runtime import COMPACTING_AT_ONCE, Runtime
 from keepsake.agent.scheduler import ReactorScheduler
-from keepsake.contrib.evennia.agents import notice_login
 from keepsake.contrib.evennia.apps import at_agents_start, at_model_ready, places
 from keepsake.contrib.evennia.forgetting import continue_requests
 from keepsake.contrib.evennia.minds import close_all, open_all, open_minds
+from keepsake.contrib.evennia.reacting import notice_login
 from keepsake.contrib.otel import with_tracing
 from keepsake.errors import KeepsakeError
 from keepsake.events.log import Subscribers

@@ -1,0 +1,120 @@
+"""What an agent thinks about: which lines, arrivals and departures are a reason for a thought."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TypeGuard
+
+from keepsake.agent.agent_log import call_hook
+from keepsake.agent.attention import Impulse, ImpulseKind
+from keepsake.agent.body import Body, CharacterObject, GameObject
+from keepsake.agent.mind import Mind
+from keepsake.agent.runtime import runtime
+from keepsake.agent.surroundings import identity_of, impulse_of, is_agent, is_character, name_of
+from keepsake.contrib.evennia.characters import answers_room, greeter, may_join_in
+from keepsake.contrib.evennia.hearing import object_of
+from keepsake.contrib.evennia.meaning import Heard
+from keepsake.contrib.evennia.minds import mind_of
+from keepsake.happening import ME, Manner, Speech, What, actor_of, addressees_of
+
+
+def react(agent: Body, mind: Mind, heard: Heard, number: int) -> None:
+    """Let an agent think about what it perceived, if that is worth a thought.
+
+    ``number``: The number of the memory; 0 if it waits for the disk.
+    """
+    source = actor_of(heard.what)
+    speaker = object_of(source.id) if source is not None else None
+    if speaker is None or speaker is agent:
+        return
+    event = impulse_of(agent, speaker, heard.what, event=heard.kind, private=heard.private)
+    if event is None:
+        return
+    if event.from_player:
+        event = _with_addressee(agent, event, speaker, heard.what)
+        joins = may_join_in(agent, speaker, runtime().seconds())
+        if event.kind is ImpulseKind.HEARD and not joins:
+            mind.sleeper.notice(event)
+            return
+    elif event.kind is ImpulseKind.ADDRESSED:
+        event = replace(event, errand=_is_for_plan(speaker, agent))
+    if _may_react(agent, heard.line, speaker, heard.kind, event.kind):
+        by_agent = event.kind is ImpulseKind.ADDRESSED and not event.from_player
+        # What its plan waits for is answered by the next step of the plan.
+        if not (by_agent and mind.plans.answer(event.person)):
+            mind.thinker.notice(replace(event, memory_number=number))
+    mind.sleeper.notice(event)
+
+
+def _may_react(
+    agent: Body, line: str, speaker: CharacterObject, kind: str, event: ImpulseKind
+) -> bool:
+    """Whether the game's hook allows a thought about what the agent heard."""
+    heard = (line, speaker, kind, event in (ImpulseKind.ADDRESSED, ImpulseKind.GIVEN))
+    return call_hook(agent, "at_agent_heard", bool | None, True, *heard) is not False
+
+
+def _with_addressee(agent: Body, event: Impulse, player: CharacterObject, what: What) -> Impulse:
+    """Return the event, as addressed if the player's words to the room are for this agent."""
+    now = runtime().seconds()
+    to = addressees_of(what)
+    said = isinstance(what, Speech) and what.manner is Manner.SAY and not to
+    to_room = event.kind is ImpulseKind.HEARD and said and not event.aside
+    if to_room and answers_room(agent, player, now):
+        event = replace(event, kind=ImpulseKind.ADDRESSED)
+    if event.kind is ImpulseKind.ADDRESSED:
+        player.ndb.spoken_to = (agent, now)
+    elif to and ME not in to and (player.ndb.spoken_to or [None])[0] is agent:
+        player.ndb.spoken_to = None
+    return event
+
+
+def _is_for_plan(speaker: CharacterObject, listener: Body) -> bool:
+    """Whether an agent says something for a plan to another one, who is certain to be asked."""
+    mind = mind_of(speaker) if is_agent(speaker) else None
+    act = mind.actor.current if mind is not None else None
+    if mind is None or act is None or not act.plan:
+        return False
+    return mind.plans.may_ask(identity_of(listener))
+
+
+# -- arrivals and departures
+
+
+def is_seen(mover: GameObject | None, agent: Body) -> TypeGuard[CharacterObject]:
+    """Whether it is a character whose arrivals and departures the agent notices."""
+    unseen = getattr(mover, "unannounced", False)
+    return is_character(mover) and mover is not agent and not unseen
+
+
+def react_to_move(agent: Body, mover: CharacterObject, *, memory: int, line: str) -> None:
+    """Let an agent think about a character that has come or left, or turn to another thought.
+
+    Args:
+        memory: The number of its memory of that; 0 without one.
+        line: The line of that memory; empty without one.
+    """
+    mind = mind_of(agent)
+    if mind is None:
+        return
+    came = mover.location is agent.location
+    if came and mover.has_account:
+        mind.thinker.read_ahead(mover)
+    mind_of_mover = mind_of(mover) if is_agent(mover) else None
+    passes = mind_of_mover is not None and mind_of_mover.sleeper.walking
+    if not came or passes or greeter(agent.location, mover) is not agent:
+        mind.thinker.schedule()
+        return
+    arrival = ImpulseKind.ARRIVAL
+    if _may_react(agent, line, mover, arrival.value, arrival):
+        is_player = not is_agent(mover)
+        name = name_of(mover, agent)
+        mind.thinker.notice(Impulse(arrival, is_player, name, memory, identity_of(mover)))
+
+
+def notice_login(sender: CharacterObject, **_: object) -> None:
+    """Let the agents in the room notice that a player has entered or left the game."""
+    room = sender.location or sender.db.prelogout_location
+    for each in room.contents_get(content_type="character") if room else ():
+        if is_agent(each) and is_seen(sender, each):
+            each.notice_move(sender)
