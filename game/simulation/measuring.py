@@ -16,7 +16,7 @@ from keepsake.agent.attention import Impulse, ImpulseKind
 from keepsake.agent.mind import Mind
 from keepsake.agent.runtime import runtime
 from keepsake.agent.surroundings import identity_of, is_agent, place_names, place_of
-from keepsake.books.plans import read_plan
+from keepsake.books.plan_lines import read_plan
 from keepsake.contrib.evennia.creation import all_agents
 from keepsake.contrib.evennia.minds import mind_of
 from keepsake.events.values import Author

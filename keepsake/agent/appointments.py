@@ -19,7 +19,7 @@ from keepsake.agent.memory.books import Books
 from keepsake.agent.plans import Plans
 from keepsake.agent.runtime import Runtime
 from keepsake.archive.transcript import day_and_time
-from keepsake.books.plans import Plan
+from keepsake.books.plan import Plan
 from keepsake.errors import KeepsakeError
 from keepsake.happening import Person
 from keepsake.language.perception import COMMON_WORDS

@@ -22,7 +22,8 @@ from keepsake.agent.runtime import Runtime
 from keepsake.agent.scheduler import Alarm
 from keepsake.archive.privacy import Audience, is_redacted
 from keepsake.archive.records import Memory
-from keepsake.books.plans import Plan, PlanBook, PlanState
+from keepsake.books.plan import Plan, PlanState
+from keepsake.books.plans import PlanBook
 from keepsake.errors import KeepsakeError
 from keepsake.events.values import Author
 from keepsake.happening import KnownVerb, Person, PersonId, Result

@@ -40,7 +40,7 @@ from keepsake.agent.turns.state import Turn
 from keepsake.agent.turns.turn import drop_turn, run_turn
 from keepsake.agent.unprompted import Unprompted
 from keepsake.agent.waiting_players import WaitingPlayers
-from keepsake.books.plans import Plan
+from keepsake.books.plan import Plan
 from keepsake.events.values import Urgency
 from keepsake.happening import Person
 

@@ -12,7 +12,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from keepsake.archive.records import Memory, MemoryKind
-from keepsake.books.plans import LONGEST_PLAN, Plan
+from keepsake.books.plan import Plan
+from keepsake.books.plan_lines import LONGEST_PLAN
 from keepsake.errors import NoteRefused
 from keepsake.language.perception import LAST_COMMA, for_prompt, shorten
 from keepsake.language.tokens import estimate_tokens

@@ -15,7 +15,7 @@ from django.views.decorators.http import require_safe
 
 from keepsake.agent.runtime import runtime
 from keepsake.agent.surroundings import identity_of
-from keepsake.books.plans import Plan
+from keepsake.books.plan import Plan
 from keepsake.contrib.evennia.creation import all_agents
 from keepsake.contrib.evennia.minds import mind_of
 from keepsake.errors import KeepsakeError

@@ -7,7 +7,8 @@ from datetime import UTC, datetime, timedelta
 from evennia.utils.ansi import strip_ansi
 
 from keepsake.agent.surroundings import identity_of
-from keepsake.books.plans import Plan, PlanState, read_plan
+from keepsake.books.plan import Plan, PlanState
+from keepsake.books.plan_lines import read_plan
 from tests.world.agents_world import AgentsWorld
 
 

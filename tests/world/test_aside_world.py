@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from keepsake.agent.turns.aside import ASKER, AsideAnswer
-from keepsake.books.plans import read_plan
+from keepsake.books.plan_lines import read_plan
 from keepsake.errors import ModelError
 from tests.fakes.model_server import Reply
 from tests.unit.mind.memory_log import file_contents

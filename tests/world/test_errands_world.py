@@ -6,7 +6,8 @@ from datetime import UTC, datetime, timedelta
 
 from keepsake.agent.plans import ANSWER_SECONDS
 from keepsake.agent.surroundings import identity_of
-from keepsake.books.plans import PlanState, read_plan
+from keepsake.books.plan import PlanState
+from keepsake.books.plan_lines import read_plan
 from keepsake.happening import Person
 from tests.world.agents_world import AgentsWorld
 

@@ -10,7 +10,7 @@ from typing import Any
 from keepsake.agent.runtime import Runtime
 from keepsake.agent.surroundings import identity_of
 from keepsake.books.entries import EntryOrigin
-from keepsake.books.plans import read_plan
+from keepsake.books.plan_lines import read_plan
 from keepsake.events.files import events
 from tests.world.agents_world import FixedConfig, LoggedWorld, next_of
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 from keepsake.agent.surroundings import identity_of
-from keepsake.books.plans import Plan, PlanState, read_plan
+from keepsake.books.plan import Plan, PlanState
+from keepsake.books.plan_lines import read_plan
 from keepsake.happening import Person
 from keepsake.web.mine import plans_for
 from tests.world.agents_world import AgentsWorld

@@ -9,7 +9,7 @@ from typing import Any
 
 from keepsake.archive.privacy import NO_PRIVATE_WORDS, Audience
 from keepsake.books.kept_lines import Commitment, CommitmentKind
-from keepsake.books.plans import Plan
+from keepsake.books.plan import Plan
 from keepsake.events.values import CompactReason
 from tests.sentences import table
 from tests.world.agents_world import FixedConfig

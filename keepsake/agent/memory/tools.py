@@ -6,7 +6,7 @@ only into the agent's own memory.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, count
@@ -26,7 +26,8 @@ from keepsake.agent.runtime import Runtime
 from keepsake.archive.privacy import NO_PRIVATE_WORDS, Audience, is_private
 from keepsake.archive.records import Memory
 from keepsake.books.kept_lines import PINNED_LIMIT, Commitment, CommitmentKind
-from keepsake.books.plans import Plan, PlanState, read_plan
+from keepsake.books.plan import Plan, PlanState
+from keepsake.books.plan_lines import read_plan
 from keepsake.errors import KeepsakeError
 from keepsake.events.values import Author, RecallPurpose
 from keepsake.happening import KnownVerb, Person, PersonId, Result
@@ -47,8 +48,7 @@ prompt holds words that were confided to the agent."""
 _TEXT_LIMIT = 20_000
 """Characters of a note or a pin that are passed on. Its book has a limit of its own."""
 _MOST_WORDS_OF_A_NAME = 3
-_NAMING_KEPT = frozenset({KnownVerb.DONE, KnownVerb.CANCEL, KnownVerb.KEPT})
-"""Verbs that name a plan or a promise which the agent has."""
+"""More words after ``promise`` are no name, but what is promised: ``a bowl of soup``."""
 PLAN_VERBS = frozenset({KnownVerb.PLAN, KnownVerb.DONE, KnownVerb.CANCEL, *ANSWERS})
 """Verbs that the setting ``plans: no`` takes away."""
 TOOL_SECONDS = 10.0
@@ -169,18 +169,26 @@ class MemoryTools:
         opens: tuple[int, ...],
     ) -> Tool:
         """Return the method that executes a command; the arguments are those of :meth:`perform`."""
-        if command.verb == KnownVerb.PROMISE:
-            # Else it rests on the newest words of that person, which may be private.
-            own = act if witnesses is not None or opens else 0
-            return partial(self._promise, to=to, act=own, opens=opens)
-        if command.verb == KnownVerb.PLAN:
-            return partial(self._plan, act=act, witnesses=witnesses, opens=opens)
-        if command.verb in ANSWERS:
-            return partial(self._answer, to=to, act=act)
-        if command.verb in _NAMING_KEPT:
-            return partial(getattr(self, f"_{command.verb}"), known=known)
-        tool: Tool = getattr(self, f"_{command.verb}")
-        return tool
+        # Without its own memory, a promise rests on the newest words of that person, which may be
+        # private.
+        own = act if witnesses is not None or opens else 0
+        answer = partial(self._answer, to=to, act=act)
+        tools: Mapping[str, Tool] = {
+            KnownVerb.NOTE: self._note,
+            KnownVerb.FORGET: self._forget,
+            KnownVerb.PIN: self._pin,
+            KnownVerb.UNPIN: self._unpin,
+            KnownVerb.RECALL: self._recall,
+            KnownVerb.REMEMBER: self._remember,
+            KnownVerb.PROMISE: partial(self._promise, to=to, act=own, opens=opens),
+            KnownVerb.KEPT: partial(self._kept, known=known),
+            KnownVerb.PLAN: partial(self._plan, act=act, witnesses=witnesses, opens=opens),
+            KnownVerb.DONE: partial(self._done, known=known),
+            KnownVerb.CANCEL: partial(self._cancel, known=known),
+            KnownVerb.AGREE: answer,
+            KnownVerb.DECLINE: answer,
+        }
+        return tools[command.verb]
 
     def _with_source(self, command: Command, seen: int) -> Command:
         """Say in the text who spoke since the agent's last words, because it may repeat a lie."""
@@ -209,7 +217,7 @@ class MemoryTools:
         of_plans = frozenset[str]() if thinking.plans else PLAN_VERBS
         return of_plans if thinking.memory else of_plans | (PRIVATE - PLAN_VERBS)
 
-    # -- the tools: each method is named after its verb: ``_note``
+    # -- the tools
 
     def _note(self, command: Command, place: str) -> str:
         now = self._services.clock.now()

@@ -25,7 +25,8 @@ from keepsake.archive.transcript import about_memory
 from keepsake.books.entries import EntryOrigin, Rater
 from keepsake.books.entries import line as entry_line
 from keepsake.books.person_page import PageLine, PersonPage
-from keepsake.books.plans import MOST_OPEN, read_plan
+from keepsake.books.plan_lines import read_plan
+from keepsake.books.plans import MOST_OPEN
 from keepsake.errors import NoteRefused
 from keepsake.events.values import Author
 from keepsake.files import replace_file

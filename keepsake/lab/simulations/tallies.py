@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from keepsake.books.plans import PlanState
+from keepsake.books.plan import PlanState
 from keepsake.events.types import Compaction, MemoryChange, Sleep, Thought
 from keepsake.events.values import Author, MemoryOp, SleepOp, ThoughtOutcome
 from keepsake.json_lines import Record

@@ -6,15 +6,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from keepsake.books.plans import (
-    GRACE,
-    LONGEST_PLAN,
-    MOST_OPEN,
-    Plan,
-    PlanBook,
-    PlanState,
-    read_plan,
-)
+from keepsake.books.plan import GRACE, Plan, PlanState
+from keepsake.books.plan_lines import LONGEST_PLAN, read_plan
+from keepsake.books.plans import MOST_OPEN, PlanBook
 from keepsake.errors import NoteRefused
 from keepsake.happening import Person
 from keepsake.language.when import When, read_when

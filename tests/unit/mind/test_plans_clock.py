@@ -14,7 +14,8 @@ from twisted.internet.task import Clock
 from keepsake.agent.plans import CHECK_SECONDS, STEP_SECONDS, Plans, lines_of
 from keepsake.agent.scheduler import ClockScheduler
 from keepsake.agent.settings import ThinkingConfig
-from keepsake.books.plans import GRACE, Plan, PlanBook, PlanState
+from keepsake.books.plan import GRACE, Plan, PlanState
+from keepsake.books.plans import PlanBook
 from keepsake.happening import Person
 from keepsake.language.when import When
 

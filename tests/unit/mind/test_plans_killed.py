@@ -10,7 +10,8 @@ import time
 from random import Random
 
 from keepsake.archive.log import Archive
-from keepsake.books.plans import PlanBook, PlanState
+from keepsake.books.plan import PlanState
+from keepsake.books.plans import PlanBook
 from keepsake.paths import REPOSITORY
 
 KILLS = 20
@@ -21,7 +22,8 @@ import sys
 from pathlib import Path
 from random import Random
 from keepsake.archive.log import Archive
-from keepsake.books.plans import MOST_OPEN, Plan, PlanBook, PlanState
+from keepsake.books.plan import Plan, PlanState
+from keepsake.books.plans import MOST_OPEN, PlanBook
 
 folder = Path(sys.argv[1])
 dice = Random(sys.argv[2])

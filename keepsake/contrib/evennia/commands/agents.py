@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -25,6 +25,7 @@ from keepsake.errors import KeepsakeError
 from keepsake.prompt.sections import Rendered, chart, costs_of
 
 LONGEST_PROFILE = 4000
+"""The most characters of a profile, about 1,000 tokens of every prompt."""
 FORMER_PROFILES = 10
 """How many earlier profiles an agent keeps."""
 VIEWS: dict[str, View] = {
@@ -52,6 +53,7 @@ _OPTIONS = {"drop": "rules", "remove": "pin", "undo": "compaction"}
 _NAMES = (*VIEWS, "rules", "sleep", "wake")
 """Switches that are commands of their own too: ``@why mira`` is ``@agent/why mira``."""
 _SEEN = ("sleeps", "wakes up")
+"""How outcomes end that everybody in the agent's room has seen."""
 
 
 class CmdAgent(BuilderCommand):
@@ -109,15 +111,23 @@ class CmdAgent(BuilderCommand):
     def run(self) -> None:
         """Run the action that the switch or the command's name selects."""
         action, options = self._asked()
-        if view := VIEWS.get(action):
-            self._view(view, options)
+        own: Mapping[str, Callable[[], None]] = {
+            "": self._show_or_change,
+            "create": self._create,
+            "delete": self._delete,
+            "prompt": self._prompt,
+            "rules": lambda: self._rules(drop="drop" in options),
+        }
+        if action in VIEWS:
+            self._view(VIEWS[action], options)
         elif action in ACTIONS:
             self._act_on(action)
-        elif action == "rules":
-            self._rules(drop="drop" in options)
-        elif action:
-            getattr(self, f"_{action}")()
-        elif self.rhs is not None:
+        else:
+            own[action]()
+
+    def _show_or_change(self) -> None:
+        """Show all agents or one of them, or change the profile of one."""
+        if self.rhs is not None:
             agent = self.agent_named(self.lhs)
             before = change_profile(agent, self.rhs)
             changed = "Profile changed. The next thought uses it. The old one was:"

@@ -8,7 +8,7 @@ from dataclasses import replace
 from keepsake.agent.runtime import now
 from keepsake.agent.surroundings import place_names
 from keepsake.books.kept_lines import PINNED_LIMIT, Commitment, Commitments, Pinned
-from keepsake.books.plans import read_plan
+from keepsake.books.plan_lines import read_plan
 from keepsake.contrib.evennia.commands.base import Query, one_line, plain, table
 from keepsake.contrib.evennia.wording import counted
 from keepsake.errors import KeepsakeError

@@ -1,0 +1,154 @@
+"""One plan: something that an agent means to do, and how far it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Any
+
+from keepsake.archive.line_types import LineType
+from keepsake.happening import Person
+from keepsake.language.perception import names, shorten
+from keepsake.language.when import When
+
+GRACE = timedelta(minutes=15)
+"""How long after its time a plan can still be kept. Later it is missed."""
+_LONGEST_TOLD = 80
+"""The most characters of it in the result of a deed, which stands below the deed's own words."""
+
+
+class PlanState(StrEnum):
+    """How far a plan is."""
+
+    OPEN = "open"
+    DOING = "doing"
+    DONE = "done"
+    DROPPED = "dropped"
+    MISSED = "missed"
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether nothing more will be done for it."""
+        return self in (PlanState.DONE, PlanState.DROPPED, PlanState.MISSED)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """Something that an agent means to do.
+
+    Attributes:
+        number: 1, 2, 3 …; unique for one agent. 0 before the book has numbered it.
+        what: What it means to do, in its own words.
+        when: The time, the meeting or the event that it waits for; None for any time.
+        where: The name of the place; empty for any.
+        whom: The person whom it is done with or for; None for nobody.
+        state: How far it is.
+        since: The number of the memory that it rests on; 0 if a person wrote it.
+        why: Why it was dropped, or how it ended.
+        private: The identities of the only people who may know of it; None for anybody.
+    """
+
+    what: str
+    number: int = 0
+    when: When | None = None
+    where: str = ""
+    whom: Person | None = None
+    state: PlanState = PlanState.OPEN
+    since: int = 0
+    why: str = ""
+    private: frozenset[str] | None = None
+
+    @property
+    def at(self) -> datetime | None:
+        """The time of the plan; None if it has none."""
+        return self.when.at if self.when else None
+
+    @property
+    def is_begun(self) -> bool:
+        """Whether something was done for it, and it has not ended."""
+        return self.state is PlanState.DOING
+
+    def is_overdue(self, now: datetime) -> bool:
+        """Return whether its time passed so long ago that it was missed."""
+        return not self.state.has_ended and self.at is not None and now > self.at + GRACE
+
+    def is_met(self, people: Iterable[Person]) -> bool:
+        """Return whether it waits for somebody who is among ``people``."""
+        waited = self.when.meeting if self.when else ""
+        if not waited or self.state.has_ended:
+            return False
+        if self.whom and self.whom.id and names(self.whom.name, waited):
+            return any(each.id == self.whom.id for each in people)
+        return any(names(each.name, waited) for each in people)
+
+    @property
+    def line(self) -> str:
+        """The plan as a prompt shows it: ``tomorrow 12:00, at The Quay, with Anneke: …``."""
+        return self._line(self.what)
+
+    @property
+    def told(self) -> str:
+        """The plan as the result of a deed tells it: in full only if it is short."""
+        return self._line(self.short)
+
+    @property
+    def short(self) -> str:
+        """The beginning of what is meant to be done; all of it if that is short."""
+        return shorten(self.what, _LONGEST_TOLD)
+
+    def _line(self, what: str) -> str:
+        head = self.appointment
+        return f"{head}: {what}" if head else what
+
+    @property
+    def appointment(self) -> str:
+        """When, where and with whom, without what is meant to be done; empty if nothing is set."""
+        return ", ".join(self._conditions())
+
+    def _conditions(self) -> list[str]:
+        found = []
+        if self.when is not None:
+            at = self.when.at
+            meeting = f"when {self.when.meeting} comes" if self.when.meeting else self.when.after
+            found.append(f"{at.astimezone():%Y-%m-%d %H:%M}" if at else meeting)
+        if self.where:
+            found.append(f"at {self.where}")
+        if self.whom and not (self.when and self.when.meeting == self.whom.name):
+            found.append(f"with {self.whom.name}")
+        return found
+
+    def to_record(self, change: str, time: datetime) -> dict[str, Any]:
+        """Return the archive line of a change: ``made``, or the name of the new state."""
+        record: dict[str, Any] = {
+            "type": LineType.PLAN,
+            "id": self.number,
+            "change": change,
+            "t": time.isoformat(),
+            "what": self.what,
+            "state": self.state.value,
+            "when": self.line.removesuffix(self.what).rstrip(": "),
+            "memory": self.since,
+        }
+        if self.whom is not None:
+            record |= {"whom": [self.whom.name, self.whom.id]}
+        if self.why:
+            record["why"] = self.why
+        if self.private is not None:
+            record["private"] = sorted(self.private)
+        return record
+
+    def is_same(self, other: Plan) -> bool:
+        """Return whether both are one plan: by number or, if a person wrote one, by their words."""
+        if self.number and other.number:
+            return self.number == other.number
+        return (self.what.casefold(), self.when) == (other.what.casefold(), other.when)
+
+    def is_alike(self, other: Plan) -> bool:
+        """Return whether both are for the same time, place and person, whatever is to be done."""
+        if self.at is None or other.at is None:
+            together = self.when == other.when
+        else:
+            together = abs(self.at - other.at) <= GRACE
+        return together and (self.where, self.whom) == (other.where, other.whom)

@@ -1,0 +1,187 @@
+"""Plans as lines: what a person or an agent writes, and what the file of plans holds."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable
+from dataclasses import replace
+from datetime import datetime
+
+from keepsake.books.plan import Plan, PlanState
+from keepsake.errors import NoteRefused
+from keepsake.happening import Person
+from keepsake.language.perception import for_prompt, shorten
+from keepsake.language.when import read_when
+
+LONGEST_PLAN = 400
+"""The most characters of what is meant to be done: an errand of four steps, or five, in words."""
+_LONGEST_REASON = 120
+"""The most characters of why a plan ended; the file's pattern reads up to 200."""
+_LONGEST_NAME = 48
+"""The most characters of the name of an unknown person, as in the file of promises."""
+_MARKS = {
+    " ": PlanState.OPEN,
+    ">": PlanState.DOING,
+    "x": PlanState.DONE,
+    "X": PlanState.DONE,
+    "-": PlanState.DROPPED,
+    "!": PlanState.MISSED,
+}
+_MARK_OF = {state: mark for mark, state in reversed(_MARKS.items())}
+"""The mark that is written for each state; people may write ``X``, too."""
+_LINE = re.compile(
+    r"^[-*] \[(?P<mark>[ >xX!-])\] (?P<said>\S.*?)"
+    r"(?: \(plan (?P<number>\d{1,9})(?:, memory (?P<since>\d{1,9}))?"
+    r"(?:, by (?P<key>[\w:.-]{1,60}))?(?:, only for (?P<private>[\w:.?, -]{0,200}))?"
+    r"(?:; (?P<why>[^()]{1,200}))?\))?[ \t]*$"
+)
+"""A line of the file. The brackets at its end are the game's; a person need not write them."""
+_COLON = re.compile(r":(?=\s)")
+"""The end of the conditions; no space follows the colon of a time."""
+_AT = re.compile(r"(?:at|in|by|on) (?=\D)", re.I)
+"""A word before a place. Before a digit, it is part of a time: ``at 12:00``."""
+_AT_END = re.compile(r"(?:\b(?:at|in|by|on)\s+)?(?:the\s+)?$", re.I)
+"""What may stand before a place with a comma in its name, and belongs to the place."""
+_WITH = re.compile(r"(?:with|to|for) ", re.I)
+"""A word before a person."""
+_OWN_PLACE = re.compile(r"(?:^|, )at (?P<where>.+?)(?=, with |: )")
+"""The place in a line that :attr:`Plan.line` wrote."""
+
+
+def read_plan(
+    text: str, now: datetime, places: Collection[str] = (), people: Iterable[Person] = ()
+) -> Plan:
+    """Return the plan that a line says: ``tomorrow 12:00, the Quay, Anneke: show her the ferry``.
+
+    Args:
+        text: The line. Time, place and person may be left out.
+        now: The present time, with time zone.
+        places: Names of known places.
+        people: Known people; a name among them gets its identity.
+
+    Raises:
+        NoteRefused: It says nothing that is meant to be done.
+    """
+    known = {each.name.casefold(): each for each in people}
+    found = Plan(what="")
+    head, what = _halves(text, now, places, known)
+    for place in places:  # "Hale, Clocks Mended" is one part
+        if "," in place and (at := head.casefold().find(_bare(place).casefold())) >= 0:
+            found = replace(found, where=place)
+            head = f"{_AT_END.sub('', head[:at])},{head[at + len(_bare(place)) :]}"
+    for part in filter(None, (each.strip() for each in head.split(","))):
+        found = _with_condition(found, part, now, places, known)
+    what = for_prompt(what.replace('"', "'").strip(" -*#>."))
+    if not any(map(str.isalnum, what)):
+        cure = "Write: plan tomorrow 12:00, <place>, <person>: <what you mean to do>"
+        raise NoteRefused("The plan says nothing to do", cure)
+    if len(what) > LONGEST_PLAN:
+        told = f"That plan has {len(what)} characters, and a plan at most {LONGEST_PLAN}"
+        raise NoteRefused(told, "Say its steps more briefly, or make two plans of them")
+    if found.when and found.when.meeting and found.whom is None:
+        who = found.when.meeting
+        found = replace(found, whom=known.get(who.casefold(), Person(who)))
+    return replace(found, what=what)
+
+
+def _halves(
+    text: str, now: datetime, places: Collection[str], known: dict[str, Person]
+) -> tuple[str, str]:
+    """Split a line into its conditions and what is to be done; the first may be empty."""
+    colon = _COLON.search(text)
+    if colon is None:
+        return "", text
+    head = text[: colon.start()]
+    # "tell Mira: the tide is in" has no condition before its colon.
+    parts = [each.strip() for each in head.split(",")]
+    readable = any(_is_condition(each, now, places, known) for each in parts)
+    return (head, text[colon.end() :]) if readable else ("", text)
+
+
+def _is_condition(
+    part: str, now: datetime, places: Collection[str], known: dict[str, Person]
+) -> bool:
+    """Whether a part of a line names a time, a place or a person."""
+    bare = _bare(part)
+    place = any(_bare(each).casefold() == bare.casefold() for each in places)
+    with_word = _AT.match(part) or _WITH.match(part)
+    return bool(place or with_word or bare.casefold() in known or read_when(part, now))
+
+
+def _with_condition(
+    plan: Plan, part: str, now: datetime, places: Collection[str], known: dict[str, Person]
+) -> Plan:
+    """Return the plan with the time, place or person that a part of its line names.
+
+    Raises:
+        NoteRefused: The plan has all three already, so the part is none of them.
+    """
+    bare = _bare(part)
+    place = next((each for each in places if _bare(each).casefold() == bare.casefold()), "")
+    if plan.when is None and not place and (when := read_when(part, now)) is not None:
+        return replace(plan, when=when)
+    if not plan.where and (place or (_AT.match(part) and bare.casefold() not in known)):
+        return replace(plan, where=place or _AT.sub("", part, count=1).strip())
+    if plan.whom is None:
+        return replace(
+            plan, whom=known.get(bare.casefold(), Person(for_prompt(bare)[:_LONGEST_NAME]))
+        )
+    raise NoteRefused(
+        f"{shorten(part, 60)!r} is no time, place or person that can be planned with",
+        "A time is: tomorrow 12:00, in 3 minutes, Saturday evening, when Anneke comes",
+    )
+
+
+def _bare(part: str) -> str:
+    """Return a part without the word before it, and without its article."""
+    part = _WITH.sub("", _AT.sub("", part, count=1), count=1).strip()
+    return re.sub(r"^(?:the|a|an) ", "", part, flags=re.I)
+
+
+# -- lines of the file
+
+
+def line_of(plan: Plan) -> str:
+    """Return the line of a plan in the file, with its mark and its facts in brackets."""
+    facts = [f"plan {plan.number}"] if plan.number else []
+    if plan.number:
+        facts += [f"memory {plan.since}"] if plan.since else []
+        facts += [f"by {plan.whom.id}"] if plan.whom and plan.whom.id else []
+        if plan.private is not None:
+            facts.append(f"only for {', '.join(sorted(plan.private))}")
+    end = f" ({', '.join(facts)}{f'; {plan.why}' if plan.why else ''})" if facts else ""
+    return f"- [{_MARK_OF[plan.state]}] {plan.line}{end}"
+
+
+def plan_of(line: str, now: datetime) -> Plan | None:
+    """Return the plan that a line of the file says; None if it is a person's own text.
+
+    ``now``: The present time, with time zone, for a line that a person wrote.
+    """
+    match = _LINE.match(line)
+    if match is None:
+        return None
+    # The file knows no places: in a line of the game's own, "at Hale, Clocks Mended, with Ann"
+    # says itself where the place ends.
+    place = _OWN_PLACE.search(match["said"]) if match["number"] else None
+    places = [place["where"]] if place else []
+    try:
+        plan = read_plan(match["said"], now, places)
+    except NoteRefused:
+        return None  # a line of a person's own
+    if plan.whom is not None and match["key"]:
+        plan = replace(plan, whom=Person(plan.whom.name, match["key"]))
+    private = match["private"]
+    return replace(
+        plan,
+        number=int(match["number"] or 0),
+        state=_MARKS[match["mark"]],
+        since=int(match["since"] or 0),
+        why=match["why"] or "",
+        private=None if private is None else frozenset(re.split(r",\s*", private)) - {""},
+    )
+
+
+def clean_reason(why: str) -> str:
+    """Return why a plan ended, short and without the brackets that end it in the file."""
+    return shorten(for_prompt(why.translate(str.maketrans("()", "  "))), _LONGEST_REASON)
