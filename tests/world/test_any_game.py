@@ -92,7 +92,8 @@ class TestEvenniasOwnCommands(AnyGame):
 
     def test_a_mistake_in_its_perception_does_not_keep_a_message_from_others(self):
         heard = self.capture(self.add_visitor("Greta"))
-        broken = patch.object(type(self.rook), "_perceive", side_effect=ZeroDivisionError)
+        part = "keepsake.contrib.evennia.perceiving.perceived"
+        broken = patch(part, side_effect=ZeroDivisionError)
         with broken, LogLines() as logged:
             self.visitor.execute_cmd("say Good evening.")
         assert any("Good evening." in line for line in heard)

@@ -134,32 +134,43 @@ class TestForgetMe(Building, PrivateWorld):
     def stored_words(self, *words: str) -> set[str]:
         return {w for _, text in self.stores() for w in words if w.casefold() in text}
 
-    def test_nothing_of_theirs_is_left_and_what_others_said_stays(self):
+    def forget_me(self) -> int:
+        """Delete the player's words; return the number of the last memory before that."""
         self.wait_for_index()
-        assert self.stored_words(*WORDS) == set(WORDS), "they are stored before"
-        assert any(word in self.recalled_text() for word in WORDS)
-        until(lambda: any(word in json.dumps(row) for row in self.vectors() for word in WORDS))
-        key = identity_of(self.char1)
         last = self.mind.memory.memory.archive.last_number
-        self.char1.execute_cmd("forget me Tom")
-        self.settle()
-        assert self.stored_words(*WORDS) == set(WORDS), "the first step only asks for confirmation"
-        self.char1.execute_cmd("forget me")
-        self.char1.execute_cmd("forget me Tom")
+        self.type_forget_me()
         self.settle(lambda: any("Your words have been deleted." in each for each in self.shown))
         self.wait_for_index()
+        return last
+
+    def test_the_first_step_only_asks_for_confirmation(self):
+        self.wait_for_index()
+        until(lambda: any(word in json.dumps(row) for row in self.vectors() for word in WORDS))
+        self.char1.execute_cmd("forget me Tom")
+        self.settle()
+        assert self.stored_words(*WORDS) == set(WORDS)
+        assert any(word in self.recalled_text() for word in WORDS)
+
+    def test_nothing_of_theirs_is_left_and_what_others_said_stays(self):
+        last = self.forget_me()
         self.check_nothing_is_left(last)
         assert self.stored_words("Bramblewick") == {"Bramblewick"}
+        self.check_after_a_start(last)
+
+    def test_no_memory_is_missing_and_stones_stand_for_the_deleted_ones(self):
+        last = self.forget_me()
         memory = self.mind.memory.memory
         assert memory.archive.last_number >= last
         everything = memory.archive.read(1, last)
         assert [each.number for each in everything] == list(range(1, last + 1)), "none is missing"
-        assert not any(each.source_id == key for each in everything)
+        assert not any(each.source_id == identity_of(self.char1) for each in everything)
         raw = next(self.mind.memory.folder.glob("archive/*.jsonl")).read_text().splitlines()
         stones = [r for r in map(json.loads, raw) if r.get("event") == MessageType.FORGOTTEN]
         assert stones
         assert all(len(each["sha256"]) == 64 for each in stones)
-        self.check_after_a_start(last)
+
+    def test_who_was_forgotten_is_answered_as_a_stranger(self):
+        self.forget_me()
         self.set_thinking(idle_interval=1e9, pause_notice=0)
         self.fake.script = lambda _: " Good evening, stranger."
         self.char1.execute_cmd("talk mira Good evening.")

@@ -296,10 +296,14 @@ class TestLooking(WebWorld):
         assert why["cause"]["text"] == 'Tom says to you, "Good evening."'
         assert why["act"]["kind"] == "act"
         assert why["missing"] == []
+        assert why["thought"]["outcome"] == "acted"
+
+    def test_why_of_an_act_by_the_number_of_its_memory(self):
+        self.ask("Good evening.", "> say Good evening, Tom. | He is wet.")
+        why = self.get(self.of_mira("/why"), n=1)
         number = why["act"]["number"]
         assert self.get(self.of_mira("/why"), memory=number) == why
         assert "no act" in self.get(self.of_mira("/why"), 404, memory=number - 1)["error"]
-        assert why["thought"]["outcome"] == "acted"
 
     def test_the_schema_is_valid_and_the_one_in_the_docs(self):
         told = self.web.get(f"{API}/openapi.json").json()

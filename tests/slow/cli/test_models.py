@@ -26,40 +26,47 @@ def listed(copy: Copy) -> dict[str, str]:
 
 
 @pytest.fixture
-def hub(copy: Copy) -> Iterator[None]:
-    with FakeHub(REPO, FILE, DATA) as hub:
-        own = {"HF_ENDPOINT": hub.address, "HF_HOME": str(copy.here.home / "hf")}
-        copy.environ.update(own)
-        yield
-
-
-@pytest.mark.usefixtures("hub")
-def test_a_model_is_listed_fetched_and_used(copy: Copy):
+def tiny(copy: Copy) -> Iterator[Copy]:
+    """A copy whose catalogue has the model ``tiny``, which a fake hub has."""
     prepare(copy.here)
     (copy.here.config / "models.md").write_text(
         f"{SHIPPED_FILE.read_text()}\n## tiny\n**repo**: {REPO}\n**file**: {FILE}\n"
         f"**size**: {len(DATA)}\n**licence**: MIT\n"
     )
-    assert "in use" not in listed(copy)["tiny"]
-    assert "model: none (rules answer players" in copy.keepsake("model", "list").stdout
-    refused = copy.keepsake("model", "use", "tiny")
+    with FakeHub(REPO, FILE, DATA) as hub:
+        own = {"HF_ENDPOINT": hub.address, "HF_HOME": str(copy.here.home / "hf")}
+        copy.environ.update(own)
+        yield copy
+
+
+def test_a_model_that_is_not_here_is_listed_and_cannot_be_used(tiny: Copy):
+    assert "in use" not in listed(tiny)["tiny"]
+    assert "model: none (rules answer players" in tiny.keepsake("model", "list").stdout
+    refused = tiny.keepsake("model", "use", "tiny")
     assert refused.returncode == 1
     assert "keepsake model get tiny" in refused.stderr
-    got = copy.keepsake("model", "get", "tiny")
+
+
+def test_a_model_is_fetched_and_used_at_once(tiny: Copy):
+    got = tiny.keepsake("model", "get", "tiny")
     assert got.returncode == 0, got.stderr
     assert "licence: MIT" in got.stdout
     assert "no sha256" in got.stdout
     assert SHA in got.stdout
-    assert "in use" in listed(copy)["tiny"], "`auto` takes it at once"
-    path = copy.here.config / "llm.md"
-    assert copy.keepsake("model", "use", "tiny").returncode == 0
+    assert "in use" in listed(tiny)["tiny"], "`auto` takes it"
+
+
+def test_a_model_is_chosen_and_left_to_auto_again(tiny: Copy):
+    assert tiny.keepsake("model", "get", "tiny").returncode == 0
+    path = tiny.here.config / "llm.md"
+    assert tiny.keepsake("model", "use", "tiny").returncode == 0
     profile = load(path)["agent"]
     assert (profile.provider, profile.model_file) == ("embedded", FILE)
     assert profile.form == "auto"
-    assert "in use" in listed(copy)["tiny"]
-    assert copy.keepsake("model", "use", "auto").returncode == 0
+    assert "in use" in listed(tiny)["tiny"]
+    assert tiny.keepsake("model", "use", "auto").returncode == 0
     assert load(path)["agent"].provider == "auto"
-    assert "in use" in listed(copy)["tiny"], "which was fetched"
+    assert "in use" in listed(tiny)["tiny"], "which was fetched"
 
 
 def test_a_start_names_each_model_that_may_be_fetched_and_from_where(

@@ -87,40 +87,56 @@ def test_a_database_in_use_by_another_copy_is_refused(world, tmp_path):
     assert processes.running(other.here) == []
 
 
-def test_a_backup_of_the_running_world_is_restored_into_another_database(world, database, tmp_path):
-    file = tmp_path / "world.tar.gz"
+@pytest.fixture(scope="module")
+def backup(world, tmp_path_factory) -> Path:
+    """A backup of the running world."""
+    file = tmp_path_factory.mktemp("backup") / "world.tar.gz"
     kept = world.keepsake("backup", str(file))
     assert kept.returncode == 0, kept.stderr
-    other = make_copy(tmp_path, **{DATABASE_URL: database("kept")})
-    restored = other.keepsake("restore", str(file))
-    assert restored.returncode == 0, restored.stderr
-    assert "Anneke" in str(rows_of(other.environ[DATABASE_URL])["objects_objectdb"])
-    archive = "".join(path.read_text() for path in other.here.agents.glob("Mira/archive/*.jsonl"))
+    return file
+
+
+@pytest.fixture(scope="module")
+def restored(backup, database, tmp_path_factory) -> Copy:
+    """Another copy, with another database, into which the backup was restored."""
+    folder = tmp_path_factory.mktemp("restored")
+    other = make_copy(folder, **{DATABASE_URL: database("kept")})
+    done = other.keepsake("restore", str(backup))
+    assert done.returncode == 0, done.stderr
+    return other
+
+
+def test_a_backup_of_the_running_world_is_restored_into_another_database(restored):
+    assert "Anneke" in str(rows_of(restored.environ[DATABASE_URL])["objects_objectdb"])
+    files = restored.here.agents.glob("Mira/archive/*.jsonl")
+    archive = "".join(path.read_text() for path in files)
     assert "I count twenty boats" in archive
-    # A second restore is refused; with --replace it moves the existing world aside.
-    assert "--replace" in other.keepsake("restore", str(file)).stderr
-    restored_once = rows_of(other.environ[DATABASE_URL])
-    assert other.keepsake("restore", str(file), "--replace").returncode == 0
-    (aside,) = other.here.home.glob("before-restore-*/database.dump")
-    assert aside.read_bytes().startswith(b"PGDMP")
-    assert rows_of(other.environ[DATABASE_URL]) == restored_once
-    refuse_tables(other, file)
-    on_sqlite = make_copy(tmp_path / "sqlite")
-    refused = on_sqlite.keepsake("restore", str(file))
-    assert refused.returncode == 1
-    assert "is of a world on PostgreSQL, but this copy is not" in " ".join(refused.stderr.split())
 
 
-def refuse_tables(other: Copy, file: Path) -> None:
-    """A restore changes nothing if the database refuses the tables."""
+def test_a_second_restore_is_refused_unless_it_is_to_replace_the_world(restored, backup):
+    assert "--replace" in restored.keepsake("restore", str(backup)).stderr
+    restored_once = rows_of(restored.environ[DATABASE_URL])
+    assert restored.keepsake("restore", str(backup), "--replace").returncode == 0
+    (aside,) = restored.here.home.glob("before-restore-*/database.dump")
+    assert aside.read_bytes().startswith(b"PGDMP"), "the world before it is kept"
+    assert rows_of(restored.environ[DATABASE_URL]) == restored_once
+
+
+def test_a_restore_changes_nothing_if_the_database_refuses_the_tables(restored, backup):
     import psycopg  # noqa: PLC0415 - only with PostgreSQL
 
-    with psycopg.connect(other.environ[DATABASE_URL]) as connection:
+    with psycopg.connect(restored.environ[DATABASE_URL]) as connection:
         connection.execute("CREATE VIEW of_another_program AS SELECT * FROM objects_objectdb")
-    before = rows_of(other.environ[DATABASE_URL])
+    before = rows_of(restored.environ[DATABASE_URL])
     with pytest.raises(KeepsakeError, match=r"pg_restore .* failed.*of_another_program"):
-        backups.restore(other.here, file, replace=True)
-    assert rows_of(other.environ[DATABASE_URL]) == before
+        backups.restore(restored.here, backup, replace=True)
+    assert rows_of(restored.environ[DATABASE_URL]) == before
+
+
+def test_a_copy_on_sqlite_refuses_a_backup_of_postgresql(backup, tmp_path):
+    refused = make_copy(tmp_path).keepsake("restore", str(backup))
+    assert refused.returncode == 1
+    assert "is of a world on PostgreSQL, but this copy is not" in " ".join(refused.stderr.split())
 
 
 def test_the_world_survives_closed_database_connections(world):

@@ -103,6 +103,10 @@ def test_an_invitation_spreads_by_plans_and_its_path_is_in_the_archives(ablation
     assert said.happening == heard.happening
     assert (spread.invented, spread.untraced, spread.misled) == ((), (), frozenset())
     assert found.all_plans.made == found.all_plans.kept == 2
+
+
+def test_who_came_to_an_invitation_is_counted_minute_by_minute(ablation):
+    found = measured(ablation[FULL])
     attendance = found.attendances["bonfire"]
     assert attendance.looks == 10
     minutes = {each.name: each.minutes for each in attendance.people}
@@ -167,8 +171,9 @@ def chat_of(call):
     return "\n".join(each["content"] for each in call.body["messages"])
 
 
-def test_one_life_is_asked_again_without_each_part(places, items):
-    """The parts are gone from the prompts, and nothing else happens in the copies."""
+@pytest.fixture(scope="module")
+def life(places, items):
+    """One life that was asked without each part; returns the prompts, and what was printed."""
     options = ["--agents", 2, "--hours", 0.2, "--visitors", 0, "--questions", QUESTIONS]
     with planner() as server:
         model = ["--model", f"ollama:fake@{server.address}", "--writer", "none"]
@@ -178,6 +183,12 @@ def test_one_life_is_asked_again_without_each_part(places, items):
         asked = [chat_of(each) for each in server.calls("/api/chat")[before:]]
         simulate(places, "--conditions", "life")
         assert len(server.calls("/api/chat")) == before + len(asked), "all are asked once"
+    return asked, shown
+
+
+def test_one_life_is_asked_again_without_each_part(life):
+    """The parts are gone from the prompts."""
+    asked, _ = life
     assert all(f"{ASKER} says to you" in prompt for prompt in asked)
     each = 2 * (QUESTIONS + 1)
     assert len(asked) == each * len(WITHOUT)
@@ -185,10 +196,18 @@ def test_one_life_is_asked_again_without_each_part(places, items):
     assert not any("[You mean to:" in prompt or "> plan <" in prompt for prompt in plans)
     assert any("[You mean to:" in prompt for prompt in reflection)
     assert not any("> recall <" in prompt for prompt in memory)
+
+
+@pytest.mark.usefixtures("life")
+def test_a_life_that_is_asked_without_a_part_does_not_go_on(places):
     copies = [places.home / "lab" / f"life-asked-without-{part}" for part in WITHOUT]
     archive = "vault/agents/Bram/archive"
     lived = file_contents(places.home / "lab" / "life" / archive)
     assert all(file_contents(copy / archive) == lived for copy in copies)
+
+
+def test_a_life_that_was_asked_without_each_part_is_measured(life, places):
+    _, shown = life
     assert (places.home / "lab/life/measures/interview.html").exists()
     assert "asked without plans" in (places.home / "lab/life/measures/measures.html").read_text()
     assert "life-asked-without-memory" in shown

@@ -11,6 +11,7 @@ from keepsake.errors import KeepsakeError
 from keepsake.lab.sweep import read_plan
 from keepsake.paths import REPOSITORY
 from tests.sentences import table
+from tests.unit.lab.conftest import answering_server, environ_in
 from tests.unit.lab.in_process import keepsake
 
 DATA = REPOSITORY / "tests" / "data" / "benchmarks"
@@ -63,16 +64,31 @@ def test_errors_in_a_plan_are_reported(tmp_path, text, message):
     assert found.value.cure
 
 
-def test_the_report_is_complete_and_self_contained(tmp_path, monkeypatch, environ):
-    (tmp_path / "breaking.py").write_text(BREAKING)
-    monkeypatch.syspath_prepend(str(tmp_path))
+@pytest.fixture(scope="module")
+def swept(tmp_path_factory):
+    """A sweep some cells of which failed; returns its folder, and what the command printed."""
+    folder = tmp_path_factory.mktemp("swept")
+    (folder / "breaking.py").write_text(BREAKING)
     breaks = PLAN.replace("nosuch:Class", "breaking:Breaking")
-    plan = write_plan(tmp_path / "there", breaks + "profiles: [none, answers]\njudge: answers\n")
-    ran = keepsake(environ, "sweep", plan, "--jobs", "1")
-    assert ran.returncode == 1, "some cells failed"
+    plan = write_plan(folder / "there", breaks + "profiles: [none, answers]\njudge: answers\n")
+    with answering_server() as server, pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(folder))
+        ran = keepsake(environ_in(folder, server), "sweep", plan, "--jobs", "1")
+    return folder / "there" / "plan", ran
+
+
+def test_a_sweep_goes_on_after_a_failed_cell_and_says_so(swept):
+    folder, ran = swept
+    assert ran.returncode == 1
     assert "half of it" in ran.stderr
     assert "after a week" in ran.stdout
-    folder = tmp_path / "there" / "plan"
+    rows = pq.read_table(folder / "results.parquet").to_pylist()
+    failed = [row for row in rows if row["problem"]]
+    assert {row["memory"] for row in failed} == {"breaking:Breaking"}
+
+
+def test_the_report_is_complete_and_self_contained(swept):
+    folder, _ = swept
     page = (folder / "report.html").read_text()
     for part in (
         "p by Holm",
@@ -89,10 +105,12 @@ def test_the_report_is_complete_and_self_contained(tmp_path, monkeypatch, enviro
     assert page.count('class="wide') == page.count('tabindex="0" role="region"')
     assert PLAN.splitlines()[0] in page
     assert not re.search(r'(?:src|href)="(?!#)', page), "it loads other files"
-    table = pq.read_table(folder / "results.parquet").to_pylist()
-    failed = [row for row in table if row["problem"]]
-    assert {row["memory"] for row in failed} == {"breaking:Breaking"}
-    parrot = [row for row in table if "parrot" in (row["text"] or "") and row["profile"]]
+
+
+def test_the_table_of_results_has_each_answer_with_its_cell(swept):
+    folder, _ = swept
+    rows = pq.read_table(folder / "results.parquet").to_pylist()
+    parrot = [row for row in rows if "parrot" in (row["text"] or "") and row["profile"]]
     assert {row["f1"] for row in parrot} == {1.0}
     assert {json.loads(row["settings"]).get("window") for row in parrot} == {None, "8", "64"}
     assert {row["seed"] for row in parrot} == {1, 2}

@@ -100,37 +100,65 @@ def own(embedded: Embedded, home: Places) -> Iterator[Embedded]:
     supervisor.stop()
 
 
-def test_a_child_is_adopted_after_a_reload_replaced_for_another_model_and_restarted(
-    own: Embedded, home: Places
-):
+@pytest.fixture
+def running(own: Embedded) -> Embedded:
+    """A supervisor with a child of its own."""
     until(own.watch)
-    first = own.pid
-    after_reload = Embedded(home)
-    after_reload.use(WEIGHTS)
-    until(after_reload.watch)
-    assert after_reload.pid == first
-    after_reload.use("absent.gguf")  # keeps the previous one
-    assert "keepsake model list" in str(after_reload.refused)
+    return own
+
+
+@pytest.fixture
+def after_reload(running: Embedded, home: Places) -> Iterator[Embedded]:
+    """Another supervisor in the same home, as after a reload of the world."""
+    supervisor = Embedded(home)
+    supervisor.use(WEIGHTS)
+    until(supervisor.watch)
+    yield supervisor
+    supervisor.stop()
+
+
+def test_a_child_is_adopted_after_a_reload_and_stopped(running: Embedded, after_reload: Embedded):
+    assert after_reload.pid == running.pid
+    after_reload.stop()
+    until(lambda: running.pid is None)  # its other threads may outlive the zombie briefly
+    assert not after_reload.watch(), "a stopped supervisor starts nothing"
+
+
+def test_the_model_stays_if_another_one_cannot_be_used(running: Embedded, home: Places):
+    first = running.pid
+    running.use("absent.gguf")
+    assert "keepsake model list" in str(running.refused)
     (home.models / "page.gguf").write_text("<html>not found</html>" * 9)
-    after_reload.use("page.gguf")
-    assert re.search("not a GGUF file.*keepsake model get", str(after_reload.refused))
-    assert after_reload.watch()
-    assert after_reload.pid == first
+    running.use("page.gguf")
+    assert re.search("not a GGUF file.*keepsake model get", str(running.refused))
+    assert running.watch()
+    assert running.pid == first
+
+
+def test_an_adopted_child_is_replaced_for_another_model(after_reload: Embedded, home: Places):
+    first = after_reload.pid
     (home.models / "mine.gguf").hardlink_to(home.models / WEIGHTS)
     after_reload.use("mine.gguf", 2048)
     assert after_reload.refused is None
     assert not after_reload.ready.is_set(), "the previous model must not answer for the new one"
     until(lambda: after_reload.watch() and after_reload.pid != first)
-    assert after_reload.pid is not None
-    os.kill(after_reload.pid, signal.SIGKILL)
-    until(lambda: after_reload.pid is None)
-    until(after_reload.watch)
-    answer = httpx.get(f"{own.address}/props", trust_env=False, timeout=300).json()
+    answer = httpx.get(f"{after_reload.address}/props", trust_env=False, timeout=300).json()
     assert answer["model_alias"] == "mine"
     assert answer["default_generation_settings"]["n_ctx"] == 2048
-    after_reload.stop()
-    until(lambda: own.pid is None)  # its other threads may outlive the zombie briefly
-    assert not after_reload.watch(), "a stopped supervisor starts nothing"
+
+
+def test_a_killed_child_is_started_again_with_the_same_model(running: Embedded, home: Places):
+    (home.models / "mine.gguf").hardlink_to(home.models / WEIGHTS)
+    first = running.pid
+    running.use("mine.gguf", 2048)
+    until(lambda: running.watch() and running.pid != first)
+    assert running.pid is not None
+    os.kill(running.pid, signal.SIGKILL)
+    until(lambda: running.pid is None)
+    until(running.watch)
+    answer = httpx.get(f"{running.address}/props", trust_env=False, timeout=300).json()
+    assert answer["model_alias"] == "mine"
+    assert answer["default_generation_settings"]["n_ctx"] == 2048
 
 
 def test_only_the_model_with_a_tuned_voice_is_served_with_it(tmp_path: Path):

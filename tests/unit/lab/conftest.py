@@ -1,5 +1,7 @@
 """A fake model server that answers questions, and an environment whose profiles use it."""
 
+from contextlib import contextmanager
+
 import pytest
 
 from tests.fakes.model_server import FakeModelServer
@@ -18,8 +20,9 @@ def answer_to(prompt: str) -> str:
     return next((answer for words, answer in KNOWN.items() if words in asked), NOT_KNOWN)
 
 
-@pytest.fixture
-def server():
+@contextmanager
+def answering_server():
+    """A fake llama.cpp server that answers two of the questions."""
     with FakeModelServer(script=answer_to) as fake:
         fake.kind = "llama.cpp"
         fake.template = "{{ messages }}"
@@ -27,8 +30,19 @@ def server():
 
 
 @pytest.fixture
-def environ(tmp_path, server):
-    config = tmp_path / "vault" / "config"
+def server():
+    with answering_server() as fake:
+        yield fake
+
+
+def environ_in(folder, server):
+    """Return an environment for a home and a vault in the folder; profiles use the server."""
+    config = folder / "vault" / "config"
     config.mkdir(parents=True)
     (config / "llm.md").write_text(PROFILES.format(host=server.address))
-    return {"KEEPSAKE_HOME": str(tmp_path / "home"), "KEEPSAKE_VAULT": str(tmp_path / "vault")}
+    return {"KEEPSAKE_HOME": str(folder / "home"), "KEEPSAKE_VAULT": str(folder / "vault")}
+
+
+@pytest.fixture
+def environ(tmp_path, server):
+    return environ_in(tmp_path, server)
