@@ -32,10 +32,13 @@ LOOPBACK = "127.0.0.1"
 NICE = 5
 """The niceness of a child process whose work can wait for the game and for other programs."""
 _CHECK_SECONDS = 1.0
+"""Seconds between two checks of a child process whether its parent is still there."""
 _HEALTH_SECONDS = 2.0
+"""Seconds that a child process may take to answer whether it is ready."""
 _FIRST_RETRY = 1.0
+"""Seconds before the first restart; they double each time."""
 _LAST_RETRY = 60.0
-"""Seconds before the first restart; they double each time, up to the second number."""
+"""The most seconds before a restart."""
 
 
 def in_use(number: int, address: str = LOOPBACK) -> bool:

@@ -15,8 +15,11 @@ from keepsake.errors import NameRefused
 from keepsake.language.perception import COMMON_WORDS
 
 SHORTEST = 2
+"""The fewest characters of a name; single letters are commands, such as ``n`` and ``l``."""
 LONGEST = 24
+"""The most characters of a name, which is in every line of a talk."""
 _SHOWN = 32
+"""How many characters of a refused name are shown."""
 
 _RESERVED_WORDS = """
     me self myself here there all any you yourself everyone everybody someone somebody anyone
@@ -54,6 +57,7 @@ _ASCII = str.maketrans(
     }
 )
 _LONGEST_FOLDER = 80
+"""The most letters of a folder's name; file systems allow 255 bytes, and suffixes are added."""
 _ARTICLE = re.compile(r"^(?:the|an?|my|your|our) ")
 """What makes no other name of a word: "The Quay" is the quay."""
 

@@ -29,20 +29,25 @@ from evennia.accounts.models import AccountDB
 from evennia.utils import logger
 
 PAIR_LIMIT = 5
+"""Wrong passwords allowed for one account from one address in :data:`PAIR_SECONDS`."""
 PAIR_SECONDS = 300
-"""Wrong passwords allowed for one account from one address, and the seconds they count."""
+"""Seconds for which such a wrong password counts."""
 ADDRESS_LIMIT = 20
 """Wrong passwords allowed from one address in :data:`WINDOW_SECONDS`, over all names."""
 ACCOUNT_LIMIT = 50
 """Wrong passwords allowed for one account in :data:`WINDOW_SECONDS`, from all addresses."""
 WINDOW_SECONDS = 600
+"""Seconds for which other wrong passwords count."""
 RETRY_SECONDS = 30
+"""Seconds between two tries that are let through although their limit is reached."""
 CREATION_LIMIT = 20
+"""New accounts allowed from one address in :data:`CREATION_SECONDS`: enough for a class."""
 CREATION_SECONDS = 600
-"""New accounts allowed from one address, and the seconds: enough for a class or a family."""
+"""Seconds for which a new account counts."""
 ADDRESSES = "login_addresses"
 """The attribute with the addresses of an account's last log-ins, the newest first."""
 MOST_ADDRESSES = 16
+"""How many addresses of an account are kept: of a home, an office, a phone and some journeys."""
 LONGEST_NAME = 200
 """Characters kept of a name. No account's name is longer; SQLite refuses to search for 50,000."""
 

@@ -47,9 +47,11 @@ PLAYED = "scenes_played"
 OWN_STAY = timedelta(minutes=20)
 """How long an agent stays in a place that it chose itself."""
 NEWS_IMPORTANCE = 5
+"""A deed is news from this importance on."""
 NEWS_AGE = timedelta(days=7)
+"""How long a deed is news."""
 NEWS_LENGTH = 160
-"""Limits of news: minimum importance of a deed, maximum age, maximum number of characters."""
+"""The most characters of a piece of news."""
 _WORK_HOURS = 2
 """Hours after which an agent goes on to its next activity of the same hour."""
 

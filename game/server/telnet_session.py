@@ -21,8 +21,8 @@ WIDEST = 100
 
 NARROWEST = 20
 WINDOW = {"SCREENWIDTH": (NARROWEST, 300), "SCREENHEIGHT": (5, 300)}
-"""The least and the most columns and lines of a window. Evennia draws tables and rules as wide as
-the client says: a window of millions of columns would take all memory."""
+"""The smallest and the largest numbers of columns and lines of a window. Evennia draws tables and
+rules as wide as the client says: a window of millions of columns would take all memory."""
 _WORDS = re.compile(r"(\s*)((?:\|lc.*?\|le|\S)+)")
 """A word or a link with the blanks before it, so that columns keep their places."""
 _BRACES = re.compile(r"\{{2,}")

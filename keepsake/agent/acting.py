@@ -212,11 +212,7 @@ class Actor:
         """
         if command.verb == KnownVerb.WAIT:
             return Act(command)
-        seen = basis.seen
-        window = self._memory.memory.context().window if seen else ()
         what = self._what(agent, command, to)
-        # The answer does not cover perceptions that came after its prompt was built.
-        late = any(m.number > seen and m.kind is MemoryKind.PERCEPTION for m in window)
         hidden = confided and command.verb != KnownVerb.WHISPER
         redact = command.words if hidden and command.verb == KnownVerb.RECALL else ""
         if redact:
@@ -224,15 +220,13 @@ class Actor:
         witnesses = self._witnesses(agent, command, what, basis)
         happening = new_id()
         # Archive the act before its execution, because its results are archived too.
-        number = self._memory.remember(
+        number = self._remember(
+            agent,
             what,
-            place=place_of(agent),
+            basis,
             happening=happening,
             reason="" if hidden else command.reason,
             event=event,
-            answers=seen if late else 0,
-            plan=basis.plan,
-            rests_on=_rests_on(what, basis, window),
             witnesses=witnesses,
             chain=chain,
         )
@@ -253,6 +247,36 @@ class Actor:
         facts = MemoryFacts(chain=chain) if chain else MemoryFacts()
         act = CurrentAct(command, what, number, happening, addressee, facts=facts, plan=basis.plan)
         return self._do_in_game(agent, act)
+
+    def _remember(
+        self,
+        agent: Body,
+        what: What,
+        basis: Basis,
+        *,
+        happening: str,
+        reason: str,
+        event: str,
+        witnesses: tuple[PersonId, ...] | None,
+        chain: str,
+    ) -> int:
+        """Remember an act with what it rests on; return the number of the memory."""
+        seen = basis.seen
+        window = self._memory.memory.context().window if seen else ()
+        # The answer does not cover perceptions that came after its prompt was built.
+        late = any(m.number > seen and m.kind is MemoryKind.PERCEPTION for m in window)
+        return self._memory.remember(
+            what,
+            place=place_of(agent),
+            happening=happening,
+            reason=reason,
+            event=event,
+            answers=seen if late else 0,
+            plan=basis.plan,
+            rests_on=_rests_on(what, basis, window),
+            witnesses=witnesses,
+            chain=chain,
+        )
 
     def _use_tool(
         self,

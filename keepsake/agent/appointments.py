@@ -30,7 +30,7 @@ from keepsake.tasks.fallback import stock_line
 OPEN_SECONDS = 600.0
 """How long an invitation waits for an answer. After that the player has gone on to other things."""
 APART = timedelta(hours=1)
-"""The least time between two appointments that are kept by rule: to walk, meet and talk."""
+"""The time that must lie between two appointments that are kept by rule: to walk, meet and talk."""
 FARTHEST = timedelta(days=60)
 """How far ahead an appointment may be. Later ones are mostly a misread date."""
 _LONGEST_PLACE = 3

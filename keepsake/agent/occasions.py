@@ -38,7 +38,7 @@ from keepsake.recall.documents import SAME_SCENE
 MOST_AT_ONCE = 3
 """The most occasions that one thought is asked about. More would be answered with a list."""
 NEWS_IMPORTANCE = 6
-"""The least importance of a memory that a player is told unasked. Rules rate talk below it, and a
+"""A memory is told to a player unasked from this importance on. Rules rate talk below it, and a
 night's journal rates what mattered above it."""
 NEWS_AGE = timedelta(days=2)
 """How old something may be that is still told unasked."""

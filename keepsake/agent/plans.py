@@ -48,6 +48,7 @@ the other one may be in a thought. Without an answer the plan goes on."""
 BUSY = timedelta(hours=1)
 """How long a plan that was begun and not ended keeps an agent from its ordinary day."""
 HOUR = 3600.0
+"""Seconds of an hour, in which thoughts of plans are counted."""
 WRITE_SECONDS = 10.0
 """Seconds to write the file of plans. A disk that is slower must not keep the agent from acting."""
 MOST_STEPS = 8

@@ -55,10 +55,11 @@ from keepsake.tasks.task_prompts import task_prompts
 log = get_logger(Subsystem.WAITING)
 
 WORKERS = 6
+"""Threads for work that somebody waits for: searches, tool calls, files."""
 COMPACTIONS = 4
+"""Threads for compactions, which mostly wait for a model."""
 NIGHTS = 2
-"""Threads: for work that somebody waits for (searches, tool calls, files), for compactions
-(which wait for a model), and for nights."""
+"""Threads for nights. They mostly wait for a model too, and nobody waits for them."""
 PROFILE = "agent"
 """The model profile that agents think with."""
 COMPACTING_AT_ONCE = COMPACTIONS - 1

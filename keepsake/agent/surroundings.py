@@ -136,9 +136,12 @@ def description_of(agent: Body) -> str:
 def detail_named(agent: Body, words: str) -> str:
     """Return the first sentence of what a look at a detail of the room shows, if words name one.
 
-    Of several the one that is named first in the room's list is taken; empty for none. A detail of
-    which the agent's own profile or examples speak is left out: a small model would repeat its
-    description in place of what the agent itself has to say of it.
+    If words name several, the first of the room's list is taken. A detail that the agent's own
+    profile or examples name is left out: a small model would repeat its description instead of what
+    the agent itself has to say about it.
+
+    Returns:
+        The sentence; empty if no detail is named.
     """
     place = agent.location
     details = dict(place.db.details or {}) if place is not None and words else {}

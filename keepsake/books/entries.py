@@ -39,20 +39,25 @@ from keepsake.ports import Tokens
 MEMORIES_FIELD = "- **memories**: "
 """Begins the line with the numbers of the memories on which an entry rests."""
 LEAST = 1
+"""The lowest importance."""
 MOST = 10
-"""Lowest and highest importance."""
+"""The highest importance."""
 LONGEST = 600  # characters of one entry
 MOST_NUMBERS = 200
+"""The most memories of one entry. The newest are kept."""
 MOST_PEOPLE = 20
-"""Most memories and people of one entry. The newest memories are kept."""
+"""The most people of one entry."""
 BY_HAND = 5  # importance of an entry that a person wrote without one
 LEAST_SHOWN = 4  # entries of lower importance are never added to a prompt automatically
 _TOO_LONG_IN_A_ROW = 4
+"""After so many entries in a row that do not fit, no shorter one is looked for."""
 MOST_SHOWN = 6
 """Most entries of a prompt: more than a reader takes in besides a talk."""
 MOST_OTHERS = 2
-"""How many of them concern neither those who are here nor what is spoken of, if others do."""
+"""How many of them may concern nobody here and nothing that is spoken of, if others do concern
+them."""
 _CITED = 3
+"""How many memories a line of a prompt names of those that its entry rests on."""
 
 _STANDINS = str.maketrans({"[": "(", "]": ")", "<": "‹", ">": "›", "`": "'"})
 """Substitutes for characters that could start a link, a picture, a comment or code.
@@ -73,6 +78,7 @@ _FIELD = re.compile(r"[-*+][ \t]+\*\*(?P<key>\w+)\*\*[ \t]*:[ \t]*(?P<value>.*?)
 _NO_TEXT = ("-", "*", "+", "#", ">", "|", "```", "~~~", "<!--")
 _RANGE = re.compile(r"(\d{1,12})(?:[ \t]*[-–][ \t]*(\d{1,12}))?", re.ASCII)
 _YEARS = range(1971, 3000)
+"""Years that a time in a file may have; others are mistakes, and fail as local time."""
 _NEW_FILE = """\
 ---
 day: {day}
@@ -338,16 +344,26 @@ def prompt_lines(
     near = [each for each in found if concerns(each)]
     others = [each for each in found if not concerns(each)]
     found = [*near, *(others[:MOST_OTHERS] if near else others)][:MOST_SHOWN]
+    return _fitting(found, budget, now, tokens)
+
+
+def _fitting(
+    entries: Iterable[JournalEntry], budget: int, now: datetime, tokens: Tokens
+) -> tuple[str, ...]:
+    """Return the lines of the first entries that fit into a budget of tokens, oldest first."""
     left = budget
     missed = 0
     chosen = list[tuple[tuple[int, int], str]]()
-    for entry in found:
+    for entry in entries:
         text = line(entry, now)
-        if (cost := tokens.of(text)) <= left:
-            left = left - cost
+        cost = tokens.of(text)
+        if cost <= left:
+            left -= cost
             missed = 0
             chosen.append((entry.order, text))
-        elif (missed := missed + 1) == _TOO_LONG_IN_A_ROW:
+            continue
+        missed += 1
+        if missed == _TOO_LONG_IN_A_ROW:
             break
     return tuple(text for _, text in sorted(chosen))
 

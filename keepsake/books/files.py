@@ -29,9 +29,11 @@ from keepsake.files import Stamp, stamp, written_aside
 type Parse[T] = Callable[[Path, str, datetime], T]
 """Parses a file's text, given the time of its last change; raises an error with the reason."""
 _BROKEN = (ValueError, KeyError, TypeError, RecursionError, yaml.YAMLError)
+"""What parsing raises for a file that a person has broken."""
 
 MOST_BYTES = 4_000_000  # of one file; longer files are not read
 _TRIES = 5
+"""How often a change is tried again, if a person has saved the file meanwhile."""
 _MOST_REASON = 500
 """Characters of an error's reason that are shown; it may hold two paths."""
 

@@ -34,11 +34,17 @@ BUDGET = 150  # most tokens of the journal in a small prompt
 SHARE = 12
 """The journal may fill one twelfth of a chat model's prompt, and the people another."""
 _ROUTINE = 1
+"""The importance of what happens every day. Rules rate what no model has rated, 1 to 10."""
 _TALK = 2
+"""The importance of talk among others."""
 _SEEN = 3
+"""The importance of what somebody does, and of the agent's own words."""
 _TO_ME = 4
+"""The importance of words to the agent."""
 _GIVEN = 6
+"""The importance of a gift that the agent made."""
 _GIFT = 7
+"""The importance of a gift to the agent."""
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _LONG = (60, 160)
 """Lengths in characters from which a spoken line gains one point of importance, and another."""

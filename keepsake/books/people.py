@@ -29,13 +29,18 @@ from keepsake.names import folder_name
 from keepsake.ports import Tokens
 
 FOLDER = "people"
+"""The folder of an agent's pages about people, in its own folder."""
 BUDGET = 300  # most tokens of lines about people in a small prompt
 MOST_SHOWN = 6
+"""The most people of a room in a prompt."""
 MOST_QUOTES = 4
-"""Most people of a room in a prompt, and most quotes of each kind for each of them."""
+"""The most quotes of each kind for each of them."""
 _LONGEST = 2_000
+"""The most characters of a remark or a portrait; a person may have written it."""
 _LONGEST_QUOTE = 300
+"""The most characters of a quote: as much as of a recalled memory."""
 _PROGRESS = ".worked_in.json"
+"""The file with the number of the last memory that the pages contain."""
 
 type May = Callable[[Iterable[int]], bool]
 """Returns whether the audience may hear a text that rests on the memories of those numbers."""

@@ -74,9 +74,9 @@ class PlanBook(ListBook[Plan]):
         """Add a plan, and return it with its number.
 
         Args:
-            opens: The memories of private plans, made in an answer to the same words, of which an
-                open plan takes the place: of the one for the same time, place and person, else of
-                the only one.
+            opens: The memories of private plans that were made in an answer to the same words. An
+                open plan replaces the one for the same time, place and person, or else the only
+                one.
 
         Raises:
             NoteRefused: The same is planned already, too much is, or the file cannot be written.
@@ -109,7 +109,7 @@ class PlanBook(ListBook[Plan]):
         return made
 
     def _closed_by(self, plan: Plan, opens: Collection[int]) -> Plan | None:
-        """Return the private plan of which an open one takes the place; None if there is none."""
+        """Return the private plan that an open one replaces; None if there is none."""
         if plan.private is not None:
             return None
         private = [x for x in self.current if x.since in opens and x.private is not None]

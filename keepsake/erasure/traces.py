@@ -60,9 +60,9 @@ class Traces:
 
     Attributes:
         person: The person.
-        numbers: By agent, the numbers of the memories that are deleted.
-        theirs: By agent, the numbers of those in which the person spoke or acted.
-        sources: By agent, the numbers of what other agents passed on. An answer that rests on them
+        numbers: The numbers of the memories that are deleted, by agent.
+        theirs: The numbers of those in which the person spoke or acted, by agent.
+        sources: The numbers of what other agents passed on, by agent. An answer that rests on them
             or on :attr:`theirs` may hold what the person said.
         happenings: The ids of what happened in those memories, the same in all archives.
         own: Words that only this person used, in lower case, everyday words included.

@@ -31,15 +31,19 @@ from keepsake.ports import Clock, SystemClock
 log = get_logger(Subsystem.EVENTS)
 
 FILE_BYTES = 16_000_000
+"""The size in bytes at which the next file begins."""
 BUFFER = 10_000
 """The most events in the queue while the log cannot be written. Further events are only counted."""
 RETRY_SECONDS = 2.0
+"""Seconds until a log that could not be written is tried again."""
 LONGEST = 20_000
 """The most characters of a text, except a prompt. Longer texts are error pages, or faults."""
 _PROMPTS_BYTES = 8_000_000
 """The most bytes of a file of prompts: a lookup of one prompt reads the whole file."""
 _SYNC_SECONDS = 1.0
+"""Seconds between two times that the file is synced: what a power cut may cost."""
 _COLLECT_SECONDS = 0.1
+"""Seconds for which events are collected, to be written together."""
 _OWN_FIELDS = ("v", "seq", "t", "kind")
 """Fields that the log sets itself, so they hold no secrets."""
 

@@ -12,10 +12,13 @@ import re
 from collections.abc import Iterable, Mapping
 
 HIDDEN = "[secret]"
+"""Stands in place of a secret."""
 SHORTEST = 6
 """The fewest characters of a secret. A shorter one would be found in ordinary words."""
 _NAMES = ("API_KEY", "APIKEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD")
+"""What the names of environment variables with secrets contain."""
 _ADDRESS = re.compile(r"(?<=://)[^\s/@\"']+@")
+"""The name and password of a web address."""
 # Every blank is bounded: unbounded repetitions side by side take hours on a hostile line.
 _BLANK = r"[^\S\n]{1,8}"
 # Exactly two words up to the end of the line or of the speech: `connect Tom c67jHL8p`. In "connect
@@ -43,7 +46,9 @@ _BEGINS_LOGIN = re.compile(r"c(?:o|onn?|onnect|re?|reate)\s")
 _NAMES_PASSWORD = re.compile(r"p(?:ass(?:word|wd|phrase|code)|w)")
 """Quick checks on lower-case text: the patterns above can only match if one of these does."""
 _MARKS = "\"“”'‘’.,;!?() "
+"""Characters around a word that are no part of a password."""
 _MOST_KNOWN = 500
+"""The most passwords that are kept, to be hidden when they are said again."""
 
 
 class Scrubber:

@@ -235,7 +235,7 @@ class World:
 
 @dataclass(slots=True, kw_only=True, unsafe_hash=True)
 class PairTalk(AgentEvent):
-    """A model was asked for a talk of two agents, of whom ``agent`` began it."""
+    """A model was asked for a talk of two agents; ``agent`` began it."""
 
     kind: ClassVar[str] = "pair_talk"
     other: str  #: The name of the other one.

@@ -163,10 +163,12 @@ _TOKEN = re.compile(r"<([^<>\s]{1,40})>")
 _STANDINS = str.maketrans("<>", "‹›")
 _MARKUP_STANDINS = str.maketrans({"|": "¦", "{": "(", "}": ")", "\\": "/"})
 _LONGEST_WORDS = 1200
+"""The most characters of a line that a model may say; a player could not read more at once."""
 _INSTRUCT = re.compile(r"\[(/?(?:INST|SYS|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_\w+))\]", re.I)
 _QUOTES = str.maketrans(dict.fromkeys('`"“”„', "'"))
 _APOSTROPHES = "'’‘"
 _LONGEST_NAME = 48
+"""The most characters of a name in a file or a prompt; a game may have longer ones."""
 _APART = str.maketrans(dict.fromkeys(':;,()[]`"“”„|*+#>', " "))
 """Replaces characters that separate a name from other text in a file or a prompt."""
 _JOINERS = "\u200c\u200d"
@@ -177,7 +179,10 @@ _JOINED = (
 """The scripts that are spelled with the zero-width joiner and non-joiner (Arabic and its relatives,
 those of India and Sri Lanka, Burmese, Khmer, Mongolian), and symbols, which emoji are made of."""
 _STRAY_JOINERS = re.compile(f"(?<!{_JOINED})[{_JOINERS}]+|[{_JOINERS}]+(?!{_JOINED}|[{_JOINERS}])")
-_HEADINGS, _RULES = "#~> ", ("--", "==", "``")
+_HEADINGS = "#~> "
+"""Characters that begin a heading, an own act or a command in a prompt."""
+_RULES = ("--", "==", "``")
+"""What begins a rule or a fence in markdown."""
 
 
 def perceive(raw: str, *, own_name: str = "") -> str:

@@ -24,10 +24,11 @@ two letters of another alphabet, or one character of a script that has thousands
 _TOKENS_PER_PIECE = 1.05
 """The initial factor. Gemma's tokenizer has 1.04 on the game's prompts; more is safer."""
 _LEAST = 0.9 * _TOKENS_PER_PIECE
+"""The lower limit of the factor. A server's count lowers it by a tenth at most, because the server
+may have counted only a part of the prompt, or left out cached tokens."""
 _MOST = 4.0
-"""Limits of the factor. A server's count lowers it by a tenth at most, because the server may have
-counted only a part of the prompt, or left out cached tokens. A tokenizer that splits two letters of
-another alphabet into bytes has four tokens per piece."""
+"""The upper limit of the factor. A tokenizer that splits two letters of another alphabet into bytes
+has four tokens per piece."""
 _PIECES_THAT_CONVINCE = 2000
 """Pieces of a prompt from which its count has the full weight."""
 _TRUST = 0.5

@@ -31,6 +31,7 @@ log = get_logger(Subsystem.COMPACTION)
 RETRY_SECONDS = 30.0
 """Seconds to wait after the first failed compaction; doubled with each further one."""
 RETRY_LIMIT_SECONDS = 1800.0
+"""The longest wait after failed compactions: a server that is back is used within half an hour."""
 
 
 class Compactor:

@@ -7,10 +7,13 @@ from dataclasses import dataclass
 from keepsake.markdown_config import ConfigSection, FileSettings, between, fixed
 
 LARGEST_WINDOW = 10_000
+"""The largest setting of a window, in memories; a mistyped number is refused."""
 LARGEST_CONTEXT = 4_000_000
+"""The largest setting of a context window, in tokens; no model has more."""
 AUTO = 0
+"""The ``context_tokens`` that means: as the agents' model."""
 USUAL_CONTEXT = 4096
-"""The ``context_tokens`` that means "as the agents' model", and the tokens if that is unknown."""
+"""The tokens of a context window if that of the agents' model is unknown."""
 SUMMARY_SHARE = 6
 """A divisor: a long-term summary may fill one sixth of a chat model's prompt."""
 

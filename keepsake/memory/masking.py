@@ -35,14 +35,16 @@ SHORTEST_FOLDED = 28
 count, in place of a folded line; both together are shorter than this."""
 
 UNSHORTENED = 7
+"""The importance from which a line stays unchanged: that of a gift, or of what a night rated so."""
 MOST_UNSHORTENED = 6
-"""The importance from which a line stays unchanged, and how many lines of one person do. The limit
-is for hostile players, all of whose lines may matter."""
+"""How many lines of one person stay unchanged. All lines of a hostile player may matter."""
 
 _HEAD = 72
+"""The most characters of a title or an opening."""
 _LIST = 120
+"""The most characters of a list of people or things."""
 _TAIL = 500
-"""Characters of a title or opening, of a list of people or things, and of the end of a look."""
+"""The most characters of the end of a look."""
 _LOOKS = frozenset({KnownVerb.LOOK, KnownVerb.EXAMINE, KnownVerb.GO})
 """Verbs whose result is a look. After a walk the agent looks around."""
 _ARTICLES = frozenset({"the", "a", "an", "some", "one", "your"})

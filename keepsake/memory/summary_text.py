@@ -45,28 +45,40 @@ ANSWERED = {Tier.RECENT: 0.75, Tier.LONGTERM: 1.0}
 usual would be summarised again at once."""
 
 _SHARE = 0.9
+"""The most of a short-term summary, as a share of its source."""
 _LEAST_CHARACTERS = 240
-"""The most of a short-term summary as a share of its source, and the least limit in characters."""
+"""A short-term summary may always have this many characters."""
 
 MATTERS = 6
+"""The importance from which a sentence gets a bonus."""
 MOST_MATTERING = 4
+"""How many sentences of one person get the bonus, so that nobody fills a summary alone."""
 _EACH = 2.5
-"""The importance from which a sentence gets a bonus; how many sentences of one person get it (so
-that nobody fills a summary alone); and what each point of importance adds to the factor."""
+"""What each point of importance adds to the factor of a sentence."""
 _OWN = 0.9
+"""The factor of the agent's own words."""
 _UNSPOKEN = 0.7
+"""The factor of somebody's actions."""
 _NOBODYS = 0.35
+"""The factor of what nobody caused."""
 _ASKED = 0.6
-"""Factors for the agent's own words, somebody's actions, what nobody caused, and questions."""
+"""The factor of questions."""
 _NAMED = 4.0
+"""The factor of a capitalised word within a sentence, which is mostly a name."""
 _NUMBER = 2.0
+"""The factor of a number."""
 _SHORT = 0.05
-"""Factors for a capitalised word within a sentence, a number, and a word of up to three letters."""
+"""The factor of a word of up to three letters."""
 _RARITY = 4
+"""How much a rare word counts more than a frequent one: the power of its inverse frequency."""
 _LENGTH = 0.9
+"""The power with which the length of a sentence counts against it; below 1, long ones may win."""
 _OVERHEAD = 12
+"""Words that are added to each length, so that the shortest sentences do not always win."""
 _LONGEST = 240
+"""The most characters of a sentence; a longer one is cut."""
 _MOST_MISSED = 40
+"""After so many sentences in a row that do not fit, no shorter one is looked for."""
 
 _DAY = re.compile(r"^(?P<day>\d{1,2} [^\W\d]{3}): (?=\S)")
 _QUOTED = re.compile(r'^(?P<who>[^"“”]{1,80}?)[,:]? ["“](?P<said>.+)["”]$', re.S)

@@ -19,13 +19,15 @@ THINKING_SWITCH = "chat_template_kwargs"
 """The field that asks a template not to let the model think. Some servers then take the whole
 answer for a thought: vLLM whose reasoning parser expects one, for example. Others refuse it."""
 _LEAST_LIMIT = 192
+"""No limit of a prompt is set below this many tokens, whatever a server reports."""
 WHOLE = 0.7
+"""A server that counts a smaller share of our tokens has read only a part of the prompt."""
 _LEAST_CUT = 512
-"""If a server counts a smaller share of our tokens than ``WHOLE``, it has read only a part of the
-prompt. A count below 512 means cached tokens were left out: no context is that small."""
+"""A count below this means that cached tokens were left out: no context is that small."""
 _NEW_TOKENS = 128
+"""A speed is measured only with at least this many new tokens."""
 _WEIGHT = 0.3
-"""The least new tokens from which a speed is measured, and the weight of one measurement."""
+"""The weight of one measurement in the speed; the rest is that of earlier ones."""
 _SILENCE = "…"
 _REFUSALS = {
     "stream_options": ("stream_options",),

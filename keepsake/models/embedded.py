@@ -24,10 +24,11 @@ log = get_logger(Subsystem.MODELS)
 CONTEXT = 8192
 """The default context window of one prompt with its answer, in tokens."""
 SLOTS = 6
+"""The number of prompts that stay ready in slots."""
 CACHE_MIB = 1024
+"""The memory in MiB for prompts that lost their slot."""
 POOL = 24576
-"""The number of prompts that stay ready in slots, the memory in MiB for prompts that lost their
-slot, and the most tokens of context that all slots share."""
+"""The most tokens of context that all slots share."""
 BATCH = 128
 """The most prompt tokens that are computed in one step, which nothing interrupts. With 2,048, the
 default, a player waits until another agent's whole prompt is read: five to twenty seconds."""
@@ -56,10 +57,10 @@ class Embedded(child.Supervisor):
     off_cure = "Name it as a provider in llm.md and start the game"
     unavailable = ModelUnavailable
     environ: ClassVar[Mapping[str, str]] = {"OMP_WAIT_POLICY": "PASSIVE"}
-    """Its threads wait for each other hundreds of times a token. By default they spin meanwhile,
-    and take the processor from the one for which they wait, if another program runs. Two threads on
-    two busy cores (load 10 to 13, 1.5 billion parameters) wrote 0.7 tokens a second and read 4;
-    asleep while they wait, they write 6 and read 9."""
+    """Its threads wait for each other hundreds of times a token. By default they spin meanwhile.
+    If another program runs, they then take the processor from the thread that they wait for. Two
+    threads on two busy cores (load 10 to 13, 1.5 billion parameters) wrote 0.7 tokens a second and
+    read 4; asleep while they wait, they write 6 and read 9."""
 
     refused: ModelError | None = None
     _model: tuple[Path, int, int] | None = None  # file, tokens of one prompt, tokens of all slots

@@ -40,7 +40,9 @@ SPARE_BYTES = 500_000_000
 _STATE = "fetch.json"
 _LOCK = "fetch.lock"
 _HUB_SECONDS = 20.0
+"""Seconds that the hub may take to tell the size of a file."""
 _PIP_SECONDS = 600
+"""Seconds that pip may take to install a model of some hundred megabytes."""
 
 
 # -- one model

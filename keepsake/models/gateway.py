@@ -62,6 +62,7 @@ log = get_logger(Subsystem.MODELS)
 CANCEL_CHECK_SECONDS = 0.2
 """Seconds between two checks whether the caller has cancelled its call."""
 WATCH_SECONDS = 1.0
+"""Seconds between two rounds of the health checks, in which those that are due are made."""
 PROBE_SECONDS = 15.0
 """Seconds between two health checks of a healthy server."""
 _READY_SECONDS = 20.0

@@ -40,6 +40,7 @@ log = get_logger(Subsystem.MODELS)
 logging.getLogger("httpx").setLevel(logging.WARNING)  # at INFO it logs every call
 
 CONNECT_SECONDS = 5.0
+"""Seconds that a connection may take. A server that is up accepts at once, even if it is busy."""
 LONGEST_RETRY_AFTER = 60.0
 """The most seconds of a Retry-After that are observed. Rate limits are counted by the minute, and a
 mistaken header must not silence an agent for days."""

@@ -38,6 +38,7 @@ from keepsake.ports import GenerationRequest
 KEEP_ALIVE = "30m"
 """How long a model stays loaded after a call."""
 _STEP = 1024
+"""Context windows are multiples of this: Ollama loads the model again when the size changes."""
 _SEPARATORS = {
     sign.encode(): json.dumps(sign)[1:-1].encode() for sign in ("\x85", "\u2028", "\u2029")
 }

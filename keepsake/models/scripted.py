@@ -23,9 +23,11 @@ from keepsake.models.profiles import SCRIPT, SCRIPTED, ModelProfile
 from keepsake.ports import Generation, GenerationRequest
 
 _READ_SPEED = 4000.0
+"""The simulated speed of reading, in tokens per second."""
 _WRITE_SPEED = 60.0
-"""Simulated speeds of reading and writing, in tokens per second."""
+"""The simulated speed of writing, in tokens per second."""
 _TRIES = 8
+"""How often it thinks of something else, if it has just done the same."""
 _LINES: Mapping[str, Sequence[str]] = yaml.safe_load(
     Path(__file__).with_suffix(".yaml").read_text("utf-8")
 )

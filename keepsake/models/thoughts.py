@@ -78,7 +78,8 @@ class AnswerText:
         self.hold = self.hold and not whole and (parted.inside or not self.thought)
         if self.hold:
             return
-        if cuts := [at for each in self.stop if (at := self.text.find(each)) >= 0]:
+        cuts = [self.text.index(each) for each in self.stop if each in self.text]
+        if cuts:
             self.text = self.text[: min(cuts)]
             self.ended = True
             whole = True

@@ -183,6 +183,7 @@ def find_exit(word: str, exits: Sequence[str]) -> str | None:
 
 
 _LISTED = 12
+"""The most names that a list of options shows; a crowded room would fill the prompt."""
 _NAMES = {
     Takes.EXIT: "exits",
     Takes.LYING: "lying",

@@ -33,7 +33,7 @@ MOST_PARTS = 32
 """The most parts of one answer: a long one has ten. A model that repeats itself writes hundreds,
 and each would be spoken before everybody, archived and remembered."""
 SHORTEST_AHEAD = 20
-"""The least characters of a sentence that is spoken before its line ends: "Well?" waits."""
+"""A sentence is spoken before its line ends only if it has this many characters: "Well?" waits."""
 RECITED = 40
 """A line is refused if it has this many consecutive letters and digits of the instructions."""
 SHORT_LINE = 20

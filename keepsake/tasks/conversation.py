@@ -109,8 +109,8 @@ def _passed(before: Memory | None, memory: Memory, later: Later) -> list[str]:
 class _Views:
     """Shows the description of each place once, and names the places to which the agent followed.
 
-    Of a later look at the same place the line has its first sentence, which names the place, and
-    the sentences that are new, such as who is there now. A place that the agent comes to behind
+    A later look at the same place is shown as its first sentence, which names the place, and the
+    sentences that are new, such as who is there now. A place that the agent comes to behind
     somebody, or again, is named with who is there: the prompt describes where the agent is now.
     """
 
@@ -172,9 +172,9 @@ class OwnLine(NamedTuple):
     """A line that the agent said.
 
     Attributes:
-        answered: What it answered: the words of the person to whom it was said (else of who turned
-            to the agent last) since the answer before; the lines of what they did, if they said
-            nothing. Empty for nothing.
+        answered: The words that it answered: what the person to whom it was said has said since the
+            answer before. If they said nothing, the lines of what they did. If it was said to
+            nobody, the person is who turned to the agent last. Empty for nothing.
     """
 
     words: str

@@ -25,18 +25,25 @@ from keepsake.language.perception import COMMON_WORDS, closed, sentences, stems,
 from keepsake.tasks.answer import AnswerPart, PartKind
 
 LEAST_SCORE = 0.4
-"""The least score of a sentence that answers a question. The words in common score 0 to 1."""
+"""A sentence answers a question only from this score on. The words in common score 0 to 1."""
 _RECALLED = 0.15
+"""The weight of recall's score."""
 _LEAD = 2.5
+"""The weight of that score's lead over the second line."""
 _NEIGHBOUR = 0.3
+"""The weight of a word in a neighbouring sentence."""
 _PERSON = 0.15
-"""Weights of recall's score, of its lead over the second line, of a word in a neighbouring
-sentence, and of the right person."""
+"""The weight of the right person."""
 _LONGEST = 300
+"""The most characters of a sentence that is said as an answer."""
 _LONGEST_PAIR = 160
+"""The most characters of two sentences that are said together."""
 _LONGEST_NAME = 31
+"""The most characters of a name that is said."""
 _SHORT = 7
+"""The most words of a question that a stock line may answer by one phrase in it."""
 _UNKNOWN = "unknown"
+"""The kind of stock lines for a question that cannot be answered."""
 _HEARD = "heard"
 """The kind of stock lines that are gestures."""
 _MARKUP = str.maketrans(dict.fromkeys("~<>|{}[]*_#`\\^@="))

@@ -14,7 +14,7 @@ from typing import NamedTuple
 OPENING = "*_([（【"
 """The characters with which a gesture may begin."""
 LEAST_WORDS = 3
-"""A starred part within a sentence is a gesture if it has so many words. Fewer are stressed:
+"""A starred part within a sentence is a gesture from this number of words on. Fewer are stressed:
 ``I *really* mean it``."""
 
 _AFTER = r"[.!?…。！？»”\"*_)\]）】]"

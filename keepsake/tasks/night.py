@@ -22,20 +22,25 @@ from keepsake.tasks.conversation import own_line
 from keepsake.tasks.task import AnswerRefused, Prompts
 
 MOST_ENTRIES = 12
+"""The most journal entries of one answer."""
 LONGEST_ENTRY = 400
+"""The most characters of a journal entry."""
 LONGEST_PORTRAIT = 1200
+"""The most characters of the paragraph about a person."""
 LONGEST_INSIGHT = 300
-"""The most characters of a journal entry, of the paragraph about a person, and of an insight."""
+"""The most characters of an insight."""
 MOST_PLANS = 5
 """The most plans of one night. Park's agents plan a day in five to eight strokes; these are only
 what comes on top of the written day."""
 _NUMBER = re.compile(r"\b\d{1,9}\b")
 LEAST_CITED = 2
-"""The least memories that an insight must cite."""
+"""An insight must cite at least this many memories."""
 TEMPERATURE = 0.3
+"""Low, because the answer must follow a schema and keep to what happened."""
 _FRAME_TOKENS = 700
 """Prompt tokens reserved for the template around the lines."""
 _LONGEST_LINE = 400
+"""The most characters of a memory that the model reads."""
 _TEXT: Mapping[str, Any] = {"type": "string"}
 _NUMBERS: Mapping[str, Any] = {"type": "array", "items": {"type": "integer"}}
 _IMPORTANCE: Mapping[str, Any] = {"type": "integer", "minimum": 1, "maximum": 10}

@@ -34,10 +34,11 @@ _SPARE_TOKENS = 40
 SEVERAL = 3
 """A summary must keep a known name that at least this many memories contain."""
 _LEAST_LETTERS = 12
+"""A summary with fewer letters is refused, unless its source is as short."""
 _LEAST_SHARE = 0.01
+"""The share of its source's letters from which a shorter summary is accepted."""
 _LEAST_TOKENS = 60
-"""The least letters of a summary: 12, or 1 % of its source if that is fewer. A summary may always
-have 60 tokens, even if its source has fewer."""
+"""A summary may always have this many tokens, even if its source has fewer."""
 _PROSE = 0.95
 """The share of the words that would fit. A summary may have that many, so that it fits if its words
 are a little longer than those of its source."""

@@ -244,7 +244,7 @@ class Tracer:
     def _basis(self, key: str, memory: Memory, surely: set[int]) -> tuple[int, Link]:
         """Return the memory of the item on which words rest, and how that is known.
 
-        Of several, it is that with the shortest path.
+        If there are several, it is the one with the shortest path.
         """
         known = self.known[key]
         basis = self._witnesses[key].bases.get(memory.number)

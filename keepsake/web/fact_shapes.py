@@ -207,6 +207,6 @@ class FactView(Shape):
     suggested: tuple[WordCount, ...]
     """Words of that memory by which it can be followed, the best first."""
     complete: bool
-    """False if there are so many tellings that only the newest are followed."""
+    """Whether all tellings are followed; if there are too many, only the newest are."""
     tellings: tuple[TellingView, ...]
     knowers: tuple[KnowerView, ...]

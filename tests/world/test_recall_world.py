@@ -11,7 +11,7 @@ from typing import ClassVar
 
 from keepsake.agent.settings import RecallConfig
 from keepsake.archive.records import Tier
-from keepsake.books.plans import read_plan
+from keepsake.books.plan_lines import read_plan
 from keepsake.models.embedders import MiniLMEmbedder
 from keepsake.recall.service import NONE, IndexService
 from tests.world.agents_world import SMALL_WINDOWS, AgentsWorld, Building, FixedConfig

@@ -14,7 +14,7 @@ from world.source import id_of
 
 
 def needed_for(agent: Any, words: str, player: Any) -> dict[str, str]:
-    """Return the deeds of which an agent is a part and whose things the words name.
+    """Return the deeds that an agent takes part in and whose things the words name.
 
     Returns:
         What the agent cannot do by itself, and what ``deeds`` tells the player about it, except

@@ -169,20 +169,22 @@ def _quote(step: DeedStep, scene: DeedScene) -> None:
         f"{each[:-1]}." if each[-1:] == "," and not then[:1].islower() else each
         for each, then in zip(said, [*said[1:], ""], strict=False)
     )
-    for person in persons if words and len(persons) == 1 else ():
-        if (mind := mind_of(agent := scene.people[person])) is not None:
-            whispered = scene.how == MessageType.WHISPER
-            player = Person(scene.player.key, identity_of(scene.player))
-            speech = Speech(
-                speaker=ME,
-                words=words,
-                to=(player,),
-                manner=Manner.WHISPER if whispered else Manner.SAY,
-                shown=f"{KnownVerb.WHISPER} {player.name} = {words}"
-                if whispered
-                else f"say {words}",
-            )
-            mind.memory.remember(speech, place=place_of(agent), event=MessageType.DEED)
+    if not words or len(persons) != 1:
+        return
+    agent = scene.people[persons.pop()]
+    mind = mind_of(agent)
+    if mind is None:
+        return
+    whispered = scene.how == MessageType.WHISPER
+    player = Person(scene.player.key, identity_of(scene.player))
+    speech = Speech(
+        speaker=ME,
+        words=words,
+        to=(player,),
+        manner=Manner.WHISPER if whispered else Manner.SAY,
+        shown=f"{KnownVerb.WHISPER} {player.name} = {words}" if whispered else f"say {words}",
+    )
+    mind.memory.remember(speech, place=place_of(agent), event=MessageType.DEED)
 
 
 # -- conditions

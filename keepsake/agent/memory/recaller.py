@@ -35,7 +35,7 @@ BUILDER_SECONDS = 10.0
 EXTRA_HITS = 3
 """Extra results of each kind, because some may already be in the prompt."""
 RANKED = 20
-"""The least memories to rank for a prompt. What bears on it is told from the next best ones."""
+"""A prompt's search ranks at least this many memories, to tell which of them bear on it."""
 _BESIDE = (-2, -1, 1, 2)
 """The neighbours of a memory that an excerpt shows: what it answers, and what was said to it."""
 

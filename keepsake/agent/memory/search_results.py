@@ -22,9 +22,11 @@ from keepsake.recall.documents import Document, DocumentKind, Hit
 from keepsake.tasks.scene import Excerpt
 
 LONGEST = 300
+"""The most characters of a memory or a note."""
 LONGEST_SUMMARY = 450
+"""The most characters of a summary, which tells of many memories."""
 BRIEF = 160
-"""Maximum characters of a memory or note, of a summary, and of a result in one line."""
+"""The most characters of a result in one line."""
 _QUERY_LINES = 2
 """How many recent lines the query of a turn without words to answer contains."""
 LONGEST_RESULT = 650

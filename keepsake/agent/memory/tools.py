@@ -124,7 +124,7 @@ class MemoryTools:
             seen: The newest memory of the prompt.
             known: The plans and promises that it may name.
             witnesses: Who else may know the act and its result; None for everybody.
-            opens: The private acts whose plans and promises an open one takes the place of.
+            opens: The private acts whose plans and promises this open one replaces.
 
         Returns:
             A Deferred that fires on the reactor thread when the result is in the memory.

@@ -50,19 +50,23 @@ NEWEST = 2000
 MOST_REFUSALS = 3
 """Nights on which the model's answer about the same memories may be refused."""
 LEAST_MEMORIES = 6
+"""A model is asked for a journal only about at least this many new memories."""
 LEAST_LINES = 3
-"""How many new memories, and new lines about a person, a model call needs."""
+"""A model is asked about a person only if there are at least this many new lines."""
 _LEAST_INSIGHT = 4
+"""The lowest importance of an insight; entries below it are never shown."""
 _MOST_INSIGHT = 8
+"""The highest importance of an insight: what happened can matter more than what is concluded."""
 _USUAL = 5
-"""The importance of an insight: minimum, maximum, and default if its entries give none."""
+"""The importance of an insight whose entries give none."""
 _LONGEST_ANSWER = 8
 """How many memories after somebody's last words are read for what the agent answered."""
 _ENTRIES_OF_A_DAY = 24
+"""How many of the newest entries the intentions of a night read."""
 _ENTRIES = 60
+"""How many of the newest entries a reflection reads."""
 _KNOWN = 20
-"""How many newest entries the intentions of a night and a reflection read, and how many insights
-a reflection must not repeat."""
+"""How many of the newest insights a reflection must not repeat."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,7 +43,9 @@ TICK_SECONDS = 60.0
 SLEEP_ATTRIBUTES = ("asleep", "awake_seconds", "checked_at", "night_due")
 """The attributes of an agent that belong to its sleep; see :class:`Sleeper`."""
 ITS_HOUR = "its hour"
+"""What wakes an agent that nobody disturbs: it has slept enough."""
 _ADDRESSED = (ImpulseKind.ADDRESSED, ImpulseKind.NAMED)
+"""Words that are meant for a sleeper, which a shout wakes."""
 _TIRED = "yawns, and sets off for home."
 _CALLED = "hurries home to a guest."
 _ERRAND = "sets off."

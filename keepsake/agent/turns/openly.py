@@ -37,7 +37,7 @@ from keepsake.tasks.answer import AnswerPart, PartKind
 from keepsake.tasks.deed import deed_of, read_deed
 
 _OPENED = frozenset({KnownVerb.PLAN, KnownVerb.PROMISE})
-"""Verbs of what is done later, among others. A private note or pin is of use as it is."""
+"""Verbs that lead to deeds among others. A private note or pin is of use as it is."""
 _READ = _OPENED | {KnownVerb.WAIT}
 """Verbs that are read in the second answer. Everything else was done by the first."""
 _NOTHING_OPEN = "Without private words it planned and promised nothing: it stays private"

@@ -34,8 +34,8 @@ def read_ahead(
 
     Args:
         impulse: Who may speak next; :data:`IDLE` for anybody.
-        in_talk: Whether they talk with this agent. Else nothing is sent to a server that keeps one
-            prompt in its cache, because it would forget that of another agent.
+        in_talk: Whether they talk with this agent. If not, nothing is sent to a server that keeps
+            one prompt in its cache, because it would forget the prompt of another agent.
     """
     key = f"agent-{ref.number}"
 

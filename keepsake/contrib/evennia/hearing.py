@@ -56,8 +56,8 @@ _SLOT = re.compile(r"\{(speaker|words|to)\}")
 def person_of(somebody: Any) -> Person:
     """Return a character of the game as a :class:`Person`, for :func:`happens` and :func:`hear`.
 
-    Agents replace its name by the one by which they know the character. For an account, as a
-    channel has for a sender, it is the character that the account plays.
+    Agents replace its name by the one by which they know the character. An account, which is the
+    sender on a channel, becomes the character that it plays.
     """
     if isinstance(somebody, DefaultAccount):
         somebody = next(iter(somebody.get_all_puppets()), somebody)

@@ -29,7 +29,9 @@ from keepsake.ports import Cancellable
 log = get_logger(Subsystem.HOUSEKEEPING)
 
 HOUSEKEEPING_SECONDS = 2.0
+"""Seconds between two runs of :func:`_do_housekeeping`; no player waits for it."""
 _housekeeping: Cancellable | None = None
+"""The repeated call; None while the agents are stopped."""
 _at_stop = ExitStack()
 """Releases the lock of the vault at a stop."""
 

@@ -1,9 +1,9 @@
 """What a line of the game means to an agent.
 
-What the game tells about the line comes first (:mod:`keepsake.contrib.evennia.hearing`). Without
-that, the line may show an act that an agent carries out now, or a gift. Else Evennia's message
-itself says something: its ``from_obj`` and, for speech and poses, its ``type``. Every other line is
-a :class:`Sight`. No line is ever taken apart to find out who speaks.
+What the game tells about the line comes first (:mod:`keepsake.contrib.evennia.hearing`). If it
+tells nothing, the line may show an act that an agent carries out now, or a gift. Otherwise
+Evennia's message itself says something: its ``from_obj`` and, for speech and poses, its ``type``.
+Every other line is a :class:`Sight`. No line is ever taken apart to find out who speaks.
 
 Everything here runs on the reactor thread.
 """
@@ -244,10 +244,13 @@ def _shared_id(agent: Body, sender: GameObject | None, line: str) -> str:
     key = (getattr(sender, "id", None) or 0, line)
     if not _burst and running():
         runtime().post(_burst.clear)
-    known, agents = _burst.get(key, ("", {agent.id}))
-    if agent.id in agents:  # it is new, or the same person said the same again
-        known, agents = _burst[key] = (new_id(), set())
-    agents.add(agent.id)
+    before = _burst.get(key)
+    if before is not None and agent.id not in before[1]:
+        known, agents = before
+        agents.add(agent.id)
+        return known
+    known = new_id()  # it is new, or the same person said the same again
+    _burst[key] = (known, {agent.id})
     return known
 
 

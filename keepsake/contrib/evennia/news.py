@@ -19,9 +19,11 @@ from keepsake.json_lines import parsed
 from keepsake.language.perception import SENTENCE_GAP, is_question, names, shorten
 
 SHOWN = 3
+"""How many pieces of news are shown to a player who comes back."""
 MOST_LINES = 20_000
 """The most lines of one archive to read, from its end: some tens of milliseconds."""
 LONGEST = 140
+"""The most characters of the words that a piece of news quotes."""
 _DEED = "deed"
 """The ``event`` of memories of the deeds in the world's files."""
 

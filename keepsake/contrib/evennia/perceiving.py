@@ -54,8 +54,8 @@ def perceive(agent: Body, text: Any, from_obj: Any) -> None:
 def _text_and_options(text: Any) -> tuple[str, Mapping[str, Any]]:
     """Return the text of a message and its options.
 
-    Evennia sends ``(text, {"type": "look"})``. Games also send a list of texts, a number or an
-    object, of which a client shows the first item, or what it is as text.
+    Evennia sends ``(text, {"type": "look"})``. Games also send a list of texts, of which a client
+    shows the first, and numbers or objects, which a client shows as text.
     """
     if not isinstance(text, tuple | list):
         return str(text), {}

@@ -21,8 +21,8 @@ from keepsake.tasks.scene import TALK_VARIABLES, Scene
 from keepsake.tasks.task import Prompts
 
 LAST_LINES = 16
-"""How many of the character's last lines an answer is compared with; also the least lines of talk
-in a dialogue, which therefore holds them."""
+"""How many of the character's last lines an answer is compared with. A dialogue shows at least as
+many lines of talk, so it holds them."""
 FEW_LINES = 8
 """How many of them a capable model's answer is compared with: some three answers, each of which has
 one to three lines."""
@@ -118,7 +118,7 @@ class PromptForm(ABC):
     Attributes:
         name: The name of the form in ``llm.md``.
         acts_unprompted: Whether the character may do something when nobody turns to it.
-        writes_deeds: Whether an answer may hold commands. Else the model is asked whether its words
+        writes_deeds: Whether an answer may hold commands. If not, the model is asked if its words
             agree to a deed.
         reads_ahead: Whether the model is so slow that it should read the beginning of the next
             prompt in advance.

@@ -70,9 +70,9 @@ def told_lines(
     There are at most :data:`MOST_TOLD` lines, the best ones. The prompt shows all of them, and its
     answer rests on them.
 
-    A small model says such a line as if it were its own. So a question about the agent itself is
-    not shown what others said, and a question about the partner only what the partner said, except
-    of people whom it names.
+    A small model says such a line as if it were its own. So for a question about the agent itself
+    nothing is returned that others said, and for a question about the partner only what the partner
+    said. People whom the question names are an exception.
 
     Args:
         words: What the partner said. A question uses all hits, other words only hits that share a

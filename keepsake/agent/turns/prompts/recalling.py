@@ -66,13 +66,13 @@ def with_recalled(
 ) -> Scene:
     """Return the scene with what its prompt shows of the results of recall, and of people.
 
-    Pages show what somebody confided only if the answer is whispered. Else all that the agent says
-    and means to do with that person would be private, too.
+    Pages show what somebody confided only if the answer is whispered. In an open answer it would
+    make private all that the agent says and means to do with that person.
 
     Args:
         recalled: What the prompt shows of the results.
-        nearest: The numbers of all memories that were found, best first. Of what a person told, the
-            nearest is shown that no excerpt shows.
+        nearest: The numbers of all memories that were found, best first. A page shows what its
+            person told that is nearest, unless an excerpt shows it.
     """
     known = people_known(agent)
     lines = {

@@ -14,8 +14,9 @@ from keepsake.contrib.evennia.forgetting import (
 )
 
 CONFIRM_SECONDS = 120.0
+"""Seconds in which `forget me` must be confirmed."""
 FORGET_SECONDS = 3600.0
-"""Seconds to confirm `forget me`, and the shortest time between two uses of it."""
+"""Seconds between two uses of `forget me`: each rewrites all stores."""
 
 
 class CmdForgetMe(AuditedCommand):

@@ -35,9 +35,11 @@ _LOG_SECONDS = 1.0
 """Seconds to wait until the event log has written the newest events."""
 _OPENLY = "without private words, which alone had made its plan or promise private"
 MOST_HITS = 12
+"""The most results of a builder's search that are shown."""
 NEWEST = 100
 """The number of memories that are shown if no range is given."""
 MOST = 5000
+"""The most memories of one page; nobody reads more of a terminal."""
 _MARKS = {MemoryKind.ACT: "|c~|n", MemoryKind.RESULT: "|x=|n", MemoryKind.PERCEPTION: " "}
 _SUMMARIES = {"longterm": "long-term summary", "recent": "short-term summary"}
 
@@ -161,7 +163,7 @@ def _guards(why: Why) -> Iterator[str]:
 
 
 def _agreements(why: Why) -> Iterator[str]:
-    """Yield the deeds of which a small model was asked whether its answer agrees to them."""
+    """Yield the deeds that a small model was asked about: does its answer agree to them?"""
     for each in why.agreements:
         yield f"|wAgreed?|n      {one_line(each.deed)}: {each.found}"
         if each.hint:
