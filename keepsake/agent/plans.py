@@ -11,7 +11,7 @@ Everything here runs on the reactor thread; what writes the file runs in a worke
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -27,7 +27,7 @@ from keepsake.books.plans import PlanBook
 from keepsake.errors import KeepsakeError
 from keepsake.events.values import Author
 from keepsake.happening import KnownVerb, Person, PersonId, Result
-from keepsake.language.perception import shorten
+from keepsake.language.perception import names, shorten
 from keepsake.logs import Subsystem, get_logger
 from keepsake.prompt.verbs import PRIVATE
 
@@ -66,7 +66,7 @@ class Due:
     """A plan that wakes its agent, and why."""
 
     plan: Plan
-    why: str  # ``its time has come``, ``Anneke is here``, ``you did this for it: > give …``
+    why: str  # ``its time has come``, ``Anneke is here``, ``it goes on``
     answered_by: Person | None = None  # an agent who has answered what was asked for it
 
 
@@ -79,6 +79,10 @@ class Plans:
         wake: Begins a thought about a due plan as soon as the agent can think.
         walk_seconds: Returns how long the way to a named place takes, in seconds; 0 if the agent
             is there, or knows no way.
+
+    Attributes:
+        waits: What plans that were begun wait for, by number, as the agent wrote it: ``for Bob``.
+            It is forgotten at a restart, after which each such plan goes on.
     """
 
     def __init__(
@@ -95,6 +99,7 @@ class Plans:
         self._wake = wake
         self._walk_seconds = walk_seconds
         self._alarm = Alarm(services.scheduler)
+        self.waits: dict[int, str] = {}
         self._woken: dict[int, float] = {}  # by plan: when the agent was woken for it, in seconds
         self._thoughts = deque[float]()  # when the thoughts of the last hour began
         self._present: frozenset[str] = frozenset()  # the identities of those who are here
@@ -194,7 +199,7 @@ class Plans:
         for plan in self.book.current:
             who = next((each.name for each in came if self._waits_for(plan, each)), "")
             if who:
-                self._begin(Due(plan, f"{who} is here"))
+                self._begin(Due(plan, f"{who} is here"), again=plan.number in self.waits)
                 return
 
     def _waits_for(self, plan: Plan, person: Person) -> bool:
@@ -206,6 +211,8 @@ class Plans:
             return False
         if plan.state is PlanState.OPEN:
             return plan.is_met([person])
+        if names(self.waits.get(plan.number, ""), person.name):
+            return True
         return plan.is_begun and plan.whom is not None and plan.whom.id == person.id
 
     def is_met(self, plan: Plan) -> bool:
@@ -222,6 +229,15 @@ class Plans:
         """
         self._awaited = ""
         self._alarm.set(STEP_SECONDS, self._next_step, plan.number, why)
+
+    def wait(self, plan: Plan, words: str) -> None:
+        """Record what a plan that was begun waits for: ``for Bob``. It goes on when he comes.
+
+        ``words``: Empty if it waits for nothing any more.
+        """
+        self.waits.pop(plan.number, None)
+        if words:
+            self.waits[plan.number] = words
 
     def go_on_after_answer(self, plan: Plan, why: str, person: Person) -> None:
         """Think of the next step once an agent has answered, or after :data:`ANSWER_SECONDS`.
@@ -411,17 +427,22 @@ def done_for(plan: Plan, window: Iterable[Memory]) -> tuple[str, ...]:
     return tuple(deque(steps, maxlen=MOST_STEPS))
 
 
-def line_of(plan: Plan, done: Sequence[str] = ()) -> str:
+def line_of(plan: Plan, done: Sequence[str] = (), waits: str = "") -> str:
     """Return a plan as a prompt shows it: ``3. tomorrow 12:00, …: show her the ferry (begun)``.
 
-    ``done``: What was done for it; see :func:`done_for`.
+    Args:
+        done: What was done for it; see :func:`done_for`.
+        waits: What it waits for: ``for Bob``.
     """
     since = f" (since memory {plan.since})" if plan.since else ""
     steps = f" (you did: {'; '.join(done)})" if done else ""
-    return f"{plan.number}. {plan.line}{_STATES.get(plan.state, '')}{since}{steps}"
+    waiting = f" (you wait {waits})" if waits else ""
+    return f"{plan.number}. {plan.line}{_STATES.get(plan.state, '')}{since}{steps}{waiting}"
 
 
-def lines_of(plans: Sequence[Plan], window: Iterable[Memory] = ()) -> tuple[str, ...]:
-    """Return each plan as :func:`line_of` does, with what was done for it in the window."""
-    memories = tuple(window)
-    return tuple(line_of(each, done_for(each, memories)) for each in plans)
+def lines_of(plans: Sequence[Plan], waits: Mapping[int, str] = {}) -> tuple[str, ...]:
+    """Return each plan as :func:`line_of` does.
+
+    ``waits``: What plans wait for, by number.
+    """
+    return tuple(line_of(each, waits=waits.get(each.number, "")) for each in plans)

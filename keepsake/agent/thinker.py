@@ -156,8 +156,13 @@ class Thinker:
         self._set_alarm(agent)
 
     def _interrupt(self) -> None:
-        """Cancel the current thought for something more urgent; a plan's step comes again."""
+        """Cancel the current thought for something more urgent.
+
+        What somebody has said waits again, and a plan's step comes again.
+        """
         turn = self.turn
+        if turn is not None and turn.impulse.kind in DIRECT and not turn.did:
+            self._attention.put_back(self._seconds())
         self.cancel_thought()
         if turn is not None and turn.impulse.plan and not turn.did and self.plans is not None:
             self.plans.go_on_later(turn.impulse.plan)

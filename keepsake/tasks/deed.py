@@ -68,6 +68,10 @@ class Refusal:
     reason: str
 
 
+_LONGEST_WAIT = 80
+"""The most characters of what is waited for, which a prompt shows beside the plan."""
+
+
 class _Refused(Exception):
     """The deed cannot be done; the message tells the model why."""
 
@@ -93,6 +97,8 @@ def read_deed(line: str, verbs: Sequence[Verb], options: Options) -> Command | R
         nothing = verb.takes is Takes.NOTHING or verb.usage == verb.name
         read = _by_usage if verb.takes is Takes.OWN else _argument
         command = Command(verb.name) if nothing else read(verb, rest.strip(), options)
+        if verb.name == KnownVerb.WAIT:  # ``wait for Bob``: a plan goes on when he comes
+            command = replace(command, words=shorten(rest.strip(), _LONGEST_WAIT))
         if not (command.argument or nothing or verb.takes is Takes.MAYBE_THING):
             raise _Refused(f": say what. Write: > {verb.usage}")
     except _Refused as refused:

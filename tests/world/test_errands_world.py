@@ -98,6 +98,23 @@ class TestErrands(AgentsWorld):
         (prompt,) = [prompt for name, prompt in self.asked if name == "Oswin"][:1]
         assert prompt.endswith("[Nell waits for your answer to: A bed for Bob?]")
 
+    def test_a_plan_that_waits_for_somebody_goes_on_when_they_come(self):
+        bob = self.add_player(2, "Bob")
+        ada = self.add_player(3, "Ada")
+        bob.move_to(self.loft, quiet=True)
+        self.begin()
+        self.answers["Nell"] = ["> wait for Bob", "Good evening.", "He came.\n> done bed", "> wait"]
+        self.pass_seconds(10)
+        ada.execute_cmd("talk Nell Good evening, Nell.")
+        self.pass_seconds(30)
+        assert self.names == ["Nell", "Nell"], "a talk with somebody else is no step of the plan"
+        assert "ask Oswin for a bed (begun) (you wait for Bob)" in self.asked[1][1]
+        bob.move_to(self.nell.location)
+        self.pass_seconds(10)
+        assert "(Bob is here)" in self.asked[2][1]
+        (plan,) = self.nell.mind.books.plans.items
+        assert plan.state is PlanState.DONE
+
     def test_each_step_gets_one_answer_and_all_count_as_thoughts_of_the_plan(self):
         self.set_thinking(plan_thoughts=5)
         self.begin()

@@ -11,13 +11,10 @@ from keepsake.agent.body import RoomObject
 from keepsake.errors import ModelError
 from keepsake.events.types import Thought
 from keepsake.events.values import ThoughtOutcome
-from keepsake.language.perception import shorten
+from keepsake.happening import KnownVerb
 from keepsake.models.queue import Outcome
 from keepsake.ports import Generation
 from keepsake.prompt.sections import Costs
-
-_LONGEST_DONE = 200
-"""The most characters of the last deeds that the next step of a plan shows."""
 
 
 class TurnDropped(Exception):
@@ -62,10 +59,11 @@ class Attempt:
         return frozenset(act.command.verb for act in self.acts if act.command is not None)
 
     @property
-    def done(self) -> str:
-        """What the agent did, as it wrote it, in one line."""
-        lines = (f"> {act.command.line}" for act in self.acts if act.command is not None)
-        return shorten("; ".join(lines), _LONGEST_DONE)
+    def waits_for(self) -> str:
+        """What the agent waits for, by its last deed ``> wait for Bob``; empty for nothing."""
+        commands = [act.command for act in self.acts if act.command is not None]
+        waits = [each.words for each in commands if each.verb == KnownVerb.WAIT]
+        return waits[-1] if waits else ""
 
     @property
     def looked_up(self) -> tuple[int, ...]:

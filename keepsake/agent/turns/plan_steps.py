@@ -7,7 +7,16 @@ from keepsake.agent.plans import Plans
 from keepsake.agent.surroundings import Body, identity_of, is_agent, name_of, people_near
 from keepsake.agent.turns.state import Turn
 from keepsake.happening import KnownVerb, Person
+from keepsake.prompt.verbs import PRIVATE
 
+_TALK = PRIVATE | {
+    KnownVerb.SAY,
+    KnownVerb.TALK,
+    KnownVerb.WHISPER,
+    KnownVerb.EMOTE,
+    KnownVerb.WAIT,
+}
+"""Verbs of a talk about other things, while a plan waits for somebody."""
 _NO_STEP = frozenset({KnownVerb.EMOTE, KnownVerb.WALK, KnownVerb.DONE, KnownVerb.CANCEL})
 """Verbs after which a plan does not go on by itself: they are no step, have ended it, or it goes on
 when the agent arrives. After ``wait`` it never does."""
@@ -24,7 +33,10 @@ def follow_plan(turn: Turn, plans: Plans, agent: Body | None) -> None:
     plan = due or plans.begun
     if plan is None:
         return
-    why = f"you did this for it: {turn.done}"
+    if due is None and plans.waits.get(plan.number) and turn.verbs <= _TALK:
+        return  # it waits for somebody else
+    plans.wait(plan, turn.waits_for if due is not None else "")
+    why = "it goes on"  # what was done for it stands beside it
     asked = _asked_by(turn, agent) if agent is not None else None
     if asked is not None:
         plans.go_on_after_answer(plan, why, asked)

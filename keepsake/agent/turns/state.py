@@ -100,9 +100,9 @@ class Turn:
         return self.last.verbs if self.last is not None else frozenset()
 
     @property
-    def done(self) -> str:
-        """What the agent did in the last attempt, as it wrote it, in one line."""
-        return self.last.done if self.last is not None else ""
+    def waits_for(self) -> str:
+        """What the agent waits for after the last attempt: ``for Bob``; empty for nothing."""
+        return self.last.waits_for if self.last is not None else ""
 
     @property
     def spoken_to(self) -> frozenset[PersonId]:

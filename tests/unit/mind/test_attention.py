@@ -133,6 +133,21 @@ def test_who_has_asked_something_is_answered_before_a_newcomer_is_greeted():
     assert due(attention, 120.0) == comes
 
 
+def test_words_whose_answer_was_interrupted_are_answered_after_the_interruption():
+    attention = new_attention(cooldown=0.0)
+    asked = Impulse(ImpulseKind.NAMED, False, "Nell")
+    attention.set_present(["Nell", "Ann"], player_near=True, now=0.0)
+    attention.notice(asked, 0.0)
+    attention.begin(due(attention, 60.0))
+    assert attention.notice(player(), 60.0), "a player waits meanwhile"
+    attention.put_back(60.0)
+    attention.ended(60.0)
+    assert due(attention, 70.0) == player()
+    attention.begin(player())
+    attention.ended(75.0, spoke=True)
+    assert due(attention, 90.0) == asked
+
+
 def test_a_thought_about_what_others_do_gives_way_to_words_to_the_agent():
     attention = new_attention(cooldown=0.0)
     attention.set_present({"Oswin", "Ruan"}, player_near=False, now=0.0)

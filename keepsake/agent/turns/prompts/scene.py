@@ -9,7 +9,7 @@ from datetime import datetime
 from keepsake.agent.attention import ImpulseKind
 from keepsake.agent.memory.present import present_talk
 from keepsake.agent.memory.tools import MemoryTools
-from keepsake.agent.plans import lines_of
+from keepsake.agent.plans import done_for, line_of, lines_of
 from keepsake.agent.surroundings import (
     Body,
     detail_named,
@@ -173,9 +173,9 @@ def _with_plans(
         may.may_hear([plan.since])
     return replace(
         scene,
-        plans=lines_of(shown, window),
+        plans=lines_of(shown, plans.waits),
         missed=lines_of(missed),
-        due=f"{lines_of([due], window)[0]} ({impulse.why})" if due is not None else "",
+        due=f"{line_of(due, done_for(due, window))} ({impulse.why})" if due is not None else "",
     )
 
 
