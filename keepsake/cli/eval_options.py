@@ -11,7 +11,7 @@ Source = Annotated[
     str,
     typer.Argument(
         help="probes (generated transcripts), or a file in a format of docs/evaluation.md "
-        "(LoCoMo …), or a folder of such files."
+        "(LoCoMo, BEAM …), or a folder of such files."
     ),
 ]
 Life = Annotated[
@@ -26,7 +26,7 @@ MemorySettings = Annotated[
     typer.Option("--set", help="A setting: key=value for all, or memory.key=value; repeatable."),
 ]
 QuestionLimit = Annotated[
-    int, typer.Option(min=0, help="The most questions to ask, evenly spread; 0: all.")
+    int, typer.Option(min=0, help="Ask a random sample of so many questions, by --seed; 0: all.")
 ]
 AnswerProfile = Annotated[
     str, typer.Option(help="A profile of llm.md that answers; default: no answers.")

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
 import shlex
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -23,15 +25,20 @@ from keepsake.lab.report import (
     DELAYS,
     MeasuredKind,
     SourceResults,
+    compared_by,
     estimate_kinds,
     figure,
+    measured,
+    power,
     results_by_source,
+    unmarked,
     write_parquet,
     write_report,
 )
 from keepsake.lab.sweep import (
     CellRecord,
     Probes,
+    SweepPlan,
     TrialCell,
     TrialSource,
     read_plan,
@@ -66,19 +73,25 @@ def evaluate(
     """
     asked = bool(cells[0].profile)
     probes = cells[0].source.probes is not None
-    found = run_cells(cells, evidence=not (asked or probes))
+    found = run_cells(cells)
     if json_file is not None:
         text = json.dumps(results_json(found), indent=1, ensure_ascii=False)
         with refusing(f"{json_file} could not be written", "Name another file with --json"):
             json_file.write_text(f"{text}\n", encoding="utf-8")
     name = cells[0].source.name
-    results = SourceResults(name, {cell.name: each for cell, each in found.items()})
+    chosen = {cell.name: each for cell, each in found.items()}
+    if not (asked or probes):  # what cannot be measured is named below the table
+        chosen = {arm: measured(rows) for arm, rows in chosen.items()}
+    results = SourceResults(name, chosen)
     if probes:
         out.print(name, style="bold", markup=False)
         for measure in results.timed:
             show_over_time(results, measure)
     measures = PROBED if probes else ANSWERS if asked else RETRIEVAL
     print_wide(as_table(results, measures, kinds=kinds or not probes))
+    lacking = unmarked(next(iter(found.values())))
+    if lacking:
+        out.print(f"{lacking}.", markup=False)
     if agree is not None:
         every = [{**row, "memory": cell.name} for cell, rows in found.items() for row in rows]
         judged = [row for row in every if row.get(JUDGED) is not None]
@@ -138,6 +151,7 @@ def run_sweep(plan: Path, folder: Path, jobs: int | None, *, ray: bool) -> bool:
         protocol.load_memory_class(memory)  # fails early if the memory does not exist
     with refusing(f"{folder} could not be created", "Name another folder with --out"):
         folder.mkdir(parents=True, exist_ok=True)
+    show_power(found)
     with items_bar(found.name, len(found.cells)) as bar:
 
         def done(record: CellRecord) -> None:
@@ -152,12 +166,28 @@ def run_sweep(plan: Path, folder: Path, jobs: int | None, *, ray: bool) -> bool:
     report = folder / "report.html"
     command = ["keepsake", "sweep", str(plan), "--out", str(folder), *(["--ray"] * ray)]
     write_parquet(records, table)
-    sources = results_by_source(records)
+    sources = results_by_source(records, found.compare)
     write_report(found, records, sources, shlex.join(command), report)
     for results in sources:
         show_results(results)
     out.print(f"{table}\n{report}", markup=False)
     return not any(record.problem for record in records)
+
+
+def show_power(plan: SweepPlan) -> None:
+    """Print for each source what the plan's comparisons can show, before they are made."""
+    arms: dict[TrialSource, set[str]] = {}
+    for cell in plan.cells:
+        arms.setdefault(cell.source, set()).add(cell.arm)
+    for source, names in arms.items():
+        pairs = math.comb(len(names), 2)
+        if not pairs:
+            continue
+        with suppress(KeepsakeError):  # the cells report it
+            trials = source.trials(plan.cells[0].seed)
+            clusters = {each.about or trial.name for trial in trials for each in trial.questions}
+            told = power(len(clusters), pairs * len(compared_by(plan, source)))
+            out.print(f"{source.name}: {told}.", markup=False)
 
 
 def cells_of(source: TrialSource, memories: Names, settings: Names, **same: Any) -> list[TrialCell]:
@@ -182,13 +212,13 @@ def cells_of(source: TrialSource, memories: Names, settings: Names, **same: Any)
     ]
 
 
-def run_cells(cells: Sequence[TrialCell], *, evidence: bool = False) -> Found:
-    """Run the cells and return their rows; with ``evidence`` only rows that have evidence, if any.
+def run_cells(cells: Sequence[TrialCell]) -> Found:
+    """Run the cells and return their rows.
 
     A failed memory is reported on standard error and left out. KeepsakeError: all memories failed.
     """
     first = cells[0]  # the others have the same trials
-    trials = limit_questions(first.source.trials(first.seed), first.questions)
+    trials = limit_questions(first.source.trials(first.seed), first.questions, first.seed)
     count = sum(len(trial.questions) for trial in trials) * len(cells)
     found: dict[TrialCell, list[Row]] = {}
     with items_bar("reading", count) as shown:
@@ -197,8 +227,7 @@ def run_cells(cells: Sequence[TrialCell], *, evidence: bool = False) -> Found:
             if record.problem:
                 err.print(f"{cell.name}: {record.problem}", markup=False)
             else:
-                marked = [row for row in record.rows if row["evidence"]] if evidence else []
-                found[cell] = marked or record.rows
+                found[cell] = record.rows
     if not found:
         raise KeepsakeError("No memory was evaluated")
     return found

@@ -2,8 +2,8 @@
 
 LoCoMo: Maharana et al., ACL 2024, arXiv:2402.17753. REALTALK: Lee et al., 2025, arXiv:2502.13270,
 in LoCoMo's format. LongMemEval: Wu et al., ICLR 2025, arXiv:2410.10813, three files of one format.
-``docs/evaluation.md`` describes our own format. An agent's archive can be read as a trial, too.
-Other formats are converted to our own, which is then validated.
+BEAM: :mod:`keepsake.lab.beam`. ``docs/evaluation.md`` describes our own format. An agent's archive
+can be read as a trial, too. Other formats are converted to our own, which is then validated.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from keepsake.archive.privacy import NO_PRIVATE_WORDS, Audience
 from keepsake.archive.records import Memory
 from keepsake.errors import KeepsakeError, refusing
 from keepsake.happening import ME, KnownVerb, Manner, Person, Speech
+from keepsake.lab import beam
 from keepsake.lab.conversation import NO_TIME, ConversationTurn, first_error, parse_time, times_of
 from keepsake.paths import places
 
@@ -37,8 +38,9 @@ ADVERSARIAL = "adversarial"
 LOCOMO = {1: "multi-hop", 2: "temporal", 3: OPEN, 4: "single-hop", 5: ADVERSARIAL}
 """LoCoMo's question categories. An adversarial question has no answer in the conversation."""
 SESSION = re.compile(r"session_(\d+)")
-_IDS = re.compile(r"D(\d+):0*(\d+)(?:\s*-\s*(?:D\1:)?0*(\d+))?")
-"""An id of evidence, or a range of ids. Some ids have a superfluous zero, blank or full stop."""
+_IDS = re.compile(r"D\s*:?\s*(\d+)\s*[:;]\s*0*(\d+)(?:\s*-\s*(?:D\1:)?0*(\d+))?")
+"""An id of evidence, or a range of ids. Some ids have a superfluous zero, blank, colon or full
+stop, or a semicolon in place of the colon."""
 _CORRECT = "Correct it; docs/evaluation.md has the formats"
 
 
@@ -62,6 +64,7 @@ class TrialQuestion:
     # the question's template; empty for its conversation. Figures of one cluster are dependent
     about: str = ""
     answerable: bool = True  # whether the transcript has the answer; else "unknown" is right
+    lost: tuple[str, ...] = ()  # evidence that the file names and the transcript does not have
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +77,15 @@ class Trial:
     questions: tuple[TrialQuestion, ...] = ()
     load: int = 0  # memories a day beside the facts; 0 if it was not planned
     sessions: tuple[str, ...] = ()  # the session of each memory; empty for one session per day
+    # who talks, by identities that hold in all trials of a source; empty if they are its own.
+    # Trials that share a person depend on each other
+    people: frozenset[str] = frozenset()
 
 
 _KNOWN = (
     'Known formats: LoCoMo and REALTALK ("session_1" …, and "qa"), LongMemEval '
-    '("haystack_sessions") and {"turns": …, "questions": …}; docs/evaluation.md has the formats'
+    '("haystack_sessions"), BEAM (folders with "chat.json") and {"turns": …, "questions": …}; '
+    "docs/evaluation.md has the formats"
 )
 
 
@@ -89,7 +96,15 @@ def read_trials(path: Path) -> list[Trial]:
         KeepsakeError: It cannot be read. The message names the file, the item and the cure.
     """
     if path.is_dir() and not (path / "archive").is_dir():
-        return [trial for file in sorted(path.glob("*.json")) for trial in read_trials(file)]
+        files = sorted(path.glob("*.json"))
+        chats = sorted({*path.glob(beam.CHAT), *path.glob(f"*/{beam.CHAT}")}, key=_by_number)
+        if not (files or chats):
+            what = f"{path} has no .json file and no folder with a {beam.CHAT}"
+            raise KeepsakeError(what, _KNOWN)
+        found = [_beam(file.parent) for file in chats]
+        if (path / beam.CHAT) not in chats:  # else the files are those of one chat
+            found += [trial for file in files for trial in read_trials(file)]
+        return grouped(found)
     with refusing(f"{path} cannot be read", _KNOWN, ValueError, RecursionError):
         is_archive = path.is_dir() or str(path).startswith(VAULT)
         data = {"life": str(path)} if is_archive else json.loads(path.read_text("utf-8-sig"))
@@ -100,7 +115,48 @@ def read_trials(path: Path) -> list[Trial]:
         found = [_trial(data, path.name, path.stem)]
     if not any(trial.questions for trial in found):
         raise KeepsakeError(f"{path} has no questions", _KNOWN)
-    return found
+    return grouped(found)
+
+
+def _by_number(path: Path) -> tuple[int, str]:
+    """Return a key that sorts the folder 2 before the folder 10."""
+    name = path.parent.name
+    return int(name) if name.isdecimal() else 0, name
+
+
+def _beam(folder: Path) -> Trial:
+    """Return a chat of BEAM."""
+    with refusing(f"{folder} cannot be read", _KNOWN, ValueError, KeyError, TypeError):
+        data = beam.beam(folder)
+    return _trial(data, f"{folder.name}/{beam.CHAT}", folder.name)
+
+
+def grouped(trials: Sequence[Trial]) -> list[Trial]:
+    """Return the trials with one cluster for each group of people that talk with each other.
+
+    Two trials are of one group if they share a person, or if a chain of such trials joins them. In
+    REALTALK ten chats are three groups.
+    """
+    groups = list[set[str]]()
+    for trial in trials:
+        group = {*trial.people}
+        joined = [each for each in groups if not each.isdisjoint(group)]
+        groups = [each for each in groups if each.isdisjoint(group)]
+        if group:
+            groups.append(group.union(*joined))
+    names = {person: ", ".join(sorted(group)) for group in groups for person in group}
+    return [
+        replace(
+            trial,
+            questions=tuple(
+                replace(each, about=each.about or names[min(trial.people)])
+                for each in trial.questions
+            ),
+        )
+        if trial.people
+        else trial
+        for trial in trials
+    ]
 
 
 def _trial(data: Any, where: str, name: str) -> Trial:
@@ -139,6 +195,7 @@ class _AnnotatedQuestion(_AnnotatedModel):
     answer: _TextList = []
     stale: _TextList = []
     evidence: _TextList = []
+    lost: _TextList = []
     answerable: bool = True
     asker: str = ""
     kept_from: _TextList = []
@@ -165,6 +222,7 @@ class _AnnotatedQuestion(_AnnotatedModel):
             delay=delay,
             # The agent cannot know what it did not hear.
             answerable=self.answerable and bool(evidence or not self.evidence),
+            lost=tuple(self.lost),
         )
 
 
@@ -176,6 +234,7 @@ class _AnnotatedTranscript(_AnnotatedModel):
     life: str = ""  # instead of turns: ``vault:NAME``, or the agent's folder
     agent: str = ""  # whose memories they are; it gets only the turns that it hears
     questions: list[_AnnotatedQuestion] = []  # empty for an archive: the questions asked in it
+    people: _TextList = []  # see :attr:`Trial.people`
 
     @model_validator(mode="after")
     def _check_turns(self) -> Self:
@@ -212,7 +271,8 @@ class _AnnotatedTranscript(_AnnotatedModel):
         if self.life and not questions:
             questions = list(_archived_questions(memories))
         sessions = tuple(talks) if len(talks) == len(memories) else ()
-        return Trial(name, agent, memories, tuple(questions), sessions=sessions)
+        people = frozenset(self.people)
+        return Trial(name, agent, memories, tuple(questions), sessions=sessions, people=people)
 
     def _is_heard(self, turn: ConversationTurn) -> bool:
         return not (self.agent and turn.hears) or self.agent in (turn.speaker, *turn.hears)
@@ -320,21 +380,27 @@ def _locomo(data: Mapping[str, Any]) -> Mapping[str, Any]:
             own |= {"speaker": turn["speaker"], "time": talk[f"{name}_date_time"], "text": said}
             turns.append(own)
     known = {turn["id"] for turn in turns}
+    # REALTALK's people are real, and talk with two others each; LoCoMo's are made up for one talk.
+    people = [] if "conversation" in data else sorted({turn["speaker"] for turn in turns})
     for asked in data["qa"]:
         kind = LOCOMO.get(asked.get("category"), "other")
         answer = asked.get("answer")
         if kind == OPEN:  # LoCoMo's script also drops the reason after the semicolon
             answer = str(answer).partition(";")[0].strip()
-        evidence = (one for each in asked.get("evidence") or () for one in _ids(str(each)))
+        named = [str(each) for each in asked.get("evidence") or ()]
+        evidence = [one for each in named for one in _ids(each)]
+        unread = [each for each in named if each.strip() and not any(_ids(each))]
         question = {
             "text": asked["question"],
             "kind": kind,
             "answer": None if kind == ADVERSARIAL else answer,
             "evidence": [one for one in evidence if one in known],
+            "lost": [*unread, *(one for one in evidence if one not in known)],
             "answerable": kind != ADVERSARIAL,
         }
         questions.append(question)
-    return {"name": data.get("sample_id") or "", "turns": turns, "questions": questions}
+    name = data.get("sample_id") or ""
+    return {"name": name, "turns": turns, "questions": questions, "people": people}
 
 
 def _ids(written: str) -> Iterator[str]:

@@ -11,6 +11,7 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from pathlib import Path
+from random import Random
 from typing import Any
 
 from keepsake.archive.privacy import NO_PRIVATE_WORDS, Audience
@@ -83,15 +84,39 @@ class QuestionResult:
     before_others: Sequence[str] = ()  # lines shown when the audience includes ``kept_from``
 
 
-def limit_questions(trials: Sequence[Trial], limit: int) -> list[Trial]:
-    """Return the trials with ``limit`` questions in total, spread evenly; 0 for no limit."""
+def limit_questions(trials: Sequence[Trial], limit: int, seed: int = 1) -> list[Trial]:
+    """Return the trials with a random sample of ``limit`` questions in total; 0 for no limit.
+
+    Each kind of question has the share that it has of all, and at least one question if there are
+    not more kinds than ``limit``. The same seed gives the same sample.
+    """
     asked = [(number, each) for number, trial in enumerate(trials) for each in trial.questions]
-    if limit and len(asked) > limit:
-        asked = [asked[place * len(asked) // limit] for place in range(limit)]
+    if not limit or len(asked) <= limit:
+        return [trial for trial in trials if trial.questions]
+    by_kind: dict[str, list[int]] = {}
+    for place, (_, each) in enumerate(asked):
+        by_kind.setdefault(each.kind, []).append(place)
+    sizes = _shares({kind: len(places) for kind, places in by_kind.items()}, limit)
+    random = Random(seed)
+    chosen = {place for kind in by_kind for place in random.sample(by_kind[kind], sizes[kind])}
     questions: dict[int, list[TrialQuestion]] = {}
-    for number, each in asked:
+    for place in sorted(chosen):
+        number, each = asked[place]
         questions.setdefault(number, []).append(each)
     return [replace(trials[number], questions=tuple(own)) for number, own in questions.items()]
+
+
+def _shares(sizes: Mapping[str, int], total: int) -> dict[str, int]:
+    """Return how many of ``total`` each kind gets, in proportion; the largest remainders first."""
+    whole = sum(sizes.values())
+    least = 1 if len(sizes) <= total else 0
+    shares = {kind: max(least, size * total // whole) for kind, size in sizes.items()}
+    by_remainder = sorted(sizes, key=lambda kind: shares[kind] - sizes[kind] * total / whole)
+    for kind in by_remainder[: max(0, total - sum(shares.values()))]:
+        shares[kind] += 1
+    while sum(shares.values()) > total:  # some rare kinds got their one question
+        shares[max(shares, key=shares.__getitem__)] -= 1
+    return shares
 
 
 def evaluate(
@@ -231,6 +256,7 @@ def recall_row(trial: Trial, result: QuestionResult) -> Row:
         "delay_hours": question.delay.total_seconds() / 3600 if question.delay else None,
         "load": trial.load or None,
         "evidence": len(question.evidence),
+        "lost": ", ".join(question.lost),
         # ranks of the evidence among the recalled memories, from 1; evidence not found has none
         "ranks": [place for place, each in enumerate(ranked, 1) if each in question.evidence],
         "recalled_lines": len(lines),

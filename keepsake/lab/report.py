@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 import platform
 import statistics
 import subprocess
@@ -30,12 +31,14 @@ from keepsake.lab.evaluate import Row
 from keepsake.lab.intervals import (
     LEVEL,
     MIN_CLUSTERS,
-    PAIR_ROUNDS,
-    ROUNDS,
     Estimate,
     difference,
     estimate,
     holm,
+    least_p,
+    mean_of,
+    most_tests,
+    smallest_shown,
 )
 from keepsake.lab.measures import (
     ALL_HIT,
@@ -63,6 +66,8 @@ OVER_TIME = (IN_CONTEXT, IN_REACH, ALL_HIT[10], RIGHT)
 """The measures shown over time: the prompt alone, with recall, a ranking, a model's answers."""
 DELAYS = {1.0: "an hour", 24.0: "a day", 168.0: "a week"}
 """The names of the probes' delays, by hours."""
+MOST_NAMED = 40
+"""The most questions without evidence that are named one by one."""
 type Question = tuple[str, str]
 """The key of a question, the same for every memory: its trial, and its id in that trial."""
 
@@ -103,7 +108,8 @@ def estimates_of(rows: Sequence[Row], wanted: Iterable[str] = NAMES) -> dict[str
     for measure in wanted:
         if figures := by_question(rows, measure):
             about = [groups[question] for question in figures]
-            found[measure] = estimate([*figures.values()], about)
+            of = estimate if measure in MEASURES else mean_of
+            found[measure] = of([*figures.values()], about)
     return found
 
 
@@ -139,11 +145,17 @@ class ArmPair:
     found: Estimate  # the first minus the second
     p: float
     corrected: float  # p after Holm's correction over all pairs of the source
+    smallest: float  # the smallest difference that could be shown; infinite if none could be
 
     @property
     def name(self) -> str:
         """Both arms, as a difference."""
         return f"{self.first} − {self.second}"
+
+    @property
+    def can_show(self) -> bool:
+        """Whether any difference could be shown."""
+        return math.isfinite(self.smallest)
 
     @property
     def significant(self) -> bool:
@@ -156,22 +168,27 @@ class SourceResults:
 
     Args:
         rows: The rows of each arm, of all seeds.
+        compare: The measures that arms are compared by; empty for the headlines.
 
     Attributes:
         arms: The result of :func:`estimate_kinds` for each arm, in the order of the plan.
         measures: The measures and costs that some arm has.
-        headlines: The measures among them that arms are compared by.
+        headlines: The measures among them that are shown first.
+        compared: The measures among them that arms are compared by.
         loads: The loads of the questions that have a delay.
         timed: The measures that are shown over time; empty if no question has a planned delay.
     """
 
-    def __init__(self, name: str, rows: Mapping[str, Sequence[Row]]) -> None:
+    def __init__(
+        self, name: str, rows: Mapping[str, Sequence[Row]], compare: Sequence[str] = ()
+    ) -> None:
         self.name = name
         self._rows = rows
         self.arms = {arm: estimate_kinds(own) for arm, own in rows.items()}
         known = {m for kinds in self.arms.values() for kind in kinds for m in kind.estimates}
         self.measures = [each for each in NAMES if each in known]
         self.headlines = [each for each in HEADLINES if each in known]
+        self.compared = [each for each in compare or HEADLINES if each in known]
         every = itertools.chain.from_iterable(rows.values())
         self.loads = sorted({row["load"] for row in every if row["delay_hours"]})
         self.timed = [each for each in OVER_TIME if self.loads and each in known]
@@ -239,6 +256,18 @@ class SourceResults:
             for kind in names
         ]
 
+    @property
+    def unmarked(self) -> str:
+        """Which questions are not measured because their evidence is not in the transcript."""
+        return unmarked(next(iter(self._rows.values())))
+
+    @property
+    def power(self) -> str:
+        """What the comparisons can show at all; known before they are made."""
+        groups = clusters_of(itertools.chain.from_iterable(self._rows.values()))
+        tests = len(self.compared) * math.comb(len(self.arms), 2)
+        return power(len(set(groups.values())), tests) if tests else ""
+
     @cached_property
     def pairs(self) -> list[ArmPair]:
         """All pairs of arms by each measure that both have. Holm's correction covers all of them.
@@ -246,11 +275,9 @@ class SourceResults:
         Pairs with fewer than :data:`MIN_CLUSTERS` shared clusters are left out: p would be > 0.05.
         """
         groups = clusters_of(itertools.chain.from_iterable(self._rows.values()))
-        figures = {(m, a): by_question(self._rows[a], m) for m in self.headlines for a in self.arms}
+        figures = {(m, a): by_question(self._rows[a], m) for m in self.compared for a in self.arms}
         found = []
-        for measure, arms in itertools.product(
-            self.headlines, itertools.combinations(self.arms, 2)
-        ):
+        for measure, arms in itertools.product(self.compared, itertools.combinations(self.arms, 2)):
             one, other = (figures[measure, arm] for arm in arms)
             shared = sorted(one.keys() & other.keys())
             if len({groups[key] for key in shared}) >= MIN_CLUSTERS:
@@ -258,17 +285,89 @@ class SourceResults:
                 differs = difference(first, second, [groups[key] for key in shared])
                 found.append((measure, *arms, *differs))
         corrected = holm([p for *_, p in found])
-        return [ArmPair(*each, by) for each, by in zip(found, corrected, strict=True)]
+        return [
+            ArmPair(*each, by, smallest_shown(each[-2], len(found)))
+            for each, by in zip(found, corrected, strict=True)
+        ]
 
 
-def results_by_source(records: Sequence[CellRecord]) -> list[SourceResults]:
-    """Return each source with its arms, in the order of the plan, without the failed cells."""
+def results_by_source(
+    records: Sequence[CellRecord], compare: Sequence[str] = ()
+) -> list[SourceResults]:
+    """Return each source with its arms, in the order of the plan, without the failed cells.
+
+    ``compare``: The measures that arms are compared by; empty for the headlines.
+    """
     rows: dict[TrialSource, dict[str, list[Row]]] = {}
     for record in records:
         if record.rows:
             arms = rows.setdefault(record.cell.source, {})
             arms.setdefault(record.cell.arm, []).extend(record.rows)
-    return [SourceResults(source.name, arms) for source, arms in rows.items()]
+    return [SourceResults(source.name, arms, compare) for source, arms in rows.items()]
+
+
+def compared_by(plan: SweepPlan, source: TrialSource) -> Sequence[str]:
+    """Return the measures by which a plan compares memories on a source, before it is run."""
+    if plan.compare:
+        return plan.compare
+    cells = [cell for cell in plan.cells if cell.source == source]
+    having = {
+        RIGHT: any(cell.profile for cell in cells),
+        F1: any(cell.profile for cell in cells),
+        JUDGED: any(cell.judge for cell in cells),
+        KEPT: source.probes is not None,
+    }
+    return [each for each in HEADLINES if having.get(each, True)]
+
+
+def measured(rows: Sequence[Row]) -> Sequence[Row]:
+    """Return the rows of questions that have evidence; all rows if none has."""
+    return [row for row in rows if row["evidence"]] or rows
+
+
+def unmarked(rows: Iterable[Row]) -> str:
+    """Return which questions have an answer but no evidence, as a sentence; empty for none.
+
+    Whether their evidence is found cannot be measured, so no figure of retrieval has them.
+    """
+    every = {(row["trial"], row["question"]): row for row in rows}
+    known = [each for each in every.values() if each["answerable"]]
+    lost = [each for each in known if not each["evidence"]]
+    if not lost or len(lost) == len(known):  # without any evidence nothing of it was measured
+        return ""
+    named = ", ".join(_named(each) for each in lost[:MOST_NAMED])
+    more = f" and {len(lost) - MOST_NAMED} more" if len(lost) > MOST_NAMED else ""
+    return (
+        f"{len(lost)} of {len(known)} questions name no evidence that the transcript has, and are "
+        f"in no figure of retrieval: {named}{more}"
+    )
+
+
+def _named(row: Row) -> str:
+    """Return a question's trial and id, with the evidence that it names in vain."""
+    written = f" ({row['lost']})" if row["lost"] else ""
+    return f"{row['trial']} {row['question']}{written}"
+
+
+def power(clusters: int, tests: int) -> str:
+    """Return what a number of comparisons can show with this number of clusters, as a sentence."""
+    if clusters < MIN_CLUSTERS:
+        return (
+            f"{clusters} clusters are too few for an interval or a comparison; {MIN_CLUSTERS} are "
+            "needed"
+        )
+    least = least_p(clusters)
+    told = (
+        f"{clusters} clusters, {tests} comparisons: p is at least {least:.2g}, after Holm's "
+        f"correction {min(1.0, tests * least):.2g} for the clearest"
+    )
+    most = most_tests(clusters)
+    if tests <= most:
+        return told
+    return (
+        f"{told}. No difference can be shown, however large: compare at most {most}, chosen before "
+        "the run (`compare` and `memories` of the plan)"
+    )
 
 
 # -- the page and the table
@@ -307,8 +406,6 @@ def write_report(
         sources=sources,
         versions={name: number for name, number in _versions().items() if number},
         times=DELAYS,
-        rounds=ROUNDS,
-        pair_rounds=PAIR_ROUNDS,
         min_clusters=MIN_CLUSTERS,
     )
     with refusing(f"{path} could not be written", "Free some disk space"):

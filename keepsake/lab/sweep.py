@@ -21,13 +21,22 @@ from pathlib import Path
 from typing import Annotated, Any, Self
 
 import yaml
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 
 from keepsake.errors import KeepsakeError, refusing
 from keepsake.lab.answers import CONTEXT, answering_model, judge_prompts
 from keepsake.lab.benchmarks import VAULT, Trial, read_trials
 from keepsake.lab.conversation import first_error
 from keepsake.lab.evaluate import MOST_RECALLED, Evaluation, Row, evaluate, limit_questions
+from keepsake.lab.measures import MEASURES
 from keepsake.lab.probes import LOADS, probe_trials
 from keepsake.logs import Subsystem, get_logger
 from keepsake.models.embedders import named_embedder
@@ -110,7 +119,7 @@ class _Shared(_PlanModel):
     parallel: Annotated[int, Field(strict=True, ge=1, le=64)] = 1  # answers requested at once
     # dollars per million tokens, input and output
     prices: tuple[float, float] = (0.0, 0.0)
-    questions: _Count = 0  # the most questions in total; 0 for all
+    questions: _Count = 0  # the size of a random sample of questions; 0 for all
     budget: _Count = 0  # tokens of memory lines in a prompt; 0 for what the profile has room for
     recalled: _Count = 0  # the most lines recalled for a question; 0 for 100
 
@@ -122,6 +131,16 @@ class _PlanFile(_Shared):
     set: _Axes = {}
     seeds: _OneOrMore[_Count] = (1,)
     profiles: _OneOrMore[str] = (NONE,)
+    # the measures that memories are compared by, chosen before the run; empty for the headlines
+    compare: tuple[str, ...] = ()
+
+    @field_validator("compare")
+    @classmethod
+    def _check_measures(cls, named: tuple[str, ...]) -> tuple[str, ...]:
+        unknown = [name for name in named if name not in MEASURES]
+        if unknown:
+            raise ValueError(f"there is no measure {unknown[0]}; there are {', '.join(MEASURES)}")
+        return named
 
 
 class TrialCell(_Shared):
@@ -157,6 +176,7 @@ class SweepPlan:
     name: str  # its title in the report
     text: str  # the file's text, unchanged
     cells: tuple[TrialCell, ...]  # in the order of the plan, without duplicates
+    compare: tuple[str, ...] = ()  # the measures that memories are compared by; empty for the usual
 
 
 def read_plan(path: Path) -> SweepPlan:
@@ -182,7 +202,7 @@ def read_plan(path: Path) -> SweepPlan:
                 raise KeepsakeError(what, "Relative paths start at the plan's folder")
         sources.append(source.model_copy(update={"file": file}))
     cells = tuple(dict.fromkeys(_cells(found, sources)))
-    return SweepPlan(found.name or path.stem, text, cells)
+    return SweepPlan(found.name or path.stem, text, cells, found.compare)
 
 
 def _cells(plan: _PlanFile, sources: Sequence[TrialSource]) -> Iterator[TrialCell]:
@@ -297,7 +317,7 @@ def run_cell(
     problem = ""
     rows = list[Row]()
     try:
-        chosen = limit_questions(trials or cell.source.trials(cell.seed), cell.questions)
+        chosen = limit_questions(trials or cell.source.trials(cell.seed), cell.questions, cell.seed)
         names = {cell.profile, cell.judge, cell.writer} - {""}
         models = {name: answering_model(here, name, cell.seed) for name in names}
         answerer = models.get(cell.profile)

@@ -1,4 +1,4 @@
-"""Probes, the scores of answers and rankings, and the intervals of means."""
+"""Probes, and the scores of answers and rankings."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ import yaml
 
 from keepsake.lab.benchmarks import TrialQuestion
 from keepsake.lab.evaluate import Evaluation, evaluate
-from keepsake.lab.intervals import estimate
+from keepsake.lab.intervals import mean_of
 from keepsake.lab.measures import RANKING_MEASURES, occurs_in, ranking_scores, scores
 from keepsake.lab.memories.plain import FullContext
 from keepsake.lab.probes import probe_trials
-from keepsake.lab.report import DELAYS, SourceResults, by_question, clusters_of, figure
+from keepsake.lab.report import DELAYS, SourceResults, by_question, clusters_of
 from keepsake.memory.protocol import RecalledLine
 from keepsake.paths import REPOSITORY
 from tests.sentences import table
@@ -62,7 +62,7 @@ def test_other_wordings_change_no_curve_beyond_its_interval(memory):
             for rows in (one, other)
         )
         changes = [first[question] - second[question] for question in first]
-        found = estimate(changes, [clusters_of(one)[question] for question in first])
+        found = mean_of(changes, [clusters_of(one)[question] for question in first])
         assert found.clusters > 60
         assert found.low <= 0 <= found.high, (hours, found)
 
@@ -122,32 +122,3 @@ def test_the_full_context_has_its_own_budget_and_evidence_is_counted_in_equal_on
     pairs = SourceResults("no recall", {"full-context": whole, "bm25": words}).pairs
     assert pairs
     assert RANKING_MEASURES.isdisjoint(pair.measure for pair in pairs)
-
-
-# -- intervals
-
-
-def test_intervals_contain_the_true_mean_at_about_their_level():
-    chance = np.random.default_rng(1)
-    held = sum(
-        each.low <= 0.4 <= each.high
-        for each in (estimate((chance.random(60) < 0.4).astype(float)) for _ in range(300))
-    )
-    assert 0.90 <= held / 300 <= 0.99
-
-
-def test_clusters_are_drawn_whole_and_one_alone_has_no_interval():
-    values = [1.0] * 30 + [0.0] * 30
-    alone = estimate(values)
-    clustered = estimate(values, ["a"] * 30 + ["b"] * 30)
-    assert (clustered.low, clustered.high, clustered.clusters) == (0, 1, 2)
-    assert alone.high - alone.low < 0.3
-    assert figure(estimate(values, ["a"] * 60), "right") == "50.0 (1)"
-
-
-def test_equal_clusters_have_an_exact_interval_and_few_have_none():
-    every, none = (estimate([share] * 20, [*"abcdefghij"] * 2) for share in (1.0, 0.0))
-    assert (round(every.low, 3), every.high) == (0.692, 1)
-    assert (none.low, round(none.high, 3)) == (0, 0.308)
-    assert figure(every, "right") == "100.0 (69–100; 10)"
-    assert figure(estimate([1.0] * 10, [*"abcde"] * 2), "right") == "100.0 (5)"
