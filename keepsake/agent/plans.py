@@ -268,7 +268,10 @@ class Plans:
         because an answer has several sentences.
         """
         plan = self.begun
-        if plan is None or not self._awaited or self._awaited != person.id:
+        if plan is None:
+            return False
+        named = names(self.waits.get(plan.number, ""), person.name)
+        if not named and not (self._awaited and self._awaited == person.id):
             return False
         why = f"{person.name} has answered you"
         self._alarm.set(STEP_SECONDS, self._next_step, plan.number, why, person)
@@ -316,7 +319,9 @@ class Plans:
         if not self.enabled:
             return False
         now = self._services.clock.now()
-        if any(self._keeps_here(each, now) for each in self.book.current):
+        if any(
+            self._keeps_here(each, now) or self._is_due(each, now) for each in self.book.current
+        ):
             return True
         plan = self.begun
         if plan is None:

@@ -22,6 +22,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 
 from keepsake.archive.message_types import MessageType
+from keepsake.archive.privacy import is_redacted
 from keepsake.archive.records import Memory, MemoryKind, Tier
 from keepsake.archive.transcript import DAYTIMES, about_memory
 from keepsake.happening import ME, Pose, Speech
@@ -88,10 +89,15 @@ _QUOTED = re.compile(r'^(?P<who>[^"“”]{1,80}?)[,:]? ["“](?P<said>.+)["”]
 
 
 def numbered(memories: Iterable[Memory]) -> list[str]:
-    """Return memories as a model reads them, one line each."""
+    """Return memories as a model reads them, one line each.
+
+    A deed or gesture whose words are left out, because they are private, says nothing: no line.
+    """
     lines = []
     before = ""
     for memory in memories:
+        if is_redacted(memory) and not isinstance(memory.what, Speech):
+            continue
         here = memory.time.astimezone()
         when = f"[{short_day(here)}, {DAYTIMES[here.hour]}] "
         lines.append(f"{memory.number}. {'' if when == before else when}{in_second_person(memory)}")

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from keepsake.agent.memory.telling import Shown, told_in
+from keepsake.agent.memory.telling import Shown, calls, told_in
 from keepsake.agent.runtime import Runtime
 from keepsake.agent.surroundings import AgentRef, Body, identity_of, is_agent, name_of, people_near
 from keepsake.archive.log import Archive
@@ -152,6 +152,16 @@ class Books:
         known = self.journal.known
         return prompt_lines(known, budget, now, tokens, may, about=about, words=words)
 
+    def _told_by(self, known: Collection[str], words: str, name: str) -> str:
+        """Return what words tell the agent; empty if they tell nothing, or call somebody else.
+
+        Args:
+            known: The names of people, who may be called.
+            name: Who said it.
+        """
+        called = calls(words, (each for each in known if each != self._name))
+        return "" if called else told_in(words, (name, self._name))
+
     def people_lines(
         self,
         agent: Body,
@@ -170,6 +180,8 @@ class Books:
         hears = private.may_hear
         budget = max(PEOPLE_BUDGET, services.limits.prompt_tokens // SHARE)
         near = [(identity_of(each), each) for each in people_near(agent)]
+        known = {name for page in self.people.known.values() for name in page.names}
+        known.update(name_of(person, agent) for _, person in near)
         profile = str(agent.db.profile or "")
         how = PromptContext(
             services.clock.now(),
@@ -177,7 +189,7 @@ class Books:
             partial(hears, audience=audience),
             lambda numbers: not hears(numbers, audience=NO_PRIVATE_WORDS),
             first,
-            told=lambda words, name: told_in(words, (name, self._name)),
+            told=partial(self._told_by, known),
             is_said=lambda words, texts: Shown((*needs.texts, *texts)).says(words),
             nearest=needs.nearest,
             shown=needs.shown,

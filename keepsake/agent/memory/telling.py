@@ -16,6 +16,8 @@ from keepsake.language.perception import is_question, sentences, telling
 from keepsake.tasks.fallback import is_courtesy
 
 _COMES_AND_GOES = MOVES | {MessageType.LOGIN, MessageType.LOOK}
+_AFTER_CALL = frozenset(",!:;，、！")
+"""The marks after the name of somebody who is called, in any language's script."""
 _GOING = frozenset({KnownVerb.GO, KnownVerb.WALK, KnownVerb.FOLLOW})
 
 
@@ -51,6 +53,13 @@ def told_in(words: str, names: Iterable[str]) -> str:
     """
     known = tuple(names)
     return " ".join(each for each in sentences(words) if states(each, known))
+
+
+def calls(words: str, names: Iterable[str]) -> bool:
+    """Return whether words begin by calling one of these people: ``Mira, would you …``."""
+    begun = words.casefold()
+    rests = (begun.removeprefix(name.casefold()) for name in names if name)
+    return any(rest != begun and rest.lstrip()[:1] in _AFTER_CALL for rest in rests)
 
 
 def _only_asks(words: str) -> bool:

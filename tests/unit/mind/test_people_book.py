@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keepsake import files
-from keepsake.agent.memory.telling import Shown, told_in
+from keepsake.agent.memory.telling import Shown, calls, told_in
 from keepsake.archive.message_types import MessageType
 from keepsake.archive.records import Tier
 from keepsake.books import files as vault_files
@@ -235,6 +235,21 @@ def test_a_prompt_quotes_what_somebody_told_without_their_questions(tmp_path):
     assert "Nell" not in line
     assert "你" not in line
     assert line.count("؟") == 1, "the last words are a question"
+
+
+@pytest.mark.parametrize(
+    ("words", "called"),
+    [
+        ("Mira, would you go up and thank Bram?", True),
+        ("mira! Thank Bram.", True),
+        ("ミラ、ブラムに礼を言って。", True),
+        ("Mira would thank Bram.", False),
+        ("I told Mira, and she thanked Bram.", False),
+        ("Miranda, thank Bram.", False),
+    ],
+)
+def test_words_that_call_somebody_else_are_told_to_them(words, called):
+    assert calls(words, ["Mira", "ミラ"]) is called
 
 
 def test_of_what_somebody_told_that_is_shown_which_tells_most(tmp_path):

@@ -12,7 +12,7 @@ import yaml
 
 from keepsake.archive.privacy import redacted
 from keepsake.archive.records import Memory, MemoryKind, Tier
-from keepsake.happening import ME, Manner, Person, Speech
+from keepsake.happening import ME, Deed, Manner, Person, Pose, Speech
 from keepsake.language.tokens import estimate_tokens
 from keepsake.memory.summary_text import SummarySource, count_words, numbered
 from keepsake.memory.types import UNCHANGED
@@ -100,6 +100,14 @@ def test_a_whisper_is_shown_without_empty_quotation_marks():
         memory = Memory(1, START, speech)
         (line,) = numbered([redacted(memory)])
         assert line.endswith("whisper to Tom." if speaker is ME else "Tom whispers to you.")
+
+
+def test_a_private_gesture_or_deed_is_no_line_without_its_words():
+    tom = "Tom-1"
+    nods = Memory(1, START, Pose(actor=ME, gesture="nods", shown="emote nods"), witnesses=(tom,))
+    plan = Deed(actor=ME, verb="plan", objects=("leave",), shown="plan leave")
+    assert numbered([redacted(nods), redacted(Memory(2, START, plan, witnesses=(tom,)))]) == []
+    assert len(numbered([nods])) == 1
 
 
 def test_after_two_refusals_the_summary_is_made_without_a_model():
