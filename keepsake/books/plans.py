@@ -35,6 +35,8 @@ from keepsake.happening import Person
 from keepsake.language.perception import for_prompt, names, shorten
 from keepsake.language.when import When, read_when
 
+PLANS = "plans.md"
+"""The file of an agent's folder with its plans."""
 LONGEST_PLAN = 400
 """The most characters of what is meant to be done: an errand of four steps, or five, in words."""
 _LONGEST_TOLD = 80
@@ -386,7 +388,7 @@ class PlanBook(ListBook[Plan]):
             return "".join(lines)
 
         with self._changing:
-            self._store.change(self.path, make)
+            self.store.change(self.path, make)
             for each in adopted:
                 self._changed(each, "made", Author.BUILDER)
         return adopted
@@ -458,7 +460,7 @@ class PlanBook(ListBook[Plan]):
                 del lines[place]
             return "".join(lines)
 
-        self._store.change(self.path, make)
+        self.store.change(self.path, make)
         if not found:
             raise NoteRefused(f"There is no plan {shorten(plan.what, 60)!r} any more")
 
@@ -466,7 +468,7 @@ class PlanBook(ListBook[Plan]):
         self._record(plan.to_record(change, self._now()))
         if self._recorded is not None:
             self._recorded[plan.number] = plan.state
-        self._store.emit(MemoryOp.PLAN, by, n=plan.number, of=change, size=len(plan.what))
+        self.store.emit(MemoryOp.PLAN, by, n=plan.number, of=change, size=len(plan.what))
 
     def _plan_of(self, line: str) -> Plan | None:
         match = _LINE.match(line)

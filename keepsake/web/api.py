@@ -28,7 +28,7 @@ from keepsake.contrib.evennia.commands.why import source_of
 from keepsake.errors import KeepsakeError
 from keepsake.memory import history as archived
 from keepsake.memory.history import PastCompaction
-from keepsake.web import access, actions, history, pasts, searching, world
+from keepsake.web import access, actions, history, pasts, people_api, searching, world
 from keepsake.web.access import UNKNOWN_ADDRESS, BadRequest, NotFound, may_act, refused
 from keepsake.web.actions import AGENT_PATH
 from keepsake.web.fact_shapes import (
@@ -109,6 +109,7 @@ class _Api(NinjaAPI):
 
 api = _Api(title="Keepsake's agents", version="1", description=_ABOUT, docs_url=None)
 api.add_router("", actions.router)
+api.add_router("", people_api.router)
 
 
 def addresses() -> list[URLPattern]:

@@ -1,7 +1,7 @@
 /* An agent's books: a section for each kind of book. */
 
 import { act, actButton, actForm, field, get } from "./api.js";
-import { el, fill, time } from "./dom.js";
+import { el, fill, personLink, time } from "./dom.js";
 
 const PAGE = 30;
 /** Books whose pages are of a day, which is their title. */
@@ -45,7 +45,7 @@ export class Book {
     const when = at && !DATED.includes(this.of) ? el("small", {}, time(at)) : null;
     return el("li", { "data-row": true, tabindex: "-1" }, el("details", { open },
       el("summary", { "data-opens": true }, el("b", { dir: "auto" }, title), when, el("small", { dir: "auto" }, said)),
-      prose(text, hidden)));
+      this.of === "people" ? el("p", {}, personLink(title), el("small", {}, " across all agents")) : null, prose(text, hidden)));
   }
 }
 

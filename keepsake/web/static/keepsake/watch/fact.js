@@ -2,7 +2,7 @@
 
 import { act, actForm, field, get, mayAct } from "./api.js";
 import { AskAgain } from "./aside.js";
-import { announce, bindKeys, byId, count, el, fill, many, moment, rowKeys, time as timeOf, whyLink } from "./dom.js";
+import { announce, bindKeys, byId, count, el, fill, many, moment, personLink, rowKeys, time as timeOf, whyLink } from "./dom.js";
 import { Standing, Way } from "./kinds.js";
 import { WorldMap } from "./map.js";
 import { PastAgent, lastBefore } from "./past.js";
@@ -170,6 +170,11 @@ function who({ id, speaker }) {
   return id ? nameOf(id) : speaker || "the world";
 }
 
+/** Who said it, as a link to what all agents know of them. */
+function speaker(telling) {
+  return telling.id || telling.speaker ? personLink(who(telling), { id: telling.id }) : "the world";
+}
+
 function line(telling) {
   return `${telling.number}. ${who(telling)}: ${telling.text}`;
 }
@@ -179,7 +184,7 @@ function drawTellings() {
     id: `telling-${telling.number}`, "data-row": true, tabindex: "-1", "data-time": seconds(telling.time), class: kindOf(telling),
   },
   el("button", { type: "button", class: "number plain", "data-opens": true, on: { click: () => showTelling(telling.number) } }, String(telling.number)),
-  el("p", { class: "what" }, el("b", { dir: "auto" }, who(telling)), telling.private ? el("span", { class: "flag" }, "in private") : null,
+  el("p", { class: "what" }, el("b", {}, speaker(telling)), telling.private ? el("span", { class: "flag" }, "in private") : null,
     ": ", el("bdi", {}, telling.text)),
   el("p", {}, el("small", {}, timeOf(telling.time), telling.place ? ` · ${telling.place}` : "", basis(telling), why(telling))),
   el("p", { class: "hearings" }, telling.hearings.filter(({ way }) => way !== Way.SAID).map((each) => el("a", {
@@ -210,7 +215,7 @@ function knower(of) {
   const { n } = of.path.at(-1);
   return el("li", { id: `knower-${of.id}`, "data-row": true, tabindex: "-1", "data-time": seconds(of.path.at(-1).time), class: last.standing },
     el("p", {}, el("b", {}, el("a", { href: `/agents/${of.id}/`, "data-opens": true, dir: "auto" }, of.agent)), " ", STANDS[last.standing], "."),
-    el("p", {}, el("small", {}, `Since ${moment(of.path.at(-1).time)}`, of.source ? `, from ${of.source}` : "", " · ",
+    el("p", {}, el("small", {}, `Since ${moment(of.path.at(-1).time)}`, of.source ? [", from ", personLink(of.source)] : "", " · ",
       of.memories.slice(0, 5).map((each, i) => [i ? ", " : "", el("a", { href: `/agents/${of.id}/${LINK}${each}` }, `memory ${count(each)}`)]))),
     last.compaction ? el("p", {}, el("small", {}, el("a", { href: `/agents/${of.id}/#compactions` }, `compaction ${count(last.compaction)}`),
       last.standing === Standing.LOST ? " dropped it, " : " summarised it, ", moment(last.time))) : null,
