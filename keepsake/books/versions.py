@@ -7,7 +7,7 @@ is that of the file with the time of the edit: ``tom-12-20261101090000~20261129T
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from keepsake.files import replace_file
@@ -55,8 +55,7 @@ class Versions:
         before = self._paths(path)
         if before and before[-1].read_text("utf-8") == text:
             return
-        name = f"{path.stem}{STAMP}{now.astimezone(UTC):{_TIME}}{path.suffix}"
-        replace_file(self._folder / name, text)
+        replace_file(self._new(path, now), text)
         for old in self._paths(path)[:-MOST_VERSIONS]:
             old.unlink(missing_ok=True)
 
@@ -65,11 +64,18 @@ class Versions:
         return [
             Version(
                 id=each.stem.rpartition(STAMP)[2],
-                until=datetime.strptime(each.stem.rpartition(STAMP)[2], _TIME).replace(tzinfo=UTC),
+                until=_time_of(each),
                 text=each.read_text("utf-8"),
             )
             for each in reversed(self._paths(path))
         ]
+
+    def _new(self, path: Path, now: datetime) -> Path:
+        """Return a path that is free: a clock may stand still, or be set back."""
+        last = self._paths(path)[-1:]
+        if last:
+            now = max(now, _time_of(last[0]) + timedelta(microseconds=1))
+        return self._folder / f"{path.stem}{STAMP}{now.astimezone(UTC):{_TIME}}{path.suffix}"
 
     def _paths(self, path: Path) -> list[Path]:
         """Return the files of the versions, the oldest first."""
@@ -83,9 +89,13 @@ class Versions:
         )
 
 
+def _time_of(path: Path) -> datetime:
+    return datetime.strptime(path.stem.rpartition(STAMP)[2], _TIME).replace(tzinfo=UTC)
+
+
 def _is_stamp(path: Path) -> bool:
     try:
-        datetime.strptime(path.stem.rpartition(STAMP)[2], _TIME)  # noqa: DTZ007 - only its form
+        _time_of(path)
     except ValueError:
         return False
     return True

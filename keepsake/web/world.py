@@ -42,7 +42,7 @@ from keepsake.prompt.sections import TITLES
 from keepsake.web.access import NotFound
 from keepsake.web.fact_shapes import MapExit, MapRoom, MapView
 from keepsake.web.links import summary_with_links
-from keepsake.web.people import KnownAgent
+from keepsake.web.people.known import KnownAgent
 from keepsake.web.searching import Searched
 from keepsake.web.shapes import (
     AgentRow,
@@ -220,15 +220,7 @@ MOST_PLANS = 200
 def plans() -> list[PlanRow]:
     """Return the open plans of all agents: those with a time first, the next one first of all."""
     found = [
-        PlanRow(
-            id=agent.id,
-            agent=agent.key,
-            number=each.number,
-            line=each.line,
-            at=each.at,
-            begun=each.is_begun,
-            private=each.private is not None,
-        )
+        PlanRow.of(agent.id, agent.key, each)
         for agent in all_agents()
         if (mind := mind_by_number(agent.id)) is not None
         for each in mind.books.plans.current

@@ -27,9 +27,12 @@ async function start() {
     for (const name of ["a", "b"]) {
       fill(form.elements[name], agents.map((each) => el("option", { value: each.id }, each.name)));
     }
-    const [a, b] = [asked.get("a") ?? agents[0]?.id, asked.get("b")];
+    // Those who know most people have most to compare.
+    const knows = ({ id }) => people.filter(({ known_by: by }) => by.includes(id)).length;
+    const ids = [...agents].sort((x, y) => knows(y) - knows(x)).map(({ id }) => id);
+    const a = Number(asked.get("a") ?? ids[0]);
     form.elements.a.value = a;
-    form.elements.b.value = b ?? agents.find(({ id }) => id !== Number(a))?.id ?? a;
+    form.elements.b.value = asked.get("b") ?? ids.find((id) => id !== a) ?? a;
     offerPeople();
     form.elements.person.value = asked.get("person") ?? "";
     form.elements.q.value = asked.get("q") ?? "";
@@ -96,7 +99,7 @@ function memory(row, tiers, most) {
     [recent, longterm].map((summary) => (summary ? el("details", { open: true },
       el("summary", {}, TIERS[summary.tier], " ", el("small", {}, `memories ${count(summary.first)}–${count(summary.last)}`)),
       linked(prose(summary.text), row.id)) : null)),
-    recent || longterm ? null : el("p", { class: "dim" }, "It has everything word for word: nothing was summarised yet."));
+    recent || longterm ? null : el("p", { class: "dim" }, total ? "It has everything word for word: nothing was summarised yet." : "It remembers nothing yet."));
 }
 
 /** The links to memories of a summary lead to the agent's page. */

@@ -1,6 +1,6 @@
 /* What one agent knows of a person, as a card. */
 
-import { count, el, many, time, whereLink } from "./dom.js";
+import { count, el, time, whereLink } from "./dom.js";
 import { TIERS } from "./memories.js";
 
 /** The most lines of a card that are shown before the others are folded. */
@@ -18,7 +18,7 @@ export function personCard(known, name) {
     known.remarks ? el("p", { dir: "auto" }, known.remarks) : null,
     part("Promises", known.promises.map((each) => row(each.text, each.memory ? [each.memory] : [], each, known.id))),
     part("Plans", known.plans.map((each) => row(each.line, [], each, known.id))),
-    part("Said and done", [...known.lines].reverse().map((each) => row(
+    part("Said and done", byWeight(known.lines).map((each) => row(
       each.said ? `“${each.text}”` : `${name} ${each.text}`, each.numbers, each, known.id))),
     part("In its summaries and journal", known.mentions.map((each) => row(
       each.text, each.numbers, each, known.id, each.tier ? TIERS[each.tier].toLowerCase() : "journal"))));
@@ -37,7 +37,14 @@ function part(title, rows) {
   if (!rows.length) return null;
   const more = rows.slice(SHOWN);
   return [el("h4", {}, title), el("ul", { class: "kept" }, rows.slice(0, SHOWN)),
-    more.length ? el("details", {}, el("summary", {}, many(more.length, "more")), el("ul", { class: "kept" }, more)) : null];
+    more.length ? el("details", {}, el("summary", {}, `${count(more.length)} more`), el("ul", { class: "kept" }, more)) : null];
+}
+
+/** Those lines first that tell most; then all others, the newest first. */
+function byWeight(lines) {
+  const newest = [...lines].reverse();
+  const best = newest.toSorted((a, b) => b.tells - a.tells).slice(0, SHOWN);
+  return [...best, ...newest.filter((each) => !best.includes(each))];
 }
 
 function row(words, numbers, { private: hidden, time: at }, id, from = "") {

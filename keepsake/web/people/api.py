@@ -5,22 +5,22 @@ from __future__ import annotations
 from django.http import HttpRequest
 from ninja import P, QueryEx, Router
 
-from keepsake.web import people, world
-from keepsake.web.people_shapes import PersonRow, PersonView
-from keepsake.web.shapes import Refused
+from keepsake.web import world
+from keepsake.web.people import known
+from keepsake.web.people.shapes import PersonRow, PersonView
+from keepsake.web.shapes import ERRORS, Refused
 
 router = Router()
-_ERRORS = frozenset({400, 403, 404, 503})
 _LARGEST = 2**53
 
 
-@router.get("/people", response={200: list[PersonRow], _ERRORS: Refused})
+@router.get("/people", response={200: list[PersonRow], ERRORS: Refused})
 def all_people(request: HttpRequest) -> list[PersonRow]:
     """Everybody whom any agent has met, and the agents; who was met last comes first."""
-    return people.people(world.known_agents())
+    return known.people(world.known_agents())
 
 
-@router.get("/person", response={200: PersonView, _ERRORS: Refused})
+@router.get("/person", response={200: PersonView, ERRORS: Refused})
 def person(
     request: HttpRequest,
     key: QueryEx[str, P(max_length=100)] = "",
@@ -32,4 +32,4 @@ def person(
     The person is given by its identity ``key``, by a ``name``, or, if it is an agent, by its
     number ``id``.
     """
-    return people.person(world.known_agents(), key, name, id)
+    return known.person(world.known_agents(), key, name, id)

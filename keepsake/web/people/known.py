@@ -17,9 +17,9 @@ from keepsake.books.kept_lines import CommitmentKind
 from keepsake.books.person_page import PersonPage
 from keepsake.language.citations import citations_in
 from keepsake.language.perception import names as is_named
-from keepsake.language.perception import sentences
+from keepsake.language.perception import sentences, telling
 from keepsake.web.access import BadRequest, NotFound
-from keepsake.web.people_shapes import (
+from keepsake.web.people.shapes import (
     KnownBy,
     KnownLine,
     MentionLine,
@@ -149,6 +149,7 @@ def _lines(page: PersonPage, whispered: Callable[[int], bool]) -> Iterator[Known
             time=each.time,
             numbers=each.numbers,
             private=any(map(whispered, each.numbers)),
+            tells=len(telling(each.text)),
         )
 
 
@@ -167,15 +168,7 @@ def _plans(agent: KnownAgent, books: Books, about: PersonRow) -> Iterator[PlanRo
     for each in books.plans.current:
         whom = each.whom
         if whom and (whom.id == about.key or (not whom.id and whom.name in about.names)):
-            yield PlanRow(
-                id=agent.id,
-                agent=agent.name,
-                number=each.number,
-                line=each.line,
-                at=each.at,
-                begun=each.is_begun,
-                private=each.private is not None,
-            )
+            yield PlanRow.of(agent.id, agent.name, each)
 
 
 def _mentions(

@@ -36,6 +36,8 @@ class KnownLine(Shape):
     numbers: tuple[int, ...]
     """The agent's memories of it."""
     private: bool
+    tells: int
+    """The number of its words that are no stop words: chatter has few."""
 
 
 class MentionLine(Shape):
