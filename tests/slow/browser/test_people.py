@@ -39,7 +39,7 @@ def test_two_agents_are_compared(page: Page, world: WatchedWorld):
     standing = page.locator("#standing .known")
     expect(standing.first).not_to_contain_text("Does not know it")
     expect(standing.last).to_contain_text("Does not know it")
-    page.get_by_label("A person").select_option("Tamsin")
+    page.get_by_label("Person", exact=True).select_option("Tamsin")
     expect(page.locator("#known .known").first).to_contain_text(FACT)
     expect(page.locator("#known .known").last).to_contain_text("Knows nothing of Tamsin")
     expect(page.locator("#memory .mind").first).to_be_visible()

@@ -1,0 +1,91 @@
+"""A world of fifty agents, one of them with 100,000 memories, for measuring the dashboard."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from tests.fakes.model_server import FakeModelServer
+from tests.gossip import Gossip
+from tests.slow.cli.conftest import Copy
+from tests.slow.e2e.players import Player
+from tests.slow.e2e.running import WITH_RULES, running
+
+AGENTS = int(os.environ.get("PAGES_AGENTS", "50"))
+MEMORIES = int(os.environ.get("PAGES_MEMORIES", "100000"))
+"""How many agents, and how many memories one of them has."""
+_DAYS = 60
+"""Over how many days those memories are spread."""
+_TALK = 12_000
+"""Happenings of the last days, which all agents share."""
+FACTS = ("Zebedon", "Quillariel", "Yarumper", "Obadoskin", "Fennithwa")
+_FIRST = ("Al", "Be", "Co", "Da", "El", "Fi", "Go")
+_LAST = ("dric", "nora", "swin", "tamar", "vik", "zebel", "rosk")
+LONG = "Mira"
+PLAYERS = ("Anneke", "Tom", "Griet", "Harm")
+
+
+def names() -> list[str]:
+    """Return the names of all agents, the village's first."""
+    village = ["Mira", "Joss", "Bram", "Oswin", "Nell", "Ruan", "Wren"]
+    made = [f"{first}{last}" for first in _FIRST for last in _LAST]
+    return [*village, *made][:AGENTS]
+
+
+@contextmanager
+def many_agents(folder: Path, tables: Path, **environ: Any) -> Iterator[Copy]:
+    """Start a world with these agents and their archives, and end it afterwards."""
+    with (
+        FakeModelServer(models=["comma"], script=lambda _: " wait | nothing to say") as fake,
+        running(folder, tables, llm=WITH_RULES, OLLAMA_HOST=fake.address, **environ) as copy,
+    ):
+        ids = _create(copy)
+        assert copy.keepsake("stop").returncode == 0
+        write_archives(copy.here.agents, ids)
+        assert copy.keepsake("start").returncode == 0
+        yield copy
+
+
+def _create(copy: Copy) -> dict[str, str]:
+    """Create the agents that the village lacks; return the identities of all, by name."""
+    admin = Player.admin(copy)
+    admin.see("The Kettle")
+    admin.type(
+        "py from keepsake.contrib.evennia.creation import all_agents, create_agent; "
+        f"[create_agent(n, location=self.location, profile='You live here.') for n in {names()!r}"
+        " if n not in {a.key for a in all_agents()}]; "
+        "[(a.attributes.remove('day'), a.attributes.add('paused', True)) for a in all_agents()]; "
+        "self.msg('created')",
+        "created",
+    )
+    said = admin.type(
+        "py from keepsake.agent.surroundings import identity_of; "
+        "self.msg(' '.join(f'<{a.key}={identity_of(a)}>' for a in all_agents()) + ' listed')",
+        "listed",
+    )
+    admin.leave()
+    # A telnet client breaks long lines, also within a name.
+    return dict(re.findall(r"<(\w+)=([\d-]+)>", re.sub(r"\s", "", said)))
+
+
+def write_archives(agents: Path, ids: dict[str, str]) -> None:
+    """Write the archive of each agent: two months of one of them, a week of all."""
+    folders = {}
+    for name in ids:
+        folder = agents / name / "archive"
+        folder.mkdir(parents=True, exist_ok=True)
+        for old in folder.glob("*.jsonl"):
+            old.unlink()
+        folders[name] = folder
+    people = ids | {name: f"{n}-20260101120000" for n, name in enumerate(PLAYERS, start=9001)}
+    began = datetime.now(UTC) - timedelta(days=_DAYS + 8)
+    village = Gossip(folders, people, FACTS, FACTS[:2], seed=3, began=began)
+    if LONG in folders:
+        village.live_long(LONG, MEMORIES, timedelta(days=_DAYS) / max(MEMORIES, 1))
+    village.live(_TALK, timedelta(days=6) / _TALK)
+    village.close()
