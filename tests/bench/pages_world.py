@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import json
 import os
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
@@ -53,24 +53,29 @@ def many_agents(folder: Path, tables: Path, **environ: Any) -> Iterator[Copy]:
 
 def _create(copy: Copy) -> dict[str, str]:
     """Create the agents that the village lacks; return the identities of all, by name."""
+    listed = copy.here.home / "identities.json"
     admin = Player.admin(copy)
     admin.see("The Kettle")
+    # The last words are put together, so that the echo of the line is not taken for the answer.
     admin.type(
         "py from keepsake.contrib.evennia.creation import all_agents, create_agent; "
         f"[create_agent(n, location=self.location, profile='You live here.') for n in {names()!r}"
         " if n not in {a.key for a in all_agents()}]; "
         "[(a.attributes.remove('day'), a.attributes.add('paused', True)) for a in all_agents()]; "
-        "self.msg('created')",
-        "created",
+        "self.msg('all are ' + 'there')",
+        "all are there",
     )
-    said = admin.type(
-        "py from keepsake.agent.surroundings import identity_of; "
-        "self.msg(' '.join(f'<{a.key}={identity_of(a)}>' for a in all_agents()) + ' listed')",
-        "listed",
+    admin.type(
+        "py import json, pathlib; from keepsake.agent.surroundings import identity_of; "
+        "from keepsake.contrib.evennia.creation import all_agents; "
+        f"pathlib.Path({str(listed)!r}).write_text("
+        "json.dumps({a.key: identity_of(a) for a in all_agents()})); "
+        "self.msg('all are ' + 'listed')",
+        "all are listed",
     )
     admin.leave()
-    # A telnet client breaks long lines, also within a name.
-    return dict(re.findall(r"<(\w+)=([\d-]+)>", re.sub(r"\s", "", said)))
+    found: dict[str, str] = json.loads(listed.read_text())
+    return found
 
 
 def write_archives(agents: Path, ids: dict[str, str]) -> None:
