@@ -23,7 +23,11 @@ _DAYS = 60
 """Over how many days those memories are spread."""
 _TALK = 12_000
 """Happenings of the last days, which all agents share."""
-FACTS = ("Zebedon", "Quillariel", "Yarumper", "Obadoskin", "Fennithwa")
+FACTS = tuple(
+    f"{first}{last}"
+    for first in ("Zeb", "Quill", "Yar", "Obad", "Fenn", "Ivv", "Hald", "Merr", "Torv", "Wyn")
+    for last in ("edon", "ariel", "umper", "oskin", "ithwa", "adwen")
+)
 _FIRST = ("Al", "Be", "Co", "Da", "El", "Fi", "Go")
 _LAST = ("dric", "nora", "swin", "tamar", "vik", "zebel", "rosk")
 LONG = "Mira"
@@ -42,7 +46,15 @@ def many_agents(folder: Path, tables: Path, **environ: Any) -> Iterator[Copy]:
     """Start a world with these agents and their archives, and end it afterwards."""
     with (
         FakeModelServer(models=["comma"], script=lambda _: " wait | nothing to say") as fake,
-        running(folder, tables, llm=WITH_RULES, OLLAMA_HOST=fake.address, **environ) as copy,
+        running(
+            folder,
+            tables,
+            llm=WITH_RULES,
+            # A quarter of an hour's embedding would be measured along with the pages.
+            changes=[("recall.md", "**chroma**: child", "**chroma**: none")],
+            OLLAMA_HOST=fake.address,
+            **environ,
+        ) as copy,
     ):
         ids = _create(copy)
         assert copy.keepsake("stop").returncode == 0
@@ -89,7 +101,7 @@ def write_archives(agents: Path, ids: dict[str, str]) -> None:
         folders[name] = folder
     people = ids | {name: f"{n}-20260101120000" for n, name in enumerate(PLAYERS, start=9001)}
     began = datetime.now(UTC) - timedelta(days=_DAYS + 8)
-    village = Gossip(folders, people, FACTS, FACTS[:2], seed=3, began=began)
+    village = Gossip(folders, people, FACTS, FACTS[::4], seed=3, began=began)
     if LONG in folders:
         village.live_long(LONG, MEMORIES, timedelta(days=_DAYS) / max(MEMORIES, 1))
     village.live(_TALK, timedelta(days=6) / _TALK)

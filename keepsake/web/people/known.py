@@ -56,8 +56,10 @@ def people(agents: Sequence[KnownAgent]) -> list[PersonRow]:
     pages: dict[str, list[tuple[int, PersonPage]]] = defaultdict(list)
     for agent in agents:
         if agent.mind is not None:
-            agent.mind.read_edits()  # also what happened a moment ago
-            for page in agent.mind.books.people.known.values():
+            books = agent.mind.books
+            books.people.refresh()
+            books.update_people(agent.mind.memory.memory.archive)  # what happened a moment ago
+            for page in books.people.known.values():
                 pages[page.key].append((agent.id, page))
     by_key = {agent.key: agent for agent in agents}
     rows = [_row(key, pages[key], by_key.get(key)) for key in {*pages, *by_key}]
