@@ -210,12 +210,17 @@ class RecordStore[T]:
         """Parse and store what a person may have written; return the record."""
         seen = stamp(path)
         changed = datetime.fromtimestamp(seen[0] / 1e9, UTC) if seen else datetime.now(UTC)
-        record = self._parsed(path, source, changed)
+        record = self.parsed(path, source, changed)
         self._files[path] = _File(known, record)
         self.version += 1
         return record
 
-    def _parsed(self, path: Path, source: str, changed: datetime) -> T:
+    def parsed(self, path: Path, source: str, changed: datetime) -> T:
+        """Return the record of a text, without keeping it.
+
+        Raises:
+            NoteRefused: It cannot be parsed.
+        """
         try:
             return self._parse(path, source, changed)
         except _BROKEN as error:
@@ -259,7 +264,7 @@ class RecordStore[T]:
                     else:  # include what a person has written since the last refresh
                         old = self._take(path, None, text)
                     made = make(text, old)
-                    new = self._parsed(path, made, datetime.now(UTC))
+                    new = self.parsed(path, made, datetime.now(UTC))
                     target = regular_files.target(path)
                     with written_aside(target, made) as temporary:
                         if read(path) != source:  # an editor saved meanwhile: do not overwrite it

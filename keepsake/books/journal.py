@@ -55,11 +55,12 @@ class Journal:
 
     Attributes:
         known: The entries as last read.
+        store: The files as last read.
     """
 
     def __init__(self, folder: Path, owner: Owner = NO_OWNER) -> None:
         self.folder = folder
-        self._store = RecordStore(
+        self.store = RecordStore(
             lambda path, source, _: parse(date.fromisoformat(path.stem), source), owner
         )
         self.known: tuple[JournalEntry, ...] = ()
@@ -68,7 +69,7 @@ class Journal:
     def entries(self) -> tuple[JournalEntry, ...]:
         """Return every readable entry, oldest first; blocks while files are read."""
         days = (path for path in pages(self.folder) if _DAY.fullmatch(path.stem))
-        self._store.refresh([*days][-DAYS:])
+        self.store.refresh([*days][-DAYS:])
         return self._update_cache()
 
     def entry_about(self, number: int) -> JournalEntry | None:
@@ -83,15 +84,15 @@ class Journal:
             path: [
                 f"{path}, {each}. Fix it; the game ignores it until then" for each in file.problems
             ]
-            for path, file in self._store.records().items()
+            for path, file in self.store.records().items()
         }
-        found |= {path: [problem] for path, problem in self._store.problems().items()}
+        found |= {path: [problem] for path, problem in self.store.problems().items()}
         return tuple(each for path in sorted(found) for each in found[path])
 
     def _update_cache(self) -> tuple[JournalEntry, ...]:
         """Update the cache for the methods that read no files."""
-        with self._store.lock:
-            days = self._store.records()
+        with self.store.lock:
+            days = self.store.records()
             self.known = tuple(entry for path in sorted(days) for entry in days[path].entries)
             self._by_number = entry_by_memory(self.known)
             return self.known
@@ -136,11 +137,11 @@ class Journal:
             result = there or replace(new, id=f"{time:%Y%m%d}-{file.last + 1}")
             return appended(source, result) if is_new else source or ""
 
-        self._store.change(self.folder / f"{time.date().isoformat()}.md", make)
+        self.store.change(self.folder / f"{time.date().isoformat()}.md", make)
         self._update_cache()
         if is_new:
             first = min(result.memories, default=0)
-            self._store.emit(MemoryOp.JOURNAL, by, n=first, of="journal", size=len(result.text))
+            self.store.emit(MemoryOp.JOURNAL, by, n=first, of="journal", size=len(result.text))
         return result
 
 

@@ -54,6 +54,9 @@ class ListBook[T]:
     Args:
         read: Parses a line; returns None for a line without an item.
         write: Formats an item as a line.
+
+    Attributes:
+        store: The file as last read.
     """
 
     def __init__(
@@ -62,7 +65,7 @@ class ListBook[T]:
         self.path = path
         self._read = read
         self._written = write
-        self._store = RecordStore[tuple[T, ...]](lambda _, source, __: self._items(source), owner)
+        self.store = RecordStore[tuple[T, ...]](lambda _, source, __: self._items(source), owner)
 
     @property
     def items(self) -> tuple[T, ...]:
@@ -70,13 +73,13 @@ class ListBook[T]:
 
         Fast: it does not wait for a thread that writes the file now.
         """
-        return self._store.refresh([self.path], wait=False).get(self.path, ())
+        return self.store.refresh([self.path], wait=False).get(self.path, ())
 
     @property
     def problems(self) -> list[str]:
         """The reason why the file cannot be read; empty if it is readable or missing."""
-        self._store.refresh([self.path])
-        return list(self._store.problems().values())
+        self.store.refresh([self.path])
+        return list(self.store.problems().values())
 
     def _change(self, plan: Callable[[tuple[T, ...]], T | Collection[int]]) -> None:
         """Append the item that ``plan`` returns, or remove the items at the indices it returns."""
@@ -96,7 +99,7 @@ class ListBook[T]:
                     lines.append(line)
             return "".join(lines)
 
-        self._store.change(self.path, make)
+        self.store.change(self.path, make)
 
     def _items(self, source: str) -> tuple[T, ...]:
         found = (self._read(line.rstrip()) for line in source.splitlines())
@@ -190,7 +193,7 @@ class Pinned(ListBook[Pin]):
             return Pin(line, own)
 
         self._change(plan)
-        self._store.emit(MemoryOp.PIN, Author.AGENT if own else Author.BUILDER, size=len(line))
+        self.store.emit(MemoryOp.PIN, Author.AGENT if own else Author.BUILDER, size=len(line))
         return line
 
     def remove(self, which: str, *, only_own: bool = False) -> str:
@@ -216,7 +219,7 @@ class Pinned(ListBook[Pin]):
 
         self._change(plan)
         by = Author.AGENT if only_own else Author.BUILDER
-        self._store.emit(MemoryOp.UNPIN, by, size=len(removed))
+        self.store.emit(MemoryOp.UNPIN, by, size=len(removed))
         return removed
 
 
@@ -339,7 +342,7 @@ class Commitments(ListBook[Commitment]):
             return item
 
         self._change(plan)
-        self._store.emit(
+        self.store.emit(
             MemoryOp.NOTICED, by, n=item.number, of=item.kind.value, size=len(item.text)
         )
         if closed:  # after the new one is on disk, so that a kill loses neither
@@ -370,7 +373,7 @@ class Commitments(ListBook[Commitment]):
         if gone:
             self._change(lambda items: [n for n, each in enumerate(items) if which(each)])
         for each in gone:
-            self._store.emit(
+            self.store.emit(
                 MemoryOp.CLOSED, by, n=each.number, of=each.kind.value, size=len(each.text)
             )
         return len(gone)

@@ -54,11 +54,12 @@ class PeopleBook:
     Attributes:
         known: The pages as last read, by key; empty until the book was opened. A change replaces
             the mapping and never modifies it, so readers need no lock.
+        store: The files as last read.
     """
 
     def __init__(self, folder: Path, owner: Owner = NO_OWNER) -> None:
         self.folder = folder / FOLDER
-        self._store = RecordStore(
+        self.store = RecordStore(
             lambda _, source, at: parse_page(source, at.replace(microsecond=0)), owner
         )
         self._through: int | None = None
@@ -69,14 +70,14 @@ class PeopleBook:
 
     def refresh(self) -> None:
         """Read the files that people have changed; every other blocking method does this too."""
-        with self._store.lock:
-            self._store.refresh(pages(self.folder))
+        with self.store.lock:
+            self.store.refresh(pages(self.folder))
             self._index()
 
     @property
     def through(self) -> int:
         """Number of the last processed memory; give :meth:`take` all later ones."""
-        with self._store.lock:
+        with self.store.lock:
             if self._through is None:
                 self.refresh()
                 # If the file is unreadable, all memories are processed again, which does no harm.
@@ -90,7 +91,7 @@ class PeopleBook:
     def problems(self) -> list[str]:
         """The problems of files that cannot be read, one sentence each."""
         self.refresh()
-        return list(self._store.problems().values())
+        return list(self.store.problems().values())
 
     def page(self, key: str) -> PersonPage | None:
         """Return the page as its file is now; None for an unknown person."""
@@ -101,6 +102,11 @@ class PeopleBook:
         """Return all pages, the most recently met person first."""
         self.refresh()
         return sorted(self.known.values(), key=lambda each: each.last_met, reverse=True)
+
+    def file_of(self, key: str) -> str:
+        """Return the name of the file of a page, as last read; empty for an unknown person."""
+        path = self._paths.get(key)
+        return path.name if path is not None else ""
 
     # -- writing
 
@@ -113,7 +119,7 @@ class PeopleBook:
         Raises:
             NoteRefused: A file could not be written. Nothing is lost: pass the same memories again.
         """
-        with self._store.lock:
+        with self.store.lock:
             self.refresh()
             work = dict[str, list[Memory]]()
             new = sorted(
@@ -139,7 +145,7 @@ class PeopleBook:
         Raises:
             NoteRefused: The page cannot be read or written.
         """
-        with self._store.lock:
+        with self.store.lock:
             if (known := self.page(key)) is not None:
                 old, new = self._write(self._paths[key], lambda page: edit(page or known))
                 if old != new:
@@ -150,7 +156,7 @@ class PeopleBook:
         known = self.known.get(key)
         end = f"-{_suffix(key)}.md"
         fresh = [each for each in memories if known is None or each.number > known.through]
-        broken = self._store.problems()
+        broken = self.store.problems()
         if not fresh or self._paths.get(key) in broken or any(p.name.endswith(end) for p in broken):
             return
         name = folder_name(with_memories(None, key, fresh).name)
@@ -164,18 +170,18 @@ class PeopleBook:
     def _write(
         self, path: Path, edit: Callable[[PersonPage | None], PersonPage]
     ) -> tuple[PersonPage | None, PersonPage]:
-        old, new = self._store.change(path, lambda _, page: format_page(edit(page)))
+        old, new = self.store.change(path, lambda _, page: format_page(edit(page)))
         self._index()
         return old, new
 
     def _index(self) -> None:
         """Update the mappings by key."""
-        records = self._store.records()
+        records = self.store.records()
         self._paths = {page.key: path for path, page in records.items()}
         self.known = {page.key: page for page in records.values()}
 
     def _emit(self, op: MemoryOp, by: Author, page: PersonPage, **facts: int) -> None:
-        self._store.emit(op, by, of="person", about=page.name, **facts)
+        self.store.emit(op, by, of="person", about=page.name, **facts)
 
 
 def _suffix(key: str) -> str:

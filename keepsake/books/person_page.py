@@ -37,6 +37,7 @@ import frontmatter
 from keepsake.archive.message_types import BY_RULE, RULED, MessageType
 from keepsake.archive.records import Memory
 from keepsake.books.files import time_of
+from keepsake.errors import NoteRefused
 from keepsake.happening import Deed, KnownVerb
 from keepsake.language.perception import fit_name, for_prompt, telling
 
@@ -197,6 +198,17 @@ def parse_page(source: str, changed: datetime) -> PersonPage:
         studied=max(int(meta.get("studied", 0)), 0),
         by_hand=tuple(re.sub(r"\n{3,}", "\n\n", "\n".join(own)).strip("\n").splitlines()),
     )
+
+
+def same_person(before: PersonPage, after: PersonPage) -> None:
+    """Check that an edited page is still about the same person.
+
+    Raises:
+        NoteRefused: It has another key, by which the game knows whose page it is.
+    """
+    if before.key != after.key:
+        told = f"This page is about the person {before.key}"
+        raise NoteRefused(told, "Leave its key as it was")
 
 
 def format_page(page: PersonPage) -> str:

@@ -33,6 +33,8 @@ from keepsake.errors import NoteRefused
 from keepsake.events.values import Author, MemoryOp
 from keepsake.language.perception import shorten
 
+PLANS = "plans.md"
+"""The file of an agent's folder with its plans."""
 MOST_OPEN = 12
 """The most plans that are open or begun. More would crowd a prompt, and nobody means so much."""
 KEPT_ENDED = 20
@@ -143,7 +145,7 @@ class PlanBook(ListBook[Plan]):
             return "".join(lines)
 
         with self._changing:
-            self._store.change(self.path, make)
+            self.store.change(self.path, make)
             for each in adopted:
                 self._changed(each, "made", Author.BUILDER)
         return adopted
@@ -220,7 +222,7 @@ class PlanBook(ListBook[Plan]):
                 del lines[place]
             return "".join(lines)
 
-        self._store.change(self.path, make)
+        self.store.change(self.path, make)
         if not found:
             raise NoteRefused(f"There is no plan {shorten(plan.what, 60)!r} any more")
 
@@ -229,7 +231,7 @@ class PlanBook(ListBook[Plan]):
         self._record(plan.to_record(change, self._now()))
         if self._recorded is not None:
             self._recorded[plan.number] = plan.state
-        self._store.emit(MemoryOp.PLAN, by, n=plan.number, of=change, size=len(plan.what))
+        self.store.emit(MemoryOp.PLAN, by, n=plan.number, of=change, size=len(plan.what))
 
 
 def _states_in(

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from keepsake.archive.log import locked
+from keepsake.books.versions import STAMP, VERSIONS
 from keepsake.erasure.archives import ArchiveCleaner, memories_of, rewrite
 from keepsake.erasure.cleaner import Cleaner
 from keepsake.erasure.texts import TextCleaner
@@ -80,7 +81,8 @@ class PageCleaner:
 
 
 def _is_about(path: Path, traces: Traces) -> bool:
-    titled = path.parent.name in _TITLED and traces.named(path.stem.replace("-", " "))
+    title = path.stem.partition(STAMP)[0].replace("-", " ")
+    titled = path.parent.name in _TITLED and traces.named(title)
     return traces.person.key in path.name or titled
 
 
@@ -126,11 +128,12 @@ class AgentCleaner:
         others = sorted(
             path.name
             for path in folder.iterdir()
-            if path.is_dir() and path.name not in (_ARCHIVE, PLUGGED, _JOURNAL, *_TITLED)
+            if path.is_dir() and path.name not in (_ARCHIVE, PLUGGED, VERSIONS, _JOURNAL, *_TITLED)
         )
         pages = [
             PageCleaner("pages and notes", folder, _TITLED),
             PageCleaner("journal", folder, [_JOURNAL]),
+            PageCleaner("versions of edited files", folder, [VERSIONS]),
             PageCleaner("summaries, pins and promises", folder, ["", *others]),
         ]
         if not traces.numbers[folder.name] and not any(each.finds(traces) for each in pages):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Self
 
 from keepsake.errors import KeepsakeError
@@ -49,9 +50,20 @@ class Wording:
         said = text.casefold()
         return any(all(_begins_word(each, said) for each in way) for way in self.ways)
 
-    def may_be_in(self, line: bytes) -> bool:
-        """Return whether a line of an archive, in lower case, may say it; quick."""
-        return any(all(_needle(each) in line for each in way) for way in self.ways)
+    @cached_property
+    def _needles(self) -> tuple[tuple[bytes, ...], ...]:
+        """What a line must have for each way."""
+        return tuple(tuple(map(_needle, way)) for way in self.ways)
+
+    def may_be_in(self, lines: bytes) -> bool:
+        """Return whether lines of an archive, in lower case, may say it; quick."""
+        for way in self._needles:
+            for needle in way:
+                if needle not in lines:
+                    break
+            else:
+                return True
+        return False
 
 
 def counted(text: str, lines: Sequence[bytes]) -> list[tuple[str, int]]:

@@ -10,17 +10,21 @@ import hmac
 import ipaddress
 import os
 from collections.abc import Callable, Mapping
-from functools import wraps
+from functools import cache, wraps
 from http import HTTPStatus
+from math import ceil
 from typing import Any
 
 from django.conf import settings
+from django.contrib.auth import get_user_model
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.middleware.csrf import CsrfViewMiddleware
 from django.template.loader import render_to_string
 from django.views.decorators.csrf import csrf_exempt
 
+from keepsake.contrib.evennia.apps import places
 from keepsake.errors import KeepsakeError
+from keepsake.web.programs.tokens import PER_MINUTE, Token, TokenStore
 
 _NO_FRAME = "base-uri 'none'; form-action 'self'; frame-ancestors 'none'; object-src 'none'"
 SITE_HEADERS: dict[str, str] = {
@@ -103,6 +107,18 @@ def _builds(account: Any) -> bool:
     return bool(account.db_tags.filter(db_tagtype="permission", db_key__in=spelt).exists())
 
 
+def acts(request: HttpRequest) -> bool:
+    """Whether whoever asks may change anything: a builder, or a program with such a token."""
+    token = token_of(request)
+    return token.writes if token is not None else may_act(request.user)
+
+
+def token_of(request: HttpRequest) -> Token | None:
+    """Return the token with which a program asks; None for an account."""
+    found: Token | None = getattr(request, "keepsake_token", None)
+    return found
+
+
 def page(view: View) -> View:
     """Wrap a view so that only accounts that may watch get its page; others get a log-in link."""
 
@@ -114,25 +130,66 @@ def page(view: View) -> View:
 
 
 def api(view: View) -> View:
-    """Wrap a JSON view so that only accounts that may watch get it; a POST needs the CSRF token.
+    """Wrap a JSON view so that only accounts that may watch get it, and programs with a token.
 
-    The account is checked first, so others get the same answer with or without a token.
+    A POST of an account needs the CSRF token; of a program a token that may write. The account is
+    checked first, so others get the same answer with or without a CSRF token.
     """
 
     def answer(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        if (token := token_of(request)) is not None:  # another site cannot send its header
+            return _for_token(token, request) or view(request, *args, **kwargs)
         # ``answer`` and not ``view``: django-ninja marks all its views as exempt from the check.
         if _TOKENS.process_view(request, answer, (), {}) is not None:
             return refused(HTTPStatus.FORBIDDEN, UNTRUSTED)
         return view(request, *args, **kwargs)
 
-    guarded: View = csrf_exempt(_guarded(answer, lambda: refused(HTTPStatus.FORBIDDEN, FORBIDDEN)))
-    return guarded
+    @wraps(view)
+    def known(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        request.keepsake_token = _shown_token(request)
+        return guarded(request, *args, **kwargs)
+
+    guarded = _guarded(answer, lambda: refused(HTTPStatus.FORBIDDEN, FORBIDDEN))
+    exempt: View = csrf_exempt(known)
+    return exempt
+
+
+@cache
+def tokens() -> TokenStore:
+    """Return the tokens of this copy of Keepsake."""
+    return TokenStore(places().home)
+
+
+def _shown_token(request: HttpRequest) -> Token | None:
+    """Return the token that a program shows, if it is known and its maker may still do so much."""
+    kind, _, secret = request.headers.get("Authorization", "").partition(" ")
+    if kind.casefold() != "bearer":
+        return None
+    found = tokens().find(secret.strip())
+    if found is None or not found.account:
+        return found
+    maker = get_user_model().objects.filter(id=found.account).first()
+    return found if may_act(maker) else None
+
+
+def _for_token(token: Token, request: HttpRequest) -> HttpResponse | None:
+    """Return why a request with a token is refused; None if it is not."""
+    if wait := tokens().seconds_left(token):
+        told = f"This token has made {PER_MINUTE} requests in a minute. Wait {wait:.0f} seconds"
+        answer = refused(HTTPStatus.TOO_MANY_REQUESTS, told)
+        answer.headers["Retry-After"] = str(ceil(wait))
+        return answer
+    if request.method not in ("GET", "HEAD") and not token.writes:
+        told = "This token may only read. A builder can make one that may write, at /agents/tokens"
+        return refused(HTTPStatus.FORBIDDEN, told)
+    return None
 
 
 def _guarded(view: View, refusal: Callable[[], HttpResponse]) -> View:
     @wraps(view)
     def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        answer = view(request, *args, **kwargs) if may_watch(request.user) else refusal()
+        watches = token_of(request) is not None or may_watch(request.user)
+        answer = view(request, *args, **kwargs) if watches else refusal()
         return with_headers(answer, HEADERS)
 
     return guarded

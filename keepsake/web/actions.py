@@ -22,8 +22,8 @@ from keepsake.contrib.evennia.commands.compaction import compaction_result, undo
 from keepsake.errors import KeepsakeError
 from keepsake.events.values import Author, CompactReason
 from keepsake.logs import Subsystem, get_logger
-from keepsake.web.access import NotAllowed, address_of, may_act
-from keepsake.web.shapes import AsideView, Done, Refused
+from keepsake.web.access import NotAllowed, acts, address_of, token_of
+from keepsake.web.shapes import ERRORS, AsideView, Done, Refused
 from keepsake.web.world import agent_with, mind_of_agent, mind_with, on_reactor
 
 log = get_logger(Subsystem.WEB)
@@ -43,28 +43,30 @@ type Action = Callable[[AgentMixin, Mind, str], ActionResult]
 router = Router()
 AGENT_PATH = "/agents/{int:number}"
 """The path of an agent's operations."""
-_RESPONSES = {200: Done, frozenset({400, 403, 404, 503}): Refused}
-_ANSWERS = {200: AsideView, frozenset({400, 403, 404, 503}): Refused}
+RESPONSES = {200: Done, ERRORS: Refused}
+_ANSWERS = {200: AsideView, ERRORS: Refused}
 
 
-class _Body(BaseModel):
+class RequestBody(BaseModel):
+    """The base class of all request bodies."""
+
     model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
 
 
-class PinLine(_Body):
+class PinLine(RequestBody):
     """A line to pin; to unpin, its words or its number."""
 
     text: StrictStr
 
 
-class NoteText(_Body):
+class NoteText(RequestBody):
     """A new note, or text to add to a note."""
 
     title: StrictStr
     text: StrictStr
 
 
-class SummaryText(_Body):
+class SummaryText(RequestBody):
     """A summary's new text."""
 
     tier: Tier
@@ -73,7 +75,7 @@ class SummaryText(_Body):
     """The text that the person began with: an edit of anything else is refused."""
 
 
-class ProfileText(_Body):
+class ProfileText(RequestBody):
     """An agent's new profile."""
 
     text: StrictStr
@@ -81,7 +83,7 @@ class ProfileText(_Body):
     """The profile that the person began with."""
 
 
-class Question(_Body):
+class Question(RequestBody):
     """A question to an agent, outside the game."""
 
     question: Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_QUESTION)]
@@ -97,7 +99,7 @@ def _button(name: str, description: str) -> None:
 
     press.__name__ = name
     press.__doc__ = description
-    router.post(f"{AGENT_PATH}/{name}", response=_RESPONSES)(press)
+    router.post(f"{AGENT_PATH}/{name}", response=RESPONSES)(press)
 
 
 _button("pause", "Let an agent perceive, but not think.")
@@ -106,7 +108,7 @@ _button("sleep", "Send it to bed.")
 _button("wake", "Wake it, or keep it awake.")
 
 
-@router.post(f"{AGENT_PATH}/compact", response=_RESPONSES)
+@router.post(f"{AGENT_PATH}/compact", response=RESPONSES)
 def compact(request: HttpRequest, number: int) -> Done:
     """Compact an agent's memory now. Returns the outcome if it takes less than a second."""
     outcomes: SimpleQueue[Any] = SimpleQueue()
@@ -118,7 +120,7 @@ def compact(request: HttpRequest, number: int) -> Done:
     return _soon(outcomes, compaction_result, _run(request, number, "compact", action))
 
 
-@router.post(f"{AGENT_PATH}/undo", response=_RESPONSES)
+@router.post(f"{AGENT_PATH}/undo", response=RESPONSES)
 def undo(request: HttpRequest, number: int) -> Done:
     """Undo an agent's last compaction. Returns the outcome if it takes less than a second."""
     outcomes: SimpleQueue[Any] = SimpleQueue()
@@ -138,22 +140,24 @@ def _soon(outcomes: SimpleQueue[Any], describe: Callable[[Any], ActionResult], b
     return begun
 
 
-@router.post(f"{AGENT_PATH}/pin", response=_RESPONSES)
+@router.post(f"{AGENT_PATH}/pin", response=RESPONSES)
 def pin(request: HttpRequest, number: int, body: PinLine) -> Done:
     """Pin a line: it will be in all of the agent's prompts."""
     what = f"pin {body.text!r} for"
-    return _edit(request, number, what, lambda mind: f"Pinned: {mind.books.pinned.add(body.text)}")
+    return edit_book(
+        request, number, what, lambda mind: f"Pinned: {mind.books.pinned.add(body.text)}"
+    )
 
 
-@router.post(f"{AGENT_PATH}/unpin", response=_RESPONSES)
+@router.post(f"{AGENT_PATH}/unpin", response=RESPONSES)
 def unpin(request: HttpRequest, number: int, body: PinLine) -> Done:
     """Unpin a line."""
     what = f"unpin {body.text!r} of"
     done = "Unpinned: {}".format
-    return _edit(request, number, what, lambda mind: done(mind.books.pinned.remove(body.text)))
+    return edit_book(request, number, what, lambda mind: done(mind.books.pinned.remove(body.text)))
 
 
-@router.post(f"{AGENT_PATH}/note", response=_RESPONSES)
+@router.post(f"{AGENT_PATH}/note", response=RESPONSES)
 def note(request: HttpRequest, number: int, body: NoteText) -> Done:
     """Write a note, or add text to a note."""
 
@@ -161,13 +165,13 @@ def note(request: HttpRequest, number: int, body: NoteText) -> Done:
         made = mind.books.notes.write(body.title, body.text, now=now(), by=Author.BUILDER)
         return f"Written to the note {made.title}"
 
-    return _edit(request, number, f"note {body.title!r} = {body.text!r} for", work)
+    return edit_book(request, number, f"note {body.title!r} = {body.text!r} for", work)
 
 
-@router.post(f"{AGENT_PATH}/edit-summary", response=_RESPONSES)
+@router.post(f"{AGENT_PATH}/edit-summary", response=RESPONSES)
 def edit_summary(request: HttpRequest, number: int, body: SummaryText) -> Done:
     """Edit a summary: the same as an edit of its file. Both versions stay."""
-    return _edit(
+    return edit_book(
         request,
         number,
         f"edit the {body.tier} summary of",
@@ -175,7 +179,7 @@ def edit_summary(request: HttpRequest, number: int, body: SummaryText) -> Done:
     )
 
 
-@router.post(f"{AGENT_PATH}/edit-profile", response=_RESPONSES)
+@router.post(f"{AGENT_PATH}/edit-profile", response=RESPONSES)
 def edit_profile(request: HttpRequest, number: int, body: ProfileText) -> Done:
     """Change an agent's profile, as ``@agent <name> = <profile>`` does. The old one is kept."""
 
@@ -224,13 +228,13 @@ def _run(request: HttpRequest, number: int, what: str, action: Action) -> Done:
         agent = agent_with(number)
         mind = mind_with(number)
         done, said = action(agent, mind, who)
-        _audit(request, who, f"{what} {agent.key}", "" if done else said)
+        audit(request, who, f"{what} {agent.key}", "" if done else said)
         return Done(done=done, said=said)
 
     return work()
 
 
-def _edit(request: HttpRequest, number: int, what: str, work: Callable[[Mind], str]) -> Done:
+def edit_book(request: HttpRequest, number: int, what: str, work: Callable[[Mind], str]) -> Done:
     """Do file work in the view's thread, with the same code as the in-game commands; log it."""
     who = _builder(request)
     mind = mind_of_agent(number)
@@ -240,18 +244,20 @@ def _edit(request: HttpRequest, number: int, what: str, work: Callable[[Mind], s
     except KeepsakeError as error:
         done = False
         said = str(error)
-    on_reactor(_audit)(request, who, f"{what} {mind.memory.name}", "" if done else said)
+    on_reactor(audit)(request, who, f"{what} {mind.memory.name}", "" if done else said)
     return Done(done=done, said=said)
 
 
 def _builder(request: HttpRequest) -> str:
-    """Return the account's name; raises NotAllowed if it may not act."""
-    if not may_act(request.user):
+    """Return the account's name, or the token's; raises NotAllowed if it may not act."""
+    if not acts(request):
         raise NotAllowed("Only builders may do this", "An administrator can make you one: @perm")
+    if (token := token_of(request)) is not None:
+        return f"token {token.name}"
     return str(request.user.get_username())
 
 
-def _audit(request: HttpRequest, who: str, what: str, problem: str) -> None:
+def audit(request: HttpRequest, who: str, what: str, problem: str = "") -> None:
     """Append an action to the audit log, which also has the in-game commands."""
     line = f"dashboard: {what}{problem and f' ({problem})'}"[:LONGEST]
     try:

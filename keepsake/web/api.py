@@ -28,8 +28,16 @@ from keepsake.contrib.evennia.commands.why import source_of
 from keepsake.errors import KeepsakeError
 from keepsake.memory import history as archived
 from keepsake.memory.history import PastCompaction
-from keepsake.web import access, actions, history, pasts, searching, world
-from keepsake.web.access import UNKNOWN_ADDRESS, BadRequest, NotFound, may_act, refused
+from keepsake.web import (
+    access,
+    actions,
+    editing,
+    history,
+    pasts,
+    searching,
+    world,
+)
+from keepsake.web.access import UNKNOWN_ADDRESS, BadRequest, NotFound, acts, refused
 from keepsake.web.actions import AGENT_PATH
 from keepsake.web.fact_shapes import (
     AsOfView,
@@ -40,8 +48,12 @@ from keepsake.web.fact_shapes import (
     PastView,
 )
 from keepsake.web.links import state_with_links, with_links
+from keepsake.web.people import api as people_api
+from keepsake.web.programs import api as tokens_api
+from keepsake.web.programs.tokens import PER_MINUTE
 from keepsake.web.searching import By, MemoryFilter
 from keepsake.web.shapes import (
+    ERRORS,
     AgentRow,
     MemoryView,
     NewEvents,
@@ -61,24 +73,26 @@ from keepsake.web.shapes import (
 from keepsake.web.watching import watching
 
 _ABOUT = (
-    "What the dashboard at /agents/ shows, as JSON, for staff accounts. Log in at /auth/login/ "
-    "and send the session's cookie. A request that changes something is a POST, and needs the "
-    "cookie `csrftoken` in the header `X-CSRFToken` as well. For other accounts every address "
-    "answers 403, also one that does not exist. An agent's number stays when it is renamed, and "
-    "so do its charts, reasons, prompts and events."
+    "What the dashboard at /agents/ shows, as JSON, for programs and staff accounts. A program "
+    "sends a token in the header `Authorization: Bearer …`. Builders make tokens at "
+    "/agents/tokens, or with `keepsake token make`: they read only, or write too. A token may "
+    f"make {PER_MINUTE} requests a minute; then the answer is 429, with `Retry-After`. A browser "
+    "sends the cookie of a session instead (/auth/login/); a request that changes something is a "
+    "POST, and then needs the cookie `csrftoken` in the header `X-CSRFToken` as well. For others "
+    "every address answers 403, also one that does not exist. An agent's number stays when it is "
+    "renamed, and so do its charts, reasons, prompts and events."
 )
 
 MOST_MEMORIES = 200
 _LARGEST = 2**53
 """The largest integer of JSON that every language reads exactly."""
-_ERRORS = frozenset({400, 403, 404, 503})
 
 type Words = Query[
     Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=1000)]
 ]
 type Number = QueryEx[int | None, P(ge=1, le=_LARGEST)]
 type Moment = Query[AwareDatetime]
-type BookName = Literal["journal", "people", "notes", "nights", "kept"]
+type BookName = Literal["journal", "people", "notes", "nights", "kept", "plans"]
 
 
 class SearchQuery(Schema):
@@ -107,8 +121,34 @@ class _Api(NinjaAPI):
         return str(self.renderer.media_type)
 
 
-api = _Api(title="Keepsake's agents", version="1", description=_ABOUT, docs_url=None)
+_WAYS_IN = {
+    "token": {
+        "type": "http",
+        "scheme": "bearer",
+        "description": "A token that a builder made: read-only, or read and write.",
+    },
+    "session": {
+        "type": "apiKey",
+        "in": "cookie",
+        "name": "sessionid",
+        "description": "The session of a staff account. A POST needs X-CSRFToken, too.",
+    },
+}
+"""Where :mod:`keepsake.web.access` looks for who asks; described here for other programs."""
+api = _Api(
+    title="Keepsake's agents",
+    version="1",
+    description=_ABOUT,
+    docs_url=None,
+    openapi_extra={
+        "components": {"securitySchemes": _WAYS_IN},
+        "security": [{name: []} for name in _WAYS_IN],
+    },
+)
 api.add_router("", actions.router)
+api.add_router("", editing.router)
+api.add_router("", people_api.router)
+api.add_router("", tokens_api.router)
 
 
 def addresses() -> list[URLPattern]:
@@ -120,7 +160,7 @@ def addresses() -> list[URLPattern]:
 
 
 def _answers(shape: Any) -> dict[Any, Any]:
-    return {200: shape, _ERRORS: Refused}
+    return {200: shape, ERRORS: Refused}
 
 
 # -- all agents
@@ -129,7 +169,7 @@ def _answers(shape: Any) -> dict[Any, Any]:
 @api.get("/agents", response=_answers(Overview))
 def overview(request: HttpRequest) -> Overview:
     """All agents at a glance, and the model servers."""
-    return world.overview(may_act(request.user))
+    return world.overview(acts(request))
 
 
 @api.get("/search", response=_answers(SearchView))
@@ -196,7 +236,7 @@ def fact(
 @api.get(AGENT_PATH, response=_answers(AgentRow))
 def agent(request: HttpRequest, number: int) -> AgentRow:
     """One agent at a glance."""
-    return world.row(number, may_act(request.user))
+    return world.row(number, acts(request))
 
 
 @api.get(f"{AGENT_PATH}/prompt", response=_answers(PromptView))
@@ -224,6 +264,13 @@ def book(
     if of == "nights":
         return list(islice(history.nights(runtime().places.events, number), limit))
     return history.book(remembered.folder, of, limit, remembered.private.is_whispered)
+
+
+@api.get(f"{AGENT_PATH}/plans", response=_answers(list[PlanRow]))
+def plans_of_agent(request: HttpRequest, number: int) -> list[PlanRow]:
+    """The plans of an agent, in the order of its file: also those that have ended lately."""
+    mind = world.mind_of_agent(number)
+    return [PlanRow.of(number, mind.memory.name, each) for each in mind.books.plans.items]
 
 
 @api.get(f"{AGENT_PATH}/tiers", response=_answers(TiersView))

@@ -46,20 +46,8 @@ class MapView(Shape):
     """False if the world has more rooms than a map shows: those nearest to agents are shown."""
 
 
-class PastTiers(Shape):
-    """The tiers from one moment on."""
-
-    time: int
-    kind: LineType
-    """What changed them."""
-    compaction: int
-    """The number of the compaction that made the summaries; 0 for none."""
-    first: int
-    """The first memory in any tier."""
-    longterm_last: int
-    """The last memory of the long-term summary; ``first`` - 1 without one."""
-    recent_last: int
-    """The last memory of the short-term summary; the window begins after it."""
+type PastTiers = tuple[int, LineType, int, int, int, int]
+"""The tiers from one moment on; see :attr:`PastAgent.tiers`."""
 
 
 class PastAgent(Shape):
@@ -73,7 +61,10 @@ class PastAgent(Shape):
     """When memories were archived, and their numbers; some hundred, evenly spread, the first and
     the last among them."""
     tiers: tuple[PastTiers, ...]
-    """Every change of the summaries, oldest first."""
+    """The tiers from some moments on, oldest first; all changes, unless there are very many. Each
+    is a time; what changed them; the compaction that made the summaries, 0 for none; the first
+    memory in any tier; the last one of the long-term summary, one less than the first without it;
+    the last one of the short-term summary, after which the window begins."""
 
 
 class PastView(Shape):
@@ -183,11 +174,12 @@ class KnowerView(Shape):
     """From whom it has it first; empty if from nobody."""
     path: tuple[StepView, ...]
     memories: tuple[int, ...]
-    """The numbers of its memories of it."""
+    """The numbers of its memories of it, the newest 200."""
     spells: tuple[SpellView, ...]
     """How it had the fact from then on; the last one is now."""
     acts: tuple[MemoryView, ...]
-    """What it did later because of it, without saying it; the newest 20."""
+    """What it did later because of it, without saying it; the newest, 100 of all agents together or
+    3 of each."""
 
 
 class WordCount(Shape):
@@ -207,6 +199,7 @@ class FactView(Shape):
     suggested: tuple[WordCount, ...]
     """Words of that memory by which it can be followed, the best first."""
     complete: bool
-    """Whether all tellings are followed; if there are too many, only the newest are."""
+    """Whether all tellings are followed and shown; if there are too many, only the newest are."""
     tellings: tuple[TellingView, ...]
+    """At most 300, the newest."""
     knowers: tuple[KnowerView, ...]

@@ -13,6 +13,7 @@ import frontmatter
 import yaml
 
 from keepsake.books.kept_lines import NOTICED, PINNED, CommitmentKind, Commitments, Pinned
+from keepsake.books.plans import PLANS
 from keepsake.events.files import EVENTS, files_of, id_of, newest_first, time_of
 from keepsake.events.prompts import prompt_text
 from keepsake.events.types import Compaction, MemoryChange, Recall, Sleep, Thought
@@ -175,6 +176,7 @@ _TOWARDS: Mapping[CommitmentKind, str] = {
 BOOKS: Mapping[str, Sequence[str]] = {
     **{name: (f"{name}/[!.]*.md",) for name in ("journal", "notes", "people")},
     "kept": (PINNED, NOTICED),  # these are in all its prompts
+    "plans": (PLANS,),
 }
 """The file patterns of each book in an agent's folder."""
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)

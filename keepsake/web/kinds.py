@@ -14,6 +14,7 @@ from keepsake.agent.attention import ImpulseKind
 from keepsake.agent.thinker import AgentState
 from keepsake.archive.line_types import LineType
 from keepsake.archive.records import EDITED, MemoryKind, Tier
+from keepsake.books.plans import PlanState
 from keepsake.events.types import KINDS
 from keepsake.events.values import (
     CompactionOutcome,
@@ -53,6 +54,7 @@ def _script() -> str:
         "Manner": _members(Manner),
         "MemoryKind": _members(MemoryKind),
         "MemoryOp": _members(MemoryOp),
+        "PlanState": _members(PlanState),
         "RecalledKind": _members(RecalledKind),
         "SleepOp": _members(SleepOp),
         "ServerHealth": {"READY": READY, "UNASKED": UNASKED},

@@ -9,6 +9,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 from keepsake.archive.log import Archive
 from keepsake.archive.records import Memory
@@ -41,14 +42,22 @@ from keepsake.web.shapes import MemoryView
 type Folders = Sequence[tuple[int, str, Path]]
 """Number, name and folder of each agent."""
 
-MOST_POINTS = 12_000
-"""The most points of all agents' lines together, so that an answer stays below 300 kB."""
+MOST_POINTS = 8_000
+MOST_CHANGES = 2_500
+"""The most points of all agents' lines together, and the most changes of their summaries, so that
+an answer stays below 300 kB."""
 MOST_OWN_POINTS = 2_000
 """The most points of one agent's line: more than a screen has pixels."""
 MOST_WINDOW = 50
-MOST_ACTS = 20
 MOST_LOSSES = 1000
-"""The most memories of a window, acts of an agent, memories of a compaction that an answer has."""
+"""The most memories of a window, and memories of a compaction, that an answer has."""
+MOST_ACTS = 100
+LEAST_ACTS = 3
+"""The most acts of all who know a fact together; and how many each may have in any case."""
+MOST_SHOWN = 300
+"""The most tellings of a fact that an answer has, the newest: more are no way but a crowd."""
+MOST_NUMBERS = 200
+"""The most memories of a fact that are named of one agent, the newest."""
 
 _pasts: dict[Path, Past] = {}
 _lock = threading.Lock()
@@ -69,6 +78,7 @@ def pasts(folders: Folders, now: datetime) -> PastView:
     """Return the past of all agents."""
     places: dict[str, int] = {}
     each_most = max(MOST_POINTS // max(len(folders), 1) // 2, 20)
+    changes = max(MOST_CHANGES // max(len(folders), 1), 20)
     found = []
     first = now.timestamp()
     for number, name, folder in folders:
@@ -85,7 +95,7 @@ def pasts(folders: Folders, now: datetime) -> PastView:
                 agent=name,
                 moves=tuple(thinned(moves, each_most)),
                 counts=tuple((int(time), count) for time, count in past.counts(each_most)),
-                tiers=tuple(map(_tiers, past.changes)),
+                tiers=tuple(thinned(list(map(_tiers, past.changes)), changes)),
             )
         )
     return PastView(
@@ -101,17 +111,20 @@ def one_past(number: int, name: str, folder: Path) -> PastAgent:
         agent=name,
         moves=(),
         counts=tuple((int(time), count) for time, count in past.counts(MOST_OWN_POINTS)),
-        tiers=tuple(map(_tiers, past.changes)),
+        tiers=tuple(thinned(list(map(_tiers, past.changes)), MOST_OWN_POINTS)),
     )
 
 
-def thinned(moves: Sequence[tuple[int, int]], most: int) -> list[tuple[int, int]]:
-    """Return at most ``most`` moves: of those that follow each other quickly, only the last."""
-    if len(moves) <= most:
-        return list(moves)
-    first = moves[0][0]
-    slice_of = max((moves[-1][0] - first) // most, 1)
-    kept = {(time - first) // slice_of: (time, where) for time, where in moves}
+def thinned[T: tuple[int, *tuple[Any, ...]]](events: Sequence[T], most: int) -> list[T]:
+    """Return at most ``most`` events: of those that follow each other quickly, only the last.
+
+    ``events``: Tuples that begin with a time.
+    """
+    if len(events) <= most:
+        return list(events)
+    first = events[0][0]
+    slice_of = max((events[-1][0] - first) // most, 1)
+    kept = {(each[0] - first) // slice_of: each for each in events}
     return list(kept.values())[-most:]
 
 
@@ -119,13 +132,13 @@ def _tiers(change: TierChange) -> PastTiers:
     state = change.state
     oldest = state.longterm or state.recent
     first = oldest.first if oldest else state.summarised + 1
-    return PastTiers(
-        time=int(change.time),
-        kind=change.kind,
-        compaction=state.standing,
-        first=first,
-        longterm_last=state.longterm.last if state.longterm else first - 1,
-        recent_last=state.summarised,
+    return (
+        int(change.time),
+        change.kind,
+        state.standing,
+        first,
+        state.longterm.last if state.longterm else first - 1,
+        state.summarised,
     )
 
 
@@ -200,13 +213,14 @@ def fact(folders: Folders, words: str, number: int | None, n: int | None) -> Fac
     found = facts.follow(archives, wording, begin.happening if begin else "")
     names = {key: each.name for key, each in archives.items()}
     speakers = {each.happening: each for each in found.tellings}
+    acts = max(MOST_ACTS // max(len(found.knowers), 1), LEAST_ACTS)
     return FactView(
         words=asked,
         memory=MemoryView.model_validate(begin) if begin else None,
         suggested=tuple(WordCount(word=word, count=count) for word, count in suggested),
-        complete=found.complete,
-        tellings=tuple(map(_telling, found.tellings)),
-        knowers=tuple(_knower(each, names, speakers, archives) for each in found.knowers),
+        complete=found.complete and len(found.tellings) <= MOST_SHOWN,
+        tellings=tuple(map(_telling, found.tellings[-MOST_SHOWN:])),
+        knowers=tuple(_knower(each, names, speakers, archives, acts) for each in found.knowers),
     )
 
 
@@ -244,6 +258,7 @@ def _knower(
     names: Mapping[str, str],
     speakers: Mapping[str, Telling],
     archives: Mapping[str, Archived],
+    most: int,
 ) -> KnowerView:
     last = knower.path[-1]
     told = speakers.get(last.happening)
@@ -251,7 +266,7 @@ def _knower(
     if told is not None and last.step is not Step.SAID:
         source = names.get(told.agent, told.speaker)
     archive = Archive(archives[knower.agent].folder, read_only=True)
-    acts = [each for n in knower.acts[-MOST_ACTS:] for each in archive.read(n, n)]
+    acts = [each for n in knower.acts[-most:] for each in archive.read(n, n)]
     return KnowerView(
         id=int(knower.agent),
         agent=names[knower.agent],
@@ -260,7 +275,7 @@ def _knower(
             StepView(id=int(each.agent), n=each.memory, time=each.time, step=each.step)
             for each in knower.path
         ),
-        memories=knower.memories,
+        memories=knower.memories[-MOST_NUMBERS:],
         spells=tuple(
             SpellView(
                 time=datetime.fromtimestamp(each.time, last.time.tzinfo),

@@ -8,16 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 
 from keepsake.agent.thinker import AgentState
 from keepsake.agent.why import SummaryBasis
 from keepsake.archive.records import MemoryKind, Summary, Tier
+from keepsake.books.plans import Plan, PlanState
 from keepsake.events.types import Agreement, Guard, Thought
 from keepsake.events.values import RecalledKind
 from keepsake.happening import Deed, HappeningKind, Pose, Result, Sight, Speech
+
+ERRORS = frozenset({400, 403, 404, 429, 503})
+"""The statuses of answers that refuse a request."""
 
 
 class Shape(BaseModel):
@@ -199,9 +203,30 @@ class PlanRow(Shape):
     """The plan in words, with its time, place and person."""
     at: datetime | None
     """When it is due; null if it waits for something else, or has no time."""
+    state: PlanState
     begun: bool
+    why: str
+    """Why it was dropped, or how it ended; empty if it has not."""
+    memory: int
+    """The memory that it rests on; 0 if a person wrote it."""
     private: bool
     """Whether it rests on private words."""
+
+    @classmethod
+    def of(cls, number: int, agent: str, plan: Plan) -> Self:
+        """Return the row of a plan of that agent."""
+        return cls(
+            id=number,
+            agent=agent,
+            number=plan.number,
+            line=plan.line,
+            at=plan.at,
+            state=plan.state,
+            begun=plan.is_begun,
+            why=plan.why,
+            memory=plan.since,
+            private=plan.private is not None,
+        )
 
 
 class NewEvents(Shape):

@@ -29,6 +29,7 @@ SECTIONS = (
     "why",
     "journal",
     "people",
+    "plans",
     "notes",
     "nights",
 )
@@ -72,6 +73,9 @@ urlpatterns = [
     path("metrics", metrics, name="metrics"),
     path("fact", _template("fact"), name="fact"),
     path("live", _template("live"), name="live"),
+    path("person", _template("person"), name="person"),
+    path("compare", _template("compare"), name="compare"),
+    path("tokens", _template("tokens"), name="tokens"),
     path("search/", _template("search"), name="search"),
     path("world/", _template("world"), name="world"),
     path("<int:number>/", agent, name="agent"),

@@ -22,6 +22,7 @@ from twisted.python.threadable import isInIOThread
 from keepsake.agent.body import Body
 from keepsake.agent.mind import Mind
 from keepsake.agent.runtime import runtime
+from keepsake.agent.surroundings import identity_of
 from keepsake.agent.thinker import AgentState
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.contrib.evennia.agents import AgentMixin
@@ -41,6 +42,7 @@ from keepsake.prompt.sections import TITLES
 from keepsake.web.access import NotFound
 from keepsake.web.fact_shapes import MapExit, MapRoom, MapView
 from keepsake.web.links import summary_with_links
+from keepsake.web.people.known import KnownAgent
 from keepsake.web.searching import Searched
 from keepsake.web.shapes import (
     AgentRow,
@@ -218,15 +220,7 @@ MOST_PLANS = 200
 def plans() -> list[PlanRow]:
     """Return the open plans of all agents: those with a time first, the next one first of all."""
     found = [
-        PlanRow(
-            id=agent.id,
-            agent=agent.key,
-            number=each.number,
-            line=each.line,
-            at=each.at,
-            begun=each.is_begun,
-            private=each.private is not None,
-        )
+        PlanRow.of(agent.id, agent.key, each)
         for agent in all_agents()
         if (mind := mind_by_number(agent.id)) is not None
         for each in mind.books.plans.current
@@ -338,6 +332,16 @@ def searched() -> list[Searched]:
             recaller.read_names()
         found.append((each.id, each.key, agents / each.memory_folder, recaller))
     return found
+
+
+@on_reactor
+def known_agents() -> list[KnownAgent]:
+    """Return every agent with its identity and its mind."""
+    runtime()  # raises an error with the cure if the agents are not running
+    return [
+        KnownAgent(each.id, each.key, identity_of(each), mind_by_number(each.id))
+        for each in all_agents()
+    ]
 
 
 @on_reactor

@@ -25,6 +25,7 @@ BENCHES = (
     "tokens",
     "prompts",
     "open",
+    "pages",
 )
 """The names of the benches: ``busy`` is in ``busy_bench.py``."""
 

@@ -85,8 +85,8 @@ class TestFact(WebWorld):
         self.add_summarised_memories()
         mira = next(each for each in self.get("/past")["agents"] if each["agent"] == "Mira")
         state = self.mind.memory.memory.tiers.state
-        assert mira["tiers"][-1]["recent_last"] == state.summarised
-        assert mira["tiers"][-1]["longterm_last"] == state.longterm.last
+        assert mira["tiers"][-1][5] == state.summarised
+        assert mira["tiers"][-1][4] == state.longterm.last
 
     def test_a_memory_is_shown_as_it_was(self):
         then = self.services.clock.now() + timedelta(seconds=1)

@@ -22,6 +22,8 @@ WRITING = {
     "/unpin": {"text": "1"},
     "/note": {"title": "well", "text": "The cup lies there."},
     "/edit-profile": {"text": "You are Mira.", "was": ""},
+    "/edit-file": {"of": "pins", "file": "pinned.md", "text": "- Tom keeps bees.", "was": ""},
+    "/restore-file": {"of": "pins", "file": "pinned.md", "version": "1"},
     "/edit-summary": {"tier": "recent", "text": "- Tom keeps bees.", "was": "- Tom."},
 }
 """Paths of changes that builders may make, with a body for each."""

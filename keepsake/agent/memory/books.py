@@ -19,6 +19,7 @@ from keepsake.agent.surroundings import AgentRef, Body, identity_of, is_agent, n
 from keepsake.archive.log import Archive
 from keepsake.archive.privacy import NO_PRIVATE_WORDS, Audience, PrivateWords
 from keepsake.archive.records import Memory
+from keepsake.books.editing import BookEditor, EditableBook, EditedBook
 from keepsake.books.entries import JournalEntry, prompt_lines
 from keepsake.books.files import Owner
 from keepsake.books.journal import BUDGET as JOURNAL_BUDGET
@@ -28,7 +29,8 @@ from keepsake.books.notes import NoteBook
 from keepsake.books.people import BUDGET as PEOPLE_BUDGET
 from keepsake.books.people import PeopleBook, PromptContext
 from keepsake.books.people import lines as people_lines
-from keepsake.books.plans import PlanBook
+from keepsake.books.person_page import same_person
+from keepsake.books.plans import PLANS, PlanBook
 from keepsake.happening import PersonId
 from keepsake.language.perception import names
 from keepsake.logs import Subsystem, get_logger
@@ -61,6 +63,7 @@ class Books:
 
     Attributes:
         closed: Whether the agent is gone or renamed; then no page is written.
+        editor: Edits the files as people do, on a page.
     """
 
     def __init__(self, ref: AgentRef, services: Runtime) -> None:
@@ -80,10 +83,25 @@ class Books:
         # Appends a line to the archive; set by the memory when it has opened the archive.
         self.record: Callable[[dict[str, Any]], None] = lambda _: None
         self.plans = PlanBook(
-            folder / "plans.md",
+            folder / PLANS,
             owner(),
             record=self._record,
             now=lambda: services.clock.now().astimezone(),
+        )
+        self.editor = BookEditor(
+            folder,
+            {
+                EditableBook.JOURNAL: EditedBook(self.journal.store, self.journal.folder),
+                EditableBook.PEOPLE: EditedBook(
+                    self.people.store, self.people.folder, check=same_person
+                ),
+                EditableBook.NOTES: EditedBook(self.notes.store, self.notes.folder),
+                EditableBook.PINS: EditedBook(self.pinned.store, folder, frozenset({PINNED})),
+                EditableBook.PROMISES: EditedBook(
+                    self.commitments.store, folder, frozenset({NOTICED})
+                ),
+                EditableBook.PLANS: EditedBook(self.plans.store, folder, frozenset({PLANS})),
+            },
         )
         self.closed = False
         self._name = name

@@ -37,9 +37,37 @@ def test_agents_in_the_tutorials_lose_no_memories_in_reloads(tmp_path: Path):
         game.call("evennia", "migrate")
         with game.runs():
             agents_talk_while_the_game_reloads(game)
+            pages_show_the_world(game)
             assert "✗" not in game.doctor()
             game.call("keepsake", "backup", "backup.tar.gz")
             assert "Traceback" not in game.logs()
+
+
+def pages_show_the_world(game: Game) -> None:
+    """The dashboard's map, and the pages of facts and people, know nothing of the village."""
+    with game.browser() as browser:
+        api = "/agents/api"
+        rooms = browser.get(f"{api}/map").raise_for_status().json()["rooms"]
+        assert len(rooms) > 10, "the tutorial world has some twenty rooms, and all connect"
+        cells = {(each["x"], each["y"]) for each in rooms}
+        assert len(cells) == len(rooms)
+        there = {name for each in rooms for _, name in each["agents"]}
+        assert there == {"Wanda", "Kip"}
+        fact = browser.get(f"{api}/fact", params={"q": "evening"}).raise_for_status().json()
+        assert {each["agent"] for each in fact["knowers"]} == {"Wanda", "Kip"}
+        assert {each["source"] for each in fact["knowers"]} == {"admin"}
+        person = browser.get(f"{api}/person", params={"name": "admin"}).raise_for_status().json()
+        assert {each["agent"] for each in person["agents"]} == {"Wanda", "Kip"}
+        for page in (
+            "",
+            "live",
+            "world/",
+            "fact?q=evening",
+            "person",
+            "compare",
+            "search/?q=evening",
+        ):
+            assert "<h1" in browser.get(f"/agents/{page}").raise_for_status().text
 
 
 def agents_talk_while_the_game_reloads(game: Game) -> None:

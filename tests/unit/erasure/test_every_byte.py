@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from keepsake.archive.spill import Spill
+from keepsake.books.versions import Versions
 from keepsake.erasure.archives import memories_of
 from keepsake.erasure.erasure import Erasure
 from keepsake.erasure.folder import AgentCleaner
@@ -71,6 +72,16 @@ def fill(scratch: Path, sentences: list[str]) -> None:
     (mira / "recent.md").write_text(f"A man spoke.\n{said}\nThe soup is on the table.\n")
     (mira / "people").mkdir()
     (mira / "people" / f"Otto-{OTTO.id}.md").write_text(said)
+    edited = START.replace(day=21)
+    for book, name, text in (
+        ("people", f"Otto-{OTTO.id}.md", said),
+        ("people", "ann-42-1.md", f"# Ann\n\nThe soup is on the table.\n{said}\n"),
+        ("journal", "2026-11-20.md", page),
+        ("notes", "otto.md", "He was here."),
+        ("pins", "pinned.md", f"- {said}\n- The soup is on the table.\n"),
+        ("plans", "plans.md", f"- [ ] with Otto: soup (plan 1, memory 1, by {OTTO.id})\n"),
+    ):
+        Versions(mira, book).keep(mira / book / name, text, edited)
     (mira / "memories").mkdir()
     (mira / "memories" / "plugged.bin").write_bytes(said.encode())
     spill = Spill(scratch / "waiting.jsonl")

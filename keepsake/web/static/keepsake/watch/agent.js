@@ -2,7 +2,7 @@
 
 import { Head } from "./agent_head.js";
 import { get } from "./api.js";
-import { Book, Notes } from "./book.js";
+import { Book, Notes, PlanSection } from "./book.js";
 import { Charts } from "./charts.js";
 import { Compactions } from "./compactions.js";
 import { announce, bindKeys, byId, el, fill, rowKeys, setAttribute, throttled } from "./dom.js";
@@ -18,10 +18,10 @@ const id = Number(document.body.dataset.agent);
 const SOON = 1000;
 const POLL = 4000;
 const SEEDED = 60;
-const RELOADED = ["charts", "compactions", "prompt", "journal", "people", "notes", "nights"];
+const RELOADED = ["charts", "compactions", "prompt", "journal", "people", "plans", "notes", "nights"];
 const CLASSES = {
   prompt: Prompt, memory: Tiers, recall: Recall, compactions: Compactions, charts: Charts, why: Why,
-  journal: Book, people: Book, notes: Notes, nights: Book,
+  journal: Book, people: Book, plans: PlanSection, notes: Notes, nights: Book,
 };
 const NAMES = ["live", ...Object.keys(CLASSES)];
 

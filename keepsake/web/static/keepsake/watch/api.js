@@ -139,8 +139,8 @@ function form(label, fields, work, then) {
 }
 
 /** A labelled field of one line or several. */
-export function field(label, name, { lines = 1, most = 4000, value = "" } = {}) {
-  const attributes = { name, maxlength: most, required: true };
+export function field(label, name, { lines = 1, most = 4000, value = "", needed = true } = {}) {
+  const attributes = { name, maxlength: most, required: needed };
   const box = lines > 1 ? el("textarea", { ...attributes, rows: lines }, value) : el("input", { ...attributes, value });
   return el("label", {}, el("span", {}, label), box);
 }

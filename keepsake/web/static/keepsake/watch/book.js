@@ -1,11 +1,15 @@
 /* An agent's books: a section for each kind of book. */
 
 import { act, actButton, actForm, field, get } from "./api.js";
-import { el, fill, time } from "./dom.js";
+import { count, el, fill, personLink, time } from "./dom.js";
+import { fileEditor } from "./editor.js";
+import { PlanState } from "./kinds.js";
 
 const PAGE = 30;
 /** Books whose pages are of a day, which is their title. */
 const DATED = ["journal", "nights"];
+/** Books whose pages are files that people may edit. */
+const EDITED = ["journal", "people", "notes"];
 
 /** A section that shows one book. */
 export class Book {
@@ -40,12 +44,13 @@ export class Book {
     await this.#draw().catch((problem) => fill(this.more, `${problem.message} Try again`));
   }
 
-  #page({ title, at, text, facts, private: hidden }, open) {
+  #page({ title, at, text, facts, file, private: hidden }, open) {
     const said = Object.entries(facts).map(([name, value]) => `${name}: ${value}`).join(" · ");
     const when = at && !DATED.includes(this.of) ? el("small", {}, time(at)) : null;
     return el("li", { "data-row": true, tabindex: "-1" }, el("details", { open },
       el("summary", { "data-opens": true }, el("b", { dir: "auto" }, title), when, el("small", { dir: "auto" }, said)),
-      prose(text, hidden)));
+      this.of === "people" ? el("p", {}, personLink(title), el("small", {}, " across all agents")) : null, prose(text, hidden),
+      EDITED.includes(this.of) ? fileEditor(this.id, this.of, file, "Edit this page", () => this.load()) : null));
   }
 }
 
@@ -101,6 +106,7 @@ export class Notes extends Book {
     this.promises = el("ul", { class: "pins", "aria-label": "Promises and rules" });
     this.profile = el("div", {});
     fill(this.above, el("h3", {}, "Profile"), this.profile, el("h3", {}, "Always in its prompts"), this.pins, this.promises,
+      fileEditor(id, "pins", "pinned.md", "Edit all pins", again), fileEditor(id, "promises", "noticed.md", "Edit promises and rules", again),
       actForm("Pin a line", () => field("Line", "text", { most: 300 }), (said) => act(id, "pin", said), again),
       el("h3", {}, "Notes"),
       actForm("Write a note", () => [field("Title", "title", { most: 60 }), field("Text", "text", { lines: 4 })], (said) => act(id, "note", said), again));
@@ -127,4 +133,37 @@ export class Notes extends Book {
     return el("li", { "data-row": true, tabindex: "-1" }, el("bdi", {}, line), " ",
       actButton("Unpin", "Sure?", () => act(this.id, "unpin", { text: String(number) }), () => this.load()));
   }
+}
+
+const MARKS = {
+  [PlanState.OPEN]: "", [PlanState.DOING]: "begun", [PlanState.DONE]: "done", [PlanState.DROPPED]: "given up", [PlanState.MISSED]: "missed",
+};
+
+/** What an agent means to do, and what became of its last plans. */
+export class PlanSection {
+  constructor(root, id) {
+    this.id = id;
+    this.list = el("ul", { class: "pins", "aria-label": "Plans" });
+    this.ended = el("ul", { class: "pins", "aria-label": "Plans that have ended" });
+    this.past = el("details", {}, el("summary", {}, "Plans that have ended"), this.ended);
+    fill(root, el("p", { class: "dim" }, "Plans come from the model, or from a line that you write into the file: “- [ ] tomorrow noon, the Quay, Anneke: show her the ferry”."),
+      this.list, this.past, fileEditor(id, "plans", "plans.md", "Edit the plans", () => this.load()));
+  }
+
+  async load() {
+    const plans = await get(`agents/${this.id}/plans`);
+    const open = plans.filter(({ state }) => [PlanState.OPEN, PlanState.DOING].includes(state));
+    const ended = plans.filter((each) => !open.includes(each)).reverse();
+    fill(this.list, open.length ? open.map(plan) : el("li", { class: "dim", "data-row": true, tabindex: "-1" }, "It means to do nothing in particular."));
+    fill(this.ended, ended.map(plan));
+    this.past.hidden = !ended.length;
+  }
+}
+
+function plan({ line, at, state, why, memory, private: hidden }) {
+  return el("li", { "data-row": true, tabindex: "-1", class: hidden ? "whisper" : "" },
+    hidden ? el("span", { class: "flag" }, "in private") : null, el("bdi", {}, line),
+    MARKS[state] ? el("span", { class: "badge" }, why ? `${MARKS[state]}: ${why}` : MARKS[state]) : null,
+    at ? el("small", {}, time(at)) : null,
+    memory ? el("a", { class: "where", href: `#memory/${memory}`, "data-opens": true }, `memory ${count(memory)}`) : null);
 }

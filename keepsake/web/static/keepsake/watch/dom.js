@@ -72,6 +72,12 @@ export function whyLink(agent, number) {
   return el("a", { href: `/agents/${agent}/#why/m${number}`, class: "where", title: "What led to it: its prompt, and what it recalled" }, "why?");
 }
 
+/** The link to what all agents know of a person, who is known by identity, agent's number or name. */
+export function personLink(name, { key = "", id = null } = {}, attributes = {}) {
+  const asked = id ? `agent=${id}` : key ? `key=${encodeURIComponent(key)}` : `name=${encodeURIComponent(name)}`;
+  return el("a", { href: `/agents/person?${asked}`, class: "person", dir: "auto", title: `What all agents know of ${name}`, ...attributes }, name);
+}
+
 // -- the keyboard: single keys, a dialog that lists them, and moving between rows
 
 const TYPING = "input:not([type=checkbox]), textarea, select";

@@ -2,11 +2,11 @@
 
 import { act, actForm, field, get, mayAct } from "./api.js";
 import { AskAgain } from "./aside.js";
-import { announce, bindKeys, byId, count, el, fill, many, moment, rowKeys, time as timeOf, whyLink } from "./dom.js";
+import { announce, bindKeys, byId, count, el, fill, many, moment, personLink, rowKeys, time as timeOf, whyLink } from "./dom.js";
 import { Standing, Way } from "./kinds.js";
 import { WorldMap } from "./map.js";
 import { PastAgent, lastBefore } from "./past.js";
-import { TimeScrubber, tierBar } from "./scrubber.js";
+import { TimeScrubber, setTierBar, tierBar } from "./scrubber.js";
 import { sentence } from "./sentences.js";
 
 const LINK = "#memory/";
@@ -42,7 +42,7 @@ async function start() {
     scrubber = new TimeScrubber(byId("scrubber"), { first: past.first, last: past.now, agents, moved: () => draw() });
     mayAct(overview.agents.some((each) => each.may_act));
     fill(byId("minds"), agents.map((each) => el("li", { id: `mind-${each.id}` },
-      el("a", { href: `/agents/${each.id}/`, dir: "auto" }, each.name), el("span", {}))));
+      el("a", { href: `/agents/${each.id}/`, dir: "auto" }, each.name), el("span", {}, tierBar(each.tiersAt(past.now), most)))));
     draw();
     return true;
   } catch (problem) {
@@ -67,7 +67,13 @@ async function follow() {
   const numbered = new Map(fact.tellings.map((telling, i) => [telling.happening, i + 1]));
   for (const telling of fact.tellings) {
     telling.number = numbered.get(telling.happening);
+    telling.at = seconds(telling.time);
     telling.from = cameFrom(telling);
+  }
+  const hearings = new Map(fact.tellings.flatMap((telling) => telling.hearings.map((each) => [`${each.id} ${each.n}`, each.way])));
+  for (const each of fact.knowers) {
+    each.way = hearings.get(`${each.id} ${each.path.at(-1).n}`) ?? "";
+    each.since = each.spells.map(({ time: at }) => seconds(at));
   }
   chosen = 0;
   byId("q").value = fact.words;
@@ -136,16 +142,16 @@ function draw() {
     const standing = standingAt(knows.get(agent.id), now);
     return {
       id: agent.id, name: agent.name, place: now === scrubber.last ? agent.present : agent.placeAt(now),
-      ring: standing ? `${standing} ${heardBy(knows.get(agent.id))}` : "unknowing",
+      ring: standing ? `${standing} ${knows.get(agent.id).way}` : "unknowing",
       words: standing ? STANDS[standing] : "does not know it",
     };
   }));
-  const told = fact.tellings.filter((telling) => seconds(telling.time) <= now);
+  const told = fact.tellings.filter(({ at }) => at <= now);
   map.drawTellings(told.map((telling) => ({ ...telling, kind: kindOf(telling), title: line(telling) })), chosen, showTelling);
   for (const agent of agents) {
     const row = byId(`mind-${agent.id}`);
     if (!row) continue;
-    fill(row.lastElementChild, tierBar(agent.tiersAt(now), most));
+    setTierBar(row.lastElementChild.firstElementChild, agent.tiersAt(now), most);
     row.firstElementChild.href = `/agents/${agent.id}/#memory${now === scrubber.last ? "" : `/@${now}`}`;
   }
   for (const row of byId("tellings").children) row.classList.toggle("to-come", Number(row.dataset.time) > now);
@@ -154,14 +160,8 @@ function draw() {
 
 function standingAt(knower, now) {
   if (!knower) return "";
-  const found = lastBefore(knower.spells, now, (each) => seconds(each.time));
+  const found = lastBefore(knower.since, now, (at) => at);
   return found < 0 ? "" : knower.spells[found].standing;
-}
-
-/** How an agent came to know it first: a class of the face's ring. */
-function heardBy({ id, path }) {
-  const { n } = path.at(-1);
-  return fact.tellings.flatMap(({ hearings }) => hearings).find((each) => each.id === id && each.n === n)?.way ?? "";
 }
 
 // -- the lists
@@ -170,16 +170,21 @@ function who({ id, speaker }) {
   return id ? nameOf(id) : speaker || "the world";
 }
 
+/** Who said it, as a link to what all agents know of them. */
+function speaker(telling) {
+  return telling.id || telling.speaker ? personLink(who(telling), { id: telling.id }) : "the world";
+}
+
 function line(telling) {
   return `${telling.number}. ${who(telling)}: ${telling.text}`;
 }
 
 function drawTellings() {
   fill(byId("tellings"), fact.tellings.map((telling) => el("li", {
-    id: `telling-${telling.number}`, "data-row": true, tabindex: "-1", "data-time": seconds(telling.time), class: kindOf(telling),
+    id: `telling-${telling.number}`, "data-row": true, tabindex: "-1", "data-time": telling.at, class: kindOf(telling),
   },
   el("button", { type: "button", class: "number plain", "data-opens": true, on: { click: () => showTelling(telling.number) } }, String(telling.number)),
-  el("p", { class: "what" }, el("b", { dir: "auto" }, who(telling)), telling.private ? el("span", { class: "flag" }, "in private") : null,
+  el("p", { class: "what" }, el("b", {}, speaker(telling)), telling.private ? el("span", { class: "flag" }, "in private") : null,
     ": ", el("bdi", {}, telling.text)),
   el("p", {}, el("small", {}, timeOf(telling.time), telling.place ? ` · ${telling.place}` : "", basis(telling), why(telling))),
   el("p", { class: "hearings" }, telling.hearings.filter(({ way }) => way !== Way.SAID).map((each) => el("a", {
@@ -210,7 +215,7 @@ function knower(of) {
   const { n } = of.path.at(-1);
   return el("li", { id: `knower-${of.id}`, "data-row": true, tabindex: "-1", "data-time": seconds(of.path.at(-1).time), class: last.standing },
     el("p", {}, el("b", {}, el("a", { href: `/agents/${of.id}/`, "data-opens": true, dir: "auto" }, of.agent)), " ", STANDS[last.standing], "."),
-    el("p", {}, el("small", {}, `Since ${moment(of.path.at(-1).time)}`, of.source ? `, from ${of.source}` : "", " · ",
+    el("p", {}, el("small", {}, `Since ${moment(of.path.at(-1).time)}`, of.source ? [", from ", personLink(of.source)] : "", " · ",
       of.memories.slice(0, 5).map((each, i) => [i ? ", " : "", el("a", { href: `/agents/${of.id}/${LINK}${each}` }, `memory ${count(each)}`)]))),
     last.compaction ? el("p", {}, el("small", {}, el("a", { href: `/agents/${of.id}/#compactions` }, `compaction ${count(last.compaction)}`),
       last.standing === Standing.LOST ? " dropped it, " : " summarised it, ", moment(last.time))) : null,

@@ -1,6 +1,6 @@
 /* Events as rows. It holds only the newest 500, for pages that are open for a long time. */
 
-import { count, el, fill, setText, time, whereLink, whyLink } from "./dom.js";
+import { count, el, fill, personLink, setText, time, whereLink, whyLink } from "./dom.js";
 import { describe, INNER } from "./event_words.js";
 import { EventKind, MemoryKind } from "./kinds.js";
 
@@ -155,7 +155,7 @@ export class Feed {
     const began = Date.parse(record.t) - (kind === EventKind.THOUGHT ? 1000 * (record.latency ?? 0) + 1 : 0);
     const row = el("li", { class: `event ${tone}`, tabindex: "-1", "data-row": true },
       time(new Date(began).toISOString()),
-      who ? [el("b", { dir: "auto" }, who), " "] : null,
+      who ? [el("b", {}, named(who, record)), " "] : null,
       el("span", { class: "what", dir: "auto" }, what.slice(0, LONGEST)),
       this.#link(kind, record),
       more ? el("small", { dir: "auto" }, more.slice(0, LONGEST)) : null,
@@ -187,6 +187,12 @@ export class Feed {
     if (!this.inner.checked && row.matches(INNER.map((tone) => `.${tone}`).join())) return false;
     return !this.#words || row.textContent.toLowerCase().includes(this.#words);
   }
+}
+
+/** The name of who spoke or acted, which leads to what all agents know of them. */
+function named(who, { agent, agent_id: id, remembered }) {
+  if (who === agent) return personLink(who, { id });
+  return remembered?.source === who ? personLink(who, { key: remembered.source_id }) : el("bdi", {}, who);
 }
 
 /** Who else perceived a happening: all agents that remember it, but not the one that did it. */

@@ -147,6 +147,14 @@ export const MemoryOp = Object.freeze({
   "ENDS": "ends"
 });
 
+export const PlanState = Object.freeze({
+  "OPEN": "open",
+  "DOING": "doing",
+  "DONE": "done",
+  "DROPPED": "dropped",
+  "MISSED": "missed"
+});
+
 export const RecalledKind = Object.freeze({
   "MEMORY": "memory",
   "SUMMARY": "summary",

@@ -1,7 +1,7 @@
 /* The village now: a column for each room with its people, who thinks, and their talk; the plans due next. */
 
 import { get } from "./api.js";
-import { announce, bindKeys, byId, count, el, fill, many, rowKeys, seconds, throttled, time } from "./dom.js";
+import { announce, bindKeys, byId, count, el, fill, many, personLink, rowKeys, seconds, throttled, time } from "./dom.js";
 import { EventKind } from "./kinds.js";
 import { Stream, StreamState } from "./stream.js";
 import { Talk } from "./talk.js";
@@ -48,7 +48,7 @@ function draw() {
       continue;
     }
     const column = room(name);
-    fill(column.people, of.agents.map(agentHere), of.players.map((player) => el("li", {}, face(player, "player"), el("bdi", {}, player))));
+    fill(column.people, of.agents.map(agentHere), of.players.map((player) => el("li", {}, face(player, "player"), personLink(player))));
     shown.push(column);
   }
   for (const column of rooms.values()) if (!here.has(column.name)) shown.push(column);

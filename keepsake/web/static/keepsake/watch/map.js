@@ -16,6 +16,7 @@ export class WorldMap {
   #rooms;
   #ways;
   #faces = new Map();
+  #drawn = null;
 
   constructor(root, rooms, choose) {
     this.root = root;
@@ -95,6 +96,9 @@ export class WorldMap {
 
   /** Draw the tellings, each a numbered mark in its room, and the ways between them. */
   drawTellings(tellings, chosen, choose) {
+    const drawn = `${chosen} ${tellings.map(({ happening }) => happening).join()}`;
+    if (this.#drawn === drawn) return;
+    this.#drawn = drawn;
     const inPlace = new Map();
     const at = new Map();
     fill(this.told, tellings.map((telling) => {

@@ -3,7 +3,7 @@
 import { bar } from "./agent_state.js";
 import { act, actForm, field, get } from "./api.js";
 import { prose } from "./book.js";
-import { announce, count, el, fill, many, time, whereLink, whyLink } from "./dom.js";
+import { announce, count, el, fill, many, personLink, time, whereLink, whyLink } from "./dom.js";
 import { MemoryKind, RecalledKind, Tier } from "./kinds.js";
 import { author } from "./plain_words.js";
 import { remarks, sentence } from "./sentences.js";
@@ -85,8 +85,8 @@ function links({ kind, number }) {
 }
 
 function about(memory) {
-  const facts = [memory.place && `at ${memory.place}`, memory.source && `by ${memory.source}`,
-    ...remarks(memory), memory.reason && `because: ${memory.reason}`];
+  const by = memory.source && ["by ", personLink(memory.source, { key: memory.source_id })];
+  const facts = [memory.place && `at ${memory.place}`, by, ...remarks(memory), memory.reason && `because: ${memory.reason}`];
   return facts.filter(Boolean).map((each) => [" · ", el("bdi", {}, each)]);
 }
 

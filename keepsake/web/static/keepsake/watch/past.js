@@ -18,7 +18,9 @@ export class PastAgent {
     this.name = of.agent;
     this.moves = of.moves;
     this.counts = of.counts;
-    this.tiers = of.tiers;
+    this.tiers = of.tiers.map(([time, kind, compaction, first, longterm_last, recent_last]) => ({
+      time, kind, compaction, first, longterm_last, recent_last,
+    }));
     this.places = places;
     this.present = present;
   }

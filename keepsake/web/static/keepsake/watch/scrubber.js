@@ -162,9 +162,20 @@ function compactions(x, agents) {
 }
 
 /** The tiers of a mind as a bar; `most` memories are its full width. */
-export function tierBar({ cleared, longterm, recent, window, total }, most) {
-  const parts = { cleared, longterm, recent, window };
+export function tierBar(tiers, most) {
+  const bar = el("span", { class: "mind", role: "img" }, PARTS_OF.map((tier) => el("span", { class: tier })));
+  setTierBar(bar, tiers, most);
+  return bar;
+}
+
+const PARTS_OF = ["cleared", "longterm", "recent", "window"];
+
+/** Let a bar show other tiers; nothing is touched if they are the same. */
+export function setTierBar(bar, tiers, most) {
+  const { longterm, recent, window, total } = tiers;
   const words = `${count(total)} memories: ${count(window)} word for word, ${count(recent)} in the short-term summary, ${count(longterm)} in the long-term one`;
-  return el("span", { class: "mind", title: words, role: "img", "aria-label": words },
-    Object.entries(parts).map(([tier, number]) => el("span", { class: tier, vars: { "--part": String(most ? number / most : 0) } })));
+  if (bar.title === words) return;
+  bar.title = words;
+  bar.setAttribute("aria-label", words);
+  PARTS_OF.forEach((tier, i) => bar.children[i].style.setProperty("--part", String(most ? tiers[tier] / most : 0)));
 }

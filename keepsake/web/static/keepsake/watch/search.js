@@ -1,7 +1,7 @@
 /* Search in the memories of all agents, by meaning and words or by exact words. */
 
 import { get } from "./api.js";
-import { announce, bindKeys, byId, count, el, fill, many, rowKeys, time, whereLink, whyLink } from "./dom.js";
+import { announce, bindKeys, byId, count, el, fill, many, personLink, rowKeys, time, whereLink, whyLink } from "./dom.js";
 import { By, MemoryKind } from "./kinds.js";
 import { sentence } from "./sentences.js";
 
@@ -58,7 +58,7 @@ function draw(found, { q, by }) {
   fill(hits, found.hits.map(({ id, agent, memory }) => el("li", { "data-row": true, tabindex: "-1", class: memory.confidants ? "whisper" : "" },
     el("a", { href: `/agents/${id}/#memory/${memory.number}`, "data-opens": true }, `${agent}, memory ${count(memory.number)}`), " ",
     memory.confidants ? el("span", { class: "flag" }, "in private ") : null,
-    el("small", {}, time(memory.time), memory.place ? ` · ${memory.place}` : "", memory.kind === MemoryKind.ACT ? " · its own act" : "", " · ",
+    el("small", {}, time(memory.time), memory.place ? ` · ${memory.place}` : "", memory.source ? [" · by ", personLink(memory.source, { key: memory.source_id })] : null, memory.kind === MemoryKind.ACT ? " · its own act" : "", " · ",
       memory.kind === MemoryKind.ACT ? [whyLink(id, memory.number), " · "] : null, whereLink(id, memory.number)),
     el("p", { class: "what", dir: "auto" }, marked(sentence(memory), words)))));
 }

@@ -1,6 +1,6 @@
 /* A talk in one room: who said what to whom, and who else perceived it. */
 
-import { el, fill, time, whereLink, whyLink } from "./dom.js";
+import { el, fill, personLink, time, whereLink, whyLink } from "./dom.js";
 import { HappeningKind, Manner, MemoryKind } from "./kinds.js";
 import { told } from "./sentences.js";
 
@@ -63,7 +63,7 @@ export class Talk {
     const { who, to, words, deed } = parts(memory, agent);
     const bystanders = [...memories.keys()].filter((name) => name !== who && !to.includes(name));
     node.classList.toggle("whisper", Boolean(memory.confidants));
-    fill(node, el("b", { dir: "auto" }, who || "·"), " ",
+    fill(node, el("b", {}, who ? speaker(who, memory, id) : "·"), " ",
       to.length ? el("span", { class: "to", dir: "auto" }, `to ${to.join(", ")}`) : null,
       memory.confidants ? [" ", el("span", { class: "flag" }, "in private")] : null,
       HOW[memory.what.manner] ? el("span", { class: "flag" }, HOW[memory.what.manner]) : null, to.length || HOW[memory.what.manner] ? ": " : null,
@@ -72,6 +72,11 @@ export class Talk {
         bystanders.length ? el("span", { class: "bystanders" }, bystanders.map((name) => face(name, memories.get(name)))) : null));
   }
 
+}
+
+/** The name of who spoke or acted, which leads to what all agents know of them. */
+function speaker(who, { kind, source_id: key }, id) {
+  return personLink(who, kind === MemoryKind.ACT ? { id } : { key });
 }
 
 /** The face of an agent that perceived it, which leads to its memory of it. */

@@ -1,7 +1,7 @@
 /* The world now: a map of its rooms with the faces of agents and players, and the same as a list. */
 
 import { get } from "./api.js";
-import { bindKeys, byId, el, fill, rowKeys } from "./dom.js";
+import { bindKeys, byId, el, fill, personLink, rowKeys } from "./dom.js";
 import { WorldMap } from "./map.js";
 
 const POLL = 5000;
@@ -10,7 +10,7 @@ let drawn = "";
 
 function row({ name, exits, agents, players }) {
   const here = [...agents.map(([id, agent]) => el("a", { href: `/agents/${id}/`, "data-opens": true }, agent)),
-    ...players.map((player) => el("bdi", {}, player))];
+    ...players.map((player) => personLink(player))];
   return el("li", { "data-row": true, tabindex: "-1" }, el("b", {}, name), " ",
     el("small", {}, exits.length ? `exits: ${exits.map((exit) => exit.name).join(", ")}` : "no exits"),
     here.length ? el("p", { class: "what" }, here.flatMap((each, i) => (i ? [", ", each] : [each]))) : null);

@@ -1,0 +1,1 @@
+"""People across agents: what each agent knows of one person."""

@@ -1,0 +1,35 @@
+"""The API about people: everybody whom agents know, and what each agent knows of one person."""
+
+from __future__ import annotations
+
+from django.http import HttpRequest
+from ninja import P, QueryEx, Router
+
+from keepsake.web import world
+from keepsake.web.people import known
+from keepsake.web.people.shapes import PersonRow, PersonView
+from keepsake.web.shapes import ERRORS, Refused
+
+router = Router()
+_LARGEST = 2**53
+
+
+@router.get("/people", response={200: list[PersonRow], ERRORS: Refused})
+def all_people(request: HttpRequest) -> list[PersonRow]:
+    """Everybody whom any agent has met, and the agents; who was met last comes first."""
+    return known.people(world.known_agents())
+
+
+@router.get("/person", response={200: PersonView, ERRORS: Refused})
+def person(
+    request: HttpRequest,
+    key: QueryEx[str, P(max_length=100)] = "",
+    name: QueryEx[str, P(max_length=100)] = "",
+    id: QueryEx[int | None, P(ge=1, le=_LARGEST)] = None,
+) -> PersonView:
+    """What each agent knows of one person: said when, promises, plans, and what it makes of them.
+
+    The person is given by its identity ``key``, by a ``name``, or, if it is an agent, by its
+    number ``id``.
+    """
+    return known.person(world.known_agents(), key, name, id)

@@ -1,0 +1,97 @@
+"""Answers of the API about people: what each agent knows of one person."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from keepsake.archive.records import Tier
+from keepsake.web.shapes import PlanRow, PromiseLine, Shape
+
+
+class PersonRow(Shape):
+    """Somebody whom agents know."""
+
+    key: str
+    """The identity, which a new name does not change."""
+    name: str
+    """The name by which the agent that met them last knows them; of an agent its name."""
+    names: tuple[str, ...]
+    """All names by which agents know them or knew them, ``name`` included."""
+    id: int | None
+    """The number of the agent; null for a player and anybody else."""
+    known_by: tuple[int, ...]
+    """The numbers of the agents that have a page about them."""
+    last_met: datetime | None
+    """When any agent met them last; null for an agent that nobody has met."""
+
+
+class KnownLine(Shape):
+    """Something that a person said, or did."""
+
+    text: str
+    """Their words; or what they did, without their name at its beginning."""
+    said: bool
+    """Whether it is their own words."""
+    time: datetime
+    numbers: tuple[int, ...]
+    """The agent's memories of it."""
+    private: bool
+    tells: int
+    """The number of its words that are no stop words: chatter has few."""
+
+
+class MentionLine(Shape):
+    """A line of an agent's summaries or journal that is about a person."""
+
+    text: str
+    tier: Tier | None
+    """The summary that has it; null for the journal."""
+    time: datetime
+    """When it was written."""
+    numbers: tuple[int, ...]
+    """The memories that it cites."""
+    private: bool
+    """Whether one of them is private."""
+
+
+class PromiseTo(PromiseLine):
+    """A promise to a person, or a rule that they gave."""
+
+    private: bool
+
+
+class KnownBy(Shape):
+    """What one agent knows of a person."""
+
+    id: int
+    agent: str
+    names: tuple[str, ...]
+    """The names by which it knows them, the present one last; empty if they have not met."""
+    file: str
+    """The name of the page's file; empty if there is none."""
+    first_met: datetime | None
+    last_met: datetime | None
+    meetings: int
+    portrait: str
+    """What it makes of them, in its own words; empty if nothing is written yet."""
+    remarks: str
+    """What people wrote into the page by hand."""
+    lines: tuple[KnownLine, ...]
+    """What they said to it and did, oldest first."""
+    promises: tuple[PromiseTo, ...]
+    plans: tuple[PlanRow, ...]
+    """What it means to do with them or for them."""
+    mentions: tuple[MentionLine, ...]
+    """Lines of its summaries that name them, and the newest of its journal that are about them."""
+
+
+class PersonView(Shape):
+    """One person, and what each agent knows of them."""
+
+    person: PersonRow
+    others: tuple[PersonRow, ...]
+    """Other people of the same name."""
+    agents: tuple[KnownBy, ...]
+    """The agents that know anything of them, the one that met them last first."""
+    strangers: tuple[str, ...]
+    """The names of the agents that know nothing of them."""

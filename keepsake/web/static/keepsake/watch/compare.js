@@ -1,0 +1,138 @@
+/* Two agents side by side: their memories, what both know of a person, and how each has a fact. */
+
+import { get } from "./api.js";
+import { prose } from "./book.js";
+import { announce, bindKeys, byId, count, el, fill, many, moment, personLink } from "./dom.js";
+import { Standing } from "./kinds.js";
+import { TIERS } from "./memories.js";
+import { personCard } from "./person_card.js";
+import { tierBar } from "./scrubber.js";
+
+const asked = new URLSearchParams(location.search);
+const form = byId("compare");
+const STANDS = {
+  [Standing.WINDOW]: "Knows it word for word", [Standing.RECENT]: "Has it in its short-term summary",
+  [Standing.LONGTERM]: "Has it in its long-term summary", [Standing.LOST]: "Has lost it: only its archive and recall have it",
+};
+let people = [];
+
+function chosen() {
+  return [...form.querySelectorAll("select[name=a], select[name=b]")].map(({ value }) => Number(value));
+}
+
+async function start() {
+  try {
+    const [{ agents }, known] = await Promise.all([get("agents"), get("people")]);
+    people = known;
+    for (const name of ["a", "b"]) {
+      fill(form.elements[name], agents.map((each) => el("option", { value: each.id }, each.name)));
+    }
+    // Those who know most people have most to compare.
+    const knows = ({ id }) => people.filter(({ known_by: by }) => by.includes(id)).length;
+    const ids = [...agents].sort((x, y) => knows(y) - knows(x)).map(({ id }) => id);
+    const a = Number(asked.get("a") ?? ids[0]);
+    form.elements.a.value = a;
+    form.elements.b.value = asked.get("b") ?? ids.find((id) => id !== a) ?? a;
+    offerPeople();
+    form.elements.person.value = asked.get("person") ?? "";
+    form.elements.q.value = asked.get("q") ?? "";
+    await draw();
+  } catch (problem) {
+    trouble(problem);
+  }
+}
+
+/** Offer the people whom both agents know first, then those whom one of them knows. */
+function offerPeople() {
+  const now = form.elements.person.value;
+  const [a, b] = chosen();
+  const known = (row) => Number(row.known_by.includes(a)) + Number(row.known_by.includes(b));
+  const group = (label, rows) => (rows.length ? el("optgroup", { label }, rows.map((each) => el("option", { value: each.key }, each.name))) : null);
+  fill(form.elements.person, el("option", { value: "" }, "nobody in particular"),
+    group("known to both", people.filter((each) => known(each) === 2)), group("known to one", people.filter((each) => known(each) === 1)));
+  form.elements.person.value = now;
+  if (form.elements.person.selectedIndex < 0) form.elements.person.value = "";
+}
+
+async function draw() {
+  const [a, b] = chosen();
+  if (!a || !b) return;
+  fill(byId("summary"), "Loading …");
+  const person = form.elements.person.value;
+  const words = form.elements.q.value.trim();
+  const each = (path) => Promise.all([a, b].map((id) => get(`agents/${id}${path}`)));
+  const [rows, tiers, known, fact] = await Promise.all([each(""), each("/tiers"),
+    person ? get("person", { key: person }) : null, words ? get("fact", { q: words }) : null]);
+  const most = Math.max(...tiers.map(({ total }) => total), 1);
+  fill(byId("memory"), rows.map((row, i) => memory(row, tiers[i], most)));
+  byId("of-person").hidden = !known;
+  if (known) {
+    fill(byId("of-person-title"), "What they know of ", personLink(known.person.name, known.person));
+    fill(byId("known"), rows.map((row) => {
+      const found = known.agents.find(({ id }) => id === row.id);
+      return found ? personCard(found, known.person.name) : el("li", { class: "known" }, el("h3", { dir: "auto" }, row.name),
+        el("p", { class: "dim" }, row.id === known.person.id ? "That is the agent itself." : `Knows nothing of ${known.person.name}.`));
+    }));
+  }
+  byId("of-fact").hidden = !fact;
+  if (fact) {
+    fill(byId("of-fact-title"), "How they have “", el("a", { href: `/agents/fact?q=${encodeURIComponent(words)}` }, el("bdi", {}, words)), "”");
+    fill(byId("standing"), rows.map((row) => standing(row, fact)));
+  }
+  byId("trouble-here").hidden = true;
+  const [one, other] = rows;
+  const shared = people.filter(({ known_by: by }) => by.includes(a) && by.includes(b));
+  fill(byId("summary"), `${one.name} and ${other.name} both know ${many(shared.length, "person", "people")}.`);
+  document.title = `${one.name} and ${other.name}`;
+  announce(byId("summary").textContent);
+}
+
+function memory(row, tiers, most) {
+  const { first, total, longterm, recent, window_first: window } = tiers;
+  const parts = {
+    cleared: Math.max(first - 1, 0), longterm: longterm ? longterm.last - longterm.first + 1 : 0,
+    recent: recent ? recent.last - recent.first + 1 : 0, window: total - window + 1, total,
+  };
+  return el("li", { class: "known" },
+    el("h3", {}, el("a", { href: `/agents/${row.id}/`, dir: "auto" }, row.name)),
+    el("p", { class: "dim" }, `${row.state}, in ${row.place}. ${many(total, "memory", "memories")}.`), tierBar(parts, most),
+    [recent, longterm].map((summary) => (summary ? el("details", { open: true },
+      el("summary", {}, TIERS[summary.tier], " ", el("small", {}, `memories ${count(summary.first)}–${count(summary.last)}`)),
+      linked(prose(summary.text), row.id)) : null)),
+    recent || longterm ? null : el("p", { class: "dim" }, total ? "It has everything word for word: nothing was summarised yet." : "It remembers nothing yet."));
+}
+
+/** The links to memories of a summary lead to the agent's page. */
+function linked(text, id) {
+  for (const link of text.querySelectorAll('a[href^="#memory/"]')) link.href = `/agents/${id}/${link.hash}`;
+  return text;
+}
+
+function standing({ id, name }, { knowers }) {
+  const knower = knowers.find((each) => each.id === id);
+  const head = el("h3", {}, el("a", { href: `/agents/${id}/`, dir: "auto" }, name));
+  if (!knower) return el("li", { class: "known" }, head, el("p", {}, "Does not know it."));
+  const last = knower.spells.at(-1);
+  return el("li", { class: `known ${last.standing}` }, head, el("p", {}, STANDS[last.standing], "."),
+    el("p", { class: "dim" }, `Since ${moment(knower.path.at(-1).time)}`, knower.source ? `, from ${knower.source}` : ""),
+    el("p", {}, knower.memories.slice(-8).map((n, i) => [i ? ", " : "", el("a", { href: `/agents/${id}/#memory/${n}` }, `memory ${count(n)}`)])));
+}
+
+function trouble(problem) {
+  fill(byId("summary"));
+  byId("trouble-here").hidden = false;
+  fill(byId("trouble-here"), problem.message);
+}
+
+function changed(event) {
+  event?.preventDefault();
+  offerPeople();
+  const fields = [...new FormData(form)].filter(([, value]) => value);
+  history.replaceState(null, "", `?${new URLSearchParams(fields)}`);
+  draw().catch(trouble);
+}
+
+form.addEventListener("submit", changed);
+form.addEventListener("change", changed);
+bindKeys([["/", "type words", () => form.elements.q.focus()], ["u", "up to all agents", () => byId("up").click()]]);
+start();

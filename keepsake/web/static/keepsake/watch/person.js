@@ -1,0 +1,63 @@
+/* One person across all agents: what each knows of them. Without a person: everybody whom agents know. */
+
+import { get } from "./api.js";
+import { announce, bindKeys, byId, el, fill, many, personLink, rowKeys, time } from "./dom.js";
+import { personCard } from "./person_card.js";
+
+const asked = new URLSearchParams(location.search);
+let people = [];
+
+async function load() {
+  const query = { key: asked.get("key"), name: asked.get("name"), id: asked.get("agent") };
+  try {
+    if (Object.values(query).some(Boolean)) drawPerson(await get("person", query));
+    else {
+      people = await get("people");
+      byId("find").hidden = false;
+      drawPeople();
+    }
+    announce(byId("summary").textContent);
+  } catch (problem) {
+    fill(byId("summary"));
+    byId("trouble-here").hidden = false;
+    fill(byId("trouble-here"), problem.message, " ", el("a", { href: "/agents/person" }, "Everybody whom agents know"));
+  }
+}
+
+function drawPerson({ person, others, agents, strangers }) {
+  document.title = person.name;
+  fill(byId("title"), el("bdi", {}, person.name));
+  const known = agents.filter(({ lines, portrait }) => lines.length || portrait);
+  fill(byId("summary"), person.id ? [el("a", { href: `/agents/${person.id}/` }, "An agent"), "; "] : "No agent; ",
+    agents.length ? `${many(agents.length, "agent knows", "agents know")} them.` : "no agent knows them.",
+    person.names.length > 1 ? ` Also called ${person.names.slice(1).join(", ")}.` : "");
+  fill(byId("links"),
+    el("a", { href: `/agents/fact?q=${encodeURIComponent(person.name)}` }, `Where did news of ${person.name} go?`),
+    known.length > 1 ? el("a", { href: `/agents/compare?a=${known[0].id}&b=${known[1].id}&person=${encodeURIComponent(person.key)}` },
+      `${known[0].agent} and ${known[1].agent} side by side`) : null,
+    el("a", { href: `/agents/search/?q=${encodeURIComponent(person.name)}` }, "Search their name"),
+    el("a", { href: "/agents/person" }, "Everybody"));
+  fill(byId("others"), others.length ? ["Others of this name: ", others.map((each, i) => [i ? ", " : "", personLink(each.name, each)])] : "");
+  fill(byId("list"), agents.map((each) => personCard(each, person.name)));
+  fill(byId("strangers"), strangers.length ? `They know nothing of ${person.name}: ${strangers.join(", ")}.` : "");
+}
+
+function drawPeople() {
+  const words = byId("filter").value.trim().toLowerCase();
+  const shown = people.filter(({ names }) => !words || names.join(" ").toLowerCase().includes(words));
+  fill(byId("summary"), `${many(shown.length, "person", "people")}, whom agents met last first.`);
+  fill(byId("list"), shown.map((each) => el("li", { "data-row": true, tabindex: "-1" },
+    el("b", {}, personLink(each.name, each, { "data-opens": true })), " ",
+    el("small", {}, each.id ? "an agent; " : "", each.known_by.length ? `known by ${many(each.known_by.length, "agent")}` : "nobody has met them",
+      each.last_met ? [" · last met ", time(each.last_met)] : null,
+      each.names.length > 1 ? ` · also ${each.names.slice(1).join(", ")}` : ""))));
+  byId("list").className = "hits";
+}
+
+byId("filter").addEventListener("input", drawPeople);
+bindKeys([
+  ["/", "filter the people", () => byId("filter").focus()],
+  ...rowKeys(() => byId("list")),
+  ["u", "up to all agents", () => byId("up").click()],
+]);
+load();

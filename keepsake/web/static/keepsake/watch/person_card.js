@@ -1,0 +1,56 @@
+/* What one agent knows of a person, as a card. */
+
+import { count, el, time, whereLink } from "./dom.js";
+import { TIERS } from "./memories.js";
+
+/** The most lines of a card that are shown before the others are folded. */
+const SHOWN = 6;
+const date = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "long", year: "numeric" });
+const day = (iso) => date.format(new Date(iso));
+
+/** The card of an agent; `known` is of the API's answer `person`, `name` the person's name. */
+export function personCard(known, name) {
+  const here = `/agents/${known.id}/`;
+  return el("li", { class: "known", "data-row": true, tabindex: "-1" },
+    el("h3", {}, el("a", { href: here, "data-opens": true, dir: "auto" }, known.agent)),
+    el("p", { class: "dim" }, met(known, name)),
+    known.portrait ? el("p", { class: "portrait", dir: "auto" }, known.portrait) : null,
+    known.remarks ? el("p", { dir: "auto" }, known.remarks) : null,
+    part("Promises", known.promises.map((each) => row(each.text, each.memory ? [each.memory] : [], each, known.id))),
+    part("Plans", known.plans.map((each) => row(each.line, [], each, known.id))),
+    part("Said and done", byWeight(known.lines).map((each) => row(
+      each.said ? `“${each.text}”` : `${name} ${each.text}`, each.numbers, each, known.id))),
+    part("In its summaries and journal", known.mentions.map((each) => row(
+      each.text, each.numbers, each, known.id, each.tier ? TIERS[each.tier].toLowerCase() : "journal"))));
+}
+
+function met({ meetings, first_met: first, last_met: last, agent, names }, name) {
+  if (!first) return `${agent} has not met ${name}.`;
+  const former = names.filter((each) => each !== name);
+  const known = former.length ? ` ${agent} knows or knew them as ${former.join(", ")}.` : "";
+  if (meetings === 1) return `Met once, on ${day(first)}.${known}`;
+  return `Met ${count(meetings)} times since ${day(first)}, last on ${day(last)}.${known}`;
+}
+
+/** A titled list; of a long one the rest is folded. */
+function part(title, rows) {
+  if (!rows.length) return null;
+  const more = rows.slice(SHOWN);
+  return [el("h4", {}, title), el("ul", { class: "kept" }, rows.slice(0, SHOWN)),
+    more.length ? el("details", {}, el("summary", {}, `${count(more.length)} more`), el("ul", { class: "kept" }, more)) : null];
+}
+
+/** Those lines first that tell most; then all others, the newest first. */
+function byWeight(lines) {
+  const newest = [...lines].reverse();
+  const best = newest.toSorted((a, b) => b.tells - a.tells).slice(0, SHOWN);
+  return [...best, ...newest.filter((each) => !best.includes(each))];
+}
+
+function row(words, numbers, { private: hidden, time: at }, id, from = "") {
+  const memories = numbers.slice(0, 3).map((number) => [" · ", el("a", { class: "where", href: `/agents/${id}/#memory/${number}` }, `memory ${count(number)}`)]);
+  return el("li", { class: hidden ? "whisper" : "" },
+    hidden ? el("small", { class: "flag" }, "in private ") : null, el("span", { dir: "auto" }, words), " ",
+    el("small", {}, from, at ? [from ? " · " : "", time(at)] : null, memories,
+      numbers.length === 1 ? [" · ", whereLink(id, numbers[0])] : null));
+}

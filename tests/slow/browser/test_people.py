@@ -1,0 +1,81 @@
+"""A person across agents, two agents side by side, and edits of an agent's books, in a browser."""
+
+from __future__ import annotations
+
+import re
+
+from playwright.sync_api import Page, expect
+
+from tests.slow.browser.test_window import open_mira
+from tests.slow.browser.watched import FACT, WatchedWorld
+
+
+def test_a_name_leads_to_what_all_agents_know_of_the_person(page: Page, world: WatchedWorld):
+    page.goto("/agents/fact?q=Edwin")
+    page.locator("#tellings li").first.get_by_role("link", name="Tamsin").click()
+    expect(page).to_have_title("Tamsin")
+    mira = page.locator(".known", has=page.get_by_role("link", name="Mira"))
+    expect(mira).to_contain_text(FACT)
+    expect(page.locator("#strangers")).to_contain_text("Nell")
+    mira.locator("li", has_text=FACT).get_by_role("link", name=re.compile("^memory")).click()
+    expect(page.locator(".memory.marked")).to_contain_text(FACT)
+
+
+def test_everybody_is_listed_and_filtered(page: Page, world: WatchedWorld):
+    page.goto("/agents/person")
+    rows = page.locator("#list li")
+    expect(rows.filter(has_text="Tamsin")).to_have_count(1)
+    page.get_by_label("Filter the people").fill("tams")
+    expect(rows).to_have_count(1)
+    page.get_by_role("link", name="Tamsin").click()
+    expect(page).to_have_title("Tamsin")
+
+
+def test_two_agents_are_compared(page: Page, world: WatchedWorld):
+    page.goto("/agents/compare?q=Edwin")
+    page.get_by_label("The first agent").select_option("Mira")
+    page.get_by_label("The second agent").select_option("Nell")
+    expect(page).to_have_title("Mira and Nell")
+    standing = page.locator("#standing .known")
+    expect(standing.first).not_to_contain_text("Does not know it")
+    expect(standing.last).to_contain_text("Does not know it")
+    page.get_by_label("Person", exact=True).select_option("Tamsin")
+    expect(page.locator("#known .known").first).to_contain_text(FACT)
+    expect(page.locator("#known .known").last).to_contain_text("Knows nothing of Tamsin")
+    expect(page.locator("#memory .mind").first).to_be_visible()
+    page.reload()
+    expect(page.locator("#known .known").first).to_contain_text(FACT)
+
+
+def test_a_note_is_edited_and_brought_back(page: Page, world: WatchedWorld):
+    open_mira(page, "notes")
+    fold = page.locator("#panel-notes details", has_text="Write a note").first
+    fold.locator("summary").click()
+    fold.get_by_label("Title").fill("jetty")
+    fold.get_by_label("Text").fill("The third plank is loose.")
+    fold.get_by_role("button", name="Write a note").click()
+    note = page.locator(".book > li", has_text="jetty")
+    expect(note).to_contain_text("third plank")
+    note.get_by_text("Edit this page").click()
+    box = note.get_by_label(re.compile("as it is stored"))
+    expect(box).to_have_value(re.compile("third plank"))
+    box.fill(box.input_value().replace("third", "fourth"))
+    note.get_by_role("button", name="Save").click()
+    expect(note).to_contain_text("fourth plank")
+    note.get_by_text("Edit this page").click()
+    note.get_by_text("Earlier versions (1)").click()
+    page.on("dialog", lambda dialog: dialog.accept())
+    note.get_by_role("button", name="Bring it back").click()
+    expect(note).to_contain_text("third plank")
+    expect(page.locator("#outcome")).to_contain_text("as it was before")
+
+
+def test_a_plan_is_written_on_the_page(page: Page, world: WatchedWorld):
+    open_mira(page, "plans")
+    panel = page.locator("#panel-plans")
+    expect(panel).to_contain_text("nothing in particular")
+    panel.get_by_text("Edit the plans").click()
+    box = panel.get_by_label(re.compile("as it is stored"))
+    box.fill("- [ ] tomorrow 12:00, Tamsin: show her the ferry\n")
+    panel.get_by_role("button", name="Save").click()
+    expect(panel.locator(".pins li").first).to_contain_text("show her the ferry")
