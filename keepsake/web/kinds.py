@@ -14,7 +14,7 @@ from keepsake.agent.attention import ImpulseKind
 from keepsake.agent.thinker import AgentState
 from keepsake.archive.line_types import LineType
 from keepsake.archive.records import EDITED, MemoryKind, Tier
-from keepsake.books.plans import PlanState
+from keepsake.books.plan import PlanState
 from keepsake.events.types import KINDS
 from keepsake.events.values import (
     CompactionOutcome,

@@ -15,7 +15,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict
 from keepsake.agent.thinker import AgentState
 from keepsake.agent.why import SummaryBasis
 from keepsake.archive.records import MemoryKind, Summary, Tier
-from keepsake.books.plans import Plan, PlanState
+from keepsake.books.plan import Plan, PlanState
 from keepsake.events.types import Agreement, Guard, Thought
 from keepsake.events.values import RecalledKind
 from keepsake.happening import Deed, HappeningKind, Pose, Result, Sight, Speech
