@@ -82,7 +82,7 @@ class Basis:
         opens: The numbers of private acts of an earlier answer to the same words. What this
             answer plans or promises openly takes their place.
         plan: The number of the plan that the agent is about; 0 for none.
-        audience: Who hears the answer. Its prompt shows the plans and promises of which they know,
+        audience: Who hears the answer. Its prompt shows the plans and promises that they know of,
             and the answer can name no others.
     """
 

@@ -116,6 +116,7 @@ class Mind:
         self._services.post(self._opened)
 
     def _opened(self) -> None:
+        """Answer who waits, and start the plans, now that the memory is open."""
         if self.closed:
             return
         self.opening = False
@@ -191,12 +192,17 @@ class Mind:
         return True
 
     def _speak_by_rule(self, words: str, person: Person) -> None:
+        """Say a stock phrase to a person, whose words count as answered then."""
         agent = self.thinker.body()
         if agent is not None:
             self.actor.speak(agent, words, person, event=MessageType.COURTESY)
             self.thinker.answered(person.id)
 
     def _arrived(self, room: RoomObject, act: int) -> None:
+        """Remember where a walk has ended, and go on with the plan.
+
+        ``act``: The number of the memory of the walk.
+        """
         agent = self.thinker.body()
         if agent is None or self.closed:
             return

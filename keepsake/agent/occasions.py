@@ -122,6 +122,7 @@ class Occasions:
         self._used |= {_greeting(person), _talk(person, local)}
 
     def _all(self, agent: Body, now: datetime) -> Iterator[Occasion]:
+        """Yield all occasions that there are now, the most urgent first, used ones included."""
         try:
             window = self._memory.usable
         except KeepsakeError:

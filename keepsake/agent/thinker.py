@@ -273,6 +273,7 @@ class Thinker:
         self._set_alarm(self._update_present())
 
     def _set_alarm(self, agent: Body | None) -> None:
+        """Set the alarm for the next impulse that is due; None: the agent has been deleted."""
         due = self._attention.upcoming()
         if due is None or self._closed or agent is None:
             self._next_thought.cancel()

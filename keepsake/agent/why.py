@@ -165,6 +165,7 @@ def _acts_back(archive: Archive) -> Iterator[Memory]:
 
 
 def _why(log: Path, archive: Archive, act: Memory, *, agent: str, agent_id: int, nth: int) -> Why:
+    """Return what led to an act: from the log if it has the thought, else from the archive."""
     record = None if act.event in _BY_RULE else _thought_of(act, log, agent_id)
     thought = thought_in(record) if record else None
     if record and thought:
@@ -312,4 +313,5 @@ def _summary_basis(texts: SummaryState, act: Memory, reason: str) -> tuple[Summa
 
 
 def _one(archive: Archive, number: int) -> Memory | None:
+    """Return one memory of an archive; None if it has none of that number."""
     return next(iter(archive.read(number, number)), None) if number > 0 else None

@@ -108,6 +108,7 @@ class Plan:
         return ", ".join(self._conditions())
 
     def _conditions(self) -> list[str]:
+        """Return when, where and with whom, each as a part of a line."""
         found = []
         if self.when is not None:
             at = self.when.at

@@ -5,7 +5,7 @@ from __future__ import annotations
 from keepsake.agent.surroundings import identity_of
 from keepsake.archive.line_types import LineType
 from keepsake.books.entries import EntryOrigin
-from keepsake.books.plans import Plan, PlanState
+from keepsake.books.plan import Plan, PlanState
 from keepsake.books.versions import MOST_VERSIONS, Versions
 from keepsake.contrib.evennia.audit import AUDIT, newest
 from tests.world.web_world import WebWorld

@@ -19,6 +19,7 @@ _COMES_AND_GOES = MOVES | {MessageType.LOGIN, MessageType.LOOK}
 _AFTER_CALL = frozenset(",!:;，、！")
 """The marks after the name of somebody who is called, in any language's script."""
 _GOING = frozenset({KnownVerb.GO, KnownVerb.WALK, KnownVerb.FOLLOW})
+"""Verbs of own acts that tell only where the agent went."""
 
 
 def tells(memory: Memory, around: Mapping[int, Memory], agent: str) -> bool:

@@ -200,6 +200,7 @@ class _Forgetting:
             suspension.end()
 
     def _clean_database(self) -> None:
+        """Delete the person's rows, then clean the logs once more."""
         self._steps.run([RowCleaner()])
         places = runtime().places
         # Logs again, for what was written since, such as thoughts that the closed minds gave up.
@@ -207,6 +208,7 @@ class _Forgetting:
         self._in_thread(lambda: self._steps.run(last), self._end)
 
     def _end(self) -> None:
+        """End the request: report it, and start the one that waits behind it."""
         self._end_suspension()
         _running.pop(self._person.key, None)
         if running() and (indexes := runtime().indexes) is not None:

@@ -164,6 +164,7 @@ class CmdAgent(BuilderCommand):
     # -- views
 
     def _one(self, agent: Body) -> str:
+        """Return the page of one agent: its state, its files and its profile."""
         mind = self.mind(agent)
         place = agent.location.key if agent.location else "nowhere"
         awake = mind.sleeper.awake_seconds / 3600
@@ -178,6 +179,7 @@ class CmdAgent(BuilderCommand):
         )
 
     def _prompt(self) -> None:
+        """Show the prompt of the next thought, or of the answer to words, with its costs."""
         agent = self.agent_named(self.lhs)
         partner = self.caller if self.rhs else None
 
@@ -190,6 +192,7 @@ class CmdAgent(BuilderCommand):
         preview.addCallbacks(show, self.failed)
 
     def _rules(self, *, drop: bool) -> None:
+        """Show promises and rules of one agent or of all, or drop those of a person."""
         wanted = self.args.strip()
         if drop and not wanted:
             raise KeepsakeError("No person is named", "Example: @rules/drop Tom")
@@ -200,6 +203,7 @@ class CmdAgent(BuilderCommand):
     # -- creating, deleting and acting on agents
 
     def _create(self) -> None:
+        """Make an agent in the caller's room; one that was deleted has its memories back."""
         if not self.caller.location:
             raise KeepsakeError("You are not in a room", "Go to the room where the agent should be")
         name = self.lhs.strip()
@@ -215,6 +219,7 @@ class CmdAgent(BuilderCommand):
             self.caller.msg(f"Describe the agent: @agent {agent.key} = You are {agent.key}, …")
 
     def _delete(self) -> None:
+        """Delete an agent whose whole name was written; its archive stays."""
         if not self.lhs:
             raise KeepsakeError("No agent is named", "Name the agent to delete")
         agent = self.agent_named(self.lhs)
@@ -246,6 +251,7 @@ def _all() -> str:
 
 
 def _row(agent: Body, mind: Mind | None) -> tuple[str, ...]:
+    """Return the row of an agent in the table of all; ``mind``: None if it is not open."""
     place = agent.location.key if agent.location else "nowhere"
     if mind is None:
         state = "no memory" if agent.key in missing_minds() else AgentState.OPENING
@@ -263,6 +269,7 @@ def _row(agent: Body, mind: Mind | None) -> tuple[str, ...]:
 
 
 def _state(mind: Mind) -> str:
+    """Return an agent's state; for a sleeper, from when to when it sleeps and what it works on."""
     sleeper = mind.sleeper
     if not sleeper.asleep or sleeper.fell_asleep is None:
         return state_of(mind)
