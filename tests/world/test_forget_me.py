@@ -198,6 +198,7 @@ class TestForgetMe(Building, PrivateWorld):
             self.type_forget_me()
             self.settle(lambda: bool(self.answers(begin="Not all could be deleted yet.")))
         last = self.mind.memory.memory.archive.last_number
+        self.wait_for_index()  # it makes its collection anew meanwhile
         assert "marzipan" in self.stored_words("marzipan"), "the archive could not be written"
         self.type_forget_me()
         self.settle(lambda: bool(self.answers(begin="Your words have been deleted.")))
