@@ -75,7 +75,6 @@ class TestAtTheFerryStage(BuiltWorld, AgentsWorld):
         scene = self.scene_in(prompt)
         assert all(words in scene for words in told)
 
-
     def known_in(self, prompt: str) -> list[str]:
         """Return the lines of what Joss knows of those whom he is asked about."""
         return [line for line in prompt.splitlines() if line.startswith("(Joss knows ")]
