@@ -89,10 +89,14 @@ def require(extra: str) -> None:
 
 
 class ConfigError(KeepsakeError):
-    """A configuration file that cannot be used; names file, line and reason."""
+    """A configuration file that cannot be used; names file, line and reason.
+
+    ``line``: From 1; 0 if the reason is the whole file, such as a section that is missing.
+    """
 
     def __init__(self, path: Path, line: int, reason: str, cure: str = "") -> None:
-        super().__init__(f"{path}, line {line}: {reason}", cure)
+        where = f"{path}, line {line}" if line else str(path)
+        super().__init__(f"{where}: {reason}", cure)
         self.path = path
         self.line = line
         self.reason = reason

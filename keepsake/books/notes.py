@@ -9,9 +9,9 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import date, datetime
 from pathlib import Path
 
 import frontmatter
@@ -28,6 +28,14 @@ LONGEST_NOTE = 8000  # characters of a note, front matter excluded; a full note 
 MOST_NOTES = 3000
 """Most notes of an agent. Each fact of `> remember` is one, so an agent that keeps eight a day has
 room for a year."""
+_ENTRY = re.compile(
+    r"(?:\A|\n\n)\[(?P<day>\d{4}-\d\d-\d\d) \d\d:\d\d[^\]\n]*\] "
+    r"(?P<text>.*?)(?=\n\n\[\d{4}-\d\d-\d\d |\Z)",
+    re.S,
+)
+"""A later entry of a note: its day, its time and place, its words."""
+_SOURCE = re.compile(r"^After [^\n]+? spoke \(memory \d+(?:, memory \d+)*\): ")
+"""The beginning of an entry that :func:`after_words` makes."""
 FORGOTTEN = "forgotten"  # subfolder for the notes that the agent has forgotten
 
 
@@ -53,6 +61,20 @@ class Note:
         """A digest of title, text and place, the parts that an index holds."""
         content = "\0".join((self.title, self.text, self.place))
         return hashlib.sha256(content.encode("utf-8", "replace")).hexdigest()[:16]
+
+    def has(self, text: str, day: date) -> bool:
+        """Return whether an entry of that day has these words, whoever had spoken before it.
+
+        Case, punctuation and line breaks may differ.
+        """
+        first = _ENTRY.split(self.text, 1)[0]
+        entries = [(self.created.astimezone().date().isoformat(), first)]
+        entries += [(each["day"], each["text"]) for each in _ENTRY.finditer(self.text)]
+        wanted = _same(_SOURCE.sub("", text)) or text
+        return any(
+            written == day.isoformat() and wanted in (_same(_SOURCE.sub("", words)), words)
+            for written, words in entries
+        )
 
 
 class NoteBook:
@@ -80,6 +102,10 @@ class NoteBook:
         names = [(_same(note.title), note) for note in notes]
         names += [(_same(note.path.stem), note) for note in notes]
         return next((note for name, note in names if wanted and name == wanted), None)
+
+    def holding(self, text: str, day: date) -> Note | None:
+        """Return a note that has these words as an entry of that day; None if there is none."""
+        return next((note for note in self.all() if note.has(text, day)), None)
 
     def changed_since(self, known: Mapping[str, str]) -> tuple[list[Note], list[str]]:
         """Return the notes that an index has to add or update, and the keys that it has to delete.
@@ -115,14 +141,19 @@ class NoteBook:
     ) -> Note:
         """Write a note, or append a dated entry to the note of that title.
 
+        An entry that the note has already, of the same day and in the same words, is not written
+        again.
+
         Raises:
             NoteRefused: Title or text is empty or too long, the note or the book is full, or the
                 file cannot be read or written.
         """
         title = check_title(title)
         text = _checked_text(text)
-        same = (note.path for note in self.all() if _same(note.title) == _same(title))
-        path = next(same, None) or self._new_path(title)
+        there = next((note for note in self.all() if _same(note.title) == _same(title)), None)
+        if there is not None and there.has(text, now.astimezone().date()):
+            return there
+        path = there.path if there is not None else self._new_path(title)
 
         def make(before: str | None, old: Note | None) -> str:
             if before is None or old is None:
@@ -170,6 +201,12 @@ class NoteBook:
             raise NoteRefused(f"There are {MOST_NOTES} notes already", "Forget one first")
         # Do not touch a file of that name that has another title or cannot be read.
         return free_name(self.folder / f"{folder_name(_same(title))}.md")
+
+
+def after_words(text: str, people: Sequence[str], memories: Sequence[int]) -> str:
+    """Return the text of a note that says after whose words it was written: it may repeat a lie."""
+    numbers = ", ".join(f"memory {number}" for number in memories)
+    return f"After {' and '.join(people)} spoke ({numbers}): {text}"
 
 
 def check_title(title: str) -> str:

@@ -15,6 +15,7 @@ _SECRET_PARTS = re.compile(
 )
 _LABEL = re.compile(r"^[-*\s]*secrets?:\s*", re.I)
 _MARK = re.compile(re.escape(SECRET), re.I)
+_ENTRY = re.compile(r"[-*\s]*(?P<name>[^\s:,;.][^:,;.]{0,47}): (?P<what>\S.*)")
 
 
 @lru_cache(maxsize=512)  # each thought of each agent calls it
@@ -37,6 +38,16 @@ def secret_lines(profile: str) -> tuple[str, ...]:
     found += [each for each in marked if SECRET in each.casefold()]
     bare = (" ".join(_MARK.sub(" ", each).split()) for each in found)
     return tuple(each for each in bare if each)
+
+
+@lru_cache(maxsize=512)  # each answer of a small model calls it
+def known_of(profile: str) -> tuple[tuple[str, str], ...]:
+    """Return what a persona says of others: a name and what stands behind its colon.
+
+    That is each open sentence such as ``Joss: the ferryman; he pays for soup with news.``
+    """
+    found = (_ENTRY.fullmatch(each) for each in open_lines(profile))
+    return tuple((each["name"], each["what"]) for each in found if each is not None)
 
 
 def _sentences(text: str) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 from datetime import datetime
 
@@ -36,6 +36,8 @@ _LINE = re.compile(
     r"(?:; (?P<why>[^()]{1,200}))?\))?[ \t]*$"
 )
 """A line of the file. The brackets at its end are the game's; a person need not write them."""
+_CLOCK_TIME = re.compile(r"(?:(?:at|in|by|on) )?\d(?:.*\D)?\d{1,2}:\d\d(?!\d)|\d{1,2}:\d\d", re.I)
+"""A part of a line that is meant as a time: it begins with a digit and has a clock time."""
 _COLON = re.compile(r":(?=\s)")
 """The end of the conditions; no space follows the colon of a time."""
 _AT = re.compile(r"(?:at|in|by|on) (?=\D)", re.I)
@@ -60,7 +62,7 @@ def read_plan(
         people: Known people; a name among them gets its identity.
 
     Raises:
-        NoteRefused: It says nothing that is meant to be done.
+        NoteRefused: It says nothing that is meant to be done, or a time that does not exist.
     """
     known = {each.name.casefold(): each for each in people}
     found = Plan(what="")
@@ -95,7 +97,22 @@ def _halves(
     # "tell Mira: the tide is in" has no condition before its colon.
     parts = [each.strip() for each in head.split(",")]
     readable = any(_is_condition(each, now, places, known) for each in parts)
+    if not readable:
+        _check_times(parts, now)
     return (head, text[colon.end() :]) if readable else ("", text)
+
+
+def _check_times(parts: Iterable[str], now: datetime) -> None:
+    """Refuse a part that is meant as a time and names none.
+
+    Raises:
+        NoteRefused: There is such a part.
+    """
+    wrong = (part for part in parts if _CLOCK_TIME.fullmatch(part) and not read_when(part, now))
+    part = next(wrong, None)
+    if part is not None:
+        what = f"{shorten(part, 60)!r} is no day and hour of the calendar"
+        raise NoteRefused(what, "Write them so: 2026-02-28 12:00, or tomorrow 12:00")
 
 
 def _is_condition(
@@ -114,7 +131,7 @@ def _with_condition(
     """Return the plan with the time, place or person that a part of its line names.
 
     Raises:
-        NoteRefused: The plan has all three already, so the part is none of them.
+        NoteRefused: It is meant as a time and names none, or the plan has all three already.
     """
     bare = _bare(part)
     place = next((each for each in places if _bare(each).casefold() == bare.casefold()), "")
@@ -122,6 +139,7 @@ def _with_condition(
         return replace(plan, when=when)
     if not plan.where and (place or (_AT.match(part) and bare.casefold() not in known)):
         return replace(plan, where=place or _AT.sub("", part, count=1).strip())
+    _check_times([part], now)
     if plan.whom is None:
         return replace(
             plan, whom=known.get(bare.casefold(), Person(for_prompt(bare)[:_LONGEST_NAME]))
@@ -153,10 +171,14 @@ def line_of(plan: Plan) -> str:
     return f"- [{_MARK_OF[plan.state]}] {plan.line}{end}"
 
 
-def plan_of(line: str, now: datetime) -> Plan | None:
+def plan_of(
+    line: str, now: datetime, on_refused: Callable[[NoteRefused], None] = lambda _: None
+) -> Plan | None:
     """Return the plan that a line of the file says; None if it is a person's own text.
 
-    ``now``: The present time, with time zone, for a line that a person wrote.
+    Args:
+        now: The present time, with time zone, for a line that a person wrote.
+        on_refused: Called with the reason why a line that looks like a plan is none.
     """
     match = _LINE.match(line)
     if match is None:
@@ -167,7 +189,8 @@ def plan_of(line: str, now: datetime) -> Plan | None:
     places = [place["where"]] if place else []
     try:
         plan = read_plan(match["said"], now, places)
-    except NoteRefused:
+    except NoteRefused as refused:
+        on_refused(refused)
         return None  # a line of a person's own
     if plan.whom is not None and match["key"]:
         plan = replace(plan, whom=Person(plan.whom.name, match["key"]))

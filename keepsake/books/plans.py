@@ -32,6 +32,9 @@ from keepsake.books.plan_lines import clean_reason, line_of, plan_of
 from keepsake.errors import NoteRefused
 from keepsake.events.values import Author, MemoryOp
 from keepsake.language.perception import shorten
+from keepsake.logs import Subsystem, get_logger
+
+log = get_logger(Subsystem.PLANS)
 
 PLANS = "plans.md"
 """The file of an agent's folder with its plans."""
@@ -62,10 +65,21 @@ class PlanBook(ListBook[Plan]):
     ) -> None:
         self._now = now
         self._record = record
+        self._told = set[str]()  # lines of which the log has said why they are no plans
         # The states that the archive has, by plan; None before they were read.
         self._recorded: dict[int, PlanState] | None = None
         self._changing = threading.RLock()  # held from a change of the file until it is recorded
-        super().__init__(path, owner, lambda line: plan_of(line, self._now()), line_of)
+        super().__init__(path, owner, self._plan_of, line_of)
+
+    def _plan_of(self, line: str) -> Plan | None:
+        """Return the plan that a line of the file says; the log says once why it says none."""
+
+        def tell(refused: NoteRefused) -> None:
+            if line not in self._told:
+                self._told.add(line)
+                log.warning(str(refused), path=self.path)
+
+        return plan_of(line, self._now(), tell)
 
     @property
     def current(self) -> tuple[Plan, ...]:
@@ -135,7 +149,7 @@ class PlanBook(ListBook[Plan]):
             last = max((each.number for each in items or ()), default=0)
             lines = list[str]()
             for line in (source or "").splitlines(keepends=True):
-                item = plan_of(line.rstrip(), self._now())
+                item = self._plan_of(line.rstrip())
                 if item is None or item.number:
                     lines.append(line)
                     continue
@@ -209,7 +223,7 @@ class PlanBook(ListBook[Plan]):
             lines = list[str]()
             ended = list[int]()
             for line in (source or "").splitlines(keepends=True):
-                item = plan_of(line.rstrip(), self._now())
+                item = self._plan_of(line.rstrip())
                 if item is not None and not found and item.is_same(plan):
                     found = True
                     item = changed

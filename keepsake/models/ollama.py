@@ -43,6 +43,17 @@ _SEPARATORS = {
     sign.encode(): json.dumps(sign)[1:-1].encode() for sign in ("\x85", "\u2028", "\u2029")
 }
 """Characters that JSON allows inside a text and at which Python ends a line, with their escapes."""
+_FIGURES = (
+    "total_duration",
+    "load_duration",
+    "prompt_eval_count",
+    "prompt_eval_duration",
+    "eval_count",
+    "eval_duration",
+)
+"""Whole numbers of an answer's last line. The client refuses the answer if one of them is none."""
+_HAS_FIGURES = (b"_count", b"_duration")
+"""What a line with figures has in it: the other lines, one for each token, are not parsed twice."""
 
 
 def ollama_host(host: str = "") -> str:
@@ -67,8 +78,9 @@ def server_texts(host: str, model: str) -> ServerTexts:
 class JsonLinesBody(httpx.SyncByteStream):
     """A body of JSON lines, as Ollama's client can split it.
 
-    The client also splits at characters that JSON allows inside a text, and reads an empty line as
-    an answer. Ollama itself sends neither, but other servers with its API do.
+    The client also splits at characters that JSON allows inside a text, reads an empty line as an
+    answer, and refuses an answer for a wrong figure. Ollama itself sends none of these, but other
+    servers with its API do. A figure that is no whole number is left out.
     """
 
     def __init__(self, body: httpx.SyncByteStream) -> None:
@@ -88,11 +100,31 @@ class JsonLinesBody(httpx.SyncByteStream):
             return b""
         for separator, escaped in _SEPARATORS.items():
             line = line.replace(separator, escaped)
+        if any(each in line for each in _HAS_FIGURES):
+            line = _with_true_figures(line)
         return line + b"\n"
 
     def close(self) -> None:
         """Close the body."""
         self._body.close()
+
+
+def _with_true_figures(line: bytes) -> bytes:
+    """Return a line of an answer without the figures that are no positive whole numbers."""
+    try:
+        said = json.loads(line)
+    except ValueError:
+        return line  # the client reports it
+    if not isinstance(said, dict):
+        return line
+    wrong = [name for name in _FIGURES if name in said and not _is_figure(said[name])]
+    if not wrong:
+        return line
+    return json.dumps({name: value for name, value in said.items() if name not in wrong}).encode()
+
+
+def _is_figure(value: object) -> bool:
+    return isinstance(value, int) and value >= 0
 
 
 class JsonLinesTransport(ModelTransport):

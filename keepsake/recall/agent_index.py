@@ -7,6 +7,7 @@ background, some dozens at a time. A broken file or collection is rebuilt.
 from __future__ import annotations
 
 import json
+import math
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -48,6 +49,16 @@ MOST_SILENT = 3
 """Requests in a row that Chroma takes and does not answer, after which its store counts as broken.
 In a damaged graph a search goes round for ever, while the server answers its health checks. Each
 waits ten seconds, which no healthy search needs on any machine."""
+PROBE = "The ferry leaves at noon, and my sister waits by the lighthouse with bread."
+"""A text whose vector is kept with an index. If its vector changes, another model answers under the
+same name, and no new vector can be compared with the stored ones."""
+LEAST_ALIKE = 0.9
+"""The least cosine between two vectors of :data:`PROBE` by the same model. Another processor or
+another quantization changes it by 0.01 or 0.02; two models have nothing to do with each other."""
+_PROBE_KEPT = "probe"
+"""The name under which it is stored."""
+_DIGITS = 5
+"""Decimals of the numbers of the stored vector."""
 LOCK_SECONDS = 0.05
 """Seconds that a search waits for another thread that reads the archive. After that it uses the
 index as it is."""
@@ -330,10 +341,15 @@ class AgentIndex:
         return [each for part in parts for each in self._embedded(part, works=True)]
 
     def _opened(self, chroma: Chroma) -> AgentVectors:
-        """Open the current model's collection; create one if it is missing or incomplete."""
+        """Open the current model's collection; create one if it is missing or incomplete.
+
+        Raises:
+            ModelError: The embedder does not answer.
+        """
         name = self.words.collection
         reason = self._loss
         model = self._embedder.model_name
+        probe = self._embedder.embed([PROBE])[0]
         try:
             vectors = chroma.open(name)
             counts = self.words.counts()
@@ -342,7 +358,11 @@ class AgentIndex:
                 reason = f"they were made with {vectors.model}, and {model} is in use now"
             elif lost > 0:
                 reason = f"Chroma has lost {lost} of them"
+            elif not self._is_known(probe):
+                reason = f"another model answers under the name {model} now"
             if not reason:
+                if not self.words.kept(_PROBE_KEPT):  # an index of an earlier version
+                    self._keep(probe)
                 return vectors
         except VectorsUnusable as problem:
             reason = problem.what
@@ -353,8 +373,24 @@ class AgentIndex:
         except VectorsUnusable as problem:
             raise StoreDamaged(problem.what, problem.cure) from problem
         self.words.save(vectors.name)
+        self._keep(probe)
         self._loss = ""
         return vectors
+
+    def _is_known(self, probe: Sequence[float]) -> bool:
+        """Whether a vector of :data:`PROBE` is that of the model that made the stored vectors."""
+        kept = self.words.kept(_PROBE_KEPT)
+        if not kept:
+            return True
+        before: list[float] = json.loads(kept)
+        if len(before) != len(probe):
+            return False
+        return math.sumprod(before, probe) >= LEAST_ALIKE
+
+    def _keep(self, probe: Sequence[float]) -> None:
+        """Store the vector of :data:`PROBE` by the model that makes the stored vectors."""
+        numbers = [round(number, _DIGITS) for number in probe]
+        self.words.keep(_PROBE_KEPT, json.dumps(numbers))
 
     # -- the files
 

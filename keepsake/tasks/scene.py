@@ -136,7 +136,7 @@ _WITH_MARKUP = ("deeds", "options", "commands")
 _DATA = ("window", "tools", "answers", "passed_over", "found", "portraits", "private")
 """Fields that are no variables."""
 _VARIABLES = tuple(each.name for each in fields(Scene) if each.name not in _DATA)
-TALK_VARIABLES = frozenset({*_VARIABLES, "always", "talk", "window", "cursor"})
+TALK_VARIABLES = frozenset({*_VARIABLES, "always", "knows", "talk", "window", "cursor"})
 """The names that ``talk.md`` and ``act.md`` may use."""
 
 

@@ -3,15 +3,18 @@
 The model is shown as many memories as fit its prompt. The rest is summarised next, with this
 summary before it. A summary is refused if it is empty, too long, repetitive, recites its
 instructions, omits a known name that several memories contain, is mostly about people and places
-that its source does not mention, or contradicts a pin or an open promise.
+that its source does not mention, names what nobody knows, or contradicts a pin or an open promise.
 """
 
 from __future__ import annotations
 
+import json
+import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
+from keepsake.language.capitals import capitalised, folded
 from keepsake.language.perception import SENTENCE_GAP
 from keepsake.memory.summary_text import (
     WIDE,
@@ -33,6 +36,10 @@ _SPARE_TOKENS = 40
 """Prompt tokens that are kept free, because a chat template adds some."""
 SEVERAL = 3
 """A summary must keep a known name that at least this many memories contain."""
+_FENCE = "```"
+_RULE = re.compile(r"\n\s*(?:-{3,}|\*{3,}|_{3,})[ \t]*(?=\n|\Z)")
+"""A rule of markdown. A summary is prose, a list or notes; what follows a rule is said to whoever
+asked."""
 _LEAST_LETTERS = 12
 """A summary with fewer letters is refused, unless its source is as short."""
 _LEAST_SHARE = 0.01
@@ -43,6 +50,11 @@ _PROSE = 0.95
 """The share of the words that would fit. A summary may have that many, so that it fits if its words
 are a little longer than those of its source."""
 _REPEATS = 3
+_ENDING = 2
+"""The last letters of a name that may differ: ``Mira``, ``Miry``. At least three must be equal."""
+_INSISTED = 1
+"""The most unknown names that a second answer may still have, if the first one had them, too. A
+summary may call something by a name that stands nowhere: that somebody spoke German."""
 
 
 @dataclass(slots=True)
@@ -66,6 +78,7 @@ class Summarise:
     _merges: bool = field(init=False)  # whether only summaries are summarised, all at once
     _lines: Sequence[str] = field(init=False)  # memories, numbered and dated; or summaries
     _older: str = field(init=False)  # the summary of earlier memories; empty for none
+    _questioned: frozenset[str] = field(init=False)  # the names for which an answer was refused
 
     def __post_init__(self) -> None:
         of = self.source
@@ -73,6 +86,7 @@ class Summarise:
         self.name = "merge" if self._merges else "summarise"
         self._lines = of.older if self._merges else numbered(of.memories)
         self._older = "" if self._merges else "\n\n".join(of.older)
+        self._questioned = frozenset()
         self._show(len(self._lines))
 
     @property
@@ -192,6 +206,33 @@ class Summarise:
         lost = (name for name in names if name not in told and self._is_required(name))
         if missing := ", ".join(sorted(lost)):
             raise AnswerRefused(f"it leaves out {missing}; say what matters about each")
+        self._check_invented(text)
+
+    def _check_invented(self, text: str) -> None:
+        """Refuse names that stand in no source and that the game does not know.
+
+        A name is a word that has a capital within a sentence. In a language that writes other words
+        so, most capitals of the memories are no names that the game knows: there nothing is
+        checked. A name on which the second answer insists is accepted, if it is the only one.
+        """
+        if not self._capitals_are_names():
+            return
+        of = self.source
+        known = folded(
+            "\n".join((*self.shown, *of.constraints, self.persona, of.agent, *self.names))
+        )
+        found = [word for word in capitalised(text) if not _stands_in(word, known)]
+        again = self._questioned.issuperset(found) and len(set(found)) <= _INSISTED
+        self._questioned |= frozenset(found)
+        if found and not again:
+            named = ", ".join(dict.fromkeys(found))
+            raise AnswerRefused(f"the memories do not mention {named}; write only what they say")
+
+    def _capitals_are_names(self) -> bool:
+        """Whether most words with a capital within the memories' sentences are known names."""
+        names = folded("\n".join((self.source.agent, *self.names)))
+        found = [word for text in self.shown for word in capitalised(text)]
+        return 2 * sum(_stands_in(word, names) for word in found) > len(found)
 
     def _is_required(self, name: str) -> bool:
         """Whether several memories with speech (or sentences of summaries) contain a name."""
@@ -205,13 +246,31 @@ class Summarise:
 
 
 def cleaned(answer: str) -> str:
-    """Return an answer without a fence around it and without an introductory line."""
+    """Return an answer without what is around the summary.
+
+    That is a fence, with what comes after it; a JSON object whose only value is the summary; an
+    introductory line; what follows a rule at the end.
+    """
     text = answer.strip()
-    if text.startswith("```") and text.endswith("```") and "\n" in text:
-        text = text.removesuffix("```").partition("\n")[2].strip()
+    if text.startswith(_FENCE) and "\n" in text:
+        text = text.partition("\n")[2].partition(f"\n{_FENCE}")[0].strip()
+    text = _unwrapped(text)
     first, _, rest = text.partition("\n\n")
     announces = first.rstrip("*_ ").endswith((":", "：")) and "\n" not in first
-    return rest.strip() if announces and rest.strip() else text
+    text = rest.strip() if announces and rest.strip() else text
+    return _RULE.split(text, 1)[0].strip() or text
+
+
+def _unwrapped(text: str) -> str:
+    """Return the text that a JSON object holds, if it holds just one; else the text as it is."""
+    if not text.startswith("{"):
+        return text
+    try:
+        said = json.loads(text)
+    except ValueError:
+        return text
+    values = list(said.values()) if isinstance(said, dict) else []
+    return values[0].strip() if len(values) == 1 and isinstance(values[0], str) else text
 
 
 def _has_word(text: str, word: str) -> bool:
@@ -224,6 +283,12 @@ def _has_word(text: str, word: str) -> bool:
             return True
         at = text.find(word, at + 1)
     return False
+
+
+def _stands_in(word: str, text: str) -> bool:
+    """Whether a folded text contains a word, with any ending."""
+    word = folded(word)
+    return word[: max(len(word) - _ENDING, 3)] in text
 
 
 def _mentions(text: str, name: str) -> bool:

@@ -146,7 +146,7 @@ class TestTools(RecallWorld):
         self.heard = self.capture(self.char1)
 
     def kinds(self):
-        return [(m.kind.value, m.text) for m in self.mind.memory.context().window[-3:]]
+        return [(m.kind.value, m.text) for m in self.mind.memory.context().window[-4:]]
 
     KEPT = "After Tom spoke (memory 2): Tom owes me six pence."
 
@@ -183,6 +183,16 @@ class TestTools(RecallWorld):
         assert second == f"{first} (2)"
         assert notes[first].endswith("Tom keeps bees.")
         assert notes[second].endswith("Tom keeps goats.")
+
+    def test_what_is_remembered_or_noted_twice_stands_in_one_note_and_the_agent_is_told(self):
+        for asked in ("I keep bees.", "Bees, remember!"):
+            self.ask(asked, "> remember Tom keeps bees.\n> note tom: He keeps bees.")
+        notes = self.mind.books.notes.all()
+        assert [note.text.count("bees") for note in notes] == [1, 1]
+        title = next(note.title for note in notes if note.title != "tom")
+        told = [text for kind, text in self.kinds() if kind == "result"]
+        known = [f"You have that already, in your note {each!r}" for each in (title, "tom")]
+        assert told[-2:] == known
 
     def test_a_forgotten_note_is_moved_aside(self):
         self.note_debts()

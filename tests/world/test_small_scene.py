@@ -75,6 +75,33 @@ class TestAtTheFerryStage(BuiltWorld, AgentsWorld):
         scene = self.scene_in(prompt)
         assert all(words in scene for words in told)
 
+    def known_in(self, prompt: str) -> list[str]:
+        """Return the lines of what Joss knows of those whom he is asked about."""
+        return [line for line in prompt.splitlines() if line.startswith("(Joss knows ")]
+
+    def test_whom_a_question_names_the_prompt_says_once_more_right_before_it(self):
+        prompt = self.prompt_for("What do you think of Mira?")
+        line = "(Joss knows Mira, keeper of the Kettle, the inn; you owe her for nineteen bowls"
+        assert prompt.splitlines()[-3].startswith(line)
+        assert self.known_in(self.prompt_for("Who keeps the bees and the orchard?")) == [
+            "(Joss knows Bram, who keeps the orchard and the bees.)"
+        ]
+        for words in ("I met Mira.", "Where is the soup?", "What did I say of Mira?"):
+            assert self.known_in(self.prompt_for(words)) == []
+
+    def test_what_is_secret_is_not_said_again(self):
+        self.mira.db.profile = (
+            "You are Joss. Mira: (secret) you took her cup. Oswin: the clockmaker. (secret) He "
+            "wound the bell."
+        )
+        known = self.known_in(self.prompt_for("Is it true that Mira and Oswin fell out?"))
+        assert known == ["(Joss knows Oswin, the clockmaker.)"]
+
+    def test_the_ordinary_day_is_not_read_anew_at_every_turn(self):
+        usual = self.mira.usual_day()
+        assert usual
+        assert usual not in self.prompt_for("Good day.")
+
 
 class TestDetails(AgentsWorld):
     """What a look at a detail shows, where somebody asks about it."""

@@ -111,6 +111,18 @@ class TestSuspension(Building, AgentsWorld):
         self.pass_time(6)
         assert 'Mira says to you, "It left at noon."' in shown
 
+    def test_words_that_are_deleted_before_their_turn_has_begun_get_none(self):
+        self.replies = ["So you breed them."]
+        for line in ("whisper mira = I breed axolotls.", "talk mira I breed axolotls."):
+            self.char1.execute_cmd(line)
+            self.forget_tom()
+            self.settle(self.is_done)
+            before = len(self.prompts())
+            self.pass_time(12)
+            assert len(self.prompts()) == before
+            assert not any("breed" in each for each in self.texts())
+            self.problems.clear()
+
     def test_a_kill_meanwhile_loses_nothing(self):
         self.say_as_tom()
         with self.cleaning():

@@ -26,6 +26,7 @@ from keepsake.agent.runtime import Runtime
 from keepsake.archive.privacy import NO_PRIVATE_WORDS, Audience, is_private
 from keepsake.archive.records import Memory
 from keepsake.books.kept_lines import PINNED_LIMIT, Commitment, CommitmentKind
+from keepsake.books.notes import after_words
 from keepsake.books.plan import Plan, PlanState
 from keepsake.books.plan_lines import read_plan
 from keepsake.errors import KeepsakeError
@@ -199,9 +200,7 @@ class MemoryTools:
         last = {who: n for who, n in spoke if n > since} or dict(spoke[-1:])
         text = for_prompt(command.words, limit=_TEXT_LIMIT)
         if last:
-            names = " and ".join(who.name for who in last)
-            numbers = ", ".join(f"memory {n}" for n in last.values())
-            text = f"After {names} spoke ({numbers}): {text}"
+            text = after_words(text, [who.name for who in last], [*last.values()])
         return replace(command, words=text)
 
     @property
@@ -222,6 +221,9 @@ class MemoryTools:
     def _note(self, command: Command, place: str) -> str:
         now = self._services.clock.now()
         reason = command.reason
+        known = self.books.notes.find(command.thing)
+        if known is not None and known.has(command.words, now.astimezone().date()):
+            return f"{results.NOTED}{known.title!r}"
         note = self.books.notes.write(
             command.thing, command.words, place=place, reason=reason, now=now
         )
@@ -251,6 +253,9 @@ class MemoryTools:
     def _remember(self, command: Command, place: str) -> str:
         """Keep a fact as a note of its own, with its day as the title; recall finds it."""
         now = self._services.clock.now().astimezone()
+        known = self.books.notes.holding(command.words, now.date())
+        if known is not None:
+            return f"{results.NOTED}{known.title!r}"
         day = f"Remembered on {now.day} {now:%B %Y}"
         taken = {note.title for note in self.books.notes.all()}
         later = (f"{day} ({number})" for number in count(2))

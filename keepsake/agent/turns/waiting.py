@@ -101,6 +101,8 @@ def all_waiting(
     def waits(memory: Memory) -> bool:
         if memory.number <= since or memory.number in passed_over:
             return False
+        if memory.event == MessageType.FORGOTTEN:  # its words are deleted
+            return False
         is_reason = memory.number in reasons
         if is_reason and impulse.from_player:
             return True

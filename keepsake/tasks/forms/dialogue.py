@@ -7,8 +7,9 @@ from typing import Any
 
 from keepsake.archive.message_types import MOVES
 from keepsake.archive.records import Memory
-from keepsake.books.persona import open_lines
-from keepsake.language.perception import for_prompt, sentences, telling
+from keepsake.books.persona import known_of, open_lines
+from keepsake.language.perception import for_prompt, is_question, names, sentences, telling
+from keepsake.language.persons import Whom, about_whom
 from keepsake.ports import FormName, GenerationRequest
 from keepsake.prompt.sections import PromptLine, Rendered
 from keepsake.tasks.conversation import dialogue_line
@@ -20,8 +21,13 @@ from keepsake.tasks.forms.form import (
     PromptLimits,
 )
 from keepsake.tasks.others import OtherVoices
-from keepsake.tasks.scene import Scene, shrinking
+from keepsake.tasks.scene import LONGEST_LINE, Scene, shrinking
 
+MOST_KNOWN = 2
+"""The most things that a prompt repeats because a question is about them: a small model follows few
+lines."""
+LEAST_SHARED = 2
+"""A single word that a question shares with what the character knows is chance."""
 _STOP = ("\n", "(")
 """Strings that end an answer. Text in brackets is an event, not speech."""
 
@@ -56,6 +62,22 @@ def nearest_sentence(text: str, words: str) -> str:
     return max(sentences(text), key=lambda each: len(about & telling(each)), default="")
 
 
+def known_about(persona: str, words: str) -> list[str]:
+    """Return what a persona says of those whom a question is about: ``Joss, the ferryman``.
+
+    A small model does not find it in the persona, far above: it denies that it knows them. An entry
+    bears on a question that has its name, or else at least :data:`LEAST_SHARED` of its words. A
+    question about what the asker said is not about what the character knows.
+    """
+    if not is_question(words) or about_whom(words) is Whom.ASKER:
+        return []
+    about = telling(words)
+    entries = known_of(persona)
+    named = [entry for entry in entries if names(words, entry[0])]
+    alike = [each for each in entries if len(about & telling(each[1])) >= LEAST_SHARED]
+    return [f"{name}, {what}" for name, what in (named or alike)[:MOST_KNOWN]]
+
+
 class DialogueForm(PromptForm):
     """A dialogue to continue: ``Tom: Hello.``, ``Mira:``."""
 
@@ -76,6 +98,7 @@ class DialogueForm(PromptForm):
 
     def render(self, scene: Scene) -> Prompt:
         """Return the dialogue. It has no rule about secrets, so the persona is shown without."""
+        known = known_about(scene.persona, scene.words or scene.asked)
         scene = replace(scene, persona=" ".join(open_lines(scene.persona)))
         name = scene.name
         talk = [*filter(None, (dialogue_line(memory, name) for memory in talk_of(scene)))]
@@ -95,6 +118,7 @@ class DialogueForm(PromptForm):
             # These tokens are evaluated again at every turn, and a small model is slow.
             more: dict[str, Any] = {
                 "talk": talk,
+                "knows": [for_prompt(each, limit=LONGEST_LINE) for each in known],
                 "now": values["daytime"],
                 "people": [each for each in values["people"] if each.startswith(shown.partner)],
             }

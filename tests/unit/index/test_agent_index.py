@@ -12,7 +12,7 @@ from keepsake.archive.records import MemoryKind, Summary, Tier
 from keepsake.erasure.person import ForgottenPerson
 from keepsake.errors import IndexUnavailable, ModelFailed
 from keepsake.json_lines import parsed
-from keepsake.recall.agent_index import AgentIndex
+from keepsake.recall.agent_index import PROBE, AgentIndex
 from keepsake.recall.chroma import Chroma
 from keepsake.recall.chroma_server import ChromaServer
 from keepsake.recall.documents import DocumentKind
@@ -179,6 +179,44 @@ def test_lost_vectors_are_rebuilt_while_words_still_work(
     assert index.problem is None
 
 
+class Reversed(BagOfWords):
+    """Another model of as many numbers."""
+
+    def _vector(self, text: str) -> list[float]:
+        return super()._vector(text)[::-1]
+
+
+def test_another_model_under_the_same_name_is_noticed_at_the_next_start(
+    agent: AgentFolder, embedder: BagOfWords, reopen: Opener, monkeypatch: pytest.MonkeyPatch
+):
+    agent.add("Tom says, “The ferry leaves.”", "Tom says, “Soup at noon.”")
+    sync(reopen())
+    embedder.texts.clear()
+    sync(reopen())
+    assert embedder.texts == [PROBE]  # nothing is made again
+    other = Reversed()
+    monkeypatch.setattr(embedder, "_vector", other._vector)
+    index = reopen()
+    sync(index)
+    soup = [key for key, _ in index.query(other.embed(["Soup at noon."])[0], 1)]
+    assert soup == ["memory:2"]
+    embedder.texts.clear()
+    sync(reopen())
+    assert embedder.texts == [PROBE]
+
+
+def test_an_index_of_an_earlier_version_keeps_its_vectors(
+    agent: AgentFolder, embedder: BagOfWords, reopen: Opener
+):
+    agent.add("Tom says, “The ferry leaves.”")
+    index = reopen()
+    sync(index)
+    index.words.keep("probe", "")
+    embedder.texts.clear()
+    sync(reopen())
+    assert embedder.texts == [PROBE]
+
+
 class Choosy(BagOfWords):
     """An embedder that fails on some texts, as Ollama does on those that give NaN."""
 
@@ -213,6 +251,8 @@ def test_a_text_that_cannot_be_embedded_leaves_all_others_findable(
 def test_an_embedder_that_embeds_nothing_is_not_asked_for_each_text(
     agent: AgentFolder, embedder: BagOfWords, index: AgentIndex
 ):
+    agent.add("Tom says, “The ferry leaves.”")
+    sync(index)
     agent.add_many(60)
     calls: list[Sequence[str]] = []
 

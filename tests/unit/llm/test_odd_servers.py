@@ -206,12 +206,24 @@ def line(text: str, *, done: bool = False) -> bytes:
     return f"{json.dumps(said, ensure_ascii=False)}\n".encode()
 
 
+def last(**figures: object) -> bytes:
+    """Return the last line of an answer with these figures."""
+    said = {"message": {"role": "assistant", "content": ""}, "done": True, **figures}
+    return f"{json.dumps(said)}\n".encode()
+
+
 LAST = line("", done=True)
 LINES_READ = {
     "raw U+2028": sends(LINES, line("I\u2028am Mira."), LAST),
     "raw U+0085": sends(LINES, line("I\x85am Mira."), LAST),
     "empty lines": sends(LINES, line("I am Mira."), b"\n\r\n", LAST),
     "no line end": sends(LINES, line("I am Mira."), LAST.strip()),
+    "figures that are none": sends(
+        LINES,
+        line("I am Mira."),
+        last(eval_count=[], prompt_eval_count="many", prompt_eval_duration={}, eval_duration=0.5),
+    ),
+    "negative figures": sends(LINES, line("I am Mira."), last(eval_count=-1, total_duration=-5)),
     "one byte at a time": sends(LINES, *(bytes([b]) for b in line("I\u2028am Mira.") + LAST)),
 }
 
@@ -224,6 +236,14 @@ def test_odd_lines_of_ollamas_api_are_read(name: str):
         )
         answer = asked_soon(lambda: OllamaModel(profile).generate(TALK)).result(ENDLESS)
     assert "".join(answer.text.split()) == "IamMira."
+
+
+def test_the_true_figures_of_an_answer_are_kept_beside_a_wrong_one():
+    stream = sends(LINES, line("I am Mira."), last(eval_count=[], prompt_eval_count=7))
+    with OddServer(stream) as server:
+        profile = ModelProfile("agent", provider="ollama", host=server.address, model="fake")
+        answer = OllamaModel(profile).generate(TALK)
+    assert (answer.prompt_tokens, answer.completion_tokens) == (7, 0)
 
 
 @pytest.mark.parametrize("reason", ["abort", "error"])

@@ -44,6 +44,14 @@ def test_wrong_values_are_refused_with_file_line_and_reason(
     assert line <= caught.value.line <= line + 1
 
 
+def test_a_profile_that_is_missing_is_said_of_the_whole_file(tmp_path: Path):
+    path = tmp_path / "llm.md"
+    path.write_text("## summarizer\n**max_tokens**: 9\n")
+    with pytest.raises(ConfigError) as caught:
+        load(path)
+    assert str(caught.value).startswith(f"{path}: the profile 'agent' is missing")
+
+
 def test_missing_settings_of_a_profile_follow_from_its_model(tmp_path: Path):
     path = tmp_path / "llm.md"
     path.write_text("## agent\n**time_limit**: 9\n## summarizer\n**max_tokens**: 9\n")

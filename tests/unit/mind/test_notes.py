@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from keepsake.books.notes import NoteBook, check_title
+from keepsake.books.notes import NoteBook, after_words, check_title
 from keepsake.errors import NoteRefused
 from tests.sentences import table
 
@@ -31,6 +31,37 @@ def test_a_note_can_be_read_back_and_a_second_text_gets_a_date(book):
     assert note.text == "I planted peas.\n\n[2026-05-04 12:00, The Inn] They are up."
     assert (note.created, note.updated) == (NOON, later)
     assert book.all() == [note]
+
+
+DEBT = after_words("Tom owes me six pence.", ["Tom"], [2])
+LATER = NOON + timedelta(hours=3)
+
+
+@pytest.mark.parametrize(
+    ("again", "when", "entries"),
+    [
+        (DEBT, LATER, 1),
+        ("tom owes me six pence", LATER, 1),
+        (after_words("Tom owes me six pence.", ["Tom", "Ann"], [9, 12]), LATER, 1),
+        ("Tom owes me six pence more.", LATER, 2),
+        (DEBT, NOON + timedelta(days=1), 2),  # what happens each day has each day's date
+    ],
+)
+def test_the_same_words_of_one_day_stand_in_a_note_once(book, again, when, entries):
+    book.write("Tom", DEBT, place="The Inn", now=NOON)
+    book.write("Tom", again, place="The Mill", now=when)
+    assert len(book.find("Tom").text.split("\n\n")) == entries
+
+
+def test_a_later_entry_is_not_written_again_either(book):
+    for words in ("First.", "Second.", "Second.", "🐟", "🐌", "🐟"):
+        note = book.write("Tom", words, now=NOON)
+    assert [each.split("] ")[-1] for each in note.text.split("\n\n")] == [
+        "First.",
+        "Second.",
+        "🐟",
+        "🐌",
+    ]
 
 
 @pytest.mark.parametrize(("source", "title", "text"), table("notes written by hand"))

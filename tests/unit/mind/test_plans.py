@@ -52,6 +52,31 @@ def test_times_as_a_model_writes_them_are_read(text, when):
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        "30 February 12:00: sow",
+        "2026-02-30 12:00: sow",
+        "25:00: sow",
+        "30 February 12:00, the Quay: sow",
+        "the Quay, at 25:00, Anneke: sow",
+    ],
+)
+def test_a_time_that_does_not_exist_is_refused_with_one_that_does(text):
+    with pytest.raises(NoteRefused, match="is no day and hour of the calendar") as refused:
+        read_plan(text, NOW, PLACES, [ANNEKE])
+    assert "tomorrow 12:00" in str(refused.value)
+
+
+def test_a_line_in_the_file_with_such_a_time_is_no_plan_and_the_log_says_so(book, caplog):
+    book.path.write_text("- [ ] 2026-02-30 12:00: sow\n- [ ] mend the net\n", encoding="utf-8")
+    assert [each.what for each in book.items] == ["mend the net"]
+    book.adopt()
+    told = [each for each in caplog.messages if "2026-02-30 12:00" in each]
+    assert len(told) == 1
+    assert "- [ ] 2026-02-30 12:00: sow" in book.path.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
     ("text", "plan"),
     [
         (
@@ -65,6 +90,8 @@ def test_times_as_a_model_writes_them_are_read(text, when):
         ("Anneke: ask after the loft", Plan(what="ask after the loft", whom=ANNEKE)),
         ("mend the net", Plan(what="mend the net")),
         ("tell Mira: the tide is in", Plan(what="tell Mira: the tide is in")),
+        ("30 apples: buy them", Plan(what="30 apples: buy them")),
+        ("odds of 3:15, he says: laugh", Plan(what="odds of 3:15, he says: laugh")),
         (
             "at the Kettle, with Anneke: eat soup",
             Plan(what="eat soup", where="The Kettle", whom=ANNEKE),

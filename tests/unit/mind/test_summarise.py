@@ -18,7 +18,7 @@ from keepsake.memory.summary_text import SummarySource, count_words, numbered
 from keepsake.memory.types import UNCHANGED
 from keepsake.paths import REPOSITORY
 from keepsake.ports import Generation
-from keepsake.tasks.summarise import Summarise
+from keepsake.tasks.summarise import Summarise, cleaned
 from keepsake.tasks.summarizer import ModelSummarizer
 from keepsake.tasks.task import AnswerRefused
 from keepsake.tasks.task_prompts import task_prompts
@@ -205,6 +205,77 @@ def test_good_summaries_are_accepted_in_every_language_and_form():
     assert len(DATA["good"]) >= 20
     assert {case["life"][:2] for case in DATA["good"]} == {"en", "de", "es", "fr", "ja"}
     assert taken / len(DATA["good"]) >= 0.95
+
+
+INVENTED = "Anneke goes to sea, and her aunt Ingrid died in Port Salazar. Jonas had soup."
+
+
+def test_a_summary_with_names_that_nobody_knows_is_asked_again_and_then_made_without_a_model():
+    draft, (_, second) = summarised_by([INVENTED])
+    named = "the memories do not mention Ingrid, Port, Salazar"
+    assert [named in each.reason for each in draft.refusals] == [True, True]
+    assert named in second.messages[-1].text
+    assert (draft.model, "Ingrid" in draft.text) == ("extractive", False)
+    draft, _ = summarised_by([INVENTED, GOOD])
+    assert draft.text == GOOD
+
+
+def test_a_single_name_on_which_the_model_insists_is_accepted():
+    language = "Anneke told me in Dutch that she goes to sea, and I gave Jonas his soup."
+    draft, asked = summarised_by([language])
+    assert (draft.text, len(asked)) == (language, 2)
+    draft, _ = summarised_by([language, GOOD.replace("she", "Ingrid")])
+    assert draft.model == "extractive"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        GOOD.replace("Anneke", "annekes Anneke"),  # with another ending
+        "- Jonas: had his soup.\n- Anneke: goes to sea. Everybody knows. “Go well,” I said.",
+        "## People I Met\n- Anneke goes to sea, I'd say.\n- Jonas is WARM again.",
+    ],
+)
+def test_capitals_that_are_no_new_names_are_accepted(text):
+    draft, asked = summarised_by([text])
+    assert (draft.text, len(asked)) == (text, 1)
+
+
+def test_capitals_say_nothing_where_other_words_have_them_too():
+    lines = (
+        says(1, "Anneke", "Ich habe für die Reise ein Brot und einen Mantel, und Jonas das Geld."),
+        says(2, "Anneke", "Wir gehen am Montag in den Hafen, wenn der Wind gut ist."),
+    )
+    told = "Anneke geht mit Proviant, Kleidung und einem Vermögen auf das Schiff; Jonas kommt mit."
+    draft, asked = summarised_by([told], replace(SOURCE, memories=lines))
+    assert (draft.text, len(asked)) == (told, 1)
+
+
+@pytest.mark.parametrize(
+    "around",
+    [
+        '{{"summary": "{}"}}',
+        '```json\n{{"summary": "{}"}}\n```',
+        "```\n{}\n```\n\nLet me know if you need more.",
+        "Here is the summary:\n\n{}\n\n---\nI hope this helps!",
+        "{}\n\n***\n\nShall I go on?",
+    ],
+)
+def test_what_is_around_a_summary_is_removed(around):
+    draft, asked = summarised_by([around.format(GOOD)])
+    assert (draft.text, len(asked)) == (GOOD, 1)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"who": "Anneke goes to sea.", "what": "Jonas had his soup."}',
+        '{"summary": ["Anneke goes to sea.", "Jonas had his soup."]}',
+        "{Anneke} goes to sea, and Jonas had his soup.",
+    ],
+)
+def test_what_may_be_the_summary_itself_stays(text):
+    assert cleaned(text) == text
 
 
 def test_bad_summaries_are_refused():
