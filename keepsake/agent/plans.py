@@ -45,6 +45,9 @@ through a village takes a minute or less, and a thought some seconds."""
 ANSWER_SECONDS = 30.0
 """Seconds for which a plan waits for the answer of another agent: about two calls of a model, since
 the other one may be in a thought. Without an answer the plan goes on."""
+PLAYER_SECONDS = 90.0
+"""Seconds for which a plan waits after words to a player, who reads, thinks and types. It goes on
+sooner if the player leaves, or if the agent answers with a deed."""
 BUSY = timedelta(hours=1)
 """How long a plan that was begun and not ended keeps an agent from its ordinary day."""
 HOUR = 3600.0
@@ -98,13 +101,15 @@ class Plans:
         self._services = services
         self._wake = wake
         self._walk_seconds = walk_seconds
-        self._alarm = Alarm(services.scheduler)
+        self._alarm = Alarm(services.scheduler)  # for the clock
+        self._step = Alarm(services.scheduler)  # for the next step of a plan that was begun
         self.waits: dict[int, str] = {}
         self._woken: dict[int, float] = {}  # by plan: when the agent was woken for it, in seconds
         self._thoughts = deque[float]()  # when the thoughts of the last hour began
         self._present: frozenset[str] = frozenset()  # the identities of those who are here
         self._asked = set[PersonId]()  # agents to whom the agent spoke since its last step
         self._awaited: PersonId = ""  # the agent whose answer the plan waits for; empty for none
+        self._talks_with: PersonId = ""  # the player to whom the agent spoke last for a plan
 
     @property
     def enabled(self) -> bool:
@@ -162,6 +167,7 @@ class Plans:
     def close(self) -> None:
         """Stop the clock."""
         self._alarm.cancel()
+        self._step.cancel()
 
     def _tick(self) -> None:
         self.check()
@@ -196,6 +202,9 @@ class Plans:
         here = [each for each in people if each.id]
         came = [each for each in here if each.id not in self._present]
         self._present = frozenset(each.id for each in here)
+        begun = self.begun
+        if begun is not None and self._talks_with and self._talks_with not in self._present:
+            self.go_on(begun, "whom you talked with has gone")
         for plan in self.book.current:
             who = next((each.name for each in came if self._waits_for(plan, each)), "")
             if who:
@@ -228,7 +237,18 @@ class Plans:
         ``why``: What was done for it.
         """
         self._awaited = ""
-        self._alarm.set(STEP_SECONDS, self._next_step, plan.number, why)
+        self._talks_with = ""
+        self._step.set(STEP_SECONDS, self._next_step, plan.number, why)
+
+    def go_on_after_talk(self, plan: Plan, why: str, person: Person) -> None:
+        """Think of the next step once a player has left, or after :data:`PLAYER_SECONDS`.
+
+        Each answer to the player begins that time anew. ``why``: What was done for the plan.
+        """
+        self._awaited = ""
+        self._talks_with = person.id
+        later = f"{why}; {person.name} has said nothing since"
+        self._step.set(PLAYER_SECONDS, self._next_step, plan.number, later)
 
     def wait(self, plan: Plan, words: str) -> None:
         """Record what a plan that was begun waits for: ``for Bob``. It goes on when he comes.
@@ -246,17 +266,16 @@ class Plans:
         """
         self._awaited = person.id
         late = f"{why}; {person.name} has not answered"
-        self._alarm.set(ANSWER_SECONDS, self._next_step, plan.number, late)
+        self._step.set(ANSWER_SECONDS, self._next_step, plan.number, late)
 
     def go_on_later(self, number: int) -> None:
         """Think of a step once more that was given up before anything of it was done.
 
         If the agent acts on the plan before that, its next step takes the place of this one.
         """
-        self._alarm.set(ANSWER_SECONDS, self._step_again, number)
+        self._step.set(ANSWER_SECONDS, self._step_again, number)
 
     def _step_again(self, number: int) -> None:
-        self._alarm.set(CHECK_SECONDS, self._tick)
         plan = self.named(number)
         if plan is not None:
             self._begin(Due(plan, "you were interrupted"), again=True)
@@ -274,7 +293,7 @@ class Plans:
         if not named and not (self._awaited and self._awaited == person.id):
             return False
         why = f"{person.name} has answered you"
-        self._alarm.set(STEP_SECONDS, self._next_step, plan.number, why, person)
+        self._step.set(STEP_SECONDS, self._next_step, plan.number, why, person)
         return True
 
     def may_ask(self, person: PersonId) -> bool:
@@ -289,8 +308,8 @@ class Plans:
         return True
 
     def _next_step(self, number: int, why: str, answered_by: Person | None = None) -> None:
-        self._alarm.set(CHECK_SECONDS, self._tick)
         self._awaited = ""
+        self._talks_with = ""
         plan = next((each for each in self.book.current if each.number == number), None)
         if plan is not None and plan.state is PlanState.DOING:
             self._begin(Due(plan, why, answered_by), again=True)

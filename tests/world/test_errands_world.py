@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from keepsake.agent.plans import ANSWER_SECONDS
+from keepsake.agent.plans import ANSWER_SECONDS, PLAYER_SECONDS
 from keepsake.agent.surroundings import identity_of
 from keepsake.books.plan import PlanState
 from keepsake.books.plan_lines import read_plan
@@ -114,6 +114,32 @@ class TestErrands(AgentsWorld):
         assert "(Bob is here)" in self.asked[2][1]
         (plan,) = self.nell.mind.books.plans.items
         assert plan.state is PlanState.DONE
+
+    def test_words_to_a_player_are_followed_by_a_step_when_the_player_goes_or_keeps_silent(self):
+        self.add_player(2, "Ada")
+        self.oswin.db.paused = True
+        plan = read_plan("now: tell Ada the news", self.services.clock.now())
+        self.nell.mind.books.plans.add(plan)
+        self.answers["Nell"] = ["> talk Ada = The ferry is late.", "> wait"]
+        self.nell.mind.plans.check()
+        self.pass_seconds(PLAYER_SECONDS - 10)
+        assert self.names == ["Nell"], "Ada may answer"
+        self.pass_seconds(20)
+        assert self.names == ["Nell", "Nell"]
+        assert "Ada has said nothing since" in self.asked[1][1]
+
+    def test_a_player_who_goes_in_the_middle_of_a_plan_lets_it_go_on(self):
+        ada = self.add_player(2, "Ada")
+        self.oswin.db.paused = True
+        plan = read_plan("now: tell Ada the news", self.services.clock.now())
+        self.nell.mind.books.plans.add(plan)
+        self.answers["Nell"] = ["> talk Ada = The ferry is late.", "> wait"]
+        self.nell.mind.plans.check()
+        self.pass_seconds(10)
+        ada.move_to(self.loft)
+        self.pass_seconds(15)
+        assert self.names == ["Nell", "Nell"]
+        assert "whom you talked with has gone" in self.asked[1][1]
 
     def test_each_step_gets_one_answer_and_all_count_as_thoughts_of_the_plan(self):
         self.set_thinking(plan_thoughts=5)

@@ -4,9 +4,17 @@ from __future__ import annotations
 
 from keepsake.agent.attention import Impulse
 from keepsake.agent.plans import Plans
-from keepsake.agent.surroundings import Body, identity_of, is_agent, name_of, people_near
+from keepsake.agent.surroundings import (
+    Body,
+    identity_of,
+    is_agent,
+    name_of,
+    people_near,
+    players_near,
+)
 from keepsake.agent.turns.state import Turn
 from keepsake.happening import KnownVerb, Person
+from keepsake.language.perception import names
 from keepsake.prompt.verbs import PRIVATE
 
 _TALK = PRIVATE | {
@@ -33,15 +41,29 @@ def follow_plan(turn: Turn, plans: Plans, agent: Body | None) -> None:
     plan = due or plans.begun
     if plan is None:
         return
-    if due is None and plans.waits.get(plan.number) and turn.verbs <= _TALK:
+    waits = plans.waits.get(plan.number, "")
+    if due is None and waits and turn.verbs <= _TALK and not names(waits, turn.impulse.source):
         return  # it waits for somebody else
     plans.wait(plan, turn.waits_for if due is not None else "")
     why = "it goes on"  # what was done for it stands beside it
     asked = _asked_by(turn, agent) if agent is not None else None
     if asked is not None:
         plans.go_on_after_answer(plan, why, asked)
-    elif not (KnownVerb.WAIT in turn.verbs or turn.verbs <= _NO_STEP):
+    elif KnownVerb.WAIT in turn.verbs or turn.verbs <= _NO_STEP:
+        return
+    elif turn.verbs <= _TALK and (player := _player_of(turn, agent)) is not None:
+        plans.go_on_after_talk(plan, why, player)
+    else:
         plans.go_on(plan, why)
+
+
+def _player_of(turn: Turn, agent: Body | None) -> Person | None:
+    """Return the player here to whom the agent spoke in a thought; None if it was nobody."""
+    if agent is None:
+        return None
+    near = players_near(agent)
+    found = next((each for each in near if identity_of(each) in turn.spoken_to), None)
+    return Person(name_of(found, agent), identity_of(found)) if found is not None else None
 
 
 def _asked_by(turn: Turn, agent: Body) -> Person | None:
