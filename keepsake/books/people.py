@@ -35,6 +35,8 @@ MOST_SHOWN = 6
 """The most people of a room in a prompt."""
 MOST_QUOTES = 4
 """The most quotes of each kind for each of them."""
+_LONGEST_BESIDE = 300
+"""The most characters of a line about somebody who is not answered: two or three sentences."""
 _LONGEST = 2_000
 """The most characters of a remark or a portrait; a person may have written it."""
 _LONGEST_QUOTE = 300
@@ -225,18 +227,20 @@ def lines(
     """Return a line for each of ``present``, within ``budget`` tokens: ``partner``, a key, first.
 
     For instance ``Tom, met 9 November: a miller; told you: 'I look for my sister.'; last said: 'I
-    have found her.'``. What is known of somebody comes before their last words.
+    have found her.'``. What is known of somebody comes before their last words. Beside a partner,
+    the line about another one is short, and quotes only what is near to what is answered.
 
     ``present``: The key and the name of everybody who is there.
     """
     pages = [(key == partner, book.known.get(key), name) for key, name in present]
     pages.sort(key=lambda each: (each[0], each[1].meetings if each[1] else 0), reverse=True)
     told = list[str]()
-    for place, (_, page, name) in enumerate(pages[:MOST_SHOWN], start=1):
+    for place, (is_partner, page, name) in enumerate(pages[:MOST_SHOWN], start=1):
         others = min(len(pages), MOST_SHOWN) - place
         room = budget - min(20 * others, budget // 2)
-        versions = _shown(fit_name(name), page, how)
-        lines = [for_prompt(x, limit=_LONGEST) for x in versions]
+        beside = bool(partner) and not is_partner
+        versions = _shown(fit_name(name), page, how, brief=beside)
+        lines = [for_prompt(x, limit=_LONGEST_BESIDE if beside else _LONGEST) for x in versions]
         if not lines:
             continue
         costs = zip(lines, how.tokens.each(lines), strict=True)
@@ -248,8 +252,13 @@ def lines(
     return tuple(told)
 
 
-def _shown(name: str, page: PersonPage | None, how: PromptContext) -> Iterator[str]:
-    """Yield versions of the line about a person, the longest first; none if it tells nothing."""
+def _shown(
+    name: str, page: PersonPage | None, how: PromptContext, *, brief: bool = False
+) -> Iterator[str]:
+    """Yield versions of the line about a person, the longest first; none if it tells nothing.
+
+    ``brief``: Whether it quotes only what is near to what is answered.
+    """
     if page is None:
         yield f"{name}, whom you meet for the first time"
         return
@@ -263,6 +272,11 @@ def _shown(name: str, page: PersonPage | None, how: PromptContext) -> Iterator[s
     opinions = (for_prompt(e, limit=_LONGEST).rstrip(".") for e in (*remarks, page.portrait))
     about = ": ".join(filter(None, [head, "; ".join(filter(None, opinions))]))
     quotes = _quotes(page, how)
+    if brief:
+        quotes = {
+            verb: [each for each in some if each.line.numbers[-1] in how.nearest]
+            for verb, some in quotes.items()
+        }
     if about == head and is_new and not any(quotes.values()):
         return  # nothing else is known
     for most in range(MOST_QUOTES, 0, -1):

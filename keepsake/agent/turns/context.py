@@ -83,7 +83,11 @@ def _context_of_plan(agent: Body, impulse: Impulse) -> TurnContext:
         partner = next(iter(here.values()))
     confided = impulse.confided
     if confided is None:
-        return TurnContext(impulse, partner)
+        # Alone with the person of the plan, it knows what they told each other in private.
+        alone = partner is not None and [*here] == [impulse.source_id]
+        return TurnContext(
+            impulse, partner, audience=frozenset(here) if alone else NO_PRIVATE_WORDS
+        )
     if confided.issuperset(here):
         return TurnContext(impulse, partner, audience=frozenset(here) or confided)
     if partner is not None and partner.id not in confided:

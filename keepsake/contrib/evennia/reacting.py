@@ -16,6 +16,7 @@ from keepsake.contrib.evennia.hearing import object_of
 from keepsake.contrib.evennia.meaning import Heard
 from keepsake.contrib.evennia.minds import mind_of
 from keepsake.happening import ME, Manner, Speech, What, actor_of, addressees_of
+from keepsake.language.perception import is_question
 
 
 def react(agent: Body, mind: Mind, heard: Heard, number: int) -> None:
@@ -37,7 +38,8 @@ def react(agent: Body, mind: Mind, heard: Heard, number: int) -> None:
             mind.sleeper.notice(event)
             return
     elif event.kind is ImpulseKind.ADDRESSED:
-        event = replace(event, errand=_is_for_plan(speaker, agent))
+        asks = isinstance(heard.what, Speech) and is_question(heard.what.words)
+        event = replace(event, errand=asks and _is_for_plan(speaker, agent))
     if _may_react(agent, heard.line, speaker, heard.kind, event.kind):
         by_agent = event.kind is ImpulseKind.ADDRESSED and not event.from_player
         # What its plan waits for is answered by the next step of the plan.
@@ -70,7 +72,10 @@ def _with_addressee(agent: Body, event: Impulse, player: CharacterObject, what: 
 
 
 def _is_for_plan(speaker: CharacterObject, listener: Body) -> bool:
-    """Whether an agent says something for a plan to another one, who is certain to be asked."""
+    """Whether an agent asks another one something for a plan: it is certain to be answered.
+
+    What it only tells is answered as any talk among agents, which ends after some lines.
+    """
     mind = mind_of(speaker) if is_agent(speaker) else None
     act = mind.actor.current if mind is not None else None
     if mind is None or act is None or not act.plan:

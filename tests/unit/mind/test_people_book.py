@@ -97,7 +97,8 @@ def test_pages_summaries_and_notes_use_the_local_day(tmp_path, monkeypatch):
         telling = PromptContext(noon, WordTokens())
         (line,) = people_lines([(TOM, "Tom")], book_of(tmp_path, log), 300, telling)
         summary = extractive(SummarySource(Tier.RECENT, "Mira", (heard,))).text
-        note = [NoteBook(tmp_path / "notes").write("Boats", "Red.", now=noon) for _ in range(2)][1]
+        notes = NoteBook(tmp_path / "notes")
+        note = [notes.write("Boats", text, now=noon) for text in ("Blue.", "Red.")][1]
     time.tzset()
     assert line.startswith("Tom, met 2 November")
     assert summary.startswith("- 2 Nov: ")
@@ -250,6 +251,21 @@ def test_a_prompt_quotes_what_somebody_told_without_their_questions(tmp_path):
 )
 def test_words_that_call_somebody_else_are_told_to_them(words, called):
     assert calls(words, ["Mira", "ミラ"]) is called
+
+
+def test_of_who_is_not_answered_only_what_is_near_to_the_question_is_quoted(tmp_path):
+    log = MemoryLog()
+    log.says("Tom", TOM, WALKED)
+    log.says("Ann", "Ann-1", "I mend nets in Tollen.")
+    book = book_of(tmp_path, log)
+    here = [(TOM, "Tom"), ("Ann-1", "Ann")]
+    how = PromptContext(log.now, WordTokens())
+    told = people_lines(here, book, 1000, how, TOM)
+    assert "Pilchard" in told[0]
+    assert not any("Tollen" in each for each in told)
+    near = replace(how, nearest=[log.memories[-1].number])
+    assert "Tollen" in people_lines(here, book, 1000, near, TOM)[1]
+    assert all("told you" in line for line in people_lines(here, book, 1000, how))
 
 
 def test_of_what_somebody_told_that_is_shown_which_tells_most(tmp_path):
