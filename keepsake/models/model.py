@@ -175,8 +175,8 @@ class ServerModel(ABC):
         """
         try:
             rows = self._list_models()
-            names = [str(each.get("id")) for each in rows]
-            if not self._is_listed(names):
+            if not self._is_listed(rows):
+                names = [str(each.get("id")) for each in rows]
                 has = f"it has {', '.join(names[:8]) or 'none'}"
                 what = f"{self.server.name} has no model {self.profile.model!r}"
                 raise ModelMissing(what, f"{self.server.cure_missing}; {has}")
@@ -355,8 +355,8 @@ class ServerModel(ABC):
         """Return the server's list of models, each with its ``id``; may raise ModelError."""
 
     @abstractmethod
-    def _is_listed(self, names: Sequence[str]) -> bool:
-        """Whether the model is among those that the server lists."""
+    def _is_listed(self, rows: Sequence[Mapping[str, Any]]) -> bool:
+        """Whether the model is among the rows of the server's list."""
 
     @abstractmethod
     def _read_capabilities(self, rows: Sequence[Mapping[str, Any]]) -> Capabilities:

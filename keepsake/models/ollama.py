@@ -172,7 +172,8 @@ class OllamaModel(ServerModel):
             except self._error_type as error:
                 raise self._translated(error) from error
 
-    def _is_listed(self, names: Sequence[str]) -> bool:
+    def _is_listed(self, rows: Sequence[Mapping[str, Any]]) -> bool:
+        names = [str(each.get("id")) for each in rows]
         return self.profile.model in names or f"{self.profile.model}:latest" in names
 
     def _read_capabilities(self, rows: Sequence[Mapping[str, Any]]) -> Capabilities:

@@ -81,14 +81,14 @@ class OpenAIModel(ServerModel):
         rows = listed if isinstance(listed, list) else []
         return [each for each in rows if isinstance(each, dict)]
 
-    def _is_listed(self, names: Sequence[str]) -> bool:
+    def _is_listed(self, rows: Sequence[Mapping[str, Any]]) -> bool:
         # llama.cpp without its router serves one model under any name.
-        serves_one = self.capabilities.kind == LLAMA_CPP and len(names) == 1
+        serves_one = LLAMA_CPP in (self.capabilities.kind, _kind_of(rows)) and len(rows) == 1
+        names = [str(each.get("id")) for each in rows]
         return not self.profile.model or not names or self.profile.model in names or serves_one
 
     def _read_capabilities(self, rows: Sequence[Mapping[str, Any]]) -> Capabilities:
-        owners = (_OWNERS.get(str(each.get("owned_by"))) for each in rows)
-        kind = next(filter(None, owners), OTHER)
+        kind = _kind_of(rows)
         props: Mapping[str, Any] = {}
         if kind != VLLM:  # which has no such page
             with suppress(ModelMissing, ModelRejected, BadAnswer, ModelFailed):
@@ -159,6 +159,12 @@ class OpenAIModel(ServerModel):
             said = self.server.quoted(json.dumps(first, ensure_ascii=False))
             what = f"{self.server.name} sent no choices ({said})"
             raise BadAnswer(what, "Check host in llm.md")
+
+
+def _kind_of(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return the kind of a server by its list of models; :data:`OTHER` if the list does not say."""
+    owners = (_OWNERS.get(str(each.get("owned_by"))) for each in rows)
+    return next(filter(None, owners), OTHER)
 
 
 def _read_figures(sent: SentAnswer, each: Mapping[str, Any]) -> None:

@@ -63,6 +63,8 @@ class Scene:
     recalled: tuple[Excerpt, ...] = ()  # related memories, the best first
     # related words that others said before, the best first: ``Tom said, "Hello."``
     told: tuple[Excerpt, ...] = ()
+    # what the persona says of those whom a question is about: ``Joss, the ferryman``
+    knows: tuple[str, ...] = ()
     experiences: tuple[str, ...] = ()  # related earlier summaries
     notes: tuple[str, ...] = ()
     journal: tuple[str, ...] = ()
@@ -136,7 +138,7 @@ _WITH_MARKUP = ("deeds", "options", "commands")
 _DATA = ("window", "tools", "answers", "passed_over", "found", "portraits", "private")
 """Fields that are no variables."""
 _VARIABLES = tuple(each.name for each in fields(Scene) if each.name not in _DATA)
-TALK_VARIABLES = frozenset({*_VARIABLES, "always", "knows", "talk", "window", "cursor"})
+TALK_VARIABLES = frozenset({*_VARIABLES, "always", "talk", "window", "cursor"})
 """The names that ``talk.md`` and ``act.md`` may use."""
 
 

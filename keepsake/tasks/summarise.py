@@ -52,9 +52,9 @@ are a little longer than those of its source."""
 _REPEATS = 3
 _ENDING = 2
 """The last letters of a name that may differ: ``Mira``, ``Miry``. At least three must be equal."""
-_INSISTED = 1
-"""The most unknown names that a second answer may still have, if the first one had them, too. A
-summary may call something by a name that stands nowhere: that somebody spoke German."""
+_UNKNOWN = 1
+"""The most names that stand in no source. A summary may call something by such a name: four of
+twelve summaries of a village say that somebody spoke German."""
 
 
 @dataclass(slots=True)
@@ -78,7 +78,6 @@ class Summarise:
     _merges: bool = field(init=False)  # whether only summaries are summarised, all at once
     _lines: Sequence[str] = field(init=False)  # memories, numbered and dated; or summaries
     _older: str = field(init=False)  # the summary of earlier memories; empty for none
-    _questioned: frozenset[str] = field(init=False)  # the names for which an answer was refused
 
     def __post_init__(self) -> None:
         of = self.source
@@ -86,7 +85,6 @@ class Summarise:
         self.name = "merge" if self._merges else "summarise"
         self._lines = of.older if self._merges else numbered(of.memories)
         self._older = "" if self._merges else "\n\n".join(of.older)
-        self._questioned = frozenset()
         self._show(len(self._lines))
 
     @property
@@ -209,11 +207,11 @@ class Summarise:
         self._check_invented(text)
 
     def _check_invented(self, text: str) -> None:
-        """Refuse names that stand in no source and that the game does not know.
+        """Refuse several names that stand in no source and that the game does not know.
 
         A name is a word that has a capital within a sentence. In a language that writes other words
         so, most capitals of the memories are no names that the game knows: there nothing is
-        checked. A name on which the second answer insists is accepted, if it is the only one.
+        checked.
         """
         if not self._capitals_are_names():
             return
@@ -221,11 +219,10 @@ class Summarise:
         known = folded(
             "\n".join((*self.shown, *of.constraints, self.persona, of.agent, *self.names))
         )
-        found = [word for word in capitalised(text) if not _stands_in(word, known)]
-        again = self._questioned.issuperset(found) and len(set(found)) <= _INSISTED
-        self._questioned |= frozenset(found)
-        if found and not again:
-            named = ", ".join(dict.fromkeys(found))
+        words = (word for word in capitalised(text) if not _stands_in(word, known))
+        found = tuple(dict.fromkeys(words))
+        if len(found) > _UNKNOWN:
+            named = ", ".join(found)
             raise AnswerRefused(f"the memories do not mention {named}; write only what they say")
 
     def _capitals_are_names(self) -> bool:

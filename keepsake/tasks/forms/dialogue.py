@@ -21,7 +21,7 @@ from keepsake.tasks.forms.form import (
     PromptLimits,
 )
 from keepsake.tasks.others import OtherVoices
-from keepsake.tasks.scene import LONGEST_LINE, Scene, shrinking
+from keepsake.tasks.scene import Scene, shrinking
 
 MOST_KNOWN = 2
 """The most things that a prompt repeats because a question is about them: a small model follows few
@@ -62,7 +62,7 @@ def nearest_sentence(text: str, words: str) -> str:
     return max(sentences(text), key=lambda each: len(about & telling(each)), default="")
 
 
-def known_about(persona: str, words: str) -> list[str]:
+def known_about(persona: str, words: str) -> tuple[str, ...]:
     """Return what a persona says of those whom a question is about: ``Joss, the ferryman``.
 
     A small model does not find it in the persona, far above: it denies that it knows them. An entry
@@ -70,12 +70,12 @@ def known_about(persona: str, words: str) -> list[str]:
     question about what the asker said is not about what the character knows.
     """
     if not is_question(words) or about_whom(words) is Whom.ASKER:
-        return []
+        return ()
     about = telling(words)
     entries = known_of(persona)
     named = [entry for entry in entries if names(words, entry[0])]
     alike = [each for each in entries if len(about & telling(each[1])) >= LEAST_SHARED]
-    return [f"{name}, {what}" for name, what in (named or alike)[:MOST_KNOWN]]
+    return tuple(f"{name}, {what}" for name, what in (named or alike)[:MOST_KNOWN])
 
 
 class DialogueForm(PromptForm):
@@ -99,7 +99,7 @@ class DialogueForm(PromptForm):
     def render(self, scene: Scene) -> Prompt:
         """Return the dialogue. It has no rule about secrets, so the persona is shown without."""
         known = known_about(scene.persona, scene.words or scene.asked)
-        scene = replace(scene, persona=" ".join(open_lines(scene.persona)))
+        scene = replace(scene, persona=" ".join(open_lines(scene.persona)), knows=known)
         name = scene.name
         talk = [*filter(None, (dialogue_line(memory, name) for memory in talk_of(scene)))]
         # The lines grow to twice the least number and are then cut back to it, so that most
@@ -118,7 +118,6 @@ class DialogueForm(PromptForm):
             # These tokens are evaluated again at every turn, and a small model is slow.
             more: dict[str, Any] = {
                 "talk": talk,
-                "knows": [for_prompt(each, limit=LONGEST_LINE) for each in known],
                 "now": values["daytime"],
                 "people": [each for each in values["people"] if each.startswith(shown.partner)],
             }

@@ -173,7 +173,7 @@ class PromptForm(ABC):
         self, prompts: Prompts, part: str, values: dict[str, Any], **more: Any
     ) -> list[PromptLine]:
         """Render one part, and return its lines, each with the variable that it comes from."""
-        every = {"talk": [], "knows": [], **values, **more}
+        every = {"talk": [], **values, **more}
         marked = {name: _MARKS.on(name, value) for name, value in every.items()}
         return _MARKS.read(prompts.render(part, **marked))
 

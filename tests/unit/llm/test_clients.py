@@ -251,6 +251,29 @@ def test_the_capabilities_of_a_model_are_detected_once(
 
 
 @pytest.mark.parametrize(
+    ("server", "listed", "serves"),
+    [
+        (LLAMA_CPP, ["a file.gguf"], True),  # it serves its one model under any name
+        (LLAMA_CPP, ["a file.gguf", "another.gguf"], False),  # its router does not
+        (VLLM, ["another"], False),
+        ("", ["another"], False),
+    ],
+)
+def test_a_server_of_one_model_need_not_call_it_as_llm_md_does(
+    fake: FakeModelServer, server: str, listed: list[str], serves: bool
+):
+    fake.kind = server
+    fake.models = listed
+    model = client_of(fake.address, "openai")
+    if serves:
+        model.check()
+        assert model.capabilities.kind == server
+    else:
+        with pytest.raises(ModelMissing, match=r"it has (?:another|a file)"):
+            model.check()
+
+
+@pytest.mark.parametrize(
     ("words", "count", "most"),
     [
         ((0, 3000), 1000, 1000),

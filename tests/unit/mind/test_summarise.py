@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
+import frontmatter
 import pytest
 import yaml
 
+from keepsake.archive.log import Archive
 from keepsake.archive.privacy import redacted
 from keepsake.archive.records import Memory, MemoryKind, Tier
 from keepsake.happening import ME, Deed, Manner, Person, Pose, Speech
@@ -220,19 +223,12 @@ def test_a_summary_with_names_that_nobody_knows_is_asked_again_and_then_made_wit
     assert draft.text == GOOD
 
 
-def test_a_single_name_on_which_the_model_insists_is_accepted():
-    language = "Anneke told me in Dutch that she goes to sea, and I gave Jonas his soup."
-    draft, asked = summarised_by([language])
-    assert (draft.text, len(asked)) == (language, 2)
-    draft, _ = summarised_by([language, GOOD.replace("she", "Ingrid")])
-    assert draft.model == "extractive"
-
-
 @pytest.mark.parametrize(
     "text",
     [
         GOOD.replace("Anneke", "annekes Anneke"),  # with another ending
         "- Jonas: had his soup.\n- Anneke: goes to sea. Everybody knows. “Go well,” I said.",
+        "Anneke told me in Dutch that she goes to sea, and I gave Jonas his soup.",
         "## People I Met\n- Anneke goes to sea, I'd say.\n- Jonas is WARM again.",
     ],
 )
@@ -249,6 +245,19 @@ def test_capitals_say_nothing_where_other_words_have_them_too():
     told = "Anneke geht mit Proviant, Kleidung und einem Vermögen auf das Schiff; Jonas kommt mit."
     draft, asked = summarised_by([told], replace(SOURCE, memories=lines))
     assert (draft.text, len(asked)) == (told, 1)
+
+
+VILLAGE = REPOSITORY / "tests" / "data" / "golden" / "village"
+
+
+@pytest.mark.parametrize("path", sorted(VILLAGE.glob("*/summaries/*.md")), ids=str)
+def test_summaries_of_a_village_that_a_model_wrote_name_nobody_unknown(path):
+    with closing(Archive(path.parents[1] / "archive", read_only=True)) as archive:
+        memories = tuple(archive.read(1, archive.last_number))
+    people = {each.source for each in memories} - {""}
+    source = SummarySource(Tier.RECENT, path.parents[1].name, memories)
+    task = Summarise(source, PROMPTS["summarise"].current, "", frozenset({"The Quay", *people}))
+    task._check_invented(frontmatter.loads(path.read_text("utf-8")).content)
 
 
 @pytest.mark.parametrize(
