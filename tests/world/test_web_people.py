@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from keepsake.agent.surroundings import identity_of
-from keepsake.books.plans import Plan
+from keepsake.books.plan import Plan
 from keepsake.happening import Person
 from tests.world.web_world import WebWorld
 
