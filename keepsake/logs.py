@@ -48,6 +48,7 @@ class Subsystem(StrEnum):
     PLANS = "plans"  # what an agent means to do
     PEOPLE = "people"  # pages about people
     RECALL = "recall"  # searches
+    SERVICE = "service"  # ``keepsake serve``
     SIMULATION = "simulation"
     SLEEP = "sleep"  # falling asleep, walking home, waking
     THOUGHTS = "thoughts"

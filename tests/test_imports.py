@@ -54,6 +54,13 @@ RULES = {
     "keepsake.models": [*_PURE, "keepsake.models", "keepsake.child", "keepsake.paths"],
     "keepsake.recall": [*_PURE, "keepsake.recall", "keepsake.child", "keepsake.paths"],
     "keepsake.agent": _BELOW_WORLD,
+    # Without a world: a test holds that no framework is loaded with it.
+    "keepsake.library": [
+        *_BELOW_WORLD,
+        "keepsake.erasure",
+        "keepsake.library",
+    ],
+    "keepsake.serve": [*_BELOW_WORLD, "keepsake.library", "keepsake.serve"],
     # No agent: evaluations run without Twisted.
     "keepsake.lab": [
         *_PURE,
@@ -99,10 +106,16 @@ LAYERS = (
     *("archive", "books", "memory", "tracing"),
     *("child", "database", "vault_lock"),
     *("recall", "models", "prompt", "tasks", "agent", "erasure"),
+    # For programs that are no game; it stands on the same parts as a game.
+    *("library", "serve"),
     # The dashboard shows the agents of a game, so it is above what makes the game.
     *("contrib", "web", "lab", "cli", "__main__"),
 )
 """The packages and modules of the library. Each imports only those before it."""
+
+PUBLIC = ("keepsake.library.memory", "keepsake.library.happenings")
+"""The modules with the short names that a program imports from ``keepsake``: its ``Memory`` is a
+whole memory, and inside the library a ``Memory`` is one thing remembered."""
 
 MOST_MODULES = 20
 """The largest number of modules in a folder, ``__init__.py`` included, to keep it readable."""
@@ -234,7 +247,7 @@ def test_no_class_name_is_used_twice():
     defined: dict[tuple[bool, str], list[str]] = defaultdict(list)
     for module, path in modules():
         for node in nodes(path):
-            if isinstance(node, ast.ClassDef):
+            if isinstance(node, ast.ClassDef) and module not in PUBLIC:
                 defined[within(module, "keepsake"), node.name].append(module)
     assert {name: where for name, where in defined.items() if len(where) > 1} == {}
 

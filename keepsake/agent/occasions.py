@@ -16,7 +16,8 @@ from datetime import date, datetime, timedelta
 
 from keepsake.agent.body import CharacterObject
 from keepsake.agent.memory.memory import MemoryComponent
-from keepsake.agent.plans import Plans, line_of
+from keepsake.agent.memory.shown_plans import line_of
+from keepsake.agent.plans import Plans
 from keepsake.agent.runtime import Runtime
 from keepsake.agent.surroundings import (
     Body,

@@ -17,11 +17,13 @@ from typing import Protocol
 from twisted.python.failure import Failure
 
 from keepsake.agent.acting import Actor, Basis
-from keepsake.agent.memory.books import Books, PageNeeds
+from keepsake.agent.memory.books import Books
 from keepsake.agent.memory.memory import MemoryComponent
+from keepsake.agent.memory.shelf import PageNeeds
+from keepsake.agent.memory.shown_plans import lines_of
 from keepsake.agent.memory.tools import MemoryTools
 from keepsake.agent.occasions import known_to
-from keepsake.agent.plans import Plans, lines_of
+from keepsake.agent.plans import Plans
 from keepsake.agent.runtime import PROFILE, Runtime
 from keepsake.agent.scheduler import Alarm
 from keepsake.agent.surroundings import (

@@ -11,25 +11,24 @@ Everything here runs on the reactor thread; what writes the file runs in a worke
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 
+from keepsake.agent.memory.shown_plans import missed_among, shown_among
 from keepsake.agent.runtime import Runtime
 from keepsake.agent.scheduler import Alarm
-from keepsake.archive.privacy import Audience, is_redacted
-from keepsake.archive.records import Memory
+from keepsake.archive.privacy import Audience
 from keepsake.books.plan import Plan, PlanState
 from keepsake.books.plans import PlanBook
 from keepsake.errors import KeepsakeError
 from keepsake.events.values import Author
-from keepsake.happening import KnownVerb, Person, PersonId, Result
-from keepsake.language.perception import names, shorten
+from keepsake.happening import Person, PersonId
+from keepsake.language.perception import names
 from keepsake.logs import Subsystem, get_logger
-from keepsake.prompt.verbs import PRIVATE
 
 log = get_logger(Subsystem.PLANS)
 
@@ -54,14 +53,6 @@ HOUR = 3600.0
 """Seconds of an hour, in which thoughts of plans are counted."""
 WRITE_SECONDS = 10.0
 """Seconds to write the file of plans. A disk that is slower must not keep the agent from acting."""
-MOST_STEPS = 8
-"""The most acts for a plan that a prompt repeats: an errand has three to five steps."""
-_LONGEST_STEP = 60
-"""The most characters of such an act."""
-_NO_STEPS = PRIVATE | {KnownVerb.EMOTE, KnownVerb.LOOK, KnownVerb.EXAMINE}
-"""Verbs of acts that change nothing in the world, so that no step of a plan is done by them."""
-RECENTLY = timedelta(hours=36)
-"""How long a prompt says that a plan was missed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,25 +115,13 @@ class Plans:
 
         Plans without a time come last, in the order in which they were made.
         """
-        if not self.enabled:
-            return ()
-        shown = (each for each in self.book.current if may_show(each, audience))
-        return tuple(sorted(shown, key=_place_in_time))
+        return shown_among(self.book.current, audience) if self.enabled else ()
 
     def missed(self, audience: Audience) -> tuple[Plan, ...]:
         """Return the plans that were missed lately."""
         if not self.enabled:
             return ()
-        since = self._services.clock.now() - RECENTLY
-        missed = (
-            each
-            for each in self.book.items
-            if each.state is PlanState.MISSED
-            and each.at is not None
-            and each.at > since
-            and may_show(each, audience)
-        )
-        return tuple(sorted(missed, key=_place_in_time))
+        return missed_among(self.book.items, audience, self._services.clock.now())
 
     # -- the clock
 
@@ -411,62 +390,3 @@ class Plans:
                 log.warning("A plan could not be changed", agent=self._name, exc_info=error)
 
         self._services.workers.submit(change)
-
-
-def may_show(plan: Plan, audience: Audience) -> bool:
-    """Return whether everybody who hears the answer may know of the plan."""
-    return plan.private is None or (bool(audience) and audience <= plan.private)
-
-
-def _place_in_time(plan: Plan) -> tuple[bool, float, int]:
-    """Return the key that sorts plans by time; those without one come last."""
-    return plan.at is None, plan.at.timestamp() if plan.at else 0.0, plan.number
-
-
-_STATES = {PlanState.DOING: " (begun)", PlanState.MISSED: " (missed)"}
-
-
-def done_for(plan: Plan, window: Iterable[Memory]) -> tuple[str, ...]:
-    """Return what the agent did while it was about a plan, and did not fail, the oldest first.
-
-    Args:
-        window: Memories as the audience of a prompt may know them.
-
-    Returns:
-        The newest :data:`MOST_STEPS` acts: ``> walk to The Quay``. Gestures are no steps.
-    """
-    memories = tuple(window)
-    failed = {
-        each.what.act for each in memories if isinstance(each.what, Result) and not each.what.done
-    }
-    steps = (
-        f"> {shorten(each.text, _LONGEST_STEP)}"
-        for each in memories
-        if each.is_own
-        and each.plan == plan.number
-        and each.number not in failed
-        and each.verb not in _NO_STEPS
-        and not is_redacted(each)
-    )
-    return tuple(deque(steps, maxlen=MOST_STEPS))
-
-
-def line_of(plan: Plan, done: Sequence[str] = (), waits: str = "") -> str:
-    """Return a plan as a prompt shows it: ``3. tomorrow 12:00, …: show her the ferry (begun)``.
-
-    Args:
-        done: What was done for it; see :func:`done_for`.
-        waits: What it waits for: ``for Bob``.
-    """
-    since = f" (since memory {plan.since})" if plan.since else ""
-    steps = f" (you did: {'; '.join(done)})" if done else ""
-    waiting = f" (you wait {waits})" if waits else ""
-    return f"{plan.number}. {plan.line}{_STATES.get(plan.state, '')}{since}{steps}{waiting}"
-
-
-def lines_of(plans: Sequence[Plan], waits: Mapping[int, str] = {}) -> tuple[str, ...]:
-    """Return each plan as :func:`line_of` does.
-
-    ``waits``: What plans wait for, by number.
-    """
-    return tuple(line_of(each, waits=waits.get(each.number, "")) for each in plans)

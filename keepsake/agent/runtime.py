@@ -30,7 +30,7 @@ from keepsake.events.values import WorldOp
 from keepsake.language.tokens import Heuristic
 from keepsake.logs import Subsystem, get_logger
 from keepsake.markdown_config import ConfigFile, FileSettings
-from keepsake.memory.config import SUMMARY_SHARE, CompactionConfig
+from keepsake.memory.config import CompactionConfig
 from keepsake.models.detection import Detection
 from keepsake.models.embedders import CachedEmbedder, MiniLMEmbedder, load_embedder
 from keepsake.models.gateway import Gateway
@@ -229,15 +229,7 @@ class Runtime:
 
         If ``context_tokens`` is not set, it is the prompt limit of the chat model.
         """
-        config = self.compaction.current
-        tokens = self.limits.prompt_tokens
-        if config.context_tokens or not tokens:
-            return config
-        return replace(
-            config,
-            context_tokens=tokens + config.reserve_tokens,
-            longterm_tokens=max(config.longterm_tokens, tokens // SUMMARY_SHARE),
-        )
+        return self.compaction.current.fitted(self.limits.prompt_tokens)
 
     @property
     def recall_config(self) -> RecallConfig:
@@ -245,13 +237,9 @@ class Runtime:
 
         Agents without a memory (``memory: no`` in ``thinking.md``) recall nothing by themselves.
         """
-        config = self.recall.current
-        budget = self.limits.recall_tokens
         if not self.thinking.current.memory:
-            return replace(config, budget=0)
-        if not config.budget or budget <= config.budget:
-            return config
-        return replace(config, budget=budget)
+            return replace(self.recall.current, budget=0)
+        return self.recall.current.fitted(self.limits.recall_tokens)
 
     def close(self, *, reload: bool) -> None:
         """Close everything; on a reload the embedded model server keeps running."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, time, timedelta
 
 from keepsake.markdown_config import ConfigSection, FileSettings, between, fixed
-from keepsake.recall.service import CHILD, NONE
+from keepsake.recall.stores import CHILD, NONE
 
 LEAST_SLEEP = timedelta(hours=1)
 """The shortest sleep, also for an agent that falls asleep just before its hour to wake."""
@@ -108,6 +108,15 @@ class RecallConfig(FileSettings):
     summaries: int = fixed(2)
     memories: int = between(5, high=200)
     patience: float = between(0.5, low=0.05, high=60.0)
+
+    def fitted(self, tokens: int) -> RecallConfig:
+        """Return the settings with a larger budget if the prompt of the model has room for it.
+
+        ``tokens``: What recalled memories may use of its prompts; 0 if the settings decide.
+        """
+        if not self.budget or tokens <= self.budget:
+            return self
+        return replace(self, budget=tokens)
 
     def checked(self, read: ConfigSection) -> RecallConfig:
         """Return these settings, with ``chroma`` as one of its two words or an address."""

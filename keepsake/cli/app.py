@@ -17,7 +17,7 @@ from rich.markup import escape
 from keepsake.cli import backup as backups
 from keepsake.cli import export as exports
 from keepsake.cli import index as indexes
-from keepsake.cli import lab, models, own_game, processes, simulate, tokens
+from keepsake.cli import lab, models, own_game, processes, service, simulate, tokens
 from keepsake.cli import logs as event_logs
 from keepsake.cli import world as worlds
 from keepsake.cli.output import err, out, print_json, say
@@ -36,6 +36,9 @@ app.add_typer(models.app, name="model")
 index_app = typer.Typer(no_args_is_help=True, help="The recall index, made from the archives.")
 app.add_typer(index_app, name="index")
 app.add_typer(tokens.app, name="token")
+app.add_typer(service.app, name="service")
+app.command("serve")(service.serve)
+app.command("mcp")(service.mcp)
 app.command("eval")(lab.evaluate)
 app.command("simulate", context_settings=simulate.OPTIONS)(simulate.simulate)
 app.command("measure")(lab.measure_command)

@@ -43,7 +43,7 @@ from keepsake.paths import Places, exposed
 from keepsake.recall.agent_index import WORDS
 from keepsake.recall.chroma import Chroma
 from keepsake.recall.chroma_server import DATABASE, ChromaServer, broken_folder
-from keepsake.recall.service import CHILD, NONE
+from keepsake.recall.stores import CHILD, NONE
 from keepsake.tasks import task_prompts
 
 LOADERS: Mapping[str, Callable[[Path], object]] = {

@@ -12,7 +12,7 @@ from keepsake.erasure.archives import ArchiveCleaner, memories_of, rewrite
 from keepsake.erasure.cleaner import Cleaner
 from keepsake.erasure.texts import TextCleaner
 from keepsake.erasure.traces import Traces
-from keepsake.files import replace_file
+from keepsake.files import OWN, replace_file
 
 PLUGGED = "memories"
 """Subfolder of an agent's folder for the files of plugged-in memory systems."""
@@ -128,7 +128,8 @@ class AgentCleaner:
         others = sorted(
             path.name
             for path in folder.iterdir()
-            if path.is_dir() and path.name not in (_ARCHIVE, PLUGGED, VERSIONS, _JOURNAL, *_TITLED)
+            if path.is_dir()
+            and path.name not in (_ARCHIVE, PLUGGED, VERSIONS, _JOURNAL, OWN, *_TITLED)
         )
         pages = [
             PageCleaner("pages and notes", folder, _TITLED),

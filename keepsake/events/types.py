@@ -260,6 +260,18 @@ class Agreement(AgentEvent):
     cause: int = 0  #: Number of the memory that set the answer off; 0 for none.
 
 
+@dataclass(slots=True, kw_only=True, unsafe_hash=True)
+class ServiceCall(AgentEvent):
+    """A program asked the service (``keepsake serve``) for something of an agent: the audit."""
+
+    kind: ClassVar[str] = "call"
+    verb: str  #: What was asked for: ``POST perceive``; for MCP the name of the tool.
+    token: str  #: The id of the token; empty if there was none, or an unknown one.
+    status: int = 0  #: The HTTP status of the answer; 0 for a tool of MCP that succeeded.
+    seconds: float = 0.0  #: How long it took.
+    problem: str = ""  #: Why it was refused or failed.
+
+
 type Event = (
     Thought
     | Guard
@@ -272,6 +284,7 @@ type Event = (
     | World
     | PairTalk
     | Agreement
+    | ServiceCall
 )
 
 KINDS: Mapping[str, type[Event]] = {
@@ -288,6 +301,7 @@ KINDS: Mapping[str, type[Event]] = {
         World,
         PairTalk,
         Agreement,
+        ServiceCall,
     )
 }
 """The classes by the ``kind`` of their lines."""

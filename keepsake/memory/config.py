@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from keepsake.markdown_config import ConfigSection, FileSettings, between, fixed
 
@@ -44,6 +44,19 @@ class CompactionConfig(FileSettings):
     def budget(self) -> int:
         """Tokens that a prompt may have."""
         return (self.context_tokens or USUAL_CONTEXT) - self.reserve_tokens
+
+    def fitted(self, prompt_tokens: int) -> CompactionConfig:
+        """Return the settings fitted to a model, whose prompt limit counts unless one is set.
+
+        ``prompt_tokens``: The most tokens of its prompts; 0 if the settings decide.
+        """
+        if self.context_tokens or not prompt_tokens:
+            return self
+        return replace(
+            self,
+            context_tokens=prompt_tokens + self.reserve_tokens,
+            longterm_tokens=max(self.longterm_tokens, prompt_tokens // SUMMARY_SHARE),
+        )
 
     def of_budget(self, share: float) -> int:
         """This share of :attr:`budget`, in tokens."""

@@ -26,7 +26,6 @@ from keepsake.errors import (
 )
 from keepsake.logs import Subsystem, get_logger
 from keepsake.ports import Embedder
-from keepsake.recall.chroma import AgentVectors, Chroma, VectorsSilent, VectorsUnusable
 from keepsake.recall.documents import (
     Document,
     DocumentKind,
@@ -36,6 +35,7 @@ from keepsake.recall.documents import (
     note_document,
     text_of,
 )
+from keepsake.recall.stores import Collected, VectorsSilent, VectorStore, VectorsUnusable
 from keepsake.recall.words import IndexCounts, IndexDamaged, WordIndex
 
 log = get_logger(Subsystem.INDEX)
@@ -111,7 +111,7 @@ class AgentIndex:
         archive: Path,
         notes: NoteBook | None,
         *,
-        chroma: Chroma | None,
+        chroma: VectorStore | None,
         embedder: Embedder,
         name: str = "",
     ) -> None:
@@ -136,7 +136,7 @@ class AgentIndex:
         self._position = self._saved = ReadPosition()
         self._notes: dict[str, str] | None = None  # digests by key; None before they are read
         self._noted = -1  # the version of the notes that was read last
-        self._collection: AgentVectors | None = None  # None until it is complete
+        self._collection: Collected | None = None  # None until it is complete
         self._refused: set[int] = set()  # waiting documents that the embedder cannot embed
         self._silent = 0  # requests to Chroma in a row that got no answer
 
@@ -173,16 +173,19 @@ class AgentIndex:
 
     # -- words
 
-    def refresh(self, pause: Callable[[], object] | None = None) -> None:
+    def refresh(
+        self, pause: Callable[[], object] | None = None, patience: float = LOCK_SECONDS
+    ) -> None:
         """Index the words of new archive lines and notes.
 
         Args:
             pause: Pauses the indexing thread between batches. None in other threads, which do
                 not look for notes that were edited by hand.
+            patience: Seconds to wait for another thread that reads the archive.
 
         A failure is logged and kept in :attr:`problem`.
         """
-        if self._closed or not self._reading.acquire(timeout=LOCK_SECONDS):
+        if self._closed or not self._reading.acquire(timeout=patience):
             return  # another thread is reading
         problem: KeepsakeError | None = None
         try:
@@ -292,7 +295,7 @@ class AgentIndex:
                 self._collection = None
         self._note_problem("vectors", problem)
 
-    def _embed_waiting(self, chroma: Chroma, pause: Callable[[], object]) -> None:
+    def _embed_waiting(self, chroma: VectorStore, pause: Callable[[], object]) -> None:
         vectors = self._collection or self._opened(chroma)
         while not self._closed and (waiting := self._next_waiting()):
             found = self.words.get(waiting)
@@ -340,7 +343,7 @@ class AgentIndex:
         parts = documents[:middle], documents[middle:]
         return [each for part in parts for each in self._embedded(part, works=True)]
 
-    def _opened(self, chroma: Chroma) -> AgentVectors:
+    def _opened(self, chroma: VectorStore) -> Collected:
         """Open the current model's collection; create one if it is missing or incomplete.
 
         Raises:

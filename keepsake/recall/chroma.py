@@ -25,6 +25,7 @@ from urllib3.exceptions import HTTPError, ReadTimeoutError
 from keepsake.errors import IndexUnavailable
 from keepsake.paths import Places, read_or_create
 from keepsake.recall.documents import Document, DocumentKind
+from keepsake.recall.stores import VectorsSilent, VectorsUnusable
 
 CALL_SECONDS = 10.0
 _CONNECTIONS = 32
@@ -42,14 +43,6 @@ With 16 neighbours rows are added faster, but some of 300 very similar lines are
 _HEADERS = {"Content-Type": "application/json"}
 _WHOLE = 100_000_000
 _BUSY = (429, 502, 503, 504)
-
-
-class VectorsUnusable(IndexUnavailable):
-    """The server refuses a request: the collection is missing, broken or another one."""
-
-
-class VectorsSilent(IndexUnavailable):
-    """The server took a request and did not answer it in time."""
 
 
 class Chroma:

@@ -13,7 +13,6 @@ from functools import reduce
 from itertools import islice
 from math import inf
 from operator import add
-from typing import Protocol
 
 from keepsake.errors import IndexUnavailable, KeepsakeError, ModelError
 from keepsake.happening import Person
@@ -23,6 +22,7 @@ from keepsake.ports import Clock, Embedder
 from keepsake.recall.documents import Document, DocumentKind, Hit
 from keepsake.recall.fusion import rank
 from keepsake.recall.query import RecallQuery, read, saying, terms_in, terms_of
+from keepsake.recall.stores import Nearest, Vectors
 from keepsake.recall.words import WordIndex, row_of
 
 _POOL = 120
@@ -35,17 +35,6 @@ _SPREAD = 20
 """The number of best candidates, by words and by meaning, whose neighbours are added."""
 _EXECUTOR = ThreadPoolExecutor(32, thread_name_prefix="recall")
 """Threads that call embedder and vectors during the search by words; they start when needed."""
-
-
-type Nearest = list[tuple[str, float]]
-"""Keys and cosine similarities of documents, best first."""
-
-
-class Vectors(Protocol):
-    """Finds documents of one agent by meaning. Raises ``IndexUnavailable``."""
-
-    def query(self, vector: Sequence[float], limit: int) -> Nearest:
-        """Return the nearest documents of all kinds."""
 
 
 class MemorySearch:

@@ -24,12 +24,11 @@ from keepsake.ports import Embedder
 from keepsake.recall.agent_index import WORDS, AgentIndex, IndexStatus, StoreDamaged
 from keepsake.recall.chroma import Chroma
 from keepsake.recall.chroma_server import ChromaServer
+from keepsake.recall.stores import CHILD, NONE
 from keepsake.recall.words import WordIndex
 
 log = get_logger(Subsystem.INDEX)
 
-CHILD = "child"
-NONE = "none"
 ROUND_SECONDS = 15.0
 WATCH_SECONDS = 1.0
 SWITCH_SECONDS = 0.001

@@ -16,6 +16,7 @@ _SUMMARY = "agent persona words refused"
 _TALK = " ".join(TALK_VARIABLES)
 _TEMPLATES = {
     "talk": ("system turn close? later? dialogue transcript", f"{_TALK} minutes"),
+    "conversation": ("system turn close? later? dialogue transcript", f"{_TALK} minutes"),
     "act": ("turn", _TALK),
     "agreed": ("question", "name partner words answer deed"),
     "journal": ("system turn", f"{_NIGHT} most"),

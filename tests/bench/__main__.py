@@ -26,6 +26,7 @@ BENCHES = (
     "prompts",
     "open",
     "pages",
+    "library",
 )
 """The names of the benches: ``busy`` is in ``busy_bench.py``."""
 

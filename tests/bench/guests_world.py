@@ -20,7 +20,8 @@ from keepsake.models.embedders import MiniLMEmbedder
 from keepsake.paths import REPOSITORY
 from keepsake.ports import FixedClock
 from keepsake.prompt.sections import Rendered
-from keepsake.recall.service import CHILD, IndexService
+from keepsake.recall.service import IndexService
+from keepsake.recall.stores import CHILD
 from tests.memories import did, seen
 from tests.world.agents_world import FixedConfig
 from tests.world.test_talk_world import TalkWorld

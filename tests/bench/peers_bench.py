@@ -27,7 +27,8 @@ from keepsake.models.embedders import MiniLMEmbedder
 from keepsake.paths import Places, Ports
 from keepsake.ports import SystemClock
 from keepsake.recall.search import MemorySearch
-from keepsake.recall.service import CHILD, IndexService
+from keepsake.recall.service import IndexService
+from keepsake.recall.stores import CHILD
 from tests.bench.busy_model import only_once
 from tests.bench.figures import Figure
 from tests.bench.in_the_world import figures_of

@@ -36,7 +36,8 @@ def _figures() -> list[Figure]:  # noqa: C901 - defines a world
 
     from keepsake.events.values import ThoughtOutcome  # noqa: PLC0415
     from keepsake.models.embedders import CachedEmbedder, MiniLMEmbedder  # noqa: PLC0415
-    from keepsake.recall.service import CHILD, IndexService  # noqa: PLC0415
+    from keepsake.recall.service import IndexService  # noqa: PLC0415
+    from keepsake.recall.stores import CHILD  # noqa: PLC0415
     from tests.world.agents_world import LoggedWorld  # noqa: PLC0415
 
     figures: list[Figure] = []

@@ -14,7 +14,7 @@ from evennia.utils import create
 from evennia.utils.utils import class_from_module
 
 from keepsake.agent.attention import Impulse, ImpulseKind
-from keepsake.agent.memory.books import PageNeeds
+from keepsake.agent.memory.shelf import PageNeeds
 from keepsake.agent.surroundings import description_of, identity_of, place_of
 from keepsake.agent.why import why_did
 from keepsake.archive.records import Memory

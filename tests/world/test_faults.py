@@ -23,7 +23,8 @@ from keepsake.models.detection import Detection
 from keepsake.models.embedders import MiniLMEmbedder
 from keepsake.models.gateway import Gateway
 from keepsake.recall.agent_index import AgentIndex
-from keepsake.recall.service import NONE, IndexService
+from keepsake.recall.service import IndexService
+from keepsake.recall.stores import NONE
 from tests.log_lines import LogLines
 from tests.world.agents_world import FixedConfig, LoggedWorld
 

@@ -15,7 +15,7 @@ from keepsake.agent.memory.present import present_talk
 from keepsake.agent.runtime import Runtime
 from keepsake.agent.surroundings import AgentRef
 from keepsake.archive.log import Archive
-from keepsake.archive.privacy import NO_PRIVATE_WORDS, PrivateWords
+from keepsake.archive.privacy import PrivateWords
 from keepsake.archive.privacy_cache import AT_ONCE_BYTES, PrivacyCache
 from keepsake.archive.records import Memory, MemoryFacts
 from keepsake.archive.spill import Line, not_yet_in, time_in
@@ -280,12 +280,7 @@ class MemoryComponent:
             config=lambda: services.compaction_config,
             summarizer=self._summarizer,
             tokens=services.tokens,
-            constraints=lambda: (
-                *self._books.pinned.shown,
-                *self.commitments.lines(
-                    None, lambda number: self.private.may_hear([number], NO_PRIVATE_WORDS)
-                ),
-            ),
+            constraints=lambda: self._books.constraints(self.private),
             importance=self._books.importance_of,
             emit=services.events.emit,
         )

@@ -2,42 +2,28 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from contextlib import suppress
 from functools import partial
-from itertools import islice
 
 from twisted.internet.defer import TimeoutError
 
 from keepsake.agent.memory.memory import MemoryComponent
-from keepsake.agent.memory.search_results import SearchResult
 from keepsake.agent.runtime import Runtime
 from keepsake.agent.surroundings import AgentRef
 from keepsake.archive.privacy import NO_PRIVATE_WORDS, Audience
-from keepsake.archive.records import Memory
 from keepsake.books.notes import NoteBook
-from keepsake.errors import IndexUnavailable
 from keepsake.events.types import MemoryChange, Recall
 from keepsake.events.values import Author, MemoryOp, RecallPurpose
 from keepsake.happening import Person
 from keepsake.logs import Subsystem, get_logger
 from keepsake.recall.agent_index import AgentIndex
-from keepsake.recall.documents import Document, DocumentKind, Hit
-from keepsake.recall.search import MemorySearch
+from keepsake.recall.documents import Hit
+from keepsake.recall.finding import Finder, SearchResult, Wanted
 
 log = get_logger(Subsystem.RECALL)
 
-VECTOR_SHARE = 0.7
-"""Share of a search's time that the embedder and vectors may use. Word search needs less."""
 BUILDER_SECONDS = 10.0
 """Seconds that a builder's search may take."""
-EXTRA_HITS = 3
-"""Extra results of each kind, because some may already be in the prompt."""
-RANKED = 20
-"""A prompt's search ranks at least this many memories, to tell which of them bear on it."""
-_BESIDE = (-2, -1, 1, 2)
-"""The neighbours of a memory that an excerpt shows: what it answers, and what was said to it."""
 
 
 class Recaller:
@@ -53,7 +39,7 @@ class Recaller:
         self._services = services
         self._names: frozenset[str] = frozenset()
         self._index: AgentIndex | None = None
-        self._memory_search: MemorySearch | None = None
+        self._finder: Finder | None = None
         if services.indexes is not None:
             self._index = services.indexes.open(
                 ref.folder.name, ref.folder / "archive", notes, name=ref.name
@@ -62,13 +48,13 @@ class Recaller:
             self._index.on_rebuild = lambda reason: services.events.emit(
                 change(by=Author.RULES if reason else Author.BUILDER, problem=reason)
             )
-            self._memory_search = MemorySearch(
-                self._index.words,
-                self._index.vectors,
+            self._finder = Finder(
+                ref.name,
+                self._index,
                 services.embedder,
                 names=lambda: self._names,
+                private=lambda: memory.private,
                 clock=services.clock,
-                agent=ref.name,
                 complain=lambda problem: log.info(str(problem), agent=ref.name),
             )
 
@@ -93,7 +79,7 @@ class Recaller:
             must still be able to think.
         """
         config = self._services.recall_config
-        if self._memory_search is None or not config.budget:
+        if self._finder is None or not config.budget:
             return None
         self._names = self._find_names()
         wait = config.patience
@@ -142,33 +128,26 @@ class Recaller:
             The results; None if no index could be searched.
         """
         config = self._services.recall_config
-        search = self._memory_search
-        index = self._index
-        if search is None or index is None:
+        finder = self._finder
+        if finder is None:
             return None
+        limits = self._services.limits
         began = self._services.seconds()
-        before = self._memory.memory.context().shown_from(self._services.limits.shown_lines)
-        ranked = max(config.memories, RANKED)
-        most = zip(DocumentKind, (ranked, config.summaries, config.notes), strict=True)
-        index.refresh()
-        hits = search.search(
-            text,
-            limit=limit,
-            kinds=None if limit else {kind: n + EXTRA_HITS for kind, n in most},
-            before=before,
+        wanted = Wanted(
+            memories=config.memories,
+            summaries=config.summaries,
+            notes=config.notes,
+            before=self._memory.memory.context().shown_from(limits.shown_lines),
+            excerpts=limits.shows_excerpts,
             unprompted=unprompted,
             seeks=seeks,
-            seconds=seconds * VECTOR_SHARE,
-            asker=asker,
-            may=lambda document: audience is None or self._may_hear(document, audience),
+            seconds=seconds,
         )
+        found = finder.find(text, wanted, limit=limit, audience=audience, asker=asker)
         took = self._services.seconds() - began
+        hits = None if found is None else found.hits
         self._log(text, purpose, hits, took, in_time=took <= seconds)
-        if hits is None:
-            return None
-        if audience is None or not self._services.limits.shows_excerpts:
-            return SearchResult(tuple(hits))
-        return SearchResult(tuple(hits), self._around(index, hits, before, audience))
+        return found
 
     def find_blocking(self, text: str, limit: int) -> list[Hit] | None:
         """Return what bears on ``text``, for people: the window too, private words too; blocks.
@@ -176,20 +155,9 @@ class Recaller:
         Returns:
             At most ``limit`` memories, best first; None if no index could be searched.
         """
-        if self._memory_search is None or self._index is None:
+        if self._finder is None:
             return None
-        self._index.refresh()
-        return self._memory_search.search(
-            text,
-            kinds={DocumentKind.MEMORY: limit},
-            seconds=BUILDER_SECONDS * VECTOR_SHARE,
-        )
-
-    def _may_hear(self, document: Document, audience: Audience) -> bool:
-        """Whether an audience may hear a document. Summaries hold no private words."""
-        if document.kind is not DocumentKind.MEMORY:
-            return True
-        return self._memory.private.may_hear([document.first], audience)
+        return self._finder.find_memories(text, limit, BUILDER_SECONDS)
 
     def _log(
         self,
@@ -213,25 +181,9 @@ class Recaller:
             )
         )
 
-    def _around(
-        self, index: AgentIndex, hits: Sequence[Hit], before: int | None, audience: Audience
-    ) -> tuple[Memory, ...]:
-        """Return the memories that bear on the query, and those beside them, for excerpts of talks.
-
-        ``before``: The number of the first memory of the window, which the prompt shows anyway.
-        """
-        bearing = (h for h in hits if h.bears and h.document.kind is DocumentKind.MEMORY)
-        found = {hit.document.first: hit.document for hit in bearing}
-        best = islice(found, self._services.recall.current.memories)
-        beside = {number + step for number in best for step in _BESIDE}
-        beside |= {n + 1 for n in found if n + 2 in found}  # between two that were found
-        with suppress(IndexUnavailable):
-            new = (n for n in beside.difference(found) if 0 < n < (before or math.inf))
-            found |= index.words.read(new)
-        return self._memory.private.heard_by((each.memory() for each in found.values()), audience)
-
     def forget(self) -> None:
         """Close the index of an agent that is gone. Its files stay."""
         if self._index is not None and self._services.indexes is not None:
-            self._index = self._memory_search = None
+            self._index = None
+            self._finder = None
             self._services.indexes.forget(self._folder.name)

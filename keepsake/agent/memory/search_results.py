@@ -6,19 +6,21 @@ The limits are in ``vault/config/recall.md``.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime
 from itertools import chain, zip_longest
 
 from keepsake.agent.memory.telling import Shown, tells
 from keepsake.agent.settings import RecallConfig
-from keepsake.archive.records import Memory, MemoryKind
+from keepsake.archive.records import MemoryKind
 from keepsake.language.perception import for_prompt, shorten
 from keepsake.language.tokens import estimate_tokens
 from keepsake.memory.types import MemoryContext
 from keepsake.prompt.results import RECALLED, RECALLED_NOTHING
 from keepsake.recall.documents import Document, DocumentKind, Hit
+from keepsake.recall.finding import SearchResult
+from keepsake.tasks.forms.form import PromptLimits
 from keepsake.tasks.scene import Excerpt
 
 LONGEST = 300
@@ -31,37 +33,6 @@ _QUERY_LINES = 2
 """How many recent lines the query of a turn without words to answer contains."""
 LONGEST_RESULT = 650
 """Maximum characters of a tool's result, which is one memory."""
-
-
-@dataclass(frozen=True, slots=True)
-class SearchResult:
-    """The results of one search."""
-
-    hits: tuple[Hit, ...] = ()  # best first
-    # the memories that were found and their two neighbours, limited to what the audience may hear;
-    # empty if not requested
-    around: tuple[Memory, ...] = ()
-
-    @property
-    def numbers(self) -> tuple[int, ...]:
-        """The numbers of the memories that were found, best first, whether they bear or not."""
-        return tuple(hit.document.first for hit in self.of(DocumentKind.MEMORY))
-
-    def without(self, numbers: Collection[int]) -> SearchResult:
-        """Return the results without the memories of those numbers."""
-        left = (DocumentKind.SUMMARY, DocumentKind.NOTE)
-        return SearchResult(
-            tuple(
-                hit
-                for hit in self.hits
-                if hit.document.kind in left or hit.document.first not in numbers
-            ),
-            tuple(each for each in self.around if each.number not in numbers),
-        )
-
-    def of(self, kind: DocumentKind) -> list[Hit]:
-        """Return the hits of one kind."""
-        return [hit for hit in self.hits if hit.document.kind is kind]
 
 
 def select(
@@ -103,6 +74,22 @@ def select(
             left -= cost
             hits.append(hit)
     return tuple(hits)
+
+
+def selected(
+    found: SearchResult,
+    context: MemoryContext,
+    config: RecallConfig,
+    *,
+    limits: PromptLimits,
+    beside: Sequence[str],
+    agent: str,
+) -> SearchResult:
+    """Return what a prompt of these limits shows of a search; see :func:`select`."""
+    if limits.shows_excerpts:  # they show the memories behind a summary instead
+        config = replace(config, summaries=0)
+    shown = replace(context, shown=context.shown[-limits.shown_lines :])
+    return replace(found, hits=select(found, shown, config, beside, agent))
 
 
 def _telling(found: SearchResult, beside: Shown, agent: str) -> Iterator[Hit]:

@@ -52,8 +52,12 @@ def told_in(words: str, names: Iterable[str]) -> str:
     Args:
         names: The names of speaker and addressees, which a greeting may have.
     """
-    known = tuple(names)
-    return " ".join(each for each in sentences(words) if states(each, known))
+    return _told(words, tuple(names))
+
+
+@lru_cache(maxsize=4096)  # the lines of fifty full pages, which every prompt asks about again
+def _told(words: str, names: tuple[str, ...]) -> str:
+    return " ".join(each for each in sentences(words) if states(each, names))
 
 
 def calls(words: str, names: Iterable[str]) -> bool:

@@ -20,8 +20,8 @@ from keepsake.agent.memory.books import Books
 from keepsake.agent.memory.compacting import Compactions
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.memory.recaller import Recaller
-from keepsake.agent.memory.search_results import SearchResult
-from keepsake.agent.plans import Plans, may_show
+from keepsake.agent.memory.shown_plans import may_show
+from keepsake.agent.plans import Plans
 from keepsake.agent.runtime import Runtime
 from keepsake.archive.privacy import NO_PRIVATE_WORDS, Audience, is_private
 from keepsake.archive.records import Memory
@@ -36,6 +36,7 @@ from keepsake.language.perception import for_prompt, shorten
 from keepsake.logs import Subsystem, get_logger
 from keepsake.prompt import results
 from keepsake.prompt.verbs import ANSWERS, PRIVATE, Command
+from keepsake.recall.finding import SearchResult
 from keepsake.tasks.scene import Excerpt
 
 type Tool = Callable[[Command, str], str | Excerpt]
@@ -351,14 +352,15 @@ class MemoryTools:
         """
         if recalled is None:
             return SearchResult()
-        config = self._services.recall_config
+        services = self._services
         context = self.memory.memory.context()
-        limits = self._services.limits
-        if limits.shows_excerpts:  # they show the memories behind a summary instead
-            config = replace(config, summaries=0)
-        shown = replace(context, shown=context.shown[-limits.shown_lines :])
-        return replace(
-            recalled, hits=search_results.select(recalled, shown, config, beside, self.memory.name)
+        return search_results.selected(
+            recalled,
+            context,
+            services.recall_config,
+            limits=services.limits,
+            beside=beside,
+            agent=self.memory.name,
         )
 
 

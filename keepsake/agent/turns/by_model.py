@@ -5,7 +5,6 @@ from __future__ import annotations
 from keepsake.agent.acting import Basis
 from keepsake.agent.agent_log import Sent
 from keepsake.agent.attention import Impulse
-from keepsake.agent.memory.search_results import SearchResult
 from keepsake.agent.turns.agreeing import do_agreed
 from keepsake.agent.turns.answering import Answering, Reading
 from keepsake.agent.turns.asking import AnswerEnd, ModelCall, as_model_error
@@ -19,6 +18,7 @@ from keepsake.models.profiles import ModelProfile
 from keepsake.models.queue import Outcome
 from keepsake.ports import Generation, GenerationRequest
 from keepsake.prompt.sections import costs_of
+from keepsake.recall.finding import SearchResult
 from keepsake.tasks.forms.form import PromptForm
 from keepsake.tasks.guard import SpeechGuard
 from keepsake.tasks.task import TRIES

@@ -9,7 +9,6 @@ from keepsake.agent.acting import Basis
 from keepsake.agent.appointments import Invitation
 from keepsake.agent.attention import Impulse, ImpulseKind
 from keepsake.agent.memory.memory import MemoryComponent
-from keepsake.agent.memory.search_results import SearchResult
 from keepsake.agent.memory.tools import TOOL_SECONDS
 from keepsake.agent.surroundings import Body, place_names, show_person
 from keepsake.agent.turns.abilities import invitation_to
@@ -26,6 +25,7 @@ from keepsake.language.when import names_an_hour
 from keepsake.logs import Subsystem, get_logger
 from keepsake.prompt.verbs import bare_name
 from keepsake.recall.documents import DocumentKind
+from keepsake.recall.finding import SearchResult
 from keepsake.tasks.answer import AnswerPart, PartKind
 from keepsake.tasks.fallback import FallbackLine, answer
 

@@ -14,7 +14,6 @@ from dataclasses import replace
 
 from keepsake.agent.acting import Basis
 from keepsake.agent.agent_log import Sent
-from keepsake.agent.memory.search_results import SearchResult
 from keepsake.agent.turns.abilities import available_verbs
 from keepsake.agent.turns.answering import Answering
 from keepsake.agent.turns.asking import ModelCall, as_model_error, whole_answer
@@ -33,6 +32,7 @@ from keepsake.models.queue import Outcome
 from keepsake.ports import Generation, GenerationRequest
 from keepsake.prompt.sections import costs_of
 from keepsake.prompt.verbs import Command
+from keepsake.recall.finding import SearchResult
 from keepsake.tasks.answer import AnswerPart, PartKind
 from keepsake.tasks.deed import deed_of, read_deed
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from keepsake.agent.memory.search_results import SearchResult
 from keepsake.agent.runtime import Runtime
 from keepsake.agent.surroundings import show_silence
 from keepsake.agent.turns.abilities import invitation_to
@@ -26,6 +25,7 @@ from keepsake.agent.turns.state import Turn
 from keepsake.errors import KeepsakeError
 from keepsake.events.values import ThoughtOutcome
 from keepsake.logs import Subsystem, get_logger
+from keepsake.recall.finding import SearchResult
 from keepsake.tasks.task import TRIES
 
 log = get_logger(Subsystem.THOUGHTS)

@@ -11,7 +11,8 @@ import pytest
 from twisted.internet.defer import maybeDeferred
 from twisted.internet.task import Clock
 
-from keepsake.agent.plans import CHECK_SECONDS, STEP_SECONDS, Plans, lines_of
+from keepsake.agent.memory.shown_plans import lines_of
+from keepsake.agent.plans import CHECK_SECONDS, STEP_SECONDS, Plans
 from keepsake.agent.scheduler import ClockScheduler
 from keepsake.agent.settings import ThinkingConfig
 from keepsake.books.plan import GRACE, Plan, PlanState

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from keepsake.agent.attention import Impulse, ImpulseKind
-from keepsake.agent.memory.search_results import SearchResult, line_of, result_line, select
+from keepsake.agent.memory.search_results import line_of, result_line, select
 from keepsake.agent.settings import RecallConfig
 from keepsake.agent.turns.prompts.excerpts import excerpts_of, told_lines
 from keepsake.agent.turns.waiting import unanswered
@@ -18,6 +18,7 @@ from keepsake.happening import ME, Manner, Person, Speech
 from keepsake.language.tokens import estimate_tokens
 from keepsake.memory.types import MemoryContext
 from keepsake.recall.documents import Document, DocumentKind, Hit
+from keepsake.recall.finding import SearchResult
 from tests.memories import old_memory
 from tests.sentences import table
 

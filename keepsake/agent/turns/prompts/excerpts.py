@@ -1,21 +1,26 @@
-"""What was recalled, as a prompt shows it: excerpts of talks, with names that fit those here."""
+"""What a prompt shows of a memory: summaries, and excerpts of talks with names that fit those here.
+
+Nothing here knows a world, so a game and a program that is no game use the same functions.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import takewhile
 
-from keepsake.agent.memory.search_results import SearchResult
-from keepsake.agent.surroundings import Body, identity_of, name_of, people_near
+from keepsake.agent.memory.search_results import line_of
 from keepsake.archive.privacy import is_redacted
 from keepsake.archive.records import Memory
-from keepsake.happening import Person
+from keepsake.happening import Person, PersonId
 from keepsake.language.perception import is_question, names
 from keepsake.language.persons import Whom, about_whom
+from keepsake.memory.types import MemoryContext
 from keepsake.recall.documents import SAME_SCENE, DocumentKind, Hit
+from keepsake.recall.finding import SearchResult
 from keepsake.recall.fusion import BY_WORDS
 from keepsake.tasks.conversation import excerpt
-from keepsake.tasks.scene import Excerpt
+from keepsake.tasks.scene import Excerpt, Scene
 
 MOST_TOLD = 2
 """The most lines of :func:`told_lines`. A small model is slow to read, and follows few lines."""
@@ -24,13 +29,14 @@ type KnownAs = Callable[[Person], str]
 """Returns the name by which a prompt calls somebody from an old memory."""
 
 
-def people_known(agent: Body) -> KnownAs:
-    """Return how a prompt calls people from old memories, by those who are here.
+def known_among(here: Mapping[PersonId, str]) -> KnownAs:
+    """Return how a prompt calls people from old memories.
 
     Somebody who is here under another name gets that name. Somebody else with the name of a person
     who is here is called ``another Tom``.
+
+    ``here``: The names of those who are here, by identity.
     """
-    here = {identity_of(each): name_of(each, agent) for each in people_near(agent)}
     taken = set(here.values())
 
     def known_as(person: Person) -> str:
@@ -40,6 +46,39 @@ def people_known(agent: Body) -> KnownAs:
         return f"another {person.name}" if person.id and person.name in taken else person.name
 
     return known_as
+
+
+def with_summaries(scene: Scene, remembered: MemoryContext) -> Scene:
+    """Return the scene with both summaries."""
+    longterm = remembered.longterm
+    recent = remembered.recent
+    return replace(
+        scene,
+        longterm=longterm.text if longterm else "",
+        longterm_span=f"{longterm.first} to {longterm.last}" if longterm else "",
+        recent=recent.text if recent else "",
+        recent_span=f"{recent.first} to {recent.last}" if recent else "",
+    )
+
+
+def with_excerpts(
+    scene: Scene, recalled: SearchResult, known_as: KnownAs, partner: Person | None
+) -> Scene:
+    """Return the scene with what its prompt shows of the results of recall.
+
+    ``partner``: Who is answered; None for nobody.
+    """
+    lines = {
+        kind: tuple(line_of(hit.document) for hit in recalled.of(kind))
+        for kind in (DocumentKind.SUMMARY, DocumentKind.NOTE)
+    }
+    return replace(
+        scene,
+        recalled=excerpts_of(recalled, known_as),
+        told=told_lines(recalled.hits, scene.words or scene.asked, known_as, partner),
+        experiences=lines[DocumentKind.SUMMARY],
+        notes=lines[DocumentKind.NOTE],
+    )
 
 
 def excerpts_of(recalled: SearchResult, known_as: KnownAs) -> tuple[Excerpt, ...]:

@@ -8,7 +8,6 @@ from typing import Any
 
 from keepsake.agent.attention import Impulse
 from keepsake.agent.memory.present import present_only
-from keepsake.agent.memory.search_results import SearchResult
 from keepsake.agent.memory.tools import MemoryTools
 from keepsake.agent.runtime import PROFILE, Runtime
 from keepsake.agent.surroundings import Body, place_of
@@ -20,6 +19,7 @@ from keepsake.archive.records import Memory
 from keepsake.events.values import RecallPurpose
 from keepsake.happening import ME, Person, Speech
 from keepsake.prompt.sections import Rendered
+from keepsake.recall.finding import SearchResult
 from keepsake.tasks.forms.form import Prompt, PromptForm
 
 

@@ -6,17 +6,17 @@ from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from keepsake.agent.memory.books import PageNeeds
-from keepsake.agent.memory.search_results import SearchResult, line_of, scene_query
+from keepsake.agent.memory.search_results import scene_query
+from keepsake.agent.memory.shelf import PageNeeds
 from keepsake.agent.memory.tools import MemoryTools
-from keepsake.agent.surroundings import Body, names_of, people_near, place_of
+from keepsake.agent.surroundings import Body, identity_of, name_of, names_of, people_near, place_of
 from keepsake.agent.turns.context import TurnContext
-from keepsake.agent.turns.prompts.excerpts import excerpts_of, people_known, told_lines
+from keepsake.agent.turns.prompts.excerpts import known_among, with_excerpts
 from keepsake.archive.privacy import NO_PRIVATE_WORDS
 from keepsake.events.types import Recalled
 from keepsake.events.values import RecalledKind, RecallPurpose
 from keepsake.happening import KnownVerb, PersonId
-from keepsake.recall.documents import DocumentKind
+from keepsake.recall.finding import SearchResult
 from keepsake.tasks.scene import Scene
 
 BY_TOOL = f"> {KnownVerb.RECALL}"
@@ -74,14 +74,11 @@ def with_recalled(
         nearest: The numbers of all memories that were found, best first. A page shows what its
             person told that is nearest, unless an excerpt shows it.
     """
-    known = people_known(agent)
-    lines = {
-        kind: tuple(line_of(hit.document) for hit in recalled.of(kind))
-        for kind in (DocumentKind.SUMMARY, DocumentKind.NOTE)
-    }
-    excerpts = excerpts_of(recalled, known)
-    shown = frozenset(number for each in excerpts for number in each.numbers)
-    texts = (scene.longterm, scene.recent, *scene.journal, *lines[DocumentKind.NOTE])
+    near = people_near(agent)
+    known = known_among({identity_of(each): name_of(each, agent) for each in near})
+    scene = with_excerpts(scene, recalled, known, context.partner)
+    shown = frozenset(number for each in scene.recalled for number in each.numbers)
+    texts = (scene.longterm, scene.recent, *scene.journal, *scene.notes)
     people = tools.books.people_lines(
         agent,
         tools.memory.private.without(context.without),
@@ -89,14 +86,7 @@ def with_recalled(
         context.audience if context.whispered else NO_PRIVATE_WORDS,
         PageNeeds(_partner_id(context), texts, nearest, shown),
     )
-    return replace(
-        scene,
-        recalled=excerpts,
-        told=told_lines(recalled.hits, scene.words or scene.asked, known, context.partner),
-        experiences=lines[DocumentKind.SUMMARY],
-        notes=lines[DocumentKind.NOTE],
-        people=people,
-    )
+    return replace(scene, people=people)
 
 
 def _partner_id(context: TurnContext) -> PersonId:

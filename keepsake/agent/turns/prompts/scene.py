@@ -8,8 +8,8 @@ from datetime import datetime
 
 from keepsake.agent.attention import ImpulseKind
 from keepsake.agent.memory.present import present_talk
+from keepsake.agent.memory.shown_plans import done_for, line_of, lines_of
 from keepsake.agent.memory.tools import MemoryTools
-from keepsake.agent.plans import done_for, line_of, lines_of
 from keepsake.agent.surroundings import (
     Body,
     detail_named,
@@ -18,6 +18,7 @@ from keepsake.agent.surroundings import (
 )
 from keepsake.agent.turns.abilities import available_verbs, invitation_to
 from keepsake.agent.turns.context import TurnContext
+from keepsake.agent.turns.prompts.excerpts import with_summaries
 from keepsake.agent.turns.prompts.setting import setting_of
 from keepsake.agent.turns.waiting import NOTHING, Unanswered, came_after, unanswered
 from keepsake.archive.privacy import PrivateShown, is_redacted
@@ -59,7 +60,7 @@ def scene_of(
     invitation = invitation_to(tools, context)
     verbs, options = available_verbs(agent, context, tools)
     scene = setting_of(agent, context, now, verbs, options, withheld=tools.withheld)
-    scene = _with_summaries(scene, remembered)
+    scene = with_summaries(scene, remembered)
     scene = _with_plans(scene, context, tools, window, may)
     scene = _with_books(scene, agent, context, tools, may)
     scene = _with_answered(scene, agent, context, tools, window)
@@ -119,19 +120,6 @@ def _with_answered(
         detail=detail_named(agent, waiting.words),
         earlier=waiting.memories[-1].line if late and waiting.memories else "",
         answers=_answered(tools, context, waiting),
-    )
-
-
-def _with_summaries(scene: Scene, remembered: MemoryContext) -> Scene:
-    """Return the scene with both summaries."""
-    longterm = remembered.longterm
-    recent = remembered.recent
-    return replace(
-        scene,
-        longterm=longterm.text if longterm else "",
-        longterm_span=f"{longterm.first} to {longterm.last}" if longterm else "",
-        recent=recent.text if recent else "",
-        recent_span=f"{recent.first} to {recent.last}" if recent else "",
     )
 
 

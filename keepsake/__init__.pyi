@@ -1,0 +1,25 @@
+# The public names with their types; keepsake/__init__.py loads them when they are first used.
+from keepsake.errors import ArchiveInUse as ArchiveInUse
+from keepsake.errors import ArchiveUnwritable as ArchiveUnwritable
+from keepsake.errors import CompactionError as CompactionError
+from keepsake.errors import IndexUnavailable as IndexUnavailable
+from keepsake.errors import KeepsakeError as KeepsakeError
+from keepsake.errors import ModelError as ModelError
+from keepsake.errors import ModelMissing as ModelMissing
+from keepsake.errors import ModelUnavailable as ModelUnavailable
+from keepsake.errors import NameRefused as NameRefused
+from keepsake.errors import NoteRefused as NoteRefused
+from keepsake.happening import Person as Person
+from keepsake.library.aio import AsyncMemory as AsyncMemory
+from keepsake.library.happenings import Deed as Deed
+from keepsake.library.happenings import Pose as Pose
+from keepsake.library.happenings import Sight as Sight
+from keepsake.library.happenings import Speech as Speech
+from keepsake.library.memory import Memory as Memory
+from keepsake.library.results import Answer as Answer
+from keepsake.library.results import Forgotten as Forgotten
+from keepsake.library.results import KnownPerson as KnownPerson
+from keepsake.library.results import MemoryPrompt as MemoryPrompt
+from keepsake.library.results import RecalledMemory as RecalledMemory
+from keepsake.library.results import Status as Status
+from keepsake.library.results import Summaries as Summaries

@@ -1,0 +1,104 @@
+"""Which plans a prompt shows, and how: engine-neutral, quick, on plain data."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
+
+from keepsake.archive.privacy import Audience, is_redacted
+from keepsake.archive.records import Memory
+from keepsake.books.plan import Plan, PlanState
+from keepsake.happening import KnownVerb, Result
+from keepsake.language.perception import shorten
+from keepsake.prompt.verbs import PRIVATE
+
+MOST_STEPS = 8
+"""The most acts for a plan that a prompt repeats: an errand has three to five steps."""
+_LONGEST_STEP = 60
+"""The most characters of such an act."""
+_NO_STEPS = PRIVATE | {KnownVerb.EMOTE, KnownVerb.LOOK, KnownVerb.EXAMINE}
+"""Verbs of acts that change nothing in the world, so that no step of a plan is done by them."""
+RECENTLY = timedelta(hours=36)
+"""How long a prompt says that a plan was missed."""
+
+
+def may_show(plan: Plan, audience: Audience) -> bool:
+    """Return whether everybody who hears the answer may know of the plan."""
+    return plan.private is None or (bool(audience) and audience <= plan.private)
+
+
+def _place_in_time(plan: Plan) -> tuple[bool, float, int]:
+    """Return the key that sorts plans by time; those without one come last."""
+    return plan.at is None, plan.at.timestamp() if plan.at else 0.0, plan.number
+
+
+def shown_among(plans: Iterable[Plan], audience: Audience) -> tuple[Plan, ...]:
+    """Return the plans that a prompt with this audience shows, in order of time.
+
+    Plans without a time come last, in the order in which they were made.
+    """
+    return tuple(sorted((x for x in plans if may_show(x, audience)), key=_place_in_time))
+
+
+def missed_among(plans: Iterable[Plan], audience: Audience, now: datetime) -> tuple[Plan, ...]:
+    """Return the plans that were missed lately."""
+    since = now - RECENTLY
+    missed = (
+        each
+        for each in plans
+        if each.state is PlanState.MISSED
+        and each.at is not None
+        and each.at > since
+        and may_show(each, audience)
+    )
+    return tuple(sorted(missed, key=_place_in_time))
+
+
+_STATES = {PlanState.DOING: " (begun)", PlanState.MISSED: " (missed)"}
+
+
+def done_for(plan: Plan, window: Iterable[Memory]) -> tuple[str, ...]:
+    """Return what the agent did while it was about a plan, and did not fail, the oldest first.
+
+    Args:
+        window: Memories as the audience of a prompt may know them.
+
+    Returns:
+        The newest :data:`MOST_STEPS` acts: ``> walk to The Quay``. Gestures are no steps.
+    """
+    memories = tuple(window)
+    failed = {
+        each.what.act for each in memories if isinstance(each.what, Result) and not each.what.done
+    }
+    steps = (
+        f"> {shorten(each.text, _LONGEST_STEP)}"
+        for each in memories
+        if each.is_own
+        and each.plan == plan.number
+        and each.number not in failed
+        and each.verb not in _NO_STEPS
+        and not is_redacted(each)
+    )
+    return tuple(deque(steps, maxlen=MOST_STEPS))
+
+
+def line_of(plan: Plan, done: Sequence[str] = (), waits: str = "") -> str:
+    """Return a plan as a prompt shows it: ``3. tomorrow 12:00, …: show her the ferry (begun)``.
+
+    Args:
+        done: What was done for it; see :func:`done_for`.
+        waits: What it waits for: ``for Bob``.
+    """
+    since = f" (since memory {plan.since})" if plan.since else ""
+    steps = f" (you did: {'; '.join(done)})" if done else ""
+    waiting = f" (you wait {waits})" if waits else ""
+    return f"{plan.number}. {plan.line}{_STATES.get(plan.state, '')}{since}{steps}{waiting}"
+
+
+def lines_of(plans: Sequence[Plan], waits: Mapping[int, str] = {}) -> tuple[str, ...]:
+    """Return each plan as :func:`line_of` does.
+
+    ``waits``: What plans wait for, by number.
+    """
+    return tuple(line_of(each, waits=waits.get(each.number, "")) for each in plans)

@@ -1,0 +1,1 @@
+"""A memory for any Python program: no game, no Evennia, no Twisted; see docs/library.md."""

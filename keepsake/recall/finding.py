@@ -1,0 +1,211 @@
+"""Finds what bears on a text in one agent's memory, with the lines beside it.
+
+It puts index, search and privacy together. Everything here blocks, so call it in a worker thread.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import islice
+
+from keepsake.archive.privacy import Audience, PrivateWords
+from keepsake.archive.records import Memory
+from keepsake.errors import IndexUnavailable, KeepsakeError
+from keepsake.happening import Person
+from keepsake.ports import Clock, Embedder
+from keepsake.recall.agent_index import AgentIndex
+from keepsake.recall.documents import Document, DocumentKind, Hit
+from keepsake.recall.search import MemorySearch
+
+VECTOR_SHARE = 0.7
+"""Share of a search's time that the embedder and vectors may use. Word search needs less."""
+EXTRA_HITS = 3
+"""Extra results of each kind, because some may already be in the prompt."""
+RANKED = 20
+"""The least memories to rank for a prompt. What bears on it is told from the next best ones."""
+_BESIDE = (-2, -1, 1, 2)
+"""The neighbours of a memory that an excerpt shows: what it answers, and what was said to it."""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """The results of one search."""
+
+    hits: tuple[Hit, ...] = ()  # best first
+    # the memories that were found and their two neighbours, limited to what the audience may hear;
+    # empty if not requested
+    around: tuple[Memory, ...] = ()
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """The numbers of the memories that were found, best first, whether they bear or not."""
+        return tuple(hit.document.first for hit in self.of(DocumentKind.MEMORY))
+
+    def without(self, numbers: Collection[int]) -> SearchResult:
+        """Return the results without the memories of those numbers."""
+        left = (DocumentKind.SUMMARY, DocumentKind.NOTE)
+        return SearchResult(
+            tuple(
+                hit
+                for hit in self.hits
+                if hit.document.kind in left or hit.document.first not in numbers
+            ),
+            tuple(each for each in self.around if each.number not in numbers),
+        )
+
+    def of(self, kind: DocumentKind) -> list[Hit]:
+        """Return the hits of one kind."""
+        return [hit for hit in self.hits if hit.document.kind is kind]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """How much a search for a prompt looks for.
+
+    Attributes:
+        memories, summaries, notes: The most that the prompt shows of each kind.
+        before: The number of the first memory of the window, which the prompt shows anyway; None
+            to search the window too.
+        excerpts: Whether the prompt shows what was found with its neighbours.
+        unprompted: Whether the text is a scene, as nobody asked: recent memories count more.
+        seeks: Whether the text wants an answer from the memory although it is no question.
+        seconds: How long the search may take.
+    """
+
+    memories: int
+    summaries: int
+    notes: int
+    before: int | None = None
+    excerpts: bool = False
+    unprompted: bool = False
+    seeks: bool = False
+    seconds: float
+
+    @property
+    def most(self) -> Mapping[DocumentKind, int]:
+        """The most hits of each kind."""
+        ranked = max(self.memories, RANKED)
+        most = zip(DocumentKind, (ranked, self.summaries, self.notes), strict=True)
+        return {kind: count + EXTRA_HITS for kind, count in most}
+
+
+class Finder:
+    """Finds memories, summaries and notes of one agent.
+
+    Args:
+        agent: The agent's name.
+        index: The agent's index, which is brought up to date before each search.
+        embedder: Makes the vector of a question; None for words alone.
+        names: Returns the names of all people and places that the agent may know.
+        private: Returns which memories are private.
+        complain: Called once when words or meaning begin to fail.
+    """
+
+    def __init__(
+        self,
+        agent: str,
+        index: AgentIndex,
+        embedder: Embedder | None,
+        *,
+        names: Callable[[], Collection[str]],
+        private: Callable[[], PrivateWords],
+        clock: Clock,
+        complain: Callable[[KeepsakeError], None],
+    ) -> None:
+        self._index = index
+        self._private = private
+        self._search = MemorySearch(
+            index.words,
+            index.vectors,
+            embedder,
+            names=names,
+            clock=clock,
+            agent=agent,
+            complain=complain,
+        )
+
+    def find(
+        self,
+        text: str,
+        wanted: Wanted,
+        *,
+        limit: int = 0,
+        audience: Audience | None,
+        asker: Person | None = None,
+    ) -> SearchResult | None:
+        """Return what bears on ``text``; None if no index could be searched.
+
+        Args:
+            limit: The most hits; 0 for what a prompt needs of each kind.
+            audience: Who may hear the results; None for somebody who may know all.
+            asker: Who said ``text``; None if nobody did.
+        """
+        self._index.refresh()
+        hits = self._search.search(
+            text,
+            limit=limit,
+            kinds=None if limit else wanted.most,
+            before=wanted.before,
+            unprompted=wanted.unprompted,
+            seeks=wanted.seeks,
+            seconds=wanted.seconds * VECTOR_SHARE,
+            asker=asker,
+            may=lambda document: audience is None or self._may_hear(document, audience),
+        )
+        if hits is None:
+            return None
+        if audience is None or not wanted.excerpts:
+            return SearchResult(tuple(hits))
+        return SearchResult(tuple(hits), self._around(hits, wanted, audience))
+
+    def find_memories(
+        self,
+        text: str,
+        limit: int,
+        seconds: float,
+        *,
+        audience: Audience | None = None,
+        seeks: bool = False,
+    ) -> list[Hit] | None:
+        """Return what bears on ``text``, the window included.
+
+        Args:
+            limit: The most memories.
+            seconds: How long the search may take.
+            audience: Who may hear the results; None for somebody who may know all.
+            seeks: See :class:`Wanted`.
+
+        Returns:
+            The memories, best first; None if no index could be searched.
+        """
+        self._index.refresh()
+        return self._search.search(
+            text,
+            kinds={DocumentKind.MEMORY: limit},
+            seeks=seeks,
+            seconds=seconds * VECTOR_SHARE,
+            may=lambda document: audience is None or self._may_hear(document, audience),
+        )
+
+    def _may_hear(self, document: Document, audience: Audience) -> bool:
+        """Whether an audience may hear a document. Summaries hold no private words."""
+        if document.kind is not DocumentKind.MEMORY:
+            return True
+        return self._private().may_hear([document.first], audience)
+
+    def _around(
+        self, hits: Sequence[Hit], wanted: Wanted, audience: Audience
+    ) -> tuple[Memory, ...]:
+        """Return the memories that bear on the query and those beside them, outside the window."""
+        bearing = (h for h in hits if h.bears and h.document.kind is DocumentKind.MEMORY)
+        found = {hit.document.first: hit.document for hit in bearing}
+        best = islice(found, wanted.memories)
+        beside = {number + step for number in best for step in _BESIDE}
+        beside |= {n + 1 for n in found if n + 2 in found}  # between two that were found
+        with suppress(IndexUnavailable):
+            new = (n for n in beside.difference(found) if 0 < n < (wanted.before or math.inf))
+            found |= self._index.words.read(new)
+        return self._private().heard_by((each.memory() for each in found.values()), audience)

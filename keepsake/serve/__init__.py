@@ -1,0 +1,1 @@
+"""The service: memories over HTTP and MCP, for programs in any language."""

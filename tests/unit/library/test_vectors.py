@@ -1,0 +1,71 @@
+"""Recall by meaning without a server: vectors in a SQLite file."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from keepsake import Memory, Speech
+from keepsake.files import OWN
+from keepsake.recall.documents import Document, DocumentKind
+from keepsake.recall.sqlite_vectors import SqliteVectors
+from keepsake.recall.stores import VectorsUnusable
+from tests.fakes.embedder import BagOfWords
+from tests.unit.llm.conftest import until
+
+NOW = datetime(2026, 5, 1, tzinfo=UTC)
+
+
+def document(number):
+    return Document(f"memory:{number}", DocumentKind.MEMORY, f"line {number}", NOW)
+
+
+def test_the_nearest_vectors_are_found_and_kept_over_a_restart(tmp_path):
+    store = SqliteVectors(tmp_path / "index" / "vectors.db")
+    made = store.create("Mira", "model-a")
+    many = [(float(n), 1.0, 0.0) for n in range(300)]  # more than the first matrix has room for
+    made.add([document(n) for n in range(300)], many)
+    assert made.query((0.0, 1.0, 0.0), 2)[0] == ("memory:0", pytest.approx(1.0))
+    made.add([document(7)], [(0.0, 0.0, 1.0)])
+    assert made.query((0.0, 0.0, 2.0), 1) == [("memory:7", pytest.approx(1.0))]
+    made.remove(["memory:7", "memory:999"])
+    assert made.count() == 299
+    store.close()
+    again = store.open(made.name)
+    assert again.model == "model-a"
+    assert again.query((0.0, 1.0, 0.0), 1)[0][0] == "memory:0"
+    store.close()
+
+
+def test_another_index_and_a_broken_file_are_refused_and_made_anew(tmp_path):
+    path = tmp_path / "vectors.db"
+    store = SqliteVectors(path)
+    with pytest.raises(VectorsUnusable, match="no vectors yet"):
+        store.open("agent-1")
+    store.create("Mira", "model-a")
+    with pytest.raises(VectorsUnusable, match="another index"):
+        store.open("agent-1")
+    path.write_bytes(b"no database" * 1000)
+    with pytest.raises(VectorsUnusable, match="cannot be used"):
+        store.open("agent-1")
+    made = store.create("Mira", "model-a")
+    assert made.count() == 0
+    store.close()
+
+
+def test_a_memory_recalls_by_meaning_and_survives_the_loss_of_its_vectors(tmp_path):
+    embedder = BagOfWords()
+
+    def opened():
+        return Memory(tmp_path / "mira", embedder=embedder)
+
+    with opened() as mira:
+        mira.perceive(Speech("Anneke", "My sister Liesbet drowned.", to=["Mira"]))
+        until(lambda: mira.status().by_meaning)
+        assert mira.status().problem == ""
+        assert "meaning" in " ".join(mira.recall("sister drowned", limit=1)[0].why)
+    (tmp_path / "mira" / OWN / "index" / "vectors.db").write_bytes(b"broken" * 1000)
+    with opened() as mira:
+        until(lambda: mira.status().by_meaning)
+        assert mira.recall("sister", limit=1)[0].words == "My sister Liesbet drowned."
+        mira.forget("Anneke")
+        assert mira.recall("sister") == []
