@@ -135,7 +135,7 @@ class TestBudget(LadderWorld):
         prompts = self.ask("What did ship 3 bring?", "Casks.")
         assert [past.reason for past in self.compactions()] == ["emergency"]
         assert self.mind.memory.context().recent.model == "extractive"
-        assert "## Lately (memories 1 to " in prompts[0]
+        assert "## Your life, memories 1 to " in prompts[0]
         assert all(len(tokens(prompt)) <= ROOM for prompt in prompts)
         assert "~say Casks." in self.lines()
         warned = self.logged.having("WARNING compaction Mira: ", "compacting before the thought")[0]

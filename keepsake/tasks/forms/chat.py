@@ -17,6 +17,8 @@ from datetime import timedelta
 from typing import Any
 
 from keepsake.archive.privacy import is_private, is_redacted, redacted
+from keepsake.archive.records import Memory
+from keepsake.happening import Deed, Result
 from keepsake.language.perception import for_prompt
 from keepsake.ports import ASSISTANT, SYSTEM, USER, ChatMessage, FormName, GenerationRequest
 from keepsake.prompt.sections import FRAME, PromptLine, Rendered
@@ -83,11 +85,14 @@ class ChatForm(PromptForm):
         return self.talk.render("later", minutes=round(silence.total_seconds() / 60.0))
 
     def _confided(self, scene: Scene) -> tuple[str, ...]:
-        """Return the private lines of the window, the oldest first, as many as may be shown."""
+        """Return the private lines of the window, the oldest first, as many as may be shown.
+
+        Own deeds are left out: what came of them stands among the plans, pins and notes.
+        """
         lines = list[str]()
         room = self.budget // _CONFIDED_SHARE
         for memory in reversed(scene.window):
-            if not is_private(memory) or is_redacted(memory):
+            if not is_private(memory) or is_redacted(memory) or _is_own_deed(memory):
                 continue
             line = f"you: {own_line(memory)}" if memory.is_own else for_prompt(memory.line)
             room -= self.count([line])
@@ -142,3 +147,8 @@ def _describes(lines: Iterable[str], description: str) -> bool:
     """Whether lines of the window have the description of the place, as a look showed it."""
     told = for_prompt(description)
     return bool(told) and any(told in line for line in lines)
+
+
+def _is_own_deed(memory: Memory) -> bool:
+    """Return whether a memory is a deed of the agent itself, or the result of one."""
+    return isinstance(memory.what, Result) or (memory.is_own and isinstance(memory.what, Deed))

@@ -65,8 +65,8 @@ def test_a_chat_prompt_has_all_parts_and_the_stable_ones_first():
     roles = [message.role for message in prompt.request.messages]
     assert roles == ["system", "user", "assistant", "user"]
     system, before, own, last = texts(prompt)
-    order = ["You are Mira Fenn", "plain lines are spoken", "Your life so far (memories 1 to 214)",
-             "I was born over this kitchen.", "Lately (memories 215 to 278)", "Always remember",
+    order = ["You are Mira Fenn", "plain lines are spoken", "Your life, memories 1 to 214",
+             "I was born over this kitchen.", "Your life, memories 215 to 278", "Always remember",
              "Anneke cannot stand aniseed."]  # fmt: skip
     places = [system.index(each) for each in order]
     assert places == sorted(places)

@@ -78,10 +78,10 @@ def plans(query: Query) -> Callable[[], str]:
         if text:
             made = book.add(read_plan(text, now().astimezone(), places, people), by=Author.BUILDER)
             done = f"|gPlanned:|n {plain(made.line)}\n"
-        rows = [(str(each.number), each.state.value, plain(each.line)) for each in book.items]
+        rows = [(str(each.number), f"{plain(each.line)} ({each.state})") for each in book.items]
         if not rows:
             return f"{done}{name} has no plans."
-        return f"{done}|w{name}'s plans|n\n{table(('', 'state', 'plan'), rows)}"
+        return f"{done}|w{name}'s plans|n\n{table(('', 'plan'), rows)}"
 
     return work
 
