@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import sys
 import time
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -49,10 +50,17 @@ def serve(folder: Path, options: MemoryOptions, host: str, port: int, limits: Se
             timeout_graceful_shutdown=_STOP_SECONDS,
         )
         server = uvicorn.Server(config)
-        server.run()
+        # uvicorn stops at a signal and then raises it once more: the memories must be closed first.
+        signal.signal(signal.SIGTERM, _go_on)
+        with suppress(KeyboardInterrupt):
+            server.run()
         return 0 if server.started else 1
     finally:
         house.close()
+
+
+def _go_on(*_: object) -> None:
+    return None
 
 
 def service_of(house: House, limits: ServiceLimits) -> FastAPI:
