@@ -76,6 +76,8 @@ class PastView(Shape):
     places: tuple[str, ...]
     """The names of places."""
     agents: tuple[PastAgent, ...]
+    may_act: bool
+    """Whether whoever asks may pin, edit and so on."""
 
 
 class AsOfView(Shape):
@@ -178,8 +180,8 @@ class KnowerView(Shape):
     spells: tuple[SpellView, ...]
     """How it had the fact from then on; the last one is now."""
     acts: tuple[MemoryView, ...]
-    """What it did later because of it, without saying it; the newest, 100 of all agents together or
-    3 of each."""
+    """What it did later because of it, without saying it; the newest, 50 of all agents together or
+    one of each."""
 
 
 class WordCount(Shape):

@@ -16,7 +16,7 @@ export class WorldMap {
   #rooms;
   #ways;
   #faces = new Map();
-  #drawn = null;
+  #marks = [];
 
   constructor(root, rooms, choose) {
     this.root = root;
@@ -94,31 +94,41 @@ export class WorldMap {
     return node;
   }
 
-  /** Draw the tellings, each a numbered mark in its room, and the ways between them. */
-  drawTellings(tellings, chosen, choose) {
-    const drawn = `${chosen} ${tellings.map(({ happening }) => happening).join()}`;
-    if (this.#drawn === drawn) return;
-    this.#drawn = drawn;
+  /** Draw the tellings, each a numbered mark in its room, and the ways between them; hidden until their time. */
+  drawTellings(tellings, choose) {
     const inPlace = new Map();
     const at = new Map();
-    fill(this.told, tellings.map((telling) => {
+    this.#marks = tellings.map((telling) => {
       const centre = this.centreOf(telling.place);
       const nth = inPlace.get(centre) ?? 0;
       inPlace.set(centre, nth + 1);
       const place = { x: centre.x + ROOM.width / 2 - 10 - (nth % 6) * 20, y: centre.y - ROOM.height / 2 - 2 - Math.floor(nth / 6) * 18 };
       at.set(telling.number, place);
-      const node = svg("g", {
-        class: `mark ${telling.kind}${telling.number === chosen ? " chosen" : ""}`, transform: `translate(${place.x} ${place.y})`,
-        tabindex: "0", role: "button",
-      }, svg("circle", { r: 9 }), svg("text", { "text-anchor": "middle", y: 4 }, String(telling.number)), svg("title", {}, telling.title));
+      const node = svg("g", { class: `mark ${telling.kind}`, transform: `translate(${place.x} ${place.y})`, tabindex: "0", role: "button" },
+        svg("circle", { r: 9 }), svg("text", { "text-anchor": "middle", y: 4 }, String(telling.number)), svg("title", {}, telling.title));
       node.addEventListener("click", () => choose(telling.number));
       node.addEventListener("keydown", (event) => event.key === "Enter" && choose(telling.number));
-      return node;
-    }));
-    fill(this.way, tellings.filter(({ from }) => at.has(from)).map((telling) => {
+      return { at: telling.at, number: telling.number, node, way: null };
+    });
+    fill(this.told, this.#marks.map(({ node }) => node));
+    fill(this.way, tellings.map((telling, i) => {
+      if (!at.has(telling.from)) return null;
       const [begin, end] = [at.get(telling.from), at.get(telling.number)];
       const bend = { x: (begin.x + end.x) / 2 + (end.y - begin.y) * 0.15, y: (begin.y + end.y) / 2 - (end.x - begin.x) * 0.15 - 14 };
-      return svg("path", { class: telling.kind, d: `M${begin.x} ${begin.y} Q${bend.x} ${bend.y} ${end.x} ${end.y}` });
+      this.#marks[i].way = svg("path", { class: telling.kind, d: `M${begin.x} ${begin.y} Q${bend.x} ${bend.y} ${end.x} ${end.y}` });
+      return this.#marks[i].way;
     }));
+  }
+
+  /** Show the tellings until a time, and which one is chosen. */
+  showTellings(time, chosen) {
+    for (const { at, number, node, way } of this.#marks) {
+      const shown = at <= time ? "inline" : "none";
+      if (node.style.display !== shown) {
+        node.style.display = shown;
+        if (way) way.style.display = shown;
+      }
+      node.classList.toggle("chosen", number === chosen);
+    }
   }
 }
