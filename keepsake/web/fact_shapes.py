@@ -60,6 +60,8 @@ class PastAgent(Shape):
     counts: tuple[tuple[int, int], ...]
     """When memories were archived, and their numbers; some hundred, evenly spread, the first and
     the last among them."""
+    changes: int
+    """How often its summaries changed."""
     tiers: tuple[PastTiers, ...]
     """The tiers from some moments on, oldest first; all changes, unless there are very many. Each
     is a time; what changed them; the compaction that made the summaries, 0 for none; the first

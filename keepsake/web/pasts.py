@@ -114,6 +114,7 @@ def pasts(folders: Folders, now: datetime, *, may_act: bool = False) -> PastView
                 agent=name,
                 moves=tuple(thinned(moves, each_most)),
                 counts=tuple((int(time), count) for time, count in past.counts(each_most)),
+                changes=len(past.changes),
                 tiers=tuple(thinned(list(map(_tiers, past.changes)), changes)),
             )
         )
@@ -134,6 +135,7 @@ def one_past(number: int, name: str, folder: Path) -> PastAgent:
         agent=name,
         moves=(),
         counts=tuple((int(time), count) for time, count in past.counts(MOST_OWN_POINTS)),
+        changes=len(past.changes),
         tiers=tuple(thinned(list(map(_tiers, past.changes)), MOST_OWN_POINTS)),
     )
 

@@ -175,6 +175,11 @@ function speaker(telling) {
   return telling.id || telling.speaker ? personLink(who(telling), { id: telling.id }) : "the world";
 }
 
+/** What was said; of a line without known words, what is read after the speaker's name. */
+function words({ text, speaker: name }) {
+  return name && text.startsWith(`${name} `) ? text.slice(name.length + 1) : text;
+}
+
 function line(telling) {
   return `${telling.number}. ${who(telling)}: ${telling.text}`;
 }
@@ -185,7 +190,7 @@ function drawTellings() {
   },
   el("button", { type: "button", class: "number plain", "data-opens": true, on: { click: () => showTelling(telling.number) } }, String(telling.number)),
   el("p", { class: "what" }, el("b", {}, speaker(telling)), telling.private ? el("span", { class: "flag" }, "in private") : null,
-    ": ", el("bdi", {}, telling.text)),
+    ": ", el("bdi", {}, words(telling))),
   el("p", {}, el("small", {}, timeOf(telling.time), telling.place ? ` · ${telling.place}` : "", basis(telling), why(telling))),
   el("p", { class: "hearings" }, telling.hearings.filter(({ way }) => way !== Way.SAID).map((each) => el("a", {
     class: each.way, href: `/agents/${each.id}/${LINK}${each.n}`, title: `${WAYS[each.way]}, memory ${count(each.n)}`,

@@ -3,12 +3,26 @@
 import { fill } from "./dom.js";
 import { svg, twoLines } from "./svg.js";
 
-const CELL = { width: 168, height: 98 };
-const ROOM = { width: 146, height: 72 };
+const CELL = { width: 168, height: 112 };
+const ROOM = { width: 146, height: 86 };
 const FACE = 12;
-const IN_ROW = 5;
+/** The part of a room below its name, where the faces are. */
+const INSIDE = { width: ROOM.width - 10, top: -9, height: 50 };
+/** The sizes of faces: the more there are in a room, the smaller they are. */
+const SIZES = [1, 0.8, 0.6, 0.45, 0.34, 0.26];
 const TITLE = 18;
 const ELSEWHERE = "elsewhere";
+/** The most pixels of a unit of the picture. */
+const LARGEST = 1.6;
+
+/** The size of each of `number` faces in a room, the side of the square that it has, and how many stand in a row. */
+function crowd(number) {
+  const fitting = SIZES.map((size) => {
+    const side = (2 * FACE + 3) * size;
+    return { size, side, columns: Math.floor(INSIDE.width / side), rows: Math.floor(INSIDE.height / side) };
+  });
+  return fitting.find(({ columns, rows }) => columns * rows >= number) ?? fitting.at(-1);
+}
 
 /** A map in the SVG element `root`; `choose(id)` is called with a face's id when it is clicked. */
 export class WorldMap {
@@ -27,6 +41,7 @@ export class WorldMap {
     this.outside = { x: CELL.width / 2, y: rows * CELL.height + CELL.height / 2 };
     this.size = { width: columns * CELL.width, height: rows * CELL.height };
     root.setAttribute("viewBox", `0 0 ${this.size.width} ${this.size.height}`);
+    root.style.maxWidth = `${LARGEST * this.size.width}px`; // two rooms need not fill a screen
     const centre = ({ x, y }) => ({ x: (x + 0.5) * CELL.width, y: (y + 0.5) * CELL.height });
     const byId = new Map(shown.map((room) => [room.id, room]));
     // Of rooms with one name, agents' memories do not say which it was: the first is taken.
@@ -71,14 +86,17 @@ export class WorldMap {
     const outside = people.some(({ place }) => !this.#places.has(place));
     this.outer.classList.toggle("used", outside);
     this.root.setAttribute("viewBox", `0 0 ${this.size.width} ${this.size.height + (outside ? CELL.height : 0)}`);
+    const crowds = new Map();
+    for (const { place } of people) crowds.set(this.centreOf(place), (crowds.get(this.centreOf(place)) ?? 0) + 1);
     for (const person of people) {
       const centre = this.centreOf(person.place);
       const nth = inPlace.get(centre) ?? 0;
       inPlace.set(centre, nth + 1);
       const node = this.#faces.get(person.id) ?? this.#newFace(person);
-      const x = centre.x - ROOM.width / 2 + FACE + 8 + (nth % IN_ROW) * (2 * FACE + 2);
-      const y = centre.y + 10 + Math.floor(nth / IN_ROW) * (2 * FACE + 2);
-      node.setAttribute("transform", `translate(${x} ${y})`);
+      const { size, side, columns } = crowd(crowds.get(centre));
+      const x = centre.x - INSIDE.width / 2 + side / 2 + (nth % columns) * side;
+      const y = centre.y + INSIDE.top + side / 2 + Math.floor(nth / columns) * side;
+      node.setAttribute("transform", `translate(${x} ${y}) scale(${size})`);
       node.setAttribute("class", `face ${person.ring}`);
       node.lastElementChild.textContent = `${person.name}: ${person.words}`;
     }
