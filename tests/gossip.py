@@ -250,8 +250,12 @@ class Gossip:
                 *before.recent.text.splitlines(),
             ]
             short = "\n".join(dict.fromkeys(lines[-12:]))
-            longterm = Summary(Tier.LONGTERM, 1, before.summarised, short, "a model", self.now)
-        recent = Summary(Tier.RECENT, before.summarised + 1, last, text, "a model", self.now)
+            longterm = self._summary(Tier.LONGTERM, 1, before.summarised, short)
+        recent = self._summary(Tier.RECENT, before.summarised + 1, last, text)
         teller.compactions += 1
         teller.state = SummaryState(longterm, recent, last, teller.compactions, self.now)
         teller.archive.append(teller.state.compaction_line(teller.compactions, total=teller.last))
+
+    def _summary(self, tier: Tier, first: int, last: int, text: str) -> Summary:
+        tokens = len(text) // 4
+        return Summary(tier, first, last, text, "a model", self.now, 10 * tokens, tokens)

@@ -9,6 +9,7 @@ world's objects on the reactor thread; :mod:`keepsake.web.actions` has the build
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from http import HTTPStatus
 from itertools import islice
@@ -19,6 +20,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.urls.resolvers import URLPattern
 from ninja import NinjaAPI, P, Query, QueryEx, Schema
 from ninja.errors import HttpError, ValidationError
+from ninja.renderers import JSONRenderer
 from pydantic import AwareDatetime, Field, StringConstraints
 
 from keepsake.agent.runtime import runtime
@@ -111,6 +113,12 @@ class SearchQuery(Schema):
     limit: Annotated[int, Field(ge=1, le=500)] = 100
 
 
+class _CompactJson(JSONRenderer):
+    """Writes answers without spaces, a tenth smaller."""
+
+    json_dumps_params: Mapping[str, Any] = {"separators": (",", ":"), "ensure_ascii": False}
+
+
 class _Api(NinjaAPI):
     """Sets operation ids without module names, and content types without a charset."""
 
@@ -140,6 +148,7 @@ api = _Api(
     version="1",
     description=_ABOUT,
     docs_url=None,
+    renderer=_CompactJson(),
     openapi_extra={
         "components": {"securitySchemes": _WAYS_IN},
         "security": [{name: []} for name in _WAYS_IN],
@@ -169,6 +178,7 @@ def _answers(shape: Any) -> dict[Any, Any]:
 @api.get("/agents", response=_answers(Overview))
 def overview(request: HttpRequest) -> Overview:
     """All agents at a glance, and the model servers."""
+    pasts.warm(world.folders())
     return world.overview(acts(request))
 
 
@@ -212,7 +222,7 @@ def plans(request: HttpRequest) -> list[PlanRow]:
 @api.get("/past", response=_answers(PastView))
 def past(request: HttpRequest) -> PastView:
     """Where all agents were, and how their memories grew and shrank, from the first memory on."""
-    return pasts.pasts(world.folders(), runtime().clock.now())
+    return pasts.pasts(world.folders(), runtime().clock.now(), may_act=acts(request))
 
 
 @api.get("/fact", response=_answers(FactView))

@@ -60,6 +60,8 @@ class PastAgent(Shape):
     counts: tuple[tuple[int, int], ...]
     """When memories were archived, and their numbers; some hundred, evenly spread, the first and
     the last among them."""
+    changes: int
+    """How often its summaries changed."""
     tiers: tuple[PastTiers, ...]
     """The tiers from some moments on, oldest first; all changes, unless there are very many. Each
     is a time; what changed them; the compaction that made the summaries, 0 for none; the first
@@ -76,6 +78,8 @@ class PastView(Shape):
     places: tuple[str, ...]
     """The names of places."""
     agents: tuple[PastAgent, ...]
+    may_act: bool
+    """Whether whoever asks may pin, edit and so on."""
 
 
 class AsOfView(Shape):
@@ -178,8 +182,8 @@ class KnowerView(Shape):
     spells: tuple[SpellView, ...]
     """How it had the fact from then on; the last one is now."""
     acts: tuple[MemoryView, ...]
-    """What it did later because of it, without saying it; the newest, 100 of all agents together or
-    3 of each."""
+    """What it did later because of it, without saying it; the newest, 50 of all agents together or
+    one of each."""
 
 
 class WordCount(Shape):

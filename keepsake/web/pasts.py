@@ -14,6 +14,7 @@ from typing import Any
 from keepsake.archive.log import Archive
 from keepsake.archive.records import Memory
 from keepsake.errors import KeepsakeError
+from keepsake.logs import Subsystem, get_logger, logged
 from keepsake.memory.history import compactions
 from keepsake.tracing import facts
 from keepsake.tracing.facts import Archived, Knower, Telling
@@ -39,20 +40,22 @@ from keepsake.web.fact_shapes import (
 )
 from keepsake.web.shapes import MemoryView
 
+log = get_logger(Subsystem.WEB)
+
 type Folders = Sequence[tuple[int, str, Path]]
 """Number, name and folder of each agent."""
 
-MOST_POINTS = 8_000
+MOST_POINTS = 6_000
 MOST_CHANGES = 2_500
 """The most points of all agents' lines together, and the most changes of their summaries, so that
 an answer stays below 300 kB."""
-MOST_OWN_POINTS = 2_000
-"""The most points of one agent's line: more than a screen has pixels."""
+MOST_OWN_POINTS = 1_000
+"""The most points of one agent's line: as many as its picture is wide."""
 MOST_WINDOW = 50
 MOST_LOSSES = 1000
 """The most memories of a window, and memories of a compaction, that an answer has."""
-MOST_ACTS = 100
-LEAST_ACTS = 3
+MOST_ACTS = 50
+LEAST_ACTS = 1
 """The most acts of all who know a fact together; and how many each may have in any case."""
 MOST_SHOWN = 300
 """The most tellings of a fact that an answer has, the newest: more are no way but a crowd."""
@@ -61,6 +64,7 @@ MOST_NUMBERS = 200
 
 _pasts: dict[Path, Past] = {}
 _lock = threading.Lock()
+_warm = threading.Event()
 
 
 def past_of(folder: Path) -> Past:
@@ -71,10 +75,25 @@ def past_of(folder: Path) -> Past:
     return past
 
 
+def warm(folders: Folders) -> None:
+    """Read all archives once in a thread of its own, so that the first scrubber need not wait."""
+    if _warm.is_set():
+        return
+    _warm.set()
+
+    def work() -> None:
+        for _, name, folder in folders:
+            if (folder / "archive").is_dir():
+                with logged(log, "An archive could not be read for the scrubber", agent=name):
+                    past_of(folder)
+
+    threading.Thread(target=work, name="pasts", daemon=True).start()
+
+
 # -- the scrubber
 
 
-def pasts(folders: Folders, now: datetime) -> PastView:
+def pasts(folders: Folders, now: datetime, *, may_act: bool = False) -> PastView:
     """Return the past of all agents."""
     places: dict[str, int] = {}
     each_most = max(MOST_POINTS // max(len(folders), 1) // 2, 20)
@@ -95,11 +114,16 @@ def pasts(folders: Folders, now: datetime) -> PastView:
                 agent=name,
                 moves=tuple(thinned(moves, each_most)),
                 counts=tuple((int(time), count) for time, count in past.counts(each_most)),
+                changes=len(past.changes),
                 tiers=tuple(thinned(list(map(_tiers, past.changes)), changes)),
             )
         )
     return PastView(
-        first=int(first), now=int(now.timestamp()), places=tuple(places), agents=tuple(found)
+        first=int(first),
+        now=int(now.timestamp()),
+        places=tuple(places),
+        agents=tuple(found),
+        may_act=may_act,
     )
 
 
@@ -111,6 +135,7 @@ def one_past(number: int, name: str, folder: Path) -> PastAgent:
         agent=name,
         moves=(),
         counts=tuple((int(time), count) for time, count in past.counts(MOST_OWN_POINTS)),
+        changes=len(past.changes),
         tiers=tuple(thinned(list(map(_tiers, past.changes)), MOST_OWN_POINTS)),
     )
 

@@ -108,7 +108,7 @@ def _by_meaning(
     agents: Sequence[Searched], question: str, wanted: MemoryFilter, limit: int
 ) -> SearchView | None:
     """Return the best memories; None if no index can be searched."""
-    scored: list[tuple[float, FoundView]] = []
+    scored: list[tuple[float, int, str, Archive, int]] = []
     searched = 0
     most = limit if wanted.is_open else limit * MORE
     for number, name, folder, recaller in agents:
@@ -117,16 +117,22 @@ def _by_meaning(
             continue
         searched += 1
         archive = Archive(folder / "archive", read_only=True)
-        for hit in hits:
-            if hit.document.kind is not DocumentKind.MEMORY:
-                continue
-            for memory in archive.read(hit.document.first, hit.document.first):
-                if wanted.passes(memory):
-                    scored.append((hit.score, _found(number, name, memory)))
+        scored += [
+            (hit.score, number, name, archive, hit.document.first)
+            for hit in hits
+            if hit.document.kind is DocumentKind.MEMORY
+        ]
     if not searched:
         return None
-    best = nlargest(limit, scored, key=lambda each: each[0])
-    return SearchView(hits=tuple(each for _, each in best), complete=True, by=By.MEANING)
+    scored.sort(key=lambda each: each[0], reverse=True)
+    best: list[FoundView] = []
+    for _, number, name, archive, memory_number in scored:  # reading is what takes long
+        for memory in archive.read(memory_number, memory_number):
+            if wanted.passes(memory):
+                best.append(_found(number, name, memory))
+        if len(best) >= limit:
+            break
+    return SearchView(hits=tuple(best), complete=True, by=By.MEANING)
 
 
 def _by_words(

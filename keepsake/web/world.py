@@ -6,7 +6,6 @@ here must be quick, because the game stands still while they run.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from functools import wraps
 from itertools import groupby
@@ -235,19 +234,26 @@ MOST_ROOMS = 400
 
 @on_reactor
 def map_of_world() -> MapView:
-    """Return the rooms that exits connect with an agent, with their places on a map."""
+    """Return the rooms that exits connect with an agent, with their places on a map.
+
+    Exits count in both directions: some rooms are left by a command alone.
+    """
     agents = all_agents()
     rooms = {each.location.id: each.location for each in agents if each.location is not None}
-    waiting = deque(rooms.values())
+    new = list(rooms.values())
     ways: dict[int, list[tuple[str, int]]] = {}
-    while waiting:
-        room = waiting.popleft()
-        ways[room.id] = [(way.key, way.destination.id) for way in room.exits if way.destination]
-        for way in room.exits:
-            there = way.destination
+    while new:
+        for room in new:
+            ways[room.id] = [(way.key, way.destination.id) for way in room.exits if way.destination]
+        # One query for all rooms that are as far away.
+        ways_in = ObjectDB.objects.filter(db_destination__in=[each.id for each in new])
+        found = [way.destination for room in new for way in room.exits]
+        found += [way.location for way in ways_in]
+        new = []
+        for there in found:
             if there is not None and there.id not in rooms and len(rooms) < MOST_ROOMS:
                 rooms[there.id] = there
-                waiting.append(there)
+                new.append(there)
     cells = laid_out(ways)
     shown = []
     for number, room in rooms.items():

@@ -100,7 +100,7 @@ def write_archives(agents: Path, ids: dict[str, str]) -> None:
             old.unlink()
         folders[name] = folder
     people = ids | {name: f"{n}-20260101120000" for n, name in enumerate(PLAYERS, start=9001)}
-    began = datetime.now(UTC) - timedelta(days=_DAYS + 8)
+    began = datetime.now(UTC) - timedelta(days=_DAYS + 12)  # nights are longer than talks
     village = Gossip(folders, people, FACTS, FACTS[::4], seed=3, began=began)
     if LONG in folders:
         village.live_long(LONG, MEMORIES, timedelta(days=_DAYS) / max(MEMORIES, 1))

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
+from evennia import DefaultExit, DefaultRoom
+from evennia.utils.create import create_object
+
 from tests.world.agents_world import SMALL_WINDOWS
 from tests.world.web_world import WebWorld
 
@@ -75,6 +78,14 @@ class TestFact(WebWorld):
         assert rooms["The Inn"]["players"] == ["Tom"]
         cells = [(each["x"], each["y"]) for each in world["rooms"]]
         assert len(set(cells)) == len(cells)
+
+    def test_a_room_that_only_leads_to_the_others_is_on_the_map(self):
+        loft = create_object(DefaultRoom, key="The Hay Loft")
+        create_object(DefaultExit, key="down", location=loft, destination=self.mira.location)
+        rooms = {each["name"]: each for each in self.get("/map")["rooms"]}
+        assert rooms["The Hay Loft"]["exits"] == [
+            {"name": "down", "to": self.mira.location.id},
+        ]
 
     def test_the_past_has_places_counts_and_compactions(self):
         before = self.get("/past")

@@ -45,7 +45,7 @@ def test_agents_in_the_tutorials_lose_no_memories_in_reloads(tmp_path: Path):
 
 def pages_show_the_world(game: Game) -> None:
     """The dashboard's map, and the pages of facts and people, know nothing of the village."""
-    with game.browser() as browser:
+    with closing(game.browser()) as browser:
         api = "/agents/api"
         rooms = browser.get(f"{api}/map").raise_for_status().json()["rooms"]
         assert len(rooms) > 10, "the tutorial world has some twenty rooms, and all connect"

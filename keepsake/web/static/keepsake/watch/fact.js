@@ -34,13 +34,13 @@ const nameOf = (id) => agents.find((each) => each.id === id)?.name ?? `agent ${i
 /** Load the map and the past; what was typed meanwhile is followed afterwards. */
 async function start() {
   try {
-    const [world, past, overview] = await Promise.all([get("map"), get("past"), get("agents")]);
+    const [world, past] = await Promise.all([get("map"), get("past")]);
     const present = new Map(world.rooms.flatMap((room) => room.agents.map(([id]) => [id, room.name])));
     agents = past.agents.map((each) => new PastAgent(each, past.places, present.get(each.id) ?? ""));
     most = Math.max(...agents.map((each) => each.tiersAt(past.now).total), 1);
     map = new WorldMap(byId("map"), world.rooms, showAgent);
     scrubber = new TimeScrubber(byId("scrubber"), { first: past.first, last: past.now, agents, moved: () => draw() });
-    mayAct(overview.agents.some((each) => each.may_act));
+    mayAct(past.may_act);
     fill(byId("minds"), agents.map((each) => el("li", { id: `mind-${each.id}` },
       el("a", { href: `/agents/${each.id}/`, dir: "auto" }, each.name), el("span", {}, tierBar(each.tiersAt(past.now), most)))));
     draw();
@@ -79,6 +79,7 @@ async function follow() {
   byId("q").value = fact.words;
   drawWords(agent, n);
   scrubber.mark(fact.tellings.map((telling) => [seconds(telling.time), kindOf(telling)]));
+  map.drawTellings(fact.tellings.map((telling) => ({ ...telling, kind: kindOf(telling), title: line(telling) })), showTelling);
   drawKnowers();
   drawTellings();
   draw();
@@ -146,8 +147,7 @@ function draw() {
       words: standing ? STANDS[standing] : "does not know it",
     };
   }));
-  const told = fact.tellings.filter(({ at }) => at <= now);
-  map.drawTellings(told.map((telling) => ({ ...telling, kind: kindOf(telling), title: line(telling) })), chosen, showTelling);
+  map.showTellings(now, chosen);
   for (const agent of agents) {
     const row = byId(`mind-${agent.id}`);
     if (!row) continue;
@@ -175,6 +175,11 @@ function speaker(telling) {
   return telling.id || telling.speaker ? personLink(who(telling), { id: telling.id }) : "the world";
 }
 
+/** What was said; of a line without known words, what is read after the speaker's name. */
+function words({ text, speaker: name }) {
+  return name && text.startsWith(`${name} `) ? text.slice(name.length + 1) : text;
+}
+
 function line(telling) {
   return `${telling.number}. ${who(telling)}: ${telling.text}`;
 }
@@ -185,7 +190,7 @@ function drawTellings() {
   },
   el("button", { type: "button", class: "number plain", "data-opens": true, on: { click: () => showTelling(telling.number) } }, String(telling.number)),
   el("p", { class: "what" }, el("b", {}, speaker(telling)), telling.private ? el("span", { class: "flag" }, "in private") : null,
-    ": ", el("bdi", {}, telling.text)),
+    ": ", el("bdi", {}, words(telling))),
   el("p", {}, el("small", {}, timeOf(telling.time), telling.place ? ` · ${telling.place}` : "", basis(telling), why(telling))),
   el("p", { class: "hearings" }, telling.hearings.filter(({ way }) => way !== Way.SAID).map((each) => el("a", {
     class: each.way, href: `/agents/${each.id}/${LINK}${each.n}`, title: `${WAYS[each.way]}, memory ${count(each.n)}`,

@@ -43,7 +43,8 @@ export const EventKind = Object.freeze({
   "SLEEP": "sleep",
   "WORLD": "world",
   "PAIR_TALK": "pair_talk",
-  "AGREEMENT": "agreement"
+  "AGREEMENT": "agreement",
+  "CALL": "call"
 });
 
 export const HappeningKind = Object.freeze({

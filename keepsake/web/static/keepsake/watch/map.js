@@ -3,12 +3,26 @@
 import { fill } from "./dom.js";
 import { svg, twoLines } from "./svg.js";
 
-const CELL = { width: 168, height: 98 };
-const ROOM = { width: 146, height: 72 };
+const CELL = { width: 168, height: 112 };
+const ROOM = { width: 146, height: 86 };
 const FACE = 12;
-const IN_ROW = 5;
+/** The part of a room below its name, where the faces are. */
+const INSIDE = { width: ROOM.width - 10, top: -9, height: 50 };
+/** The sizes of faces: the more there are in a room, the smaller they are. */
+const SIZES = [1, 0.8, 0.6, 0.45, 0.34, 0.26];
 const TITLE = 18;
 const ELSEWHERE = "elsewhere";
+/** The most pixels of a unit of the picture. */
+const LARGEST = 1.6;
+
+/** The size of each of `number` faces in a room, the side of the square that it has, and how many stand in a row. */
+function crowd(number) {
+  const fitting = SIZES.map((size) => {
+    const side = (2 * FACE + 3) * size;
+    return { size, side, columns: Math.floor(INSIDE.width / side), rows: Math.floor(INSIDE.height / side) };
+  });
+  return fitting.find(({ columns, rows }) => columns * rows >= number) ?? fitting.at(-1);
+}
 
 /** A map in the SVG element `root`; `choose(id)` is called with a face's id when it is clicked. */
 export class WorldMap {
@@ -16,7 +30,7 @@ export class WorldMap {
   #rooms;
   #ways;
   #faces = new Map();
-  #drawn = null;
+  #marks = [];
 
   constructor(root, rooms, choose) {
     this.root = root;
@@ -27,6 +41,7 @@ export class WorldMap {
     this.outside = { x: CELL.width / 2, y: rows * CELL.height + CELL.height / 2 };
     this.size = { width: columns * CELL.width, height: rows * CELL.height };
     root.setAttribute("viewBox", `0 0 ${this.size.width} ${this.size.height}`);
+    root.style.maxWidth = `${LARGEST * this.size.width}px`; // two rooms need not fill a screen
     const centre = ({ x, y }) => ({ x: (x + 0.5) * CELL.width, y: (y + 0.5) * CELL.height });
     const byId = new Map(shown.map((room) => [room.id, room]));
     // Of rooms with one name, agents' memories do not say which it was: the first is taken.
@@ -71,14 +86,17 @@ export class WorldMap {
     const outside = people.some(({ place }) => !this.#places.has(place));
     this.outer.classList.toggle("used", outside);
     this.root.setAttribute("viewBox", `0 0 ${this.size.width} ${this.size.height + (outside ? CELL.height : 0)}`);
+    const crowds = new Map();
+    for (const { place } of people) crowds.set(this.centreOf(place), (crowds.get(this.centreOf(place)) ?? 0) + 1);
     for (const person of people) {
       const centre = this.centreOf(person.place);
       const nth = inPlace.get(centre) ?? 0;
       inPlace.set(centre, nth + 1);
       const node = this.#faces.get(person.id) ?? this.#newFace(person);
-      const x = centre.x - ROOM.width / 2 + FACE + 8 + (nth % IN_ROW) * (2 * FACE + 2);
-      const y = centre.y + 10 + Math.floor(nth / IN_ROW) * (2 * FACE + 2);
-      node.setAttribute("transform", `translate(${x} ${y})`);
+      const { size, side, columns } = crowd(crowds.get(centre));
+      const x = centre.x - INSIDE.width / 2 + side / 2 + (nth % columns) * side;
+      const y = centre.y + INSIDE.top + side / 2 + Math.floor(nth / columns) * side;
+      node.setAttribute("transform", `translate(${x} ${y}) scale(${size})`);
       node.setAttribute("class", `face ${person.ring}`);
       node.lastElementChild.textContent = `${person.name}: ${person.words}`;
     }
@@ -94,31 +112,41 @@ export class WorldMap {
     return node;
   }
 
-  /** Draw the tellings, each a numbered mark in its room, and the ways between them. */
-  drawTellings(tellings, chosen, choose) {
-    const drawn = `${chosen} ${tellings.map(({ happening }) => happening).join()}`;
-    if (this.#drawn === drawn) return;
-    this.#drawn = drawn;
+  /** Draw the tellings, each a numbered mark in its room, and the ways between them; hidden until their time. */
+  drawTellings(tellings, choose) {
     const inPlace = new Map();
     const at = new Map();
-    fill(this.told, tellings.map((telling) => {
+    this.#marks = tellings.map((telling) => {
       const centre = this.centreOf(telling.place);
       const nth = inPlace.get(centre) ?? 0;
       inPlace.set(centre, nth + 1);
       const place = { x: centre.x + ROOM.width / 2 - 10 - (nth % 6) * 20, y: centre.y - ROOM.height / 2 - 2 - Math.floor(nth / 6) * 18 };
       at.set(telling.number, place);
-      const node = svg("g", {
-        class: `mark ${telling.kind}${telling.number === chosen ? " chosen" : ""}`, transform: `translate(${place.x} ${place.y})`,
-        tabindex: "0", role: "button",
-      }, svg("circle", { r: 9 }), svg("text", { "text-anchor": "middle", y: 4 }, String(telling.number)), svg("title", {}, telling.title));
+      const node = svg("g", { class: `mark ${telling.kind}`, transform: `translate(${place.x} ${place.y})`, tabindex: "0", role: "button" },
+        svg("circle", { r: 9 }), svg("text", { "text-anchor": "middle", y: 4 }, String(telling.number)), svg("title", {}, telling.title));
       node.addEventListener("click", () => choose(telling.number));
       node.addEventListener("keydown", (event) => event.key === "Enter" && choose(telling.number));
-      return node;
-    }));
-    fill(this.way, tellings.filter(({ from }) => at.has(from)).map((telling) => {
+      return { at: telling.at, number: telling.number, node, way: null };
+    });
+    fill(this.told, this.#marks.map(({ node }) => node));
+    fill(this.way, tellings.map((telling, i) => {
+      if (!at.has(telling.from)) return null;
       const [begin, end] = [at.get(telling.from), at.get(telling.number)];
       const bend = { x: (begin.x + end.x) / 2 + (end.y - begin.y) * 0.15, y: (begin.y + end.y) / 2 - (end.x - begin.x) * 0.15 - 14 };
-      return svg("path", { class: telling.kind, d: `M${begin.x} ${begin.y} Q${bend.x} ${bend.y} ${end.x} ${end.y}` });
+      this.#marks[i].way = svg("path", { class: telling.kind, d: `M${begin.x} ${begin.y} Q${bend.x} ${bend.y} ${end.x} ${end.y}` });
+      return this.#marks[i].way;
     }));
+  }
+
+  /** Show the tellings until a time, and which one is chosen. */
+  showTellings(time, chosen) {
+    for (const { at, number, node, way } of this.#marks) {
+      const shown = at <= time ? "inline" : "none";
+      if (node.style.display !== shown) {
+        node.style.display = shown;
+        if (way) way.style.display = shown;
+      }
+      node.classList.toggle("chosen", number === chosen);
+    }
   }
 }

@@ -29,7 +29,7 @@ export function summaryFold(id, summary, compaction, change = null) {
     open: true, class: "summary", "data-row": true, tabindex: "-1",
     "data-range": `${summary.first}-${summary.last}`, on: { toggle: () => details.open && make() },
   },
-  el("summary", { "data-opens": true }, el("b", {}, `${TIERS[summary.tier]} of memories ${summary.first}–${summary.last}`), " ",
+  el("summary", { "data-opens": true }, el("b", {}, `${TIERS[summary.tier]} of memories ${count(summary.first)}–${count(summary.last)}`), " ",
     el("small", {}, time(summary.time), ` · compaction ${compaction} · ${many(summary.tokens_after, "token")}`,
       summary.model ? ` · ${author(summary.model)}` : "")),
   prose(summary.text || "(empty)"), edit, under);

@@ -37,7 +37,7 @@ export class MemoryLine {
       vars: { "--at": String((number - 1) / Math.max(total - 1, 1)) },
     }, time(at.toISOString(), date))));
     fill(root, dates, holder, el("p", { class: "ends" }, el("span", {}, "memory 1"),
-      made.length ? el("span", {}, `▼ ${many(made.length, "change")} of its summaries`) : null,
+      made.length ? el("span", {}, `▼ ${many(past.changes, "change")} of its summaries`) : null,
       el("span", {}, `now: memory ${count(total)}`)));
     this.scrubber.say();
   }

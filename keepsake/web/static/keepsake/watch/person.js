@@ -28,7 +28,7 @@ function drawPerson({ person, others, agents, strangers }) {
   document.title = person.name;
   fill(byId("title"), el("bdi", {}, person.name));
   const known = agents.filter(({ lines, portrait }) => lines.length || portrait);
-  fill(byId("summary"), person.id ? [el("a", { href: `/agents/${person.id}/` }, "An agent"), "; "] : "No agent; ",
+  fill(byId("summary"), person.id ? [el("a", { href: `/agents/${person.id}/` }, "An agent"), "; "] : "Not an agent; ",
     agents.length ? `${many(agents.length, "agent knows", "agents know")} them.` : "no agent knows them.",
     person.names.length > 1 ? ` Also called ${person.names.slice(1).join(", ")}.` : "");
   fill(byId("links"),

@@ -125,7 +125,7 @@ function summaries(why) {
   const window = last >= first && first ? `Word for word: memories ${count(first)}–${count(last)}.` : "";
   if (!why.summaries.length) return [none("There was no summary in its prompt."), el("p", {}, window)];
   return [why.summaries.map((each) => el("details", {},
-    el("summary", { "data-opens": true }, el("b", {}, `${TIERS[each.tier]} of memories ${each.first}–${each.last}`),
+    el("summary", { "data-opens": true }, el("b", {}, `${TIERS[each.tier]} of memories ${count(each.first)}–${count(each.last)}`),
       el("small", {}, `compaction ${each.compaction}${each.model ? ` · ${author(each.model)}` : ""}`)),
     each.told?.length ? el("p", { dir: "auto" }, "Sentences that share words with the act: ", each.told.join(" ")) : null,
     prose(each.text),
