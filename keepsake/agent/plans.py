@@ -61,7 +61,7 @@ class Due:
 
     plan: Plan
     why: str  # ``its time has come``, ``Anneke is here``, ``it goes on``
-    answered_by: Person | None = None  # an agent who has answered what was asked for it
+    person: Person | None = None  # who has answered what was asked for it, or has come for it
 
 
 class Plans:
@@ -77,6 +77,8 @@ class Plans:
     Attributes:
         waits: What plans that were begun wait for, by number, as the agent wrote it: ``for Bob``.
             It is forgotten at a restart, after which each such plan goes on.
+        talks_with: The player to whom the agent has spoken for its plan, and who may answer; empty
+            for nobody.
     """
 
     def __init__(
@@ -100,7 +102,7 @@ class Plans:
         self._present: frozenset[str] = frozenset()  # the identities of those who are here
         self._asked = set[PersonId]()  # agents to whom the agent spoke since its last step
         self._awaited: PersonId = ""  # the agent whose answer the plan waits for; empty for none
-        self._talks_with: PersonId = ""  # the player to whom the agent spoke last for a plan
+        self.talks_with: PersonId = ""
 
     @property
     def enabled(self) -> bool:
@@ -182,12 +184,13 @@ class Plans:
         came = [each for each in here if each.id not in self._present]
         self._present = frozenset(each.id for each in here)
         begun = self.begun
-        if begun is not None and self._talks_with and self._talks_with not in self._present:
+        if begun is not None and self.talks_with and self.talks_with not in self._present:
             self.go_on(begun, "whom you talked with has gone")
         for plan in self.book.current:
-            who = next((each.name for each in came if self._waits_for(plan, each)), "")
-            if who:
-                self._begin(Due(plan, f"{who} is here"), again=plan.number in self.waits)
+            who = next((each for each in came if self._waits_for(plan, each)), None)
+            if who is not None:
+                due = Due(plan, f"{who.name} is here", who)
+                self._begin(due, again=plan.number in self.waits)
                 return
 
     def _waits_for(self, plan: Plan, person: Person) -> bool:
@@ -216,7 +219,7 @@ class Plans:
         ``why``: What was done for it.
         """
         self._awaited = ""
-        self._talks_with = ""
+        self.talks_with = ""
         self._step.set(STEP_SECONDS, self._next_step, plan.number, why)
 
     def go_on_after_talk(self, plan: Plan, why: str, person: Person) -> None:
@@ -225,7 +228,7 @@ class Plans:
         Each answer to the player begins that time anew. ``why``: What was done for the plan.
         """
         self._awaited = ""
-        self._talks_with = person.id
+        self.talks_with = person.id
         later = f"{why}; {person.name} has said nothing since"
         self._step.set(PLAYER_SECONDS, self._next_step, plan.number, later)
 
@@ -286,12 +289,12 @@ class Plans:
         self._thoughts.append(self._services.seconds())
         return True
 
-    def _next_step(self, number: int, why: str, answered_by: Person | None = None) -> None:
+    def _next_step(self, number: int, why: str, person: Person | None = None) -> None:
         self._awaited = ""
-        self._talks_with = ""
+        self.talks_with = ""
         plan = next((each for each in self.book.current if each.number == number), None)
         if plan is not None and plan.state is PlanState.DOING:
-            self._begin(Due(plan, why, answered_by), again=True)
+            self._begin(Due(plan, why, person), again=True)
 
     def _begin(self, due: Due, *, again: bool = False) -> None:
         """Wake the agent, unless that was a moment ago or its thoughts of this hour are used."""
@@ -299,10 +302,26 @@ class Plans:
         last = self._woken.get(due.plan.number)
         if not again and last is not None and now - last < AGAIN_SECONDS:
             return
-        if not (self.enabled and self._may_think()):
+        if not self.enabled:
             return
+        if not self._may_think():
+            self._rest(due)
+            return
+        self._thoughts.append(now)
         self._woken[due.plan.number] = now
         self._wake(due)
+
+    def _rest(self, due: Due) -> None:
+        """Let a plan that was begun wait until the agent may think about plans again."""
+        left = HOUR - (self._services.seconds() - self._thoughts[0]) if self._thoughts else HOUR
+        log.info(
+            "The thoughts about plans of this hour are used: the plan goes on later",
+            agent=self._name,
+            plan=due.plan.number,
+            seconds=round(left),
+        )
+        if due.plan.state is PlanState.DOING:
+            self._step.set(max(left, STEP_SECONDS), self._next_step, due.plan.number, due.why)
 
     def _may_think(self) -> bool:
         seconds = self._services.seconds()
@@ -359,7 +378,6 @@ class Plans:
         plan = self.named(number)
         self._asked.clear()
         self._awaited = ""
-        self._thoughts.append(self._services.seconds())
         if plan is None or plan.state is not PlanState.OPEN:
             return None
         begun = plan

@@ -29,7 +29,7 @@ class ThinkingConfig(FileSettings):
     idle_interval: float = between(270.0, low=5.0, high=_DAY)
     idle_away_factor: float = between(10.0, low=1.0)
     chatter_turns: int = between(4, high=1000)
-    plan_thoughts: int = between(12, low=0, high=1000)  # an hour; 0: nothing wakes it for a plan
+    plan_thoughts: int = between(30, low=0, high=1000)  # an hour; 0: nothing wakes it for a plan
     plans: bool = True  # whether agents plan at all
     memory: bool = True  # whether prompts show more than the present talk
     pause_notice: float = fixed(2.0)

@@ -181,7 +181,7 @@ class Thinker:
         if not self._services.acts_unprompted:
             self.keep_by_rule(plan)
             return
-        whom = due.answered_by or plan.whom or Person("")
+        whom = due.person or plan.whom or Person("")
         impulse = Impulse(
             ImpulseKind.PLAN,
             from_player=False,

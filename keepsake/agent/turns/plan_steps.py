@@ -49,11 +49,14 @@ def follow_plan(turn: Turn, plans: Plans, agent: Body | None) -> None:
     asked = _asked_by(turn, agent) if agent is not None else None
     if asked is not None:
         plans.go_on_after_answer(plan, why, asked)
-    elif KnownVerb.WAIT in turn.verbs or turn.verbs <= _NO_STEP:
         return
-    elif turn.verbs <= _TALK and (player := _player_of(turn, agent)) is not None:
+    if KnownVerb.WAIT in turn.verbs or turn.verbs <= _NO_STEP:
+        return
+    player = _player_of(turn, agent)
+    in_talk = player is not None and (due is not None or plans.talks_with == player.id)
+    if player is not None and in_talk and turn.verbs <= _TALK:
         plans.go_on_after_talk(plan, why, player)
-    else:
+    else:  # also if a player spoke before the agent could say what it came for
         plans.go_on(plan, why)
 
 
