@@ -73,7 +73,7 @@ def _photograph(browser: Browser, scene: Scene, folder: Path) -> None:
         _keep(page, folder, "fact")
         page.goto("/agents/person?name=Anneke")
         expect(page.locator(".known").nth(1)).to_be_visible()
-        _keep(page, folder, "person")
+        _keep(page, folder, "person", high=560)
         page.goto("/agents/live")
         expect(page.locator(".talk li").first).to_be_visible()
         _keep(page, folder, "live")
@@ -104,9 +104,11 @@ def _play(page: Page, scene: Scene) -> None:
         expect(story).to_contain_text(re.compile(wanted))
 
 
-def _keep(page: Page, folder: Path, name: str) -> None:
+def _keep(page: Page, folder: Path, name: str, high: int = SIZE[1]) -> None:
+    """Write a picture of a page, or of its upper part."""
     page.wait_for_timeout(600)  # faces glide to their rooms
-    page.screenshot(path=folder / f"{name}.png")
+    clip = {"x": 0, "y": 0, "width": SIZE[0], "height": high}
+    page.screenshot(path=folder / f"{name}.png", clip=clip)  # type: ignore[arg-type]
 
 
 if __name__ == "__main__":
