@@ -8,7 +8,7 @@ once, whatever was killed afterwards. A line that was not echoed may be there on
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from importlib import import_module
@@ -27,7 +27,10 @@ from keepsake.paths import Places
 from tests.slow.soak.players import SaidLine
 
 _TAG = re.compile(r'says to [^"]*, ".*\b(p\d+n\d+x)\b')
-_ERROR = re.compile(r"(?:\w+\.)*[A-Z]\w+: .*")
+_LOGGED = re.compile(r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\S* \[.{1,3}\] ")
+"""What Evennia's logs have before each line, also before those of a traceback."""
+_SHOWN = 8
+"""The last lines of a traceback that a problem shows."""
 
 _FULL = ("[Errno 28]", "database or disk is full")
 """What an error of a full disk has in it: of the system, of SQLite in the game or in Chroma."""
@@ -117,15 +120,27 @@ def _is_reported(end: str) -> bool:
 
 def _tracebacks(here: Places) -> Iterator[str]:
     """Yield the kinds of tracebacks in all logs, with their numbers, but for expected ones."""
-    found: Counter[str] = Counter()
+    found = defaultdict[str, list[Sequence[str]]](list)
     for path in sorted(here.logs.glob("*.log*")):
-        lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+        text = path.read_text(encoding="utf-8", errors="replace")
+        lines = [_LOGGED.sub("", line) for line in text.splitlines()]
         for number, line in enumerate(lines):
             if "Traceback (most recent call last)" in line:
-                after = filter(None, map(_ERROR.search, lines[number + 1 : number + 60]))
-                end = next((each[0][:300] for each in after), "without its end")
-                if _is_reported(end) or any(each in end for each in _FULL):
-                    continue
-                found[f"{path.name}: {end}"] += 1
-    for what, times in found.items():
-        yield f"{times} tracebacks in {what}"
+                trace = _trace(lines[number:])
+                end = trace[-1].strip()[:300]
+                if not (_is_reported(end) or any(each in end for each in _FULL)):
+                    found[f"{path.name}: {end}"].append(trace)
+    for what, traces in found.items():
+        shown = "\n    ".join(traces[0][-_SHOWN:])
+        yield f"{len(traces)} tracebacks in {what}\n    {shown}"
+
+
+def _trace(lines: Sequence[str]) -> Sequence[str]:
+    """Return the lines of a traceback: to the next one that is as little indented as the first."""
+    least = _indent(lines[0])
+    end = (n for n, line in enumerate(lines) if n and line.strip() and _indent(line) <= least)
+    return [line.rstrip() for line in lines[: next(end, len(lines) - 1) + 1]]
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
