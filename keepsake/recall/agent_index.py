@@ -36,7 +36,7 @@ from keepsake.recall.documents import (
     passage_key,
     passages_in,
 )
-from keepsake.recall.stores import Collected, VectorsSilent, VectorStore, VectorsUnusable
+from keepsake.recall.stores import Collected, Nearest, VectorsSilent, VectorStore, VectorsUnusable
 from keepsake.recall.words import IndexCounts, IndexDamaged, WordIndex
 
 log = get_logger(Subsystem.INDEX)
@@ -150,7 +150,7 @@ class AgentIndex:
         """Why the last step failed; None if it did not."""
         return next(filter(None, self._problems.values()), None)
 
-    def query(self, vector: Sequence[float], limit: int) -> list[tuple[str, float]]:
+    def query(self, vector: Sequence[float], limit: int) -> Nearest:
         """Return keys and cosine similarities of the nearest documents, best first.
 
         Raises:
