@@ -10,9 +10,9 @@ import json
 import math
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import astuple, dataclass
-from itertools import batched
+from itertools import batched, islice
 from pathlib import Path
 
 from keepsake.books.notes import NoteBook
@@ -33,9 +33,10 @@ from keepsake.recall.documents import (
     changes,
     digest,
     note_document,
-    text_of,
+    passage_key,
+    passages_in,
 )
-from keepsake.recall.stores import Collected, VectorsSilent, VectorStore, VectorsUnusable
+from keepsake.recall.stores import Collected, Nearest, VectorsSilent, VectorStore, VectorsUnusable
 from keepsake.recall.words import IndexCounts, IndexDamaged, WordIndex
 
 log = get_logger(Subsystem.INDEX)
@@ -126,7 +127,7 @@ class AgentIndex:
         self._embedder = embedder
         self._reading = threading.Lock()
         self._reset()
-        self._counts = IndexCounts(0, 0, 0)
+        self._counts = IndexCounts(0, 0, 0, 0)
         self._problems: dict[str, KeepsakeError | None] = {}  # by part: "words", "vectors"
         self._loss = ""  # why the vectors must be rebuilt
         self._rebuild_asked = False
@@ -149,7 +150,7 @@ class AgentIndex:
         """Why the last step failed; None if it did not."""
         return next(filter(None, self._problems.values()), None)
 
-    def query(self, vector: Sequence[float], limit: int) -> list[tuple[str, float]]:
+    def query(self, vector: Sequence[float], limit: int) -> Nearest:
         """Return keys and cosine similarities of the nearest documents, best first.
 
         Raises:
@@ -299,11 +300,16 @@ class AgentIndex:
         vectors = self._collection or self._opened(chroma)
         while not self._closed and (waiting := self._next_waiting()):
             found = self.words.get(waiting)
-            if gone := waiting.keys() - found.keys():
-                vectors.remove(gone)
+            gone = waiting.keys() - found.keys()
             made = self._embedded([*found.values()])
+            # First what is no longer true, then the numbers of passages, then their vectors: after
+            # a crash at any line the document still waits, and no vector is left unknown.
+            passages = dict.fromkeys(gone, 0) | {each.key: len(own) for each, own in made}
+            if surplus := _surplus(self.words.passages(passages), passages):
+                vectors.remove(surplus)
+            self.words.save_passages(passages)
             if made:
-                vectors.add([each for each, _ in made], [vector for _, vector in made])
+                vectors.add(made)
             done = gone | {each.key for each, _ in made}
             self._refused |= {waiting[key] for key in waiting.keys() - done}
             self.words.embedded([waiting[key] for key in done])
@@ -319,18 +325,25 @@ class AgentIndex:
 
     def _embedded(
         self, documents: Sequence[Document], *, works: bool = False
-    ) -> list[tuple[Document, Sequence[float]]]:
-        """Embed documents; leave out those that the embedder refuses, which wait until a restart.
+    ) -> list[tuple[Document, Sequence[Sequence[float]]]]:
+        """Embed the passages of documents, without documents that the embedder refuses.
 
-        One text at fault must not keep all others from being found by meaning: some models make no
-        vector of some texts. ``works``: Whether the embedder is known to embed other texts.
+        Those wait until a restart. One text at fault must not keep all others from being found by
+        meaning: some models make no vector of some texts.
+
+        ``works``: Whether the embedder is known to embed other texts.
 
         Raises:
             ModelError: The embedder embeds nothing now.
         """
-        texts = [text_of(each, self._agent) for each in documents]
+        passages = [passages_in(each, self._agent) for each in documents]
+        texts = [text for each in passages for text in each]
         try:
-            return [*zip(documents, self._embedder.embed(texts), strict=True)] if texts else []
+            vectors = iter(self._embedder.embed(texts) if texts else ())
+            return [
+                (document, [*islice(vectors, len(own))])
+                for document, own in zip(documents, passages, strict=True)
+            ]
         except (ModelRejected, ModelFailed, BadAnswer) as error:
             if not works:
                 # A text that any embedder can embed, and that is in no cache.
@@ -356,7 +369,7 @@ class AgentIndex:
         try:
             vectors = chroma.open(name)
             counts = self.words.counts()
-            lost = counts.documents - counts.waiting - vectors.count()
+            lost = counts.vectors - vectors.count()
             if vectors.model != model:
                 reason = f"they were made with {vectors.model}, and {model} is in use now"
             elif lost > 0:
@@ -420,3 +433,17 @@ class AgentIndex:
         if problem is not None and str(problem) != str(before):
             subsystem = Subsystem.INDEX if part == "words" else Subsystem.EMBEDDING
             log.warning(str(problem), agent=self.name, subsystem=subsystem, exc_info=problem)
+
+
+def _surplus(before: Mapping[str, int], now: Mapping[str, int]) -> list[str]:
+    """Return the keys of passages that documents had and have no longer.
+
+    Args:
+        before: The numbers of passages by key; one if it is not there.
+        now: The numbers of passages by key, 0 for a document that is gone.
+    """
+    return [
+        passage_key(key, number)
+        for key, count in now.items()
+        for number in range(count, before.get(key, 1))
+    ]

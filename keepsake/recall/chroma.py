@@ -15,6 +15,7 @@ import os
 import uuid
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property
+from itertools import batched
 from struct import pack
 from typing import Any
 from urllib.parse import urlsplit
@@ -24,8 +25,8 @@ from urllib3.exceptions import HTTPError, ReadTimeoutError
 
 from keepsake.errors import IndexUnavailable
 from keepsake.paths import Places, read_or_create
-from keepsake.recall.documents import Document, DocumentKind
-from keepsake.recall.stores import VectorsSilent, VectorsUnusable
+from keepsake.recall.documents import Document, DocumentKind, passage_key
+from keepsake.recall.stores import Made, VectorsSilent, VectorsUnusable
 
 CALL_SECONDS = 10.0
 _CONNECTIONS = 32
@@ -42,6 +43,8 @@ _HNSW = {
 With 16 neighbours rows are added faster, but some of 300 very similar lines are never found."""
 _HEADERS = {"Content-Type": "application/json"}
 _WHOLE = 100_000_000
+_MOST_ROWS = 256
+"""The most rows of one request: a book has many passages, and Chroma refuses too many at once."""
 _BUSY = (429, 502, 503, 504)
 
 
@@ -158,7 +161,7 @@ class AgentVectors:
         return int(self._chroma.request("GET", f"{self._path}/count"))
 
     def query(self, vector: Sequence[float], limit: int) -> list[tuple[str, float]]:
-        """Return keys and cosine similarities of the nearest documents, best first."""
+        """Return keys and cosine similarities of the nearest passages, best first."""
         # A cosine does not depend on the length, and integers are faster to write and parse.
         whole = [int(each * _WHOLE) for each in vector]
         asked = {"query_embeddings": [whole], "n_results": limit, "include": ["distances"]}
@@ -166,18 +169,27 @@ class AgentVectors:
         found = zip(got["ids"][0], got["distances"][0], strict=True)
         return [(key, 1.0 - far) for key, far in found]
 
-    def add(self, documents: Sequence[Document], vectors: Sequence[Sequence[float]]) -> None:
-        """Add documents with their vectors; one with a known key replaces the old one."""
-        rows = [pack(f"<{len(vector)}f", *vector) for vector in vectors]
-        body = {
-            "ids": [document.key for document in documents],
-            "embeddings": [base64.b64encode(row).decode() for row in rows],
-            "metadatas": [_metadata(document) for document in documents],
-        }
-        self._chroma.request("POST", f"{self._path}/upsert", body)
+    def add(self, made: Made) -> None:
+        """Add documents, each with the vectors of its passages; they replace vectors of that key.
+
+        Passages of a former text that had more of them stay, until they are removed.
+        """
+        rows = [
+            (passage_key(document.key, number), vector, document)
+            for document, vectors in made
+            for number, vector in enumerate(vectors)
+        ]
+        for batch in batched(rows, _MOST_ROWS):
+            packed = [pack(f"<{len(vector)}f", *vector) for _, vector, _ in batch]
+            body = {
+                "ids": [key for key, _, _ in batch],
+                "embeddings": [base64.b64encode(row).decode() for row in packed],
+                "metadatas": [_metadata(document) for _, _, document in batch],
+            }
+            self._chroma.request("POST", f"{self._path}/upsert", body)
 
     def remove(self, keys: Collection[str]) -> None:
-        """Delete documents; unknown keys do no harm."""
+        """Delete vectors by the keys of their passages; unknown keys do no harm."""
         self._chroma.request("POST", f"{self._path}/delete", {"ids": list(keys)})
 
 

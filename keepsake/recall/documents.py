@@ -20,9 +20,14 @@ from keepsake.events.values import RecalledKind
 from keepsake.happening import ME, Person, Pose
 from keepsake.json_lines import Record, in_json, parsed
 from keepsake.language.perception import writable
+from keepsake.recall.passages import passages_of
 
 SAME_SCENE = timedelta(hours=3)
 """Memories further apart are no neighbours: they belong to different talks."""
+
+_PASSAGE = "\x1f"
+"""Separates a document's key and the number of a passage. No key has this character: keys of notes
+come from file names, from which control characters are removed."""
 
 
 class DocumentKind(StrEnum):
@@ -101,6 +106,7 @@ class Hit:
     score: float
     reasons: tuple[str, ...] = ()
     bears: bool = True
+    passage: str = ""  # the passage of a long document that was found; empty for a short one
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,6 +205,22 @@ def text_of(document: Document, agent: str) -> str:
     # A gesture gets the same text in its agent's memory and in those of bystanders, so it is
     # embedded once, too.
     return f"{agent if memory.is_own else memory.source} {memory.what.gesture}".strip()
+
+
+def passages_in(document: Document, agent: str) -> tuple[str, ...]:
+    """Return the texts to embed of a document: its passages, mostly one."""
+    return passages_of(text_of(document, agent))
+
+
+def passage_key(key: str, number: int) -> str:
+    """Return the key of a document's passage, counted from 0; the first has the document's key."""
+    return f"{key}{_PASSAGE}{number}" if number else key
+
+
+def split_key(key: str) -> tuple[str, int]:
+    """Return the key of the document and the number of the passage that a key names."""
+    whole, mark, number = key.rpartition(_PASSAGE)
+    return (whole, int(number)) if mark and number.isdecimal() else (key, 0)
 
 
 def memory_document(memory: Memory, agent: str) -> Document:

@@ -14,12 +14,13 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import cache
-from itertools import islice
+from itertools import islice, pairwise
 from operator import truediv
 
 from keepsake.language.perception import stem
-from keepsake.recall.documents import SAME_SCENE, Document, DocumentKind, Hit
+from keepsake.recall.documents import SAME_SCENE, Document, DocumentKind, Hit, passages_in
 from keepsake.recall.floor import bearing
+from keepsake.recall.passages import PASSAGE
 from keepsake.recall.query import RecallQuery, mentions_time, saying, terms_in
 
 BY_WORDS = "words: "
@@ -71,7 +72,7 @@ def rank(
     question: RecallQuery,
     candidates: Mapping[int, Document],
     words: Mapping[int, float],
-    meaning: Mapping[int, float],
+    meaning: Mapping[int, Mapping[int, float]],
     now: datetime,
     *,
     limit: int,
@@ -86,7 +87,7 @@ def rank(
     Args:
         candidates: The candidates by row number.
         words: The BM25 scores by row number, best first.
-        meaning: The cosine similarities by row number.
+        meaning: The cosine similarities of passages by their number, by row number.
         worths: The weight of each term of the question; the default is 1.
         linked: Rows that have a rare word of the best candidates.
         kinds: The most hits of each kind, in place of ``limit``.
@@ -98,24 +99,29 @@ def rank(
     documents = [*candidates.values()]
     matched = _matched(question, documents)
     worth = {t: worths.get(t, 1.0) for t in question.terms}
-    near, beside = _near(documents)
+    roots = {term: stem(term) for term in question.terms}
+    texts = [_passages(document, agent) for document in documents]
+    shares = [_one_passage(each) for each in texts]
+    beside = _beside(documents)
     asking = _asking(documents)
     scores = _by_signals(question, documents, now, unprompted=unprompted)
     by_words = _by_words(worth, words, rows, matched, beside)
-    by_meaning = _by_meaning([meaning.get(row) for row in rows], near)
+    if not meaning:  # with vectors, the passages of long texts are found by meaning
+        by_words = _by_passages(by_words, texts, matched, worth, roots)
+    by_meaning = _by_meaning([meaning.get(row, {}) for row in rows], documents, texts)
     content = _content(question, documents, by_words, by_meaning)
     for place, document in enumerate(documents):
         scores[place] += _WORDS * by_words[place] + by_meaning[place]
         scores[place] += _LINKED * (rows[place] in linked)
         if place in asking and not unprompted:
-            scores[place] -= _ASKING
+            scores[place] -= _ASKING * shares[place]
         if document.speaker == agent and agent and document.said:
             scores[place] -= _OWN
     if question.when and not unprompted:
         for place in heapq.nlargest(_MAY_TELL, range(len(scores)), key=scores.__getitem__):
             if mentions_time(documents[place].text):
                 scores[place] += _WHEN
-    given = _given_to_answers(scores, documents, asking, beside)
+    given = _given_to_answers(scores, documents, asking, beside, shares)
     for place, gift in given.items():
         scores[place] += gift
     hits = list[Hit]()
@@ -130,10 +136,75 @@ def rank(
             if (place in given and other in asking) or {*matched(other)}.difference(matched(place))
         ]
         document = documents[place]
-        likeness = meaning.get(rows[place])
+        found = meaning.get(rows[place], {})
+        likeness = max(found.values(), default=None)
         reasons = _reasons(question, document, matched(place), likeness, helped)
-        hits.append(Hit(document, scores[place], reasons, place in bears))
+        passage = _best_passage(texts[place], found, worth, roots)
+        hits.append(Hit(document, scores[place], reasons, place in bears, passage))
     return hits
+
+
+def _passages(document: Document, agent: str) -> tuple[str, ...]:
+    """Return the passages of a document, as they were embedded."""
+    if len(document.text) + len(document.title) < PASSAGE:  # mostly; no token is shorter
+        return (document.text,)
+    return passages_in(document, agent)
+
+
+def _one_passage(texts: Sequence[str]) -> float:
+    """Return the share that one passage has of a text.
+
+    A line of one passage needs its neighbours to be understood, and a question is all of it. A long
+    text tells its own context, and a question at its end is a small part of it.
+    """
+    return 1.0 / len(texts)
+
+
+def _by_passages(
+    by_words: Sequence[float],
+    texts: Sequence[Sequence[str]],
+    matched: Callable[[int], Sequence[str]],
+    worth: Mapping[str, float],
+    roots: Mapping[str, str],
+) -> list[float]:
+    """Return the scores by words, of a long text at least its best passage's share of a full match.
+
+    BM25 counts a long text as a whole, and ranks it low.
+    """
+    whole = sum(worth.values())
+    found = [*by_words]
+    for place, own in enumerate(texts):
+        if len(own) > 1 and matched(place):
+            best = max(sum(worth[term] for term in terms_in(text, roots)) for text in own)
+            found[place] = max(found[place], best / whole)
+    return found
+
+
+def _best_passage(
+    texts: Sequence[str],
+    found: Mapping[int, float],
+    worth: Mapping[str, float],
+    roots: Mapping[str, str],
+) -> str:
+    """Return the passage that answers best by meaning and words; empty if there is only one.
+
+    Args:
+        texts: The passages.
+        found: The similarities of some of them by their number.
+        worth: The weight of each term of the question.
+        roots: The stem of each term.
+    """
+    if len(texts) == 1:
+        return ""
+    lowest = min(found.values(), default=0.0)
+    whole = sum(worth.values()) or 1.0
+
+    def score(number: int) -> float:
+        """Return the sum of two numbers from 0 to 1."""
+        matched = sum(worth[term] for term in terms_in(texts[number], roots))
+        return found.get(number, lowest) + matched / whole
+
+    return texts[max(range(len(texts)), key=score)]
 
 
 def _asking(documents: Sequence[Document]) -> set[int]:
@@ -152,10 +223,11 @@ def _given_to_answers(
     documents: Sequence[Document],
     asking: set[int],
     beside: Mapping[int, Sequence[int]],
+    shares: Sequence[float],
 ) -> dict[int, float]:
     """Return what lines get in addition, because a good question stands before them."""
     return {
-        place: _ANSWER * scores[other]
+        place: _ANSWER * scores[other] * shares[other] * shares[place]
         for other in asking.intersection(beside)
         for place in beside[other]
         if documents[other].first < documents[place].first and scores[other] > 0.0
@@ -195,24 +267,15 @@ def _matched(question: RecallQuery, documents: Sequence[Document]) -> Callable[[
     return cache(matched)
 
 
-def _near(
-    documents: Sequence[Document],
-) -> tuple[list[tuple[int, int, int]], Mapping[int, list[int]]]:
-    """Return pairs of near memories of one scene with their distance, and direct neighbours."""
-    memories = [(d.first, n) for n, d in enumerate(documents) if d.kind is DocumentKind.MEMORY]
-    memories.sort()
-    near = list[tuple[int, int, int]]()
+def _beside(documents: Sequence[Document]) -> Mapping[int, list[int]]:
+    """Return the direct neighbours of each memory, by place."""
     beside = defaultdict[int, list[int]](list)
-    for at, (number, one) in enumerate(memories, 1):
-        for following, other in memories[at : at + _REACH]:
-            step = following - number
-            if step > _REACH or abs(documents[other].time - documents[one].time) > SAME_SCENE:
-                break
-            near.append((one, other, step))
-            if step == 1:
+    for run in _runs(documents):
+        for one, other in pairwise(run):
+            if documents[other].first - documents[one].first == 1:
                 beside[one].append(other)
                 beside[other].append(one)
-    return near, beside
+    return beside
 
 
 def _by_signals(
@@ -274,22 +337,78 @@ def _by_words(
     return [found.get(row, 0.0) * share for row in rows]
 
 
-def _by_meaning(known: Sequence[float | None], near: Sequence[tuple[int, int, int]]) -> list[float]:
-    """Return z-scores of the similarities, each averaged with those of near memories."""
-    lowest = min((like for like in known if like is not None), default=0.0)
-    found = [lowest if like is None else like for like in known]
-    totals = found.copy()
-    whole = [1.0] * len(found)
-    for one, other, distance in near:
-        part = _NEARBY * (1.0 - (distance - 1) / _REACH)
-        totals[one] += part * found[other]
-        totals[other] += part * found[one]
-        whole[one] += part
-        whole[other] += part
-    values = list(map(truediv, totals, whole))
+def _by_meaning(
+    known: Sequence[Mapping[int, float]],
+    documents: Sequence[Document],
+    texts: Sequence[Sequence[str]],
+) -> list[float]:
+    """Return z-scores of the similarities, each averaged with those of what is near.
+
+    A talk is a sequence of passages: a short line is one, a long one several. What is near a
+    passage are the passages before and after it, of its own text or of the next lines. So a long
+    text does not win by one passage of many that is like the question by chance. A memory has the
+    value of its best passage.
+
+    Args:
+        known: The similarities of passages by their number, by place.
+        texts: The passages of each document, by place.
+    """
+    lowest = min((like for each in known for like in each.values()), default=0.0)
+    values = [max(each.values(), default=lowest) for each in known]
+    for run in _runs(documents):
+        places = list[int]()
+        steps = list[int]()  # where each passage is in the talk
+        likes = list[float]()
+        before = run[0]
+        for place in run:
+            away = documents[place].first - documents[before].first
+            start = steps[-1] + away if steps else 0
+            before = place
+            for number in range(len(texts[place])):
+                places.append(place)
+                steps.append(start + number)
+                likes.append(known[place].get(number, lowest))
+        averaged = _averaged(likes, steps)
+        for place in run:
+            values[place] = -math.inf
+        for place, value in zip(places, averaged, strict=True):
+            values[place] = max(values[place], value)
     middle = math.fsum(values) / max(len(values), 1)
     spread = math.dist(values, [middle] * len(values)) / math.sqrt(max(len(values), 1))
     return [(value - middle) / spread if spread else 0.0 for value in values]
+
+
+def _averaged(likes: Sequence[float], steps: Sequence[int]) -> list[float]:
+    """Return values averaged with those near them; ``steps`` are their places in a talk."""
+    totals = [*likes]
+    whole = [1.0] * len(likes)
+    for one, step in enumerate(steps):
+        for other in range(one + 1, min(one + 1 + _REACH, len(steps))):
+            distance = steps[other] - step
+            if distance > _REACH:
+                break
+            part = _NEARBY * (1.0 - (distance - 1) / _REACH)
+            totals[one] += part * likes[other]
+            totals[other] += part * likes[one]
+            whole[one] += part
+            whole[other] += part
+    return list(map(truediv, totals, whole))
+
+
+def _runs(documents: Sequence[Document]) -> Iterator[list[int]]:
+    """Yield the places of memories of one scene that are near each other, in order."""
+    memories = [(d.first, n) for n, d in enumerate(documents) if d.kind is DocumentKind.MEMORY]
+    run = list[int]()
+    for number, place in sorted(memories):
+        document = documents[place]
+        if run:
+            last = documents[run[-1]]
+            if number - last.first > _REACH or abs(document.time - last.time) > SAME_SCENE:
+                yield run
+                run = []
+        run.append(place)
+    if run:
+        yield run
 
 
 def _reasons(

@@ -19,7 +19,7 @@ from keepsake.happening import Person
 from keepsake.language.languages import foreign_stop_words
 from keepsake.language.perception import stem
 from keepsake.ports import Clock, Embedder
-from keepsake.recall.documents import Document, DocumentKind, Hit
+from keepsake.recall.documents import Document, DocumentKind, Hit, split_key
 from keepsake.recall.fusion import rank
 from keepsake.recall.query import RecallQuery, read, saying, terms_in, terms_of
 from keepsake.recall.stores import Nearest, Vectors
@@ -107,10 +107,8 @@ class MemorySearch:
         if by_words is None:
             return None
         word_scores, worths = by_words
-        older = (
-            (n, like) for key, like in by_meaning or () if (n := row_of(key)) < (before or inf)
-        )
-        likenesses = dict(islice(older, _POOL))
+        passages = _by_row(by_meaning or (), before)
+        likenesses = {row: max(found.values()) for row, found in passages.items()}
         rows = self._candidates(
             query, word_scores, likenesses, before, has_meaning=by_meaning is not None
         )
@@ -134,7 +132,7 @@ class MemorySearch:
             query,
             documents,
             word_scores,
-            likenesses,
+            passages,
             now,
             worths=worths,
             linked=linked - best,
@@ -214,6 +212,24 @@ class MemorySearch:
             return None
         self._failing.discard(name)
         return result
+
+
+def _by_row(nearest: Nearest, before: int | None) -> dict[int, dict[int, float]]:
+    """Return the similarities of passages by their number, by the row of their document.
+
+    Rows come best first, and are as many as a search ranks.
+
+    Args:
+        nearest: Keys and similarities of passages, best first.
+        before: Only rows of memories before that number; None for all.
+    """
+    found = dict[int, dict[int, float]]()
+    for key, like in nearest:
+        whole, number = split_key(key)
+        row = row_of(whole)
+        if row < (before or inf) and (row in found or len(found) < _POOL):
+            found.setdefault(row, {})[number] = like
+    return found
 
 
 def _in_own_language(

@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from keepsake.recall.documents import Document
-from keepsake.recall.stores import Nearest, VectorsUnusable
+from keepsake.recall.documents import passage_key
+from keepsake.recall.stores import Made, Nearest, VectorsUnusable
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS about (name TEXT NOT NULL, model TEXT NOT NULL);
@@ -117,7 +117,7 @@ class SqliteCollection:
             return int(self._file.execute("SELECT count(*) FROM vectors").fetchone()[0])
 
     def query(self, vector: Sequence[float], limit: int) -> Nearest:
-        """Return keys and cosine similarities of the nearest documents, best first."""
+        """Return keys and cosine similarities of the nearest passages, best first."""
         asked = np.asarray(vector, np.float32)
         asked = asked / max(float(np.linalg.norm(asked)), 1e-12)
         with self._lock, _named_errors(self._path):
@@ -125,13 +125,19 @@ class SqliteCollection:
             if not keys:
                 return []
             near = self._matrix[: len(keys)] @ asked
-            best = np.argsort(-near, kind="stable")[:limit]
+            best = np.arange(len(keys))
+            if limit < len(keys):
+                best = np.sort(np.argpartition(near, len(keys) - limit)[len(keys) - limit :])
+            best = best[np.argsort(-near[best], kind="stable")]
             return [(keys[row], float(near[row])) for row in best]
 
-    def add(self, documents: Sequence[Document], vectors: Sequence[Sequence[float]]) -> None:
-        """Add documents with their vectors; one with a known key replaces the old one."""
-        rows = [np.asarray(vector, np.float32) for vector in vectors]
-        given = [(each.key, row) for each, row in zip(documents, rows, strict=True)]
+    def add(self, made: Made) -> None:
+        """Add documents with the vectors of their passages, which replace vectors of that key."""
+        given = [
+            (passage_key(document.key, number), np.asarray(vector, np.float32))
+            for document, vectors in made
+            for number, vector in enumerate(vectors)
+        ]
         with self._lock, _named_errors(self._path):
             self._file.executemany(
                 "INSERT OR REPLACE INTO vectors VALUES (?, ?)",
@@ -143,7 +149,7 @@ class SqliteCollection:
                     self._put(self._keys, key, row)
 
     def remove(self, keys: Collection[str]) -> None:
-        """Delete documents; unknown keys do no harm."""
+        """Delete vectors by the keys of their passages; unknown keys do no harm."""
         with self._lock, _named_errors(self._path):
             self._file.executemany("DELETE FROM vectors WHERE key = ?", [(key,) for key in keys])
             self._file.commit()

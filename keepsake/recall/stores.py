@@ -13,8 +13,11 @@ NONE = "none"
 """The values of ``chroma`` in ``recall.md`` besides an address: a server that the game starts, or
 no vectors at all."""
 
-type Nearest = list[tuple[str, float]]
-"""Keys and cosine similarities of documents, best first."""
+type Nearest = Sequence[tuple[str, float]]
+"""Keys and cosine similarities of passages, best first."""
+
+type Made = Sequence[tuple[Document, Sequence[Sequence[float]]]]
+"""Documents, each with the vectors of its passages, in order."""
 
 
 class VectorsUnusable(IndexUnavailable):
@@ -29,7 +32,7 @@ class Vectors(Protocol):
     """Finds documents of one agent by meaning. Raises ``IndexUnavailable``."""
 
     def query(self, vector: Sequence[float], limit: int) -> Nearest:
-        """Return the nearest documents of all kinds."""
+        """Return the nearest passages of documents of all kinds."""
 
 
 class Collected(Vectors, Protocol):
@@ -49,11 +52,14 @@ class Collected(Vectors, Protocol):
     def count(self) -> int:
         """Return the number of vectors."""
 
-    def add(self, documents: Sequence[Document], vectors: Sequence[Sequence[float]]) -> None:
-        """Add documents with their vectors; one with a known key replaces the old one."""
+    def add(self, made: Made) -> None:
+        """Add documents with the vectors of their passages, which replace vectors of that key.
+
+        Passages of a former text that had more of them stay, until they are removed.
+        """
 
     def remove(self, keys: Collection[str]) -> None:
-        """Delete documents; unknown keys do no harm."""
+        """Delete vectors by the keys of their passages; unknown keys do no harm."""
 
 
 class VectorStore(Protocol):

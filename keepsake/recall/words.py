@@ -28,9 +28,10 @@ from keepsake.files import sync
 from keepsake.happening import Person
 from keepsake.language.perception import UNSPACED, writable
 from keepsake.recall.documents import SAME_SCENE, Document, DocumentKind
+from keepsake.recall.passages import passages_of
 from keepsake.recall.query import Span
 
-SCHEMA = 9
+SCHEMA = 10
 """Stored in ``PRAGMA user_version``; a file with another number is rebuilt. Raise it if the tables
 change, or the way in which documents are made from archive lines."""
 _FAR = 1 << 62
@@ -56,6 +57,7 @@ INSERT INTO words (words, rank) VALUES ('rank', 'bm25(1.0, {_TITLE_WEIGHT}, {_AR
 INSERT INTO words (words, rank) VALUES ('crisismerge', {_SEGMENTS});
 CREATE INDEX times ON words_content (unixepoch(c4));
 CREATE TABLE waiting (id INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT NOT NULL UNIQUE);
+CREATE TABLE passages (key TEXT PRIMARY KEY, number INTEGER NOT NULL);
 CREATE TABLE state (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 PRAGMA user_version = {SCHEMA};
 """
@@ -86,10 +88,14 @@ SELECT json_group_object(value, (
 """
 _SURROUND = f"""
 UPDATE words SET around = coalesce((
-    SELECT group_concat(near.text, char(10)) FROM words AS near
+    SELECT group_concat(adjoining(near.text, near.rowid > words.rowid), char(10))
+    FROM words AS near
     WHERE near.rowid IN (words.rowid - 1, words.rowid + 1)
     AND abs(unixepoch(near.time) - unixepoch(words.time)) <= {SAME_SCENE.total_seconds()}
 ), '') WHERE {_AMONG}
+"""
+_MORE_PASSAGES = """
+(SELECT coalesce(sum(number - 1), 0) FROM passages WHERE key NOT IN (SELECT key FROM waiting))
 """
 _WAIT = "INSERT OR REPLACE INTO waiting (key) "
 
@@ -104,6 +110,7 @@ class IndexCounts(NamedTuple):
     documents: int
     memories: int  # the documents that are memories
     waiting: int  # documents whose vectors must be made or deleted
+    vectors: int  # vectors of all other documents, one a passage
 
 
 class WordIndex:
@@ -211,7 +218,9 @@ class WordIndex:
             # FTS5 also stores the length of each row; these small rows are fast to count.
             tables = ("words_docsize", "words_docsize WHERE id > 0", "waiting")
             asked = ", ".join(f"(SELECT count(*) FROM {each})" for each in tables)
-            return IndexCounts(*database.execute(f"SELECT {asked}").fetchone())
+            found = database.execute(f"SELECT {asked}, {_MORE_PASSAGES}").fetchone()
+            documents, memories, waiting, more = found
+            return IndexCounts(documents, memories, waiting, documents - waiting + more)
 
     # -- writing: each is one transaction
 
@@ -281,10 +290,26 @@ class WordIndex:
         with self._connected(write=True) as database:
             database.executemany("DELETE FROM waiting WHERE id = ?", [(each,) for each in done])
 
+    def passages(self, keys: Iterable[str]) -> dict[str, int]:
+        """Return how many passages with vectors these documents have, if it is more than one."""
+        with self._connected() as database:
+            asked = "SELECT key, number FROM passages WHERE key IN (SELECT value FROM json_each(?))"
+            return dict(database.execute(asked, [json.dumps([*keys])]).fetchall())
+
+    def save_passages(self, numbers: Mapping[str, int]) -> None:
+        """Store how many passages with vectors these documents have."""
+        with self._connected(write=True) as database:
+            database.executemany("DELETE FROM passages WHERE key = ?", [(key,) for key in numbers])
+            database.executemany(
+                "INSERT INTO passages VALUES (?, ?)",
+                [(key, number) for key, number in numbers.items() if number > 1],
+            )
+
     def save(self, collection: str) -> None:
         """Store the name of a new collection; all documents then wait for their vectors."""
         with self._connected(write=True) as database:
             database.execute(f"{_WAIT} SELECT key FROM words")
+            database.execute("DELETE FROM passages")
         self.keep("collection", collection)
 
     @property
@@ -373,6 +398,7 @@ def _opened(path: Path | None) -> sqlite3.Connection:
     database = sqlite3.connect(path or ":memory:", check_same_thread=False, isolation_level=None)
     try:
         database.create_function("casefold", 1, str.casefold, deterministic=True)
+        database.create_function("adjoining", 2, _adjoining, deterministic=True)
         version = database.execute("PRAGMA user_version").fetchone()[0]
         if version not in (0, SCHEMA):
             raise sqlite3.DatabaseError(f"its schema is {version}, not {SCHEMA}")
@@ -385,6 +411,11 @@ def _opened(path: Path | None) -> sqlite3.Connection:
         database.close()
         raise
     return database
+
+
+def _adjoining(text: str, follows: int) -> str:
+    """Return the passage of a neighbour that adjoins a memory: its first if it follows."""
+    return passages_of(text)[0 if follows else -1]
 
 
 def _one(database: sqlite3.Connection, asked: str, given: Sequence[Any]) -> Any:

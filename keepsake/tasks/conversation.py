@@ -11,7 +11,7 @@ as everybody heard it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
@@ -239,12 +239,17 @@ def _own_name(person: Person) -> str:
     return person.name
 
 
-def excerpt(memories: Sequence[Memory], known_as: Callable[[Person], str] = _own_name) -> str:
+def excerpt(
+    memories: Sequence[Memory],
+    known_as: Callable[[Person], str] = _own_name,
+    passages: Mapping[int, str] = {},
+) -> str:
     """Return memories as one line: ``[18 November 2026, 18:28, The Kettle] Jonas: Elske. / …``.
 
     Args:
         memories: One or more consecutive memories, oldest first.
         known_as: Returns the name by which the prompt calls a speaker.
+        passages: What is shown of long memories, by number; of others the beginning is.
     """
     first = memories[0]
     last = memories[-1]
@@ -255,6 +260,11 @@ def excerpt(memories: Sequence[Memory], known_as: Callable[[Person], str] = _own
     )
     lines = []
     for memory in memories:  # ``Jonas: "Elske."``, ``you: "Good day!"``, or the line itself
+        passage = passages.get(memory.number)
+        if passage:
+            who = "you" if memory.kind is MemoryKind.ACT else _speaker_of(memory, known_as)
+            lines.append(f'{who}: "… {for_prompt(passage)} …"')
+            continue
         if memory.kind is MemoryKind.ACT:
             said = memory.said
             aloud = said is not None and said.manner is Manner.SAY
@@ -268,6 +278,12 @@ def excerpt(memories: Sequence[Memory], known_as: Callable[[Person], str] = _own
             line = f'{known_as(said.speaker)}{to}{how}: "{for_prompt(said.words)}"'
         lines.append(shorten(line, _LONGEST_OF_EXCERPT))
     return f"[{', '.join(head)}] {' / '.join(lines)} ({numbers})"
+
+
+def _speaker_of(memory: Memory, known_as: Callable[[Person], str]) -> str:
+    """Return who spoke or acted; ``there`` for what nobody did."""
+    heard = memory.heard
+    return known_as(heard.speaker) if heard is not None else memory.source or "there"
 
 
 def _continues(memory: Memory, before: Memory, asker: Person | None) -> bool:

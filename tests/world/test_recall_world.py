@@ -79,6 +79,17 @@ class TestRelated(RecallWorld):
         window = [m for m in self.mind.memory.context().window if m.number < len(FACTS)]
         assert not any(m.words in line for m in window for line in past if m.words)
 
+    def test_of_a_long_story_the_passage_that_answers_is_shown(self):
+        road = [
+            f"On day {n} we slept in a barn near the farm of the tall widow." for n in range(13)
+        ]
+        self.say(" ".join([*road, "At the end we sold our grey mule to a tinker in Lund."]))
+        self.say(*FACTS, *CHATTER)
+        self.edit_summary("- Tom talked of his life.")
+        prompt = self.ask("To whom did you sell your grey mule?", "> say A tinker.")[0]
+        (line,) = [each for each in self.section(prompt, PAST) if "tinker in Lund" in each]
+        assert "On day 3 we slept" not in line
+
     def test_what_a_summary_says_is_not_recalled(self):
         self.say(*FACTS, *CHATTER)
         prompt = self.ask("Where is my brother Edwin?", "> say In Ostrey.")[0]

@@ -18,7 +18,7 @@ from keepsake.language.perception import for_prompt, shorten
 from keepsake.language.tokens import estimate_tokens
 from keepsake.memory.types import MemoryContext
 from keepsake.prompt.results import RECALLED, RECALLED_NOTHING
-from keepsake.recall.documents import Document, DocumentKind, Hit
+from keepsake.recall.documents import DocumentKind, Hit
 from keepsake.recall.finding import SearchResult
 from keepsake.tasks.forms.form import PromptLimits
 from keepsake.tasks.scene import Excerpt
@@ -70,7 +70,7 @@ def select(
     hits = list[Hit]()
     columns = (each.values() for each in unseen.values())
     for hit in filter(None, chain.from_iterable(zip_longest(*columns))):
-        if (cost := estimate_tokens(line_of(hit.document))) <= left:
+        if (cost := estimate_tokens(line_of(hit))) <= left:
             left -= cost
             hits.append(hit)
     return tuple(hits)
@@ -114,17 +114,21 @@ def _telling(found: SearchResult, beside: Shown, agent: str) -> Iterator[Hit]:
             yield hit
 
 
-def line_of(document: Document, most: int = LONGEST_SUMMARY) -> str:
+def line_of(hit: Hit, most: int = LONGEST_SUMMARY) -> str:
     """Return ``garden: …``, ``… (memories 65-128)``, ``[1 May 2026, The Inn] Tom: … (memory 17)``.
 
     The text is cut to ``most`` characters, and that of a note or a memory to :data:`LONGEST` too.
+    Of a long text the passage that was found is shown.
     """
+    document = hit.document
     text = for_prompt(document.text)
+    if hit.passage:
+        text = f"… {for_prompt(hit.passage.removeprefix(f'{document.title}: '))}"
     longest = min(most, LONGEST)
     if document.kind is DocumentKind.NOTE:
-        if len(text) > longest:  # keep the end, because a note grows at its end
+        if len(text) > longest and not hit.passage:  # keep the end, because a note grows at its end
             text = f"… {text[-longest:].partition(' ')[2]}"
-        return f"{document.title}: {text}"
+        return f"{document.title}: {shorten(text, longest) if hit.passage else text}"
     numbers = f"memories {document.first}-{document.last}"
     if document.kind is DocumentKind.SUMMARY:
         return f"{shorten(text, most)} ({numbers})"
@@ -152,7 +156,7 @@ def result_line(found: SearchResult | None, words: str) -> Excerpt:
     numbers = set[int]()
     room = LONGEST_RESULT - len(RECALLED)
     for hit in hits:
-        part = line_of(hit.document, BRIEF)
+        part = line_of(hit, BRIEF)
         if (room := room - len(part) - 2) < 0:
             break
         parts.append(part)

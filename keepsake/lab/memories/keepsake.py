@@ -26,7 +26,7 @@ from keepsake.memory.types import CompactionRequest
 from keepsake.memory.window import MemoryHost
 from keepsake.models.profiles import ModelProfile
 from keepsake.paths import SHIPPED_CONFIG
-from keepsake.recall.documents import memory_document
+from keepsake.recall.documents import Hit, memory_document, passages_in
 from keepsake.recall.search import MemorySearch
 from keepsake.recall.words import WordIndex
 from keepsake.tasks.summarizer import ModelSummarizer
@@ -66,7 +66,9 @@ class KeepsakeMemory:
         self._names: set[str] = set()
         self._memories: dict[int, Memory] = {}
         words = WordIndex()
-        self._index = LineIndex(given.embedder, words.add)
+        self._index = LineIndex(
+            given.embedder, words.add, lambda document: passages_in(document, given.agent)
+        )
         self._recall = MemorySearch(
             words,
             self._index,
@@ -124,8 +126,16 @@ class KeepsakeMemory:
             asker=Person(asker) if asker else None,  # people of a trial may have no identity
             may=lambda document: self._private.may_hear([document.first], audience),
         )
-        numbers = [(hit.document.first, hit.score) for hit in found or ()]
-        return [RecalledLine(dated(self._memories[n]), (n,), score) for n, score in numbers]
+        return [self._line(hit) for hit in found or ()]
+
+    def _line(self, hit: Hit) -> RecalledLine:
+        """Return a memory as a line; of a long one the passage that was found."""
+        number = hit.document.first
+        memory = self._memories[number]
+        line = dated(memory)
+        if hit.passage:
+            line = f"{memory.time:%-d %B %Y}, {memory.source or 'You'}: {hit.passage}"
+        return RecalledLine(line, (number,), hit.score)
 
     def rest(self, *, asleep: bool) -> None:
         """Compact if a compaction is due, and index new memories."""

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import batched
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -18,7 +17,7 @@ from keepsake.archive.records import Memory
 from keepsake.markdown_config import ConfigSection, Setting, between
 from keepsake.memory.protocol import MemoryArguments, RecalledLine, dated
 from keepsake.ports import Embedder, Tokens
-from keepsake.recall.documents import Document
+from keepsake.recall.documents import Document, passage_key
 
 MOST_LINES = 100_000
 """The largest window that a setting may ask for."""
@@ -111,6 +110,47 @@ class SlidingWindow(NewestLines):
         super().__init__(given, settings_of(WindowSettings, given.settings).window)
 
 
+class VectorTable:
+    """Vectors by key, as the rows of one matrix that grows; a query copies and sorts none of it."""
+
+    def __init__(self) -> None:
+        self._keys: list[str] = []
+        self._places: dict[str, int] = {}
+        self._rows = np.empty((0, 0), np.float32)
+
+    def put(self, keys: Sequence[str], vectors: Sequence[Sequence[float]]) -> None:
+        """Add vectors of length one; a vector with a known key replaces the old one."""
+        if not keys:
+            return
+        rows = np.asarray(vectors, np.float32)
+        size = len(self._keys) + len(keys)
+        if size > len(self._rows):  # twice as many rows, so that each row is copied once or twice
+            grown = np.zeros((2 * size, rows.shape[1]), np.float32)
+            grown[: len(self._rows), : self._rows.shape[1]] = self._rows
+            self._rows = grown
+        for key, row in zip(keys, rows, strict=True):
+            place = self._places.setdefault(key, len(self._keys))
+            if place == len(self._keys):
+                self._keys.append(key)
+            self._rows[place] = row
+
+    def nearest(self, vector: Sequence[float], limit: int) -> list[tuple[str, float]]:
+        """Return keys and cosine similarities, best first; of equals the one added first."""
+        number = len(self._keys)
+        if not number:
+            return []
+        near = self._rows[:number] @ np.asarray(vector, np.float32)
+        best = np.arange(number)
+        if limit < number:
+            best = np.sort(np.argpartition(near, number - limit)[number - limit :])
+        best = best[np.argsort(-near[best], kind="stable")]
+        return [(self._keys[n], like) for n, like in zip(best, near[best].tolist(), strict=True)]
+
+
+def _whole(document: Document) -> tuple[str, ...]:
+    return (document.text,)
+
+
 class LineIndex:
     """A vector index of documents that embeds them when they are first needed.
 
@@ -120,14 +160,19 @@ class LineIndex:
     Args:
         embedder: Embeds the documents; None for words alone.
         add_words: Adds documents to the word index.
+        texts: Returns the texts of a document to embed, one or more; its whole text by default.
     """
 
     def __init__(
-        self, embedder: Embedder | None, add_words: Callable[[Sequence[Document]], object]
+        self,
+        embedder: Embedder | None,
+        add_words: Callable[[Sequence[Document]], object],
+        texts: Callable[[Document], Sequence[str]] = _whole,
     ) -> None:
         self._embedder = embedder
         self._add_words = add_words
-        self._vectors: dict[str, Any] = {}  # vectors of length one, by key
+        self._texts = texts
+        self._vectors = VectorTable()
         self._waiting: dict[str, Document] = {}
 
     def add(self, document: Document) -> None:
@@ -143,15 +188,13 @@ class LineIndex:
         waiting = list(self._waiting.values())
         if self._embedder is not None:
             for batch in batched(waiting, BATCH):
-                vectors = self._embedder.embed([each.text for each in batch])
-                rows = zip(batch, np.asarray(vectors, np.float32), strict=True)
-                self._vectors |= {each.key: row for each, row in rows}
+                texts = [(each, list(self._texts(each))) for each in batch]
+                keys = [passage_key(each.key, n) for each, own in texts for n in range(len(own))]
+                vectors = self._embedder.embed([text for _, own in texts for text in own])
+                self._vectors.put(keys, vectors)
         self._add_words(waiting)
         self._waiting.clear()
 
     def query(self, vector: Sequence[float], limit: int) -> list[tuple[str, float]]:
-        """Return keys and cosine similarities, best first."""
-        if not self._vectors:
-            return []
-        near = (np.stack(list(self._vectors.values())) @ np.asarray(vector, np.float32)).tolist()
-        return sorted(zip(self._vectors, near, strict=True), key=lambda each: -each[1])[:limit]
+        """Return keys of passages and cosine similarities, best first."""
+        return self._vectors.nearest(vector, limit)

@@ -15,7 +15,7 @@ from keepsake.json_lines import parsed
 from keepsake.recall.agent_index import PROBE, AgentIndex
 from keepsake.recall.chroma import Chroma
 from keepsake.recall.chroma_server import ChromaServer
-from keepsake.recall.documents import DocumentKind
+from keepsake.recall.documents import DocumentKind, split_key
 from keepsake.recall.words import WordIndex
 from tests.fakes.embedder import BagOfWords
 from tests.forgetting import forget
@@ -215,6 +215,37 @@ def test_an_index_of_an_earlier_version_keeps_its_vectors(
     embedder.texts.clear()
     sync(reopen())
     assert embedder.texts == [PROBE]
+
+
+def test_a_long_text_has_a_vector_for_each_passage_and_a_shorter_one_fewer(
+    index: AgentIndex, agent: AgentFolder, chroma: Chroma, reopen: Opener
+):
+    """An embedding model reads the beginning of a long text alone."""
+    story = " ".join(f"On day {n} we passed the village of Dell{n}." for n in range(60))
+    agent.add(f"Ann says, “{story} There an Ostrich laid an egg.”")
+    agent.add_many(3)
+    agent.notes.write("Road", "We walked.", now=DAWN)
+    (path,) = agent.notes.folder.glob("*.md")
+    path.write_text(path.read_text().replace("We walked.", story))
+    sync(index)
+    whole = collection_of(index, chroma).count()
+    assert whole > 4 + 2 * 5
+    (best,) = by_meaning(index, "There an Ostrich laid an egg", 1)
+    assert split_key(best)[0] == "memory:1"
+    assert split_key(best)[1] > 3
+    path.write_text(path.read_text().replace(story, "We walked."))
+    sync(index)
+    left = collection_of(index, chroma).count()
+    assert left < whole
+    path.unlink()
+    sync(index)
+    assert collection_of(index, chroma).count() == left - 1
+    assert index.problem is None
+    index.close()
+    again = reopen()
+    again.embed()  # nothing is missing, so nothing is made anew
+    assert again.words.collection == collection_of(again, chroma).name
+    assert collection_of(again, chroma).count() == left - 1
 
 
 class Choosy(BagOfWords):

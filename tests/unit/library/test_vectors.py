@@ -23,9 +23,9 @@ def test_the_nearest_vectors_are_found_and_kept_over_a_restart(tmp_path):
     store = SqliteVectors(tmp_path / "index" / "vectors.db")
     made = store.create("Mira", "model-a")
     many = [(float(n), 1.0, 0.0) for n in range(300)]  # more than the first matrix has room for
-    made.add([document(n) for n in range(300)], many)
+    made.add([(document(n), [each]) for n, each in enumerate(many)])
     assert made.query((0.0, 1.0, 0.0), 2)[0] == ("memory:0", pytest.approx(1.0))
-    made.add([document(7)], [(0.0, 0.0, 1.0)])
+    made.add([(document(7), [(0.0, 0.0, 1.0)])])
     assert made.query((0.0, 0.0, 2.0), 1) == [("memory:7", pytest.approx(1.0))]
     made.remove(["memory:7", "memory:999"])
     assert made.count() == 299

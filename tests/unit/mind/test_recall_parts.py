@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -10,8 +11,11 @@ from hypothesis import strategies as st
 
 from keepsake.archive.records import Memory
 from keepsake.happening import ME, Person, Pose, Speech
+from keepsake.language.perception import sentences
+from keepsake.language.tokens import pieces
 from keepsake.recall.documents import Document, DocumentKind, memory_document, text_of
 from keepsake.recall.fusion import rank
+from keepsake.recall.passages import PASSAGE, passages_of
 from keepsake.recall.query import mentions_time, read
 from keepsake.recall.words import WordIndex
 from tests.sentences import table
@@ -28,7 +32,7 @@ def documents(*texts: str) -> dict[int, Document]:
 
 def test_questions_for_a_time_prefer_lines_that_tell_one_except_in_scenes():
     held = documents("I sold the boat last spring.", "I sold the boat to Joss.")
-    found = held, {}, dict.fromkeys(held, 0.5)
+    found = held, {}, {key: {0: 0.5} for key in held}
     queries = read("When did Tom sell his boat?", [], NOW), read("Who has it?", [], NOW)
     tries = (queries[0], False), (queries[1], False), (queries[0], True)
     hits = [rank(each, *found, NOW, limit=1, unprompted=scene) for each, scene in tries]
@@ -38,10 +42,45 @@ def test_questions_for_a_time_prefer_lines_that_tell_one_except_in_scenes():
 def test_the_later_memory_comes_first_even_if_the_clock_was_set_back():
     held = documents("My boat is red.", "My boat is blue.")
     held[2] = held[2]._replace(time=held[1].time - timedelta(hours=1))
-    found = held, {}, dict.fromkeys(held, 0.5)
+    found = held, {}, {key: {0: 0.5} for key in held}
     for scene in (False, True):
         hits = rank(read("My boat?", [], NOW), *found, NOW, limit=2, unprompted=scene)
         assert [hit.document.first for hit in hits] == [2, 1]
+
+
+def test_a_long_memory_is_found_by_its_passage_and_shown_as_that():
+    """Each passage counts beside those near it, so that one of many is not best by chance."""
+    filler = [
+        f"Then we drove on to the next farm, which was the farm number {n}." for n in range(60)
+    ]
+    told = " ".join(
+        [*filler[:30], "There a heron had built its nest on the chimney.", *filler[30:]]
+    )
+    held = documents("I saw a heron.", told)
+    (number,) = (n for n, each in enumerate(passages_of(told)) if "heron" in each)
+    likes = {1: {0: 0.2}, 2: {number - 1: 0.3, number: 0.6, number + 1: 0.3}}
+    question = read("Where had the heron built its nest?", [], NOW)
+    best, other = rank(question, held, {2: 3.0, 1: 1.0}, likes, NOW, limit=2)
+    assert (best.document.first, best.passage) == (2, passages_of(told)[number])
+    assert other.passage == ""
+
+
+def test_passages_are_sentences_that_overlap_by_one_and_lose_nothing():
+    said = [f"In the year {n} the ferry sank, and nobody knew why it had." for n in range(80)]
+    cut = passages_of(" ".join(said))
+    assert len(cut) > 5
+    assert all(pieces(each) <= PASSAGE for each in cut)
+    for before, after in pairwise(cut):
+        assert sentences(before)[-1] == sentences(after)[0]
+    assert [*dict.fromkeys(each for part in cut for each in sentences(part))] == said
+    assert passages_of(said[0]) == (said[0],)
+
+
+@pytest.mark.parametrize("unit", ["word ", "字", "x", "one\n", "🙂 "])
+def test_a_text_without_sentences_is_cut_too(unit):
+    cut = passages_of(unit * 700)
+    assert all(pieces(each) <= PASSAGE for each in cut)
+    assert "".join(cut).replace(" ", "").count(unit.strip()) >= 700
 
 
 THURSDAY = datetime(2026, 5, 14, 18, 30, tzinfo=UTC)
@@ -105,7 +144,7 @@ def test_a_question_about_oneself_is_about_that_person_and_not_about_the_name():
     lines = ((1, renamed), (5, other), (9, Person("Tom")))
     held = {n: said_by(n, who, "I am a saddler.") for n, who in lines}
     question = read("What is my trade?", ["Tom"], NOW, here)
-    hits = rank(question, held, {}, dict.fromkeys(held, 0.5), NOW, limit=3)
+    hits = rank(question, held, {}, {key: {0: 0.5} for key in held}, NOW, limit=3)
     found = {hit.document.first: [r for r in hit.reasons if "said by" in r] for hit in hits}
     assert found == {1: ["said by Thomas"], 5: [], 9: ["said by Tom"]}
     index, (span,) = WordIndex(), read("today", (), NOW + timedelta(hours=1)).times

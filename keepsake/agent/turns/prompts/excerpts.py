@@ -69,7 +69,7 @@ def with_excerpts(
     ``partner``: Who is answered; None for nobody.
     """
     lines = {
-        kind: tuple(line_of(hit.document) for hit in recalled.of(kind))
+        kind: tuple(line_of(hit) for hit in recalled.of(kind))
         for kind in (DocumentKind.SUMMARY, DocumentKind.NOTE)
     }
     return replace(
@@ -89,6 +89,7 @@ def excerpts_of(recalled: SearchResult, known_as: KnownAs) -> tuple[Excerpt, ...
     """
     excerpts = list[Excerpt]()
     shown = set[int]()
+    passages = {hit.document.first: hit.passage for hit in recalled.hits if hit.passage}
     for hit in recalled.hits:
         if hit.document.kind is not DocumentKind.MEMORY or hit.document.first in shown:
             continue
@@ -97,7 +98,7 @@ def excerpts_of(recalled: SearchResult, known_as: KnownAs) -> tuple[Excerpt, ...
         talk = [each for each in talk if not is_redacted(each)]
         numbers = tuple(each.number for each in talk)
         shown.update(numbers)
-        excerpts.append(Excerpt(numbers, excerpt(talk, known_as)))
+        excerpts.append(Excerpt(numbers, excerpt(talk, known_as, passages)))
     return tuple(excerpts)
 
 
