@@ -8,6 +8,7 @@
     ├── NoteRefused               a note or pinned line that cannot be stored, found or moved
     ├── ArchiveError
     │   ├── ArchiveUnwritable     the disk is full, read-only or gone
+    │   │   └── ArchiveClosed     the agent's memory has been closed: the world stops
     │   └── ArchiveInUse          another process writes to this archive
     ├── CompactionError
     │   └── CompactionRunning     another compaction is running already
@@ -15,6 +16,7 @@
     └── ModelError
         ├── ModelUnavailable      no server answers (refused, no answer when last checked, stopped)
         │   ├── CallCancelled       the caller no longer needs the answer
+        │   ├── WorldStopping       the world stops, and asks no model any more
         │   └── ModelBusy         it is loading the model, or gets too many calls (HTTP 429, 503)
         ├── ModelMissing          the server answers but does not have the model
         ├── ModelTimeout          no answer within the profile's time limit
@@ -124,6 +126,10 @@ class ArchiveUnwritable(ArchiveError):
     """The disk is full, read-only or gone."""
 
 
+class ArchiveClosed(ArchiveUnwritable):
+    """The agent's memory has been closed, because the world stops or the agent is gone."""
+
+
 class ArchiveInUse(ArchiveError):
     """Another process writes to this archive."""
 
@@ -163,6 +169,10 @@ class ModelUnavailable(ModelError):
 
 class CallCancelled(ModelUnavailable):
     """The caller no longer needs the answer; this says nothing about the server."""
+
+
+class WorldStopping(ModelUnavailable):
+    """The world stops, and asks no model any more."""
 
 
 class ModelBusy(ModelUnavailable):

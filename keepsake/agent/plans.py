@@ -36,6 +36,8 @@ CHECK_SECONDS = 20.0
 """The longest time between two looks at the clock: a person may edit the file or set the clock."""
 AGAIN_SECONDS = 60.0
 """How long an agent that did not begin a due plan is left alone before it is woken again."""
+THOUGHT_SECONDS = 15.0
+"""How long before its walk an agent is woken for a plan elsewhere: about one call of a model."""
 STEP_SECONDS = 4.0
 """Seconds after a deed before a plan of several steps goes on, so that its result is perceived."""
 SOON = timedelta(minutes=5)
@@ -175,8 +177,9 @@ class Plans:
     def _is_due(self, plan: Plan, now: datetime) -> bool:
         if plan.state is not PlanState.OPEN or plan.at is None or plan.is_overdue(now):
             return False
-        way = timedelta(seconds=self._walk_seconds(plan.where) if plan.where else 0.0)
-        return now >= plan.at - way
+        walk = self._walk_seconds(plan.where) if plan.where else 0.0
+        before = timedelta(seconds=walk + THOUGHT_SECONDS if walk else 0.0)
+        return now >= plan.at - before
 
     def set_present(self, people: Iterable[Person]) -> None:
         """Report who is with the agent; it is woken for a plan that waits for a newcomer."""

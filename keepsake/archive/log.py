@@ -21,7 +21,7 @@ from typing import Any
 
 from keepsake.archive.line_types import LineType
 from keepsake.archive.records import Memory
-from keepsake.errors import ArchiveError, ArchiveInUse, ArchiveUnwritable
+from keepsake.errors import ArchiveClosed, ArchiveError, ArchiveInUse, ArchiveUnwritable
 from keepsake.json_lines import (
     AppendedFile,
     FileChanged,
@@ -93,7 +93,7 @@ class Archive:
             raise ValueError(f"memory {number} does not follow {self.last_number}")
         with self._lock:
             if (file := self._file) is None:
-                raise ArchiveUnwritable(f"the archive {self.folder} is closed")
+                raise ArchiveClosed(f"the archive {self.folder} is closed")
             try:
                 # Count at the first write, because opening reads only the end of the segment.
                 lines = file.count_lines() if self._lines is None else self._lines

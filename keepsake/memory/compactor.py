@@ -14,7 +14,13 @@ from datetime import datetime, timedelta
 from keepsake.archive.log import Archive
 from keepsake.archive.records import Tier
 from keepsake.archive.tiers import SummaryState, Tiers, TierView
-from keepsake.errors import ArchiveUnwritable, CompactionError, KeepsakeError
+from keepsake.errors import (
+    ArchiveClosed,
+    ArchiveUnwritable,
+    CompactionError,
+    KeepsakeError,
+    WorldStopping,
+)
 from keepsake.events.values import CompactionOutcome, CompactReason
 from keepsake.json_lines import Record
 from keepsake.logs import Subsystem, get_logger
@@ -72,6 +78,9 @@ class Compactor:
             yield
         except CompactionError:  # nothing was tried
             raise
+        except (WorldStopping, ArchiveClosed) as error:  # it is made after the next start
+            log.info("A compaction was given up, because the world stops", agent=self._agent)
+            raise CompactionError(error.what, error.cure) from error
         except KeepsakeError as error:
             self._failed(error, error)
             failure = CompactionError(error.what, error.cure)

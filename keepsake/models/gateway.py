@@ -20,6 +20,7 @@ from keepsake.errors import (
     ModelError,
     ModelMissing,
     ModelUnavailable,
+    WorldStopping,
 )
 from keepsake.events.types import Health
 from keepsake.logs import Subsystem, get_logger, logged
@@ -217,7 +218,7 @@ class Gateway:
         Args:
             stop_embedded: Stop the child process too. False at a reload, which reuses it.
         """
-        self._closed = ModelUnavailable("The world is shutting down", "Ask again when it is back")
+        self._closed = WorldStopping("The world is shutting down", "Ask again when it is back")
         self._stopping.set()
         for server in self.servers.values():
             server.close(self._closed)

@@ -25,6 +25,7 @@ from keepsake.errors import (
     ModelTimeout,
     ModelUnavailable,
     PromptTooLong,
+    WorldStopping,
 )
 from keepsake.logs import Subsystem, get_logger
 from keepsake.models.model import Model
@@ -301,7 +302,7 @@ class ModelServer:
         except ModelError as error:
             outcome = error
         except CancelledError:
-            outcome = ModelUnavailable("The world is shutting down")
+            outcome = WorldStopping("The world is shutting down")
         except Exception as error:
             log.error("The model client failed", key=ticket.key, exc_info=error)
             what = f"The model client failed ({error!r})"
