@@ -50,7 +50,8 @@ class ChatForm(PromptForm):
         """Return the messages; the oldest lines of the window are left out if they do not fit."""
         head = self.lines(self.talk, "system", scene.variables())
         # The plan that is due stands at the end, in full and once.
-        plans = tuple(each for each in scene.plans if not scene.due.startswith(each))
+        number = scene.due.partition(" ")[0]
+        plans = tuple(each for each in scene.plans if each.partition(" ")[0] != number)
         scene = replace(scene, confided=self._confided(scene), plans=plans)
         turns = turns_of(map(redacted, scene.window), self._later)
         news = turns.pop().lines if turns and turns[-1].role == USER else []
