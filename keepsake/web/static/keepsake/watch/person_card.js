@@ -19,7 +19,7 @@ export function personCard(known, name) {
     part("Promises", known.promises.map((each) => row(each.text, each.memory ? [each.memory] : [], each, known.id))),
     part("Plans", known.plans.map((each) => row(each.line, [], each, known.id))),
     part("Said and done", byWeight(known.lines).map((each) => row(
-      each.said ? `“${each.text}”` : `${name} ${each.text}`, each.numbers, each, known.id))),
+      shown(each, name), each.numbers, each, known.id))),
     part("In its summaries and journal", known.mentions.map((each) => row(
       each.text, each.numbers, each, known.id, each.tier ? TIERS[each.tier].toLowerCase() : "journal"))));
 }
@@ -45,6 +45,12 @@ function byWeight(lines) {
   const newest = [...lines].reverse();
   const best = newest.toSorted((a, b) => b.tells - a.tells).slice(0, SHOWN);
   return [...best, ...newest.filter((each) => !best.includes(each))];
+}
+
+/** Words in quotation marks; a line of a game that does not say which part is speech, as it is. */
+function shown({ text, said }, name) {
+  if (text.startsWith(`${name} `)) return text;
+  return said ? `“${text}”` : `${name} ${text}`;
 }
 
 function row(words, numbers, { private: hidden, time: at }, id, from = "") {
