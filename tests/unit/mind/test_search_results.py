@@ -105,9 +105,11 @@ def test_what_was_found_comes_first_and_neighbours_into_what_is_left():
     lines[50] = 'Tom says to you, "Who has the key of the mill?"'
     days = [NOON + timedelta(days=n // 10) for n in range(60)]
     around = [old_memory(n, days[n], HEARD, text, source="Tom") for n, text in lines.items()]
+    around[50] = old_memory(51, days[51], MemoryKind.ACT, "say The miller keeps it.")
     hits = [memory_hit(n, lines[n]) for n in (20, 50)]
     found = SearchResult(tuple(hits), tuple(around))
-    for budget in range(50, 400, 5):  # there is room for both hits
+    both = sum(estimate_tokens(line_of(hit)) for hit in hits)
+    for budget in range(both, 400, 5):
         config = RecallConfig(budget=budget)
         limits = PromptLimits(shows_excerpts=True)
         shown = selected(found, EMPTY, config, limits=limits, beside=(), agent="Mira")
