@@ -246,38 +246,58 @@ def excerpt(
 ) -> str:
     """Return memories as one line: ``[18 November 2026, 18:28, The Kettle] Jonas: Elske. / …``.
 
+    Where memories between them are left out, the line has ``/ … /``.
+
     Args:
-        memories: One or more consecutive memories, oldest first.
+        memories: One or more memories of one talk, oldest first.
         known_as: Returns the name by which the prompt calls a speaker.
         passages: What is shown of long memories, by number; of others the beginning is.
     """
     first = memories[0]
-    last = memories[-1]
     when = first.time.astimezone()
     head = [f"{when.day} {when:%B %Y, %H:%M}", *([first.place] if first.place else [])]
-    numbers = (
-        f"memory {first.number}" if first is last else f"memories {first.number}-{last.number}"
-    )
+    numbers = _spans([memory.number for memory in memories])
     lines = []
-    for memory in memories:  # ``Jonas: "Elske."``, ``you: "Good day!"``, or the line itself
-        passage = passages.get(memory.number)
-        if passage:
-            who = "you" if memory.kind is MemoryKind.ACT else _speaker_of(memory, known_as)
-            lines.append(f'{who}: "… {for_prompt(passage)} …"')
-            continue
-        if memory.kind is MemoryKind.ACT:
-            said = memory.said
-            aloud = said is not None and said.manner is Manner.SAY
-            line = f'"{for_prompt(said.words)}"' if said and aloud else own_line(memory)
-            line = _hidden_whisper(memory) or f"you: {line}"
-        elif (said := memory.heard) is None:
-            line = for_prompt(memory.line)
-        else:
-            to = "" if said.is_to_me_or_all else f" (to {said.to_name})"
-            how = " (whispering)" if is_private(memory) else ""
-            line = f'{known_as(said.speaker)}{to}{how}: "{for_prompt(said.words)}"'
-        lines.append(shorten(line, _LONGEST_OF_EXCERPT))
+    for place, memory in enumerate(memories):
+        if place and memory.number > memories[place - 1].number + 1:
+            lines.append("…")
+        lines.append(_excerpt_line(memory, known_as, passages.get(memory.number, "")))
     return f"[{', '.join(head)}] {' / '.join(lines)} ({numbers})"
+
+
+def _spans(numbers: Sequence[int]) -> str:
+    """Return ``memory 7`` or ``memories 7-9, 12``."""
+    spans = list[list[int]]()
+    for number in numbers:
+        if spans and number == spans[-1][-1] + 1:
+            spans[-1] = [spans[-1][0], number]
+        else:
+            spans.append([number])
+    word = "memory" if len(numbers) == 1 else "memories"
+    return f"{word} {', '.join('-'.join(map(str, span)) for span in spans)}"
+
+
+def _excerpt_line(memory: Memory, known_as: Callable[[Person], str], passage: str) -> str:
+    """Return ``Jonas: "Elske."``, ``you: "Good day!"``, or the line itself.
+
+    ``passage``: What is shown of a long memory; empty for its beginning.
+    """
+    own = memory.kind is MemoryKind.ACT
+    if passage:
+        who = "you" if own else _speaker_of(memory, known_as)
+        return f'{who}: "… {for_prompt(passage)} …"'
+    if own:
+        said = memory.said
+        aloud = said is not None and said.manner is Manner.SAY
+        line = f'"{for_prompt(said.words)}"' if said and aloud else own_line(memory)
+        line = _hidden_whisper(memory) or f"you: {line}"
+    elif (said := memory.heard) is None:
+        line = for_prompt(memory.line)
+    else:
+        to = "" if said.is_to_me_or_all else f" (to {said.to_name})"
+        how = " (whispering)" if is_private(memory) else ""
+        line = f'{known_as(said.speaker)}{to}{how}: "{for_prompt(said.words)}"'
+    return shorten(line, _LONGEST_OF_EXCERPT)
 
 
 def _speaker_of(memory: Memory, known_as: Callable[[Person], str]) -> str:

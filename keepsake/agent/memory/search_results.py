@@ -6,19 +6,19 @@ The limits are in ``vault/config/recall.md``.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from itertools import chain, zip_longest
 
-from keepsake.agent.memory.telling import Shown, tells
+from keepsake.agent.memory.telling import Shown, only_asks, tells
 from keepsake.agent.settings import RecallConfig
-from keepsake.archive.records import MemoryKind
+from keepsake.archive.records import Memory, MemoryKind
 from keepsake.language.perception import for_prompt, shorten
 from keepsake.language.tokens import estimate_tokens
 from keepsake.memory.types import MemoryContext
 from keepsake.prompt.results import RECALLED, RECALLED_NOTHING
-from keepsake.recall.documents import DocumentKind, Hit
+from keepsake.recall.documents import Document, DocumentKind, Hit
 from keepsake.recall.finding import SearchResult
 from keepsake.tasks.forms.form import PromptLimits
 from keepsake.tasks.scene import Excerpt
@@ -68,12 +68,29 @@ def select(
             of_kind.setdefault(f"{document.title} {document.text.casefold()}", hit)
     left = config.budget
     hits = list[Hit]()
+    talks = set[str]()
     columns = (each.values() for each in unseen.values())
     for hit in filter(None, chain.from_iterable(zip_longest(*columns))):
-        if (cost := estimate_tokens(line_of(hit))) <= left:
+        cost = _cost(hit, talks)
+        if cost <= left:
             left -= cost
             hits.append(hit)
+            talks.add(_talk_of(hit.document))
     return tuple(hits)
+
+
+def _cost(hit: Hit, talks: Collection[str]) -> int:
+    """Return the tokens of a hit; ``talks``: Those whose date and place the prompt says anyway."""
+    line = line_of(hit)
+    talk = _talk_of(hit.document)
+    if hit.document.kind is DocumentKind.MEMORY and talk in talks:
+        line = line.removeprefix(_when(hit.document.time, hit.document.place))
+    return estimate_tokens(line)
+
+
+def _talk_of(document: Document) -> str:
+    """Return what the memories of one excerpt have in common, about: day and place."""
+    return f"{document.time.astimezone():%Y-%m-%d} {document.place}"
 
 
 def selected(
@@ -89,7 +106,45 @@ def selected(
     if limits.shows_excerpts:  # they show the memories behind a summary instead
         config = replace(config, summaries=0)
     shown = replace(context, shown=context.shown[-limits.shown_lines :])
-    return replace(found, hits=select(found, shown, config, beside, agent))
+    hits = select(found, shown, config, beside, agent)
+    left = config.budget
+    talks = set[str]()
+    for hit in hits:
+        left -= _cost(hit, talks)
+        talks.add(_talk_of(hit.document))
+    return SearchResult(hits, _with_neighbours(hits, found.around, left))
+
+
+def _with_neighbours(
+    hits: Sequence[Hit], around: Sequence[Memory], left: int
+) -> tuple[Memory, ...]:
+    """Return the memories of hits, and as many of those beside them as there is room for.
+
+    A question tells nothing without its answer, so answers come first. Then come the direct
+    neighbours of the best hits, then the lines beyond.
+
+    Args:
+        hits: What the prompt shows, best first.
+        around: All memories that were found, and those beside them.
+        left: The tokens that the hits leave.
+    """
+    known = {each.number: each for each in around}
+    found = [hit.document.first for hit in hits if hit.document.kind is DocumentKind.MEMORY]
+    asked = [n for n in found if n in known and only_asks(known[n].words)]
+    order = (
+        *(n + 1 for n in asked),
+        *(n + step for n in found for step in (-1, 1)),
+        *(n + step for n in found for step in (-2, 2)),
+    )
+    chosen = {n for n in found if n in known}
+    for number in dict.fromkeys(order):
+        if number in chosen or number not in known:
+            continue
+        left -= estimate_tokens(shorten(known[number].line, LONGEST))
+        if left < 0:
+            break
+        chosen.add(number)
+    return tuple(known[number] for number in sorted(chosen))
 
 
 def _telling(found: SearchResult, beside: Shown, agent: str) -> Iterator[Hit]:

@@ -31,7 +31,7 @@ def tells(memory: Memory, around: Mapping[int, Memory], agent: str) -> bool:
     """
     what = memory.what
     if isinstance(what, Speech):
-        if _only_asks(what.words):
+        if only_asks(what.words):
             return _is_answered(memory, around.get(memory.number + 1))
         return states(what.words, [agent, *(each.name for each in (what.speaker, *what.to))])
     return memory.event not in _COMES_AND_GOES and memory.verb not in _GOING
@@ -43,7 +43,7 @@ def states(words: str, names: Iterable[str]) -> bool:
     Args:
         names: The names of speaker and addressees, which a greeting may have.
     """
-    return not _only_asks(words) and bool(telling(words)) and not is_courtesy(words, names)
+    return not only_asks(words) and bool(telling(words)) and not is_courtesy(words, names)
 
 
 def told_in(words: str, names: Iterable[str]) -> str:
@@ -67,7 +67,8 @@ def calls(words: str, names: Iterable[str]) -> bool:
     return any(rest != begun and rest.lstrip()[:1] in _AFTER_CALL for rest in rests)
 
 
-def _only_asks(words: str) -> bool:
+def only_asks(words: str) -> bool:
+    """Return whether words are questions alone; words that say nothing are, too."""
     return all(map(is_question, sentences(words)))
 
 
@@ -75,7 +76,7 @@ def _is_answered(asked: Memory, following: Memory | None) -> bool:
     """Whether the next memory is speech of somebody who was asked, and no question."""
     what = asked.what
     said = following.what if following is not None else None
-    if not isinstance(what, Speech) or not isinstance(said, Speech) or _only_asks(said.words):
+    if not isinstance(what, Speech) or not isinstance(said, Speech) or only_asks(said.words):
         return False
     return not what.to or any(_is_same(said.speaker, each) for each in what.to)
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from keepsake.agent.attention import Impulse, ImpulseKind
-from keepsake.agent.memory.search_results import line_of, result_line, select
+from keepsake.agent.memory.search_results import line_of, result_line, select, selected
 from keepsake.agent.settings import RecallConfig
 from keepsake.agent.turns.prompts.excerpts import excerpts_of, told_lines
 from keepsake.agent.turns.waiting import unanswered
@@ -19,6 +19,7 @@ from keepsake.language.tokens import estimate_tokens
 from keepsake.memory.types import MemoryContext
 from keepsake.recall.documents import Document, DocumentKind, Hit
 from keepsake.recall.finding import SearchResult
+from keepsake.tasks.forms.form import PromptLimits
 from tests.memories import old_memory
 from tests.sentences import table
 
@@ -87,6 +88,38 @@ def test_lines_of_one_talk_make_one_excerpt():
     numbers = [each.text.rpartition("(")[2] for each in excerpts]
     assert numbers == ["memories 10-15)", "memory 20)"], "nothing twice, and no other day"
     assert [each.numbers for each in excerpts] == [(10, 11, 12, 13, 14, 15), (20,)]
+
+
+def test_memories_of_one_talk_share_an_excerpt_that_says_where_lines_are_left_out():
+    hits = [memory_hit(n, f'Tom says to you, "Line {n}."') for n in (30, 10, 12)]
+    (found,) = excerpts_of(SearchResult(tuple(hits)), by_name)
+    assert found.numbers == (10, 12, 30)
+    assert found.text.count("1 May 2026") == 1
+    assert "Line 10." in found.text.split(" / … / ")[0]
+    assert found.text.endswith("(memories 10, 12, 30)")
+
+
+def test_what_was_found_comes_first_and_neighbours_into_what_is_left():
+    """The answer to a question comes before the lines around other hits."""
+    lines = {n: f'Tom says to you, "Line {n} of the harvest."' for n in range(1, 60)}
+    lines[50] = 'Tom says to you, "Who has the key of the mill?"'
+    days = [NOON + timedelta(days=n // 10) for n in range(60)]
+    around = [old_memory(n, days[n], HEARD, text, source="Tom") for n, text in lines.items()]
+    around[50] = old_memory(51, days[51], MemoryKind.ACT, "say The miller keeps it.")
+    hits = [memory_hit(n, lines[n]) for n in (20, 50)]
+    found = SearchResult(tuple(hits), tuple(around))
+    both = sum(estimate_tokens(line_of(hit)) for hit in hits)
+    for budget in range(both, 400, 5):
+        config = RecallConfig(budget=budget)
+        limits = PromptLimits(shows_excerpts=True)
+        shown = selected(found, EMPTY, config, limits=limits, beside=(), agent="Mira")
+        numbers = {each.number for each in shown.around}
+        if numbers - {20, 50}:
+            assert {hit.document.first for hit in shown.hits} == {20, 50}, "what was found"
+            assert 51 in numbers, "the answer to a question"
+        if numbers & {18, 22, 48, 52}:
+            assert {19, 21, 49, 51} <= numbers, "the nearest lines"
+    assert numbers == {18, 19, 20, 21, 22, 48, 49, 50, 51, 52}
 
 
 def test_an_excerpt_does_not_rest_on_whispers_whose_words_are_left_out():

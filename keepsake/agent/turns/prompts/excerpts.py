@@ -82,24 +82,43 @@ def with_excerpts(
 
 
 def excerpts_of(recalled: SearchResult, known_as: KnownAs) -> tuple[Excerpt, ...]:
-    """Return excerpts around the memories that were found, best first.
+    """Return excerpts of the talks in which memories were found, the talk of the best one first.
 
     Lines around them whose private words are left out are not shown: they say nothing, and what is
     done after a prompt that shows them would count as resting on a whisper.
     """
-    excerpts = list[Excerpt]()
-    shown = set[int]()
     passages = {hit.document.first: hit.passage for hit in recalled.hits if hit.passage}
+    talks = list[dict[int, Memory]]()
     for hit in recalled.hits:
-        if hit.document.kind is not DocumentKind.MEMORY or hit.document.first in shown:
+        number = hit.document.first
+        if hit.document.kind is not DocumentKind.MEMORY or any(number in each for each in talks):
             continue
         memory = hit.document.memory()
-        talk = _same_talk(memory, (each for each in recalled.around if each.number not in shown))
-        talk = [each for each in talk if not is_redacted(each)]
-        numbers = tuple(each.number for each in talk)
-        shown.update(numbers)
-        excerpts.append(Excerpt(numbers, excerpt(talk, known_as, passages)))
-    return tuple(excerpts)
+        talk = next((each for each in talks if _belongs(memory, each)), None)
+        if talk is None:
+            talk = {}
+            talks.append(talk)
+        shown = {number for each in talks for number in each}
+        talk |= {
+            each.number: each
+            for each in _same_talk(memory, recalled.around)
+            if each.number not in shown and not is_redacted(each)
+        }
+    ordered = [[talk[number] for number in sorted(talk)] for talk in talks]
+    return tuple(
+        Excerpt(tuple(each.number for each in talk), excerpt(talk, known_as, passages))
+        for talk in ordered
+    )
+
+
+def _belongs(memory: Memory, talk: Mapping[int, Memory]) -> bool:
+    """Return whether a memory is of the same talk as others: at one time, with the same people."""
+    return all(
+        abs(each.time - memory.time) <= SAME_SCENE
+        and each.place == memory.place
+        and _same_people(each, memory)
+        for each in talk.values()
+    )
 
 
 def told_lines(
