@@ -141,6 +141,20 @@ class TestErrands(AgentsWorld):
         assert self.names == ["Nell", "Nell"]
         assert "whom you talked with has gone" in self.asked[1][1]
 
+    def test_a_prompt_names_the_open_question_of_another_one_too(self):
+        ada = self.add_player(2, "Ada")
+        self.begin()
+        self.answers["Nell"] = ["> talk Oswin = Is there a bed for Bob?", "> wait"]
+        self.answers["Oswin"] = ["Yes, Ada, at noon.\n> talk Nell = In the loft.", "> wait"]
+        while self.names != ["Nell"]:
+            self.pass_seconds(1)
+        ada.execute_cmd("talk Oswin Does the ferry come today?")
+        self.pass_seconds(30)
+        prompts = [prompt for name, prompt in self.asked if name == "Oswin"]
+        assert "Ada waits for your answer to: Does the ferry come today?" in prompts[0]
+        assert prompts[0].endswith("[You have not answered Nell: Is there a bed for Bob?]")
+        assert not any("You have not answered" in prompt for prompt in prompts[1:])
+
     def test_each_step_gets_one_answer_and_all_count_as_thoughts_of_the_plan(self):
         self.set_thinking(plan_thoughts=5)
         self.begin()

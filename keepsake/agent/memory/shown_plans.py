@@ -10,7 +10,7 @@ from keepsake.archive.privacy import Audience, is_redacted
 from keepsake.archive.records import Memory
 from keepsake.books.plan import Plan, PlanState
 from keepsake.happening import KnownVerb, Result
-from keepsake.language.perception import shorten
+from keepsake.language.perception import names, shorten
 from keepsake.prompt.verbs import PRIVATE
 
 MOST_STEPS = 8
@@ -65,8 +65,16 @@ def done_for(plan: Plan, window: Iterable[Memory]) -> tuple[str, ...]:
         window: Memories as the audience of a prompt may know them.
 
     Returns:
-        The newest :data:`MOST_STEPS` acts: ``> walk to The Quay``. Gestures are no steps.
+        The newest :data:`MOST_STEPS` acts: ``> walk to The Quay``. Gestures are no steps, and words
+        only if they are to somebody whom the plan names.
     """
+
+    def is_for_it(act: Memory) -> bool:
+        if act.said is None or not act.to:
+            return True
+        whom = plan.whom
+        return names(plan.what, act.to) or (whom is not None and act.to == whom.name)
+
     memories = tuple(window)
     failed = {
         each.what.act for each in memories if isinstance(each.what, Result) and not each.what.done
@@ -79,6 +87,7 @@ def done_for(plan: Plan, window: Iterable[Memory]) -> tuple[str, ...]:
         and each.number not in failed
         and each.verb not in _NO_STEPS
         and not is_redacted(each)
+        and is_for_it(each)
     )
     return tuple(deque(steps, maxlen=MOST_STEPS))
 

@@ -47,7 +47,8 @@ def follow_plan(turn: Turn, plans: Plans, agent: Body | None) -> None:
     plans.wait(plan, turn.waits_for if due is not None else "")
     why = "it goes on"  # what was done for it stands beside it
     asked = _asked_by(turn, agent) if agent is not None else None
-    if asked is not None:
+    awaits = turn.waits_for
+    if asked is not None and (not awaits or names(awaits, asked.name)):
         plans.go_on_after_answer(plan, why, asked)
         return
     if KnownVerb.WAIT in turn.verbs or turn.verbs <= _NO_STEP:

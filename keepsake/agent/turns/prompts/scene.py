@@ -14,6 +14,7 @@ from keepsake.agent.surroundings import (
     Body,
     detail_named,
     identity_of,
+    name_of,
     people_near,
 )
 from keepsake.agent.turns.abilities import available_verbs, invitation_to
@@ -23,7 +24,8 @@ from keepsake.agent.turns.prompts.setting import setting_of
 from keepsake.agent.turns.waiting import NOTHING, Unanswered, came_after, unanswered
 from keepsake.archive.privacy import PrivateShown, is_redacted
 from keepsake.archive.records import Memory
-from keepsake.happening import Result
+from keepsake.happening import Person, Result
+from keepsake.language.perception import is_question
 from keepsake.memory.types import MemoryContext
 from keepsake.tasks.scene import Scene
 
@@ -120,7 +122,27 @@ def _with_answered(
         detail=detail_named(agent, waiting.words),
         earlier=waiting.memories[-1].line if late and waiting.memories else "",
         answers=_answered(tools, context, waiting),
+        also=_questions_of_others(agent, context, passed_over, window),
     )
+
+
+def _questions_of_others(
+    agent: Body, context: TurnContext, passed_over: Collection[int], window: Sequence[Memory]
+) -> tuple[str, ...]:
+    """Return the open questions of those here whom the turn is not about: ``Nell: Cider for six?``.
+
+    A turn about a plan is about nobody's words.
+    """
+    answered = context.partner if context.impulse.kind is not ImpulseKind.PLAN else None
+    found = []
+    for each in people_near(agent):
+        person = Person(name_of(each, agent), identity_of(each))
+        if answered is not None and answered.is_same(person):
+            continue
+        words = unanswered(window, context.impulse, passed_over, person).words
+        if is_question(words):
+            found.append(f"{person.name}: {words}")
+    return tuple(found)
 
 
 def _with_books(
