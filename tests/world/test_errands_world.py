@@ -152,7 +152,7 @@ class TestErrands(AgentsWorld):
         self.pass_seconds(30)
         prompts = [prompt for name, prompt in self.asked if name == "Oswin"]
         assert "Ada waits for your answer to: Does the ferry come today?" in prompts[0]
-        assert prompts[0].endswith("[You have not answered Nell: Is there a bed for Bob?]")
+        assert "[You have not answered Nell: Is there a bed for Bob?]" in prompts[0]
         assert not any("You have not answered" in prompt for prompt in prompts[1:])
 
     def test_each_step_gets_one_answer_and_all_count_as_thoughts_of_the_plan(self):
