@@ -22,6 +22,7 @@ DEFERREDS = ("twisted.internet.defer", "twisted.internet.task", "twisted.python.
 
 PURE = (
     "archive",
+    "bearer",
     "books",
     "erasure",
     "events",
@@ -99,7 +100,7 @@ RULES = {
 }
 
 LAYERS = (
-    *("happening", "errors", "language", "ports", "json_lines", "names", "paths", "logs"),
+    *("happening", "errors", "language", "ports", "json_lines", "names", "paths", "logs", "bearer"),
     *("regular_files", "files", "markdown_config"),
     # Types of events are emitted by all that is below; the log itself needs no archive.
     "events",

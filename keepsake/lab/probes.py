@@ -172,9 +172,9 @@ def _memory(time: datetime, who: str, said: str, spec: Mapping[str, Any], other:
     if spec.get("by") == "me":
         return _answered(time, who, said)
     how = spec.get("how", "talk")
-    to = other if spec.get("to") == "b" else "you"
+    to = other if spec.get("to") == "b" else ME.name
     verb = "whispers" if how == MessageType.WHISPER else "says"
-    whom = ME if to == "you" else Person(to, visitor_id(to))
+    whom = ME if to == ME.name else Person(to, visitor_id(to))
     manner = Manner.WHISPER if how == MessageType.WHISPER else Manner.SAY
     shown = f'{who} {verb} to {to}, "{said}"'
     person = Person(who, visitor_id(who))

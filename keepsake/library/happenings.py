@@ -129,7 +129,7 @@ class HappeningReader:
 
     def person(self, who: Who) -> Person:
         """Return a person; ``ME`` for the agent itself. It raises as :func:`person_of`."""
-        is_me = isinstance(who, str) and who.strip().casefold() in (self._agent.casefold(), "you")
+        is_me = isinstance(who, str) and who.strip().casefold() in (self._agent.casefold(), ME.name)
         return ME if who == ME or is_me else person_of(who)
 
     def people(self, given: Sequence[Who]) -> tuple[Person, ...]:

@@ -13,6 +13,7 @@ from limits import RateLimitItemPerMinute
 from limits.storage import MemoryStorage
 from limits.strategies import MovingWindowRateLimiter
 
+from keepsake.bearer import bearer_token
 from keepsake.events.types import ServiceCall
 from keepsake.serve.house import House
 from keepsake.serve.problems import Denied
@@ -55,8 +56,8 @@ class Gatekeeper:
         Raises:
             Denied: There is no token in it, it is unknown, or it is used too often.
         """
-        scheme, _, token = header.strip().partition(" ")
-        grant = self._tokens.grant(token.strip()) if scheme.casefold() == "bearer" else None
+        token = bearer_token(header)
+        grant = self._tokens.grant(token) if token else None
         if grant is None:
             cure = "Send `Authorization: Bearer ks_…`; `keepsake service add-token` makes a token"
             raise Denied(401, "There is no valid token in the request", cure)

@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from functools import partial
+from http import HTTPMethod
 from importlib.metadata import version
 from typing import Annotated, Any
 
@@ -307,7 +308,10 @@ async def _watch(
         grant = await asyncio.to_thread(keeper.grant, request.headers.get("authorization", ""))
         request.state.grant = grant
         length = request.headers.get("content-length", "")
-        sized = request.method in ("GET", "HEAD", "DELETE") or length.isdecimal()
+        sized = (
+            request.method in (HTTPMethod.GET, HTTPMethod.HEAD, HTTPMethod.DELETE)
+            or length.isdecimal()
+        )
         if not sized or int(length or 0) > BODY_BYTES:
             cure = f"Send at most {BODY_BYTES:,} bytes, with their Content-Length"
             raise Denied(413, "The body is too large, or its size is not said", cure)

@@ -11,7 +11,7 @@ import ipaddress
 import os
 from collections.abc import Callable, Mapping
 from functools import cache, wraps
-from http import HTTPStatus
+from http import HTTPMethod, HTTPStatus
 from math import ceil
 from typing import Any
 
@@ -22,6 +22,7 @@ from django.middleware.csrf import CsrfViewMiddleware
 from django.template.loader import render_to_string
 from django.views.decorators.csrf import csrf_exempt
 
+from keepsake.bearer import bearer_token
 from keepsake.contrib.evennia.apps import places
 from keepsake.errors import KeepsakeError
 from keepsake.web.programs.tokens import PER_MINUTE, Token, TokenStore
@@ -162,10 +163,10 @@ def tokens() -> TokenStore:
 
 def _shown_token(request: HttpRequest) -> Token | None:
     """Return the token that a program shows, if it is known and its maker may still do so much."""
-    kind, _, secret = request.headers.get("Authorization", "").partition(" ")
-    if kind.casefold() != "bearer":
+    secret = bearer_token(request.headers.get("Authorization", ""))
+    if not secret:
         return None
-    found = tokens().find(secret.strip())
+    found = tokens().find(secret)
     if found is None or not found.account:
         return found
     maker = get_user_model().objects.filter(id=found.account).first()
@@ -179,7 +180,7 @@ def _for_token(token: Token, request: HttpRequest) -> HttpResponse | None:
         answer = refused(HTTPStatus.TOO_MANY_REQUESTS, told)
         answer.headers["Retry-After"] = str(ceil(wait))
         return answer
-    if request.method not in ("GET", "HEAD") and not token.writes:
+    if request.method not in (HTTPMethod.GET, HTTPMethod.HEAD) and not token.writes:
         told = "This token may only read. A builder can make one that may write, at /agents/tokens"
         return refused(HTTPStatus.FORBIDDEN, told)
     return None

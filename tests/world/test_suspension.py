@@ -203,7 +203,8 @@ class TestSuspension(Building, AgentsWorld):
             self.settle()
         assert self.problems == [[]]
         assert not any("axolotl" in each for each in _texts_in(folder))
-        return count.calls
+        # Whether a thread had ended before its callback was added is a matter of luck.
+        return Counter({name: n for name, n in count.calls.items() if "in_thread" not in name})
 
 
 def _texts_in(folder: Path) -> list[str]:
