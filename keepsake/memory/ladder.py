@@ -47,7 +47,7 @@ class Ladder:
     window: Window
     summarizer: Summarizer
     now: datetime
-    constraints: tuple[str, ...] = ()  # lines of pins and open promises
+    constraints: tuple[str, ...] = ()  # lines of pins, open promises and rules
     summaries: dict[Tier, Summary] = field(default_factory=dict)
     steps: list[RungStep] = field(default_factory=list)
     written: list[Draft] = field(default_factory=list)

@@ -164,7 +164,7 @@ class SummarySource:
     usual_tokens: int = USUAL_TOKENS  # usual tokens of a long-term summary; sizes scale with it
     tokens: Callable[[str], int] = estimate_tokens
     importance: Callable[[Memory], int] = lambda _: 0  # 1 to 10, or 0 if it is unknown
-    constraints: tuple[str, ...] = ()  # pins and open promises, which it must not contradict
+    constraints: tuple[str, ...] = ()  # pins, open promises and rules, which it must not contradict
 
     @property
     def lines(self) -> tuple[str, ...]:

@@ -21,11 +21,11 @@ from keepsake.recall.documents import Document, DocumentKind, Hit
 from keepsake.recall.search import MemorySearch
 
 VECTOR_SHARE = 0.7
-"""Share of a search's time that the embedder and vectors may use. Word search needs less."""
+"""Share of a search's time that it waits for the search by meaning, after the search by words."""
 EXTRA_HITS = 3
 """Extra results of each kind, because some may already be in the prompt."""
 RANKED = 20
-"""The least memories to rank for a prompt. What bears on it is told from the next best ones."""
+"""How many memories are ranked for a prompt at least. What bears on it differs from the next best."""
 _BESIDE = (-2, -1, 1, 2)
 """The neighbours of a memory that an excerpt shows: what it answers, and what was said to it."""
 

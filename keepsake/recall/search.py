@@ -115,7 +115,7 @@ class MemorySearch:
         known = self._unless_failing("words", lambda: self._words.read(rows))
         if known is None:
             return None
-        word_scores = _in_own_language(query, word_scores, known)
+        word_scores = _scores_in_own_language(query, word_scores, known)
         best = set[int]()
         if not unprompted:
             best = _best(word_scores, likenesses, lambda row: row in known and may(known[row]))
@@ -232,10 +232,12 @@ def _by_row(nearest: Nearest, before: int | None) -> dict[int, dict[int, float]]
     return found
 
 
-def _in_own_language(
+def _scores_in_own_language(
     query: RecallQuery, worded: Mapping[int, float], known: Mapping[int, Document]
 ) -> dict[int, float]:
-    """Return the rows without those that share a term only as a stop word of their own language.
+    """Return the scores by words without rows that share a term only as a stop word of their own.
+
+    Such rows stay candidates by meaning.
 
     "When did Lotte die?" does not find the German article "die". A row may share the term by its
     neighbours, whose words are indexed with it.

@@ -2,7 +2,7 @@
 
 A plain line is spoken, ``*…*`` is an emote, and a line that begins with ``>`` is a deed. An answer
 may hold several of each. :class:`AnswerReader` parses the stream: the first sentence becomes a part
-as soon as it is complete, everything else when its line ends. A transcript's answer, such as
+as soon as the next one begins, everything else when its line ends. A transcript's answer, such as
 ``say Good day! | kind``, yields the same parts. In JSON only tool calls are read. The parser is
 independent of the language.
 """

@@ -165,7 +165,7 @@ class Shelf:
         return entry.importance if entry is not None else importance(memory, self._name)
 
     def constraints(self, private: PrivateWords) -> tuple[str, ...]:
-        """Return pins and open promises, which every prompt has word for word; fast, any thread.
+        """Return pins, open promises and rules, which prompts have word for word; fast, any thread.
 
         Promises that rest on private words are left out.
         """
