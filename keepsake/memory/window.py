@@ -41,7 +41,7 @@ class MemoryHost:
     # returns what writes the summaries of a compaction; called in a worker thread
     summarizer: Callable[[CompactionRequest], Summarizer] = lambda _: extractive
     tokens: Tokens | None = None  # counts the tokens of lines in a prompt
-    # pins, open promises and rules, which are in every prompt word for word
+    # pins, open promises and rules, which stand in every prompt
     constraints: Callable[[], Sequence[str]] = tuple
     # how much a memory matters, 1 to 10; important ones stay longer. None to use rules alone
     importance: Callable[[Memory], int] | None = None

@@ -25,7 +25,7 @@ VECTOR_SHARE = 0.7
 EXTRA_HITS = 3
 """Extra results of each kind, because some may already be in the prompt."""
 RANKED = 20
-"""How many memories are ranked for a prompt at least. What bears on it differs from the next best."""
+"""How many memories are ranked for a prompt at least: what bears is told from the next best."""
 _BESIDE = (-2, -1, 1, 2)
 """The neighbours of a memory that an excerpt shows: what it answers, and what was said to it."""
 
