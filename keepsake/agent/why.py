@@ -48,7 +48,6 @@ _BY_RULE: Mapping[str, str] = {
 }
 _WITHOUT_MODEL = _BY_RULE.keys() | {MessageType.COURTESY}
 """The ``event`` of acts by rule. Only a courtesy has a thought, which says what set it off."""
-_NO_THOUGHT = "It was done by rule, so there was no prompt and no model was asked"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,6 +112,13 @@ class Why:
     agreements: tuple[Agreement, ...] = ()
     missing: tuple[str, ...] = ()  # what is no longer known, and why; a sentence each
     failed: tuple[str, ...] = ()  # why the act was not carried out, as the agent was told
+    # whether a rule did it: there was no prompt, and no model was asked
+    by_rule: bool = False
+
+    @property
+    def is_logged(self) -> bool:
+        """Whether the event log has its thought: else what was recalled for it is not known."""
+        return self.thought is not None
 
 
 def why_did(log: Path, archive: Archive, agent: str, agent_id: int, n: int = 1) -> Why:
@@ -213,8 +219,7 @@ def _logged(
     missing = []
     if thought.prompt and prompt is None:
         missing.append("Its prompt is no longer in the event log: its file was removed")
-    if not thought.prompt and not thought.model:
-        missing.append("It answered by rule, from its memory: no model was asked")
+    by_rule = not thought.prompt and not thought.model
     past = compactions(archive)
     time = datetime.fromisoformat(str(record["t"]))
     texts = summaries_at(archive, time)
@@ -226,17 +231,18 @@ def _logged(
             missing.append(f"The archive has no compaction {number}, whose summaries it used")
     return {
         "time": time,
-        "summaries": _summary_basis(texts, act, thought.reason),
+        "summaries": () if by_rule else _summary_basis(texts, act, thought.reason),
         "reason": thought.reason,
         "seq": seq,
         "trigger": thought.trigger,
         "cause": _one(archive, thought.cause),
         "recalled": tuple(_source(each, archive, past, prompt) for each in thought.recalled),
-        "window": (thought.recent + 1, thought.total) if thought.total else None,
+        "window": (thought.recent + 1, thought.total) if thought.total and not by_rule else None,
         "thought": thought,
         "guards": _before(log, thought, seq, Guard),
         "agreements": _before(log, thought, seq, Agreement),
         "missing": tuple(missing),
+        "by_rule": by_rule,
     }
 
 
@@ -252,14 +258,15 @@ def _before[T: (Guard, Agreement)](
 
 def _archived(archive: Archive, act: Memory) -> dict[str, Any]:
     """Return what led to an act, from the archive alone; blocks."""
+    facts = {"time": act.time, "reason": act.reason, "trigger": _BY_RULE.get(act.event, "")}
+    if act.event in _WITHOUT_MODEL:
+        return {**facts, "by_rule": True}
     texts = summaries_at(archive, act.time)
     return {
-        "time": act.time,
+        **facts,
         "summaries": _summary_basis(texts, act, act.reason),
-        "reason": act.reason,
-        "trigger": _BY_RULE.get(act.event, ""),
         "window": (texts.summarised + 1, act.number - 1),
-        "missing": (_NO_THOUGHT if act.event in _WITHOUT_MODEL else _NOT_LOGGED,),
+        "missing": (_NOT_LOGGED,),
     }
 
 

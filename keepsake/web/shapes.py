@@ -286,6 +286,8 @@ class WhyView(Shape):
     agreements: tuple[Agreement, ...]
     missing: tuple[str, ...]
     """What is no longer known, and why; a sentence each."""
+    by_rule: bool
+    """Whether a rule did it: there was no prompt, and no model was asked."""
 
 
 class FoundView(Shape):

@@ -1,0 +1,92 @@
+"""Parts of the dashboard's pages: the real scripts, in a real browser, without a world."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, Route, expect
+
+from keepsake.web.kinds import MODULE
+
+SITE = "http://pages.test/"
+ACT = {
+    "number": 9,
+    "kind": "act",
+    "text": "pose sweeps.",
+    "what": {"kind": "pose", "gesture": "sweeps."},
+    "time": "2026-05-01T12:00:00+00:00",
+}
+SUMMARY = {"tier": "longterm", "compaction": 2, "first": 1, "last": 5, "model": "unchanged"}
+WHY = {
+    "agent": "Mira",
+    "nth": 1,
+    "time": "2026-05-01T12:00:00+00:00",
+    "reason": "",
+    "trigger": "",
+    "cause": None,
+    "act": ACT,
+    "recalled": [],
+    "summaries": [{**SUMMARY, "text": "- Tom mends nets.", "told": []}],
+    "window": [6, 8],
+    "thought": None,
+    "missing": ["The log does not have it"],
+    "by_rule": False,
+}
+"""An act that the event log does not have."""
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    """An empty page of a site that has the scripts, and no world."""
+
+    def answer(route: Route) -> None:
+        name = route.request.url.removeprefix(SITE)
+        if name.endswith(".js"):
+            body = (MODULE.parent / name).read_text(encoding="utf-8")
+            route.fulfill(body=body, content_type="text/javascript")
+        else:
+            body = "<title>A page</title><p id=said></p><main></main>"
+            route.fulfill(body=body, content_type="text/html")
+
+    opened = browser.new_page(timezone_id="Asia/Tokyo")
+    opened.route(f"{SITE}**", answer)
+    opened.goto(SITE)
+    yield opened
+    opened.close()
+
+
+def serve(page: Page, what: str, answer: Any) -> None:
+    """Let the API answer so to addresses that end with ``what``."""
+    page.route(f"**/agents/api/{what}", lambda route: route.fulfill(json=answer))
+
+
+def show(page: Page, module: str, section: str, at: str = "") -> None:
+    """Show a section of an agent's page in the page."""
+    page.evaluate(
+        """async ([module, section, at]) => {
+            const parts = await import(`/${module}.js`);
+            const made = new parts[section](document.querySelector("main"), 1, section);
+            await (at ? made.show(at) : made.load());
+        }""",
+        [module, section, at],
+    )
+
+
+def test_what_an_act_that_is_older_than_the_log_recalled_is_not_known(page: Page) -> None:
+    serve(page, "agents/1/why?*", WHY)
+    show(page, "why", "Why")
+    recalled = page.locator(".chain > li", has_text="What it recalled")
+    expect(recalled).to_contain_text("Not known: older than the event log.")
+    expect(recalled).not_to_contain_text("Nothing")
+    expect(page.locator("main")).to_contain_text("both earlier summaries, word for word; no model")
+
+
+def test_an_act_by_rule_shows_nothing_of_a_prompt(page: Page) -> None:
+    by_rule = {"by_rule": True, "trigger": "its ordinary day", "summaries": [], "window": None}
+    serve(page, "agents/1/why?*", {**WHY, **by_rule, "missing": []})
+    show(page, "why", "Why")
+    first = page.locator(".chain > li").first
+    expect(first.locator("p").first).to_have_text("Done by rule; no model was asked.")
+    assert page.locator(".chain h3").all_inner_texts() == ["What it did", "What set it off"]
