@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import islice, takewhile
 from pathlib import Path
 from typing import Any
 
+from keepsake.agent.memory.past_plans import PastPlan, plans_at
 from keepsake.archive.log import Archive
 from keepsake.archive.message_types import MessageType
 from keepsake.archive.records import Memory, MemoryKind, memories_in
@@ -114,6 +115,9 @@ class Why:
     failed: tuple[str, ...] = ()  # why the act was not carried out, as the agent was told
     # whether a rule did it: there was no prompt, and no model was asked
     by_rule: bool = False
+    # the plans that stood in the prompt; None if that is not known
+    plans: tuple[PastPlan, ...] | None = None
+    plan: PastPlan | None = None  # the plan that the act belongs to; None if it belongs to none
 
     @property
     def is_logged(self) -> bool:
@@ -179,7 +183,15 @@ def _why(log: Path, archive: Archive, act: Memory, *, agent: str, agent_id: int,
     else:
         facts = _archived(archive, act)
     failed = _failures(archive, act)
-    return Why(agent=agent, nth=nth, command=act.text, act=act, failed=failed, **facts)
+    return Why(
+        agent=agent,
+        nth=nth,
+        command=act.text,
+        act=act,
+        failed=failed,
+        plan=plans_at(archive, act.time).get(act.plan) if act.plan else None,
+        **facts,
+    )
 
 
 def _failures(archive: Archive, act: Memory) -> tuple[str, ...]:
@@ -243,7 +255,19 @@ def _logged(
         "agreements": _before(log, thought, seq, Agreement),
         "missing": tuple(missing),
         "by_rule": by_rule,
+        "plans": _plans_in(prompt, archive, time - timedelta(seconds=thought.latency)),
     }
+
+
+def _plans_in(prompt: str | None, archive: Archive, sent: datetime) -> tuple[PastPlan, ...] | None:
+    """Return the plans that stood in a prompt; None if the log does not have the prompt.
+
+    The prompt's text has no borders of sections. So the plans of that time are looked for in it.
+    """
+    if prompt is None:
+        return None
+    plans = plans_at(archive, sent).values()
+    return tuple(each for each in plans if not each.state.has_ended and each.line in prompt)
 
 
 def _before[T: (Guard, Agreement)](

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -33,6 +34,8 @@ WHY = {
     "thought": None,
     "missing": ["The log does not have it"],
     "by_rule": False,
+    "plans": None,
+    "plan": None,
 }
 """An act that the event log does not have."""
 
@@ -90,3 +93,18 @@ def test_an_act_by_rule_shows_nothing_of_a_prompt(page: Page) -> None:
     first = page.locator(".chain > li").first
     expect(first.locator("p").first).to_have_text("Done by rule; no model was asked.")
     assert page.locator(".chain h3").all_inner_texts() == ["What it did", "What set it off"]
+
+
+def test_plans_stand_as_text_and_the_one_of_the_act_is_marked(page: Page) -> None:
+    pie = {"number": 3, "line": "bake the pie", "state": "open", "private": False}
+    soup = {"number": 4, "line": "bring <b>Bram</b> soup", "state": "doing", "private": True}
+    serve(page, "agents/1/why?*", {**WHY, "plans": [pie, soup], "plan": soup})
+    show(page, "why", "Why")
+    lines = page.locator(".chain > li", has_text="Plans in its prompt").locator("ul li")
+    expect(lines).to_have_text(["bake the pie", re.compile("in private.*bring <b>Bram</b> soup")])
+    expect(lines.nth(1)).to_contain_text("the act belongs to it")
+    serve(page, "agents/1/why?*", {**WHY, "by_rule": True, "plan": pie})
+    show(page, "why", "Why")
+    own = page.locator(".chain > li", has_text="The plan it belongs to")
+    expect(own).to_contain_text("bake the pie")
+    expect(page.locator("main")).not_to_contain_text("Plans in its prompt")

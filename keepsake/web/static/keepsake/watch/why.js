@@ -53,6 +53,8 @@ export class Why {
       step("What it did", asked ? null : el("p", {}, "Done by rule; no model was asked."), act(why)),
       step("What set it off", cause(why)),
       asked || why.recalled.length ? step("What it recalled", recalled(why, again), again?.node) : null,
+      asked ? step("Plans in its prompt", plans(why)) : null,
+      why.plan && !stood(why) ? step("The plan it belongs to", el("ul", { class: "pins" }, plan(why.plan))) : null,
       asked ? step("Summaries in its prompt", summaries(why)) : null,
       why.thought && asked ? step("What it cost", cost(why.thought), sent(why)) : null,
       why.missing.length ? step("What is not known", why.missing.map((each) => el("p", {}, each))) : null),
@@ -119,6 +121,22 @@ function recalled({ recalled: hits, thought }, again) {
 function withAgain(shown, { memory }, again) {
   if (memory && again) shown.append(builders(el("button", { type: "button", class: "plain where", on: { click: () => again.open([memory.number]) } }, "ask again without it")));
   return shown;
+}
+
+/** Whether the plan that the act belongs to stood in its prompt. */
+function stood({ plans: shown, plan: own }) {
+  return Boolean(own && shown?.some(({ number }) => number === own.number));
+}
+
+function plans({ plans: shown, plan: own }) {
+  if (shown === null) return none("Not known: the event log does not have its prompt.");
+  if (!shown.length) return none("There was no plan in its prompt.");
+  return el("ul", { class: "pins" }, shown.map((each) => plan(each, each.number === own?.number)));
+}
+
+function plan({ line, private: hidden }, own = false) {
+  return el("li", { class: hidden ? "whisper" : "" }, hidden ? el("span", { class: "flag" }, "in private") : null,
+    el("bdi", {}, line), own ? el("span", { class: "badge" }, "the act belongs to it") : null);
 }
 
 function summaries(why) {
