@@ -108,3 +108,44 @@ def test_plans_stand_as_text_and_the_one_of_the_act_is_marked(page: Page) -> Non
     own = page.locator(".chain > li", has_text="The plan it belongs to")
     expect(own).to_contain_text("bake the pie")
     expect(page.locator("main")).not_to_contain_text("Plans in its prompt")
+
+
+def test_a_plan_tells_its_time_once_and_in_the_words_of_the_world(page: Page) -> None:
+    plan = {
+        "line": "2026-05-02 09:30: bake",
+        "at": "2026-05-02T07:30:00+00:00",
+        "state": "open",
+        "why": "",
+        "memory": 0,
+        "private": False,
+    }
+    serve(page, "agents/1/plans", [plan])
+    show(page, "book", "PlanSection")
+    expect(page.get_by_role("list", name="Plans", exact=True)).to_have_text(
+        "2026-05-02 09:30: bake"
+    )
+    expect(page.locator("main")).to_contain_text("Their times are the world's")
+
+
+def test_the_memory_as_it_was_is_asked_for_by_the_readers_clock(page: Page) -> None:
+    first = 1_777_593_600  # the first of May 2026, midnight UTC
+    tiers = {
+        "first": 1,
+        "total": 2,
+        "longterm": None,
+        "recent": None,
+        "window_first": 1,
+        "window_tokens": 9,
+        "compaction": 0,
+    }
+    past = {"id": 1, "agent": "Mira", "moves": [], "changes": 0, "tiers": []}
+    then = {"number": 0, "window_first": 1, "window": [], "compaction": 0, "place": ""}
+    serve(page, "agents/1/tiers", tiers)
+    serve(page, "agents/1/past", {**past, "counts": [[first, 1], [first + 60, 2]]})
+    serve(page, "agents/1/memories?*", [])
+    serve(page, "agents/1/as-of?*", {**then, "longterm": None, "recent": None})
+    show(page, "tiers", "Tiers")
+    expect(page.get_by_label("by your clock (Asia/Tokyo)")).to_have_value("2026-05-01T09:01:01")
+    show(page, "tiers", "Tiers", f"@{first - 59}")
+    expect(page.locator("main")).to_contain_text("Its first memory is of 1 May 09:00.")
+    expect(page.get_by_label("by your clock (Asia/Tokyo)")).to_have_value("2026-05-01T08:59:01")
