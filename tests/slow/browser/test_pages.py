@@ -146,6 +146,7 @@ def test_the_memory_as_it_was_is_asked_for_by_the_readers_clock(page: Page) -> N
     serve(page, "agents/1/as-of?*", {**then, "longterm": None, "recent": None})
     show(page, "tiers", "Tiers")
     expect(page.get_by_label("by your clock (Asia/Tokyo)")).to_have_value("2026-05-01T09:01:01")
+    expect(page.locator(".turns").first).to_contain_text("memories 1–2 of 2")
     show(page, "tiers", "Tiers", f"@{first - 59}")
     expect(page.locator("main")).to_contain_text("Its first memory is of 1 May 09:00.")
     expect(page.get_by_label("by your clock (Asia/Tokyo)")).to_have_value("2026-05-01T08:59:01")

@@ -144,7 +144,7 @@ export class Tiers {
     }, name);
     return el("div", { class: "tools turns" },
       turn("← Older", Math.max(part.first, first - PAGE), first > part.first),
-      el("span", {}, `memories ${count(first)}–${count(last)} of ${count(part.first)}–${count(part.last)}`),
+      el("span", {}, `memories ${count(first)}–${count(last)} of ${count(this.#tiers.total)}`),
       turn("Newer →", last + 1, last < part.last));
   }
 
