@@ -150,3 +150,17 @@ def test_the_memory_as_it_was_is_asked_for_by_the_readers_clock(page: Page) -> N
     show(page, "tiers", "Tiers", f"@{first - 59}")
     expect(page.locator("main")).to_contain_text("Its first memory is of 1 May 09:00.")
     expect(page.get_by_label("by your clock (Asia/Tokyo)")).to_have_value("2026-05-01T08:59:01")
+
+
+def test_a_word_is_not_changed_by_the_line_break_beside_it(page: Page) -> None:
+    diff = "texts => import('/compactions.js').then(m => m.wordDiff(...texts))"
+    before = "She went up to the Loft. I asked her.\n\nBob mends nets."
+    after = "• She went up to the Loft.\n• Bob mends nets and sails."
+    assert page.evaluate(diff, [before, after]) == [
+        ["same", "• She went up to the Loft.\n"],
+        ["gone", "I asked her.\n\n"],
+        ["same", "• Bob mends "],
+        ["gone", "nets."],
+        ["new", "nets and sails."],
+    ]
+    assert page.evaluate(diff, ["One\ntwo", "• One two\n"]) == [["same", "• One two\n"]]
