@@ -164,3 +164,46 @@ def test_a_word_is_not_changed_by_the_line_break_beside_it(page: Page) -> None:
         ["new", "nets and sails."],
     ]
     assert page.evaluate(diff, ["One\ntwo", "• One two\n"]) == [["same", "• One two\n"]]
+
+
+def test_events_without_a_room_stand_in_the_order_of_time(page: Page) -> None:
+    def said(words: str, minute: int, place: str) -> list[Any]:
+        time = f"2026-05-01T12:0{minute}:00+00:00"
+        what = {"kind": "pose", "gesture": words}
+        memory = {**ACT, "what": what, "text": words, "place": place, "time": time}
+        record = {"op": "append", "n": minute, "t": time, "agent": "Mira", "agent_id": 1}
+        return ["memory", {**record, "remembered": memory}]
+
+    def world(op: str, minute: int) -> list[Any]:
+        return ["world", {"op": op, "t": f"2026-05-01T12:0{minute}:30+00:00"}]
+
+    events = [
+        said("sweeps.", 2, "The Kettle"),
+        world("stops", 2),
+        world("starts", 3),
+        said("bakes.", 4, "The Kettle"),
+        said("waits.", 5, "The Quay"),
+        world("reloads", 0),
+    ]
+    page.evaluate(
+        """async (events) => {
+            const { Feed } = await import("/feed.js");
+            const feed = new Feed(document.querySelector("main"), { named: true });
+            for (const event of events) feed.add(...event);
+        }""",
+        events,
+    )
+    shown = page.locator(".feed h3, .feed .what")
+    expect(shown).to_have_text(
+        [
+            "the world reloads",
+            "The Kettle",
+            "does: sweeps.",
+            "the world stops",
+            "the world starts",
+            "The Kettle",
+            "does: bakes.",
+            "The Quay",
+            "does: waits.",
+        ]
+    )
