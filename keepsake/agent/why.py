@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import islice, takewhile
 from pathlib import Path
 from typing import Any
 
+from keepsake.agent.memory.past_plans import PastPlan, plans_at
 from keepsake.archive.log import Archive
 from keepsake.archive.message_types import MessageType
 from keepsake.archive.records import Memory, MemoryKind, memories_in
@@ -48,7 +49,6 @@ _BY_RULE: Mapping[str, str] = {
 }
 _WITHOUT_MODEL = _BY_RULE.keys() | {MessageType.COURTESY}
 """The ``event`` of acts by rule. Only a courtesy has a thought, which says what set it off."""
-_NO_THOUGHT = "It was done by rule, so there was no prompt and no model was asked"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,6 +113,16 @@ class Why:
     agreements: tuple[Agreement, ...] = ()
     missing: tuple[str, ...] = ()  # what is no longer known, and why; a sentence each
     failed: tuple[str, ...] = ()  # why the act was not carried out, as the agent was told
+    # whether a rule did it: there was no prompt, and no model was asked
+    by_rule: bool = False
+    # the plans that stood in the prompt; None if that is not known
+    plans: tuple[PastPlan, ...] | None = None
+    plan: PastPlan | None = None  # the plan that the act belongs to; None if it belongs to none
+
+    @property
+    def is_logged(self) -> bool:
+        """Whether the event log has its thought: else what was recalled for it is not known."""
+        return self.thought is not None
 
 
 def why_did(log: Path, archive: Archive, agent: str, agent_id: int, n: int = 1) -> Why:
@@ -173,7 +183,15 @@ def _why(log: Path, archive: Archive, act: Memory, *, agent: str, agent_id: int,
     else:
         facts = _archived(archive, act)
     failed = _failures(archive, act)
-    return Why(agent=agent, nth=nth, command=act.text, act=act, failed=failed, **facts)
+    return Why(
+        agent=agent,
+        nth=nth,
+        command=act.text,
+        act=act,
+        failed=failed,
+        plan=plans_at(archive, act.time).get(act.plan) if act.plan else None,
+        **facts,
+    )
 
 
 def _failures(archive: Archive, act: Memory) -> tuple[str, ...]:
@@ -213,8 +231,7 @@ def _logged(
     missing = []
     if thought.prompt and prompt is None:
         missing.append("Its prompt is no longer in the event log: its file was removed")
-    if not thought.prompt and not thought.model:
-        missing.append("It answered by rule, from its memory: no model was asked")
+    by_rule = not thought.prompt and not thought.model
     past = compactions(archive)
     time = datetime.fromisoformat(str(record["t"]))
     texts = summaries_at(archive, time)
@@ -226,18 +243,31 @@ def _logged(
             missing.append(f"The archive has no compaction {number}, whose summaries it used")
     return {
         "time": time,
-        "summaries": _summary_basis(texts, act, thought.reason),
+        "summaries": () if by_rule else _summary_basis(texts, act, thought.reason),
         "reason": thought.reason,
         "seq": seq,
         "trigger": thought.trigger,
         "cause": _one(archive, thought.cause),
         "recalled": tuple(_source(each, archive, past, prompt) for each in thought.recalled),
-        "window": (thought.recent + 1, thought.total) if thought.total else None,
+        "window": (thought.recent + 1, thought.total) if thought.total and not by_rule else None,
         "thought": thought,
         "guards": _before(log, thought, seq, Guard),
         "agreements": _before(log, thought, seq, Agreement),
         "missing": tuple(missing),
+        "by_rule": by_rule,
+        "plans": _plans_in(prompt, archive, time - timedelta(seconds=thought.latency)),
     }
+
+
+def _plans_in(prompt: str | None, archive: Archive, sent: datetime) -> tuple[PastPlan, ...] | None:
+    """Return the plans that stood in a prompt; None if the log does not have the prompt.
+
+    The prompt's text has no borders of sections. So the plans of that time are looked for in it.
+    """
+    if prompt is None:
+        return None
+    plans = plans_at(archive, sent).values()
+    return tuple(each for each in plans if not each.state.has_ended and each.line in prompt)
 
 
 def _before[T: (Guard, Agreement)](
@@ -252,14 +282,15 @@ def _before[T: (Guard, Agreement)](
 
 def _archived(archive: Archive, act: Memory) -> dict[str, Any]:
     """Return what led to an act, from the archive alone; blocks."""
+    facts = {"time": act.time, "reason": act.reason, "trigger": _BY_RULE.get(act.event, "")}
+    if act.event in _WITHOUT_MODEL:
+        return {**facts, "by_rule": True}
     texts = summaries_at(archive, act.time)
     return {
-        "time": act.time,
+        **facts,
         "summaries": _summary_basis(texts, act, act.reason),
-        "reason": act.reason,
-        "trigger": _BY_RULE.get(act.event, ""),
         "window": (texts.summarised + 1, act.number - 1),
-        "missing": (_NO_THOUGHT if act.event in _WITHOUT_MODEL else _NOT_LOGGED,),
+        "missing": (_NOT_LOGGED,),
     }
 
 

@@ -26,6 +26,7 @@ from keepsake.events.values import (
 )
 from keepsake.happening import HappeningKind, KnownVerb, Manner
 from keepsake.memory.summary_text import EXTRACTIVE
+from keepsake.memory.types import UNCHANGED
 from keepsake.models.queue import READY, UNASKED
 from keepsake.tracing.facts import Standing, Way
 from keepsake.tracing.losses import Kept
@@ -60,7 +61,7 @@ def _script() -> str:
         "ServerHealth": {"READY": READY, "UNASKED": UNASKED},
         "Standing": _members(Standing),
         "ThoughtOutcome": _members(ThoughtOutcome),
-        "SummaryAuthor": {"EXTRACTIVE": EXTRACTIVE, "EDITED": EDITED},
+        "SummaryAuthor": {"EXTRACTIVE": EXTRACTIVE, "EDITED": EDITED, "UNCHANGED": UNCHANGED},
         "Tier": _members(Tier),
         "Way": _members(Way),
     }

@@ -12,6 +12,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 
+from keepsake.agent.memory.past_plans import PastPlan
 from keepsake.agent.thinker import AgentState
 from keepsake.agent.why import SummaryBasis
 from keepsake.archive.records import MemoryKind, Summary, Tier
@@ -286,6 +287,12 @@ class WhyView(Shape):
     agreements: tuple[Agreement, ...]
     missing: tuple[str, ...]
     """What is no longer known, and why; a sentence each."""
+    by_rule: bool
+    """Whether a rule did it: there was no prompt, and no model was asked."""
+    plans: tuple[PastPlan, ...] | None
+    """The plans that stood in its prompt; null if that is not known."""
+    plan: PastPlan | None
+    """The plan that the act belongs to; null if it belongs to none."""
 
 
 class FoundView(Shape):

@@ -10,6 +10,7 @@ from django.contrib.sessions.models import Session
 from django.test import Client
 
 from keepsake.agent.surroundings import identity_of
+from keepsake.books.plan import Plan, PlanState
 from keepsake.errors import ArchiveUnwritable
 from keepsake.paths import REPOSITORY
 from keepsake.tasks.forms.form import PromptLimits
@@ -301,6 +302,19 @@ class TestLooking(WebWorld):
         assert why["act"]["kind"] == "act"
         assert why["missing"] == []
         assert why["thought"]["outcome"] == "acted"
+
+    def test_why_has_the_plans_that_stood_in_the_prompt(self):
+        plans = self.mind.books.plans
+        bees = plans.add(Plan(what="tend the bees"))
+        plans.set_state(plans.add(Plan(what="mend the roof")), PlanState.DROPPED)
+        self.ask("Good evening.", "> say Good evening, Tom.")
+        plans.set_state(bees, PlanState.DONE)
+        plans.add(Plan(what="sing"))
+        why = self.get(self.of_mira("/why"), n=1)
+        shown = {"number": bees.number, "line": "tend the bees", "state": "open", "private": False}
+        assert why["plans"] == [shown]
+        assert why["plan"] is None
+        assert not why["by_rule"]
 
     def test_why_of_an_act_by_the_number_of_its_memory(self):
         self.ask("Good evening.", "> say Good evening, Tom. | He is wet.")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+from evennia.utils.ansi import strip_ansi
+
 from keepsake.agent.why import PromptSource, SummaryBasis, Why
 from keepsake.archive.records import MemoryKind
 from keepsake.contrib.evennia.commands.why import explanation
@@ -22,6 +24,25 @@ class WhyWorld(Building, EventsWorld, RecallWorld):
     def why(self, line: str = "@why Mira") -> str:
         assert self.log.flush(60)
         return self.type(line)
+
+
+def explained(**facts) -> str:
+    """Return the explanation of an act of which nothing else is known."""
+    now = datetime(2026, 5, 1, tzinfo=UTC)
+    act = old_memory(10, now, MemoryKind.ACT, "pose sweeps.")
+    why = Why(agent="Mira", nth=1, time=now, command="pose sweeps.", reason="", act=act, **facts)
+    return explanation(why, now)
+
+
+def test_what_the_log_does_not_have_is_said_to_be_unknown():
+    assert "Recalled     not known: older than the event log" in strip_ansi(explained())
+
+
+def test_an_act_by_rule_shows_nothing_of_a_prompt():
+    shown = explained(by_rule=True, trigger="its ordinary day")
+    assert "no model was asked" in shown
+    for absent in ("Recalled", "Summaries", "Word for word", "Reason"):
+        assert absent not in shown
 
 
 def test_players_colour_codes_are_escaped():

@@ -5,6 +5,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from keepsake.agent.why import thought_in, why_did
+from keepsake.archive.message_types import MessageType
 from keepsake.events.log import EventLog, Subscribers
 from keepsake.events.types import Thought
 from keepsake.events.values import CompactReason, RecalledKind, ThoughtOutcome, Urgency
@@ -36,7 +37,26 @@ def test_a_thought_with_a_value_of_another_version_counts_as_not_logged(tmp_path
     why = why_did(tmp_path / "events", memory.archive, "Mira", 7, 1)
     memory.close()
     assert why.thought is None
+    assert not why.is_logged
+    assert not why.by_rule
     assert "does not have this act" in why.missing[0]
+
+
+def test_an_act_by_rule_had_no_prompt_and_shows_nothing_of_one(tmp_path):
+    memory = FakeAgent(tmp_path / "mira", SMALL, TickingClock(), extractive).open()
+    for n in range(12):
+        memory.append(seen(f'Tom says, "Song {n} is about the river."', "Tom"))
+    assert compact(memory, CompactReason.MANUAL).number == 1
+    memory.append(did("pose sweeps."), event=MessageType.SCENE)
+    why = why_did(tmp_path / "events", memory.archive, "Mira", 7, 1)
+    memory.close()
+    assert why.by_rule
+    assert (why.trigger, why.missing, why.summaries, why.window) == (
+        "its ordinary day",
+        (),
+        (),
+        None,
+    )
 
 
 def test_a_recalled_thing_of_an_unknown_kind_is_left_out():
@@ -65,6 +85,7 @@ def test_a_summary_is_shown_as_it_was_at_the_time_of_the_act(tmp_path):
                 "priority": "player",
                 "outcome": ThoughtOutcome.ACTED,
             },
+            model="comma",
             command=command,
             memory=memory.append(did(command)).number,
             recent=context.recent.last if context.recent else 0,

@@ -72,7 +72,7 @@ def explanation(why: Why, now: datetime) -> str:
         [
             *_act(why, now),
             *_cause(why),
-            *_recalled(why.recalled),
+            *_recalled(why),
             *_summaries(why),
             *_guards(why),
             *_agreements(why),
@@ -87,7 +87,10 @@ def _act(why: Why, now: datetime) -> Iterator[str]:
     yield f"|w{why.agent}'s {which}|n, {when(why.time.astimezone(UTC), now)}"
     where = f" |x(memory {why.act.number}, {plain(why.act.place)})|n"
     yield f"  {one_line(why.command) or '(nothing)'}{where}"
-    yield f"|wReason|n       {one_line(why.reason) or 'it gave none'}"
+    if why.by_rule:
+        yield "|wBy rule|n      no model was asked"
+    else:
+        yield f"|wReason|n       {one_line(why.reason) or 'it gave none'}"
     for each in why.failed:
         yield f"|rFailed|n       {one_line(each)}"
 
@@ -104,9 +107,12 @@ def _cause(why: Why) -> Iterator[str]:
         yield from memory_lines([why.cause])
 
 
-def _recalled(found: tuple[PromptSource, ...]) -> Iterator[str]:
+def _recalled(why: Why) -> Iterator[str]:
+    found = why.recalled
     if not found:
-        yield "|wRecalled|n     nothing"
+        if not why.by_rule:
+            known = "nothing" if why.is_logged else "not known: older than the event log"
+            yield f"|wRecalled|n     {known}"
         return
     yield "|wRecalled|n"
     best = sorted(found, key=lambda each: -each.score)
@@ -132,6 +138,8 @@ def _title(found: PromptSource) -> str:
 
 
 def _summaries(why: Why) -> Iterator[str]:
+    if why.by_rule:  # it had no prompt
+        return
     if why.window is not None:
         first, last = why.window
         window = f"memories {first}-{last}" if first <= last else "nothing"

@@ -64,7 +64,7 @@ export class Head {
       el("span", {}, agent.place ? ["in ", el("bdi", {}, agent.place)] : "nowhere"),
       tokensBar(agent), el("span", { class: "dim" }, many(agent.memories, "memory", "memories")),
       agent.waiting === null ? null : el("span", {}, `waits for ${seconds(agent.waiting)}`),
-      agent.last_act ? el("span", { class: "dim act" }, el("bdi", {}, sentence(agent.last_act)), ", ", time(agent.last_act.time, ago)) : null);
+      agent.last_act ? el("span", { class: "dim act" }, el("bdi", {}, sentence(agent.last_act)), " ", el("small", {}, time(agent.last_act.time, ago))) : null);
     byId("problem").hidden = !problems.length;
     fill(byId("problem"), problems.join("; "));
     byId("may-not").hidden = agent.may_act;

@@ -146,7 +146,7 @@ export class PlanSection {
     this.list = el("ul", { class: "pins", "aria-label": "Plans" });
     this.ended = el("ul", { class: "pins", "aria-label": "Plans that have ended" });
     this.past = el("details", {}, el("summary", {}, "Plans that have ended"), this.ended);
-    fill(root, el("p", { class: "dim" }, "Plans come from the model, or from a line that you write into the file: “- [ ] tomorrow noon, the Quay, Anneke: show her the ferry”."),
+    fill(root, el("p", { class: "dim" }, "Plans come from the model, or from a line that you write into the file: “- [ ] tomorrow noon, the Quay, Anneke: show her the ferry”. Their times are the world's, as in the agents' words."),
       this.list, this.past, fileEditor(id, "plans", "plans.md", "Edit the plans", () => this.load()));
   }
 
@@ -160,10 +160,9 @@ export class PlanSection {
   }
 }
 
-function plan({ line, at, state, why, memory, private: hidden }) {
+function plan({ line, state, why, memory, private: hidden }) {
   return el("li", { "data-row": true, tabindex: "-1", class: hidden ? "whisper" : "" },
     hidden ? el("span", { class: "flag" }, "in private") : null, el("bdi", {}, line),
     MARKS[state] ? el("span", { class: "badge" }, why ? `${MARKS[state]}: ${why}` : MARKS[state]) : null,
-    at ? el("small", {}, time(at)) : null,
     memory ? el("a", { class: "where", href: `#memory/${memory}`, "data-opens": true }, `memory ${count(memory)}`) : null);
 }

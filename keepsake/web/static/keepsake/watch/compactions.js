@@ -87,7 +87,7 @@ function show(details, made) {
 // -- what became of each memory that was summarised
 
 const KEPT = {
-  [Kept.GONE]: ["Gone", "None of their words are in a summary."],
+  [Kept.GONE]: ["Gone", "None of their telling words are in a summary."],
   [Kept.PARTLY]: ["Told shorter", "The words that no summary has are marked."],
   [Kept.WHOLE]: ["Told whole", "All their telling words are in a summary."],
 };
@@ -150,20 +150,24 @@ function changes(before, after) {
 /** The most pairs of words that are compared. */
 const MOST = 4e6;
 
-/** `[["same" | "gone" | "new", text], …]`, or null if the texts are too long. */
+/** `[["same" | "gone" | "new", text], …]`, or null if the texts are too long. The space beside a word, and the bullet
+ * before it, are shown as they are after the change, and are no difference. */
 export function wordDiff(before, after) {
-  const [a, b] = [before, after].map((text) => text.match(/\S+\s*|\s+/g) ?? []);
+  const [a, b] = [before, after].map((text) => text.match(/(?:• )?\S+\s*|\s+/g) ?? []);
   if (a.length * b.length > MOST) return null;
+  const [bare, other] = [a, b].map((words) => words.map((word) => word.replace(/^• /, "").trim()));
   const parts = [];
   const add = (how, text) => {
     if (parts.at(-1)?.[0] === how) parts.at(-1)[1] += text;
     else parts.push([how, text]);
   };
-  const common = lengths(a, b);
+  const common = lengths(bare, other);
   const wide = b.length + 1;
   for (let i = 0, j = 0; i < a.length || j < b.length;) {
-    if (i < a.length && j < b.length && a[i] === b[j]) add("same", a[i++] && b[j++]);
-    else if (j === b.length || (i < a.length && common[(i + 1) * wide + j] >= common[i * wide + j + 1])) add("gone", a[i++]);
+    if (i < a.length && j < b.length && bare[i] === other[j]) {
+      add("same", b[j++]);
+      i++;
+    } else if (j === b.length || (i < a.length && common[(i + 1) * wide + j] >= common[i * wide + j + 1])) add("gone", a[i++]);
     else add("new", b[j++]);
   }
   return parts;

@@ -20,6 +20,7 @@ export class Feed {
   #witnessed = new Map();
   #places = new Map();
   #groups = new Map();
+  #between = []; // the times of shown rows without a place: no group goes on across them
   #number = 0;
   #due = null;
   #paused = false;
@@ -87,7 +88,7 @@ export class Feed {
     if (old && old.dataset.t >= row.dataset.t) return;
     if (old) this.#drop(old);
     if (key) this.#memories.set((row.dataset.memory = key), row);
-    const holder = this.#group(record, Number(row.dataset.t));
+    const holder = this.#group(record, row);
     let before = holder.lastElementChild;
     while (before && before.dataset.t > row.dataset.t) before = before.previousElementSibling;
     if (before) before.after(row);
@@ -96,26 +97,33 @@ export class Feed {
   }
 
   /** The rows of what happens in one place without a long pause. The group with the newest row is the last,
-   * so that talks in two rooms do not mix. */
-  #group({ agent, remembered }, at) {
+   * so that talks in two rooms do not mix. A row without a place is a group of its own, in the order of time. */
+  #group({ agent, remembered }, row) {
+    const at = Number(row.dataset.t);
     if (remembered?.place) this.#places.set(agent, remembered.place);
     const place = (this.named && this.#places.get(agent)) || "";
-    let group = this.#groups.get(place);
-    if (!group?.node.isConnected || Math.abs(at - group.at) > PAUSE) {
+    const apart = this.named && !place;
+    if (apart && !inner(row)) this.#between = [...this.#between, at].slice(-this.most);
+    let group = apart ? null : this.#groups.get(place);
+    if (!group?.node.isConnected || Math.abs(at - group.at) > PAUSE || this.#parted(at, group.at)) {
       const rows = el("ol", {});
       group = { at, rows, node: el("section", { class: "group" }, place ? el("h3", { dir: "auto" }, place) : null, rows) };
-      this.#groups.set(place, group);
+      if (!apart) this.#groups.set(place, group);
       this.list.append(group.node);
     }
     group.at = Math.max(group.at, at);
     group.node.dataset.t = String(group.at).padStart(16, "0");
     let before = this.list.lastElementChild;
-    while (before && before !== group.node && before.dataset.t > group.node.dataset.t) before = before.previousElementSibling;
-    if (before !== group.node) {
-      if (before) before.after(group.node);
-      else this.list.prepend(group.node);
-    }
+    while (before && (before === group.node || before.dataset.t > group.node.dataset.t)) before = before.previousElementSibling;
+    const next = before ? before.nextElementSibling : this.list.firstElementChild;
+    if (next !== group.node) this.list.insertBefore(group.node, next); // a node that moves loses the focus
     return group.rows;
+  }
+
+  /** Whether a row without a place is between two times. */
+  #parted(one, other) {
+    const [first, last] = [Math.min(one, other), Math.max(one, other)];
+    return this.#between.some((at) => first < at && at < last);
   }
 
   #drop(row) {
@@ -184,9 +192,14 @@ export class Feed {
   }
 
   #fits(row) {
-    if (!this.inner.checked && row.matches(INNER.map((tone) => `.${tone}`).join())) return false;
+    if (!this.inner.checked && inner(row)) return false;
     return !this.#words || row.textContent.toLowerCase().includes(this.#words);
   }
+}
+
+/** Whether a row is of an internal event, which is hidden by default. */
+function inner(row) {
+  return row.matches(INNER.map((tone) => `.${tone}`).join());
 }
 
 /** The name of who spoke or acted, which leads to what all agents know of them. */

@@ -191,7 +191,8 @@ export const ThoughtOutcome = Object.freeze({
 
 export const SummaryAuthor = Object.freeze({
   "EXTRACTIVE": "extractive",
-  "EDITED": "edited by hand"
+  "EDITED": "edited by hand",
+  "UNCHANGED": "unchanged"
 });
 
 export const Tier = Object.freeze({

@@ -1,7 +1,7 @@
 /* The village now: a column for each room with its people, who thinks, and their talk; the plans due next. */
 
 import { get } from "./api.js";
-import { announce, bindKeys, byId, count, el, fill, many, personLink, rowKeys, seconds, throttled, time } from "./dom.js";
+import { announce, bindKeys, byId, count, el, fill, many, personLink, rowKeys, seconds, throttled } from "./dom.js";
 import { EventKind } from "./kinds.js";
 import { Stream, StreamState } from "./stream.js";
 import { Talk } from "./talk.js";
@@ -99,10 +99,10 @@ async function drawPlans() {
   if (document.hidden) return;
   const plans = await get("plans").catch(() => null);
   if (plans === null) return;
-  fill(byId("due"), plans.length ? plans.slice(0, DUE).map(({ id, agent, line, at, begun, private: hidden }) => el("li", {
+  fill(byId("due"), plans.length ? plans.slice(0, DUE).map(({ id, agent, line, begun, private: hidden }) => el("li", {
     class: [begun && "begun", hidden && "whisper"].filter(Boolean).join(" "), "data-row": true, tabindex: "-1",
   }, el("a", { href: `/agents/${id}/`, "data-opens": true, dir: "auto" }, agent), hidden ? el("span", { class: "flag" }, "in private") : null, " ",
-  el("bdi", {}, line), at ? el("small", {}, " ", time(at)) : null)) : el("li", { class: "dim" }, "Nobody has made a plan."));
+  el("bdi", {}, line))) : el("li", { class: "dim" }, "Nobody has made a plan."));
 }
 
 // -- what happens

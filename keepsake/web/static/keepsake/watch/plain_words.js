@@ -19,6 +19,7 @@ const REASONS = {
 const AUTHORS = {
   [SummaryAuthor.EXTRACTIVE]: "sentences picked by rules, no model",
   [SummaryAuthor.EDITED]: "edited by hand",
+  [SummaryAuthor.UNCHANGED]: "both earlier summaries, word for word; no model",
 };
 
 /** How a compaction ended. */

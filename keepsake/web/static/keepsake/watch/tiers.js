@@ -14,9 +14,13 @@ const NAMES = {
   [CLEARED]: "cleared", [Tier.LONGTERM]: "long-term summary", [Tier.RECENT]: "short-term summary", [WINDOW]: "window, word for word",
 };
 
+/** The reader's time zone: the browser takes the time of the field in it. */
+const ZONE = new Intl.DateTimeFormat().resolvedOptions().timeZone;
+
 /** The section "Memory" of an agent's page. */
 export class Tiers {
   #tiers = null;
+  #first = 0; // seconds since 1970
   #at = 0;
 
   constructor(root, id) {
@@ -26,7 +30,7 @@ export class Tiers {
     this.jump = el("input", { type: "number", min: "1", required: true, placeholder: "number" });
     this.when = el("input", { type: "datetime-local", step: "1", required: true });
     const then = el("form", { class: "tools", on: { submit: (event) => this.#wanted(event) } },
-      el("label", {}, "As it was on ", this.when), el("button", {}, "Show"));
+      el("label", {}, `As it was, by your clock (${ZONE}), on `, this.when), el("button", {}, "Show"));
     const go = el("form", { class: "tools", on: { submit: (event) => this.#jumped(event) } },
       el("label", {}, "Go to memory ", this.jump), el("button", {}, "Go"), this.newer);
     this.page = el("div", { class: "page-of-memories" });
@@ -104,6 +108,10 @@ export class Tiers {
       }, el("span", { class: `swatch ${part.tier}` }), `${NAMES[part.tier]}: ${count(part.first)}–${count(part.last)}`,
       part.summary ? `, ${many(part.summary.tokens_after, "token")}` : part.tier === WINDOW ? `, ${many(tokens, "token")}` : "")))));
     this.jump.max = String(total);
+    if (!past.counts.length) return;
+    this.#first = past.counts[0][0];
+    // Whole seconds: one more, so that the last memory is among those of that time.
+    this.when.value = local(new Date((past.counts.at(-1)[0] + 1) * 1000));
   }
 
   async #open(part, first = null, mark = 0) {
@@ -136,7 +144,7 @@ export class Tiers {
     }, name);
     return el("div", { class: "tools turns" },
       turn("← Older", Math.max(part.first, first - PAGE), first > part.first),
-      el("span", {}, `memories ${count(first)}–${count(last)} of ${count(part.first)}–${count(part.last)}`),
+      el("span", {}, `memories ${count(first)}–${count(last)} of ${count(this.#tiers.total)}`),
       turn("Newer →", last + 1, last < part.last));
   }
 
@@ -150,8 +158,7 @@ export class Tiers {
     if (this.#tiers === null) {
       await this.#refresh();
     }
-    const local = new Date(moment - moment.getTimezoneOffset() * 60000);
-    this.when.value = local.toISOString().slice(0, 19);
+    this.when.value = local(moment);
     const asked = ++this.#at;
     const was = await get(`agents/${this.id}/as-of`, { t: moment.toISOString() });
     if (asked !== this.#at) return;
@@ -160,12 +167,18 @@ export class Tiers {
     this.#mark({ tier: "" });
     fill(this.page,
       el("h3", {}, "Its memory on ", time(moment.toISOString(), (iso) => tick(iso, true))),
-      el("p", {}, number ? `${many(number, "memory", "memories")}${place && `; it was at ${place}`}.` : "It remembered nothing yet."),
+      el("p", {}, number ? `${many(number, "memory", "memories")}${place && `; it was at ${place}`}.` : this.#before()),
       [longterm, recent].map((each) => each && summaryFold(this.id, each, compaction)),
       number ? el("p", {}, `Word for word: memories ${count(first)} to ${count(number)}.${left > 0 ? ` The newest ${count(window.length)} are shown.` : ""}`) : null,
       el("ol", { class: "memories" }, memoryRows(window)));
     announce(`Its memory on ${tick(moment.toISOString(), true)}.`);
     return null;
+  }
+
+  /** Words for a time at which it remembered nothing. */
+  #before() {
+    if (!this.#first) return "It has no memories yet.";
+    return ["It remembered nothing yet. Its first memory is of ", time(new Date(this.#first * 1000).toISOString(), (iso) => tick(iso, true)), "."];
   }
 
   #jumped(event) {
@@ -184,4 +197,9 @@ export class Tiers {
         el("button", { type: "button", on: { click: () => this.#try(work) } }, "Try again")));
     }
   }
+}
+
+/** A time as the value of a field for it: by the reader's clock, to the second. */
+function local(moment) {
+  return new Date(moment - moment.getTimezoneOffset() * 60000).toISOString().slice(0, 19);
 }

@@ -48,12 +48,15 @@ export class Why {
 
   #draw(why, nth) {
     const again = askAgain(this.id, why);
+    const asked = !why.by_rule; // without a model there was no prompt, and nothing of one is shown
     fill(this.view, turns(nth), el("ol", { class: "chain" },
-      step("What it did", act(why)),
+      step("What it did", asked ? null : el("p", {}, "Done by rule; no model was asked."), act(why)),
       step("What set it off", cause(why)),
-      step("What it recalled", recalled(why.recalled, again), again?.node),
-      step("Summaries in its prompt", summaries(why)),
-      why.thought ? step("What it cost", cost(why.thought), sent(why)) : null,
+      asked || why.recalled.length ? step("What it recalled", recalled(why, again), again?.node) : null,
+      asked ? step("Plans in its prompt", plans(why)) : null,
+      why.plan && !stood(why) ? step("The plan it belongs to", el("ul", { class: "pins" }, plan(why.plan))) : null,
+      asked ? step("Summaries in its prompt", summaries(why)) : null,
+      why.thought && asked ? step("What it cost", cost(why.thought), sent(why)) : null,
       why.missing.length ? step("What is not known", why.missing.map((each) => el("p", {}, each))) : null),
     turns(nth));
   }
@@ -88,7 +91,7 @@ function act(why) {
   return [el("p", {}, el("bdi", {}, sentence(why.act)), " ", el("small", {}, time(why.time))),
     (why.thought?.outcome ?? ThoughtOutcome.ACTED) === ThoughtOutcome.ACTED ? null
       : el("p", { class: "problem", dir: "auto" }, `${why.thought.outcome}: ${why.thought.problem}`),
-    el("p", { dir: "auto" }, why.reason ? `Its reason: ${why.reason}` : "It gave no reason."),
+    why.by_rule ? null : el("p", { dir: "auto" }, why.reason ? `Its reason: ${why.reason}` : "It gave no reason."),
     el("p", {}, link(why.act), " ", whereLink(document.body.dataset.agent, why.act.number))];
 }
 
@@ -105,8 +108,8 @@ function askAgain(id, { cause, act: done, recalled: hits }) {
   return first ? new AskAgain(id, { question: said ?? "", without: [first.number], spoken: done.what.words ?? "" }) : null;
 }
 
-function recalled(hits, again) {
-  if (!hits.length) return none("Nothing.");
+function recalled({ recalled: hits, thought }, again) {
+  if (!hits.length) return none(thought ? "Nothing." : "Not known: older than the event log.");
   const most = Math.max(...hits.map((hit) => hit.score), 0);
   const list = (some) => el("ol", { class: "hits" }, some.map((hit) => withAgain(row(hit, most), hit, again)));
   const rest = hits.slice(SHOWN);
@@ -118,6 +121,22 @@ function recalled(hits, again) {
 function withAgain(shown, { memory }, again) {
   if (memory && again) shown.append(builders(el("button", { type: "button", class: "plain where", on: { click: () => again.open([memory.number]) } }, "ask again without it")));
   return shown;
+}
+
+/** Whether the plan that the act belongs to stood in its prompt. */
+function stood({ plans: shown, plan: own }) {
+  return Boolean(own && shown?.some(({ number }) => number === own.number));
+}
+
+function plans({ plans: shown, plan: own }) {
+  if (shown === null) return none("Not known: the event log does not have its prompt.");
+  if (!shown.length) return none("There was no plan in its prompt.");
+  return el("ul", { class: "pins" }, shown.map((each) => plan(each, each.number === own?.number)));
+}
+
+function plan({ line, private: hidden }, own = false) {
+  return el("li", { class: hidden ? "whisper" : "" }, hidden ? el("span", { class: "flag" }, "in private") : null,
+    el("bdi", {}, line), own ? el("span", { class: "badge" }, "the act belongs to it") : null);
 }
 
 function summaries(why) {

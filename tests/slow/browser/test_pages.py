@@ -1,0 +1,209 @@
+"""Parts of the dashboard's pages: the real scripts, in a real browser, without a world."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, Route, expect
+
+from keepsake.web.kinds import MODULE
+
+SITE = "http://pages.test/"
+ACT = {
+    "number": 9,
+    "kind": "act",
+    "text": "pose sweeps.",
+    "what": {"kind": "pose", "gesture": "sweeps."},
+    "time": "2026-05-01T12:00:00+00:00",
+}
+SUMMARY = {"tier": "longterm", "compaction": 2, "first": 1, "last": 5, "model": "unchanged"}
+WHY = {
+    "agent": "Mira",
+    "nth": 1,
+    "time": "2026-05-01T12:00:00+00:00",
+    "reason": "",
+    "trigger": "",
+    "cause": None,
+    "act": ACT,
+    "recalled": [],
+    "summaries": [{**SUMMARY, "text": "- Tom mends nets.", "told": []}],
+    "window": [6, 8],
+    "thought": None,
+    "missing": ["The log does not have it"],
+    "by_rule": False,
+    "plans": None,
+    "plan": None,
+}
+"""An act that the event log does not have."""
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    """An empty page of a site that has the scripts, and no world."""
+
+    def answer(route: Route) -> None:
+        name = route.request.url.removeprefix(SITE)
+        if name.endswith(".js"):
+            body = (MODULE.parent / name).read_text(encoding="utf-8")
+            route.fulfill(body=body, content_type="text/javascript")
+        else:
+            body = "<title>A page</title><p id=said></p><main></main>"
+            route.fulfill(body=body, content_type="text/html")
+
+    opened = browser.new_page(timezone_id="Asia/Tokyo")
+    opened.route(f"{SITE}**", answer)
+    opened.goto(SITE)
+    yield opened
+    opened.close()
+
+
+def serve(page: Page, what: str, answer: Any) -> None:
+    """Let the API answer so to addresses that end with ``what``."""
+    page.route(f"**/agents/api/{what}", lambda route: route.fulfill(json=answer))
+
+
+def show(page: Page, module: str, section: str, at: str = "") -> None:
+    """Show a section of an agent's page in the page."""
+    page.evaluate(
+        """async ([module, section, at]) => {
+            const parts = await import(`/${module}.js`);
+            const made = new parts[section](document.querySelector("main"), 1, section);
+            await (at ? made.show(at) : made.load());
+        }""",
+        [module, section, at],
+    )
+
+
+def test_what_an_act_that_is_older_than_the_log_recalled_is_not_known(page: Page) -> None:
+    serve(page, "agents/1/why?*", WHY)
+    show(page, "why", "Why")
+    recalled = page.locator(".chain > li", has_text="What it recalled")
+    expect(recalled).to_contain_text("Not known: older than the event log.")
+    expect(recalled).not_to_contain_text("Nothing")
+    expect(page.locator("main")).to_contain_text("both earlier summaries, word for word; no model")
+
+
+def test_an_act_by_rule_shows_nothing_of_a_prompt(page: Page) -> None:
+    by_rule = {"by_rule": True, "trigger": "its ordinary day", "summaries": [], "window": None}
+    serve(page, "agents/1/why?*", {**WHY, **by_rule, "missing": []})
+    show(page, "why", "Why")
+    first = page.locator(".chain > li").first
+    expect(first.locator("p").first).to_have_text("Done by rule; no model was asked.")
+    assert page.locator(".chain h3").all_inner_texts() == ["What it did", "What set it off"]
+
+
+def test_plans_stand_as_text_and_the_one_of_the_act_is_marked(page: Page) -> None:
+    pie = {"number": 3, "line": "bake the pie", "state": "open", "private": False}
+    soup = {"number": 4, "line": "bring <b>Bram</b> soup", "state": "doing", "private": True}
+    serve(page, "agents/1/why?*", {**WHY, "plans": [pie, soup], "plan": soup})
+    show(page, "why", "Why")
+    lines = page.locator(".chain > li", has_text="Plans in its prompt").locator("ul li")
+    expect(lines).to_have_text(["bake the pie", re.compile("in private.*bring <b>Bram</b> soup")])
+    expect(lines.nth(1)).to_contain_text("the act belongs to it")
+    serve(page, "agents/1/why?*", {**WHY, "by_rule": True, "plan": pie})
+    show(page, "why", "Why")
+    own = page.locator(".chain > li", has_text="The plan it belongs to")
+    expect(own).to_contain_text("bake the pie")
+    expect(page.locator("main")).not_to_contain_text("Plans in its prompt")
+
+
+def test_a_plan_tells_its_time_once_and_in_the_words_of_the_world(page: Page) -> None:
+    plan = {
+        "line": "2026-05-02 09:30: bake",
+        "at": "2026-05-02T07:30:00+00:00",
+        "state": "open",
+        "why": "",
+        "memory": 0,
+        "private": False,
+    }
+    serve(page, "agents/1/plans", [plan])
+    show(page, "book", "PlanSection")
+    expect(page.get_by_role("list", name="Plans", exact=True)).to_have_text(
+        "2026-05-02 09:30: bake"
+    )
+    expect(page.locator("main")).to_contain_text("Their times are the world's")
+
+
+def test_the_memory_as_it_was_is_asked_for_by_the_readers_clock(page: Page) -> None:
+    first = 1_777_593_600  # the first of May 2026, midnight UTC
+    tiers = {
+        "first": 1,
+        "total": 2,
+        "longterm": None,
+        "recent": None,
+        "window_first": 1,
+        "window_tokens": 9,
+        "compaction": 0,
+    }
+    past = {"id": 1, "agent": "Mira", "moves": [], "changes": 0, "tiers": []}
+    then = {"number": 0, "window_first": 1, "window": [], "compaction": 0, "place": ""}
+    serve(page, "agents/1/tiers", tiers)
+    serve(page, "agents/1/past", {**past, "counts": [[first, 1], [first + 60, 2]]})
+    serve(page, "agents/1/memories?*", [])
+    serve(page, "agents/1/as-of?*", {**then, "longterm": None, "recent": None})
+    show(page, "tiers", "Tiers")
+    expect(page.get_by_label("by your clock (Asia/Tokyo)")).to_have_value("2026-05-01T09:01:01")
+    expect(page.locator(".turns").first).to_contain_text("memories 1–2 of 2")
+    show(page, "tiers", "Tiers", f"@{first - 59}")
+    expect(page.locator("main")).to_contain_text("Its first memory is of 1 May 09:00.")
+    expect(page.get_by_label("by your clock (Asia/Tokyo)")).to_have_value("2026-05-01T08:59:01")
+
+
+def test_a_word_is_not_changed_by_the_line_break_beside_it(page: Page) -> None:
+    diff = "texts => import('/compactions.js').then(m => m.wordDiff(...texts))"
+    before = "She went up to the Loft. I asked her.\n\nBob mends nets."
+    after = "• She went up to the Loft.\n• Bob mends nets and sails."
+    assert page.evaluate(diff, [before, after]) == [
+        ["same", "• She went up to the Loft.\n"],
+        ["gone", "I asked her.\n\n"],
+        ["same", "• Bob mends "],
+        ["gone", "nets."],
+        ["new", "nets and sails."],
+    ]
+    assert page.evaluate(diff, ["One\ntwo", "• One two\n"]) == [["same", "• One two\n"]]
+
+
+def test_events_without_a_room_stand_in_the_order_of_time(page: Page) -> None:
+    def said(words: str, minute: int, place: str) -> list[Any]:
+        time = f"2026-05-01T12:0{minute}:00+00:00"
+        what = {"kind": "pose", "gesture": words}
+        memory = {**ACT, "what": what, "text": words, "place": place, "time": time}
+        record = {"op": "append", "n": minute, "t": time, "agent": "Mira", "agent_id": 1}
+        return ["memory", {**record, "remembered": memory}]
+
+    def world(op: str, minute: int) -> list[Any]:
+        return ["world", {"op": op, "t": f"2026-05-01T12:0{minute}:30+00:00"}]
+
+    events = [
+        said("sweeps.", 2, "The Kettle"),
+        world("stops", 2),
+        world("starts", 3),
+        said("bakes.", 4, "The Kettle"),
+        said("waits.", 5, "The Quay"),
+        world("reloads", 0),
+    ]
+    page.evaluate(
+        """async (events) => {
+            const { Feed } = await import("/feed.js");
+            const feed = new Feed(document.querySelector("main"), { named: true });
+            for (const event of events) feed.add(...event);
+        }""",
+        events,
+    )
+    shown = page.locator(".feed h3, .feed .what")
+    expect(shown).to_have_text(
+        [
+            "the world reloads",
+            "The Kettle",
+            "does: sweeps.",
+            "the world stops",
+            "the world starts",
+            "The Kettle",
+            "does: bakes.",
+            "The Quay",
+            "does: waits.",
+        ]
+    )
