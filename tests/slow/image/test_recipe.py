@@ -184,3 +184,9 @@ def test_litellm_has_the_version_that_the_tests_run_with():
     makefile = (REPOSITORY / "Makefile").read_text(encoding="utf-8")
     (pinned,) = re.findall(r"'(litellm\[proxy\]==[\d.]+)'", makefile)
     assert pinned in (REPOSITORY / "compose.scale.yaml").read_text(encoding="utf-8")
+
+
+def test_the_citation_has_the_version_of_the_package():
+    cited = yaml.safe_load((REPOSITORY / "CITATION.cff").read_text(encoding="utf-8"))["version"]
+    package = (REPOSITORY / "pyproject.toml").read_text(encoding="utf-8")
+    assert f'\nversion = "{cited}"\n' in package
