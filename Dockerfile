@@ -13,9 +13,11 @@ RUN python -m venv /opt/installer \
     && VIRTUAL_ENV=/opt/keepsake /opt/installer/bin/uv pip install --no-cache --compile-bytecode \
         --require-hashes --requirements requirements-image.lock
 COPY . .
+# uv leaves a lock that anybody may write; a checkout may have files that nobody else may read.
 RUN VIRTUAL_ENV=/opt/keepsake /opt/installer/bin/uv pip install --no-cache --no-deps \
         --no-build-isolation --editable . \
     && chmod --recursive a+rX /app \
+    && rm --force /opt/keepsake/.lock \
     && /opt/keepsake/bin/python -m compileall -q keepsake game typeclasses commands world
 
 FROM python:3.13-slim-trixie
