@@ -164,12 +164,15 @@ class Image:
         )
         return ["unshare", "--mount", *unshared, "sh", "-c", script, "sh", *words]
 
-    def start(self, **environ: str) -> Container:
-        """Start the image as Docker does: first process of its own, with a network of its own."""
-        words = self.command["entrypoint"] + self.command["cmd"]
+    def start(self, *words: str, **environ: str) -> Container:
+        """Start the image as Docker does: first process of its own, with a network of its own.
+
+        ``words`` stand in for the image's command.
+        """
+        inside = [*self.command["entrypoint"], *(words or self.command["cmd"])]
         with self.log.open("a", encoding="utf-8") as log:
             process = subprocess.Popen(
-                self._apart(self._inside_command(words, environ), "--pid", "--net", "--fork"),
+                self._apart(self._inside_command(inside, environ), "--pid", "--net", "--fork"),
                 stdout=log,
                 stderr=subprocess.STDOUT,
             )

@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+import yaml
 
 from keepsake.paths import REPOSITORY
 from tests.slow.image.chroot import Container, Image
@@ -54,12 +55,12 @@ def image(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Image]:
 
 
 @pytest.fixture
-def start(image: Image) -> Iterator[Callable[[], Container]]:
+def start(image: Image) -> Iterator[Callable[..., Container]]:
     """A function that starts the image; what still runs at the end is killed."""
     started = list[Container]()
 
-    def start() -> Container:
-        started.append(image.start(KEEPSAKE_MODEL="none"))
+    def start(*words: str) -> Container:
+        started.append(image.start(*words, KEEPSAKE_MODEL="none"))
         return started[-1]
 
     yield start
@@ -75,12 +76,12 @@ def end(container: Container) -> float:
     return time.monotonic() - began
 
 
-def until_healthy(container: Container) -> None:
-    """Wait until the image's health check says that players can log in."""
+def until_healthy(container: Container, *check: str) -> None:
+    """Wait until the image's health check, or another, says that the container can be used."""
     deadline = time.monotonic() + PATIENCE
-    while container.run(*container.image.command["health"]).returncode != 0:
+    while container.run(*(check or container.image.command["health"])).returncode != 0:
         assert container.process.poll() is None, container.image.log.read_text()
-        assert time.monotonic() < deadline, container.run("keepsake", "status").stdout
+        assert time.monotonic() < deadline, container.image.log.read_text()
         time.sleep(1)
 
 
@@ -109,6 +110,14 @@ def test_the_image_runs_without_root_keeps_its_volume_and_stops_in_time(image, s
     assert writable == ""
     assert status == 0, image.log.read_text()
     assert max(took) < GRACE, took
+
+
+def test_chroma_of_compose_scale_is_healthy(start):
+    text = (REPOSITORY / "compose.scale.yaml").read_text(encoding="utf-8")
+    chroma = yaml.safe_load(text)["services"]["chroma"]
+    container = start(*chroma["command"])
+    until_healthy(container, *chroma["healthcheck"]["test"][1:])
+    assert end(container) < GRACE
 
 
 def test_the_image_has_no_tool_of_the_build(image):
