@@ -154,6 +154,8 @@ class CmdTalk(AddressedCommand):
 
     key = "talk"
     aliases = ("ask", "tell")
+    says_words = True
+    """For :func:`keepsake.contrib.evennia.speaking.speak_to`: it is ``talk <name> <words>``."""
 
     def speak(self) -> None:
         """Say it to the addressee; `tell` pages a player."""

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from unittest.mock import patch
 
 from evennia.utils.ansi import strip_ansi
 
+from commands.speech import CmdTalk
 from keepsake.agent.surroundings import identity_of
 from keepsake.books.plan import Plan, PlanState
 from keepsake.books.plan_lines import read_plan
@@ -65,6 +67,16 @@ class TestChat(Appointing):
         assert (
             "Tom asks you to come: The Quay, Friday 27 November 2026, afternoon, 12:30." in prompt
         )
+
+    def test_a_game_whose_talk_says_no_words_can_ask_to_meet(self):
+        self.replies = ["Gladly.\n> agree Tom", "> wait"]
+        with (
+            patch.object(CmdTalk, "says_words", False),
+            patch.object(CmdTalk, "speak", lambda talk: talk.caller.msg("There is no menu.")),
+        ):
+            shown = self.meet("mira at the quay in 30 minutes")
+        assert "Mira agrees to meet you: The Quay" in shown
+        assert "Tom says to you" in self.prompts()[0]
 
     def test_the_deed_is_offered_only_while_an_invitation_is_open(self):
         assert "> agree" not in "\n".join(self.ask("Good day.", "Good day."))

@@ -14,10 +14,11 @@ from keepsake.happening import KnownVerb, Speech
 def speak_to(speaker: CharacterObject, target: CharacterObject, words: str) -> None:
     """Let a character say words to another aloud.
 
-    A game with a command ``talk`` may forbid or change it, so that command is used if the character
-    has it.
+    A game's command ``talk`` may forbid or change it, so it is used if it says words: then its
+    class has ``says_words = True``. Many games have a ``talk`` that opens a menu.
     """
-    if any(each == KnownVerb.TALK for each in speaker.cmdset.current or ()):
+    talks = [each for each in speaker.cmdset.current or () if each == KnownVerb.TALK]
+    if talks and all(getattr(each, "says_words", False) for each in talks):
         speaker.execute_cmd(f"{KnownVerb.TALK} {target.get_display_name(speaker)} {words}")
         return
     said = words_said(speaker, words, receivers=[target])
