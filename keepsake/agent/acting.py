@@ -56,6 +56,39 @@ LOOKUPS = frozenset({KnownVerb.RECALL, KnownVerb.LOOK, KnownVerb.EXAMINE})
 """Verbs whose result returns to the model in the same turn."""
 
 
+class Journey:
+    """A walk that an act has begun, through several exits. It ends once, there or elsewhere.
+
+    Attributes:
+        ended: Fires with whether the agent got there, when the walk ends. What the agent wrote
+            after the walk is done then.
+        is_over: Whether the walk has ended.
+    """
+
+    def __init__(self) -> None:
+        self.ended: Deferred[bool] = Deferred()
+        self.is_over = False
+        self._awaits: Callable[[], bool] = lambda: False
+
+    def await_by(self, awaits: Callable[[], bool]) -> Deferred[bool]:
+        """Return :attr:`ended`, for a turn that goes on then.
+
+        ``awaits``: Whether it still does when the walk ends.
+        """
+        self._awaits = awaits
+        return self.ended
+
+    def end(self, *, there: bool) -> bool:
+        """End the walk, and let a turn that waits for that go on; return whether one does.
+
+        ``there``: Whether the agent got where it wanted to.
+        """
+        awaited = self._awaits()
+        self.is_over = True
+        self.ended.callback(there)
+        return awaited
+
+
 @dataclass(frozen=True, slots=True)
 class Act:
     """The result of one part of an answer."""
@@ -66,7 +99,7 @@ class Act:
     # fires when the act is done and its result is in the memory; None if nothing is done
     result: Deferred[Any] | None = None
     memory_number: int = 0  # number of its memory; 0 if it is not archived, or not yet
-    sets_off: bool = False  # whether it has begun a walk, so that the agent is elsewhere soon
+    journey: Journey | None = None  # the walk that it has begun; None if it has begun none
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,8 +190,8 @@ class Actor:
         self._tools = tools
         self.current: CurrentAct | None = None
         self.unheard = 0
-        # Starts a walk to the place or person that words name; returns why it cannot, else empty.
-        self.walk: Callable[[Body, str, int], str] = lambda *_: "there is no way"
+        # Starts a walk to the place or person that words name; returns it, or why there is none.
+        self.walk: Callable[[Body, str, int], Journey | str] = lambda *_: "there is no way"
 
     def speak(
         self,
@@ -315,12 +348,13 @@ class Actor:
         witnesses: tuple[PersonId, ...] | None,
     ) -> Act:
         """Start a walk through several exits, or remember why there is no way."""
-        why = self.walk(agent, command.words, number)
-        if why:
-            shown = f"You tried to walk to {command.words}: {why}"
-            refusal = Result(verb=KnownVerb.WALK, act=number, done=False, shown=shown)
-            self._memory.remember(refusal, place=place_of(agent), witnesses=witnesses)
-        return Act(command, memory_number=number, sets_off=not why)
+        begun = self.walk(agent, command.words, number)
+        if isinstance(begun, Journey):
+            return Act(command, memory_number=number, journey=begun)
+        shown = f"You tried to walk to {command.words}: {begun}"
+        refusal = Result(verb=KnownVerb.WALK, act=number, done=False, shown=shown)
+        self._memory.remember(refusal, place=place_of(agent), witnesses=witnesses)
+        return Act(command, memory_number=number)
 
     def _do_in_game(self, agent: Body, act: CurrentAct) -> Act:
         """Run the game's command for an act, as if the agent had typed it."""

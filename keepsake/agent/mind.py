@@ -7,7 +7,7 @@ from functools import partial
 
 from twisted.internet.defer import Deferred
 
-from keepsake.agent.acting import Actor
+from keepsake.agent.acting import Actor, Journey
 from keepsake.agent.appointments import Appointments
 from keepsake.agent.attention import IDLE, Impulse, ImpulseKind
 from keepsake.agent.body import CharacterObject, RoomObject
@@ -157,8 +157,8 @@ class Mind:
         found = find_goal(agent, place) if agent is not None else None
         return len(found[1]) * ERRAND_PACE if found is not None else 0.0
 
-    def _walk(self, agent: Body, words: str, act: int) -> str:
-        """Start a walk that the agent chose; return why it cannot, empty if it can.
+    def _walk(self, agent: Body, words: str, act: int) -> Journey | str:
+        """Start a walk that the agent chose; return it, or why there is none.
 
         ``words``: The place or person. ``act``: The number of the memory of the act.
         """
@@ -168,8 +168,9 @@ class Mind:
         room, ways = found
         if not ways:
             return "you are there"
-        self.sleeper.go_on_errand(room, partial(self._arrived, room, act))
-        return ""
+        journey = Journey()
+        self.sleeper.go_on_errand(room, partial(self._arrived, room, act, journey))
+        return journey
 
     # -- what appointments that are kept by rule need
 
@@ -198,8 +199,8 @@ class Mind:
             self.actor.speak(agent, words, person, event=MessageType.COURTESY)
             self.thinker.answered(person.id)
 
-    def _arrived(self, room: RoomObject, act: int) -> None:
-        """Remember where a walk has ended, and go on with the plan.
+    def _arrived(self, room: RoomObject, act: int, journey: Journey) -> None:
+        """Remember where a walk has ended, and go on with the answer that began it, or the plan.
 
         ``act``: The number of the memory of the walk.
         """
@@ -211,6 +212,8 @@ class Mind:
         shown = f"You arrive: {place}." if there else f"You did not get there; you are at {place}."
         what = Result(verb=KnownVerb.WALK, act=act, done=there, shown=shown)
         self.memory.remember(what, place=place)
+        if journey.end(there=there):
+            return
         if (plan := self.plans.begun) is not None:
             self.plans.go_on(plan, f"you are at {place}" if there else "you did not get there")
         self.thinker.schedule()

@@ -134,7 +134,8 @@ class Thinker:
             return AgentState.PAUSED
         if self._memory.problem is not None:
             return AgentState.UNWRITABLE
-        return AgentState.WAITING if self.turn is not None else AgentState.IDLE
+        waits = self.turn is not None and not self.turn.is_walking
+        return AgentState.WAITING if waits else AgentState.IDLE
 
     # -- events
 
@@ -161,10 +162,11 @@ class Thinker:
         What somebody has said waits again, and a plan's step comes again.
         """
         turn = self.turn
-        if turn is not None and turn.impulse.kind in DIRECT and not turn.did:
+        begun = turn is not None and turn.has_begun
+        if turn is not None and turn.impulse.kind in DIRECT and not begun:
             self._attention.put_back(self._seconds())
         self.cancel_thought()
-        if turn is not None and turn.impulse.plan and not turn.did and self.plans is not None:
+        if turn is not None and turn.impulse.plan and not begun and self.plans is not None:
             self.plans.go_on_later(turn.impulse.plan)
 
     def is_asked_by(self, who: str) -> bool:

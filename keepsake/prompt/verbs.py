@@ -86,7 +86,11 @@ VERBS: tuple[Verb, ...] = (
     Verb("look [thing]", "look around, or at one thing", Takes.MAYBE_THING),
     Verb("examine <thing>", "look at something closely", Takes.THING),
     Verb("go <exit>", "walk through an exit", Takes.EXIT),
-    Verb("walk to <place or person>", "go there by the shortest way", Takes.WAY),
+    Verb(
+        "walk to <place or person>",
+        "go there by the shortest way; the lines after it are done when you are there",
+        Takes.WAY,
+    ),
     Verb("get <thing>", "pick something up", Takes.LYING),
     Verb("drop <thing>", "put something down", Takes.CARRIED),
     Verb("give <thing> to <name>", "hand something over", Takes.GIFT),

@@ -226,14 +226,42 @@ class TestPlans(AgentsWorld):
         self.replies = [*replies, "> wait"]
         self.pass_minutes(4)
 
-    def test_what_is_meant_for_the_end_of_a_walk_is_not_done_at_its_beginning(self):
+    def test_what_is_written_after_a_walk_is_done_where_it_ends(self):
         crown = self.add_thing("crown")
         crown.location = self.quay
         cup = self.add_thing("cup")
-        self.walk_for_tom("> walk to the Quay\n> get cup", "> get crown")
+        before = len(self.prompts())
+        self.walk_for_tom(
+            "> walk to the Quay\n*looks about*\n> get crown\n> say Here it is!", "> done almanac"
+        )
         assert cup.location is self.mira.home
         assert crown.location is self.mira
-        assert any("You did not get yet: you are on your way" in line for line in self.lines())
+        arrived = next(n for n, line in enumerate(self.lines()) if "You arrive" in line)
+        there = "\n".join(self.lines()[arrived:])
+        parts = ("looks about", "crown", "Here it is!")
+        assert sorted(parts, key=there.index) == [*parts]
+        assert len(self.prompts()) - before == 3, "the promise; the walk and what follows; done"
+
+    def test_who_is_spoken_to_on_the_way_answers_and_goes_on_with_the_plan(self):
+        far = self.add_room("The Mole")
+        self.add_exits(self.quay, "out", "in", far)
+        self.ask("Do it.", "> plan in 3 minutes: see the mole")
+        self.replies = ["> walk to the Mole\n> say The mole at last!", "> wait"]
+        for _ in range(300):
+            self.time.time += timedelta(seconds=1)
+            self.pass_time(1)
+            if self.mira.mind.sleeper.walking:
+                break
+        self.char1.move_to(self.mira.location, quiet=True)
+        before = len(self.prompts())
+        self.ask("A word, Mira?", "Yes?")
+        assert any("Yes?" in line for line in self.lines()), "a walk does not keep a player waiting"
+        assert "A word, Mira?" in self.prompts()[before]
+        self.replies = ["> walk to the Mole\n> say Here I am.\n> done mole", "> wait"]
+        self.pass_minutes(3)
+        assert self.mira.location is far
+        assert not any("The mole at last!" in line for line in self.lines())
+        assert any("Here I am." in line for line in self.lines())
 
     def test_a_walk_that_is_broken_off_is_known_and_its_plan_goes_on(self):
         far = self.add_room("The Mole")

@@ -55,6 +55,7 @@ class Answering:
         allowed = self._allowed(part)
         if allowed is None:
             return
+        await self._end_journey(allowed)
         act = self._act(allowed)
         if act is None:
             return
@@ -96,6 +97,27 @@ class Answering:
         elif found != part:
             self._log_guard(GuardOp.ALTERED, part, f"{by} changed it")
         return found
+
+    async def _end_journey(self, part: AnswerPart) -> None:
+        """Let the walk that the agent is on end first: what was written after it is done there.
+
+        A memory tool is used at once.
+        """
+        state = self._state
+        journey = state.journey
+        if journey is None or journey.is_over:
+            return
+        turn = self._turn
+        if part.kind is PartKind.DEED:
+            read = read_deed(part.text, *available_verbs(turn.agent, self._context, self._tools))
+            if read.verb in PRIVATE:
+                return
+        began = turn.services.seconds()
+        state.is_walking = True
+        await turn.wait(journey.await_by(lambda: not turn.dropped))
+        state.is_walking = False
+        state.travelled += turn.services.seconds() - began
+        state.place = turn.agent.location
 
     def _act(self, part: AnswerPart) -> Act | None:
         """Do a part; return None if its words were refused."""
@@ -159,9 +181,6 @@ class Answering:
         if isinstance(read, Command):
             if read.verb == KnownVerb.DONE and any(act.refusal for act in self._state.acts):
                 return self._refused(read.verb, "You tried to end a plan: one of its steps failed")
-            if read.verb not in PRIVATE and any(act.sets_off for act in self._state.acts):
-                told = f"You did not {read.verb} yet: you are on your way. Do it when you are there"
-                return self._refused(read.verb, told)
             aloud = read.verb != KnownVerb.WHISPER
             if read.verb == KnownVerb.TALK and (fault := self._fault(read.words, aloud=aloud)):
                 return Act(None, fault)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from keepsake.agent.acting import LOOKUPS, NO_BASIS, SPEECH, Act, Basis
+from keepsake.agent.acting import LOOKUPS, NO_BASIS, SPEECH, Act, Basis, Journey
 from keepsake.agent.agent_log import Sent
 from keepsake.agent.attention import Impulse
 from keepsake.agent.body import RoomObject
@@ -33,6 +33,7 @@ class Attempt:
         acts: The parts of the answer that were done or refused, in order.
         fault: Why words, or all deeds, were refused; else empty.
         outcome: What came of the request: an answer, an error, or None if it was cancelled.
+        travelled: The seconds for which it waited for a walk to end, before its last parts.
     """
 
     number: int
@@ -42,6 +43,7 @@ class Attempt:
     acts: tuple[Act, ...] = ()
     fault: str = ""
     outcome: Outcome = None
+    travelled: float = 0.0
 
     @property
     def did(self) -> bool:
@@ -64,6 +66,17 @@ class Attempt:
         commands = [act.command for act in self.acts if act.command is not None]
         waits = [each.words for each in commands if each.verb == KnownVerb.WAIT]
         return waits[-1] if waits else ""
+
+    @property
+    def is_on_its_way(self) -> bool:
+        """Whether the agent is on a walk that it has begun."""
+        return any(act.journey is not None and not act.journey.is_over for act in self.acts)
+
+    @property
+    def has_arrived(self) -> bool:
+        """Whether parts were done after a walk, where it ended."""
+        begun = [number for number, act in enumerate(self.acts) if act.journey is not None]
+        return bool(begun) and begun[-1] < len(self.acts) - 1 and not self.is_on_its_way
 
     @property
     def looked_up(self) -> tuple[int, ...]:
@@ -109,11 +122,20 @@ class AttemptState:
     """The room that the prompt describes; None before there is a prompt."""
     writes_deeds: bool = True
     """Whether the answer may hold commands, by the form of its prompt."""
+    travelled: float = 0.0
+    """The seconds for which it waited for a walk to end, before its last parts."""
+    is_walking: bool = False
+    """Whether it waits for that now."""
 
     @property
     def is_refused(self) -> bool:
         """Whether the answer was refused before anything of it was done; the rest is not read."""
         return bool(self.fault) and not self.acts
+
+    @property
+    def journey(self) -> Journey | None:
+        """The last walk that it has begun; None if it has begun none."""
+        return next((act.journey for act in reversed(self.acts) if act.journey is not None), None)
 
     @property
     def spoken(self) -> str:
@@ -131,6 +153,7 @@ class AttemptState:
             acts=tuple(self.acts),
             fault=self.fault,
             outcome=outcome,
+            travelled=self.travelled,
         )
 
 

@@ -57,5 +57,6 @@ def log_end(turn: Turn, attempt: Attempt, outcome: ThoughtOutcome, problem: str 
     """Log an attempt that does not count as one of the turn's; see :func:`end` for the others."""
     sent = attempt.sent
     spent = (turn.services.clock.now() - sent.time).total_seconds() if sent else 0.0
+    spent -= attempt.travelled
     event = thought_of(turn.thoughts.name, attempt, outcome, problem, spent)
     turn.thoughts.ended(event, [act.refusal for act in attempt.acts if act.refusal])

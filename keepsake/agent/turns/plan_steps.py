@@ -51,7 +51,7 @@ def follow_plan(turn: Turn, plans: Plans, agent: Body | None) -> None:
     if asked is not None and (not awaits or names(awaits, asked.name)):
         plans.go_on_after_answer(plan, why, asked)
         return
-    if KnownVerb.WAIT in turn.verbs or turn.verbs <= _NO_STEP:
+    if KnownVerb.WAIT in turn.verbs or (turn.verbs <= _NO_STEP and not turn.has_arrived):
         return
     player = _player_of(turn, agent)
     in_talk = player is not None and (due is not None or plans.talks_with == player.id)
@@ -72,7 +72,7 @@ def _player_of(turn: Turn, agent: Body | None) -> Person | None:
 
 def _asked_by(turn: Turn, agent: Body) -> Person | None:
     """Return the agent here who is about to answer what was said in a thought; else None."""
-    if KnownVerb.WALK in turn.verbs:  # it does not stay for the answer
+    if turn.is_on_its_way:  # it does not stay for the answer
         return None
     me = identity_of(agent)
     for each in people_near(agent):

@@ -90,6 +90,11 @@ class Turn:
         return bool(self.attempt.acts) or any(each.did for each in self.attempts)
 
     @property
+    def is_walking(self) -> bool:
+        """Whether it waits for a walk to end, with more to do there."""
+        return self.attempt.is_walking
+
+    @property
     def did(self) -> bool:
         """Whether any part of the last answer was done."""
         return self.last is not None and self.last.did
@@ -98,6 +103,16 @@ class Turn:
     def verbs(self) -> frozenset[str]:
         """The verbs of what the agent did in the last attempt; empty if it did nothing."""
         return self.last.verbs if self.last is not None else frozenset()
+
+    @property
+    def is_on_its_way(self) -> bool:
+        """Whether the agent is on a walk that it began in the last attempt."""
+        return self.last is not None and self.last.is_on_its_way
+
+    @property
+    def has_arrived(self) -> bool:
+        """Whether a walk ended in the last attempt, and something was done there."""
+        return self.last is not None and self.last.has_arrived
 
     @property
     def waits_for(self) -> str:
@@ -135,6 +150,8 @@ class Turn:
         """Whether a model answers now what is done for a plan, or what was asked for one."""
         impulse = self.impulse
         if self.attempt.sent is None or impulse.kind not in (ImpulseKind.PLAN, *DIRECT):
+            return False
+        if self.is_walking:  # it has decided, and a walk takes long
             return False
         return impulse.errand or self.plan_number != 0
 
