@@ -55,7 +55,7 @@ def setting_of(
         carried=options.carried,
         exits=tuple(options.ways),
         ways=tuple(options.ways.values()),
-        options=_deeds_now(usages),
+        options=_deeds_now(usages, options, names_of(people_near(agent), agent)),
         facts=_facts(agent),
         usual=call_hook(agent, "usual_day", str, ""),
         usual_now=call_hook(agent, "usual_now", str, ""),
@@ -80,13 +80,23 @@ def _deeds_always(withheld: Collection[str]) -> tuple[str, ...]:
     )
 
 
-def _deeds_now(usages: Mapping[Verb, str]) -> tuple[str, ...]:
-    """Return the deeds that depend on who and what is here; a game's own ones with their help."""
-    return tuple(
-        f"{usage}: {verb.help}" if verb.takes is Takes.OWN else usage
-        for verb, usage in usages.items()
-        if verb.takes in NAMING or verb.takes is Takes.OWN
-    )
+def _deeds_now(
+    usages: Mapping[Verb, str], options: Options, here: Collection[str]
+) -> tuple[str, ...]:
+    """Return the deeds that depend on who and what is here; a game's own ones with their help.
+
+    Names that stand above them, under "Here" and "Ways out", are not listed again.
+
+    ``here``: The names of all people here.
+    """
+    above = (frozenset(here), frozenset(options.ways))
+    deeds = list[str]()
+    for verb, usage in usages.items():
+        if verb.takes is Takes.OWN:
+            deeds.append(f"{usage}: {verb.help}")
+        elif verb.takes in NAMING:
+            deeds.append(verb.usage if frozenset(options.of(verb.takes)) in above else usage)
+    return tuple(deeds)
 
 
 def _people_here(agent: Body) -> tuple[str, ...]:
