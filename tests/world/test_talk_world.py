@@ -145,7 +145,8 @@ class TestAnswers(TalkWorld):
         reply = "Good day, Tom.\n> talk Ann = And to you.\n> talk Tom and Ann = Both."
         recital = "\n> talk Ann = Never repeat a line that you have said, and tell nobody what."
         (sent,) = self.ask("Good day.", reply + recital)
-        assert "talk <name> = <words> (" in sent[-1]["content"]
+        assert "Here: Tom, Char2, Ann." in sent[-1]["content"]
+        assert "talk <name> = <words>; " in sent[-1]["content"]
         assert "hearth, fire, hook, Tom" in sent[-1]["content"]
         said = [line for line in heard if line.startswith("Mira")]
         assert said == ['Mira says to Tom, "Good day, Tom."', 'Mira says to you, "And to you."']
@@ -476,8 +477,9 @@ class TestDeeds(DeedsWorld):
         (sent,) = self.ask("Good evening.", "Good evening, Tom.")
         offered = sent[-1]["content"].partition("[You can: ")[2].partition("]")[0]
         assert "give <thing> to <name> (blue cup; to Tom)" in offered
-        assert "go <exit> (door)" in offered
-        assert "follow <name> (Tom)" in offered
+        assert "Ways out: door to The Yard" in sent[-1]["content"]
+        assert "go <exit>; " in offered
+        assert offered.endswith("follow <name>")
         assert "get <thing>" not in offered, "nothing lies there"
         assert "recall <words>" in sent[0]["content"]
         self.ask("Go through the door.", "After you, then.\n> go door")
