@@ -119,8 +119,9 @@ class Thinker:
 
     @property
     def waited(self) -> float | None:
-        """Seconds since the current thought began; None if there is none."""
-        return self._seconds() - self._since if self.turn is not None else None
+        """Seconds since the current thought began; None if there is none, or it walks."""
+        thinks = self.turn is not None and not self.turn.is_walking
+        return self._seconds() - self._since if thinks else None
 
     @property
     def state(self) -> AgentState:
@@ -134,8 +135,8 @@ class Thinker:
             return AgentState.PAUSED
         if self._memory.problem is not None:
             return AgentState.UNWRITABLE
-        waits = self.turn is not None and not self.turn.is_walking
-        return AgentState.WAITING if waits else AgentState.IDLE
+        thinks = self.turn is not None and not self.turn.is_walking
+        return AgentState.WAITING if thinks else AgentState.IDLE
 
     # -- events
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 
 from keepsake.archive.privacy import Audience, PrivateWords
@@ -18,6 +18,7 @@ from keepsake.happening import Person
 from keepsake.ports import Clock, Embedder
 from keepsake.recall.agent_index import AgentIndex
 from keepsake.recall.documents import Document, DocumentKind, Hit
+from keepsake.recall.floor import split
 from keepsake.recall.search import MemorySearch
 
 VECTOR_SHARE = 0.7
@@ -71,7 +72,9 @@ class Wanted:
             to search the window too.
         excerpts: Whether the prompt shows what was found with its neighbours.
         unprompted: Whether the text is a scene, as nobody asked: recent memories count more.
-        seeks: Whether the text wants an answer from the memory although it is no question.
+        seeks: Whether the text is no question, but wants what the memory has of it. Then only the
+            best bears. The lines of the window are ranked too, though not returned: what bears
+            less than they do is something else that is like it.
         seconds: How long the search may take.
     """
 
@@ -144,11 +147,12 @@ class Finder:
             asker: Who said ``text``; None if nobody did.
         """
         self._index.refresh()
+        before = wanted.before
         hits = self._search.search(
             text,
             limit=limit,
             kinds=None if limit else wanted.most,
-            before=wanted.before,
+            before=None if wanted.seeks else before,
             unprompted=wanted.unprompted,
             seeks=wanted.seeks,
             seconds=wanted.seconds * VECTOR_SHARE,
@@ -157,6 +161,10 @@ class Finder:
         )
         if hits is None:
             return None
+        if wanted.seeks:
+            hits = _only_best(hits)
+        if before is not None:
+            hits = [hit for hit in hits if hit.document.last < before]
         if audience is None or not wanted.excerpts:
             return SearchResult(tuple(hits))
         return SearchResult(tuple(hits), self._around(hits, wanted, audience))
@@ -209,3 +217,9 @@ class Finder:
             new = (n for n in beside.difference(found) if 0 < n < (wanted.before or math.inf))
             found |= self._index.words.read(new)
         return self._private().heard_by((each.memory() for each in found.values()), audience)
+
+
+def _only_best(hits: Sequence[Hit]) -> list[Hit]:
+    """Return the hits, of which only the upper one of two groups of those that bear still do."""
+    least = split([hit.score for hit in hits if hit.bears])
+    return [replace(hit, bears=hit.bears and hit.score >= least) for hit in hits]

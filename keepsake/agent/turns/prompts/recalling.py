@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from keepsake.agent.attention import ImpulseKind
 from keepsake.agent.memory.search_results import scene_query
 from keepsake.agent.memory.shelf import PageNeeds
 from keepsake.agent.memory.tools import MemoryTools
@@ -23,32 +24,48 @@ BY_TOOL = f"> {KnownVerb.RECALL}"
 """The reason in a thought's event for what the agent itself searched for: it has no score."""
 
 
-def recall_for_turn(
+async def recall_for_turn(
     agent: Body, context: TurnContext, tools: MemoryTools, purpose: RecallPurpose | None = None
-) -> Awaitable[SearchResult | None]:
-    """Search the memory for a turn; the result is None if the search failed or timed out.
+) -> SearchResult | None:
+    """Return what bears on a turn; None if the search failed or timed out.
 
-    The query is what the partner said; else the plan that the turn is about; else the scene:
-    recent lines, place, people.
+    * Words are searched for.
+    * A plan is searched for too: the talk in which it was made, and what bears on it as much.
+    * An idle thought, and a player who has come, recall by the scene: recent lines, place, people.
+    * What is overheard, and an agent who comes in, recall nothing: the window is enough.
 
     ``purpose``: What the search is for, for the event log; None for a turn of the agent.
     """
-    own = RecallPurpose.TALK if context.words else RecallPurpose.THOUGHT
+    recaller = tools.recaller
+    if context.words:
+        return await recaller.recall(
+            context.words,
+            purpose=purpose or RecallPurpose.TALK,
+            audience=context.audience,
+            asker=context.partner,
+        )
+    impulse = context.impulse
+    if impulse.kind is ImpulseKind.PLAN:
+        return await recaller.recall(
+            _words_of_plan(context, tools),
+            purpose=purpose or RecallPurpose.THOUGHT,
+            seeks=True,
+            audience=context.audience,
+        )
+    comes = impulse.kind in (ImpulseKind.ARRIVAL, ImpulseKind.GIVEN) and impulse.from_player
+    if impulse.kind is not ImpulseKind.IDLE and not comes:
+        return SearchResult()
     here = names_of(people_near(agent), agent)
-    plan = "" if context.words else _words_of_plan(context, tools)
-    asked = context.words or plan
-    return tools.recaller.recall(
-        asked or scene_query(tools.memory.memory.context(), place_of(agent), here),
-        purpose=purpose or own,
-        unprompted=not asked,
-        seeks=bool(plan),
+    return await recaller.recall(
+        scene_query(tools.memory.memory.context(), place_of(agent), here),
+        purpose=purpose or RecallPurpose.THOUGHT,
+        unprompted=True,
         audience=context.audience,
-        asker=context.partner if context.words else None,
     )
 
 
 def _words_of_plan(context: TurnContext, tools: MemoryTools) -> str:
-    """Return what the plan of a turn says, and with whom; empty if the turn is about none."""
+    """Return what the plan of a turn says, and with whom; empty if it has ended."""
     plan = tools.plans.named(context.impulse.plan) if tools.plans is not None else None
     if plan is None:
         return ""
