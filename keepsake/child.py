@@ -7,6 +7,7 @@ each kind. It ends after the Portal of its game has ended.
 from __future__ import annotations
 
 import argparse
+import atexit
 import fcntl
 import http.client
 import os
@@ -20,7 +21,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
-from typing import ClassVar, NoReturn
+from typing import IO, ClassVar, NoReturn
 
 import psutil
 
@@ -70,7 +71,9 @@ def parser(program: str) -> argparse.ArgumentParser:
     """Return an argument parser with the options that all kinds of children share."""
     made = argparse.ArgumentParser(prog=program)
     made.add_argument("--port", type=int, required=True, help="on loopback")
-    made.add_argument("--pid-file", type=Path, required=True, help="locked while the process runs")
+    made.add_argument(
+        "--pid-file", type=Path, required=True, help="locked while the process runs, then removed"
+    )
     made.add_argument("--watch-pid", type=int, required=True, help="the process that it serves")
     return made
 
@@ -86,29 +89,59 @@ def serve(
         niceness: Its priority among processes: 0 is that of other programs, 19 the lowest.
     """
     # Exit at once: all data is saved already, and a server's own shutdown waits for open calls.
-    signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
+    signal.signal(signal.SIGTERM, lambda *_: _exit(0))
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     with suppress(OSError):
         os.nice(niceness)
     options.pid_file.parent.mkdir(parents=True, exist_ok=True)
-    lock = options.pid_file.open("a+", encoding="utf-8")
-    fcntl.flock(lock, fcntl.LOCK_EX)  # the previous child may still be ending
+    lock = _take(options.pid_file)
     lock.truncate(0)
     print(os.getpid(), file=lock, flush=True)
     if in_use(options.port):
         what = f"Port {options.port} is in use: end the program that uses it"
-        sys.exit(f"{what}, or set KEEPSAKE_PORT_BASE")
+        give_up(f"{what}, or set KEEPSAKE_PORT_BASE")
     print(start(), flush=True)
     while _is_running(options.watch_pid):
         time.sleep(_CHECK_SECONDS)
     print("the game has ended", flush=True)
-    os._exit(0)
+    _exit(0)
 
 
-def give_up(reason: str) -> None:
+def give_up(reason: str) -> NoReturn:
     """Exit at once, from any thread, with the reason in the log."""
     print(reason, flush=True)
-    os._exit(1)
+    _exit(1)
+
+
+_own_pid_file: Path | None = None
+"""The pid file that this process has locked; None in a process that is no child."""
+
+
+def _take(pid_file: Path) -> IO[str]:
+    """Lock a pid file, and return it: it stays locked as long as it is open."""
+    global _own_pid_file  # noqa: PLW0603 - one per process
+    while True:
+        lock = pid_file.open("a+", encoding="utf-8")
+        fcntl.flock(lock, fcntl.LOCK_EX)  # the previous child may still be ending
+        with suppress(FileNotFoundError):
+            if os.path.samestat(os.fstat(lock.fileno()), pid_file.stat()):
+                _own_pid_file = pid_file
+                atexit.register(_remove_pid_file)
+                return lock
+        lock.close()  # that child has removed its file meanwhile
+
+
+def _exit(status: int) -> NoReturn:
+    """Exit at once, from any thread."""
+    _remove_pid_file()
+    os._exit(status)
+
+
+def _remove_pid_file() -> None:
+    """Remove the pid file while it is still locked, so that its number stands for no process."""
+    if _own_pid_file is not None:
+        with suppress(OSError):
+            _own_pid_file.unlink(missing_ok=True)
 
 
 # -- the game's side

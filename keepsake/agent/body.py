@@ -9,7 +9,7 @@ of hooks.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Literal, Protocol, overload
 
@@ -242,6 +242,7 @@ class Body(CharacterObject, Protocol):
     db_home_id: int | None
     agent_verbs: Mapping[str, str]
     private_lines: bool
+    pictures: Collection[str]
     unannounced: bool
 
     @property

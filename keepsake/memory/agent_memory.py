@@ -53,6 +53,7 @@ class AgentMemory:
         tiers: Which memory is in which tier.
         window: What a prompt shows of them, and what it costs.
         compactor: Makes compactions; knows how many failed, and why.
+        earlier: How many memories the archive had when it was opened.
     """
 
     def __init__(
@@ -60,6 +61,7 @@ class AgentMemory:
     ) -> None:
         self.agent = agent
         self.archive = archive
+        self.earlier = archive.last_number
         self.summaries = summaries
         self.host = host
         self.tiers = load_tiers(archive)

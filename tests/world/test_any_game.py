@@ -9,8 +9,11 @@ from typing import Any
 from unittest.mock import patch
 
 from django.conf import settings
+from evennia.contrib.grid.xyzgrid.xyzgrid import XYZGrid
+from evennia.contrib.grid.xyzgrid.xyzroom import XYZRoom
 from evennia.objects.objects import DefaultCharacter, DefaultExit, DefaultRoom
 from evennia.utils import create
+from evennia.utils.ansi import strip_ansi
 from evennia.utils.utils import class_from_module
 
 from keepsake.agent.attention import Impulse, ImpulseKind
@@ -29,6 +32,16 @@ from tests.world.agents_world import AgentsWorld
 
 PAGE = (REPOSITORY / "docs" / "your-own-game.md").read_text(encoding="utf-8")
 AGENT = "tests.world.foreign_games.ForeignNPC"
+TOWN = """
+
+ + 0 1
+
+ 0 #-#
+
+ + 0 1
+
+"""
+"""A map of Evennia's grid: two rooms with a road."""
 
 
 class AnyGame(AgentsWorld):
@@ -194,6 +207,42 @@ class TestOwnVerbs(AnyGame):
         ]
         assert heard[0] == heard[1]
         assert all(heard[0])
+
+
+class TestPictures(AnyGame):
+    """Lines that are drawn with characters."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        grid, _ = XYZGrid.create("grid")
+        self.addCleanup(grid.delete)
+        grid.add_maps({"map": TOWN, "zcoord": "town"})
+        grid.spawn()
+        self.town = XYZRoom.objects.get_xyz(xyz=(0, 0, "town"))
+        self.inn = XYZRoom.objects.get_xyz(xyz=(1, 0, "town"))
+
+    def test_the_map_of_evennias_grid_is_not_perceived(self):
+        shown = self.capture(self.visitor)
+        self.visitor.location = self.town
+        self.visitor.execute_cmd("look")
+        assert any("@-#" in strip_ansi(line) for line in shown), "a player sees the map"
+        bert = create.create_object(AGENT, "Bert", self.town)
+        first = bert.mind.memory.context().window
+        assert [each.event for each in first] == ["look"]
+        bert.mind.actor.do(bert, Command("go", "east"))
+        assert bert.location == self.inn
+        bert.mind.actor.do(bert, Command("look", ""))
+        assert not any("@" in line for line in self.lines_of(bert))
+
+    def test_a_game_names_the_types_of_its_own_pictures(self):
+        drawn = ("~~~ Ω ~~~", {"type": "portrait"})
+        self.rook.msg(drawn)
+        assert "Ω" in self.newest().text
+        self.rook.pictures = {"portrait"}
+        self.rook.msg(drawn)
+        self.rook.msg("You feel a draught.")
+        assert len([line for line in self.lines_of(self.rook) if "Ω" in line]) == 1
+        assert self.newest().text == "You feel a draught."
 
 
 class TestTelling(AnyGame):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from typing import Any
+from unittest.mock import patch
 
 from evennia.utils.ansi import strip_ansi
 from evennia.utils.create import create_object
@@ -36,6 +38,20 @@ class TestAgentCommand(Building, AgentsWorld):
         assert "earlier memories" in self.type("@agent/create Mira")
         again = find_agents("Mira")[0]
         assert 'Tom says, "Farewell, Mira."' in self.lines(again)
+
+    def test_only_what_the_archive_had_before_counts_as_earlier(self):
+        """Its first look is a memory already, and a game may show it more than one line."""
+
+        def shown(room: Any, looker: Any, **_: Any) -> str:
+            looker.msg("A bell rings.")
+            return str(room.key)
+
+        with patch.object(type(self.room1), "return_appearance", shown):
+            assert "earlier" not in self.type("@agent/create Ada = You are Ada.")
+        number = find_agents("Ada")[0].mind.memory.memory.tiers.last_number
+        assert number > 1
+        self.type("@agent/delete Ada")
+        assert f"Ada has its {number} earlier memories" in self.type("@agent/create Ada")
 
     def test_an_agent_made_in_a_builders_hands_lives_in_the_builders_room(self):
         """Evennia's own command `create` makes it so."""

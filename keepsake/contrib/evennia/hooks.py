@@ -5,7 +5,7 @@ Hooks are called on the reactor thread. Their exceptions are logged, and the age
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from keepsake.agent.body import CharacterObject, GameObject
@@ -21,6 +21,12 @@ class AgentHooks:
     The agent tells it only to the character that sent it, or to nobody if no character did. Set it
     to False if your game sends lines that everybody may know to each character by itself, such as
     the weather.
+    """
+
+    pictures: Collection[str] = frozenset({"map", "xymap"})
+    """Types of messages that are drawn with characters. The agent does not perceive them.
+
+    These are the types of the maps of Evennia's in-game map and of its grid.
     """
 
     agent_verbs: Mapping[str, str] = {}

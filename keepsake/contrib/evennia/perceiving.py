@@ -83,6 +83,8 @@ def _perceive(
 
     ``direct``: Whether the line was sent to this agent alone.
     """
+    if str(options.get("type", "")) in agent.pictures:
+        return
     line = perception.perceive(raw, own_name=agent.key)
     if not line:
         return

@@ -5,16 +5,20 @@ from __future__ import annotations
 import os
 import random
 import signal
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 from unittest.mock import Mock
 
 import psutil
 import pytest
 
 from keepsake.cli import doctor
+from keepsake.cli.processes import running
 from keepsake.erasure.person import ForgottenPerson
 from keepsake.errors import IndexUnavailable
 from keepsake.paths import Places
@@ -23,6 +27,7 @@ from keepsake.recall.chroma_server import ChromaServer, data_folder
 from keepsake.recall.service import IndexService
 from tests.fakes.embedder import BagOfWords
 from tests.forgetting import forget
+from tests.free_ports import free_base
 from tests.log_lines import LogLines
 from tests.unit.index.conftest import AgentFolder, by_words, finds_first
 from tests.unit.llm.conftest import places_in, until
@@ -186,6 +191,80 @@ def test_forgotten_words_leave_all_files_whenever_the_world_ends(
 
 
 # -- the child
+
+CHILD = """
+from keepsake import child
+child.serve(child.parser("child").parse_args(), lambda: "it serves")
+"""
+
+
+@pytest.fixture
+def begin_child(here: Places) -> Iterator[Callable[[], subprocess.Popen[bytes]]]:
+    """A function that starts a child process of this copy, whose server does nothing."""
+    begun: list[subprocess.Popen[bytes]] = []
+
+    def begin() -> subprocess.Popen[bytes]:
+        options = [f"--port={free_base()}", f"--pid-file={here.vectors_pid}"]
+        options.append(f"--watch-pid={os.getpid()}")
+        begun.append(subprocess.Popen([sys.executable, "-c", CHILD, *options]))
+        return begun[-1]
+
+    yield begin
+    for each in begun:
+        each.kill()
+        each.wait()
+
+
+def number_in(path: Path) -> int:
+    return int(path.read_text() or 0) if path.exists() else 0
+
+
+def test_a_child_that_ends_leaves_no_number_behind(here: Places, begin_child):
+    child = begin_child()
+    until(lambda: number_in(here.vectors_pid) == child.pid)
+    child.terminate()
+    child.wait()
+    assert not here.vectors_pid.exists()
+
+
+def test_a_child_that_waits_for_the_one_before_has_its_own_number(here: Places, begin_child):
+    first = begin_child()
+    until(lambda: number_in(here.vectors_pid) == first.pid)
+    second = begin_child()
+    until(lambda: str(here.vectors_pid) in {each.path for each in open_files(second)})
+    first.terminate()
+    until(lambda: number_in(here.vectors_pid) == second.pid)
+    second.terminate()
+    second.wait()
+    assert not here.vectors_pid.exists()
+
+
+def open_files(child: subprocess.Popen[bytes]) -> Sequence[Any]:
+    return psutil.Process(child.pid).open_files()
+
+
+def test_a_number_that_a_killed_child_left_behind_stands_for_nobody(here: Places, begin_child):
+    child = begin_child()
+    until(lambda: number_in(here.vectors_pid) == child.pid)
+    server = ChromaServer(here)
+    assert server.pid == child.pid
+    child.kill()
+    child.wait()
+    assert number_in(here.vectors_pid) == child.pid
+    assert server.pid is None
+    assert running(here) == []
+    here.vectors_pid.write_text(f"{os.getpid()}\n")  # another program has the number now
+    assert server.pid is None
+    assert running(here) == []
+
+
+def test_the_server_that_the_game_stops_is_gone(here: Places, mira: AgentFolder, started: Starter):
+    service = started(chroma="child")
+    assert service.server is not None
+    until(service.server.ready.is_set)
+    service.close(stop_server=True)
+    assert service.server.pid is None
+    assert not here.vectors_pid.exists()
 
 
 def test_the_child_is_nice_and_connects_only_to_loopback(server: ChromaServer, chroma: Chroma):

@@ -212,8 +212,9 @@ class CmdAgent(BuilderCommand):
         agent = create_agent(name, location=room, profile=profile)
         mind = self.mind(agent)
         mind.thinker.schedule()
-        total = mind.memory.memory.tiers.last_number  # its first look around is one
-        back = f" {agent.key} has its {total:,} earlier memories." if total > 1 else ""
+        earlier = mind.memory.memory.earlier
+        memories = "memory" if earlier == 1 else "memories"
+        back = f" {agent.key} has its {earlier:,} earlier {memories}." if earlier else ""
         self.caller.msg(f"|gMade {agent.key}|n, in {room.key}.{back}")
         if not self.rhs:
             self.caller.msg(f"Describe the agent: @agent {agent.key} = You are {agent.key}, …")
