@@ -47,8 +47,8 @@ _WHISPERS = 0.3
 """The share of lines that are whispered."""
 _ASKS = 0.2
 """The share of open lines that ask for what others whispered."""
-_WALKS = 0.05
-_LOOKS = 0.2
+_WALKS = 0.1
+_LOOKS = 0.25
 """The share of turns that are walks, and the share that are walks or looks."""
 
 
