@@ -56,8 +56,8 @@ MOST_KEPT = 32_768
 SHORTEST_CUT = 64
 """Characters below which a text is not cut further: no embedding model reads less."""
 PROBE_SECONDS = 30.0
-"""Seconds for which the cache keeps the vector of :data:`keepsake.ports.PROBE`: so long a model that
-is swapped behind its server may go unnoticed. To ask costs as much as one short text."""
+"""Seconds for which the cache keeps the vector of :data:`keepsake.ports.PROBE`: so long may a model
+that is swapped behind its server go unnoticed. To ask costs as much as one short text."""
 WHOLE_BATCH = 32
 """A request for this many texts bypasses the cache. It rebuilds an index, needs each text once, and
 would evict texts that are requested often."""

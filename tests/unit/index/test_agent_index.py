@@ -221,6 +221,7 @@ def doubled_vector(text: str) -> list[float]:
 
 @pytest.mark.parametrize("swapped", [reversed_vector, doubled_vector])
 def test_another_model_behind_a_running_server_is_noticed_at_the_next_embedding(
+    *,
     agent: AgentFolder,
     chroma: Chroma,
     tmp_path: Path,
