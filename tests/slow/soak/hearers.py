@@ -175,7 +175,7 @@ def _files(found: Evidence) -> Iterator[str]:
     """Yield files of vault and home, except archives and the event log, that have a whisper."""
     here = found.here
     for path in sorted([*here.vault.rglob("*"), *here.home.rglob("*")]):
-        if not path.is_file() or path.parent in (here.events, path.parent.parent / "archive"):
+        if not path.is_file() or path.parent == here.events or _is_archive(path):
             continue
         data = path.read_bytes()
         if not found.secrets(data):
@@ -285,6 +285,10 @@ def _ids(players: Iterable[str], memories: Mapping[str, Sequence[Memory]]) -> di
 def _mark_of(speech: Speech) -> str:
     """Return the last mark in what was said; empty if there is none."""
     return next(reversed(MARK.findall(speech.words)), "")
+
+
+def _is_archive(path: Path) -> bool:
+    return path.parent.name == "archive" and path.suffix == ".jsonl"
 
 
 def _records(archive: Path) -> Iterator[Record]:
