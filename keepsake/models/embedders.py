@@ -9,8 +9,9 @@ from __future__ import annotations
 import math
 import os
 import threading
+import time
 from array import array
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
@@ -23,6 +24,7 @@ from cachetools import LRUCache
 
 from keepsake.errors import BadAnswer, ModelError, ModelFailed, ModelMissing, PromptTooLong
 from keepsake.language.perception import writable
+from keepsake.logs import Subsystem, get_logger
 from keepsake.markdown_config import parse
 from keepsake.models.http import JsonServer, ServerTexts, redacted
 from keepsake.models.ollama import ollama_host, server_texts
@@ -38,7 +40,9 @@ from keepsake.models.profiles import (
     ModelProfile,
     profile_of,
 )
-from keepsake.ports import Embedder
+from keepsake.ports import PROBE, Embedder, is_same_model
+
+log = get_logger(Subsystem.EMBEDDING)
 
 NICE = 5
 """The nice value of the embedder's thread, the same as that of the child processes."""
@@ -51,6 +55,9 @@ MOST_KEPT = 32_768
 """The most vectors in the cache: about 100 for each of 300 talking agents, 57 MB at 384 numbers."""
 SHORTEST_CUT = 64
 """Characters below which a text is not cut further: no embedding model reads less."""
+PROBE_SECONDS = 30.0
+"""Seconds for which the cache keeps the vector of :data:`keepsake.ports.PROBE`: so long may a model
+that is swapped behind its server go unnoticed. To ask costs as much as one short text."""
 WHOLE_BATCH = 32
 """A request for this many texts bypasses the cache. It rebuilds an index, needs each text once, and
 would evict texts that are requested often."""
@@ -273,13 +280,30 @@ class ServerEmbedder:
 
 
 class CachedEmbedder:
-    """An embedder with a cache (LRU) of single-precision vectors. Safe in any thread."""
+    """An embedder with a cache (LRU) of single-precision vectors. Safe in any thread.
 
-    def __init__(self, embedder: Embedder, most: int = MOST_KEPT) -> None:
+    The model behind a server can be swapped while the game runs. The cache then holds vectors that
+    have nothing to do with the new ones, so it is emptied: at once if they have another dimension,
+    else when :data:`keepsake.ports.PROBE` is embedded again.
+
+    ``seconds``: The clock, in seconds.
+    """
+
+    def __init__(
+        self,
+        embedder: Embedder,
+        most: int = MOST_KEPT,
+        *,
+        seconds: Callable[[], float] = time.monotonic,
+    ) -> None:
         self.model_name = embedder.model_name
-        self._embed = embedder.embed
-        self._lock = threading.Lock()
+        self._ask = embedder.embed
+        self._lock = threading.RLock()
         self._kept: LRUCache[str, Sequence[float]] = LRUCache(most)
+        self._seconds = seconds
+        self._probe: Sequence[float] = ()  # the vector of PROBE; empty if it must be made
+        self._probed = 0.0  # when it was made
+        self._model: Sequence[float] = ()  # the same of the model that made the kept vectors
 
     def embed(self, texts: Sequence[str]) -> list[Sequence[float]]:
         """Return one vector for each text, cached or new; blocks.
@@ -287,6 +311,9 @@ class CachedEmbedder:
         Raises:
             ModelError: The embedder failed. The error is not cached.
         """
+        if [*texts] == [PROBE]:
+            with self._lock:
+                return [self._probed_now()]
         if len(texts) >= WHOLE_BATCH:
             return list(self._embed(texts))
         found: dict[str, Sequence[float]] = {}
@@ -298,4 +325,32 @@ class CachedEmbedder:
                     new = dict(zip(missing, vectors, strict=True))
                     self._kept.update(new)
                     found |= new
+        if len({len(vector) for vector in found.values()}) > 1:
+            what = f"Another model answers under the name {self.model_name} now"
+            raise BadAnswer(what, "Nothing: the next texts have vectors of the new one")
         return [found[text] for text in texts]
+
+    def _embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
+        """Ask the embedder; empty the cache if its vectors have another dimension than before."""
+        vectors = self._ask(texts)
+        if self._model and vectors and len(vectors[0]) != len(self._model):
+            with self._lock:
+                self._kept.clear()
+                self._probe = ()
+        return vectors
+
+    def _probed_now(self) -> Sequence[float]:
+        """Return the vector of the probe, not older than :data:`PROBE_SECONDS`."""
+        now = self._seconds()
+        if self._probe and now - self._probed < PROBE_SECONDS:
+            return self._probe
+        self._probe = array("f", self._ask([PROBE])[0])
+        self._probed = now
+        if self._model and not is_same_model(self._model, self._probe):
+            self._kept.clear()
+            log.warning(
+                f"Another model answers under the name {self.model_name} now. All vectors are made "
+                "again; until then recall uses words alone"
+            )
+        self._model = self._probe
+        return self._probe

@@ -7,7 +7,6 @@ background, some dozens at a time. A broken file or collection is rebuilt.
 from __future__ import annotations
 
 import json
-import math
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -25,7 +24,7 @@ from keepsake.errors import (
     ModelRejected,
 )
 from keepsake.logs import Subsystem, get_logger
-from keepsake.ports import Embedder
+from keepsake.ports import PROBE, Embedder, is_same_model
 from keepsake.recall.documents import (
     Document,
     DocumentKind,
@@ -50,14 +49,8 @@ MOST_SILENT = 3
 """Requests in a row that Chroma takes and does not answer, after which its store counts as broken.
 In a damaged graph a search goes round for ever, while the server answers its health checks. Each
 waits ten seconds, which no healthy search needs on any machine."""
-PROBE = "The ferry leaves at noon, and my sister waits by the lighthouse with bread."
-"""A text whose vector is kept with an index. If its vector changes, another model answers under the
-same name, and no new vector can be compared with the stored ones."""
-LEAST_ALIKE = 0.9
-"""The least cosine between two vectors of :data:`PROBE` by the same model. Another processor or
-another quantization changes it by 0.01 or 0.02; two models have nothing to do with each other."""
 _PROBE_KEPT = "probe"
-"""The name under which it is stored."""
+"""The name under which the vector of :data:`PROBE` by the model of an index is stored."""
 _DIGITS = 5
 """Decimals of the numbers of the stored vector."""
 LOCK_SECONDS = 0.05
@@ -299,6 +292,10 @@ class AgentIndex:
     def _embed_waiting(self, chroma: VectorStore, pause: Callable[[], object]) -> None:
         vectors = self._collection or self._opened(chroma)
         while not self._closed and (waiting := self._next_waiting()):
+            if not self._is_known(self._embedder.embed([PROBE])[0]):
+                self._collection = None  # no search compares vectors of two models
+                vectors = self._opened(chroma)
+                continue  # now all documents wait
             found = self.words.get(waiting)
             gone = waiting.keys() - found.keys()
             made = self._embedded([*found.values()])
@@ -399,9 +396,7 @@ class AgentIndex:
         if not kept:
             return True
         before: list[float] = json.loads(kept)
-        if len(before) != len(probe):
-            return False
-        return math.sumprod(before, probe) >= LEAST_ALIKE
+        return is_same_model(before, probe)
 
     def _keep(self, probe: Sequence[float]) -> None:
         """Store the vector of :data:`PROBE` by the model that makes the stored vectors."""

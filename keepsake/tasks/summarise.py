@@ -4,6 +4,7 @@ The model is shown as many memories as fit its prompt. The rest is summarised ne
 summary before it. A summary is refused if it is empty, too long, repetitive, recites its
 instructions, omits a known name that several memories contain, is mostly about people and places
 that its source does not mention, names what nobody knows, or contradicts a pin or an open promise.
+A model that insists on a name that nobody knows loses the sentences that have it.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 
 from keepsake.language.capitals import capitalised, folded
 from keepsake.language.perception import SENTENCE_GAP
@@ -52,9 +54,6 @@ are a little longer than those of its source."""
 _REPEATS = 3
 _ENDING = 2
 """The last letters of a name that may differ: ``Mira``, ``Miry``. At least three must be equal."""
-_UNKNOWN = 1
-"""The most names that stand in no source. A summary may call something by such a name: four of
-twelve summaries of a village say that somebody spoke German."""
 
 
 @dataclass(slots=True)
@@ -78,6 +77,7 @@ class Summarise:
     _merges: bool = field(init=False)  # whether only summaries are summarised, all at once
     _lines: Sequence[str] = field(init=False)  # memories, numbered and dated; or summaries
     _older: str = field(init=False)  # the summary of earlier memories; empty for none
+    _asked_again: bool = field(init=False, default=False)
 
     def __post_init__(self) -> None:
         of = self.source
@@ -112,6 +112,7 @@ class Summarise:
 
     def ask(self, target: TargetModel, refused: str) -> GenerationRequest:
         """Return the prompt with as many of the memories as fit."""
+        self._asked_again = bool(refused)
         tokens = self.source.tokens
         parts = (SYSTEM, SUMMARIES if self._merges else MEMORIES)
         frame = (self._rendered(part, (), refused, older="") for part in parts)
@@ -145,10 +146,34 @@ class Summarise:
         """Return the checked summary.
 
         Raises:
-            AnswerRefused: It fails :meth:`_check`, or contradicts a pin or an open promise.
+            AnswerRefused: It fails :meth:`_check`, contradicts a pin or an open promise, or names
+                what nobody knows and was not asked again yet.
         """
         text = cleaned(answer)
         self._check(text)
+        invented = self._invented(text)
+        if not invented:
+            return self._uncontradicted(text)
+        kept = _without(text, invented)
+        usable = self._uncontradicted(kept) if self._is_as_good(kept, text) else None
+        if usable is not None and self._asked_again:
+            return usable
+        named = ", ".join(invented)
+        told = f"the memories do not mention {named}; write only what they say"
+        raise AnswerRefused(told, usable=usable)
+
+    def _is_as_good(self, part: str, whole: str) -> bool:
+        """Whether a part of a summary passes the check, and names all that the whole one names."""
+        if any(_mentions(whole, name) and not _mentions(part, name) for name in self.names):
+            return False
+        try:
+            self._check(part)
+        except AnswerRefused:
+            return False
+        return True
+
+    def _uncontradicted(self, text: str) -> str:
+        """Return the text; raise AnswerRefused if it contradicts a pin or an open promise."""
         # Contradictions are checked only for the summary that includes the last memories.
         whole = self._merges or self.taken >= len(self.source.memories)
         if whole and self.source.constraints and (found := self.contradicted(text)):
@@ -204,26 +229,23 @@ class Summarise:
         lost = (name for name in names if name not in told and self._is_required(name))
         if missing := ", ".join(sorted(lost)):
             raise AnswerRefused(f"it leaves out {missing}; say what matters about each")
-        self._check_invented(text)
 
-    def _check_invented(self, text: str) -> None:
-        """Refuse several names that stand in no source and that the game does not know.
+    def _invented(self, text: str) -> tuple[str, ...]:
+        """Return the names that stand in no source and that the game does not know, each once.
 
         A name is a word that has a capital within a sentence. In a language that writes other words
-        so, most capitals of the memories are no names that the game knows: there nothing is
-        checked.
+        so, most capitals of the memories are no names that the game knows: there none is found. A
+        capital may also mean a language or a feast, such as German. A model says it in other words
+        when it is asked again.
         """
         if not self._capitals_are_names():
-            return
+            return ()
         of = self.source
         known = folded(
             "\n".join((*self.shown, *of.constraints, self.persona, of.agent, *self.names))
         )
         words = (word for word in capitalised(text) if not _stands_in(word, known))
-        found = tuple(dict.fromkeys(words))
-        if len(found) > _UNKNOWN:
-            named = ", ".join(found)
-            raise AnswerRefused(f"the memories do not mention {named}; write only what they say")
+        return tuple(dict.fromkeys(words))
 
     def _capitals_are_names(self) -> bool:
         """Whether most words with a capital within the memories' sentences are known names."""
@@ -292,6 +314,18 @@ def _mentions(text: str, name: str) -> bool:
     """Whether ``text`` contains any part of a name, in upper or lower case, with any ending."""
     low = text.casefold()
     return any(part.casefold() in low for part in _parts(name))
+
+
+def _without(text: str, names: Sequence[str]) -> str:
+    """Return a text without the sentences that have one of the names."""
+    lines = list[str]()
+    for line in text.splitlines():
+        ends = [gap.end() for gap in SENTENCE_GAP.finditer(line)]
+        parts = [line[start:end] for start, end in pairwise([0, *ends, len(line)])]
+        kept = [part for part in parts if not any(_has_word(part, name) for name in names)]
+        if kept or not parts:
+            lines.append("".join(kept).rstrip())
+    return "\n".join(lines).strip()
 
 
 def _parts(name: str) -> list[str]:

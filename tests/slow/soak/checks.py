@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import closing
 from importlib import import_module
 from pathlib import Path
 
 from keepsake.archive.log import Archive
-from keepsake.archive.records import Memory, MemoryKind
+from keepsake.archive.records import Memory
 from keepsake.archive.spill import Spill
 from keepsake.archive.tiers import load_tiers
 from keepsake.database import damage
@@ -24,9 +24,8 @@ from keepsake.memory.integrity import check
 from keepsake.memory.summary_files import SummaryFolder
 from keepsake.memory.types import MemoryContext
 from keepsake.paths import Places
-from tests.slow.soak.players import SaidLine
+from tests.slow.soak.players import MARK, SaidLine
 
-_TAG = re.compile(r'says to [^"]*, ".*\b(p\d+n\d+x)\b')
 _LOGGED = re.compile(r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\S* \[.{1,3}\] ")
 """What Evennia's logs have before each line, also before those of a traceback."""
 _SHOWN = 8
@@ -36,35 +35,36 @@ _FULL = ("[Errno 28]", "database or disk is full")
 """What an error of a full disk has in it: of the system, of SQLite in the game or in Chroma."""
 
 type Heard = dict[str, dict[str, list[Memory]]]
-"""By agent and by a line's tag: the memories of players' lines."""
+"""By agent and by a line's mark: the memories of players' lines."""
 
 
 def problems(here: Places, said: Sequence[SaidLine]) -> list[str]:
-    """Return all problems."""
-    heard, found = archives(here)
+    """Return all problems, but for who heard what; see :mod:`tests.slow.soak.hearers`."""
+    heard, found = archives(here, {line.player for line in said})
     return [*found, *_lines(said, heard), *_order(said, heard), *_stores(here), *_tracebacks(here)]
 
 
-def archives(here: Places) -> tuple[Heard, list[str]]:
-    """Return the players' lines in every archive, and the archives' problems."""
+def archives(here: Places, players: Collection[str]) -> tuple[Heard, list[str]]:
+    """Return these players' lines in every archive, and the archives' problems."""
     heard: Heard = {}
     found = list[str]()
     for folder in sorted(path.parent for path in here.agents.glob("*/archive")):
         heard[folder.name] = {}
         try:
             with closing(Archive(folder / "archive")) as archive:
-                heard[folder.name] = _heard(archive)
+                heard[folder.name] = _heard(archive, players)
                 found += (f"{folder.name}: {each}" for each in _untidy(folder, archive))
         except (KeepsakeError, KeyError, ValueError) as error:
             found.append(f"the archive of {folder.name} does not open: {error!r}")
     return heard, found
 
 
-def _heard(archive: Archive) -> dict[str, list[Memory]]:
+def _heard(archive: Archive, players: Collection[str]) -> dict[str, list[Memory]]:
     found = defaultdict(list)
     for memory in archive.read(1, archive.last_number):
-        if memory.kind is MemoryKind.PERCEPTION and (tag := _TAG.search(memory.text)):
-            found[tag[1]].append(memory)
+        if memory.heard is not None and memory.source in players:
+            for mark in MARK.findall(memory.words):
+                found[mark].append(memory)
     return dict(found)
 
 
@@ -78,10 +78,10 @@ def _lines(said: Iterable[SaidLine], heard: Heard) -> Iterator[str]:
     """Yield echoed lines that were not archived, and lines that were archived twice or changed."""
     for line in said:
         for agent, memories in heard.items():
-            times = sum(each.repeats for each in memories.get(line.tag, ()))
+            times = sum(each.repeats for each in memories.get(line.mark, ()))
             if times > 1:
                 yield f"{agent} archived {times} times what {line.player} said: {line.words}"
-        found = heard.get(line.agent, {}).get(line.tag, [])
+        found = heard.get(line.agent, {}).get(line.mark, [])
         if line.echoed and not found:
             yield f"{line.agent} never archived what {line.player} said: {line.words}"
         if any(line.words not in each.text for each in found):
@@ -91,9 +91,9 @@ def _lines(said: Iterable[SaidLine], heard: Heard) -> Iterator[str]:
 def _order(said: Sequence[SaidLine], heard: Heard) -> Iterator[str]:
     """Yield players whose lines an agent has in a wrong order."""
     for player in sorted({line.player for line in said}):
-        tags = [line.tag for line in said if line.player == player]
+        marks = [line.mark for line in said if line.player == player]
         for agent, memories in heard.items():
-            numbers = [memory.number for tag in tags for memory in memories.get(tag, ())]
+            numbers = [memory.number for mark in marks for memory in memories.get(mark, ())]
             if numbers != sorted(numbers):
                 yield f"{agent} archived what {player} said in another order"
 

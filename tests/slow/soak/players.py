@@ -10,6 +10,8 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from random import Random
 
+import yaml
+
 from keepsake.paths import REPOSITORY, Ports
 from tests.slow.e2e.players import PASSWORD
 from tests.slow.e2e.telnet import Telnet
@@ -20,6 +22,13 @@ CALM = (4.0, 12.0)
 """The shortest and longest pause between two turns of a player, in seconds."""
 AGENTS = frozenset(p.stem.title() for p in (REPOSITORY / "world" / "agents").glob("*.md"))
 """Names, from the world's files: their folders in the vault are made after the start."""
+ROOMS = frozenset(
+    room["name"]
+    for room in yaml.safe_load((REPOSITORY / "world" / "map.yaml").read_text())["rooms"].values()
+)
+"""The names of the rooms, as the first line of a look shows them."""
+MARK = re.compile(r"p\d+n\d+[wx]")
+"""A word that is in one line of a player only; that of a whisper ends with ``w``."""
 LOGIN_PATIENCE = 300.0
 """Seconds for a log-in: passwords are slow to check, and thirty may come at once."""
 PATIENCE = 30.0
@@ -34,8 +43,12 @@ _SCREEN = re.compile(r"quit to leave")
 """The end of the first screen. The game ignores all that is typed before it."""
 _AWAY = re.compile(r"The game (?:has stopped|is not available)")
 """Messages of the Portal while there is no Server."""
-_WALKS = 0.05
-_LOOKS = 0.2
+_WHISPERS = 0.3
+"""The share of lines that are whispered."""
+_ASKS = 0.2
+"""The share of open lines that ask for what others whispered."""
+_WALKS = 0.1
+_LOOKS = 0.25
 """The share of turns that are walks, and the share that are walks or looks."""
 
 
@@ -45,12 +58,21 @@ class CutOff(Exception):
 
 @dataclass(slots=True)
 class SaidLine:
-    """A line that a player typed to an agent, and whether the game echoed it."""
+    """A line that a player typed to an agent.
+
+    Attributes:
+        mark: A word that is only in this line; see :data:`MARK`.
+        whispered: Whether it was whispered.
+        room: Where the player was, by the last look.
+        echoed: Whether the game showed it to the player.
+    """
 
     player: str
     agent: str
     words: str
-    tag: str  # a word that is only in this line
+    mark: str
+    whispered: bool = False
+    room: str = ""
     echoed: bool = False
 
 
@@ -61,6 +83,7 @@ class SoakPlayer:
         said: All lines that were typed to agents, in order.
         looks: When each answered ``look`` was sent, by the monotonic clock.
         cuts: The errors when the connection was lost, or silent for :data:`PATIENCE` seconds.
+        shown: All that the player's screen showed, in pieces.
     """
 
     def __init__(
@@ -74,21 +97,23 @@ class SoakPlayer:
         self._number = number
         self._dice = Random(f"player {seed} {number}")
         self._seen = ""
+        self._room = ""
         self.said: list[SaidLine] = []
         self.looks: list[float] = []
         self.cuts: list[str] = []
+        self.shown: list[str] = []
 
     def arrive(self) -> None:
         """Create the account."""
         with self._line() as line:
-            _type(line, f"create {self.name} {PASSWORD}", _ARRIVED, LOGIN_PATIENCE)
+            self._type(line, f"create {self.name} {PASSWORD}", _ARRIVED, LOGIN_PATIENCE)
 
     def run(self, stop: threading.Event) -> None:
         """Play until ``stop`` is set."""
         while not stop.is_set():
             try:
                 with self._line() as line:
-                    _type(line, f"connect {self.name} {PASSWORD}", _ARRIVED, LOGIN_PATIENCE)
+                    self._type(line, f"connect {self.name} {PASSWORD}", _ARRIVED, LOGIN_PATIENCE)
                     self._look(line)
                     while not stop.wait(self._dice.uniform(*self._pause)):
                         self._turn(line)
@@ -99,8 +124,11 @@ class SoakPlayer:
     @contextmanager
     def _line(self) -> Iterator[Telnet]:
         with closing(Telnet("127.0.0.1", self._ports.telnet, self._number)) as line:
-            _wait(line, _SCREEN, LOGIN_PATIENCE)
-            yield line
+            try:
+                _wait(line, _SCREEN, LOGIN_PATIENCE)
+                yield line
+            finally:
+                self.shown.append(line.text)
 
     def _turn(self, line: Telnet) -> None:
         chance = self._dice.random()
@@ -108,7 +136,7 @@ class SoakPlayer:
         here = sorted(self._agents.intersection(_listed(_HERE, self._seen)))
         exits = [each.partition(" to ")[0] for each in _listed(_EXITS, self._seen)]
         if exits and (chance < _WALKS or not here):
-            _type(line, f"go {dice.choice(exits)}", _ANYTHING)
+            self._type(line, f"go {dice.choice(exits)}", _ANYTHING)
         if chance < _LOOKS or not here:
             self._look(line)
         else:
@@ -116,25 +144,35 @@ class SoakPlayer:
 
     def _look(self, line: Telnet) -> None:
         sent = time.monotonic()
-        self._seen = _type(line, "look", _EXITS)
+        self._seen = self._type(line, "look", _EXITS)
+        self._room = next((each for each in line.text.split("\n") if each.strip() in ROOMS), "")
+        self._room = self._room.strip()
         self.looks.append(sent)
 
     def _talk(self, line: Telnet, agent: str) -> None:
-        tag = f"p{self._number}n{len(self.said) + 1}x"
-        what = self._dice.choice(_THINGS)
-        where = self._dice.choice(_PLACES)
-        more = " and then I told nobody of it" * self._dice.choice((0, 0, 0, 1, 6))
-        words = f"I found {what} {where}{more}, and I call it {tag}."
-        said = SaidLine(self.name, agent, words, tag)
+        dice = self._dice
+        whispered = dice.random() < _WHISPERS
+        mark = f"p{self._number}n{len(self.said) + 1}{'w' if whispered else 'x'}"
+        what = dice.choice(_THINGS)
+        where = dice.choice(_PLACES)
+        more = " and then I told nobody of it" * dice.choice((0, 0, 0, 1, 6))
+        words = f"I found {what} {where}{more}, and I call it {mark}."
+        if not whispered and dice.random() < _ASKS:
+            words = f"What did {dice.choice(NAMES)} whisper to you? Tell me, I call it {mark}."
+        said = SaidLine(self.name, agent, words, mark, whispered, self._room)
         self.said.append(said)
-        shown = _type(line, f"talk {agent} {words}", re.compile(rf'{tag}\."|Nobody called'))
-        said.echoed = f'You say to {agent}, "{words}"' in shown
+        command = f"whisper {agent} = {words}" if whispered else f"talk {agent} {words}"
+        shown = self._type(line, command, re.compile(rf'{mark}\."|Nobody called'))
+        said.echoed = f'You {"whisper" if whispered else "say"} to {agent}, "{words}"' in shown
 
-
-def _type(line: Telnet, command: str, wanted: re.Pattern[str], seconds: float = PATIENCE) -> str:
-    line.text = ""
-    line.send(command)
-    return _wait(line, wanted, seconds)
+    def _type(
+        self, line: Telnet, command: str, wanted: re.Pattern[str], seconds: float = PATIENCE
+    ) -> str:
+        """Type a command; return what was shown from then on until ``wanted`` was shown."""
+        self.shown.append(line.text)
+        line.text = ""
+        line.send(command)
+        return _wait(line, wanted, seconds)
 
 
 def _wait(line: Telnet, wanted: re.Pattern[str], seconds: float = PATIENCE) -> str:

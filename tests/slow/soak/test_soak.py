@@ -4,18 +4,22 @@ Meanwhile players talk in it. The disk is a file system in RAM of its own, if th
 one.
 
 ``KEEPSAKE_SOAK_MINUTES=10 .venv/bin/python -m pytest -s tests/slow/soak`` sets the length, by
-default one minute; ``KEEPSAKE_SOAK_SEED`` is the random seed.
+default one minute; ``KEEPSAKE_SOAK_SEED`` is the random seed, and ``KEEPSAKE_SOAK_KEPT`` a new
+folder to which the world's files and the players' screens are copied afterwards.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import asdict
+from datetime import datetime
 from pathlib import Path
 from random import Random
 
@@ -24,15 +28,18 @@ import pytest
 from keepsake.archive.spill import Spill
 from keepsake.cli import processes
 from keepsake.cli.processes import Component
-from tests.fakes.model_server import FakeModelServer, Reply
+from tests.fakes.model_server import FakeModelServer, Reply, llm_page
 from tests.slow.cli.conftest import Copy
-from tests.slow.e2e.running import WITH_RULES, running
-from tests.slow.soak import checks
+from tests.slow.e2e.running import running
+from tests.slow.soak import checks, hearers
+from tests.slow.soak.hostile import telling
 from tests.slow.soak.players import AGENTS, NAMES, SoakPlayer, playing
 from tests.unit.llm.conftest import until
 
 MINUTES = float(os.environ.get("KEEPSAKE_SOAK_MINUTES", "1"))
 SEED = int(os.environ.get("KEEPSAKE_SOAK_SEED", "7"))
+KEPT = os.environ.get("KEEPSAKE_SOAK_KEPT", "")
+CHAT = "/v1/chat/completions"
 RECOVERY = 300.0
 """Seconds within which the world must recover."""
 PAUSE = (5.0, 20.0)
@@ -46,10 +53,15 @@ CHANGES = [
     ("memory_compaction.md", "**count_from**: 0.60", "**count_from**: 0"),
 ]
 FAULTS = (
-    Reply(),
+    # Mostly it answers: only what an agent says, does and means to do can tell a whisper on.
+    *(Reply() for _ in range(5)),
     Reply(delay=6.0),
+    Reply(drip=0.05),
+    Reply(text="and " * 50_000),
+    Reply(text="> wait\n" * 2_000),
+    Reply(status=429, retry_after="3"),
     Reply(status=500, raw=b"\xff\xfe\x00 not json at all"),
-    Reply(raw=b'{"response": 7, "done": "perhaps"}'),
+    Reply(raw=b'{"choices": 7, "done": "perhaps"}'),
     Reply(hang_up=True),
 )
 
@@ -70,6 +82,8 @@ def disk(tmp_path):
     mount = ["mount", "-t", "tmpfs", "-o", f"size={DISK}", "tmpfs", str(folder)]
     mounted = subprocess.run(mount, check=False, capture_output=True).returncode == 0
     yield folder, mounted
+    if KEPT:
+        shutil.copytree(folder, KEPT, ignore=shutil.ignore_patterns("*.sock"))
     if mounted:
         subprocess.run(["umount", "-l", str(folder)], check=True)
 
@@ -113,34 +127,39 @@ def recover(copy: Copy, component: Component, players: Sequence[SoakPlayer]) -> 
     until(is_back, RECOVERY)
 
 
+def model(fake: FakeModelServer) -> str:
+    """Return the text of ``llm.md`` with a fake server for the agents and for summaries."""
+    here = f"provider=openai host={fake.address} model=fake form=chat time_limit=120"
+    return llm_page(agent=here, summarizer=here)
+
+
 def test_a_world_outlives_kills_a_full_disk_and_a_faulty_model(disk, tables):
     folder, is_small = disk
     dice = Random(f"kills {SEED}")
     kills = []
     fills = 0
     with (
-        FakeModelServer() as fake,
-        running(folder, tables, llm=WITH_RULES, changes=CHANGES, OLLAMA_HOST=fake.address) as copy,
+        FakeModelServer(script=telling(SEED, {*NAMES, *AGENTS})) as fake,
+        running(folder, tables, llm=model(fake), changes=CHANGES) as copy,
     ):
-        fake.models = ["comma"]
         players = [SoakPlayer(SEED, n, copy.here.ports, AGENTS) for n in range(len(NAMES))]
         with playing(players):
             end = time.monotonic() + MINUTES * 60
             while time.monotonic() < end:
-                fake.always("/api/generate", dice.choice(FAULTS))
+                fake.always(CHAT, dice.choice(FAULTS))
                 time.sleep(dice.uniform(*PAUSE))
                 if is_small and kills and dice.random() < FULL_SHARE:
                     with full(folder):
                         time.sleep(dice.uniform(*FULL))
                     fills += 1
-                    print("the disk was full")
+                    print(f"{datetime.now():%H:%M:%S} the disk was full")
                     continue
                 component = dice.choice(KILLED) if kills else Component.SERVER
                 if kill(copy, component):
                     kills.append(component.value)
-                    print(f"killed {component}")
+                    print(f"{datetime.now():%H:%M:%S} killed {component}")
                     recover(copy, component, players)
-            fake.always("/api/generate", Reply())
+            fake.always(CHAT, Reply())
             # The players can still talk afterwards.
             wanted = 6 + sum(line.echoed for player in players for line in player.said)
             until(lambda: wanted <= sum(e.echoed for p in players for e in tuple(p.said)), RECOVERY)
@@ -155,10 +174,23 @@ def test_a_world_outlives_kills_a_full_disk_and_a_faulty_model(disk, tables):
 
         until(is_well, 90)
         assert copy.process("stop").returncode == 0
+        keep_screens(players, folder)
         said = [line for player in players for line in player.said]
         echoed = sum(each.echoed for each in said)
+        evidence = hearers.Evidence(copy.here, players, fake.calls())
+        asked = len(fake.calls(CHAT))
+        told = evidence.asked_with_whispers
         print(f"{len(said)} lines, {echoed} echoed, killed: {kills}, disk full {fills} times")
-        problems = checks.problems(copy.here, said)
+        print(f"{len(evidence.whispers)} whispered, shown in {told} of {asked} requests")
+        problems = [*checks.problems(copy.here, said), *hearers.problems(evidence)]
         print(*problems, sep="\n")  # the disk, and its logs with it, is gone after the test
         assert problems == []
-        assert fake.calls("/api/generate")
+        assert told
+
+
+def keep_screens(players: Sequence[SoakPlayer], folder: Path) -> None:
+    """Write what each player typed to agents and was shown, beside the world's files."""
+    for player in players:
+        (folder / f"screen-{player.name}.txt").write_text("".join(player.shown))
+        lines = (json.dumps(asdict(line)) for line in player.said)
+        (folder / f"said-{player.name}.jsonl").write_text("\n".join(lines))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -12,12 +13,16 @@ from keepsake.archive.records import MemoryKind, Summary, Tier
 from keepsake.erasure.person import ForgottenPerson
 from keepsake.errors import IndexUnavailable, ModelFailed
 from keepsake.json_lines import parsed
-from keepsake.recall.agent_index import PROBE, AgentIndex
+from keepsake.models.embedders import PROBE_SECONDS, CachedEmbedder, named_embedder
+from keepsake.ports import PROBE
+from keepsake.recall.agent_index import AgentIndex
 from keepsake.recall.chroma import Chroma
 from keepsake.recall.chroma_server import ChromaServer
 from keepsake.recall.documents import DocumentKind, split_key
 from keepsake.recall.words import WordIndex
+from tests.fakes import model_server
 from tests.fakes.embedder import BagOfWords
+from tests.fakes.model_server import FakeModelServer, vector
 from tests.forgetting import forget
 from tests.log_lines import LogLines
 from tests.memories import old_memory
@@ -43,7 +48,8 @@ def test_new_memories_are_found_by_words_at_once_and_by_vector_later(
     index.embed()
     assert by_meaning(index, "My brother sails on the Ostrey", 1) == ["memory:10"]
     sync(index)
-    assert len(embedder.texts) == 1, "nothing is embedded twice"
+    assert len(embedder.texts) == 2, "nothing is embedded twice"
+    assert embedder.texts[0] == PROBE
 
 
 def test_summaries_follow_edits_and_undo(index: AgentIndex, agent: AgentFolder, chroma: Chroma):
@@ -205,6 +211,50 @@ def test_another_model_under_the_same_name_is_noticed_at_the_next_start(
     assert embedder.texts == [PROBE]
 
 
+def reversed_vector(text: str) -> list[float]:
+    return vector(text)[::-1]
+
+
+def doubled_vector(text: str) -> list[float]:
+    return [each / math.sqrt(2.0) for each in vector(text) * 2]
+
+
+@pytest.mark.parametrize("swapped", [reversed_vector, doubled_vector])
+def test_another_model_behind_a_running_server_is_noticed_at_the_next_embedding(
+    *,
+    agent: AgentFolder,
+    chroma: Chroma,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    logged: LogLines,
+    swapped: Callable[[str], list[float]],
+):
+    clock = [0.0]
+    agent.add("Tom says, “The ferry leaves.”", "Tom says, “Soup at noon.”")
+    with FakeModelServer() as fake:
+        server = named_embedder(f"openai:fake@{fake.address}")
+        assert server is not None
+        embedder = CachedEmbedder(server, seconds=lambda: clock[0])
+        made = {"chroma": chroma, "embedder": embedder}
+        index = AgentIndex(tmp_path / "index" / "mira", agent.archive.folder, agent.notes, **made)
+        sync(index)
+        embedder.embed(["Soup at noon."])
+        before = index.words.collection
+        monkeypatch.setattr(model_server, "vector", swapped)
+        clock[0] += PROBE_SECONDS
+        agent.add("Tom says, “It rains.”")
+        sync(index)
+        sync(index)
+        asked = embedder.embed(["Soup at noon."])
+        assert [*asked[0]] == pytest.approx(swapped("Soup at noon."))
+        assert index.query(asked[0], 1)[0][0] == "memory:2"
+        assert collection_of(index, chroma).count() == 3
+        assert index.words.collection != before
+        told = "Another model answers under the name openai:fake now"
+        assert sum(told in line for line in logged.lines) == 1
+        index.close()
+
+
 def test_an_index_of_an_earlier_version_keeps_its_vectors(
     agent: AgentFolder, embedder: BagOfWords, reopen: Opener
 ):
@@ -288,6 +338,8 @@ def test_an_embedder_that_embeds_nothing_is_not_asked_for_each_text(
     calls: list[Sequence[str]] = []
 
     def fail(texts: Sequence[str]) -> list[list[float]]:
+        if texts == [PROBE]:  # from a cache
+            return BagOfWords().embed(texts)
         calls.append(texts)
         raise ModelFailed("HTTP 500: out of memory", "See its log")
 
