@@ -59,15 +59,21 @@ LOOKUPS = frozenset({KnownVerb.RECALL, KnownVerb.LOOK, KnownVerb.EXAMINE})
 class Journey:
     """A walk that an act has begun, through several exits. It ends once, there or elsewhere.
 
+    Args:
+        person: To whom it leads; None for a place.
+
     Attributes:
         ended: Fires with whether the agent got there, when the walk ends. What the agent wrote
             after the walk is done then.
         is_over: Whether the walk has ended.
+        missed: That the agent did not get there, as its plan is told; empty if it did.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, person: Person | None = None) -> None:
+        self.person = person
         self.ended: Deferred[bool] = Deferred()
         self.is_over = False
+        self.missed = ""
         self._awaits: Callable[[], bool] = lambda: False
 
     def await_by(self, awaits: Callable[[], bool]) -> Deferred[bool]:
@@ -78,14 +84,15 @@ class Journey:
         self._awaits = awaits
         return self.ended
 
-    def end(self, *, there: bool) -> bool:
+    def end(self, missed: str = "") -> bool:
         """End the walk, and let a turn that waits for that go on; return whether one does.
 
-        ``there``: Whether the agent got where it wanted to.
+        ``missed``: What is told if the agent did not get where it wanted to.
         """
         awaited = self._awaits()
         self.is_over = True
-        self.ended.callback(there)
+        self.missed = missed
+        self.ended.callback(not missed)
         return awaited
 
 

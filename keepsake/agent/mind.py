@@ -10,7 +10,7 @@ from twisted.internet.defer import Deferred
 from keepsake.agent.acting import Actor, Journey
 from keepsake.agent.appointments import Appointments
 from keepsake.agent.attention import IDLE, Impulse, ImpulseKind
-from keepsake.agent.body import CharacterObject, RoomObject
+from keepsake.agent.body import CharacterObject
 from keepsake.agent.memory.books import Books
 from keepsake.agent.memory.compacting import Compactions
 from keepsake.agent.memory.memory import MemoryComponent
@@ -25,6 +25,7 @@ from keepsake.agent.sleep.sleeper import ERRAND_PACE, Sleeper
 from keepsake.agent.surroundings import (
     AgentRef,
     Body,
+    Goal,
     find_goal,
     identity_of,
     name_of,
@@ -155,7 +156,7 @@ class Mind:
         """Return how long the way to a place takes; 0 if the agent is there or knows no way."""
         agent = self.thinker.body()
         found = find_goal(agent, place) if agent is not None else None
-        return len(found[1]) * ERRAND_PACE if found is not None else 0.0
+        return len(found.ways) * ERRAND_PACE if found is not None else 0.0
 
     def _walk(self, agent: Body, words: str, act: int) -> Journey | str:
         """Start a walk that the agent chose; return it, or why there is none.
@@ -165,11 +166,14 @@ class Mind:
         found = find_goal(agent, words)
         if found is None:
             return "you know no way there"
-        room, ways = found
-        if not ways:
-            return "you are there"
-        journey = Journey()
-        self.sleeper.go_on_errand(room, partial(self._arrived, room, act, journey))
+        person = None
+        if found.person is not None:
+            person = Person(name_of(found.person, agent), identity_of(found.person))
+        if not found.ways:
+            return f"{person.name} is here" if person is not None else "you are there"
+        journey = Journey(person)
+        arrived = partial(self._arrived, found, act, journey)
+        self.sleeper.go_on_errand(found.room, arrived, found.person)
         return journey
 
     # -- what appointments that are kept by rule need
@@ -189,7 +193,7 @@ class Mind:
         found = find_goal(agent, place) if agent is not None else None
         if found is None or self.sleeper.asleep:
             return False
-        self.sleeper.go_on_errand(found[0], arrived)
+        self.sleeper.go_on_errand(found.room, arrived, found.person)
         return True
 
     def _speak_by_rule(self, words: str, person: Person) -> None:
@@ -199,7 +203,7 @@ class Mind:
             self.actor.speak(agent, words, person, event=MessageType.COURTESY)
             self.thinker.answered(person.id)
 
-    def _arrived(self, room: RoomObject, act: int, journey: Journey) -> None:
+    def _arrived(self, goal: Goal, act: int, journey: Journey) -> None:
         """Remember where a walk has ended, and go on with the answer that began it, or the plan.
 
         ``act``: The number of the memory of the walk.
@@ -208,14 +212,17 @@ class Mind:
         if agent is None or self.closed:
             return
         place = place_of(agent)
-        there = agent.location is room
-        shown = f"You arrive: {place}." if there else f"You did not get there; you are at {place}."
-        what = Result(verb=KnownVerb.WALK, act=act, done=there, shown=shown)
+        missed = ""
+        if not goal.is_reached_by(agent):
+            whom = journey.person
+            missed = f"did not reach {whom.name}" if whom is not None else "did not get there"
+        shown = f"You {missed}; you are at {place}." if missed else f"You arrive: {place}."
+        what = Result(verb=KnownVerb.WALK, act=act, done=not missed, shown=shown)
         self.memory.remember(what, place=place)
-        if journey.end(there=there):
+        if journey.end(f"you {missed}" if missed else ""):
             return
         if (plan := self.plans.begun) is not None:
-            self.plans.go_on(plan, f"you are at {place}" if there else "you did not get there")
+            self.plans.go_on(plan, journey.missed or f"you are at {place}")
         self.thinker.schedule()
 
     def _begin_talk(self, body: Body) -> bool:

@@ -79,6 +79,7 @@ class Plans:
     Attributes:
         waits: What plans that were begun wait for, by number, as the agent wrote it: ``for Bob``.
             It is forgotten at a restart, after which each such plan goes on.
+        whys: Why each plan goes on, or what came of its last step, by number.
         talks_with: The player to whom the agent has spoken for its plan, and who may answer; empty
             for nobody.
     """
@@ -99,6 +100,7 @@ class Plans:
         self._alarm = Alarm(services.scheduler)  # for the clock
         self._step = Alarm(services.scheduler)  # for the next step of a plan that was begun
         self.waits: dict[int, str] = {}
+        self.whys: dict[int, str] = {}
         self._woken: dict[int, float] = {}  # by plan: when the agent was woken for it, in seconds
         self._thoughts = deque[float]()  # when the thoughts of the last hour began
         self._present: frozenset[str] = frozenset()  # the identities of those who are here
@@ -223,6 +225,7 @@ class Plans:
         """
         self._awaited = ""
         self.talks_with = ""
+        self.whys[plan.number] = why
         self._step.set(STEP_SECONDS, self._next_step, plan.number, why)
 
     def go_on_after_talk(self, plan: Plan, why: str, person: Person) -> None:
@@ -232,6 +235,7 @@ class Plans:
         """
         self._awaited = ""
         self.talks_with = person.id
+        self.whys[plan.number] = why
         later = f"{why}; {person.name} has said nothing since"
         self._step.set(PLAYER_SECONDS, self._next_step, plan.number, later)
 
@@ -250,6 +254,7 @@ class Plans:
         ``why``: What was done for it.
         """
         self._awaited = person.id
+        self.whys[plan.number] = why
         late = f"{why}; {person.name} has not answered"
         self._step.set(ANSWER_SECONDS, self._next_step, plan.number, late)
 
@@ -278,6 +283,7 @@ class Plans:
         if not named and not (self._awaited and self._awaited == person.id):
             return False
         why = f"{person.name} has answered you"
+        self.whys[plan.number] = why
         self._step.set(STEP_SECONDS, self._next_step, plan.number, why, person)
         return True
 
@@ -312,6 +318,7 @@ class Plans:
             return
         self._thoughts.append(now)
         self._woken[due.plan.number] = now
+        self.whys[due.plan.number] = due.why
         self._wake(due)
 
     def _rest(self, due: Due) -> None:

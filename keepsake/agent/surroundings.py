@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
-from typing import TypeGuard
+from typing import NamedTuple, TypeGuard
 
 from keepsake.agent.attention import Impulse, ImpulseKind
 from keepsake.agent.body import Body as Body  # noqa: PLC0414 - others import it from here
@@ -373,21 +373,40 @@ def place_names(agent: Body) -> frozenset[str]:
     return frozenset(name_of(room, agent) for room, _ in routes_from(agent))
 
 
-def find_goal(agent: Body, words: str) -> tuple[RoomObject, Route] | None:
-    """Return the room that words name, or where the person is whom they name, and the way there.
+class Goal(NamedTuple):
+    """Where an agent wants to walk.
+
+    Attributes:
+        room: The room; that of the person, if one is meant.
+        ways: The exits to pass.
+        person: Who is meant; None for a place.
+    """
+
+    room: RoomObject
+    ways: Route
+    person: CharacterObject | None = None
+
+    def is_reached_by(self, agent: Body) -> bool:
+        """Return whether the agent is there, or with the person, who may have moved."""
+        room = self.room if self.person is None else self.person.location
+        return agent.location is room
+
+
+def find_goal(agent: Body, words: str) -> Goal | None:
+    """Return the place or person that words name, and the way there.
 
     Args:
         words: ``the Quay``, ``Oswin``.
 
     Returns:
-        The room and the exits to pass; None if the agent knows no way to such a place or person.
+        The goal; None if the agent knows no way to such a place or person.
     """
     routes = list(routes_from(agent))
-    rooms = {name_of(room, agent): (room, ways) for room, ways in reversed(routes)}
+    rooms = {name_of(room, agent): Goal(room, ways) for room, ways in reversed(routes)}
     if (name := find_named(words, tuple(rooms))) is not None:
         return rooms[name]
     people = {
-        name_of(each, agent): (room, ways)
+        name_of(each, agent): Goal(room, ways, each)
         for room, ways in reversed(routes)
         for each in room.contents_get(content_type="character")
         if each is not agent

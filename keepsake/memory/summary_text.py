@@ -88,16 +88,19 @@ _QUOTED = re.compile(r'^(?P<who>[^"“”]{1,80}?)[,:]? ["“](?P<said>.+)["”]
 # -- how memories and summaries are shown
 
 
-def numbered(memories: Iterable[Memory]) -> list[str]:
-    """Return memories as a model reads them, one line each.
+def says_something(memory: Memory) -> bool:
+    """Return whether a memory has a line in the source of a summary.
 
-    A deed or gesture whose words are left out, because they are private, says nothing: no line.
+    A deed or gesture whose words are left out, because they are private, says nothing.
     """
+    return isinstance(memory.what, Speech) or not is_redacted(memory)
+
+
+def numbered(memories: Iterable[Memory]) -> list[str]:
+    """Return memories as a model reads them, one line each; see :func:`says_something`."""
     lines = []
     before = ""
-    for memory in memories:
-        if is_redacted(memory) and not isinstance(memory.what, Speech):
-            continue
+    for memory in filter(says_something, memories):
         here = memory.time.astimezone()
         when = f"[{short_day(here)}, {DAYTIMES[here.hour]}] "
         lines.append(f"{memory.number}. {'' if when == before else when}{in_second_person(memory)}")
@@ -172,9 +175,13 @@ class SummarySource:
         return (*self.older, *map(in_second_person, self.memories))
 
     def relevant(self) -> SummarySource:
-        """Leave out forgotten memories and uses of the memory, unless there is nothing else."""
+        """Leave out what a summary need not tell, unless there is nothing else.
+
+        That is forgotten memories, those without a line, and uses of the memory.
+        """
         there = (memory for memory in self.memories if memory.event != MessageType.FORGOTTEN)
-        kept = tuple(memory for memory in there if not about_memory(memory))
+        told = filter(says_something, there)
+        kept = tuple(memory for memory in told if not about_memory(memory))
         return replace(self, memories=kept) if kept or self.older else self
 
     @property

@@ -64,6 +64,9 @@ PATIENCE_SECONDS = 60.0
 agents are not raised, because they have all night."""
 REBUILDS = 2
 """How often a prompt that was too long is rebuilt."""
+_GIVES_WAY = (Priority.COMPACTION, Priority.SLEEP)
+"""Calls that nobody waits for. Each gives its place to a player once. The second time it is
+finished, or a busy world would never have a summary."""
 READY = "ready"
 UNASKED = "not asked yet"
 RECHECK_SECONDS = 5.0
@@ -104,6 +107,7 @@ class Ticket:
     # set it to cancel the call: ``done`` is not called then; harmless after the end of the call
     cancelled: bool = False
     rebuilt: int = 0  # how often its prompt was rebuilt
+    gave_way: bool = False  # whether it was taken back once, so that a player need not wait for it
     pending: PendingRequest = field(default_factory=PendingRequest)  # the newest request
 
 
@@ -111,9 +115,10 @@ class ModelServer:
     """One server, shared by all profiles that use it, with a priority queue of calls.
 
     Calls with the same key never run at the same time, except cancelled ones. With two or more
-    places, one is kept for players, who never wait for a summary or for another agent's remark.
-    Prompts are read ahead one at a time, and not while a player waits: such a call is cancelled and
-    queued anew, so its ticket cannot cancel it.
+    places, one is kept for players, who never wait for a summary or for another agent's remark. If
+    players take all other places, or there is only one, a summary in flight is taken back and asked
+    for anew, once. Prompts are read ahead one at a time, and not while a player waits: such a call
+    is cancelled and queued anew, so its ticket cannot cancel it.
 
     Args:
         executor: Runs the calls.
@@ -188,6 +193,22 @@ class ModelServer:
                 self._waiting.append(again)
                 ticket.cancelled = True
 
+    def _take_back(self) -> None:
+        """Queue a summary in flight anew if there is no place for a player's call."""
+        live = [ticket for ticket in self.running if not ticket.cancelled]
+        keys = {ticket.key for ticket in live} - {None}
+        players = (each for each in self._waiting if each.priority is Priority.PLAYER)
+        waits = any(each.key not in keys for each in players)
+        if len(live) < self.places or not waits:
+            return
+        for ticket in live:
+            background = ticket.priority in _GIVES_WAY and not ticket.gave_way
+            if background and ticket.pending.give_up():
+                ticket.gave_way = True
+                self.running.remove(ticket)
+                self._waiting.append(ticket)
+                return
+
     def release(self, model: Model, *, in_flight: bool) -> list[Ticket]:
         """Remove and return the calls of a model that is replaced; owner's thread only.
 
@@ -228,6 +249,7 @@ class ModelServer:
             self.close(self._closed)
             return
         self._waiting = [ticket for ticket in self._waiting if not ticket.cancelled]
+        self._take_back()
         # A cancelled call may still wait for its first byte; others do not wait for that.
         live = [ticket for ticket in self.running if not ticket.cancelled]
         if len(live) >= self.places or len(self.running) >= 2 * self.places:

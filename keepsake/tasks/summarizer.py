@@ -6,7 +6,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from keepsake.memory.summary_text import EXTRACTIVE, Draft, SummarySource
+from keepsake.memory.summary_text import (
+    EXTRACTIVE,
+    Draft,
+    SummarySource,
+    extractive,
+    says_something,
+)
 from keepsake.memory.types import UNCHANGED
 from keepsake.ports import Generation, GenerationRequest, RefusedAnswer, TargetModel
 from keepsake.tasks.summarise import Contradictions, Summarise
@@ -36,6 +42,8 @@ class ModelSummarizer:
             together = "\n\n".join(source.older)
             if source.tokens(together) <= source.most_tokens:
                 return Draft(together, UNCHANGED)
+        elif not any(map(says_something, source.memories)):
+            return extractive(source)  # a model would be shown no line
 
         def ask(build: Callable[[TargetModel], GenerationRequest]) -> Generation:
             answers.append(self.ask(build))

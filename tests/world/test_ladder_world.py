@@ -13,7 +13,9 @@ from types import SimpleNamespace
 
 from evennia.utils.ansi import strip_ansi
 
+from keepsake.agent.attention import TALK_SECONDS
 from keepsake.books.kept_lines import Commitment, CommitmentKind
+from keepsake.contrib.evennia import lifecycle
 from keepsake.errors import ModelUnavailable
 from keepsake.events.types import Guard
 from keepsake.events.values import CompactReason
@@ -347,3 +349,46 @@ class TestContradiction(SummariesByModel):
         (guard,) = (each for each in self.emitted if isinstance(each, Guard))
         assert (guard.task, guard.op, guard.before) == ("summarise", "refused", self.WRONG)
         assert guard.reason == why
+
+
+class TestCompany(LadderWorld):
+    """Two agents with a player at the inn, whose compactions fall due together."""
+
+    def setUp(self):
+        super().setUp()
+        self.joss = self.add_agent("Joss")
+        self.pass_time(2)
+        self.budget(immediate_window=4, recent_window=4, preserve_memories=4, count_from=0.0)
+        self.char1.execute_cmd("talk Mira Good evening.")
+        for agent in (self.mira, self.joss):
+            agent.db.paused = True
+        for number in range(12):
+            self.char2.execute_cmd(f"say Cask {number} came from Ostrey, and left for home again.")
+        self.minds = [self.mind, self.joss.mind]
+        assert all(mind.memory.memory.may_be_due() for mind in self.minds)
+
+    def compacting(self):
+        """Do the housekeeping; return who compacts then."""
+        lifecycle._do_housekeeping()
+        return [mind for mind in self.minds if mind.compactions.compacting]
+
+    def test_the_company_waits_for_a_pause_also_who_is_not_spoken_to(self):
+        assert not self.joss.mind.thinker.in_talk
+        assert self.compacting() == []
+        self.clock.advance(TALK_SECONDS + 1)
+        assert self.compacting() != []
+        self.settle()
+
+    def test_they_come_one_after_the_other(self):
+        self.clock.advance(TALK_SECONDS + 1)
+        assert self.compacting() == [self.mind]
+        assert self.compacting() == [self.mind]
+        self.settle()
+        assert self.compacting() == [self.joss.mind]
+        self.settle()
+
+    def test_where_no_player_is_they_run_at_once(self):
+        for player in (self.char1, self.char2):
+            player.move_to(self.add_room("The Quay"), quiet=True)
+        assert self.compacting() == self.minds
+        self.settle()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
+from keepsake.agent.sleep.sleeper import FARTHEST
 from keepsake.agent.surroundings import identity_of
 from keepsake.books.plan import Plan, PlanState
 from keepsake.books.plan_lines import read_plan
@@ -277,8 +278,73 @@ class TestPlans(AgentsWorld):
         self.ask("A word, Mira?", "Yes?")
         assert any("You did not get there" in line for line in self.lines())
         self.replies = ["> walk to the Mole", "> done mole", "> wait"]
+        before = len(self.prompts())
         self.pass_minutes(3)
         assert self.mira.location is far
+        told = [prompt for prompt in self.prompts()[before:] if "(you did not get there)" in prompt]
+        assert told == self.prompts()[before : before + 1], "its next thought, and no later one"
+
+    def walk_after_tom(self, *replies):
+        """Let Mira set out to Tom at the quay; return the mole behind it, and when she is there."""
+        far = self.add_room("The Mole")
+        self.add_exits(self.quay, "out", "in", far)
+        self.ask("Do it.", "> plan in 3 minutes: give Tom his almanac")
+        self.char1.move_to(self.quay, quiet=True)
+        self.replies = [*replies, "> wait"]
+        for _ in range(300):
+            self.time.time += timedelta(seconds=1)
+            self.pass_time(1)
+            if self.mind.sleeper.walking:
+                break
+        return far
+
+    def test_a_walk_to_somebody_goes_on_after_them_and_ends_where_they_are(self):
+        far = self.walk_after_tom("> walk to Tom\n> say Your almanac, Tom.\n> done almanac")
+        self.char1.move_to(far, quiet=True)
+        self.pass_minutes(1)
+        assert self.mira.location is far
+        assert "You arrive: The Mole." in self.lines()
+        assert "~say Your almanac, Tom." in self.lines()
+        assert self.plans.items[0].state is PlanState.DONE
+
+    def test_who_cannot_be_reached_is_told_and_nothing_is_said_to_the_air(self):
+        self.walk_after_tom("> walk to Tom\n> say Your almanac, Tom.\n> done almanac")
+        self.char1.move_to(self.add_room("The Moon"), quiet=True)
+        before = len(self.prompts())
+        self.pass_minutes(1)
+        assert "You did not reach Tom; you are at The Inn." in self.lines()
+        assert not any("Your almanac" in line for line in self.lines())
+        assert "(you did not reach Tom)" in self.prompts()[before]
+        assert self.plans.items[0].state is PlanState.DOING
+
+    def test_somebody_who_moves_on_and_on_is_given_up(self):
+        far = self.walk_after_tom("> walk to Tom", "> wait")
+        pier = self.add_room("The Pier")
+        self.add_exits(far, "east", "west", pier)
+        self.add_exits(pier, "south", "north", self.room1)
+        ring = [self.room1, self.quay, far, pier]
+        for _ in range(8 * FARTHEST):
+            opposite = ring[ring.index(self.mira.location) - 2]
+            self.char1.move_to(opposite, quiet=True)
+            self.pass_time(0.5)
+            if not self.mind.sleeper.walking:
+                break
+        assert not self.mind.sleeper.walking
+        assert any("You did not reach Tom" in line for line in self.lines())
+
+    def test_a_walk_that_cannot_begin_does_not_end_the_plan(self):
+        self.ask("Do it.", "> plan in 3 minutes: see the moon")
+        self.replies = ["> walk to the Moon", "I know no moon.\n> done moon", "> wait"]
+        self.pass_minutes(5)
+        assert any("(you did not set off)" in prompt for prompt in self.prompts())
+        assert self.plans.items[0].state is PlanState.DONE
+
+    def test_a_walk_to_somebody_who_is_here_says_so(self):
+        self.ask("Do it.", "> plan in 3 minutes: greet Tom")
+        self.replies = ["> walk to Tom", "Tom!\n> done Tom", "> wait"]
+        self.pass_minutes(5)
+        assert any("You tried to walk to Tom: Tom is here" in line for line in self.lines())
+        assert self.plans.items[0].state is PlanState.DONE
 
     def test_shortly_before_a_plan_the_ordinary_day_waits(self):
         self.ask("Come at ten past?", "> plan in 10 minutes, Tom: show him the ferry")

@@ -21,7 +21,7 @@ from keepsake.archive.records import Memory, MemoryFacts
 from keepsake.archive.spill import Line, not_yet_in, time_in
 from keepsake.errors import ArchiveError, KeepsakeError
 from keepsake.events.types import MemoryChange
-from keepsake.events.values import MemoryOp
+from keepsake.events.values import CompactReason, MemoryOp
 from keepsake.happening import What
 from keepsake.logs import Subsystem, get_logger, logged
 from keepsake.memory.agent_memory import AgentMemory
@@ -29,6 +29,7 @@ from keepsake.memory.summary_files import SummaryFolder
 from keepsake.memory.summary_text import Summarizer, extractive
 from keepsake.memory.types import CompactionRequest, MemoryContext
 from keepsake.memory.window import MemoryHost
+from keepsake.models.queue import Priority
 from keepsake.tasks.summarizer import ModelSummarizer
 
 log = get_logger(Subsystem.ARCHIVE)
@@ -287,7 +288,10 @@ class MemoryComponent:
 
     def _summarizer(self, request: CompactionRequest) -> Summarizer:
         """Return the summarizer that the settings name; called in a worker thread."""
-        ask = self._services.asker(request.limits.profile)
+        # A thought waits for an emergency compaction: its calls give way to nobody.
+        waits = request.reason is CompactReason.EMERGENCY
+        priority = Priority.EVENT if waits else Priority.COMPACTION
+        ask = self._services.asker(request.limits.profile, priority)
         if ask is None:
             return extractive
         return ModelSummarizer(ask, self._services.prompts, request.names, request.persona)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from keepsake.agent.attention import Impulse, ImpulseKind
-from keepsake.agent.body import GameObject, RoomObject
+from keepsake.agent.body import CharacterObject, GameObject, RoomObject
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.runtime import Runtime
 from keepsake.agent.scheduler import Alarm
@@ -55,15 +55,19 @@ think about it."""
 ERRAND_PACE = 3.0
 _PACE = {_TIRED: 3.0, _CALLED: 1.0, _ERRAND: ERRAND_PACE, _STROLL: 4.0}
 """Seconds between two exits of a walk."""
+FARTHEST = 20
+"""The most exits of a walk to somebody who moves on: about twice across a village, and a minute."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(eq=False, slots=True)
 class _Walk:
-    """A walk to a room."""
+    """A walk to a room, or to a person, whom it goes after if they move on."""
 
     manner: str  # a key of :data:`_PACE`
-    goal: RoomObject | None
+    goal: RoomObject | None  # the room where it ends; that of the person at the last step
     arrived: Callable[[], None]  # called at its end, even if the agent cannot get there
+    person: CharacterObject | None = None
+    passed: int = 0  # how many exits were passed
 
 
 class Sleeper:
@@ -197,9 +201,17 @@ class Sleeper:
         """Walk to a room of the daily routine; anyone who addresses the agent stops it."""
         self._walk_to(arrived, _STROLL, goal)
 
-    def go_on_errand(self, goal: RoomObject, arrived: Callable[[], None]) -> None:
-        """Walk to a room because the agent wants to; people see it set off."""
-        self._walk_to(arrived, _ERRAND, goal)
+    def go_on_errand(
+        self,
+        goal: RoomObject,
+        arrived: Callable[[], None],
+        person: CharacterObject | None = None,
+    ) -> None:
+        """Walk to a room because the agent wants to; people see it set off.
+
+        ``person``: Who is there, if the walk is to them: it ends where they are then.
+        """
+        self._walk_to(arrived, _ERRAND, goal, person)
 
     def come_home(self) -> None:
         """Go back to the place that it keeps, because a guest has come.
@@ -244,26 +256,31 @@ class Sleeper:
             walk.arrived()
 
     def _walk_to(
-        self, arrived: Callable[[], None], manner: str = _TIRED, goal: RoomObject | None = None
+        self,
+        arrived: Callable[[], None],
+        manner: str = _TIRED,
+        goal: RoomObject | None = None,
+        person: CharacterObject | None = None,
     ) -> None:
         """Start a walk to a room. An agent that is already there arrives at once."""
         self._break_off()
         if (agent := self._body()) is None:
             return
-        self._walk = walk = _Walk(manner, goal or agent.home or agent.location, arrived)
+        self._walk = walk = _Walk(manner, goal or agent.home or agent.location, arrived, person)
         if manner and agent.location is not walk.goal:
             show(agent, f"{agent.key} {manner}", MessageType.MOVE)
-        self._continue_walk(agent, walk, route_to(agent, walk.goal))
+        self._continue_walk(agent, walk, _route(agent, walk))
 
     def _step(self, walk: _Walk) -> None:
         """Go through one exit of the route from where the agent is now."""
         if (agent := self._body()) is None:
             return
         before = agent.location
-        ways = route_to(agent, walk.goal)
+        ways = _route(agent, walk)
         agent.unannounced = not walk.manner
         try:
             if ways:
+                walk.passed += 1
                 ways[0].at_traverse(agent, ways[0].destination)
         except Exception as error:
             # Hooks of a room or an exit may fail. The walk must end all the same.
@@ -271,7 +288,8 @@ class Sleeper:
         finally:
             agent.unannounced = False
         if self._walk is walk:  # else something behind the exit stopped the walk
-            self._continue_walk(agent, walk, ways if agent.location is not before else None)
+            has_moved = agent.location is not before
+            self._continue_walk(agent, walk, _route(agent, walk) if has_moved else None)
 
     def _continue_walk(self, agent: Body, walk: _Walk, ways: Route | None) -> None:
         """Arrive or walk on. An agent without a route home is moved there, and people see it."""
@@ -363,6 +381,18 @@ class Sleeper:
             how = "" if is_agent(speaker) else f" Shout, or type |wwake {name.lower()}|n."
             _answer(agent, speaker, f"{name} is asleep, and does not hear you.{how}")
         return False
+
+
+def _route(agent: Body, walk: _Walk) -> Route | None:
+    """Return the exits that are left of a walk; None if there is no way, or it has become too long.
+
+    If it is to a person, it leads to where they are now.
+    """
+    if walk.person is not None:
+        walk.goal = walk.person.location
+        if walk.passed >= FARTHEST:
+            return None
+    return route_to(agent, walk.goal) if walk.goal is not None else None
 
 
 def _answer(agent: Body, speaker: GameObject, text: str) -> None:

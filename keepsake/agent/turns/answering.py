@@ -7,7 +7,7 @@ from keepsake.agent.agent_log import call_hook
 from keepsake.agent.memory.tools import WRITES
 from keepsake.agent.surroundings import identity_of, people_near, place_of
 from keepsake.agent.turns.abilities import available_verbs
-from keepsake.agent.turns.context import TurnContext, secrecy
+from keepsake.agent.turns.context import TurnContext, arrived, secrecy
 from keepsake.agent.turns.state import Turn
 from keepsake.archive.message_types import MessageType
 from keepsake.events.values import GuardOp
@@ -55,8 +55,8 @@ class Answering:
         allowed = self._allowed(part)
         if allowed is None:
             return
-        await self._end_journey(allowed)
-        act = self._act(allowed)
+        missed = await self._end_journey(allowed)
+        act = Act(None, missed) if missed else self._act(allowed)
         if act is None:
             return
         state.acts.append(act)
@@ -98,26 +98,34 @@ class Answering:
             self._log_guard(GuardOp.ALTERED, part, f"{by} changed it")
         return found
 
-    async def _end_journey(self, part: AnswerPart) -> None:
+    async def _end_journey(self, part: AnswerPart) -> str:
         """Let the walk that the agent is on end first: what was written after it is done there.
 
         A memory tool is used at once.
+
+        Returns:
+            Why the part is not done: the walk has ended elsewhere. Empty if it is done.
         """
         state = self._state
         journey = state.journey
-        if journey is None or journey.is_over:
-            return
+        if journey is None:
+            return ""
         turn = self._turn
         if part.kind is PartKind.DEED:
             read = read_deed(part.text, *available_verbs(turn.agent, self._context, self._tools))
             if read.verb in PRIVATE:
-                return
+                return ""
+        if journey.is_over:
+            return journey.missed
         began = turn.services.seconds()
         state.is_walking = True
         await turn.wait(journey.await_by(lambda: not turn.dropped))
         state.is_walking = False
         state.travelled += turn.services.seconds() - began
         state.place = turn.agent.location
+        if state.basis.confidants is None:  # anybody may hear what follows
+            self._context = arrived(turn.agent, self._context, journey.person)
+        return journey.missed
 
     def _act(self, part: AnswerPart) -> Act | None:
         """Do a part; return None if its words were refused."""

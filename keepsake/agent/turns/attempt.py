@@ -79,6 +79,15 @@ class Attempt:
         return bool(begun) and begun[-1] < len(self.acts) - 1 and not self.is_on_its_way
 
     @property
+    def missed(self) -> str:
+        """That its last walk did not get there, as its plan is told; empty if it did or goes on."""
+        done = [(act.command, act.journey) for act in self.acts]
+        walks = [way for command, way in done if command and command.verb == KnownVerb.WALK]
+        if not walks:
+            return ""
+        return walks[-1].missed if walks[-1] is not None else "you did not set off"
+
+    @property
     def looked_up(self) -> tuple[int, ...]:
         """The numbers of acts whose results the model should see in the same turn."""
         done = ((act.command, act.memory_number) for act in self.acts)

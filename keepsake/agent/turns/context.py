@@ -97,6 +97,25 @@ def _context_of_plan(agent: Body, impulse: Impulse) -> TurnContext:
     return TurnContext(impulse, partner, whispered=True, audience=audience)
 
 
+def arrived(agent: Body, context: TurnContext, person: Person | None) -> TurnContext:
+    """Return the context of the rest of an answer, after a walk to a place or a person.
+
+    Plain lines go to the person, or in a turn about a plan to the only one who is there. Call it
+    only if the prompt held no private words.
+
+    Args:
+        person: To whom the walk led; None for a place.
+    """
+    near = [Person(name_of(each, agent), identity_of(each)) for each in people_near(agent)]
+    wanted = person or context.partner
+    partner = next((each for each in near if wanted is not None and wanted.is_same(each)), None)
+    if partner is None:
+        if context.impulse.kind is not ImpulseKind.PLAN or context.whispered:
+            return context  # its words are for somebody who is not here
+        partner = near[0] if len(near) == 1 else None
+    return replace(context, partner=partner, audience=NO_PRIVATE_WORDS)
+
+
 def _words_to_me(agent: Body, memory: MemoryComponent) -> Impulse | None:
     """Return the impulse of words to the agent that no prompt has shown yet; None without any.
 

@@ -45,13 +45,16 @@ def follow_plan(turn: Turn, plans: Plans, agent: Body | None) -> None:
     if due is None and waits and turn.verbs <= _TALK and not names(waits, turn.impulse.source):
         return  # it waits for somebody else
     plans.wait(plan, turn.waits_for if due is not None else "")
-    why = "it goes on"  # what was done for it stands beside it
+    # What was done for it stands beside it. An answer about something else changes nothing of it.
+    before = "" if due is not None else plans.whys.get(plan.number, "")
+    why = turn.missed or before or "it goes on"
     asked = _asked_by(turn, agent) if agent is not None else None
     awaits = turn.waits_for
     if asked is not None and (not awaits or names(awaits, asked.name)):
         plans.go_on_after_answer(plan, why, asked)
         return
-    if KnownVerb.WAIT in turn.verbs or (turn.verbs <= _NO_STEP and not turn.has_arrived):
+    ended = turn.has_arrived or turn.missed
+    if KnownVerb.WAIT in turn.verbs or (turn.verbs <= _NO_STEP and not ended):
         return
     player = _player_of(turn, agent)
     in_talk = player is not None and (due is not None or plans.talks_with == player.id)

@@ -115,6 +115,11 @@ class Turn:
         return self.last is not None and self.last.has_arrived
 
     @property
+    def missed(self) -> str:
+        """That the last attempt's walk did not get there, as its plan is told; else empty."""
+        return self.last.missed if self.last is not None else ""
+
+    @property
     def waits_for(self) -> str:
         """What the agent waits for after the last attempt: ``for Bob``; empty for nothing."""
         return self.last.waits_for if self.last is not None else ""
@@ -166,10 +171,16 @@ class Turn:
         return plan is None or not plans.is_met(plan)
 
     def as_planned(self, impulse: Impulse) -> Impulse:
-        """Return the impulse with who may know of its plan now: a private one may have opened."""
+        """Return the impulse with who may know of its plan now, and how far it is now.
+
+        A private plan may have opened, and a thought may wait while the agent does more for it.
+        """
         plans = self.tools.plans
         plan = plans.named(impulse.plan) if plans is not None and impulse.plan else None
-        return impulse if plan is None else replace(impulse, confided=plan.private)
+        if plans is None or plan is None:
+            return impulse
+        why = plans.whys.get(plan.number, impulse.why)
+        return replace(impulse, confided=plan.private, why=why)
 
     def begins(self) -> Deferred[None] | None:
         """Prepare for a part of the answer: before the first, its plan is marked as begun."""

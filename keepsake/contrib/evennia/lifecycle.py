@@ -5,6 +5,8 @@ Name this module in ``AT_SERVER_STARTSTOP_MODULE``, or call :func:`start` and :f
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
 from contextlib import ExitStack, suppress
 
 from evennia.server.signals import SIGNAL_OBJECT_POST_PUPPET, SIGNAL_OBJECT_POST_UNPUPPET
@@ -13,8 +15,11 @@ from twisted.internet import reactor
 
 from keepsake import vault_lock
 from keepsake.agent import runtime
+from keepsake.agent.body import RoomObject
+from keepsake.agent.mind import Mind
 from keepsake.agent.runtime import COMPACTING_AT_ONCE, Runtime
 from keepsake.agent.scheduler import ReactorScheduler
+from keepsake.agent.surroundings import players_near
 from keepsake.contrib.evennia.apps import at_agents_start, at_model_ready, places
 from keepsake.contrib.evennia.forgetting import continue_requests
 from keepsake.contrib.evennia.minds import close_all, open_all, open_minds
@@ -112,14 +117,38 @@ def _do_housekeeping() -> None:
     minds = open_minds()
     with suppress(KeepsakeError):  # the next model call reports a profile that cannot be used
         runtime.runtime().update_limits()
-    busy = sum(mind.compactions.compacting for mind in minds)
-    for mind in minds:
-        # A mind that compacts does all this itself, and would block this thread until it ends.
-        if mind.closed or mind.opening or mind.compactions.compacting:
-            continue
+    running = Counter(company_of(mind) for mind in minds if mind.compactions.compacting)
+    # A mind that compacts does all this itself, and would block this thread until it ends.
+    free = [x for x in minds if not (x.closed or x.opening or x.compactions.compacting)]
+    talking = _rooms_with_talk(free)
+    for mind in free:
         with logged(log, "Housekeeping failed", agent=mind.memory.name):
-            if mind.memory.save_backlog() and busy < COMPACTING_AT_ONCE:
-                mind.compactions.compact_if_due(
-                    asleep=mind.sleeper.may_compact, in_talk=mind.thinker.in_talk
-                )
-                busy += mind.compactions.compacting
+            if not mind.memory.save_backlog() or running.total() >= COMPACTING_AT_ONCE:
+                continue
+            company = company_of(mind)
+            if company is not None and running[company]:
+                continue  # the others of the room come one after the other
+            in_talk = company in talking
+            mind.compactions.compact_if_due(asleep=mind.sleeper.may_compact, in_talk=in_talk)
+            running[company] += mind.compactions.compacting
+
+
+def _rooms_with_talk(minds: Iterable[Mind]) -> set[RoomObject]:
+    """Return the rooms in which an agent and a player talk."""
+    found = set[RoomObject]()
+    for mind in minds:
+        with logged(log, "Housekeeping failed", agent=mind.memory.name):
+            company = company_of(mind) if mind.thinker.in_talk else None
+            if company is not None:
+                found.add(company)
+    return found
+
+
+def company_of(mind: Mind) -> RoomObject | None:
+    """Return the room where an agent is with a player; None if it is with none.
+
+    What is said there fills the memories of all its agents at the same pace, so their compactions
+    fall due together. They wait for a pause of the whole room.
+    """
+    agent = mind.thinker.body()
+    return agent.location if agent is not None and players_near(agent) else None

@@ -29,6 +29,7 @@ class ManualExecutor(Executor):
 
     def __init__(self) -> None:
         self.running: dict[str, tuple[Future[Any], Callable[[], Any]]] = {}
+        self.is_given_up: dict[str, Callable[[], bool]] = {}
         self.started: list[str] = []
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
@@ -36,7 +37,13 @@ class ManualExecutor(Executor):
         prompt = args[0].prompt
         self.started.append(prompt)
         self.running[prompt] = (future, lambda: fn(*args))
+        self.is_given_up[prompt] = args[0].is_cancelled
         return future
+
+    @property
+    def wanted(self) -> list[str]:
+        """The calls whose answer is still awaited, in the order in which they started."""
+        return [name for name in self.running if not self.is_given_up[name]()]
 
     def finish(self, prompt: str) -> None:
         future, call = self.running.pop(prompt)
@@ -120,13 +127,14 @@ def test_any_calls_stay_within_the_limits_and_are_answered(
 
     def check_limits() -> None:
         harness.run_posted()
-        running = [asked[name] for name in harness.pool.running]
+        running = [asked[name] for name in harness.pool.wanted]
         others = sum(priority is not P for priority, _ in running)
         keys = [key for _, key in running if key]
         assert len(running) == len(harness.queue.running) <= in_flight
         assert others <= max(in_flight - 1, 1), "a place is kept for players"
         assert len(keys) == len(set(keys)), "a key has one call at a time"
-        waiting = [each for name, each in asked.items() if name not in harness.pool.started]
+        under_way = {*harness.pool.wanted, *harness.outcomes}
+        waiting = [each for name, each in asked.items() if name not in under_way]
         fits = [priority for priority, key in waiting if key not in keys]
         free = in_flight - len(running)
         assert not fits or free <= (P not in fits), "no call waits while a place is free"
@@ -178,6 +186,36 @@ def test_reading_ahead_gives_way_to_a_player_and_is_done_afterwards():
     assert harness.pool.started[4:] == ["a1"], "the whole prompt, of the moment"
     harness.finish("a1")
     assert harness.outcomes.keys() == {"a1", "a2", "p1", "e1"}
+
+
+@pytest.mark.parametrize("background", [C, S])
+def test_the_only_place_is_given_to_a_player_once(harness: QueueHarness, background: Priority):
+    harness.submit("summary", background)
+    harness.run_posted()
+    harness.submit("p1", P)
+    harness.run_posted()
+    assert harness.pool.wanted == ["p1"]
+    harness.finish("p1")
+    harness.submit("p2", P)
+    harness.run_posted()
+    assert harness.pool.wanted == ["summary"], "begun again; the second time it is finished"
+    harness.finish("summary")
+    harness.finish("p2")
+    assert harness.pool.started == ["summary", "p1", "summary", "p2"]
+    assert harness.outcomes.keys() == {"summary", "p1", "p2"}
+
+
+def test_a_summary_keeps_its_place_while_a_player_finds_another():
+    harness = QueueHarness(in_flight=2)
+    harness.submit("summary", C)
+    harness.submit("p1", P, "mira")
+    harness.run_posted()
+    harness.submit("p2", P, "mira")
+    harness.run_posted()
+    assert harness.pool.wanted == ["p1", "summary"], "the agent answers one after the other"
+    harness.submit("p3", P, "joss")
+    harness.run_posted()
+    assert harness.pool.wanted == ["p1", "p3"]
 
 
 def test_a_timeout_schedules_a_health_check(harness: QueueHarness):

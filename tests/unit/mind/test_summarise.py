@@ -108,9 +108,25 @@ def test_a_whisper_is_shown_without_empty_quotation_marks():
 def test_a_private_gesture_or_deed_is_no_line_without_its_words():
     tom = "Tom-1"
     nods = Memory(1, START, Pose(actor=ME, gesture="nods", shown="emote nods"), witnesses=(tom,))
-    plan = Deed(actor=ME, verb="plan", objects=("leave",), shown="plan leave")
-    assert numbered([redacted(nods), redacted(Memory(2, START, plan, witnesses=(tom,)))]) == []
+    assert numbered([redacted(nods), private_deed(2)]) == []
     assert len(numbered([nods])) == 1
+
+
+def private_deed(number):
+    plan = Deed(actor=ME, verb="plan", objects=("leave",), shown="plan leave")
+    return redacted(Memory(number, START, plan, witnesses=("Tom-1",)))
+
+
+def test_memories_without_a_line_cost_no_second_call():
+    memories = (*MEMORIES[:2], private_deed(17), *MEMORIES[2:], private_deed(18))
+    draft, asked = summarised_by([GOOD], replace(SOURCE, memories=memories))
+    assert (len(asked), draft.text) == (1, GOOD)
+
+
+def test_nothing_but_memories_without_a_line_needs_no_model():
+    source = replace(SOURCE, memories=(private_deed(17), private_deed(18)))
+    draft, asked = summarised_by([GOOD], source)
+    assert (asked, draft.model) == ([], "extractive")
 
 
 def test_after_two_refusals_the_summary_is_made_without_a_model():
