@@ -292,13 +292,13 @@ class AgentIndex:
     def _embed_waiting(self, chroma: VectorStore, pause: Callable[[], object]) -> None:
         vectors = self._collection or self._opened(chroma)
         while not self._closed and (waiting := self._next_waiting()):
+            found = self.words.get(waiting)
+            gone = waiting.keys() - found.keys()
+            made = self._embedded([*found.values()])
             if not self._is_known(self._embedder.embed([PROBE])[0]):
                 self._collection = None  # no search compares vectors of two models
                 vectors = self._opened(chroma)
                 continue  # now all documents wait
-            found = self.words.get(waiting)
-            gone = waiting.keys() - found.keys()
-            made = self._embedded([*found.values()])
             # First what is no longer true, then the numbers of passages, then their vectors: after
             # a crash at any line the document still waits, and no vector is left unknown.
             passages = dict.fromkeys(gone, 0) | {each.key: len(own) for each, own in made}

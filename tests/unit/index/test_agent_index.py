@@ -49,7 +49,7 @@ def test_new_memories_are_found_by_words_at_once_and_by_vector_later(
     assert by_meaning(index, "My brother sails on the Ostrey", 1) == ["memory:10"]
     sync(index)
     assert len(embedder.texts) == 2, "nothing is embedded twice"
-    assert embedder.texts[0] == PROBE
+    assert embedder.texts[1] == PROBE
 
 
 def test_summaries_follow_edits_and_undo(index: AgentIndex, agent: AgentFolder, chroma: Chroma):
