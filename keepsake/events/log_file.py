@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import logging.handlers
+import sys
 import traceback
 from collections.abc import Iterable
 from pathlib import Path
@@ -14,7 +15,9 @@ from keepsake.errors import KeepsakeError
 from keepsake.events.secrets import Scrubber
 from keepsake.events.types import Events, Fault
 from keepsake.events.values import FaultLevel
-from keepsake.logs import ROOT, fields_of
+from keepsake.logs import ROOT, Subsystem, fields_of, get_logger
+
+log = get_logger(Subsystem.EVENTS)
 
 AGENTS_LOG_BYTES = 5_000_000
 """The most bytes of one file of the agents' log; five older ones are kept."""
@@ -96,15 +99,46 @@ class FaultHandler(logging.Handler):
         self._events.emit(fault)
 
 
+class LogFile(logging.handlers.RotatingFileHandler):
+    """Writes a log file, and rotates it.
+
+    If the disk refuses, lines may be lost. Python would print a traceback for each of them, into
+    the log of the game's server, which is mostly on the same disk. Instead, the log says it once,
+    as soon as it can be written again.
+    """
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(
+            path, maxBytes=AGENTS_LOG_BYTES, backupCount=5, encoding="utf-8", errors="replace"
+        )
+        self._problem = ""  # why the last line could not be written; empty if it could
+
+    @override
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write a line; say afterwards if those before could not be written."""
+        problem = self._problem
+        self._problem = ""
+        super().emit(record)
+        if problem and not self._problem:
+            log.warning(f"This log could not be written ({problem}). It may lack lines")
+
+    @override
+    def handleError(self, record: logging.LogRecord) -> None:
+        """Note what the disk refused; print any other error, as it is a bug."""
+        error = sys.exception()
+        if isinstance(error, OSError):
+            self._problem = str(error)
+        else:
+            super().handleError(record)
+
+
 def open_log(path: Path, secrets: Iterable[str] = (), *beside: logging.Handler) -> None:
     """Log to this file from now on, and also to the handlers ``beside``.
 
     ``secrets``: Values that must never be in the file.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    handler = logging.handlers.RotatingFileHandler(
-        path, maxBytes=AGENTS_LOG_BYTES, backupCount=5, encoding="utf-8", errors="replace"
-    )
+    handler = LogFile(path)
     handler.setFormatter(LineFormatter(secrets))
     everything = logging.getLogger(ROOT)
     for old in list(everything.handlers):

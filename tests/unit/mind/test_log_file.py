@@ -1,13 +1,14 @@
 """The agents' log file and the faults made from it: fields, tracebacks, secrets, hostile text."""
 
 import logging
+from contextlib import suppress
 
 import pytest
 
 from keepsake.errors import KeepsakeError
 from keepsake.events.files import events
 from keepsake.events.log import EventLog
-from keepsake.events.log_file import FaultHandler, open_log
+from keepsake.events.log_file import FaultHandler, LogFile, open_log
 from keepsake.logs import ROOT, Subsystem, get_logger, logged
 
 log = get_logger(Subsystem.COMPACTION)
@@ -114,3 +115,31 @@ def test_secrets_are_masked_in_message_fields_and_traceback(written):
     assert KEY not in text
     said = r"soup\nconnect Tom [secret]"
     assert lines[0] == f'INFO compaction say {said} key=[secret] said="{said}"'
+
+
+def test_a_full_disk_is_said_afterwards_without_a_traceback_for_each_line(written, capsys):
+    handler = next(each for each in logging.getLogger(ROOT).handlers if isinstance(each, LogFile))
+    log.info("Before")
+    stream = handler.stream
+    with open("/dev/full", "w") as handler.stream:
+        log.info("Lost")
+        log.info("Lost, too")
+        lost = handler.stream
+        handler.stream = stream
+        with suppress(OSError):
+            lost.close()
+    log.info("After")
+    log.info("Later")
+    lines, (fault,) = written()
+    *kept, said, last = lines
+    assert kept == ["INFO compaction Before", "INFO compaction After"]
+    assert said.startswith("WARNING events This log could not be written ([Errno 28]")
+    assert last == "INFO compaction Later"
+    assert said.removeprefix("WARNING events ") == fault["text"]
+    assert capsys.readouterr().err == ""
+
+
+def test_a_bug_in_a_line_is_still_printed(written, capsys):
+    handler = next(each for each in logging.getLogger(ROOT).handlers if isinstance(each, LogFile))
+    handler.handle(logging.LogRecord(ROOT, logging.INFO, "", 1, "%d apples", ("no",), None))
+    assert "TypeError: %d format" in capsys.readouterr().err
