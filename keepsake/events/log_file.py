@@ -99,7 +99,7 @@ class FaultHandler(logging.Handler):
         self._events.emit(fault)
 
 
-class LogFile(logging.handlers.RotatingFileHandler):
+class AgentsLogFile(logging.handlers.RotatingFileHandler):
     """Writes a log file, and rotates it.
 
     If the disk refuses, lines may be lost. Python would print a traceback for each of them, into
@@ -138,7 +138,7 @@ def open_log(path: Path, secrets: Iterable[str] = (), *beside: logging.Handler) 
     ``secrets``: Values that must never be in the file.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    handler = LogFile(path)
+    handler = AgentsLogFile(path)
     handler.setFormatter(LineFormatter(secrets))
     everything = logging.getLogger(ROOT)
     for old in list(everything.handlers):

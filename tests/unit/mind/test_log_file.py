@@ -9,7 +9,7 @@ import pytest
 from keepsake.errors import KeepsakeError
 from keepsake.events.files import events
 from keepsake.events.log import EventLog
-from keepsake.events.log_file import FaultHandler, LogFile, open_log
+from keepsake.events.log_file import AgentsLogFile, FaultHandler, open_log
 from keepsake.logs import ROOT, Subsystem, get_logger, logged
 
 log = get_logger(Subsystem.COMPACTION)
@@ -37,6 +37,12 @@ def written(tmp_path):
         handler.close()
     everything.propagate = True
     everything.setLevel(logging.NOTSET)
+
+
+def log_file():
+    """Return the handler that writes the file."""
+    (found,) = (x for x in logging.getLogger(ROOT).handlers if isinstance(x, AgentsLogFile))
+    return found
 
 
 def raised(error):
@@ -119,7 +125,7 @@ def test_secrets_are_masked_in_message_fields_and_traceback(written):
 
 
 def test_a_full_disk_is_said_afterwards_without_a_traceback_for_each_line(written, capsys):
-    handler = next(each for each in logging.getLogger(ROOT).handlers if isinstance(each, LogFile))
+    handler = log_file()
     log.info("Before")
     stream = handler.stream
     full = Path("/dev/full").open("w")  # noqa: SIM115 - its end fails
@@ -141,6 +147,6 @@ def test_a_full_disk_is_said_afterwards_without_a_traceback_for_each_line(writte
 
 
 def test_a_bug_in_a_line_is_still_printed(written, capsys):
-    handler = next(each for each in logging.getLogger(ROOT).handlers if isinstance(each, LogFile))
+    handler = log_file()
     handler.handle(logging.LogRecord(ROOT, logging.INFO, "", 1, "%d apples", ("no",), None))
     assert "TypeError: %d format" in capsys.readouterr().err
