@@ -1,5 +1,6 @@
 /* The line of an agent's memories, to scale: its tiers, its days and its compactions, with a scrubber. */
 
+import { formatter, onDay } from "./clock.js";
 import { count, el, fill, many, tick, time } from "./dom.js";
 import { LineType } from "./kinds.js";
 import { PastAgent, lastBefore } from "./past.js";
@@ -48,7 +49,7 @@ export class MemoryLine {
   }
 }
 
-const short = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short" });
+const short = formatter({ day: "numeric", month: "short" });
 
 function date(iso) {
   return short.format(new Date(iso));
@@ -66,18 +67,13 @@ function timeOf(agent, number) {
   return found < 0 ? null : new Date(agent.counts[found][0] * 1000);
 }
 
-/** The first memory of each of the reader's days; of a long past only some days. */
+/** The first memory of each of the world's days; of a long past only some days. */
 function days(agent, total) {
   if (!agent.counts.length) return [];
   const [first, last] = [agent.counts[0][0] * 1000, agent.counts.at(-1)[0] * 1000];
   const every = Math.max(Math.ceil((last - first) / DAY / 60), 1); // at most 60 lines
   const found = [{ number: 1, at: new Date(first) }];
-  const after = (at, number) => {
-    const next = new Date(at);
-    next.setHours(0, 0, 0, 0);
-    next.setDate(next.getDate() + number);
-    return next;
-  };
+  const after = (at, number) => onDay(at, 24 * number);
   for (let at = after(first, 1); at <= last; at = after(at, every)) {
     const before = lastBefore(agent.counts, at / 1000);
     found.push({ number: Math.min(agent.counts[before][1] + 1, total), at });
