@@ -67,8 +67,8 @@ function compaction(id, made) {
   const details = el("details", { "data-agent": id, on: { toggle: () => details.open && show(details, made) } },
     el("summary", { "data-opens": true },
       el("b", {}, `Compaction ${made.number}`), made.undone ? el("span", { class: "badge paused" }, "undone") : null,
-      el("span", {}, outcome(made.outcome)), saved > 0 ? null : el("span", { class: "problem" }, "saved nothing"), el("span", { class: "dim" }, reason(made.reason)),
-      el("span", { class: "figure" }, `${count(made.tokens_before)} → ${count(made.tokens_after)} tokens (${saved < 0 ? "+" : "−"}${percent(Math.abs(saved))})`),
+      el("span", {}, outcome(made.outcome)), saved > 0 || !made.tokens_before ? null : el("span", { class: "problem" }, "saved nothing"), el("span", { class: "dim" }, reason(made.reason)),
+      made.tokens_before === 0 ? null : el("span", { class: "figure" }, `${count(made.tokens_before)} → ${count(made.tokens_after)} tokens (${saved < 0 ? "+" : "−"}${percent(Math.abs(saved))})`),
       el("small", {}, time(made.time), ` · ${seconds(made.seconds)} · ${many(made.calls, "model call")}${folded}`)),
     el("div", { class: "change" }));
   return el("li", { "data-row": true, tabindex: "-1", class: made.undone ? "undone" : "" }, details);

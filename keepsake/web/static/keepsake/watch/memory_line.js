@@ -34,9 +34,10 @@ export class MemoryLine {
         made.map(({ kind, number }) => svg("path", { class: `made ${kind}`, d: `M${x(number) - 5} 1h10l-5 11z` })),
       ],
     });
-    const dates = el("p", { class: "dates", "aria-hidden": "true" }, spread(begun, total).map(({ number, at }) => el("span", {
-      vars: { "--at": String((number - 1) / Math.max(total - 1, 1)) },
-    }, time(at.toISOString(), date))));
+    const dates = el("p", { class: "dates", "aria-hidden": "true" }, spread(begun, total).map(({ number, at }) => {
+      const share = (number - 1) / Math.max(total - 1, 1);
+      return el("span", { class: share > 1 - APART ? "late" : null, vars: { "--at": String(share) } }, time(at.toISOString(), date));
+    }));
     fill(root, dates, holder, el("p", { class: "ends" }, el("span", {}, "memory 1"),
       made.length ? el("span", {}, `▼ ${many(past.changes, "change")} of its summaries`) : null,
       el("span", {}, `now: memory ${count(total)}`)));
@@ -81,11 +82,12 @@ function days(agent, total) {
   return found;
 }
 
-/** Those days whose dates have room. */
+/** Those days whose dates have room. One near the end stands before its line, and needs twice the room. */
 function spread(found, total) {
   const kept = [];
   for (const day of found) {
-    if (!kept.length || day.number - kept.at(-1).number >= APART * total) kept.push(day);
+    const needed = day.number > (1 - APART) * total ? 2 * APART : APART;
+    if (!kept.length || day.number - kept.at(-1).number >= needed * total) kept.push(day);
   }
   return kept;
 }
