@@ -88,6 +88,16 @@ def test_what_an_act_that_is_older_than_the_log_recalled_is_not_known(page: Page
     expect(page.locator("main")).to_contain_text("both earlier summaries, word for word; no model")
 
 
+def test_the_last_memories_before_an_act_are_shown(page: Page) -> None:
+    serve(page, "agents/1/why?*", {**WHY, "window": [2, 8]})
+    page.route(
+        "**/memories?first=3&last=8", lambda route: route.fulfill(json=[{**ACT, "number": 8}])
+    )
+    show(page, "why", "Why")
+    before = page.locator(".chain > li", has_text="What came just before")
+    expect(before.locator(".memory .number")).to_have_text(["8"])
+
+
 def test_an_act_by_rule_shows_nothing_of_a_prompt(page: Page) -> None:
     by_rule = {"by_rule": True, "trigger": "its ordinary day", "summaries": [], "window": None}
     serve(page, "agents/1/why?*", {**WHY, **by_rule, "missing": []})
@@ -251,7 +261,9 @@ def test_a_compaction_counts_what_both_its_steps_lost(page: Page) -> None:
     show(page, "compactions", "Compactions")
     page.locator("summary").first.click()
     told = page.locator(".change")
-    expect(told).to_contain_text("1 memory: 1 told shorter. 2 sentences: 1 gone, 1 told shorter.")
+    expect(told).to_contain_text(
+        "1 memory: 1 told shorter. 2 sentences of earlier summaries: 1 gone,"
+    )
     second = told.locator("section", has_text="Earlier summaries, into the long-term summary")
     expect(second.locator(".memories .what")).to_have_text(
         ["Liesbet <b>drowned</b>.", "Ann sails on Thursday."]

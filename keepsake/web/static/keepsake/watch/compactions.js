@@ -93,9 +93,7 @@ function memoriesStep(id, { covered, after }) {
   return {
     lost, of: "losses", noun: ["memory", "memories"], row: (each) => memoryRow(id, each),
     node: el("section", {}, el("h4", {}, `Memories ${covered.map(count).join("–")}, into the ${into}`), lost,
-      el("div", { class: "both" },
-        el("div", {}, el("h5", {}, "Before"), memoriesFold(id, ...covered)),
-        el("div", {}, el("h5", {}, "After"), prose((after.recent ?? after.longterm).text)))),
+      memoriesFold(id, ...covered), whole(after.recent ?? after.longterm)),
   };
 }
 
@@ -110,7 +108,7 @@ function summariesStep(made) {
   const changed = el("details", { on: { toggle: () => changed.open && changed.children.length < 2 && changed.append(changes(before, after)) } },
     el("summary", {}, "The long-term summary, change by change"));
   return {
-    lost, of: "sentences", noun: ["sentence"], row: sentenceRow,
+    lost, of: "sentences", noun: ["sentence of earlier summaries", "sentences of earlier summaries"], row: sentenceRow,
     node: el("section", {}, el("h4", {}, `Earlier summaries, into the ${heirs.map(({ tier }) => TIERS[tier].toLowerCase()).join(" and the ")}`), lost,
       el("div", { class: "both" }, el("div", {}, el("h5", {}, "Before"), anew.map(whole)), el("div", {}, el("h5", {}, "After"), heirs.map(whole))),
       before && after && before.text !== after.text ? changed : null),
