@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from typing import Any
 
 import evennia
@@ -39,13 +40,13 @@ class CmdWho(PlayerCommand):
         lives = []
         for agent in agents:
             place = agent.location.key if agent.location else "away"
-            lives.append(_row(agent.key, f"{place}, asleep" if agent.db.asleep else place))
-        lines = ["|wPlaying now|n", *_players(), "", "|wLiving here|n", *(lives or ["  nobody"])]
+            lives.append((agent.key, f"{place}, asleep" if agent.db.asleep else place))
+        lines = ["|wPlaying now|n", *_rows(_players()), "", "|wLiving here|n", *_rows(lives)]
         self.msg(text=("\n".join(lines), {"type": "who"}))
 
 
-def _players() -> list[str]:
-    """Return a line for each player, the most recently active first."""
+def _players() -> list[tuple[str, str]]:
+    """Return each player's name, and for how long they are idle; the last active one first."""
     active: dict[Any, float] = {}
     for session in evennia.SESSION_HANDLER.get_sessions():
         if session.logged_in and (who := session.get_puppet() or session.get_account()):
@@ -54,12 +55,15 @@ def _players() -> list[str]:
     for who, since in sorted(active.items(), key=lambda item: -item[1]):
         seconds = time.time() - since
         idle = f"idle {time_format(seconds, 1)}" if seconds >= 60 else ""
-        rows.append(_row(who.get_display_name(None), idle))
-    return rows or ["  nobody"]
+        rows.append((who.get_display_name(None), idle))
+    return rows
 
 
-def _row(name: str, note: str) -> str:
-    return f"  |c{name:<24}|n {note}" if note else f"  |c{name}|n"
+def _rows(rows: Sequence[tuple[str, str]]) -> list[str]:
+    """Return a line for each name with its note; narrow, because a phone shows 40 columns."""
+    wide = max((len(name) for name, _ in rows), default=0)
+    lines = [f"  |c{name:<{wide}}|n  {note}" if note else f"  |c{name}|n" for name, note in rows]
+    return lines or ["  nobody"]
 
 
 class CmdTime(PlayerCommand):

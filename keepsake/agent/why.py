@@ -87,7 +87,8 @@ class SummaryBasis:
     last: int
     model: str  # the model that wrote it
     text: str
-    told: tuple[str, ...]  # its sentences that share words with the act, in order
+    # its sentences that share words with the act, those that share most first
+    told: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -332,12 +333,17 @@ def _matter(act: Memory) -> str:
 
 
 def _summary_basis(texts: SummaryState, act: Memory, reason: str) -> tuple[SummaryBasis, ...]:
-    """Return the summaries, long-term first, with their sentences that share words with an act."""
+    """Return the summaries, long-term first, with their sentences that share words with an act.
+
+    Sentences that share most words come first, because one name is shared by many.
+    """
     about = telling(f"{_matter(act)} {reason}")
     summaries = []
     for each in filter(None, (texts.longterm, texts.recent)):
         lines = (sentence for line in each.text.splitlines() for sentence in sentences(line))
-        related = tuple(sentence for sentence in lines if about & telling(sentence))
+        shared = [(len(about & telling(sentence)), sentence) for sentence in lines]
+        shared.sort(key=lambda found: -found[0])
+        related = tuple(sentence for number, sentence in shared if number)
         span = (each.first, each.last, each.model, each.text, related)
         summaries.append(SummaryBasis(each.tier.value, texts.standing, *span))
     return tuple(summaries)

@@ -13,19 +13,25 @@ from markupsafe import Markup, escape
 
 from keepsake.lab.intervals import MIN_CLUSTERS, Estimate
 
-WIDTH = 760
-"""The width of a picture in its own units; about as many pixels on a wide screen."""
-NAMES = 270
-"""The width of the column with names."""
-ROW = 22
+WIDTH = 480
+"""The width of a picture in its own units: so few that its words can be read on a phone."""
+ROW = 34
+"""The height of a row: its name, and its bar below."""
 HUES = 8
-"""Rows are this high; the style has so many colours, which then begin again."""
-_PLOT = WIDTH - NAMES - 60
-"""The width of the plot; some room is left for the last figure."""
+"""The style has so many colours, which then begin again."""
+_MIDDLE = 23
+"""Where the middle of a row's bar is."""
+_EDGE = 12
+_PLOT = WIDTH - _EDGE - 46
+"""Room for half of the scale's first figure, and the width of the plot: the rest is for figures."""
+_SCALE = 22
+"""The height of a scale's figures."""
 _HIGH = 220
-_LEFT = 46
-_LONGEST_NAME = 40
-"""The height of a picture with curves, the room for its scale, the most characters of a name."""
+_LEFT = 40
+_LINE = 19
+_LONGEST_NAME = 60
+"""The height of curves, the room for their scale, the height of a line of their legend, the most
+characters of a name."""
 
 type Line = Mapping[float, Estimate]
 """The points of a curve, by x."""
@@ -39,13 +45,14 @@ def bars(title: str, rows: Mapping[str, Estimate | None]) -> Markup:
     parts = [_scale(len(known) * ROW, 0.0, 1.0, percent=True)]
     for place, (name, each) in enumerate(known.items()):
         y = place * ROW
-        x = NAMES + each.mean * _PLOT
+        wide = each.mean * _PLOT
         parts.append(_name(name, y))
-        parts.append(_tag("rect", x=NAMES, y=y + 4, width=x - NAMES, height=ROW - 8, cls=_hue(0)))
-        parts.append(_interval(each, y + ROW / 2, 0.0, 1.0))
-        parts.append(_text(NAMES + _PLOT + 8, y + 15, f"{100 * each.mean:.0f}"))
+        bar = _tag("rect", x=_EDGE, y=y + _MIDDLE - 6, width=wide, height=12, cls=_hue(0))
+        parts.append(bar)
+        parts.append(_interval(each, y + _MIDDLE, 0.0, 1.0))
+        parts.append(_text(WIDTH, y + _MIDDLE + 5, f"{100 * each.mean:.0f}", "end"))
     listed = "; ".join(f"{name} {100 * each.mean:.0f}" for name, each in known.items())
-    return _picture(title, listed, len(known) * ROW + 20, parts)
+    return _picture(title, listed, len(known) * ROW + _SCALE, parts)
 
 
 def differences(
@@ -61,14 +68,14 @@ def differences(
     most = max(most, 0.01)
     parts = [_scale(len(rows) * ROW, -most, most, percent=True)]
     for place, (name, each) in enumerate(rows.items()):
-        y = place * ROW + ROW / 2
+        y = place * ROW + _MIDDLE
         parts.append(_name(name, place * ROW))
         parts.append(_interval(each, y, -most, most))
-        x = NAMES + (each.mean + most) / (2 * most) * _PLOT
+        x = _EDGE + (each.mean + most) / (2 * most) * _PLOT
         parts.append(_tag("circle", cx=x, cy=y, r=5, cls=_hue(0) if name in sure else "unsure"))
-        parts.append(_text(NAMES + _PLOT + 8, y + 4, f"{100 * each.mean:+.0f}"))
+        parts.append(_text(WIDTH, y + 5, f"{100 * each.mean:+.0f}", "end"))
     listed = "; ".join(f"{name} {100 * each.mean:+.0f}" for name, each in rows.items())
-    return _picture(title, listed, len(rows) * ROW + 20, parts)
+    return _picture(title, listed, len(rows) * ROW + _SCALE, parts)
 
 
 def curves(title: str, lines: Mapping[str, Line], ticks: Mapping[float, str]) -> Markup:
@@ -81,15 +88,15 @@ def curves(title: str, lines: Mapping[str, Line], ticks: Mapping[float, str]) ->
         return Markup("")
     least = log10(min(ticks))
     span = log10(max(ticks)) - least
-    wide = WIDTH - NAMES - _LEFT - 30
+    wide = WIDTH - _LEFT - 76
 
     def at(x: float, share: float) -> tuple[float, float]:
-        return _LEFT + 10 + (log10(x) - least) / span * wide, 10 + (1 - share) * (_HIGH - 40)
+        return _LEFT + 30 + (log10(x) - least) / span * wide, 10 + (1 - share) * (_HIGH - 40)
 
     parts = []
     for share in (0.0, 0.25, 0.5, 0.75, 1.0):
         _, y = at(min(ticks), share)
-        parts.append(_tag("line", x1=_LEFT, y1=y, x2=_LEFT + wide + 20, y2=y, cls="grid"))
+        parts.append(_tag("line", x1=_LEFT, y1=y, x2=WIDTH, y2=y, cls="grid"))
         parts.append(_text(_LEFT - 8, y + 4, f"{100 * share:.0f}", "end"))
     for x, name in ticks.items():
         parts.append(_text(at(x, 0)[0], _HIGH - 8, name, "middle"))
@@ -103,14 +110,14 @@ def curves(title: str, lines: Mapping[str, Line], ticks: Mapping[float, str]) ->
                 top, end = at(x, each.high)[1], at(x, each.low)[1]
                 parts.append(_tag("line", x1=px, y1=top, x2=px, y2=end, cls=f"spread {hue}"))
             parts.append(_tag("circle", cx=px, cy=py, r=3.5, cls=hue))
-        y = 14 + place * 18
-        parts.append(_tag("rect", x=WIDTH - NAMES + 4, y=y - 8, width=12, height=8, cls=hue))
-        parts.append(_text(WIDTH - NAMES + 22, y, _short(name)))
+        y = _HIGH + 14 + place * _LINE
+        parts.append(_tag("rect", x=_LEFT, y=y - 9, width=12, height=9, cls=hue))
+        parts.append(_text(_LEFT + 18, y, _short(name)))
     listed = "; ".join(
         f"{name} " + ", ".join(f"{ticks[x]} {100 * each.mean:.0f}" for x, each in line.items())
         for name, line in shown.items()
     )
-    return _picture(title, listed, max(_HIGH, 20 + 18 * len(shown)), parts)
+    return _picture(title, listed, _HIGH + 8 + _LINE * len(shown), parts)
 
 
 # -- parts
@@ -130,7 +137,7 @@ def _scale(height: float, low: float, high: float, *, percent: bool) -> Markup:
     parts = []
     for step in range(5):
         value = low + step / 4 * (high - low)
-        x = NAMES + step / 4 * _PLOT
+        x = _EDGE + step / 4 * _PLOT
         cls = "grid zero" if value == 0 else "grid"
         parts.append(_tag("line", x1=x, y1=0, x2=x, y2=height + 2, cls=cls))
         shown = f"{100 * value:.0f}" if percent else f"{value:g}"
@@ -142,13 +149,13 @@ def _interval(each: Estimate, y: float, low: float, high: float) -> Markup:
     """Return the line of an interval with its ends; nothing if too few clusters make one."""
     if each.clusters < MIN_CLUSTERS:
         return Markup("")
-    ends = [NAMES + (v - low) / (high - low) * _PLOT for v in (each.low, each.high)]
+    ends = [_EDGE + (v - low) / (high - low) * _PLOT for v in (each.low, each.high)]
     path = f"M{ends[0]:.1f} {y - 4}v8m0 -4H{ends[1]:.1f}m0 -4v8"
     return _tag("path", d=path, cls="interval")
 
 
 def _name(name: str, y: float) -> Markup:
-    return _text(NAMES - 8, y + 15, _short(name), "end")
+    return _text(_EDGE, y + 13, _short(name))
 
 
 def _short(name: str) -> str:

@@ -1,4 +1,8 @@
-"""What a compaction lost: which words of its memories the summaries still have."""
+"""What a compaction lost of its memories, and of the summaries before it.
+
+A compaction has two steps. Memories become a new short-term summary, and the summaries before it
+become a new long-term summary. Words may be lost in both.
+"""
 
 from __future__ import annotations
 
@@ -6,20 +10,34 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from keepsake.archive.records import Memory
-from keepsake.language.perception import COMMON_WORDS, UNSPACED, stem, stems, words
+from keepsake.archive.records import Memory, Summary, Tier
+from keepsake.archive.tiers import SummaryState
+from keepsake.language.perception import (
+    COMMON_WORDS,
+    UNSPACED,
+    sentences,
+    stem,
+    stems,
+    words,
+)
 from keepsake.memory.history import PastCompaction
 
 
 class Kept(StrEnum):
-    """How much of a memory a summary has."""
+    """How much of a memory, or of a sentence, a summary has."""
 
+    VERBATIM = "verbatim"
+    """All its words, in their order."""
     WHOLE = "whole"
     """All its telling words."""
     PARTLY = "partly"
     """Some of them."""
     GONE = "gone"
     """None of them."""
+
+
+_ORDER = (Kept.GONE, Kept.PARTLY, Kept.WHOLE, Kept.VERBATIM)
+"""The greatest loss first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,35 +54,99 @@ class Loss:
     missing: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class SentenceLoss:
+    """What became of a sentence of a summary that was written anew.
+
+    Attributes:
+        tier: The summary in which it stood before.
+        text: The sentence.
+        missing: Its telling words that the new summary does not have, as written, in order.
+    """
+
+    tier: Tier
+    text: str
+    kept: Kept
+    missing: tuple[str, ...]
+
+
+class _Text:
+    """A summary's text, in which words are looked for."""
+
+    def __init__(self, text: str) -> None:
+        self._stems = stems(text)
+        self._folded = text.casefold()
+        self._run = _run(text)
+
+    def kept(self, text: str) -> tuple[Kept, tuple[str, ...]]:
+        """Return how much of ``text`` it has, and the telling words that it lacks."""
+        telling = list(dict.fromkeys(_telling_words(text)))
+        missing = tuple(word for word in telling if not self._has(word))
+        if missing:
+            return Kept.PARTLY if len(missing) < len(telling) else Kept.GONE, missing
+        run = _run(text)
+        # Where a language has no spaces between words, any part of a run may be a word.
+        found = run.strip() in self._run if UNSPACED.search(run) else run in self._run
+        return Kept.VERBATIM if found and run.strip() else Kept.WHOLE, ()
+
+    def _has(self, word: str) -> bool:
+        return stem(word) in self._stems or (
+            UNSPACED.match(word) is not None and word in self._folded
+        )
+
+
 def losses(made: PastCompaction, memories: Sequence[Memory]) -> list[Loss]:
     """Return what became of each memory that a compaction summarised, the greatest loss first.
 
     ``memories``: Those of ``made.covered``.
     """
     texts = (made.after.longterm, made.after.recent)
-    summary = "\n".join(each.text for each in texts if each is not None)
-    known = stems(summary)
-    order = {Kept.GONE: 0, Kept.PARTLY: 1, Kept.WHOLE: 2}
-    found = (_loss(memory, known, summary.casefold()) for memory in memories)
-    return sorted(found, key=lambda each: (order[each.kept], -len(each.missing)))
+    now = _Text("\n".join(each.text for each in texts if each is not None))
+    found = [Loss(each, *now.kept(each.words or each.text)) for each in memories]
+    return sorted(found, key=lambda each: (_ORDER.index(each.kept), -len(each.missing)))
 
 
-def _loss(memory: Memory, known: set[str], summary: str) -> Loss:
-    telling = list(dict.fromkeys(_telling_words(memory.words or memory.text)))
-    missing = [word for word in telling if not _is_in(word, known, summary)]
-    return Loss(memory, _kept(len(missing), len(telling)), tuple(missing))
+def summary_losses(made: PastCompaction) -> list[SentenceLoss]:
+    """Return what became of the sentences of the summaries before, the greatest loss first.
+
+    A summary that the compaction left as it was is not compared.
+    """
+    found = list[SentenceLoss]()
+    for before in (made.before.longterm, made.before.recent):
+        after = before and _covering(made.after, before)
+        if before is None or after is None or after.text == before.text:
+            continue
+        now = _Text(after.text)
+        for sentence in _sentences(before.text):
+            found.append(SentenceLoss(before.tier, sentence, *now.kept(sentence)))
+    return sorted(found, key=lambda each: (_ORDER.index(each.kept), -len(each.missing)))
 
 
-def _kept(missing: int, telling: int) -> Kept:
-    if not missing:
-        return Kept.WHOLE
-    return Kept.PARTLY if missing < telling else Kept.GONE
+def _covering(state: SummaryState, before: Summary) -> Summary | None:
+    """Return the summary that covers all memories of one before; None if there is none."""
+    return next(
+        (
+            each
+            for each in (state.recent, state.longterm)
+            if each is not None and each.first <= before.first and before.last <= each.last
+        ),
+        None,
+    )
+
+
+def _sentences(text: str) -> Iterator[str]:
+    """Yield the sentences of a summary that have words, without the marks of its lists."""
+    for line in text.splitlines():
+        for sentence in sentences(line):
+            shown = sentence.strip().lstrip("-*# ").strip()
+            if words(shown):
+                yield shown
+
+
+def _run(text: str) -> str:
+    """Return the words of a text in small letters, with a space around each."""
+    return f" {' '.join(words(text)).casefold()} "
 
 
 def _telling_words(text: str) -> Iterator[str]:
     return (word for word in words(text) if word.casefold() not in COMMON_WORDS)
-
-
-def _is_in(word: str, known: set[str], summary: str) -> bool:
-    # Languages without spaces between words have no words to compare: whole runs are looked for.
-    return stem(word) in known or (UNSPACED.match(word) is not None and word in summary)

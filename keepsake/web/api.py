@@ -355,7 +355,10 @@ def compactions(
 
 @api.get(f"{AGENT_PATH}/compactions/{{int:made}}/losses", response=_answers(LossesView))
 def losses(request: HttpRequest, number: int, made: int) -> LossesView:
-    """What became of each memory that compaction ``made`` summarised, the greatest loss first."""
+    """What became of the memories that compaction ``made`` summarised, and of the summaries before.
+
+    The greatest loss comes first.
+    """
     return pasts.losses(world.mind_of_agent(number).memory.folder, made)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from keepsake.archive.line_types import LineType
-from keepsake.archive.records import Summary
+from keepsake.archive.records import Summary, Tier
 from keepsake.tracing.facts import Standing, Way
 from keepsake.tracing.losses import Kept
 from keepsake.tracing.paths import Link, Step
@@ -108,13 +108,27 @@ class LossView(Shape):
     """Its telling words that no summary has, in order."""
 
 
+class SentenceLossView(Shape):
+    """What became of a sentence of a summary that a compaction wrote anew."""
+
+    tier: Tier
+    """The summary in which it stood before."""
+    text: str
+    kept: Kept
+    missing: tuple[str, ...]
+    """Its telling words that the new summary does not have, in order."""
+
+
 class LossesView(Shape):
     """What a compaction kept and lost."""
 
     losses: tuple[LossView, ...]
-    """The greatest loss first; at most 1,000 memories."""
+    """The memories that it summarised, the greatest loss first; at most 1,000."""
+    sentences: tuple[SentenceLossView, ...]
+    """The sentences of the summaries before that it wrote anew, the greatest loss first; at most
+    1,000."""
     complete: bool
-    """False if the compaction summarised more than that."""
+    """False if there are more of either."""
 
 
 class HearingView(Shape):

@@ -19,6 +19,7 @@ from keepsake.memory.history import compactions
 from keepsake.tracing import facts
 from keepsake.tracing.facts import Archived, Knower, Telling
 from keepsake.tracing.losses import losses as find_losses
+from keepsake.tracing.losses import summary_losses
 from keepsake.tracing.past import Past, TierChange
 from keepsake.tracing.paths import Step
 from keepsake.tracing.wording import Wording
@@ -33,6 +34,7 @@ from keepsake.web.fact_shapes import (
     PastAgent,
     PastTiers,
     PastView,
+    SentenceLossView,
     SpellView,
     StepView,
     TellingView,
@@ -53,7 +55,7 @@ MOST_OWN_POINTS = 1_000
 """The most points of one agent's line: as many as its picture is wide."""
 MOST_WINDOW = 50
 MOST_LOSSES = 1000
-"""The most memories of a window, and memories of a compaction, that an answer has."""
+"""The most memories of a window, and memories or sentences of a compaction, that an answer has."""
 MOST_ACTS = 50
 LEAST_ACTS = 1
 """The most acts of all who know a fact together; and how many each may have in any case."""
@@ -188,7 +190,7 @@ def as_of(folder: Path, time: datetime) -> AsOfView:
 
 
 def losses(folder: Path, number: int) -> LossesView:
-    """Return what became of the memories that a compaction summarised; ``folder``: the agent's.
+    """Return what a compaction kept and lost; ``folder``: the agent's.
 
     Raises:
         NotFound: There is no such compaction.
@@ -197,13 +199,13 @@ def losses(folder: Path, number: int) -> LossesView:
     made = next((each for each in compactions(archive) if each.number == number), None)
     if made is None:
         raise NotFound(f"There is no compaction {number}", "GET …/compactions lists all")
-    if made.covered is None:
-        return LossesView(losses=(), complete=True)
-    first, last = made.covered
+    first, last = made.covered or (1, 0)
     memories = archive.read(first, min(last, first + MOST_LOSSES - 1))
+    sentences = summary_losses(made)
     return LossesView(
         losses=tuple(map(LossView.model_validate, find_losses(made, memories))),
-        complete=last - first < MOST_LOSSES,
+        sentences=tuple(map(SentenceLossView.model_validate, sentences[:MOST_LOSSES])),
+        complete=last - first < MOST_LOSSES and len(sentences) <= MOST_LOSSES,
     )
 
 

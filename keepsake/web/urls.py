@@ -6,6 +6,7 @@ from django.apps import apps
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import include, path, re_path
+from django.utils.timezone import get_default_timezone_name
 from django.views.decorators.http import require_safe
 from django.views.generic import TemplateView
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
@@ -34,6 +35,8 @@ SECTIONS = (
     "nights",
 )
 """The sections of an agent's page."""
+_SHARED = {"zone": get_default_timezone_name()}
+"""What each page needs to know: the world's time zone. Agents live by it, and pages show it."""
 
 
 @page
@@ -45,7 +48,7 @@ def agent(request: HttpRequest, number: int) -> HttpResponse:
         return unknown_page(request)
     except KeepsakeError as error:
         return HttpResponse(str(error), status=503, content_type="text/plain; charset=utf-8")
-    known = {"id": number, "name": name, "sections": SECTIONS}
+    known = {**_SHARED, "id": number, "name": name, "sections": SECTIONS}
     return render(request, "keepsake/agent.html", known)
 
 
@@ -64,7 +67,8 @@ def unknown_page(request: HttpRequest, rest: str = "") -> HttpResponse:
 
 
 def _template(name: str) -> View:
-    return page(TemplateView.as_view(template_name=f"keepsake/{name}.html"))
+    template = f"keepsake/{name}.html"
+    return page(TemplateView.as_view(template_name=template, extra_context=_SHARED))
 
 
 urlpatterns = [

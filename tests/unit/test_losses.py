@@ -10,14 +10,26 @@ from keepsake.archive.records import MemoryKind, Summary, Tier
 from keepsake.archive.tiers import SummaryState
 from keepsake.events.values import CompactionOutcome
 from keepsake.memory.history import PastCompaction
-from keepsake.tracing.losses import Kept, losses
+from keepsake.tracing.losses import Kept, losses, summary_losses
 from tests.memories import old_memory
 
 NOON = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
 
 
 def made(text):
-    summary = Summary(Tier.RECENT, 1, 9, text, "a model", NOON)
+    """Return the first compaction, which made this short-term summary."""
+    return compaction(SummaryState(), SummaryState(None, recent(1, 9, text), 9, 1, NOON))
+
+
+def recent(first, last, text):
+    return Summary(Tier.RECENT, first, last, text, "a model", NOON)
+
+
+def longterm(last, text):
+    return Summary(Tier.LONGTERM, 1, last, text, "a model", NOON)
+
+
+def compaction(before, after):
     return PastCompaction(
         number=1,
         time=NOON,
@@ -32,8 +44,8 @@ def made(text):
         prompt_tokens=0,
         completion_tokens=0,
         steps=(),
-        before=SummaryState(),
-        after=SummaryState(None, summary, 9, 1, NOON),
+        before=before,
+        after=after,
     )
 
 
@@ -44,6 +56,9 @@ def made(text):
         ('Tom says, "My sister Liesbet drowned in 1962."', Kept.PARTLY, ("1962",)),
         ('Tom says, "The goat ate seven hats."', Kept.GONE, ("goat", "ate", "seven", "hats")),
         ('Tom says, "And so it is."', Kept.WHOLE, ()),
+        ('Tom says, "Sister, has drowned."', Kept.VERBATIM, ()),
+        ("Tom's sister.", Kept.VERBATIM, ()),
+        ("The rown.", Kept.GONE, ("rown",)),
     ],
 )
 def test_a_memory_is_whole_or_partly_there_or_gone(line, kept, missing):
@@ -59,3 +74,55 @@ def test_the_greatest_loss_comes_first():
     ]
     found = losses(made("Liesbet, Tom's sister, has drowned."), memories)
     assert [each.memory.number for each in found] == [3, 2, 1]
+
+
+def test_a_text_without_spaces_between_words_is_found_word_for_word():
+    memory = old_memory(1, NOON, MemoryKind.PERCEPTION, "姉は溺れた", source="Tom")
+    (loss,) = losses(made("トムの姉は溺れた。"), [memory])
+    assert loss.kept is Kept.VERBATIM
+
+
+BEFORE = SummaryState(
+    longterm(9, "- Tom mends nets.\n- Liesbet drowned in the cold channel."),
+    recent(10, 20, "## 4 May\nAnn sails on Thursday. The goat ate seven hats."),
+    20,
+    2,
+    NOON,
+)
+
+
+def test_the_second_step_compares_each_sentence_with_the_summary_that_covers_it():
+    after = SummaryState(
+        longterm(20, "Tom mends nets. Liesbet drowned. On Thursday Ann sails."),
+        recent(21, 30, "The goat ate seven hats."),
+        30,
+        3,
+        NOON,
+    )
+    assert [
+        (each.tier, each.text, each.kept, each.missing)
+        for each in summary_losses(compaction(BEFORE, after))
+    ] == [
+        (
+            Tier.RECENT,
+            "The goat ate seven hats.",
+            Kept.GONE,
+            ("goat", "ate", "seven", "hats"),
+        ),
+        (Tier.RECENT, "4 May", Kept.GONE, ("4",)),
+        (
+            Tier.LONGTERM,
+            "Liesbet drowned in the cold channel.",
+            Kept.PARTLY,
+            ("cold", "channel"),
+        ),
+        (Tier.RECENT, "Ann sails on Thursday.", Kept.WHOLE, ()),
+        (Tier.LONGTERM, "Tom mends nets.", Kept.VERBATIM, ()),
+    ]
+
+
+def test_a_summary_that_stays_as_it_was_lost_nothing():
+    after = SummaryState(BEFORE.longterm, recent(10, 20, "Ann sails."), 20, 3, NOON)
+    found = summary_losses(compaction(BEFORE, after))
+    assert {each.tier for each in found} == {Tier.RECENT}
+    assert not summary_losses(made("Tom mends nets."))

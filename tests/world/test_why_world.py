@@ -6,8 +6,10 @@ from datetime import UTC, datetime
 
 from evennia.utils.ansi import strip_ansi
 
+from keepsake.agent.memory.past_plans import PastPlan
 from keepsake.agent.why import PromptSource, SummaryBasis, Why
 from keepsake.archive.records import MemoryKind
+from keepsake.books.plan import PlanState
 from keepsake.contrib.evennia.commands.why import explanation
 from keepsake.events.types import Thought
 from keepsake.events.values import RecalledKind, ThoughtOutcome
@@ -41,8 +43,29 @@ def test_what_the_log_does_not_have_is_said_to_be_unknown():
 def test_an_act_by_rule_shows_nothing_of_a_prompt():
     shown = explained(by_rule=True, trigger="its ordinary day")
     assert "no model was asked" in shown
-    for absent in ("Recalled", "Summaries", "Word for word", "Reason"):
+    for absent in ("Recalled", "Summaries", "Plans", "Word for word", "Reason"):
         assert absent not in shown
+
+
+def test_plans_in_the_prompt_are_listed_and_the_one_of_the_act_is_marked():
+    pie = PastPlan(3, "bake |rthe pie", PlanState.OPEN, private=False)
+    soup = PastPlan(14, "bring Bram soup", PlanState.DOING, private=True)
+    shown = explained(plans=(pie, soup), plan=soup)
+    assert "Plans        in the prompt" in strip_ansi(shown)
+    assert "  3|n  bake ||rthe pie\n" in shown
+    assert "(in private)|n bring Bram soup |x(the act belongs to it)" in shown
+    assert "that the act belongs to" not in shown
+    shown = strip_ansi(explained(plans=(pie,), plan=soup))
+    assert "Plan         that the act belongs to\n   14  (in private) bring Bram soup" in shown
+    assert "Plans        none in the prompt" in strip_ansi(explained(plans=()))
+    assert "Plans        not known" in strip_ansi(explained())
+
+
+def test_an_act_by_rule_has_only_the_plan_that_it_belongs_to():
+    pie = PastPlan(3, "bake the pie", PlanState.OPEN, private=False)
+    shown = strip_ansi(explained(by_rule=True, trigger="a plan", plan=pie))
+    assert "Plans" not in shown
+    assert "Plan         that the act belongs to\n    3  bake the pie" in shown
 
 
 def test_players_colour_codes_are_escaped():

@@ -12,6 +12,8 @@ from playwright.sync_api import Browser, Page, Route, expect
 from keepsake.web.kinds import MODULE
 
 SITE = "http://pages.test/"
+ZONE = "Europe/Amsterdam"
+"""The world's time zone; the reader is in Tokyo."""
 ACT = {
     "number": 9,
     "kind": "act",
@@ -50,7 +52,7 @@ def page(browser: Browser) -> Iterator[Page]:
             body = (MODULE.parent / name).read_text(encoding="utf-8")
             route.fulfill(body=body, content_type="text/javascript")
         else:
-            body = "<title>A page</title><p id=said></p><main></main>"
+            body = f"<html data-zone={ZONE}><title>A page</title><p id=said></p><main></main>"
             route.fulfill(body=body, content_type="text/html")
 
     opened = browser.new_page(timezone_id="Asia/Tokyo")
@@ -84,6 +86,16 @@ def test_what_an_act_that_is_older_than_the_log_recalled_is_not_known(page: Page
     expect(recalled).to_contain_text("Not known: older than the event log.")
     expect(recalled).not_to_contain_text("Nothing")
     expect(page.locator("main")).to_contain_text("both earlier summaries, word for word; no model")
+
+
+def test_the_last_memories_before_an_act_are_shown(page: Page) -> None:
+    serve(page, "agents/1/why?*", {**WHY, "window": [2, 8]})
+    page.route(
+        "**/memories?first=3&last=8", lambda route: route.fulfill(json=[{**ACT, "number": 8}])
+    )
+    show(page, "why", "Why")
+    before = page.locator(".chain > li", has_text="What came just before")
+    expect(before.locator(".memory .number")).to_have_text(["8"])
 
 
 def test_an_act_by_rule_shows_nothing_of_a_prompt(page: Page) -> None:
@@ -124,10 +136,9 @@ def test_a_plan_tells_its_time_once_and_in_the_words_of_the_world(page: Page) ->
     expect(page.get_by_role("list", name="Plans", exact=True)).to_have_text(
         "2026-05-02 09:30: bake"
     )
-    expect(page.locator("main")).to_contain_text("Their times are the world's")
 
 
-def test_the_memory_as_it_was_is_asked_for_by_the_readers_clock(page: Page) -> None:
+def test_the_memory_as_it_was_is_asked_for_by_the_clock_of_the_world(page: Page) -> None:
     first = 1_777_593_600  # the first of May 2026, midnight UTC
     tiers = {
         "first": 1,
@@ -145,11 +156,124 @@ def test_the_memory_as_it_was_is_asked_for_by_the_readers_clock(page: Page) -> N
     serve(page, "agents/1/memories?*", [])
     serve(page, "agents/1/as-of?*", {**then, "longterm": None, "recent": None})
     show(page, "tiers", "Tiers")
-    expect(page.get_by_label("by your clock (Asia/Tokyo)")).to_have_value("2026-05-01T09:01:01")
+    field = page.get_by_label("As it was on")
+    expect(field).to_have_value("2026-05-01T02:01:01")
     expect(page.locator(".turns").first).to_contain_text("memories 1–2 of 2")
     show(page, "tiers", "Tiers", f"@{first - 59}")
-    expect(page.locator("main")).to_contain_text("Its first memory is of 1 May 09:00.")
-    expect(page.get_by_label("by your clock (Asia/Tokyo)")).to_have_value("2026-05-01T08:59:01")
+    expect(page.locator("main")).to_contain_text("Its first memory is of 1 May 02:00.")
+    expect(field).to_have_value("2026-05-01T01:59:01")
+    field.fill("2026-05-01T02:00:30")
+    with page.expect_request("**/as-of?*") as asked:
+        page.evaluate(
+            "at => document.querySelector('form:has([type=datetime-local])').requestSubmit()"
+        )
+        page.evaluate(
+            """async () => {
+                const { Tiers } = await import("/tiers.js");
+                await new Tiers(document.createElement("div"), 1).show(location.hash.slice(8));
+            }"""
+        )
+    assert "t=2026-05-01T00%3A00%3A30.000Z" in asked.value.url
+
+
+def test_a_time_is_the_worlds_and_its_title_has_the_readers(page: Page) -> None:
+    shown = page.evaluate(
+        """async () => {
+            const { time } = await import("/dom.js");
+            const { outerHTML, textContent, title } = time("2026-05-01T22:30:00+00:00");
+            return [textContent, title];
+        }"""
+    )
+    assert shown == [
+        "2 May 2026, 00:30",
+        "2 May, 07:30 by your clock (Asia/Tokyo); 2026-05-01 22:30:00 UTC",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("typed", "moment"),
+    [
+        ("2026-05-01T12:00", "2026-05-01T10:00:00.000Z"),
+        ("2026-03-29T01:59:59", "2026-03-29T00:59:59.000Z"),
+        ("2026-03-29T03:00", "2026-03-29T01:00:00.000Z"),
+        ("2026-10-25T01:59", "2026-10-24T23:59:00.000Z"),
+        ("2026-10-25T03:00", "2026-10-25T02:00:00.000Z"),
+    ],
+)
+def test_what_is_typed_is_by_the_clock_of_the_world_also_when_it_changes(
+    page: Page, typed: str, moment: str
+) -> None:
+    clock = """typed => import("/clock.js").then(({ fromField, toField }) => {
+        const moment = fromField(typed);
+        return [moment.toISOString(), toField(moment).startsWith(typed)];
+    })"""
+    assert page.evaluate(clock, typed) == [moment, True]
+
+
+def test_days_begin_at_midnight_in_the_world(page: Page) -> None:
+    clock = """([moment, hour]) => import("/clock.js").then(({ onDay }) =>
+        onDay(new Date(moment), hour).toISOString())"""
+    noon = "2026-03-29T10:00:00Z"
+    assert page.evaluate(clock, [noon, 0]) == "2026-03-28T23:00:00.000Z"
+    assert page.evaluate(clock, [noon, 24]) == "2026-03-29T22:00:00.000Z"
+    assert page.evaluate(clock, [noon, 30]) == "2026-03-30T04:00:00.000Z"
+
+
+def test_a_compaction_counts_what_both_its_steps_lost(page: Page) -> None:
+    long = {"tier": "longterm", "first": 1, "last": 4, "text": "- Liesbet drowned."}
+    short = {"tier": "recent", "first": 5, "last": 8, "text": "- Ann sails on Thursday."}
+    after = {"longterm": {**long, "last": 8, "text": "- Ann sails."}}
+    after["recent"] = {**short, "first": 9, "last": 9, "text": "- Tom mends nets."}
+    made = {
+        "number": 3,
+        "time": "2026-05-01T12:00:00+00:00",
+        "reason": "count",
+        "outcome": "waterfall",
+        "covered": [9, 9],
+        "tokens_before": 90,
+        "tokens_after": 60,
+        "seconds": 1,
+        "calls": 2,
+        "undone": None,
+        "before": {"longterm": long, "recent": short},
+        "after": after,
+    }
+    lost = {
+        "losses": [{"memory": ACT, "kept": "partly", "missing": ["sweeps"]}],
+        "sentences": [
+            {
+                "tier": "longterm",
+                "text": "Liesbet <b>drowned</b>.",
+                "kept": "gone",
+                "missing": ["Liesbet", "drowned"],
+            },
+            {
+                "tier": "recent",
+                "text": "Ann sails on Thursday.",
+                "kept": "partly",
+                "missing": ["Thursday"],
+            },
+        ],
+        "complete": True,
+    }
+    serve(page, "agents/1/compactions?*", [made])
+    serve(page, "agents/1/compactions/3/losses", lost)
+    show(page, "compactions", "Compactions")
+    page.locator("summary").first.click()
+    told = page.locator(".change")
+    expect(told).to_contain_text(
+        "1 memory: 1 told shorter. 2 sentences of earlier summaries: 1 gone,"
+    )
+    second = told.locator("section", has_text="Earlier summaries, into the long-term summary")
+    expect(second.locator(".memories .what")).to_have_text(
+        ["Liesbet <b>drowned</b>.", "Ann sails on Thursday."]
+    )
+    expect(second.locator("del")).to_have_text(["Thursday"])
+    before, now = second.locator(".both > div").all()
+    expect(before.locator(".prose")).to_have_text(["Liesbet drowned.", "Ann sails on Thursday."])
+    expect(now.locator(".prose")).to_have_text("Ann sails.")
+    second.get_by_text("change by change").click()
+    expect(second.locator("ins, .diff del").first).to_be_visible()
 
 
 def test_a_word_is_not_changed_by_the_line_break_beside_it(page: Page) -> None:

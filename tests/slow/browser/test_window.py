@@ -285,6 +285,7 @@ def test_a_compaction_shows_what_changed(page: Page) -> None:
     title = page.get_by_text(f"Compaction {made['number']}", exact=True)
     shown = page.locator(".compactions > li").filter(has=title)
     shown.locator("summary").first.click()
+    shown.get_by_text("change by change").click()
     expect(shown.locator("ins").first).to_be_visible()
     (first, last) = made["covered"]
     shown.get_by_text(f"Memories {first}–{last}, word for word").click()

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 
+from keepsake.agent.memory.past_plans import PastPlan
 from keepsake.agent.runtime import runtime
 from keepsake.agent.why import PromptSource, SummaryBasis, Why, why_did
 from keepsake.archive.log import Archive
@@ -73,6 +74,7 @@ def explanation(why: Why, now: datetime) -> str:
             *_act(why, now),
             *_cause(why),
             *_recalled(why),
+            *_plans(why),
             *_summaries(why),
             *_guards(why),
             *_agreements(why),
@@ -135,6 +137,31 @@ def _title(found: PromptSource) -> str:
     is_summary = found.kind == RecalledKind.SUMMARY and found.last
     of = f" (memories {found.first}-{found.last})" if is_summary else ""
     return f"|y{plain(found.kind)} {found.n}|n{of}"
+
+
+def _plans(why: Why) -> Iterator[str]:
+    """Yield the plans that stood in the prompt, and the plan that the act belongs to."""
+    shown = why.plans or ()
+    if why.by_rule:  # it had no prompt
+        shown = ()
+    elif why.plans is None:
+        yield "|wPlans|n        not known: the event log does not have its prompt"
+    elif not shown:
+        yield "|wPlans|n        none in the prompt"
+    else:
+        yield "|wPlans|n        in the prompt"
+    own = why.plan
+    for each in shown:
+        yield _plan(each, own is not None and each.number == own.number)
+    if own is not None and all(each.number != own.number for each in shown):
+        yield "|wPlan|n         that the act belongs to"
+        yield _plan(own)
+
+
+def _plan(plan: PastPlan, own: bool = False) -> str:
+    private = "|m(in private)|n " if plan.private else ""
+    mark = " |x(the act belongs to it)|n" if own else ""
+    return f"  |y{plan.number:>3}|n  {private}{one_line(plan.line)}{mark}"
 
 
 def _summaries(why: Why) -> Iterator[str]:

@@ -49,8 +49,9 @@ async function open() {
   for (const each of NAMES) panel(each).hidden = each !== name;
   for (const link of byId("sections").querySelectorAll("a")) {
     setAttribute(link, "aria-current", link.hash === `#${name}` ? "page" : null);
-    if (link.hash === `#${name}`) link.scrollIntoView({ block: "nearest", inline: "center" });
+    if (link.hash === `#${name}`) fill(byId("section"), link.textContent);
   }
+  byId("sections").hidePopover?.();
   document.title = `${document.body.dataset.name}: ${name}`;
   if (name in CLASSES && !over) await load(name, at);
 }

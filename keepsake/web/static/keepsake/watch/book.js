@@ -146,7 +146,7 @@ export class PlanSection {
     this.list = el("ul", { class: "pins", "aria-label": "Plans" });
     this.ended = el("ul", { class: "pins", "aria-label": "Plans that have ended" });
     this.past = el("details", {}, el("summary", {}, "Plans that have ended"), this.ended);
-    fill(root, el("p", { class: "dim" }, "Plans come from the model, or from a line that you write into the file: “- [ ] tomorrow noon, the Quay, Anneke: show her the ferry”. Their times are the world's, as in the agents' words."),
+    fill(root, el("p", { class: "dim" }, "Plans come from the model, or from a line that you write into the file: “- [ ] tomorrow noon, the Quay, Anneke: show her the ferry”."),
       this.list, this.past, fileEditor(id, "plans", "plans.md", "Edit the plans", () => this.load()));
   }
 

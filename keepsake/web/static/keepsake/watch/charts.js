@@ -1,6 +1,7 @@
 /* Charts over time, drawn by uPlot, whose legend shows the values at the pointer; a table of the numbers. */
 
 import { get } from "./api.js";
+import { ZONE } from "./clock.js";
 import { count, el, fill, percent, sameDay, seconds, tick, time } from "./dom.js";
 
 const NARROWEST = 240;
@@ -117,6 +118,7 @@ function options(chart, points, width, colours, ink) {
   const axis = { stroke: ink, grid: { stroke: ink, width: 0.3 }, ticks: { show: false } };
   return {
     width, height: HEIGHT, cursor: { y: false, drag: { x: false } },
+    tzDate: (at) => globalThis.uPlot.tzDate(new Date(at * 1000), ZONE),
     scales: { y: { range: (_, least, most) => bounds(chart, least, most) } },
     axes: [
       { ...axis, size: 30, space: long ? 110 : 60, values: (_, times) => times.map((at) => tick(at * 1000, long)) },

@@ -1,9 +1,9 @@
-/* Compactions, newest first: the summaries before and after each, and the words that changed. */
+/* Compactions, newest first: what each lost in its two steps, with the texts before and after. */
 
 import { act, actButton, get } from "./api.js";
 import { prose } from "./book.js";
 import { count, el, fill, many, percent, seconds, time, whereLink } from "./dom.js";
-import { Kept } from "./kinds.js";
+import { Kept, Tier } from "./kinds.js";
 import { memoriesFold, TIERS } from "./memories.js";
 import { outcome, reason } from "./plain_words.js";
 import { sentence } from "./sentences.js";
@@ -67,8 +67,8 @@ function compaction(id, made) {
   const details = el("details", { "data-agent": id, on: { toggle: () => details.open && show(details, made) } },
     el("summary", { "data-opens": true },
       el("b", {}, `Compaction ${made.number}`), made.undone ? el("span", { class: "badge paused" }, "undone") : null,
-      el("span", {}, outcome(made.outcome)), saved > 0 ? null : el("span", { class: "problem" }, "saved nothing"), el("span", { class: "dim" }, reason(made.reason)),
-      el("span", { class: "figure" }, `${count(made.tokens_before)} → ${count(made.tokens_after)} tokens (${saved < 0 ? "+" : "−"}${percent(Math.abs(saved))})`),
+      el("span", {}, outcome(made.outcome)), saved > 0 || !made.tokens_before ? null : el("span", { class: "problem" }, "saved nothing"), el("span", { class: "dim" }, reason(made.reason)),
+      made.tokens_before === 0 ? null : el("span", { class: "figure" }, `${count(made.tokens_before)} → ${count(made.tokens_after)} tokens (${saved < 0 ? "+" : "−"}${percent(Math.abs(saved))})`),
       el("small", {}, time(made.time), ` · ${seconds(made.seconds)} · ${many(made.calls, "model call")}${folded}`)),
     el("div", { class: "change" }));
   return el("li", { "data-row": true, tabindex: "-1", class: made.undone ? "undone" : "" }, details);
@@ -78,58 +78,110 @@ function compaction(id, made) {
 function show(details, made) {
   const holder = details.querySelector(".change");
   if (holder.hasChildNodes()) return;
-  const raw = made.covered ? memoriesFold(details.dataset.agent, ...made.covered) : null;
-  const lost = el("div", {}, made.covered ? el("p", { class: "dim" }, "Comparing …") : null);
-  fill(holder, lost, Object.keys(TIERS).map((kind) => change(kind, made)), raw);
-  if (made.covered) losses(lost, details.dataset.agent, made.number);
+  const id = details.dataset.agent;
+  const account = el("p", {}, "Comparing …");
+  const steps = [memoriesStep(id, made), summariesStep(made)].filter(Boolean);
+  fill(holder, el("h3", {}, "What it lost"), account, steps.map(({ node }) => node));
+  compare(id, made.number, account, steps);
 }
 
-// -- what became of each memory that was summarised
+/** The first step: memories become the new short-term summary. */
+function memoriesStep(id, { covered, after }) {
+  if (!covered) return null;
+  const lost = el("div", {});
+  const into = TIERS[after.recent?.tier ?? after.longterm.tier].toLowerCase();
+  return {
+    lost, of: "losses", noun: ["memory", "memories"], row: (each) => memoryRow(id, each),
+    node: el("section", {}, el("h4", {}, `Memories ${covered.map(count).join("–")}, into the ${into}`), lost,
+      memoriesFold(id, ...covered), whole(after.recent ?? after.longterm)),
+  };
+}
+
+/** The second step: the summaries of before become the new long-term summary. Null if none was written anew. */
+function summariesStep(made) {
+  const anew = Object.values(made.before).filter((each) => each?.tier && heir(made.after, each) && heir(made.after, each).text !== each.text);
+  if (!anew.length) return null;
+  const heirs = [...new Set(anew.map((each) => heir(made.after, each)))];
+  const lost = el("div", {});
+  const { longterm: before } = made.before;
+  const { longterm: after } = made.after;
+  const changed = el("details", { on: { toggle: () => changed.open && changed.children.length < 2 && changed.append(changes(before, after)) } },
+    el("summary", {}, "The long-term summary, change by change"));
+  return {
+    lost, of: "sentences", noun: ["sentence of earlier summaries", "sentences of earlier summaries"], row: sentenceRow,
+    node: el("section", {}, el("h4", {}, `Earlier summaries, into the ${heirs.map(({ tier }) => TIERS[tier].toLowerCase()).join(" and the ")}`), lost,
+      el("div", { class: "both" }, el("div", {}, el("h5", {}, "Before"), anew.map(whole)), el("div", {}, el("h5", {}, "After"), heirs.map(whole))),
+      before && after && before.text !== after.text ? changed : null),
+  };
+}
+
+/** The summary afterwards that covers the memories of one before. */
+function heir(after, { first, last }) {
+  return [after.recent, after.longterm].find((each) => each && each.first <= first && last <= each.last) ?? null;
+}
+
+function whole({ tier, first, last, text }) {
+  return [el("small", {}, `${TIERS[tier]} of memories ${count(first)}–${count(last)}`), prose(text)];
+}
+
+// -- what became of each memory that was summarised, and of each sentence of the summaries before
 
 const KEPT = {
-  [Kept.GONE]: ["Gone", "None of their telling words are in a summary."],
-  [Kept.PARTLY]: ["Told shorter", "The words that no summary has are marked."],
-  [Kept.WHOLE]: ["Told whole", "All their telling words are in a summary."],
+  [Kept.GONE]: ["Gone", "None of their telling words are there."],
+  [Kept.PARTLY]: ["Told shorter", "The words that are not there are marked."],
+  [Kept.WHOLE]: ["Told in other words", "All their telling words are there."],
+  [Kept.VERBATIM]: ["Word for word", "All their words are there, in their order."],
 };
 
-async function losses(holder, id, number) {
+/** Fill in what each step lost, and the account of both. */
+async function compare(id, number, account, steps) {
   try {
-    const { losses: found, complete } = await get(`agents/${id}/compactions/${number}/losses`);
-    fill(holder, el("h3", {}, "What it lost"), Object.entries(KEPT).map(([kept, [title, words]]) => {
-      const of = found.filter((each) => each.kept === kept);
-      if (!of.length) return null;
-      return el("details", { open: kept === Kept.GONE }, el("summary", {}, el("b", {}, title), ` ${many(of.length, "memory", "memories")}. `, el("small", {}, words)),
-        el("ol", { class: "memories" }, of.map((each) => lossRow(id, each))));
-    }), complete ? null : el("p", { class: "dim" }, "Only the first of its memories were compared."));
+    const found = await get(`agents/${id}/compactions/${number}/losses`);
+    for (const { lost, of, noun, row } of steps) fill(lost, groups(found[of], noun, row));
+    fill(account, steps.map(({ of, noun }) => `${many(found[of].length, ...noun)}: ${tally(found[of])}. `),
+      found.complete ? "" : "There are more, which were not compared.");
   } catch (problem) {
-    fill(holder, el("p", { class: "problem", role: "alert" }, problem.message));
+    account.className = "problem";
+    fill(account, problem.message);
   }
 }
 
-function lossRow(id, { memory, kept, missing }) {
-  const words = new Set(kept === Kept.PARTLY ? missing.map((word) => word.toLowerCase()) : []);
-  const text = sentence(memory).split(/([\p{L}\p{N}\p{M}'’]+)/u).map((part) => (words.has(part.toLowerCase()) ? el("del", {}, part) : part));
+/** How many there are of each kind: 3 gone, 5 told shorter. */
+function tally(found) {
+  const told = Object.entries(KEPT).map(([kept, [title]]) => [found.filter((each) => each.kept === kept).length, title.toLowerCase()]);
+  return told.filter(([number]) => number).map(([number, title]) => `${count(number)} ${title}`).join(", ") || "nothing to compare";
+}
+
+function groups(found, noun, row) {
+  return Object.entries(KEPT).map(([kept, [title, words]]) => {
+    const of = found.filter((each) => each.kept === kept);
+    if (!of.length) return null;
+    return el("details", { open: kept === Kept.GONE }, el("summary", {}, el("b", {}, title), ` ${many(of.length, ...noun)}. `, el("small", {}, words)),
+      el("ol", { class: "memories" }, of.map(row)));
+  });
+}
+
+function memoryRow(id, { memory, kept, missing }) {
   return el("li", { class: `memory ${memory.kind}${memory.confidants ? " whisper" : ""}`, "data-row": true, tabindex: "-1" },
     el("a", { class: "number", href: `#memory/${memory.number}`, "data-opens": true }, String(memory.number)),
-    el("span", { class: "what", dir: "auto" }, text), el("small", {}, whereLink(id, memory.number)));
+    el("span", { class: "what", dir: "auto" }, marked(sentence(memory), kept, missing)), el("small", {}, whereLink(id, memory.number)));
 }
 
-/** A summary before and after. A new short-term summary is of other memories than the one before, so only its text is shown. */
-function change(kind, made) {
-  const [before, after] = [made.before[kind], made.after[kind]];
-  if (!before && !after) return null;
-  const other = before && after && before.first !== after.first;
-  const said = (summary) => (summary ? `${count(summary.first)}–${count(summary.last)}` : "nothing");
-  return el("section", {}, el("h3", {}, TIERS[kind]),
-    el("small", {}, other ? `of memories ${said(after)}; the one before, of ${said(before)}, went into the long-term summary`
-      : `of memories ${said(before)}, then ${said(after)}`),
-    el("div", { class: "words" }, other ? text(after) : changes(before, after)));
+function sentenceRow({ tier, text, kept, missing }) {
+  return el("li", { class: "memory", "data-row": true, tabindex: "-1" }, el("span", { class: "number" }, SHORT[tier]),
+    el("span", { class: "what", dir: "auto" }, marked(text, kept, missing)));
 }
 
-function text(summary) {
-  if (!summary) return el("p", { class: "empty" }, "There was none.");
-  return prose(summary.text);
+/** In which summary a sentence stood, as it fits beside it. */
+const SHORT = { [Tier.LONGTERM]: "long", [Tier.RECENT]: "short" };
+
+/** A text with the words marked that are not told any more. */
+function marked(text, kept, missing) {
+  const words = new Set(kept === Kept.PARTLY ? missing.map((word) => word.toLowerCase()) : []);
+  return text.split(/([\p{L}\p{N}\p{M}'’]+)/u).map((part) => (words.has(part.toLowerCase()) ? el("del", {}, part) : part));
 }
+
+// -- the changes of the long-term summary
 
 /** Markdown without its marks, in which two versions are compared word by word. */
 function plain(text) {

@@ -15,6 +15,9 @@ const STANDS = {
   [Standing.LONGTERM]: "Has it in its long-term summary", [Standing.LOST]: "Has lost it: only its archive and recall have it",
 };
 let people = [];
+/** The answer about the words of the address. To follow words takes longest, so it begins before all else. */
+let early = asked.get("q")?.trim() ? get("fact", { q: asked.get("q").trim() }) : null;
+early?.catch(() => {}); // draw() reports it
 
 function chosen() {
   return [...form.querySelectorAll("select[name=a], select[name=b]")].map(({ value }) => Number(value));
@@ -60,9 +63,11 @@ async function draw() {
   fill(byId("summary"), "Loading …");
   const person = form.elements.person.value;
   const words = form.elements.q.value.trim();
+  const fact = words ? early ?? get("fact", { q: words }) : null;
+  early = null;
   const each = (path) => Promise.all([a, b].map((id) => get(`agents/${id}${path}`)));
-  const [rows, tiers, known, fact] = await Promise.all([each(""), each("/tiers"),
-    person ? get("person", { key: person }) : null, words ? get("fact", { q: words }) : null]);
+  const [rows, tiers, known, followed] = await Promise.all([each(""), each("/tiers"),
+    person ? get("person", { key: person }) : null, fact]);
   const most = Math.max(...tiers.map(({ total }) => total), 1);
   fill(byId("memory"), rows.map((row, i) => memory(row, tiers[i], most)));
   byId("of-person").hidden = !known;
@@ -74,10 +79,10 @@ async function draw() {
         el("p", { class: "dim" }, row.id === known.person.id ? "That is the agent itself." : `Knows nothing of ${known.person.name}.`));
     }));
   }
-  byId("of-fact").hidden = !fact;
-  if (fact) {
+  byId("of-fact").hidden = !followed;
+  if (followed) {
     fill(byId("of-fact-title"), "How they have “", el("a", { href: `/agents/fact?q=${encodeURIComponent(words)}` }, el("bdi", {}, words)), "”");
-    fill(byId("standing"), rows.map((row) => standing(row, fact)));
+    fill(byId("standing"), rows.map((row) => standing(row, followed)));
   }
   byId("trouble-here").hidden = true;
   const [one, other] = rows;

@@ -1,5 +1,7 @@
 /* Helpers for elements. Texts are only ever inserted as text nodes. */
 
+import { byReader, formatter } from "./clock.js";
+
 /** An HTML element; `options` are its attributes, and `on`: listeners, `vars`: CSS properties. */
 export function el(tag, { on = {}, vars = {}, ...attributes } = {}, ...children) {
   const node = document.createElement(tag);
@@ -134,13 +136,13 @@ function open() {
   else at.closest?.("[data-row]")?.querySelector("[data-opens]")?.click();
 }
 
-// -- numbers and times in words; times are in the reader's zone, with UTC in the title
+// -- numbers and times in words; times are by the world's clock, with the reader's and UTC in the title
 
 const whole = new Intl.NumberFormat("en-GB", { maximumFractionDigits: 0 });
-const date = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", year: "numeric" });
-const short = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short" });
-const clock = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", second: "2-digit" });
-const hours = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" });
+const date = formatter({ day: "numeric", month: "short", year: "numeric" });
+const short = formatter({ day: "numeric", month: "short" });
+const clock = formatter({ hour: "2-digit", minute: "2-digit", second: "2-digit" });
+const hours = formatter({ hour: "2-digit", minute: "2-digit" });
 
 /** 12345 as 12,345. */
 export function count(number) {
@@ -177,13 +179,13 @@ export function ago(iso, at = Date.now()) {
   return past < 5 ? "just now" : `${seconds(Math.max(past, 1))} ago`;
 }
 
-/** The local time of day; with the date if it was not today. */
+/** The time of day; with the date if it was not today. */
 export function moment(iso) {
   const then = new Date(iso);
   return sameDay(then, Date.now()) ? clock.format(then) : `${date.format(then)}, ${hours.format(then)}`;
 }
 
-/** Whether two times are on the same local day. */
+/** Whether two times are on the same day of the world. */
 export function sameDay(one, other) {
   return date.format(new Date(one)) === date.format(new Date(other));
 }
@@ -196,6 +198,7 @@ export function tick(iso, long) {
 
 /** A `time` element; `how` formats the time. */
 export function time(iso, how = moment) {
-  const utc = `${new Date(iso).toISOString().replace("T", " ").slice(0, 19)} UTC`;
-  return el("time", { datetime: iso, title: utc }, how(iso));
+  const then = new Date(iso);
+  const utc = `${then.toISOString().replace("T", " ").slice(0, 19)} UTC`;
+  return el("time", { datetime: iso, title: [byReader(then), utc].filter(Boolean).join("; ") }, how(iso));
 }

@@ -67,6 +67,7 @@ export const ImpulseKind = Object.freeze({
 });
 
 export const Kept = Object.freeze({
+  "VERBATIM": "verbatim",
   "WHOLE": "whole",
   "PARTLY": "partly",
   "GONE": "gone"

@@ -1,5 +1,6 @@
 /* The line of an agent's memories, to scale: its tiers, its days and its compactions, with a scrubber. */
 
+import { formatter, onDay } from "./clock.js";
 import { count, el, fill, many, tick, time } from "./dom.js";
 import { LineType } from "./kinds.js";
 import { PastAgent, lastBefore } from "./past.js";
@@ -33,9 +34,10 @@ export class MemoryLine {
         made.map(({ kind, number }) => svg("path", { class: `made ${kind}`, d: `M${x(number) - 5} 1h10l-5 11z` })),
       ],
     });
-    const dates = el("p", { class: "dates", "aria-hidden": "true" }, spread(begun, total).map(({ number, at }) => el("span", {
-      vars: { "--at": String((number - 1) / Math.max(total - 1, 1)) },
-    }, time(at.toISOString(), date))));
+    const dates = el("p", { class: "dates", "aria-hidden": "true" }, spread(begun, total).map(({ number, at }) => {
+      const share = (number - 1) / Math.max(total - 1, 1);
+      return el("span", { class: share > 1 - APART ? "late" : null, vars: { "--at": String(share) } }, time(at.toISOString(), date));
+    }));
     fill(root, dates, holder, el("p", { class: "ends" }, el("span", {}, "memory 1"),
       made.length ? el("span", {}, `▼ ${many(past.changes, "change")} of its summaries`) : null,
       el("span", {}, `now: memory ${count(total)}`)));
@@ -48,7 +50,7 @@ export class MemoryLine {
   }
 }
 
-const short = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short" });
+const short = formatter({ day: "numeric", month: "short" });
 
 function date(iso) {
   return short.format(new Date(iso));
@@ -66,18 +68,13 @@ function timeOf(agent, number) {
   return found < 0 ? null : new Date(agent.counts[found][0] * 1000);
 }
 
-/** The first memory of each of the reader's days; of a long past only some days. */
+/** The first memory of each of the world's days; of a long past only some days. */
 function days(agent, total) {
   if (!agent.counts.length) return [];
   const [first, last] = [agent.counts[0][0] * 1000, agent.counts.at(-1)[0] * 1000];
   const every = Math.max(Math.ceil((last - first) / DAY / 60), 1); // at most 60 lines
   const found = [{ number: 1, at: new Date(first) }];
-  const after = (at, number) => {
-    const next = new Date(at);
-    next.setHours(0, 0, 0, 0);
-    next.setDate(next.getDate() + number);
-    return next;
-  };
+  const after = (at, number) => onDay(at, 24 * number);
   for (let at = after(first, 1); at <= last; at = after(at, every)) {
     const before = lastBefore(agent.counts, at / 1000);
     found.push({ number: Math.min(agent.counts[before][1] + 1, total), at });
@@ -85,11 +82,12 @@ function days(agent, total) {
   return found;
 }
 
-/** Those days whose dates have room. */
+/** Those days whose dates have room. One near the end stands before its line, and needs twice the room. */
 function spread(found, total) {
   const kept = [];
   for (const day of found) {
-    if (!kept.length || day.number - kept.at(-1).number >= APART * total) kept.push(day);
+    const needed = day.number > (1 - APART) * total ? 2 * APART : APART;
+    if (!kept.length || day.number - kept.at(-1).number >= needed * total) kept.push(day);
   }
   return kept;
 }

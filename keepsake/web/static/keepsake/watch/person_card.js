@@ -1,11 +1,12 @@
 /* What one agent knows of a person, as a card. */
 
+import { formatter } from "./clock.js";
 import { count, el, time, whereLink } from "./dom.js";
 import { TIERS } from "./memories.js";
 
 /** The most lines of a card that are shown before the others are folded. */
 const SHOWN = 6;
-const date = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "long", year: "numeric" });
+const date = formatter({ day: "numeric", month: "long", year: "numeric" });
 const day = (iso) => date.format(new Date(iso));
 
 /** The card of an agent; `known` is of the API's answer `person`, `name` the person's name. */

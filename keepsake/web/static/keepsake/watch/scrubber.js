@@ -1,5 +1,6 @@
 /* Scrubbers: over anything with a picture, and over the time of all archives with days, talk and compactions. */
 
+import { onDay } from "./clock.js";
 import { count, el, fill, tick } from "./dom.js";
 import { density } from "./past.js";
 import { svg } from "./svg.js";
@@ -129,16 +130,14 @@ export class TimeScrubber extends Scrubber {
 
 /** Lines for days, and shades for nights. */
 function days(x, first, last) {
-  const [begin, found] = [new Date(first * 1000), []];
-  begin.setHours(0, 0, 0, 0);
+  const begin = onDay(first * 1000);
+  const found = [];
   const days = Math.ceil((last - begin / 1000) / DAY);
   const every = Math.max(Math.ceil(days / 12), 1);
   for (let day = 0; day <= days; day += every) {
-    const at = new Date(begin);
-    at.setDate(at.getDate() + day);
-    const place = x(at / 1000);
+    const place = x(onDay(begin, 24 * day) / 1000);
     // The hours from ten to six, when a village sleeps.
-    const night = [new Date(at).setHours(-2), new Date(at).setHours(6)].map((each) => x(each / 1000));
+    const night = [-2, 6].map((hour) => x(onDay(begin, 24 * day + hour) / 1000));
     found.push(every === 1 ? svg("rect", { class: "night", x: night[0], y: 0, width: night[1] - night[0], height: HIGH }) : null,
       svg("line", { class: "day", x1: place, x2: place, y1: 0, y2: HIGH }));
   }

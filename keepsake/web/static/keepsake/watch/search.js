@@ -1,6 +1,7 @@
 /* Search in the memories of all agents, by meaning and words or by exact words. */
 
 import { get } from "./api.js";
+import { fromField } from "./clock.js";
 import { announce, bindKeys, byId, count, el, fill, many, personLink, rowKeys, time, whereLink, whyLink } from "./dom.js";
 import { By, MemoryKind } from "./kinds.js";
 import { sentence } from "./sentences.js";
@@ -10,7 +11,7 @@ const form = byId("search");
 const hits = byId("hits");
 let turns = 0;
 
-/** What the form asks for, without what is empty; times with the reader's zone. */
+/** What the form asks for, without what is empty; times as they were typed. */
 function given() {
   const fields = [...new FormData(form)].map(([name, value]) => [name, value.trim()]).filter(([, value]) => value);
   return Object.fromEntries(fields);
@@ -33,7 +34,7 @@ async function search() {
   if (!asked.q) return;
   fill(byId("summary"), "Searching …");
   const query = { ...asked, limit: MOST };
-  for (const name of ["since", "until"]) if (query[name]) query[name] = new Date(query[name]).toISOString();
+  for (const name of ["since", "until"]) if (query[name]) query[name] = fromField(query[name]).toISOString();
   const turn = ++turns;
   try {
     const answer = await get("search", query);

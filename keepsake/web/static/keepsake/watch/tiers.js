@@ -1,6 +1,7 @@
 /* The tiers from memory 1 to now, on a scrubber; an open tier shows its memories. */
 
 import { get } from "./api.js";
+import { ZONE, fromField, toField } from "./clock.js";
 import { announce, byId, count, el, fill, many, setAttribute, tick, time } from "./dom.js";
 import { MemoryOp, Tier } from "./kinds.js";
 import { memoryRows, summaryFold } from "./memories.js";
@@ -13,9 +14,6 @@ const WINDOW = "window";
 const NAMES = {
   [CLEARED]: "cleared", [Tier.LONGTERM]: "long-term summary", [Tier.RECENT]: "short-term summary", [WINDOW]: "window, word for word",
 };
-
-/** The reader's time zone: the browser takes the time of the field in it. */
-const ZONE = new Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 /** The section "Memory" of an agent's page. */
 export class Tiers {
@@ -30,7 +28,7 @@ export class Tiers {
     this.jump = el("input", { type: "number", min: "1", required: true, placeholder: "number" });
     this.when = el("input", { type: "datetime-local", step: "1", required: true });
     const then = el("form", { class: "tools", on: { submit: (event) => this.#wanted(event) } },
-      el("label", {}, `As it was, by your clock (${ZONE}), on `, this.when), el("button", {}, "Show"));
+      el("label", { title: `By the world's clock, ${ZONE}` }, "As it was on ", this.when), el("button", {}, "Show"));
     const go = el("form", { class: "tools", on: { submit: (event) => this.#jumped(event) } },
       el("label", {}, "Go to memory ", this.jump), el("button", {}, "Go"), this.newer);
     this.page = el("div", { class: "page-of-memories" });
@@ -111,7 +109,7 @@ export class Tiers {
     if (!past.counts.length) return;
     this.#first = past.counts[0][0];
     // Whole seconds: one more, so that the last memory is among those of that time.
-    this.when.value = local(new Date((past.counts.at(-1)[0] + 1) * 1000));
+    this.when.value = toField((past.counts.at(-1)[0] + 1) * 1000);
   }
 
   async #open(part, first = null, mark = 0) {
@@ -150,7 +148,7 @@ export class Tiers {
 
   #wanted(event) {
     event.preventDefault();
-    location.hash = `#memory/@${Math.floor(new Date(this.when.value) / 1000)}`;
+    location.hash = `#memory/@${Math.floor(fromField(this.when.value) / 1000)}`;
   }
 
   /** Show the tiers as they were at a time: both summaries, and the end of the window. */
@@ -158,7 +156,7 @@ export class Tiers {
     if (this.#tiers === null) {
       await this.#refresh();
     }
-    this.when.value = local(moment);
+    this.when.value = toField(moment);
     const asked = ++this.#at;
     const was = await get(`agents/${this.id}/as-of`, { t: moment.toISOString() });
     if (asked !== this.#at) return;
@@ -197,9 +195,4 @@ export class Tiers {
         el("button", { type: "button", on: { click: () => this.#try(work) } }, "Try again")));
     }
   }
-}
-
-/** A time as the value of a field for it: by the reader's clock, to the second. */
-function local(moment) {
-  return new Date(moment - moment.getTimezoneOffset() * 60000).toISOString().slice(0, 19);
 }

@@ -5,12 +5,16 @@ import { AskAgain } from "./aside.js";
 import { prose } from "./book.js";
 import { cachedShare, count, el, fill, many, seconds, time, whereLink } from "./dom.js";
 import { ImpulseKind, ThoughtOutcome } from "./kinds.js";
-import { row, TIERS } from "./memories.js";
+import { memoryRows, row, TIERS } from "./memories.js";
 import { author } from "./plain_words.js";
 import { sentence } from "./sentences.js";
 
 /** The recalled memories that are shown; the others are folded. */
 const SHOWN = 5;
+/** The last memories before an act that are shown: what the agent had just perceived when it was asked. */
+const BEFORE = 6;
+/** The sentences of a summary that are shown. */
+const TOLD = 3;
 
 /** The section "Why" of an agent's page: `#why/3` is the third-last act, `#why/m17` that of memory 17. */
 export class Why {
@@ -52,6 +56,7 @@ export class Why {
     fill(this.view, turns(nth), el("ol", { class: "chain" },
       step("What it did", asked ? null : el("p", {}, "Done by rule; no model was asked."), act(why)),
       step("What set it off", cause(why)),
+      why.window && why.window[1] >= why.window[0] ? step("What came just before", before(this.id, why)) : null,
       asked || why.recalled.length ? step("What it recalled", recalled(why, again), again?.node) : null,
       asked ? step("Plans in its prompt", plans(why)) : null,
       why.plan && !stood(why) ? step("The plan it belongs to", el("ul", { class: "pins" }, plan(why.plan))) : null,
@@ -101,6 +106,14 @@ function cause(why) {
     why.cause ? el("p", {}, link(why.cause), ": ", el("bdi", {}, sentence(why.cause))) : null];
 }
 
+/** The newest memories of its window: what set it off is one of several things that it may answer. */
+function before(id, { window: [first, last] }) {
+  const list = el("ol", { class: "memories" });
+  get(`agents/${id}/memories`, { first: Math.max(first, last - BEFORE + 1), last }).then(
+    (found) => fill(list, memoryRows(found)), (problem) => fill(list, el("li", { class: "problem" }, problem.message)));
+  return list;
+}
+
 /** Only words can be asked for again: what was said to it, and its answer. */
 function askAgain(id, { cause, act: done, recalled: hits }) {
   const said = cause?.what.words;
@@ -143,13 +156,12 @@ function summaries(why) {
   const [first, last] = why.window ?? [0, 0];
   const window = last >= first && first ? `Word for word: memories ${count(first)}–${count(last)}.` : "";
   if (!why.summaries.length) return [none("There was no summary in its prompt."), el("p", {}, window)];
-  return [why.summaries.map((each) => el("details", {},
+  return [why.summaries.map((each) => [each.told.length ? el("p", {}, `${TIERS[each.tier]}, nearest to the act: `, el("q", { dir: "auto" }, each.told.slice(0, TOLD).join(" … "))) : null, el("details", {},
     el("summary", { "data-opens": true }, el("b", {}, `${TIERS[each.tier]} of memories ${count(each.first)}–${count(each.last)}`),
       el("small", {}, `compaction ${each.compaction}${each.model ? ` · ${author(each.model)}` : ""}`)),
-    each.told?.length ? el("p", { dir: "auto" }, "Sentences that share words with the act: ", each.told.join(" ")) : null,
     prose(each.text),
     el("p", {}, "It covers ",
-      el("a", { href: `#memory/${each.first}-${each.last}` }, `memories ${count(each.first)}–${count(each.last)}`), "."))), el("p", {}, window)];
+      el("a", { href: `#memory/${each.first}-${each.last}` }, `memories ${count(each.first)}–${count(each.last)}`), "."))]), el("p", {}, window)];
 }
 
 function cost(spent) {

@@ -1,0 +1,60 @@
+/* The one clock of the pages: the world's. All times are shown and typed by it; the reader's own time is in titles. */
+
+const HOUR = 3600000;
+const DAY = 24 * HOUR;
+
+/** The world's time zone, which the page names; UTC if this browser does not know it. */
+export const ZONE = known(document.documentElement.dataset.zone);
+const READERS = new Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+function known(zone) {
+  try {
+    return new Intl.DateTimeFormat("en-GB", { timeZone: zone }).resolvedOptions().timeZone;
+  } catch {
+    return "UTC";
+  }
+}
+
+/** A formatter of times by the world's clock, or by that of another zone. */
+export function formatter(options, zone = ZONE) {
+  return new Intl.DateTimeFormat("en-GB", { ...options, timeZone: zone });
+}
+
+const WHOLE = { year: "numeric", month: "numeric", day: "numeric", hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" };
+const DAYTIME = { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" };
+const worlds = formatter(WHOLE);
+const worldsDaytime = formatter(DAYTIME);
+const readersDaytime = formatter(DAYTIME, READERS);
+
+/** What the world's clock shows at a moment, as the milliseconds since 1970 at which a clock in UTC shows the same. */
+function shown(moment) {
+  const of = Object.fromEntries(worlds.formatToParts(moment).map(({ type, value }) => [type, Number(value)]));
+  return Date.UTC(of.year, of.month - 1, of.day, of.hour, of.minute, of.second);
+}
+
+/** The moment at which the world's clock shows that. Clocks skip an hour in spring: then a moment beside it. */
+function momentOf(face) {
+  const near = face - (shown(face) - face);
+  return new Date(face - (shown(near) - near));
+}
+
+/** The moment at which it is `hour` o'clock on the world's day of a moment; 30 is six o'clock on the day after. */
+export function onDay(moment, hour = 0) {
+  return momentOf(Math.floor(shown(moment) / DAY) * DAY + hour * HOUR);
+}
+
+/** A moment as the value of a field for date and time, to the second. */
+export function toField(moment) {
+  return new Date(shown(moment)).toISOString().slice(0, 19);
+}
+
+/** The moment that somebody typed into such a field. */
+export function fromField(value) {
+  return momentOf(Date.parse(`${value}Z`));
+}
+
+/** A moment by the reader's own clock; empty if that shows the same as the world's. */
+export function byReader(moment) {
+  const own = readersDaytime.format(moment);
+  return own === worldsDaytime.format(moment) ? "" : `${own} by your clock (${READERS})`;
+}
