@@ -2,7 +2,7 @@
 
 They all derive from environment variables, so that two copies can run side by side:
 ``KEEPSAKE_HOME``, ``KEEPSAKE_VAULT``, ``KEEPSAKE_WORLD``, ``KEEPSAKE_PORT_BASE``,
-``KEEPSAKE_LISTEN``, ``KEEPSAKE_DATABASE_URL``.
+``KEEPSAKE_LISTEN``, ``KEEPSAKE_PROXIES``, ``KEEPSAKE_DATABASE_URL``.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from keepsake.errors import KeepsakeError, refusing
+from keepsake.proxies import PROXIES, THIS_MACHINE, Proxies, trusted_proxies
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 """The checkout: contains ``game``, ``typeclasses``, ``commands``, ``world``."""
@@ -89,6 +90,8 @@ class Places:
     database_url: str = field(default="", repr=False)
     # the folder that ``KEEPSAKE_WORLD`` names; None if it is not set
     own_world_given: Path | None = None
+    # the addresses whose ``X-Forwarded-For`` counts
+    proxies: Proxies = THIS_MACHINE
 
     config = _Path("vault", "config")  # the configuration: markdown
     agents = _Path("vault", "agents")  # one folder an agent: archive, summaries
@@ -150,6 +153,7 @@ def places(environ: Mapping[str, str] = os.environ) -> Places:
         listen=_listen(environ.get("KEEPSAKE_LISTEN", "")),
         database_url=_database_url(environ.get(DATABASE_URL, "").strip()),
         own_world_given=_own_world(environ.get("KEEPSAKE_WORLD", ""), home, vault),
+        proxies=trusted_proxies(environ.get(PROXIES, "")),
     )
 
 
