@@ -20,12 +20,12 @@ from keepsake.contrib.evennia.commands.base import (
 )
 from keepsake.contrib.evennia.wording import counted, listed, quoted
 from keepsake.errors import KeepsakeError
-from world.atlas import Atlas, read_atlas
-from world.build import build_world
+from world.atlas import Atlas
+from world.build import build_world, read_world
 from world.deed.effects import reset
-from world.deed.files import WorldDeed, read_deeds
+from world.deed.files import WorldDeed
 from world.deed.progress import DEEDS, doers, progress, records
-from world.scenes import read_scenes, scenes
+from world.scenes import scenes
 
 MOST_ROWS = 30
 _UNITS = {"m": 60, "h": 3600, "d": 86_400, "w": 604_800}
@@ -45,7 +45,7 @@ class CmdDeed(BuilderCommand):
       @deed/reset <deed> = <player>  reset it for one player
       @world/reload                  reload all files of the world
 
-    A deed is a quest: a file in |wworld/deeds|n, and named like it. A reset restores
+    A deed is a quest: a file in |wdeeds|n of the world, and named like it. A reset restores
     the texts and exits that the deed changed, and returns its things to their
     place in |wthings.yaml|n. Agents still remember the deed.
 
@@ -72,7 +72,8 @@ class CmdDeed(BuilderCommand):
             whose = f" for {listed(names)}" if names else ""
             self.caller.msg(f"|gReset|n: {deed.name} can be done again{whose}.")
         elif "reload" in self.switches:
-            runtime().in_thread(_load, TIMEOUT_SECONDS).addCallbacks(self._build, self._refused)
+            read = runtime().in_thread(read_world, TIMEOUT_SECONDS)
+            read.addCallbacks(self._build, self._refused)
         elif self.cmdstring.endswith("world"):
             raise KeepsakeError("@world needs a switch", "Try: @world/reload")
         else:
@@ -97,12 +98,6 @@ def _find_deed(words: str) -> WorldDeed:
         there = listed([deed.id for deed in DEEDS.values()]) or "none"
         raise KeepsakeError(f"There is no deed {quoted(plain(wanted))}", f"There are: {there}")
     return found[0]
-
-
-def _load() -> _WorldFiles:
-    atlas = read_atlas()
-    read_scenes(atlas)
-    return atlas, read_deeds(atlas)
 
 
 def _deed_table() -> str:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import Any
 
-import yaml
 from evennia.objects.models import ObjectDB
 
 from commands.base import PlayerCommand
@@ -18,8 +16,8 @@ from keepsake.contrib.evennia.wording import CannotDo, spoken
 from keepsake.happening import Manner, Pose, Speech
 from keepsake.language.perception import inner_quotes, unquoted
 from world.deed.happening import check_deeds
+from world.socials import socials
 
-SOCIALS = Path(__file__).resolve().parents[1] / "world" / "socials.yaml"
 _AFTER_NAME = "=:, \t"
 _CLOSED = re.compile(r"[^\w\s]'(?!\w)")
 """A single mark that closes a quotation: it stands after punctuation, as no apostrophe does."""
@@ -277,6 +275,7 @@ class CmdSocial(SpeechCommand):
 
 
 def social_commands() -> list[CmdSocial]:
-    """Return a command for each line of ``world/socials.yaml``."""
-    table = yaml.safe_load(SOCIALS.read_text(encoding="utf-8"))
-    return [CmdSocial(key=key, alone=one, together=two) for key, (one, two) in table.items()]
+    """Return a command for each line of ``socials.yaml``."""
+    return [
+        CmdSocial(key=each.name, alone=each.alone, together=each.together) for each in socials()
+    ]

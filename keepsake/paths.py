@@ -1,8 +1,8 @@
 """The folders and ports of this copy of Keepsake.
 
 They all derive from environment variables, so that two copies can run side by side:
-``KEEPSAKE_HOME``, ``KEEPSAKE_VAULT``, ``KEEPSAKE_PORT_BASE``, ``KEEPSAKE_LISTEN``,
-``KEEPSAKE_DATABASE_URL``.
+``KEEPSAKE_HOME``, ``KEEPSAKE_VAULT``, ``KEEPSAKE_WORLD``, ``KEEPSAKE_PORT_BASE``,
+``KEEPSAKE_LISTEN``, ``KEEPSAKE_PROXIES``, ``KEEPSAKE_DATABASE_URL``.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from keepsake.errors import KeepsakeError, refusing
+from keepsake.proxies import PROXIES, THIS_MACHINE, Proxies, trusted_proxies
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 """The checkout: contains ``game``, ``typeclasses``, ``commands``, ``world``."""
@@ -30,6 +31,9 @@ SHIPPED_CONFIG = _PACKAGED if _PACKAGED.is_dir() else REPOSITORY / "vault" / "co
 """The shipped configuration; in a wheel it is part of the package."""
 
 DATABASE_URL = "KEEPSAKE_DATABASE_URL"  # environment variable: address of a PostgreSQL database
+OWN_WORLD = "own-world"
+"""The folder beside the vault that is laid over the village's world if ``KEEPSAKE_WORLD`` is not
+set. In a checkout git ignores it, so an update never touches it."""
 DEFAULT_PORT_BASE = 4000
 DEFAULT_LISTEN = "127.0.0.1"
 _HIGHEST_BASE = 65535 - 8
@@ -84,6 +88,10 @@ class Places:
     listen: str = DEFAULT_LISTEN
     # PostgreSQL's address, which may contain a password; empty for SQLite in the home
     database_url: str = field(default="", repr=False)
+    # the folder that ``KEEPSAKE_WORLD`` names; None if it is not set
+    own_world_given: Path | None = None
+    # the addresses whose ``X-Forwarded-For`` counts
+    proxies: Proxies = THIS_MACHINE
 
     config = _Path("vault", "config")  # the configuration: markdown
     agents = _Path("vault", "agents")  # one folder an agent: archive, summaries
@@ -109,6 +117,11 @@ class Places:
     forgetting = _Path("home", "forgetting")
 
     @property
+    def own_world(self) -> Path:
+        """The folder that is laid over the village's world; it may be missing."""
+        return self.own_world_given or self.vault.parent / OWN_WORLD
+
+    @property
     def control_socket(self) -> Path:
         """The Unix socket on which the running world answers the ``keepsake`` command."""
         return self._socket("control")
@@ -131,12 +144,16 @@ class Places:
 def places(environ: Mapping[str, str] = os.environ) -> Places:
     """Return the places of this process; raise KeepsakeError for a variable that cannot be used."""
     base = REPOSITORY if (REPOSITORY / "game").is_dir() else Path.cwd()
+    home = _folder(environ.get("KEEPSAKE_HOME") or f"{base}/.run")
+    vault = _folder(environ.get("KEEPSAKE_VAULT") or f"{base}/vault")
     return Places(
-        home=_folder(environ.get("KEEPSAKE_HOME") or f"{base}/.run"),
-        vault=_folder(environ.get("KEEPSAKE_VAULT") or f"{base}/vault"),
+        home=home,
+        vault=vault,
         ports=Ports(_port_base(environ.get("KEEPSAKE_PORT_BASE") or f"{DEFAULT_PORT_BASE}")),
         listen=_listen(environ.get("KEEPSAKE_LISTEN", "")),
         database_url=_database_url(environ.get(DATABASE_URL, "").strip()),
+        own_world_given=_own_world(environ.get("KEEPSAKE_WORLD", ""), home, vault),
+        proxies=trusted_proxies(environ.get(PROXIES, "")),
     )
 
 
@@ -229,6 +246,23 @@ def read_or_create(path: Path, *, nbytes: int) -> str:
 
 def _folder(given: str) -> Path:
     return Path(given).expanduser().resolve()
+
+
+def _own_world(given: str, home: Path, vault: Path) -> Path | None:
+    """Return the folder of the own world; None if no variable names it.
+
+    A restore moves what is in it aside, so it holds nothing else, and is in nothing else.
+    """
+    if not given:
+        return None
+    folder = _folder(given)
+    for other in (REPOSITORY / "world", home, vault):
+        if folder == other or folder in other.parents or other in folder.parents:
+            cure = f"Set it to a folder of its own, such as {vault.parent / OWN_WORLD}"
+            raise KeepsakeError(
+                f"KEEPSAKE_WORLD is {folder}, which is not apart from {other}", cure
+            )
+    return folder
 
 
 def _port_base(given: str) -> int:

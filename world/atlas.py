@@ -1,15 +1,15 @@
 """Reads and checks the world's data files: places, exits, things and people.
 
 ``map.yaml`` has the rooms and the links between them, ``things.yaml`` the things that can be
-carried, ``agents/<name>.md`` the people. This module does not use Evennia, so a world can be
-checked without a server. :mod:`world.build` builds it in the game.
+carried, ``agents/<name>.md`` the people. :mod:`world.layers` says which folders have them. This
+module does not use Evennia, so a world can be checked without a server. :mod:`world.build` builds
+it in the game.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import (
@@ -26,9 +26,8 @@ from pydantic import (
 from keepsake.errors import ConfigError
 from keepsake.prompt.verbs import COMPASS
 from world.almanac import STATES, Hours
+from world.layers import Layers, checked_layers, pages_in, table_in
 from world.source import DataFile, Entry, Text, by_id, known, listed, refused
-
-FOLDER = Path(__file__).resolve().parent
 
 OPPOSITE = {
     **{"north": "south", "east": "west", "northeast": "southwest", "northwest": "southeast"},
@@ -238,24 +237,37 @@ class _Things(RootModel[by_id(Thing)]):
     """The file ``things.yaml``."""
 
 
-def read_atlas(folder: Path = FOLDER) -> Atlas:
-    """Read and check the world under ``folder``.
+def _ends(link: Any) -> tuple[tuple[str, str], ...]:
+    """Return both exits of a link, as a room and a direction each; none if it is no link."""
+    match link:
+        case [str(room), str(direction), str(other)]:
+            return (room, direction), (other, OPPOSITE.get(direction, direction))
+    return ()
+
+
+def read_atlas(layers: Layers | None = None) -> Atlas:
+    """Read and check the world.
+
+    Args:
+        layers: The folders to read; by default the shipped world, and the own world over it.
 
     Raises:
         ConfigError: A file is missing, is not YAML, lacks a field, or names something that does
             not exist; with file, line and reason.
     """
-    chart = DataFile(folder / "map.yaml")
+    if layers is None:
+        layers = checked_layers()
+    chart = table_in("map.yaml", layers, tables=("rooms",), replaces=_ends)
     drawn = chart.read(_Map, {"room": chart.data.get("rooms") or ()})
-    pages = [DataFile(path) for path in sorted((folder / "agents").glob("*.md"))]
+    pages = [DataFile(path) for path in pages_in("agents", layers)]
     if not pages:
-        raise ConfigError(folder / "agents", 1, "it has no agents", "Put a <name>.md there")
+        raise ConfigError(layers[0] / "agents", 1, "it has no agents", "Put a <name>.md there")
     names = {
         "room": drawn.rooms,
         "room or person": (*drawn.rooms, *(page.path.stem for page in pages)),
         "person": {page.data.get("name") for page in pages},
     }
-    things = DataFile(folder / "things.yaml").read(_Things, names).root
+    things = table_in("things.yaml", layers).read(_Things, names).root
     people: dict[str, Villager] = {}
     for page in pages:
         about = {"id": page.path.stem, "profile": page.body}

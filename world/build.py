@@ -21,10 +21,15 @@ from world.atlas import SHORT, Atlas, Thing, read_atlas
 from world.deed.effects import set_open
 from world.deed.files import WorldDeed, read_deeds
 from world.deed.progress import install
+from world.help_entries import read_help
+from world.scenes import read_scenes
+from world.socials import read_socials
 from world.source import TAG_CATEGORY, find
 
 _LIMBO = 2  # Evennia's own first room, where START_LOCATION points
 _BUILT = "built"
+_LEADS_TO = "built_to"
+"""The attribute of an exit with the room to which the files led when it was built or changed."""
 
 
 type Built = dict[str, list[str]]
@@ -40,13 +45,26 @@ def at_initial_setup() -> None:
         admin.location = None
 
 
+def read_world() -> tuple[Atlas, dict[str, WorldDeed]]:
+    """Read and check all of the world's files.
+
+    Raises:
+        ConfigError: A data file is wrong.
+    """
+    atlas = read_atlas()
+    read_scenes(atlas)
+    read_socials()
+    read_help()
+    return atlas, read_deeds(atlas)
+
+
 def open_world() -> None:
     """Load the deeds, which a server needs when it starts; make and change nothing.
 
     Raises:
         ConfigError: A data file is wrong.
     """
-    install(read_deeds(read_atlas()))
+    install(read_world()[1])
 
 
 def build_world(atlas: Atlas | None = None, deeds: Mapping[str, WorldDeed] | None = None) -> Built:
@@ -60,8 +78,8 @@ def build_world(atlas: Atlas | None = None, deeds: Mapping[str, WorldDeed] | Non
         ConfigError: A data file is wrong; nothing was made.
     """
     if atlas is None:
-        atlas = read_atlas()
-        deeds = read_deeds(atlas) if deeds is None else deeds
+        atlas, read = read_world()
+        deeds = read if deeds is None else deeds
     built: Built = {"made": [], "changed": [], "kept as it is": []}
     _build_rooms(atlas, built)
     _build_ways(atlas, built)
@@ -131,19 +149,31 @@ def _build_rooms(atlas: Atlas, built: Built) -> None:
 
 def _build_ways(atlas: Atlas, built: Built) -> None:
     for way in atlas.ways:
-        if find("exit", way.id):
-            continue
-        create.create_object(
-            settings.BASE_EXIT_TYPECLASS,
-            key=way.direction,
-            aliases=[SHORT[way.direction], atlas.places[way.target].alias],
-            location=find("room", way.source),
-            destination=find("room", way.target),
-            tags=[(f"exit:{way.id}", TAG_CATEGORY)],
-        )
-        built["made"].append(f"exit:{way.id}")
-        if way.closed:
-            set_open(way.id, opened=False)
+        short, alias = SHORT[way.direction], atlas.places[way.target].alias
+        target = find("room", way.target)
+        exit_ = find("exit", way.id)
+        if exit_ is None:
+            exit_ = create.create_object(
+                settings.BASE_EXIT_TYPECLASS,
+                key=way.direction,
+                aliases=[short, alias],
+                location=find("room", way.source),
+                destination=target,
+                tags=[(f"exit:{way.id}", TAG_CATEGORY)],
+            )
+            built["made"].append(f"exit:{way.id}")
+            if way.closed:
+                set_open(way.id, opened=False)
+        elif exit_.destination != target:
+            if exit_.attributes.get(_LEADS_TO) != exit_.destination:  # a builder has changed it
+                built["kept as it is"].append(f"exit:{way.id}")
+                continue
+            exit_.destination = target
+            exit_.aliases.clear()
+            exit_.aliases.add([short, alias])
+            built["changed"].append(f"exit:{way.id}")
+        if exit_.attributes.get(_LEADS_TO) != target:
+            exit_.attributes.add(_LEADS_TO, target)
 
 
 def _build_thing(thing: Thing, atlas: Atlas, built: Built) -> None:

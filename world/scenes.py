@@ -10,8 +10,9 @@ from typing import Annotated
 from pydantic import Field, model_validator
 
 from world.almanac import Almanac, Hours
-from world.atlas import FOLDER, Atlas, HoursText, States, read_atlas
-from world.source import DataFile, Entry, ids, known, refused
+from world.atlas import Atlas, HoursText, States, read_atlas
+from world.layers import layers, table_in
+from world.source import Entry, ids, known, refused
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,4 +107,4 @@ def read_scenes(atlas: Atlas | None = None) -> tuple[Scene, ...]:
     atlas = atlas or read_atlas()
     people = (*ANYBODY, *(person.name for person in atlas.people.values()))
     names = {"person": people, "room": atlas.places}
-    return DataFile(FOLDER / "scenes.yaml").read(_Scenes, names).scenes
+    return table_in("scenes.yaml", layers()).read(_Scenes, names).scenes

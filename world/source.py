@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,7 +16,7 @@ from pydantic import (
     ValidationError,
     ValidationInfo,
 )
-from pydantic_core import PydanticCustomError
+from pydantic_core import ErrorDetails, PydanticCustomError
 
 from keepsake import regular_files
 from keepsake.errors import ConfigError
@@ -83,7 +83,59 @@ class Entry(BaseModel):
     model_config = ConfigDict(frozen=True, populate_by_name=True, extra="forbid")
 
 
-class DataFile:
+_UNKNOWN = "extra_forbidden"
+"""Pydantic's type of the error for a field that is not known."""
+
+
+class Checked:
+    """Data that is read as a model, with errors that point into its file.
+
+    Attributes:
+        data: The values by name, as YAML has them.
+    """
+
+    data: dict[str, Any]
+
+    def error(self, at: Sequence[Any], reason: str, cure: str = "") -> ConfigError:
+        """Return an error that points to the line of the value at these keys."""
+        raise NotImplementedError
+
+    def read[M: BaseModel](self, form: type[M], context: Any = None, **more: Any) -> M:
+        """Read the data as a model; ``more`` has values that are not in the file.
+
+        Raises:
+            ConfigError: The data do not fit the model; it reports the first mistake.
+        """
+        try:
+            return form.model_validate(more | self.data, context=context)
+        except ValidationError as error:
+            found, cure = _first(error)
+            extra = found.get("ctx", {})
+            at = (*found["loc"], *extra.get("at", ()))
+            where = ".".join(str(key) for key in at)
+            what = "there is no such field" if found["type"] == _UNKNOWN else found["msg"]
+            reason = f"{where}: {what}" if where else what
+            raise self.error(at, reason, extra.get("cure", cure)) from error
+
+
+def _first(error: ValidationError) -> tuple[ErrorDetails, str]:
+    """Return the mistake to report, and its cure if it has one.
+
+    A misspelt field is two mistakes: it is unknown, and the right one is missing.
+    """
+    errors = error.errors(include_url=False)
+    first = errors[0]
+    beside = [
+        each
+        for each in errors
+        if each["type"] == _UNKNOWN and each["loc"][:-1] == first["loc"][:-1]
+    ]
+    if first["type"] == "missing" and beside:
+        return beside[0], f"Write {first['loc'][-1]!r}, if that is meant"
+    return first, ""
+
+
+class DataFile(Checked):
     """One YAML mapping, which may be the front matter of a page.
 
     Attributes:
@@ -99,7 +151,7 @@ class DataFile:
         try:
             self._yaml = regular_files.read_text(path)
             if path.suffix == ".md":
-                self._yaml, self.body = YAMLHandler().split(self._yaml)
+                self._yaml, self.body = self._split(self._yaml)
             self.data = yaml.load(self._yaml, _LOADER)
         except (OSError, UnicodeDecodeError) as error:
             reason = error.strerror if isinstance(error, OSError) else error.reason
@@ -112,7 +164,16 @@ class DataFile:
         if not isinstance(self.data, dict):
             raise self.error((), "it must be a table of names and values")
 
-    def error(self, at: Iterable[Any], reason: str, cure: str = "") -> ConfigError:
+    def _split(self, page: str) -> tuple[str, str]:
+        """Return the front matter of a page, and the text under it."""
+        handler = YAMLHandler()
+        if not handler.detect(page) or len(handler.FM_BOUNDARY.split(page, 2)) < 3:
+            cure = "Write it between two lines `---`, and the text below"
+            raise ConfigError(self.path, 1, "it does not begin with names and values", cure)
+        front, body = handler.split(page)
+        return str(front), str(body)
+
+    def error(self, at: Sequence[Any], reason: str, cure: str = "") -> ConfigError:
         """Return an error that points to the line of the value at these keys."""
         node = yaml.compose(self._yaml, _LOADER)
         line = 0
@@ -128,23 +189,6 @@ class DataFile:
             line = found[0].start_mark.line
             node = found[1]
         return ConfigError(self.path, line + 1, reason, cure)
-
-    def read[M: BaseModel](self, form: type[M], context: Any = None, **more: Any) -> M:
-        """Read the file as a model; ``more`` has values that are not in the file.
-
-        Raises:
-            ConfigError: The file does not fit the model; it reports the first mistake.
-        """
-        try:
-            return form.model_validate(more | self.data, context=context)
-        except ValidationError as error:
-            found = error.errors(include_url=False)[0]
-            extra = found.get("ctx", {})
-            at = (*found["loc"], *extra.get("at", ()))
-            where = ".".join(str(key) for key in at)
-            what = "there is no such field" if found["type"] == "extra_forbidden" else found["msg"]
-            reason = f"{where}: {what}" if where else what
-            raise self.error(at, reason, extra.get("cure", "")) from error
 
 
 TAG_CATEGORY = "keepsake"

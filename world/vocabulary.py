@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import cache
+from pathlib import Path
 
+from keepsake import regular_files
 from keepsake.language.perception import words
-from world.atlas import FOLDER
+from world.layers import layers
 
 _TEXTS = ("map.yaml", "things.yaml", "scenes.yaml", "agents/*.md", "deeds/*.yaml")
 
@@ -21,7 +23,16 @@ def world_words() -> frozenset[str]:
     A word that they write with a capital letter alone is a name, such as Mira. A word that stands
     there a few times, such as the verb *bob*, may be somebody's name.
     """
-    texts = (path.read_text("utf-8") for each in _TEXTS for path in FOLDER.glob(each))
+    paths = (path for layer in layers() for each in _TEXTS for path in layer.glob(each))
+    texts = map(_text, paths)
     found = (word for text in texts for word in words(text.replace("'", " ").replace("’", " ")))
     counts = Counter(word for word in found if word.islower())
     return frozenset(word for word, count in counts.items() if count >= OFTEN)
+
+
+def _text(path: Path) -> str:
+    """Return the text of a file; empty if it cannot be read: a reload says so, not a log-in."""
+    try:
+        return regular_files.read_text(path)
+    except (OSError, UnicodeDecodeError):
+        return ""

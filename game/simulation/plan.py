@@ -23,7 +23,7 @@ from keepsake.files import replace_file
 from keepsake.lab.simulations.interview import questions_left
 from keepsake.lab.simulations.plan import BEGINS, PLAN, PROGRESS, SimulationPlan
 from keepsake.lab.simulations.record import INTERVIEW, lines_of, read_cast
-from keepsake.paths import DATABASE_URL, REPOSITORY, Places, Ports, prepare
+from keepsake.paths import DATABASE_URL, REPOSITORY, Places, Ports, places, prepare
 from world.atlas import read_atlas
 
 LOG = "worker.log"
@@ -125,10 +125,12 @@ class Lab:
     def environ(self) -> dict[str, str]:
         """Return the environment variables of the process that runs it."""
         free = (base for base in _PORT_BASES if not in_use(Ports(base).model))
+        own_world = places().own_world  # the simulation's own vault has none beside it
         return {
             **os.environ,
             "KEEPSAKE_HOME": str(self.places.home),
             "KEEPSAKE_VAULT": str(self.places.vault),
+            "KEEPSAKE_WORLD": str(own_world) if own_world.is_dir() else "",
             "KEEPSAKE_LISTEN": LOOPBACK,
             DATABASE_URL: "",  # use its own database, in its home
             # Ports for its own model servers, beside those of a world that may be running.

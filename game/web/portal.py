@@ -10,11 +10,12 @@ import json
 from http import HTTPStatus
 from typing import Any
 
+from django.conf import settings
 from twisted.web.http import Request
 from twisted.web.proxy import ProxyClient, ProxyClientFactory
 
-PROXIES = ("127.0.0.1",)
-"""Addresses of trusted proxies: a web server on this machine, like Evennia's UPSTREAM_IPS."""
+from keepsake.proxies import client_of
+
 _FOR = b"x-forwarded-for"
 _PROTO = b"x-forwarded-proto"
 UNAVAILABLE = "The world is not running, or is being reloaded. Try again in a moment"
@@ -96,17 +97,11 @@ def answer_unavailable(request: Request, address: bytes) -> None:
 def forwarded_headers(request: Request) -> dict[bytes, bytes]:
     """Return headers about the client that replace those that the client sent."""
     peer = str(getattr(request.client, "host", ""))
-    trusted = peer in PROXIES  # a proxy on this machine
+    proxies = settings.UPSTREAM_IPS
+    trusted = peer in proxies
     encrypted = trusted and request.getHeader(_PROTO) == b"https"
-    given = request.requestHeaders.getRawHeaders(_FOR, []) if trusted else []
+    given = b",".join(request.requestHeaders.getRawHeaders(_FOR, [])).decode("latin-1")
     return {
-        _FOR: client_address(peer, b",".join(given).decode("latin-1")).encode("latin-1"),
+        _FOR: client_of(peer, given, proxies).encode("latin-1"),
         _PROTO: b"https" if encrypted else b"http",
     }
-
-
-def client_address(peer: str, forwarded: str) -> str:
-    """Return the address that the last trusted proxy saw; earlier ones may be forged."""
-    named = [each.strip() for each in forwarded.split(",")]
-    untrusted = [each for each in named if each and each not in PROXIES]
-    return untrusted[-1] if untrusted else peer

@@ -1,4 +1,4 @@
-"""``keepsake backup`` and ``restore``: database, vault and secrets in one tar file.
+"""``keepsake backup`` and ``restore``: database, vault, own world and secrets in one tar file.
 
 The world may run during a backup. The database is written first, as of one moment, then the other
 files, then the archives. So no file mentions a memory that is missing in its archive. Files that
@@ -31,8 +31,12 @@ from keepsake.paths import DATABASE_URL, Places, protect
 
 MANIFEST = "manifest.json"
 """The last file in a backup, with its time and format version."""
-FORMAT = 1
-"""The version of the backup file's format."""
+FORMAT = 2
+"""The version of the backup file's format. Since 2 it may hold an own world."""
+_WITHOUT_OWN_WORLD = 1
+"""The version that is written if there is no own world, so that earlier Keepsakes can read it."""
+_OWN_WORLD = "world/"
+"""The folder of the own world in a backup."""
 _STAGE = ".restoring"
 _CURE = "Free some disk space or fix the permissions, and try again"
 
@@ -97,7 +101,9 @@ def _write(here: Places, path: Path, made: str) -> dict[str, Any]:
         database.copy_into(here, copied)
         # Some files are optional, and others may have been removed meanwhile.
         sources = [each for each in _sources(here, copied) if each[0].exists()]
-        manifest = {"form": FORMAT, "made": made, "files": len(sources)}
+        has_own = any(name.startswith(_OWN_WORLD) for _, name in sources)
+        form = FORMAT if has_own else _WITHOUT_OWN_WORLD
+        manifest = {"form": form, "made": made, "files": len(sources)}
         last = scratch / MANIFEST
         last.write_text(json.dumps(manifest), encoding="utf-8")
         written = world_tar.write(path, [*sources, (last, MANIFEST)])
@@ -128,9 +134,14 @@ def _sources(here: Places, copied: Path) -> Iterator[tuple[Path, str]]:
     """
     for path in (*sorted(copied.iterdir()), here.secret_key, here.admin_password, here.spill):
         yield path, f"home/{path.name}"
+    tops = {
+        here.config: "vault/config/",
+        here.agents: "vault/agents/",
+        here.own_world: _OWN_WORLD,
+    }
     found = [
-        (path, f"vault/{top.name}/{path.relative_to(top).as_posix()}")
-        for top in (here.config, here.agents)
+        (path, f"{name}{path.relative_to(top).as_posix()}")
+        for top, name in tops.items()
         if top.exists()
         for path in world_tar.files_below(top)
     ]
@@ -161,15 +172,13 @@ def restore(here: Places, source: Path, *, replace: bool = False) -> Backup:
             try:
                 with refusing(f"{source} could not be restored", _CURE, sqlite3.Error):
                     has_world = _has_world(here)
-                    if not replace and (has_world or [*here.agents.glob("*/archive/*.jsonl")]):
-                        raise KeepsakeError(
-                            f"There is a world already ({database.address(here)}, {here.agents})",
-                            "Set KEEPSAKE_HOME and KEEPSAKE_VAULT to empty folders, or let it be "
-                            "moved aside: `keepsake restore FILE --replace`",
-                        )
+                    if not replace:
+                        _check_empty(here, has_world=has_world)
                     shutil.rmtree(stage, ignore_errors=True)  # of a restore that was killed
                     manifest, links = _unpack(source, stage)
                     _check_database(here, stage / "home")
+                    if (stage / _OWN_WORLD).exists():  # before anything is moved
+                        here.own_world.mkdir(parents=True, exist_ok=True)
                     aside = _put_in_place(here, stage, keep_tables=has_world)
             finally:
                 shutil.rmtree(stage, ignore_errors=True)
@@ -182,6 +191,22 @@ def _has_world(here: Places) -> bool:
     return here.database.exists() or bool(here.database_url and database.query(here, asked))
 
 
+def _check_empty(here: Places, *, has_world: bool) -> None:
+    """Check that a restore would move nothing aside.
+
+    Raises:
+        KeepsakeError: There is a world, or a part of one.
+    """
+    own = here.own_world.is_dir() and [*here.own_world.iterdir()]
+    if has_world or own or [*here.agents.glob("*/archive/*.jsonl")]:
+        there = here.own_world if own else here.agents
+        raise KeepsakeError(
+            f"There is a world already ({database.address(here)}, {there})",
+            "Set KEEPSAKE_HOME, KEEPSAKE_VAULT and KEEPSAKE_WORLD to empty folders, or let it be "
+            "moved aside: `keepsake restore FILE --replace`",
+        )
+
+
 def _unpack(source: Path, stage: Path) -> tuple[dict[str, Any], tuple[str, ...]]:
     """Unpack a backup; return its manifest, and the links in it, which are not restored."""
     try:
@@ -192,8 +217,8 @@ def _unpack(source: Path, stage: Path) -> tuple[dict[str, Any], tuple[str, ...]]
     except world_tar.DAMAGED as error:
         what = f"{source} is damaged, and nothing was changed: {error}"
         raise KeepsakeError(what, "Use another backup") from error
-    if (form := manifest.get("form")) != FORMAT:
-        what = f"{source} has backup format {form}; this Keepsake reads format {FORMAT}"
+    if (form := manifest.get("form")) not in (FORMAT, _WITHOUT_OWN_WORLD):
+        what = f"{source} has backup format {form}; this Keepsake reads up to {FORMAT}"
         raise KeepsakeError(what, "Restore it with the version of Keepsake that made it")
     return manifest, found.links
 
@@ -229,21 +254,29 @@ def _put_in_place(here: Places, stage: Path, *, keep_tables: bool) -> tuple[Path
     agents = [each for each in here.agents.iterdir() if not each.name.startswith(".in-use")]
     for path in filter(os.path.lexists, [*old, here.config, *agents]):
         top = here.home if path in old else here.vault
-        aside = top / stamp / path.relative_to(top)
-        aside.parent.mkdir(parents=True, exist_ok=True)
-        if path.is_symlink():  # a relative link would lead elsewhere from there
-            aside.symlink_to(path.parent.resolve() / path.readlink())
-            path.unlink()
-        else:
-            shutil.move(path, aside)
+        _move_aside(path, top / stamp / path.relative_to(top))
+    if here.own_world.is_dir():  # the folder itself stays: it may be a disk of its own
+        for path in sorted(here.own_world.iterdir()):
+            _move_aside(path, here.vault / stamp / _OWN_WORLD / path.name)
     for place, name in (
         (here.home, "home"),
         (here.config, "vault/config"),
         (here.agents, "vault/agents"),
+        (here.own_world, _OWN_WORLD),
     ):
-        place.mkdir(exist_ok=True)
         for new in sorted((stage / name).glob("*")):
+            place.mkdir(exist_ok=True)
             shutil.move(new, place)
     protect(here)
     os.sync()
     return tuple(top / stamp for top in (here.home, here.vault) if (top / stamp).exists())
+
+
+def _move_aside(path: Path, aside: Path) -> None:
+    """Move a file, folder or link; a link leads to the same place from there."""
+    aside.parent.mkdir(parents=True, exist_ok=True)
+    if path.is_symlink():  # a relative link would lead elsewhere from there
+        aside.symlink_to(path.parent.resolve() / path.readlink())
+        path.unlink()
+    else:
+        shutil.move(path, aside)

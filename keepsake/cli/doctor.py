@@ -127,7 +127,11 @@ def copy(here: Places, report: Report) -> str:
     if not processes.running(here) and (holder := vault_lock.holder(here)):
         cure = "Stop that copy, or set KEEPSAKE_VAULT to another folder"
         report(f"the vault {here.vault} is in use by {holder}", cure)
-    return f"home {here.home}, vault {here.vault}, port base {here.ports.base}"
+    if here.own_world_given and not here.own_world.is_dir():
+        cure = "Make it, mount its disk, or unset KEEPSAKE_WORLD"
+        report(f"the own world {here.own_world} is missing", cure)
+    own = f", own world {here.own_world}" if here.own_world.is_dir() else ""
+    return f"home {here.home}, vault {here.vault}{own}, port base {here.ports.base}"
 
 
 def privacy(here: Places, report: Report) -> str:

@@ -114,6 +114,7 @@ def launch(here: Places, operation: str, say: Say, *options: str) -> None:
     environ = {name: value for name, value in os.environ.items() if name != NO_BYTE_CODE}
     environ |= {"KEEPSAKE_HOME": str(here.home), "KEEPSAKE_VAULT": str(here.vault)}
     environ |= {DATABASE_URL: here.database_url, "PYTHONUNBUFFERED": "1"}
+    environ["KEEPSAKE_WORLD"] = str(here.own_world_given or "")
     lines: list[str] = []
     with subprocess.Popen(
         [sys.executable, "-m", LAUNCHER, operation, *options],

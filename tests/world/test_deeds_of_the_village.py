@@ -255,7 +255,7 @@ class TestBuilders(DeedsVillage):
         find("exit", "quay:east").delete()
         find("thing", "blue_cup").move_to(quay, quiet=True)
         wrong = ConfigError(Path("deeds/apples.yaml"), 7, "steps: Field required")
-        with mock.patch("commands.builders.read_deeds", side_effect=wrong):
+        with mock.patch("world.build.read_deeds", side_effect=wrong):
             self.type("@world/reload")
             self.settle(lambda: any("apples.yaml, line 7: steps" in each for each in self.heard))
         assert find("thing", "honey_jar") is None

@@ -21,10 +21,11 @@ from tests.sentences import table
 from tests.world.built_world import BuiltWorld, empty_caches, shipped_world
 from typeclasses.characters import Character
 from typeclasses.clients import map_of
-from world.atlas import FOLDER, OPPOSITE, read_atlas
+from world.atlas import OPPOSITE, read_atlas
 from world.build import at_initial_setup, build_world, find
 from world.deed.effects import EFFECTS
 from world.deed.files import read_deeds
+from world.layers import SHIPPED
 
 ATLAS, _ = shipped_world()
 
@@ -47,9 +48,9 @@ def test_the_shipped_world_is_consistent():
 def world(tmp_path):
     """A copy of the data files, to be broken by tests."""
     for folder in ("agents", "deeds"):
-        shutil.copytree(FOLDER / folder, tmp_path / folder)
+        shutil.copytree(SHIPPED / folder, tmp_path / folder)
     for name in ("map.yaml", "things.yaml"):
-        shutil.copy(FOLDER / name, tmp_path / name)
+        shutil.copy(SHIPPED / name, tmp_path / name)
     return tmp_path
 
 
@@ -61,7 +62,7 @@ def test_wrong_data_is_refused_with_file_line_and_reason(world, wrong):
     assert old in text
     path.write_text(text.replace(old, new, 1), encoding="utf-8")
     with pytest.raises(ConfigError, match=re.escape(reason)) as refusal:
-        read_deeds(read_atlas(world), world / "deeds")
+        read_deeds(read_atlas((world,)), (world,))
     assert refusal.value.path.parent in (world, world / "agents", world / "deeds")
     wrong = refusal.value.path.read_text(encoding="utf-8").splitlines()[refusal.value.line - 1]
     assert line in wrong
@@ -73,7 +74,7 @@ def test_the_deeds_in_the_documentation_can_be_read(world):
     assert len(examples) >= 2
     for number, example in enumerate(examples):
         (world / "deeds" / f"example_{number}.yaml").write_text(example, encoding="utf-8")
-    deeds = read_deeds(read_atlas(world), world / "deeds")
+    deeds = read_deeds(read_atlas((world,)), (world,))
     assert all(f"example_{number}" in deeds for number in range(len(examples)))
 
 

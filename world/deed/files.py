@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import (
@@ -21,7 +20,8 @@ from pydantic import (
 )
 
 from world.almanac import STATES, Hours
-from world.atlas import FOLDER, Atlas
+from world.atlas import Atlas
+from world.layers import Layers, layers, pages_in
 from world.source import DataFile, Entry, Text, by_id, ids, known, listed, refused
 
 NOWHERE = "nowhere"
@@ -185,13 +185,17 @@ class WorldDeed(Entry):
         return self
 
 
-def read_deeds(atlas: Atlas, folder: Path = FOLDER / "deeds") -> dict[str, WorldDeed]:
+def read_deeds(atlas: Atlas, found: Layers | None = None) -> dict[str, WorldDeed]:
     """Read and check every deed; returns them by the names of their files.
+
+    Args:
+        found: The folders to read; by default those of :func:`world.layers.layers`.
 
     Raises:
         ConfigError: A file is wrong; with file, line and reason.
     """
-    files = [DataFile(path) for path in sorted(folder.glob("*.yaml"))]
+    paths = pages_in("deeds", layers() if found is None else found)
+    files = [DataFile(path) for path in paths]
     places, people, things = (tuple(each) for each in (atlas.places, atlas.people, atlas.things))
     names: dict[str, Any] = {
         "atlas": atlas,

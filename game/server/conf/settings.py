@@ -79,7 +79,7 @@ AMP_INTERFACE = _LOOPBACK
 ALLOWED_HOSTS = ["*"] if _PUBLIC else ["localhost", _LOOPBACK]
 ALLOWED_HOSTS += os.environ.get("KEEPSAKE_HOSTNAME", "").split()  # the name of a proxy in front
 # The Portal sets these headers, and removes those that a browser sends.
-UPSTREAM_IPS = [_LOOPBACK]
+UPSTREAM_IPS = _HERE.proxies
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 TELNET_PROTOCOL_CLASS = "game.server.portal_lines.LimitedTelnet"
 WEBSOCKET_PROTOCOL_CLASS = "game.server.portal_lines.LimitedWebSocket"

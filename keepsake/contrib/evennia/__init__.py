@@ -13,6 +13,7 @@ _WHERE = {
     "AgentNPC": f"{_HERE}.npcs",
     "CharacterMixin": f"{_HERE}.characters",
     "CmdSetAgents": f"{_HERE}.cmdset",
+    "SimpleNPC": f"{_HERE}.npcs",
     "NPCCmdSet": f"{_HERE}.cmdset",
     "happens": f"{_HERE}.hearing",
     "hear": f"{_HERE}.hearing",

@@ -134,6 +134,10 @@ class AgentMixin(AgentHooks, CharacterMixin):
         This is how an agent hears: Evennia calls it for each line that a character is shown.
         """
         super().msg(text=text, from_obj=from_obj, session=session, options=options, **kwargs)
+        self.take_line(text, from_obj)
+
+    def take_line(self, text: Any, from_obj: Any) -> None:
+        """Perceive a line; its arguments are those of :meth:`msg`."""
         perceive(self, text, from_obj)
 
     def at_object_receive(

@@ -145,6 +145,13 @@ def _same_words(outer: What, inner: What) -> bool:
     return outer.speaker == inner.speaker and outer.words in inner.words
 
 
+def is_told(sender: CharacterObject) -> bool:
+    """Return whether the game says what somebody does or says now."""
+    me = person_of(sender).key
+    actors = (actor_of(each.what) for each in _now)
+    return any(actor is not None and actor.key == me for actor in actors)
+
+
 def is_spoken_to(character: CharacterObject) -> bool:
     """Return whether what is shown now is speech to this character, and not to everybody."""
     what = _now[-1].what if _now else None

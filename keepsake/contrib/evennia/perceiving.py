@@ -45,13 +45,13 @@ def perceive(agent: Body, text: Any, from_obj: Any) -> None:
     mind = mind_of(agent)
     if not text or (mind is None and suspension_of(agent) is None):
         return
-    raw, options = _text_and_options(text)
+    raw, options = text_and_options(text)
     sender = _sender_in(from_obj)
     with logged(log, "A message could not be perceived", agent=agent.key):
         _perceive(agent, mind, raw, options, sender, direct=isinstance(text, str))
 
 
-def _text_and_options(text: Any) -> tuple[str, Mapping[str, Any]]:
+def text_and_options(text: Any) -> tuple[str, Mapping[str, Any]]:
     """Return the text of a message and its options.
 
     Evennia sends ``(text, {"type": "look"})``. Games also send a list of texts, of which a client

@@ -18,7 +18,7 @@ from keepsake import vault_lock
 from keepsake.cli import backup as backups
 from keepsake.cli import world_tar
 from keepsake.errors import KeepsakeError
-from keepsake.paths import REPOSITORY, Places, Ports, prepare
+from keepsake.paths import REPOSITORY, Places, Ports, places, prepare
 from tests.slow.cli.conftest import Copy, make_copy
 
 SECRET = "a-secret-of-forty-eight-bytes"
@@ -267,6 +267,91 @@ def test_a_backup_that_reads_back_otherwise_is_none(tmp_path, monkeypatch):
     with pytest.raises(KeepsakeError, match=r"does not hold vault/agents/Mira/noticed\.md"):
         backups.backup(here, tmp_path / "world.tar.gz")
     assert not list(tmp_path.glob("*.tar.gz")) + list(tmp_path.glob(".*.part"))
+
+
+# -- own worlds
+
+
+def files_in(folder: Path) -> dict[str, bytes]:
+    """Return the content of all files below a folder, through links, by path."""
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in folder.rglob("*", recurse_symlinks=True)
+        if path.is_file() and not path.name.startswith(".")
+    }
+
+
+def own_world_in(here: Places) -> None:
+    """Make an own world with a link to a file and to a folder, and names with spaces."""
+    own = here.own_world
+    (own / "agents").mkdir(parents=True)
+    (own / "agents" / "old piet.md").write_text("You are Old Piet.\n")
+    shared = here.home.parent / "shared deeds"
+    shared.mkdir()
+    (shared / "two sacks.yaml").write_text("name: Two Sacks\n")
+    (own / "deeds").symlink_to(shared)
+    (shared / "map.yaml").write_text("rooms: {}\n")
+    (own / "map.yaml").symlink_to(shared / "map.yaml")
+
+
+def test_a_world_of_5000_files_with_an_own_world_is_equal_elsewhere(tmp_path):
+    here = linked_world(tmp_path / "one place")
+    own_world_in(here)
+    for number in range(5_000):
+        folder = here.agents / f"Nell {number % 50}" / "notes of hers"
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / f"note {number}.md").write_text(f"Note {number}.\n")
+    (here.agents / "Wren").resolve().joinpath("myself").unlink()  # a loop has no end to compare
+    there = copy_in(tmp_path / "another place")
+    made = backups.backup(here, tmp_path / "world.tar.gz")
+    assert made.files > 5_000
+    backups.restore(there, made.path)
+    for one, other in (
+        (here.config, there.config),
+        (here.agents, there.agents),
+        (here.own_world, there.own_world),
+    ):
+        assert files_in(other) == files_in(one)
+    assert len(files_in(there.own_world)) == 4
+    assert not [path for path in there.own_world.rglob("*") if path.is_symlink()]
+    assert rooms_of(there) == rooms_of(here)
+    assert there.secret_key.read_text() == SECRET
+
+
+def test_a_restore_moves_an_own_world_aside_and_not_by_itself(tmp_path, backup_file):
+    there = copy_in(tmp_path)
+    prepare(there)
+    own_world_in(there)
+    before = files_in(there.own_world)
+    with pytest.raises(KeepsakeError, match=r"own-world\)\. .*KEEPSAKE_WORLD"):
+        backups.restore(there, backup_file)
+    assert files_in(there.own_world) == before
+    done = backups.restore(there, backup_file, replace=True)
+    assert not [*there.own_world.iterdir()]
+    (aside,) = (folder for folder in done.aside if (folder / "world").exists())
+    assert files_in(aside / "world") == before
+    assert (tmp_path / "shared deeds" / "two sacks.yaml").exists(), "its link was moved, not it"
+
+
+def test_a_backup_says_by_its_format_whether_it_has_an_own_world(tmp_path):
+    here = world_in(tmp_path)
+    forms = []
+    for name in ("without", "with"):
+        with tarfile.open(backups.backup(here, tmp_path / f"{name}.tar.gz").path) as tar:
+            forms.append(json.load(tar.extractfile("manifest.json"))["form"])
+        if name == "without":
+            own_world_in(here)
+    assert forms == [1, 2]
+
+
+def test_an_own_world_is_a_folder_of_its_own(tmp_path):
+    environ = {"KEEPSAKE_HOME": str(tmp_path / "home"), "KEEPSAKE_VAULT": str(tmp_path / "vault")}
+    assert places(environ).own_world == tmp_path / "own-world"
+    given = places(environ | {"KEEPSAKE_WORLD": str(tmp_path / "ours")})
+    assert given.own_world == tmp_path / "ours"
+    for wrong in (REPOSITORY / "world", tmp_path, tmp_path / "home" / "world"):
+        with pytest.raises(KeepsakeError, match="is not apart from"):
+            places(environ | {"KEEPSAKE_WORLD": str(wrong)})
 
 
 # -- tar files that somebody else has made

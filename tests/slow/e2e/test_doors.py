@@ -25,6 +25,8 @@ from tests.slow.e2e.running import running
 
 PROXY = "127.0.0.1"
 """The address of a trusted proxy on this machine. Other loopback addresses are not trusted."""
+NAMED = "127.0.8.9"
+"""An address in the network 127.0.8.0/24, which the world of these tests trusts."""
 FRAMES = (
     *table("frames of no use"),
     "[" * 3000,
@@ -41,6 +43,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory, tables: Path) -> Iterator[Cop
         tables,
         llm=llm_page(agent="provider=ollama model=none", summarizer="provider=none"),
         KEEPSAKE_HOSTNAME="world.example",
+        KEEPSAKE_PROXIES="127.0.8.0/24, 192.0.2.1",
         OLLAMA_HOST="127.0.0.1:9",
     ) as made:
         assert f"http://localhost:{made.here.ports.web}/" in made.notes["first start"]
@@ -126,6 +129,53 @@ def test_only_a_proxy_on_this_machine_is_trusted(copy):
         robot.leave()
     with browser(copy) as client:  # telnet and web pages share the counts
         assert "Too many" in log_in(client, "Ilse", PASSWORD).text
+
+
+def tried(copy: Copy, source: str, forwarded: str, name: str = "Tjark") -> str:
+    """Try a wrong password on a web socket from an address; return what the game says.
+
+    ``forwarded``: What the header ``X-Forwarded-For`` says.
+    """
+    address = f"ws://127.0.0.1:{copy.here.ports.websocket}/?&page&browser"
+    told = {"X-Forwarded-For": forwarded}
+    with connect(
+        address,
+        additional_headers=told,
+        source_address=(source, 0),
+        open_timeout=PATIENCE,
+        ping_interval=None,
+    ) as line:
+        read_until(line, "create")
+        line.send('["text", ["connect ' + name + ' winter"], {}]')
+        while True:
+            said = str(line.recv(timeout=PATIENCE))
+            for each in ("incorrect", "Too many"):
+                if each in said:
+                    return each
+
+
+def test_proxies_that_are_named_are_trusted_by_pages_and_web_sockets(copy):
+    Player.new(copy, "Tjark").leave()
+    several = [f"203.0.113.{number}" for number in range(20, 26)]
+    assert {tried(copy, NAMED, each) for each in several} == {"incorrect"}
+    # A player's own header comes first; what the proxies have seen comes last.
+    forged = [f"6.6.6.{number}, 203.0.113.30, 192.0.2.1" for number in range(6)]
+    assert [tried(copy, NAMED, each) for each in forged][-1] == "Too many"
+    with browser(copy, NAMED, **{"X-Forwarded-For": "203.0.113.30"}) as client:
+        assert "Too many" in log_in(client, "Tjark", PASSWORD).text
+    with browser(copy, NAMED, **{"X-Forwarded-For": "203.0.113.31"}) as client:
+        assert log_in(client, "Tjark", PASSWORD).status_code == 302
+
+
+def test_the_header_of_somebody_else_changes_nothing(copy):
+    """Who is no proxy is one address, whatever the header says: on pages and web sockets."""
+    Player.new(copy, "Tjalda").leave()
+    with browser(copy, "127.0.7.9", **{"X-Forwarded-Proto": "https"}) as client:
+        cookies = client.get("/auth/login/").headers.get_list("set-cookie")
+        assert not any("Secure" in each for each in cookies)
+    lies = [*(f"203.0.113.{number}" for number in range(60, 63)), "127.0.0.1", NAMED, "-, ,x"]
+    said = [tried(copy, "127.0.7.9", each, "Tjalda") for each in lies]
+    assert said[-1] == "Too many"
 
 
 def test_garbage_is_refused_and_leaves_no_traceback(copy):
