@@ -39,6 +39,13 @@ class Attributes(Protocol):
         """Return whether there is a value."""
 
 
+class Aliases(Protocol):
+    """Other names of an object."""
+
+    def all(self) -> Iterable[object]:
+        """Return them."""
+
+
 class GameObject(Protocol):
     """A thing, a person, an exit or a place.
 
@@ -60,6 +67,7 @@ class GameObject(Protocol):
     db: Any
     ndb: Any
     attributes: Attributes
+    aliases: Aliases
 
     @property
     def contents(self) -> Sequence[GameObject]:
@@ -295,7 +303,7 @@ class Body(CharacterObject, Protocol):
     def is_everyday(self, line: str, facts: Mapping[str, Any], from_obj: GameObject | None) -> bool:
         """Return whether a scene is not remembered, because it happens every day."""
 
-    def deeds_needed(self, words: str, who: Any) -> Mapping[str, str]:
+    def deeds_needed(self, words: str, who: CharacterObject) -> Mapping[str, str]:
         """Return deeds that it cannot do itself, each with what somebody must do for it."""
 
     def verbs_now(self) -> tuple[Verb, ...]:

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from keepsake.agent.agent_log import call_hook
+from keepsake.agent.body import GameObject
 from keepsake.agent.memory.tools import MemoryTools
 from keepsake.agent.surroundings import (
     Body,
@@ -83,14 +83,14 @@ def offers_of(
     return offers[:MOST_OFFERS]
 
 
-def _named(things: Iterable[Any], agent: Body, words: str) -> Iterator[str]:
+def _named(things: Iterable[GameObject], agent: Body, words: str) -> Iterator[str]:
     """Yield the names of the things that the words name, by name, key or alias."""
     for thing in things:
         if any(names(words, each) for each in _names_of(thing, agent)):
             yield name_of(thing, agent)
 
 
-def _names_of(thing: Any, agent: Body) -> tuple[str, ...]:
+def _names_of(thing: GameObject, agent: Body) -> tuple[str, ...]:
     """Return the names of a thing: the one that the agent knows, its key and its aliases."""
     return (name_of(thing, agent), str(thing.key), *map(str, thing.aliases.all()))
 

@@ -154,7 +154,9 @@ class AgentMixin(AgentHooks, CharacterMixin):
 
     # -- speaking
 
-    def at_msg_send(self, text: Any = None, to_obj: Any = None, **kwargs: Any) -> None:
+    def at_msg_send(
+        self, text: Any = None, to_obj: GameObject | None = None, **kwargs: Any
+    ) -> None:
         """Note who gets what the agent says."""
         super().at_msg_send(text=text, to_obj=to_obj, **kwargs)
         mind = mind_of(self)
@@ -185,7 +187,9 @@ class AgentMixin(AgentHooks, CharacterMixin):
         """
         react_to_move(self, mover, memory=memory, line=line)
 
-    def at_post_move(self, source_location: Any, move_type: str = "move", **kwargs: Any) -> None:
+    def at_post_move(
+        self, source_location: GameObject | None, move_type: str = "move", **kwargs: Any
+    ) -> None:
         """Have a slow model read the agent's prompt, if a player is where it comes to stay."""
         super().at_post_move(source_location, move_type=move_type, **kwargs)
         if running() and self.mind is not None:

@@ -57,11 +57,11 @@ _FOR_STAFF = re.compile(r"(?<!not )(?<!p)\bp?perm\((?!player\b)", re.I)
 class AuditedCommand(MuxCommand):
     """A base class of commands. Those that only staff may use are logged when they are typed."""
 
-    def get_help(self, caller: Any, cmdset: object) -> str:
+    def get_help(self, caller: object, cmdset: object) -> str:
         """Return the class's docstring without the indentation of the source."""
         return inspect.cleandoc(self.__doc__ or "")
 
-    def at_pre_cmd(self) -> Any:
+    def at_pre_cmd(self) -> object:
         """Log the command. It runs even if the disk refuses: it may be needed to free space."""
         access = next((p for p in str(self.locks).split(";") if p.strip().startswith("cmd:")), "")
         if _FOR_STAFF.search(access):

@@ -172,7 +172,7 @@ def answers_room(agent: Body, player: CharacterObject, now: float) -> bool:
     return listener is agent and (is_partner or not players_near(player))
 
 
-def may_join_in(agent: Any, player: Any, now: float) -> bool:
+def may_join_in(agent: Body, player: CharacterObject, now: float) -> bool:
     """Whether this agent may think about what a player says or does to nobody, or to somebody else.
 
     One agent of a room may, so that a line costs one call of the model. The others remember it.
@@ -180,7 +180,9 @@ def may_join_in(agent: Any, player: Any, now: float) -> bool:
     return _listener_to(player, agent.location, now)[0] is agent
 
 
-def _listener_to(player: Any, room: Any, now: float) -> tuple[Any | None, bool]:
+def _listener_to(
+    player: CharacterObject, room: RoomObject | None, now: float
+) -> tuple[Body | None, bool]:
     """Return the agent in a room that listens most to a player, and whether they talk already."""
     last, at = player.ndb.spoken_to or (None, now)
     if now - at < TALK_SECONDS and last in awake_in(room):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Protocol, cast
 
 from django.db.models import Q
 from evennia.comms.models import Msg
@@ -249,6 +249,21 @@ def _flush_events() -> None:
         events.flush()
 
 
+class _Nicks(Protocol):
+    def clear(self) -> None: ...
+
+
+class _Account(Protocol):
+    nicks: _Nicks
+
+
+class _Played(CharacterObject, Protocol):
+    """A character with what the database keeps of its player."""
+
+    account: _Account | None
+    nicks: _Nicks
+
+
 class RowCleaner:
     """Deletes what a player wrote in Evennia's database: messages, nicks and the description.
 
@@ -259,7 +274,7 @@ class RowCleaner:
 
     def clean(self, traces: Traces) -> None:
         """Delete the rows; nothing if the character has been deleted."""
-        character: Any = object_of(traces.person.key)
+        character = cast("_Played | None", object_of(traces.person.key))
         if character is None:
             return
         account = character.account or character.db._last_account

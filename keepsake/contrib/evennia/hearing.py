@@ -20,15 +20,15 @@ import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Unpack
+from typing import Unpack, cast
 
 from evennia.accounts.accounts import DefaultAccount
 from evennia.objects.models import ObjectDB
 
 from keepsake.agent.acting import CurrentAct
-from keepsake.agent.body import CharacterObject, GameObject
+from keepsake.agent.body import CharacterObject, GameObject, RoomObject
 from keepsake.agent.happening_ids import new_id
-from keepsake.agent.surroundings import identity_of, is_agent, number_of
+from keepsake.agent.surroundings import identity_of, is_agent, is_character, number_of
 from keepsake.archive.records import MemoryFacts
 from keepsake.contrib.evennia.minds import mind_of
 from keepsake.happening import (
@@ -53,7 +53,7 @@ _LINES = {
 _SLOT = re.compile(r"\{(speaker|words|to)\}")
 
 
-def person_of(somebody: Any) -> Person:
+def person_of(somebody: GameObject | DefaultAccount) -> Person:
     """Return a character of the game as a :class:`Person`, for :func:`happens` and :func:`hear`.
 
     Agents replace its name by the one by which they know the character. An account, which is the
@@ -64,7 +64,7 @@ def person_of(somebody: Any) -> Person:
     return Person(str(somebody.key), identity_of(somebody))
 
 
-def persons_of(people: Any) -> tuple[Person, ...]:
+def persons_of(people: GameObject | Iterable[GameObject] | None) -> tuple[Person, ...]:
     """Return characters as a tuple of :class:`Person`: one, several, or None for nobody."""
     if people is None:
         return ()
@@ -165,7 +165,12 @@ def _current_act_of(actor: Person | None) -> CurrentAct | None:
     return mind.actor.current if mind is not None else None
 
 
-def hear(where: Any, speech: Speech, *, players: bool = True) -> None:
+def hear(
+    where: RoomObject | CharacterObject | Iterable[CharacterObject],
+    speech: Speech,
+    *,
+    players: bool = True,
+) -> None:
     """Let people hear speech: show it to players, and let agents remember and answer it.
 
     Args:
@@ -175,13 +180,16 @@ def hear(where: Any, speech: Speech, *, players: bool = True) -> None:
             are replaced, names as the reader knows them. If it is empty, it is English.
         players: Whether players are shown the line. With False only agents perceive it.
     """
-    is_room = hasattr(where, "contents_get") and not identity_of(where)
-    if is_room:
-        readers = list(where.contents_get(content_type="character"))
+    alone = True
+    if isinstance(where, Iterable):
+        readers = list(where)
+    elif is_character(where):
+        readers = [where]
     else:
-        readers = list(where) if isinstance(where, Iterable) else [where]
+        readers = cast("RoomObject", where).contents_get(content_type="character")
+        alone = False
     facts = MemoryFacts()
-    if not (is_room or speech.manner is Manner.CHANNEL):
+    if alone and speech.manner is not Manner.CHANNEL:
         everybody = (speech.speaker.id, *map(identity_of, readers))
         facts["witnesses"] = tuple(dict.fromkeys(filter(None, everybody)))
     template = speech.shown or _LINES[speech.manner]

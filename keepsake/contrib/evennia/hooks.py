@@ -61,7 +61,7 @@ class AgentHooks:
         """
         return part
 
-    def deeds_needed(self, words: str, who: Any) -> Mapping[str, str]:
+    def deeds_needed(self, words: str, who: CharacterObject) -> Mapping[str, str]:
         """Called when a model that writes no commands has answered somebody.
 
         If the model says that its answer agrees to one of the deeds, ``who`` is told what it needs.

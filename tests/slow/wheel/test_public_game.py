@@ -27,7 +27,7 @@ import pytest
 
 from keepsake.archive.log import Archive
 from keepsake.archive.records import Memory
-from keepsake.happening import Manner
+from keepsake.happening import ME, Manner
 from tests.fakes.model_server import FakeModelServer
 from tests.slow.e2e.players import PASSWORD, Player
 from tests.slow.wheel.game import PAGE, SETTINGS, UV, Game, install, run
@@ -59,6 +59,7 @@ CONNECTION_SCREEN_MODULE = "server.conf.connection_screens"
 """
 """Evennia's defaults, because a game may log players in by a menu of its own."""
 SECRET = "the key is under the mat"
+GLADLY = "Gladly, I will be there."
 
 pytestmark = pytest.mark.skipif(
     not CHECKOUT, reason="KEEPSAKE_PUBLIC_GAME names no checkout of a published game"
@@ -76,12 +77,18 @@ def test_a_published_game(tmp_path: Path):
     programs = install(tmp_path, "[evennia]")
     if NEEDS:
         run([UV, "pip", "install", "--python", programs / "python", *NEEDS], tmp_path)
-    with FakeModelServer(models=["qwen3:8b"], script=lambda _: "Well met.") as fake:
+    with FakeModelServer(models=["qwen3:8b"], script=answer) as fake:
+        fake.template = "{{ range .Messages }}{{ .Role }}: {{ .Content }}{{ end }}"  # a chat model
         game = published(tmp_path / "game", programs, fake.address)
         with game.runs():
             play(game)
             assert "✗" not in game.doctor()
             assert our_errors(game) == []
+
+
+def answer(prompt: str) -> str:
+    """Return what the model answers: yes to an invitation, else a greeting."""
+    return f"{GLADLY}\n> agree admin" if "asks you to come" in prompt else "Well met."
 
 
 def our_errors(game: Game) -> list[str]:
@@ -127,7 +134,8 @@ def own_say(game: Game) -> str:
 def play(game: Game) -> None:
     """Speak to an agent that was made, and to a character of the game that became one."""
     admin = puppet(game)
-    admin.type("@agent/create Ilse = You are Ilse, a clockmaker.", "Ilse")
+    made = admin.type("@agent/create Ilse = You are Ilse, a clockmaker.", "Made Ilse")
+    assert "earlier" not in made
     admin.type("say Good evening, Ilse.", "Ilse says", "Well met")
     character = "typeclasses.characters.Character"
     admin.type(f"@create/drop Tom:{character}", "You create")
@@ -135,6 +143,8 @@ def play(game: Game) -> None:
     admin.type("@agent Tom = You are Tom, a ferryman.", "Profile changed")
     admin.type("say Tom, how deep is the river?", "Tom says", "Well met")
     admin.type(WHISPER.format(name="Ilse", words=SECRET), "Ilse ", "Well met")
+    # Many games have a `talk` of their own, which opens a menu or takes no words.
+    admin.type("meet Ilse tomorrow 12:00", "Ilse agrees to meet you", GLADLY)
     admin.leave()
     spoken = [each for each in memories(game, "Ilse") if each.source == "admin" and each.words]
     greeting = next(each for each in spoken if "Good evening, Ilse." in each.words)
@@ -143,7 +153,12 @@ def play(game: Game) -> None:
     whisper = next(each for each in spoken if SECRET in each.words)
     assert whisper.manner == Manner.WHISPER
     assert whisper.confidants == {whisper.source_id}
+    asked = next(each for each in spoken if "meet me tomorrow 12:00" in each.words)
+    assert asked.heard is not None
+    assert asked.heard.to == (ME,)
+    assert asked.confidants is None
     of_tom = memories(game, "Tom")
+    assert any("meet me tomorrow 12:00" in each.words for each in of_tom)
     assert any("Tom, how deep is the river?" in each.words for each in of_tom)
     assert not any(SECRET in each.text for each in of_tom)
 

@@ -19,15 +19,29 @@ from tests.unit.mind.fake_agent import FakeAgent
 from tests.unit.mind.memory_log import file_contents
 
 GOLDEN = Path(__file__).parents[2] / "data" / "golden"
+LIFE = GOLDEN / "life"
+"""An archive of 22 November 2026: lines of text alone."""
 VILLAGE = GOLDEN / "village"
-"""The folders of four villagers, from a game with the version before happenings were data. The file
-beside them has what that version read in each line: speech, gifts, privacy."""
-AGENTS = ("Joss", "Mira", "Nell", "Wren")
+"""The folders of four villagers of 28 November 2026, from a game with the version before happenings
+were data."""
+FIRST_FIELDS = GOLDEN / "first_fields"
+"""A folder that the version wrote in which happenings became data, an hour later. It has every kind
+of happening, an edited summary, and a compaction that was undone."""
+AGENTS = (
+    *(VILLAGE / name for name in ("Joss", "Mira", "Nell", "Wren")),
+    FIRST_FIELDS / "Mira",
+)
+"""Folders of agents. The file ``expected.json`` beside them has what the version that wrote them
+read in each line: speech, gifts, privacy."""
 
 
-def expected(agent: str) -> dict[str, Any]:
-    read: dict[str, Any] = json.loads((VILLAGE / "expected.json").read_text("utf-8"))
-    return read[agent]
+def named(folder: Path) -> str:
+    return f"{folder.parent.name}-{folder.name}"
+
+
+def expected(folder: Path) -> dict[str, Any]:
+    read: dict[str, Any] = json.loads((folder.parent / "expected.json").read_text("utf-8"))
+    return read[folder.name]
 
 
 def read_as(memory: Memory) -> dict[str, Any]:
@@ -48,9 +62,9 @@ def read_as(memory: Memory) -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.parametrize("agent", AGENTS, ids=named)
 def test_lines_of_an_earlier_version_say_what_they_said(agent):
-    archive = Archive(VILLAGE / agent / "archive", read_only=True)
+    archive = Archive(agent / "archive", read_only=True)
     wanted = {int(number): each for number, each in expected(agent)["memories"].items()}
     found = {each.number: read_as(each) for each in archive.read(1, archive.last_number)}
     assert list(found) == list(wanted)
@@ -58,9 +72,9 @@ def test_lines_of_an_earlier_version_say_what_they_said(agent):
         assert each == wanted[number], number
 
 
-@pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.parametrize("agent", AGENTS, ids=named)
 def test_tiers_of_an_earlier_version_are_the_same(agent):
-    tiers = load_tiers(Archive(VILLAGE / agent / "archive", read_only=True))
+    tiers = load_tiers(Archive(agent / "archive", read_only=True))
     wanted = expected(agent)["tiers"]
     spans = [
         each and [each.first, each.last] for each in (tiers.state.longterm, tiers.state.recent)
@@ -69,7 +83,7 @@ def test_tiers_of_an_earlier_version_are_the_same(agent):
     assert [memory.number for memory in tiers.window] == wanted["window"]
 
 
-@pytest.mark.parametrize("folder", [GOLDEN / "life", *(VILLAGE / agent for agent in AGENTS)])
+@pytest.mark.parametrize("folder", [LIFE, *AGENTS], ids=named)
 def test_opening_an_archive_of_an_earlier_version_changes_no_byte(folder, tmp_path):
     copy = tmp_path / "Mira"
     shutil.copytree(folder, copy)

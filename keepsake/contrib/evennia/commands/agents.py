@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any
 
 from keepsake.agent.body import Body
 from keepsake.agent.mind import ActionResult, Mind
@@ -286,7 +285,7 @@ def _tired(mind: Mind) -> str:
     return f"{mind.sleeper.awake_seconds / 3600 / runtime().sleeping.current.awake_hours:.0%}"
 
 
-def change_profile(agent: Any, text: str) -> str:
+def change_profile(agent: Body, text: str) -> str:
     """Give an agent another profile, and return the old one, which is kept in ``former_profiles``.
 
     Raises:
