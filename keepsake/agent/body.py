@@ -15,6 +15,7 @@ from typing import Any, Literal, Protocol, overload
 
 from twisted.internet.defer import Deferred
 
+from keepsake.happening import Person
 from keepsake.memory.types import MemoryContext
 from keepsake.prompt.verbs import Verb
 from keepsake.tasks.answer import AnswerPart
@@ -206,6 +207,9 @@ class DecidingPart(Protocol):
 
     def is_asked_by(self, who: str) -> bool:
         """Return whether it is about to answer words of that person, or does so now."""
+
+    def answer_agent(self, person: Person) -> None:
+        """Answer the last words of another agent here, whose plan waits for that."""
 
 
 class ActingPart(Protocol):

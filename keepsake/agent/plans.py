@@ -105,6 +105,8 @@ class Plans:
         self._thoughts = deque[float]()  # when the thoughts of the last hour began
         self._present: frozenset[str] = frozenset()  # the identities of those who are here
         self._asked = set[PersonId]()  # agents to whom the agent spoke since its last step
+        # by plan: the agents who were asked or told something for it
+        self._told: dict[int, set[PersonId]] = {}
         self._awaited: PersonId = ""  # the agent whose answer the plan waits for; empty for none
         self.talks_with: PersonId = ""
 
@@ -287,6 +289,19 @@ class Plans:
         self._step.set(STEP_SECONDS, self._next_step, plan.number, why, person)
         return True
 
+    def tells(self, plan: Plan, person: Person) -> bool:
+        """Return whether words without a question are a step of a plan: the first to that person.
+
+        The plan names them, as in ``tell Mira that …``. What is said to them later, and to others,
+        needs no answer.
+        """
+        told = self._told.setdefault(plan.number, set())
+        is_named = plan.whom.id == person.id if plan.whom is not None else False
+        if person.id in told or not (is_named or names(plan.what, person.name)):
+            return False
+        told.add(person.id)
+        return True
+
     def may_ask(self, person: PersonId) -> bool:
         """Return whether what is said for a plan to another agent is certain to get an answer.
 
@@ -294,6 +309,9 @@ class Plans:
         """
         if person in self._asked or not (self.enabled and self._may_think()):
             return False
+        plan = self.begun
+        if plan is not None:
+            self._told.setdefault(plan.number, set()).add(person)
         self._asked.add(person)
         self._thoughts.append(self._services.seconds())
         return True

@@ -41,6 +41,7 @@ from keepsake.agent.turns.turn import drop_turn, run_turn
 from keepsake.agent.unprompted import Unprompted
 from keepsake.agent.waiting_players import WaitingPlayers
 from keepsake.books.plan import Plan
+from keepsake.errors import KeepsakeError
 from keepsake.events.values import Urgency
 from keepsake.happening import Person
 
@@ -174,6 +175,24 @@ class Thinker:
         """Return whether it is about to answer words of that person, or does so now."""
         able = self.state in (AgentState.IDLE, AgentState.WAITING)
         return able and self._attention.is_asked_by(who)
+
+    def answer_agent(self, person: Person) -> None:
+        """Answer the last words of another agent here, whose plan waits for that."""
+        try:
+            window = reversed(self._memory.memory.context().window)
+        except KeepsakeError:  # it cannot think either
+            return
+        heard = (x.number for x in window if x.heard is not None and x.source_id == person.id)
+        self.notice(
+            Impulse(
+                ImpulseKind.ADDRESSED,
+                from_player=False,
+                source=person.name,
+                memory_number=next(heard, 0),
+                source_id=person.id,
+                errand=True,
+            )
+        )
 
     def begin_plan(self, due: Due) -> None:
         """Think of a plan that is due, as soon as no player waits.

@@ -77,6 +77,40 @@ class TestErrands(AgentsWorld):
         (plan,) = self.nell.mind.books.plans.items
         assert plan.state is PlanState.DONE
 
+    def test_what_a_plan_tells_is_answered_once_and_thanks_are_not(self):
+        self.begin()
+        self.answers["Nell"] = [
+            "> talk Oswin = Bob asks whether there is a bed for him.",
+            "> talk Oswin = I am obliged to you, Oswin.\n> done bed",
+            "> wait",
+        ]
+        self.answers["Oswin"] = ["There is one in the loft.", "> wait"]
+        self.pass_seconds(90)
+        assert self.names == ["Nell", "Oswin", "Nell"]
+        assert "Oswin has answered you" in self.asked[2][1]
+        assert any("I am obliged to you" in line for line in self.lines(self.oswin))
+
+    def test_what_is_told_to_somebody_whom_the_plan_does_not_name_needs_no_answer(self):
+        joss = self.add_agent("Joss")
+        self.pass_time(5)
+        self.begin()
+        self.answers["Nell"] = ["> talk Joss = I am on an errand, Joss.", "> wait"]
+        self.pass_seconds(60)
+        assert set(self.names) == {"Nell"}
+        assert any("I am on an errand" in line for line in self.lines(joss))
+
+    def test_for_whom_a_plan_waits_is_asked_though_it_was_only_told(self):
+        joss = self.add_agent("Joss")
+        self.pass_time(5)
+        self.begin()
+        self.answers["Nell"] = ["> talk Joss = Bob needs a bed.\n> wait for Joss", "> done bed"]
+        self.answers["Oswin"] = ["There is one in the loft."]  # it answers for Joss too
+        self.pass_seconds(60)
+        assert self.names[:3] == ["Nell", "Oswin", "Nell"]
+        assert "You are Joss." in self.asked[1][1]
+        assert "Joss has answered you" in self.asked[2][1]
+        assert joss.mind.thinker.turn is None
+
     def test_the_next_step_does_not_answer_what_was_answered_to_it(self):
         self.begin()
         self.answers["Nell"] = ["> talk Oswin = A bed for Bob?", "> wait"]

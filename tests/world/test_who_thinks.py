@@ -46,7 +46,7 @@ class TestWhoThinks(AgentsWorld):
     def test_a_gesture_to_nobody_is_thought_about_by_one_at_most(self):
         assert len(self.calls("emote looks out of the window.")) <= 1
 
-    def test_an_agents_gesture_that_names_nobody_is_seen_and_asks_for_no_thought(self):
+    def test_an_agents_gesture_is_seen_and_asks_for_no_thought(self):
         bram, wren = self.agents[1:]
         before = len(self.prompts())
         bram.execute_cmd("emote looks out of the window.")
@@ -55,7 +55,36 @@ class TestWhoThinks(AgentsWorld):
         assert any("looks out of the window" in line for line in self.lines(wren))
         bram.execute_cmd("emote nods to Wren.")
         self.pass_time(30)
-        assert self.prompts()[-1].startswith("You are Wren.")
+        assert len(self.prompts()) == before
+        assert any("nods to Wren" in line for line in self.lines(wren))
+
+    def test_an_agents_statement_is_remembered_and_a_question_is_answered(self):
+        bram, wren = self.agents[1:]
+        before = len(self.prompts())
+        for line in ("talk Wren The bees are asleep.", "say The bees are asleep."):
+            bram.execute_cmd(line)
+            self.pass_time(30)
+        assert len(self.prompts()) == before
+        assert any('Bram says to you, "The bees are asleep."' in x for x in self.lines(wren))
+        bram.execute_cmd("talk Wren Are the bees asleep?")
+        self.pass_time(30)
+        (prompt,) = self.prompts()[before:]
+        assert prompt.startswith("You are Wren.")
+
+    def test_an_agent_who_comes_is_seen_and_a_player_is_greeted(self):
+        quay = self.add_room("The Quay")
+        bram = self.agents[1]
+        bram.move_to(quay, quiet=True)
+        self.pass_time(10)
+        before = len(self.prompts())
+        bram.move_to(self.room1)
+        self.pass_time(30)
+        assert len(self.prompts()) == before
+        assert any("Bram arrives" in line for line in self.lines())
+        self.ada.move_to(quay, quiet=True)
+        self.ada.move_to(self.room1)
+        self.pass_time(30)
+        assert len(self.prompts()) == before + 1
 
 
 class TestGone(AgentsWorld):

@@ -48,8 +48,7 @@ def context_of(agent: Body, impulse: Impulse, memory: MemoryComponent) -> TurnCo
     """Return the partner and the audience of a turn."""
     if impulse.kind is ImpulseKind.PLAN:
         return _context_of_plan(agent, impulse)
-    comes = impulse.kind is ImpulseKind.ARRIVAL and not impulse.from_player
-    if comes or impulse.kind not in ANSWERED or not impulse.source:
+    if impulse.kind not in ANSWERED or not impulse.source:
         asked = _words_to_me(agent, memory)
         if asked is not None:
             return context_of(agent, asked, memory)

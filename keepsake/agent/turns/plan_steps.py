@@ -48,8 +48,10 @@ def follow_plan(turn: Turn, plans: Plans, agent: Body | None) -> None:
     # What was done for it stands beside it. An answer about something else changes nothing of it.
     before = "" if due is not None else plans.whys.get(plan.number, "")
     why = turn.missed or before or "it goes on"
-    asked = _asked_by(turn, agent) if agent is not None else None
     awaits = turn.waits_for
+    if agent is not None and awaits:
+        _ask_awaited(turn, plans, agent)
+    asked = _asked_by(turn, agent) if agent is not None else None
     if asked is not None and (not awaits or names(awaits, asked.name)):
         plans.go_on_after_answer(plan, why, asked)
         return
@@ -71,6 +73,19 @@ def _player_of(turn: Turn, agent: Body | None) -> Person | None:
     near = players_near(agent)
     found = next((each for each in near if identity_of(each) in turn.spoken_to), None)
     return Person(name_of(found, agent), identity_of(found)) if found is not None else None
+
+
+def _ask_awaited(turn: Turn, plans: Plans, agent: Body) -> None:
+    """Let the agent answer for whom this one waits, though it only told it something."""
+    me = identity_of(agent)
+    for each in people_near(agent):
+        who = identity_of(each)
+        mind = each.mind if is_agent(each) else None
+        if mind is None or who not in turn.spoken_to:
+            continue
+        is_awaited = names(turn.waits_for, name_of(each, agent))
+        if is_awaited and not mind.thinker.is_asked_by(me) and plans.may_ask(who):
+            mind.thinker.answer_agent(Person(name_of(agent, each), me))
 
 
 def _asked_by(turn: Turn, agent: Body) -> Person | None:

@@ -15,8 +15,17 @@ from keepsake.contrib.evennia.characters import answers_room, greeter, may_join_
 from keepsake.contrib.evennia.hearing import object_of
 from keepsake.contrib.evennia.meaning import Heard
 from keepsake.contrib.evennia.minds import mind_of
-from keepsake.happening import ME, Manner, Speech, What, actor_of, addressees_of
-from keepsake.language.perception import is_question
+from keepsake.happening import (
+    ME,
+    Manner,
+    Person,
+    Pose,
+    Speech,
+    What,
+    actor_of,
+    addressees_of,
+)
+from keepsake.language.perception import is_question, sentences
 
 
 def react(agent: Body, mind: Mind, heard: Heard, number: int) -> None:
@@ -37,14 +46,13 @@ def react(agent: Body, mind: Mind, heard: Heard, number: int) -> None:
         if event.kind is ImpulseKind.HEARD and not joins:
             mind.sleeper.notice(event)
             return
-    elif event.kind is ImpulseKind.ADDRESSED:
-        asks = isinstance(heard.what, Speech) and is_question(heard.what.words)
-        event = replace(event, errand=asks and _is_for_plan(speaker, agent))
     if _may_react(agent, heard.line, speaker, heard.kind, event.kind):
         by_agent = event.kind is ImpulseKind.ADDRESSED and not event.from_player
         # What its plan waits for is answered by the next step of the plan.
-        if not (by_agent and mind.plans.answer(event.person)):
-            mind.thinker.notice(replace(event, memory_number=number))
+        answers_plan = by_agent and mind.plans.answer(event.person)
+        wanted = None if answers_plan else _worth_a_thought(agent, speaker, event, heard.what)
+        if wanted is not None:
+            mind.thinker.notice(replace(wanted, memory_number=number))
     mind.sleeper.notice(event)
 
 
@@ -71,16 +79,30 @@ def _with_addressee(agent: Body, event: Impulse, player: CharacterObject, what: 
     return event
 
 
-def _is_for_plan(speaker: CharacterObject, listener: Body) -> bool:
-    """Whether an agent asks another one something for a plan: it is certain to be answered.
+def _worth_a_thought(
+    agent: Body, speaker: CharacterObject, event: Impulse, what: What
+) -> Impulse | None:
+    """Return the event, as an errand if it is one; None if it asks nothing of the agent.
 
-    What it only tells is answered as any talk among agents, which ends after some lines.
+    What an agent says or shows to another one asks something if it is a question, or if it is the
+    step of a plan: then an answer is certain, once for each step that asks, and once for a plan
+    that tells something to somebody whom it names. Talk among agents ends by itself so. If the
+    speaker writes that it waits for an answer, it gets one too; see ``follow_plan``.
     """
-    mind = mind_of(speaker) if is_agent(speaker) else None
+    if event.from_player or not is_agent(speaker) or not isinstance(what, Speech | Pose):
+        return event
+    asks = isinstance(what, Speech) and any(map(is_question, sentences(what.words)))
+    if event.kind is ImpulseKind.HEARD:
+        return event if asks else None
+    mind = mind_of(speaker)
     act = mind.actor.current if mind is not None else None
-    if mind is None or act is None or not act.plan:
-        return False
-    return mind.plans.may_ask(identity_of(listener))
+    plan = mind.plans.named(act.plan) if mind is not None and act is not None else None
+    if mind is None or plan is None:
+        return event if asks else None
+    listener = Person(name_of(agent, speaker), identity_of(agent))
+    if not asks and not mind.plans.tells(plan, listener):
+        return None
+    return replace(event, errand=mind.plans.may_ask(listener.id))
 
 
 # -- arrivals and departures
@@ -95,6 +117,9 @@ def is_seen(mover: GameObject | None, agent: Body) -> TypeGuard[CharacterObject]
 def react_to_move(agent: Body, mover: CharacterObject, *, memory: int, line: str) -> None:
     """Let an agent think about a character that has come or left, or turn to another thought.
 
+    Another agent who comes is no reason to think: if they have something to tell each other, one of
+    them begins a talk by itself.
+
     Args:
         memory: The number of its memory of that; 0 without one.
         line: The line of that memory; empty without one.
@@ -105,16 +130,13 @@ def react_to_move(agent: Body, mover: CharacterObject, *, memory: int, line: str
     came = mover.location is agent.location
     if came and mover.has_account:
         mind.thinker.read_ahead(mover)
-    mind_of_mover = mind_of(mover) if is_agent(mover) else None
-    passes = mind_of_mover is not None and mind_of_mover.sleeper.walking
-    if not came or passes or greeter(agent.location, mover) is not agent:
+    if not came or is_agent(mover) or greeter(agent.location, mover) is not agent:
         mind.thinker.schedule()
         return
     arrival = ImpulseKind.ARRIVAL
     if _may_react(agent, line, mover, arrival.value, arrival):
-        is_player = not is_agent(mover)
         name = name_of(mover, agent)
-        mind.thinker.notice(Impulse(arrival, is_player, name, memory, identity_of(mover)))
+        mind.thinker.notice(Impulse(arrival, True, name, memory, identity_of(mover)))
 
 
 def notice_login(sender: CharacterObject, **_: object) -> None:
