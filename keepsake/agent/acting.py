@@ -122,6 +122,8 @@ class Basis:
         opens: The numbers of private acts of an earlier answer to the same words. What this
             answer plans or promises openly takes their place.
         plan: The number of the plan that the agent is about; 0 for none.
+        due: The number of the plan that is the reason for the answer, so that its prompt shows it
+            whoever hears the answer; 0 for another reason.
         audience: Who hears the answer. Its prompt shows the plans and promises that they know of,
             and the answer can name no others.
     """
@@ -132,6 +134,7 @@ class Basis:
     opens: tuple[int, ...] = ()
     audience: Audience = NO_PRIVATE_WORDS
     plan: int = 0
+    due: int = 0
 
 
 NO_BASIS = Basis()
@@ -341,7 +344,7 @@ class Actor:
             to=what.to[0] if isinstance(what, Deed) and what.to else None,
             redact=redact,
             seen=basis.seen,
-            known=Known(basis.audience, basis.plan),
+            known=Known(basis.audience, basis.due),
             witnesses=witnesses,
             opens=basis.opens,
         )

@@ -102,6 +102,50 @@ class TestPlans(AgentsWorld):
         assert any("dig up the chest" in prompt for prompt in self.prompts()[before:])
         assert "To the quay." not in "\n".join(self.lines(self.add_agent("Bram")))
 
+    def has_a_whispered_plan(self) -> None:
+        """Let Tom whisper, and Mira plan something for it that is due when he has gone."""
+        self.replies = ["I will.\n> plan in 10 minutes: fetch the chest", "> wait"]
+        self.char1.execute_cmd("whisper Mira = Fetch the chest under the willow in ten minutes.")
+        self.pass_time(5)
+        (plan,) = self.plans.current
+        assert plan.private == {identity_of(self.char1)}
+        for each in (self.char1, self.char2):
+            each.move_to(self.quay)
+
+    def test_somebody_who_comes_in_while_a_whispered_plan_is_thought_of_is_shown_nothing(self):
+        self.has_a_whispered_plan()
+        gate = self.hold_answers()
+        before = len(self.prompts())
+        while len(self.prompts()) == before:
+            self.time.time += timedelta(seconds=15)
+            self.clock.advance(15)
+            self.settle(lambda: self.is_thinking() or not self._at_work())
+        assert "fetch the chest" in self.prompts()[-1]
+        self.replies = [
+            "*points at the chest*\nThe chest is here.\n> emote lifts the chest",
+            "> wait",
+        ]
+        ada = self.add_player(2, "Ada")
+        bram = self.add_agent("Bram")
+        heard = self.capture(ada)
+        gate.set()
+        self.pass_time(5)
+        assert not any("chest" in line for line in [*heard, *self.lines(bram)])
+        public = [m.text for m in self.mind.memory.context().window if m.confidants is None]
+        assert not any("chest" in text for text in public)
+
+    def test_a_whispered_plan_that_was_begun_is_not_named_to_others(self):
+        self.has_a_whispered_plan()
+        self.replies = ["> wait"]
+        self.pass_minutes(11)
+        (plan,) = self.plans.current
+        assert plan.is_begun
+        ada = self.add_player(2, "Ada")
+        prompts = self.ask("What will you do?", "> done the washing\n> cancel 1: no", who=ada)
+        prompts += self.ask("And then?", "Nothing.", who=ada)
+        assert not any("chest" in prompt for prompt in prompts)
+        assert self.plans.current == (plan,)
+
     def test_a_whispered_plan_that_is_due_before_others_shows_and_tells_them_nothing(self):
         self.replies = ["I will.\n> plan in 10 minutes, Tom: fetch the chest", "> wait"]
         self.char1.execute_cmd("whisper Mira = Fetch the chest under the willow in ten minutes.")

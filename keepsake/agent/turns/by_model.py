@@ -146,6 +146,7 @@ class _Request:
             confidants=memory.private.confidants_of({*prompt.rests_on, *built.private}),
             audience=turn.context.audience,
             plan=turn.plan_number,
+            due=turn.impulse.plan,
         )
         attempt.sent = sent
         turn.thoughts.begin(sent)

@@ -202,12 +202,13 @@ def secrecy(agent: Body, context: TurnContext, private: PrivateWords) -> tuple[b
     """Return whether an answer is whispered, and whether its prompt may hold whispered words.
 
     The answer to a whisper is whispered. So is an answer that may hold whispered words, if others
-    have come in since. Any answer to a prompt with whispered words may hold them, and a prompt may
-    hold them if everybody who hears the answer knows them.
+    have come in since; without a partner it is then not said or shown at all. Any answer to a
+    prompt with whispered words may hold them, and a prompt may hold them if everybody who hears the
+    answer knows them.
     """
     shared = bool(context.audience) and private.shares_with(context.audience)
     confided = context.whispered or shared
-    if context.whispered or not context.partner:
-        return context.whispered, confided
+    if context.whispered:
+        return True, confided
     came_in = not context.audience.issuperset(map(identity_of, people_near(agent)))
     return came_in and confided, confided
