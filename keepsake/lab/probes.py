@@ -191,10 +191,13 @@ def _answered(time: datetime, who: str, line: str) -> Memory:
 # -- the chatter around the facts
 
 
-def _said(time: datetime, who: str, text: str, event: str) -> Memory:
+def _said(time: datetime, who: str, text: str) -> Memory:
     """Return a line of the script about somebody as a memory."""
-    given = {"text": text, "source": who, "source_id": visitor_id(who), "event": event}
-    return Memory(0, time, what_of(given), PLACE, event=event)
+    what = what_of({"text": text, "source": who, "source_id": visitor_id(who)})
+    event = ""
+    if isinstance(what, Speech):
+        event = MessageType.TALK if ME in what.to else MessageType.SAY
+    return Memory(0, time, what, PLACE, event=event)
 
 
 def _chatter(chance: random.Random, load: int) -> Iterator[Memory]:
@@ -210,5 +213,4 @@ def _chatter(chance: random.Random, load: int) -> Iterator[Memory]:
                 yield _answered(time, slots["name"], own)
                 continue
             text = chance.choice(_CONTENT["chatter"]).format_map(slots)
-            event = "talk" if "to you," in text else "say" if "says" in text else ""
-            yield _said(time, slots["name"], text, event)
+            yield _said(time, slots["name"], text)
