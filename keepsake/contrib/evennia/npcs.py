@@ -9,6 +9,7 @@ from django.conf import settings
 from evennia.utils.utils import class_from_module
 from twisted.internet.defer import Deferred, succeed
 
+from keepsake.agent.body import CharacterObject
 from keepsake.agent.runtime import running, runtime
 from keepsake.agent.surroundings import is_agent, is_character, name_of
 from keepsake.archive.message_types import MessageType
@@ -94,7 +95,7 @@ class SimpleMixin(AgentMixin):
             runtime().post(self._take_waiting)
         self._waiting = [*self._waiting, (text, from_obj)]
 
-    def at_talked_to(self, speech: str, character: Any) -> Deferred[None]:
+    def at_talked_to(self, speech: str, character: CharacterObject) -> Deferred[None]:
         """Hear words of a character to this one, and answer when the model has.
 
         It remembers the line that was shown for them, or one of its own if none was.
@@ -106,7 +107,7 @@ class SimpleMixin(AgentMixin):
         if not words:
             return succeed(None)
         name = name_of(character, self)
-        shown: Any = (f'{name} says to you, "{words}"', {"type": MessageType.TALK})
+        shown: object = (f'{name} says to you, "{words}"', {"type": MessageType.TALK})
         lines = [each for each in self._waiting if each[1] is character]
         if lines:
             shown = lines[-1][0]
@@ -118,12 +119,12 @@ class SimpleMixin(AgentMixin):
         return succeed(None)
 
     @property
-    def _waiting(self) -> list[tuple[Any, Any]]:
+    def _waiting(self) -> list[tuple[object, object]]:
         """The lines of this turn of the reactor that are not perceived yet, with their senders."""
         return list(self.ndb.waiting_lines or ())
 
     @_waiting.setter
-    def _waiting(self, lines: list[tuple[Any, Any]]) -> None:
+    def _waiting(self, lines: list[tuple[object, object]]) -> None:
         self.ndb.waiting_lines = lines
 
     def _take_waiting(self) -> None:
