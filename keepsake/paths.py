@@ -30,6 +30,9 @@ _PACKAGED = Path(__file__).resolve().parent / "config"
 SHIPPED_CONFIG = _PACKAGED if _PACKAGED.is_dir() else REPOSITORY / "vault" / "config"
 """The shipped configuration; in a wheel it is part of the package."""
 
+_ZONES = Path("/usr/share/zoneinfo")
+_LOCALTIME = "/etc/localtime"
+"""The files of all time zones, and a link to the machine's."""
 DATABASE_URL = "KEEPSAKE_DATABASE_URL"  # environment variable: address of a PostgreSQL database
 OWN_WORLD = "own-world"
 """The folder beside the vault that is laid over the village's world if ``KEEPSAKE_WORLD`` is not
@@ -293,6 +296,24 @@ def _database_url(given: str) -> str:
             "%40, / as %2F and % as %25; or unset it for SQLite",
         )
     return given
+
+
+def time_zone(environ: Mapping[str, str] = os.environ) -> str:
+    """Return the name of the machine's time zone: ``Europe/Berlin``; ``UTC`` if it has none.
+
+    Raises:
+        KeepsakeError: The variable TZ names no time zone, such as ``CET-1CEST``. By such a rule the
+            clock would run, but it has no name for the game's settings.
+    """
+    given = environ.get("TZ", "")
+    name = (given or os.path.realpath(_LOCALTIME)).rpartition(_ZONES.name + "/")[2]
+    name = name.removeprefix(":")
+    if name and (_ZONES / name).is_file():
+        return name
+    if given and _ZONES.is_dir():
+        cure = "Set it to the name of a time zone, such as Europe/Berlin or UTC, or unset it"
+        raise KeepsakeError(f"TZ is {given!r}, which is the name of no time zone", cure)
+    return "UTC"
 
 
 def public_part(address: str) -> str:

@@ -409,9 +409,14 @@ class Plans:
         if plan is None or plan.state is not PlanState.OPEN:
             return None
         begun = plan
+        # What was whispered and said aloud is one appointment: the agent is woken for it once, and
+        # goes on with the other plan when it has ended this one.
+        opened = (each for each in self.book.current if each.state is PlanState.OPEN)
+        twins = [each for each in opened if each.is_twin(begun)]
 
         def change() -> None:
-            self.book.set_state(begun, PlanState.DOING, by=Author.WORLD)
+            for each in (begun, *twins):
+                self.book.set_state(each, PlanState.DOING, by=Author.WORLD)
 
         def failed(failure: Failure) -> None:
             log.warning("A plan could not be begun", agent=self._name, exc_info=failure.value)

@@ -146,6 +146,11 @@ class Plan:
             return self.number == other.number
         return (self.what.casefold(), self.when) == (other.what.casefold(), other.when)
 
+    def is_twin(self, other: Plan) -> bool:
+        """Return whether both are one appointment, made in a whisper and also aloud."""
+        is_one = (self.private is None) != (other.private is None)
+        return is_one and self.at is not None and other.at is not None and self.is_alike(other)
+
     def is_alike(self, other: Plan) -> bool:
         """Return whether both are for the same time, place and person, whatever is to be done."""
         if self.at is None or other.at is None:

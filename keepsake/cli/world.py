@@ -20,7 +20,7 @@ from keepsake.cli.output import plain_table
 from keepsake.cli.processes import Component
 from keepsake.errors import KeepsakeError
 from keepsake.models import fetching
-from keepsake.paths import DATABASE_URL, REPOSITORY, Places, prepare, protect
+from keepsake.paths import DATABASE_URL, REPOSITORY, Places, prepare, protect, time_zone
 
 LAUNCHER = "game.server.launch"
 """The game's module that runs Evennia's launcher in a process of its own."""
@@ -112,6 +112,7 @@ def launch(here: Places, operation: str, say: Say, *options: str) -> None:
     # Containers often disable Python's byte code files. Then each process of a world compiles two
     # thousand modules again, which takes more than half of the start time.
     environ = {name: value for name, value in os.environ.items() if name != NO_BYTE_CODE}
+    time_zone()  # its error is clearer here than in the launcher's traceback
     environ |= {"KEEPSAKE_HOME": str(here.home), "KEEPSAKE_VAULT": str(here.vault)}
     environ |= {DATABASE_URL: here.database_url, "PYTHONUNBUFFERED": "1"}
     environ["KEEPSAKE_WORLD"] = str(here.own_world_given or "")

@@ -40,7 +40,8 @@ _LONGEST_OF_EXCERPT = 300
 """The most characters of one line in an excerpt."""
 
 type Later = Callable[[timedelta], str]
-"""Returns a line that says how much time has passed: ``[9 minutes later]``; empty for none."""
+"""Returns a line that says how much time has passed: ``[9 minutes later]``; empty for none. The
+time is negative if the clock was set back."""
 
 
 class ChatTurn(NamedTuple):
@@ -101,9 +102,12 @@ def turns_of(window: Iterable[Memory], later: Later = _says_nothing) -> list[Cha
 
 
 def _passed(before: Memory | None, memory: Memory, later: Later) -> list[str]:
-    """Return a line about the time between two memories; none if it was short."""
+    """Return a line about the time between two memories; none if it was short.
+
+    It is negative if the clock was set back meanwhile.
+    """
     silence = memory.time - before.time if before is not None else timedelta()
-    return list(filter(None, [later(silence)])) if silence >= PAUSE else []
+    return list(filter(None, [later(silence)])) if abs(silence) >= PAUSE else []
 
 
 class _Views:

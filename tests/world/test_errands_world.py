@@ -99,6 +99,17 @@ class TestErrands(AgentsWorld):
         assert set(self.names) == {"Nell"}
         assert any("I am on an errand" in line for line in self.lines(joss))
 
+    def test_after_a_plan_has_ended_another_one_that_was_begun_goes_on(self):
+        self.begin()
+        self.answers["Nell"] = ["> wait", "> done greet", "> done bed", "> wait"]
+        self.pass_seconds(10)
+        plans = self.nell.mind.books.plans
+        plans.add(read_plan("now: greet the moon", self.services.clock.now()))
+        self.nell.mind.plans.check()
+        self.pass_seconds(30)
+        assert self.names == ["Nell"] * 3
+        assert [each.state for each in plans.items] == [PlanState.DONE] * 2
+
     def test_for_whom_a_plan_waits_is_asked_though_it_was_only_told(self):
         joss = self.add_agent("Joss")
         self.pass_time(5)

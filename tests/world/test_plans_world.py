@@ -63,6 +63,22 @@ class TestPlans(AgentsWorld):
         ]
         assert [line["change"] for line in records][::-1] == ["made", "doing", "done"]
 
+    def test_a_promise_that_was_made_with_a_plan_is_kept_with_it(self):
+        self.ask(
+            "Meet me at the quay in ten minutes? And bring soup one day.",
+            "I'll be there.\n> promise Tom: be at the Quay in ten minutes\n"
+            "> plan in 10 minutes, the Quay, Tom: show him the ferry",
+        )
+        (promise,) = self.mind.books.commitments.items
+        self.char1.move_to(self.quay)
+        there = f"There she lies.\n> done ferry\n> kept {promise.number}"
+        self.replies = ["> walk to the Quay", there, "> wait"]
+        before = len(self.prompts())
+        self.pass_minutes(12)
+        for prompt in self.prompts()[before : before + 2]:
+            assert f"also write > kept {promise.number})" in prompt
+        assert self.mind.books.commitments.items == ()
+
     def test_a_plan_waits_for_somebody_to_come(self):
         self.char1.move_to(self.quay)
         now = self.services.clock.now()

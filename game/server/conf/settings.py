@@ -37,7 +37,7 @@ from evennia.settings_default import *  # noqa: E402
 os.chdir(_started_in)
 
 from keepsake.database import database_settings  # noqa: E402
-from keepsake.paths import places, read_or_create  # noqa: E402
+from keepsake.paths import places, read_or_create, time_zone  # noqa: E402
 
 _HERE = places()
 _LOOPBACK = "127.0.0.1"
@@ -46,8 +46,7 @@ _PUBLIC = _HERE.listen != _LOOPBACK
 
 # The machine's time zone, such as Europe/Berlin: agents live by local time, and Django sets the
 # zone of its settings for the whole process.
-_zone = (os.environ.get("TZ") or os.path.realpath("/etc/localtime")).rpartition("zoneinfo/")[2]
-_zone = _zone.removeprefix(":")
+TIME_ZONE = time_zone()
 # --- the game ---------------------------------------------------------------------
 SERVERNAME = "Keepsake"
 GAME_SLOGAN = "A text world whose inhabitants remember"
@@ -59,7 +58,6 @@ TIME_FACTOR = 1.0
 # Megabytes. The limit counts the memory of the whole process: with Evennia's 400, a world of some
 # 1,300 agents (23,000 objects and attributes) would empty this cache every five minutes.
 IDMAPPER_CACHE_MAXSIZE = 2000
-TIME_ZONE = _zone if _zone and Path(f"/usr/share/zoneinfo/{_zone}").is_file() else "UTC"
 SERVER_SESSION_CLASS = "game.server.telnet_session.WrappingSession"
 # One character per account, shared by all its connections: a player who reconnects while the
 # old connection is still open is the same character in the same place.

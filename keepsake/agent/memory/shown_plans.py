@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 
 from keepsake.archive.privacy import Audience, is_redacted
 from keepsake.archive.records import Memory
+from keepsake.books.kept_lines import Commitment, CommitmentKind
 from keepsake.books.plan import Plan, PlanState
 from keepsake.happening import KnownVerb, Result
 from keepsake.language.perception import names, shorten
@@ -19,6 +20,8 @@ _LONGEST_STEP = 60
 """The most characters of such an act."""
 _NO_STEPS = PRIVATE | {KnownVerb.EMOTE, KnownVerb.LOOK, KnownVerb.EXAMINE}
 """Verbs of acts that change nothing in the world, so that no step of a plan is done by them."""
+SAME_ANSWER = 10
+"""The most memories between a promise and a plan of one answer: its words, deeds and results."""
 RECENTLY = timedelta(hours=36)
 """How long a prompt says that a plan was missed."""
 
@@ -90,6 +93,18 @@ def done_for(plan: Plan, window: Iterable[Memory]) -> tuple[str, ...]:
         and is_for_it(each)
     )
     return tuple(deque(steps, maxlen=MOST_STEPS))
+
+
+def promise_of(plan: Plan, made: Iterable[Commitment]) -> Commitment | None:
+    """Return the promise that was made together with a plan, to its person; None without one."""
+    for each in made:
+        if each.kind is not CommitmentKind.PROMISE or not each.who:
+            continue
+        is_with = plan.whom is not None and each.key == plan.whom.id != ""
+        together = abs(each.number - plan.since) <= SAME_ANSWER
+        if together and (is_with or names(plan.what, each.who)):
+            return each
+    return None
 
 
 def line_of(plan: Plan, done: Sequence[str] = (), waits: str = "") -> str:

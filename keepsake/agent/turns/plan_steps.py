@@ -42,6 +42,9 @@ def follow_plan(turn: Turn, plans: Plans, agent: Body | None) -> None:
     if plan is None:
         return
     waits = plans.waits.get(plan.number, "")
+    if turn.impulse.plan and due is None and not waits:  # it has ended its plan, and has another
+        plans.go_on(plan, plans.whys.get(plan.number, "") or "it goes on")
+        return
     if due is None and waits and turn.verbs <= _TALK and not names(waits, turn.impulse.source):
         return  # it waits for somebody else
     plans.wait(plan, turn.waits_for if due is not None else "")

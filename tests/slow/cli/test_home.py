@@ -23,6 +23,7 @@ from keepsake.paths import (
     prepare,
     protect,
     read_or_create,
+    time_zone,
 )
 from tests.sentences import table
 from tests.slow.cli.conftest import make_copy
@@ -41,6 +42,17 @@ def here_in(tmp_path):
 def test_wrong_environment_variables_are_refused_with_the_cure(environ, cure):
     with pytest.raises(KeepsakeError, match=cure):
         places(environ)
+
+
+@pytest.mark.parametrize("given", ["VIL-11:35", "CET-1CEST", "Europe/Nowhere"])
+def test_a_time_zone_without_a_name_is_refused_with_the_cure(given):
+    with pytest.raises(KeepsakeError, match=f"TZ is '{given}'.*such as Europe/Berlin"):
+        time_zone({"TZ": given})
+
+
+@pytest.mark.parametrize("given", ["Asia/Tokyo", ":Asia/Tokyo", "/usr/share/zoneinfo/Asia/Tokyo"])
+def test_a_time_zone_is_known_by_its_name(given):
+    assert time_zone({"TZ": given}) == "Asia/Tokyo"
 
 
 def test_a_vault_gets_the_shipped_configuration_and_keeps_existing_files(tmp_path, monkeypatch):

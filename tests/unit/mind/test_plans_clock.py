@@ -102,6 +102,22 @@ def test_an_agent_is_woken_within_a_minute_of_its_plans_time_and_once(village):
     assert village.book.items[0].state is PlanState.DOING
 
 
+def test_an_appointment_that_was_whispered_and_said_aloud_wakes_once(village):
+    both = {"minutes": 15, "where": "The Quay", "whom": ANNEKE}
+    village.add("take the letter", private=frozenset({"12-1"}), **both)
+    plan = village.add("meet Anneke", **both)
+    village.add("meet Tom", minutes=18, where="The Quay", whom=TOM)
+    village.pass_by(15 * 60 + CHECK_SECONDS)
+    (woken,) = village.woken
+    village.plans.began(woken.plan)
+    village.pass_by(3600)
+    assert set(village.names) == {woken.plan.what, "meet Tom"}
+    assert village.names.count(woken.plan.what) == 1
+    twins = [each for each in village.book.items if each.whom == ANNEKE]
+    assert {each.state for each in twins} == {PlanState.DOING}
+    assert plan in [replace(each, state=PlanState.OPEN) for each in twins]
+
+
 def test_a_plan_for_the_end_of_the_calendar_keeps_no_other_from_its_time(village):
     village.book.path.write_text("- [ ] 9999-12-31 23:59: rest\n- [ ] 2026-11-28 20:15: cook\n")
     village.book.adopt()

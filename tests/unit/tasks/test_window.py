@@ -14,7 +14,9 @@ from keepsake.archive.message_types import MessageType
 from keepsake.archive.privacy import redacted
 from keepsake.archive.records import Memory
 from keepsake.happening import ME, Deed, Manner, Person, Pose, Result, Sight, Speech, What
+from keepsake.paths import SHIPPED_CONFIG
 from keepsake.tasks.conversation import turns_of
+from keepsake.tasks.task_prompts import task_prompts
 
 START = datetime(2026, 11, 26, 18, 0, tzinfo=UTC)
 TOM = Person("Tom", "41-1")
@@ -123,6 +125,24 @@ class TestTime:
             "[Thursday 26 November 2026, evening, The Kettle]",
             "[70 minutes later]",
             "[Thursday 26 November 2026, night, The Kettle]",
+        ]
+
+    def test_a_clock_that_was_set_back_is_told_too(self):
+        def said(minute: int, number: int) -> Memory:
+            return Memory(number, START.replace(minute=minute), says(TOM, f"{number}."), "The Inn")
+
+        talk = task_prompts(SHIPPED_CONFIG, SHIPPED_CONFIG)["talk"].current
+
+        def later(silence):
+            return talk.render("later", minutes=round(silence.total_seconds() / 60.0))
+
+        (turn,) = turns_of([said(26, 1), said(20, 2), said(30, 3), said(31, 4)], later)
+        assert turn.lines[1:6] == [
+            'Tom says, "1."',
+            "[6 minutes earlier: the clocks were set back]",
+            'Tom says, "2."',
+            "[10 minutes later]",
+            'Tom says, "3."',
         ]
 
 

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from keepsake.agent.attention import ImpulseKind
 from keepsake.agent.memory.present import present_talk
-from keepsake.agent.memory.shown_plans import done_for, line_of, lines_of
+from keepsake.agent.memory.shown_plans import done_for, line_of, lines_of, promise_of
 from keepsake.agent.memory.tools import MemoryTools
 from keepsake.agent.surroundings import (
     Body,
@@ -181,12 +181,14 @@ def _with_plans(
     missed = plans.missed(context.audience)
     for plan in (*shown, *missed):
         may.may_hear([plan.since])
-    return replace(
-        scene,
-        plans=lines_of(shown, plans.waits),
-        missed=lines_of(missed),
-        due=f"{line_of(due, done_for(due, window))} ({impulse.why})" if due is not None else "",
-    )
+    scene = replace(scene, plans=lines_of(shown, plans.waits), missed=lines_of(missed))
+    if due is None:
+        return scene
+    line = f"{line_of(due, done_for(due, window))} ({impulse.why})"
+    promise = promise_of(due, tools.memory.commitments.items)
+    if promise is not None and may.may_hear([promise.number]):
+        line += f" (you promised it: when it is done, also write > kept {promise.number})"
+    return replace(scene, due=line)
 
 
 def _answered(tools: MemoryTools, context: TurnContext, waiting: Unanswered) -> tuple[int, ...]:
