@@ -148,6 +148,7 @@ class Villager(Entry):
     name: Text  # the agent's name
     home: known("room")
     look: Text  # its description
+    aliases: tuple[Text, ...] = ()  # other names that it answers to
     # how often it acts unprompted, 0 to 1
     talkativeness: Annotated[float, Field(strict=True, ge=0, le=1)] = Field(0.5, alias="idle")
     profile: Text  # who it is, in the second person

@@ -99,6 +99,7 @@ def build_world(atlas: Atlas | None = None, deeds: Mapping[str, WorldDeed] | Non
         }
         about = {"location": home, "home": home, "profile": person.profile}
         _put("agent", person.id, values, built, lambda p=person, a=about: create_agent(p.name, **a))
+        find("agent", person.id).aliases.add(list(person.aliases))
     for thing in atlas.things.values():
         _build_thing(thing, atlas, built)
     install(deeds or {})

@@ -313,7 +313,7 @@ def _attention_to(
         return (ImpulseKind.HEARD, True) if player else None
     words = what.words if isinstance(what, Speech) else what.shown
     aloud = isinstance(what, Speech) and what.manner in _ALOUD
-    mine = {agent.key, _plain(str(agent.get_display_name(looker=speaker)))}
+    mine = {agent.key, _plain(str(agent.get_display_name(looker=speaker))), *_nicknames(agent)}
     if any(names(words, each) for each in mine):
         return (ImpulseKind.ADDRESSED if aloud else ImpulseKind.NAMED), False
     if isinstance(what, Pose) and not player:
@@ -323,8 +323,23 @@ def _attention_to(
     others = people_near(agent)
     if others == [speaker] and aloud:
         return ImpulseKind.ADDRESSED, False  # alone in a room: each line is for the other one
-    aside = any(names(words, name_of(each, agent)) for each in others if each is not speaker)
+    theirs = [
+        name
+        for each in others
+        if each is not speaker
+        for name in (name_of(each, agent), *_nicknames(each))
+    ]
+    aside = any(names(words, each) for each in theirs)
     return ImpulseKind.HEARD, aside
+
+
+SHORTEST = 3
+"""The fewest letters of an alias that is a name. Shorter ones save typing, and are in any talk."""
+
+
+def _nicknames(somebody: CharacterObject) -> list[str]:
+    """Return the other names that somebody answers to: the aliases in the game."""
+    return [each for each in map(str, somebody.aliases.all()) if len(each) >= SHORTEST]
 
 
 _UNANSWERED = MOVES | {

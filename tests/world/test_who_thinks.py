@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from keepsake.agent.surroundings import is_agent
+from keepsake.happening import KnownVerb
+from keepsake.tasks.deed import spoken_to
 from tests.world.agents_world import AgentsWorld
 
 
@@ -37,6 +39,24 @@ class TestWhoThinks(AgentsWorld):
     def test_after_that_words_to_nobody_are_for_the_same_one(self):
         self.calls("talk bram Good day.")
         (prompt,) = self.calls("say What a morning.")
+        assert prompt.startswith("You are Bram.")
+
+    def test_words_to_nobody_are_for_who_has_spoken_to_the_player_last(self):
+        self.calls("talk bram Good day.")
+        wren = self.agents[2]
+        speaks = spoken_to(KnownVerb.TALK, "Tom", "The story, Tom!")
+        wren.mind.actor.do(wren, speaks)
+        self.pass_time(10)
+        (prompt,) = self.calls("say A true story, then.")
+        assert prompt.startswith("You are Wren.")
+
+    def test_an_alias_is_a_name_and_an_abbreviation_is_none(self):
+        self.agents[2].aliases.add(["captain", "a"])
+        self.calls("talk bram Good day.")
+        (prompt,) = self.calls("say A true story, Captain: the ferry sank.")
+        assert prompt.startswith("You are Wren.")
+        self.calls("talk bram Good day to you.")
+        (prompt,) = self.calls("say A fine day.")
         assert prompt.startswith("You are Bram.")
 
     def test_whoever_is_named_thinks(self):

@@ -16,7 +16,7 @@ from keepsake.agent.surroundings import (
 )
 from keepsake.archive.message_types import MessageType
 from keepsake.contrib.evennia import creation, hearing
-from keepsake.contrib.evennia.characters import CharacterMixin
+from keepsake.contrib.evennia.characters import CharacterMixin, note_partner
 from keepsake.contrib.evennia.hooks import AgentHooks
 from keepsake.contrib.evennia.meaning import expect_gift
 from keepsake.contrib.evennia.minds import (
@@ -162,6 +162,9 @@ class AgentMixin(AgentHooks, CharacterMixin):
         mind = mind_of(self)
         if mind is not None and (act := mind.actor.current) is not None and to_obj is not self:
             act.reached.add(identity_of(to_obj))
+            is_said = isinstance(act.what, Speech) and act.what.manner is not Manner.WHISPER
+            if is_said and to_obj is act.addressee and is_character(to_obj) and to_obj.has_account:
+                note_partner(to_obj, self)
 
     def say_by_hook(
         self, words: str, to: CharacterObject | None = None, *, whisper: bool = False

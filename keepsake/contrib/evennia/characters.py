@@ -164,12 +164,20 @@ def greeter(room: RoomObject | None, guest: CharacterObject) -> Body | None:
 def answers_room(agent: Body, player: CharacterObject, now: float) -> bool:
     """Whether a player's words without an addressee are for this agent.
 
-    For some minutes they are for the agent that the player spoke to last. If there is none here,
-    and no other player is here, they are for the greeter. ``now``: Seconds of the runtime's clock.
-    ``player.ndb.spoken_to`` holds the agent that the player spoke to last, and when.
+    For some minutes they are for the agent with whom the player spoke last: see
+    :func:`note_partner`. If there is none here, and no other player is here, they are for the
+    greeter. ``now``: Seconds of the runtime's clock.
     """
     listener, is_partner = _listener_to(player, agent.location, now)
     return listener is agent and (is_partner or not players_near(player))
+
+
+def note_partner(player: CharacterObject, agent: Body) -> None:
+    """Note that an agent and a player have spoken to each other, whoever of them began.
+
+    ``player.ndb.spoken_to`` holds the last such agent, and when that was.
+    """
+    player.ndb.spoken_to = (agent, runtime().seconds())
 
 
 def may_join_in(agent: Body, player: CharacterObject, now: float) -> bool:

@@ -11,7 +11,7 @@ from keepsake.agent.body import Body, CharacterObject, GameObject
 from keepsake.agent.mind import Mind
 from keepsake.agent.runtime import runtime
 from keepsake.agent.surroundings import identity_of, impulse_of, is_agent, is_character, name_of
-from keepsake.contrib.evennia.characters import answers_room, greeter, may_join_in
+from keepsake.contrib.evennia.characters import answers_room, greeter, may_join_in, note_partner
 from keepsake.contrib.evennia.hearing import object_of
 from keepsake.contrib.evennia.meaning import Heard
 from keepsake.contrib.evennia.minds import mind_of
@@ -73,7 +73,7 @@ def _with_addressee(agent: Body, event: Impulse, player: CharacterObject, what: 
     if to_room and answers_room(agent, player, now):
         event = replace(event, kind=ImpulseKind.ADDRESSED)
     if event.kind is ImpulseKind.ADDRESSED:
-        player.ndb.spoken_to = (agent, now)
+        note_partner(player, agent)
     elif to and ME not in to and (player.ndb.spoken_to or [None])[0] is agent:
         player.ndb.spoken_to = None
     return event
