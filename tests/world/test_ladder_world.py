@@ -10,6 +10,7 @@ import re
 from dataclasses import replace
 from functools import partialmethod
 from types import SimpleNamespace
+from unittest.mock import patch
 
 from evennia.utils.ansi import strip_ansi
 
@@ -21,6 +22,8 @@ from keepsake.events.types import Guard
 from keepsake.events.values import CompactReason
 from keepsake.memory import history
 from keepsake.memory.config import CompactionConfig
+from keepsake.memory.types import CompactionRequest
+from keepsake.models.queue import Priority
 from tests.fakes.model_server import tokens
 from tests.log_lines import LogLines
 from tests.sentences import table
@@ -386,6 +389,14 @@ class TestCompany(LadderWorld):
         self.settle()
         assert self.compacting() == [self.joss.mind]
         self.settle()
+
+    def test_a_summary_for_which_a_thought_waits_gives_way_to_nobody(self):
+        asked = []
+        with patch.object(self.services, "asker", lambda _, priority: asked.append(priority)):
+            for reason in (CompactReason.EMERGENCY, CompactReason.COUNT):
+                limits = self.services.compaction_config
+                self.mind.memory._summarizer(CompactionRequest(reason=reason, limits=limits))
+        assert asked == [Priority.EVENT, Priority.COMPACTION]
 
     def test_where_no_player_is_they_run_at_once(self):
         for player in (self.char1, self.char2):

@@ -98,8 +98,8 @@ class TestWaiting(AgentsWorld):
 
     def test_words_to_the_agent_that_come_while_it_looks_up_what_it_knows_are_no_aside(self):
         before = len(self.prompts())
-        who = identity_of(self.oswin)
-        self.mind.thinker.notice(Impulse(ImpulseKind.HEARD, False, "Oswin", 0, who))
+        # What is overheard recalls nothing.
+        self.mind.thinker.notice(Impulse(ImpulseKind.IDLE, False, ""))
         self.while_it_recalls(lambda: self.hears(self.oswin, "When does the first ferry go?"))
         self.replies = ["Half past six.", "> wait"]
         self.pass_time(12)
