@@ -43,6 +43,13 @@ Price = Annotated[
 WriterProfile = Annotated[
     str, typer.Option(help="A profile of llm.md that writes summaries; default: rules.")
 ]
+DecomposeProfile = Annotated[
+    str,
+    typer.Option(
+        "--decompose",
+        help="A profile of llm.md that parts questions which need several lines; default: none.",
+    ),
+]
 Budget = Annotated[
     int, typer.Option(min=0, help="Tokens of memory in a prompt; 0: as many as fit.")
 ]

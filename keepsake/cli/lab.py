@@ -27,6 +27,7 @@ def evaluate(
     agree: options.RatingsFile = None,
     price: options.Price = "",
     writer: options.WriterProfile = "",
+    decompose: options.DecomposeProfile = "",
     budget: options.Budget = 0,
     recalled: options.RecalledLines = 0,
     embedder: options.EmbedderName = "embedded",
@@ -47,7 +48,7 @@ def evaluate(
         raise typer.BadParameter("Name probes, a file, --life vault:NAME, or --check MEMORY")
     same = {"profile": profile, "judge": judge, "judges": judges, "writer": writer, "seed": seed}
     same |= {"questions": limit, "budget": budget, "recalled": recalled, "embedder": embedder}
-    same |= {"parallel": parallel, "prices": memories.parse_prices(price)}
+    same |= {"decompose": decompose, "parallel": parallel, "prices": memories.parse_prices(price)}
     trials = memories.trial_source(life or source, load, held_out=held_out)
     cells = memories.cells_of(trials, memory, settings, **same)
     memories.evaluate(cells, json_file, agree, kinds=kinds)

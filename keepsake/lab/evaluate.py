@@ -41,6 +41,7 @@ from keepsake.memory.protocol import (
     load_memory_class,
 )
 from keepsake.ports import Embedder, FixedClock, LanguageModel
+from keepsake.recall.several import fused
 
 type Row = dict[str, Any]
 """The result of one question: column names and values that JSON can hold."""
@@ -65,6 +66,8 @@ class Evaluation:
     writer: LanguageModel | None = None  # writes the memory's summaries; None for rules
     answerer: AnsweringModel | None = None  # None if only recall is measured
     judge: AnsweringModel | None = None
+    # parts questions that need several lines, for every memory alike; None to ask them whole
+    decomposer: AnsweringModel | None = None
     judge_prompts: Mapping[str, str] = field(default_factory=lambda: PROMPTS["judge"])
     parallel: int = 1  # answers requested at the same time
     prices: tuple[float, float] = (0.0, 0.0)  # dollars per million tokens, input and output
@@ -81,6 +84,7 @@ class QuestionResult:
     recalled: Sequence[RecalledLine]  # the lines found for this question, best first
     seconds: float  # the time that the memory took for both
     budget: int  # tokens of memory lines in a prompt
+    parts: Sequence[str] = ()  # the questions that were searched for beside it
     before_others: Sequence[str] = ()  # lines shown when the audience includes ``kept_from``
 
 
@@ -228,14 +232,35 @@ class _TrialRun:
         # The memory learns who asks, as in the world: "my sister" is the asker's sister.
         asker = f"{question.asker}: " if question.asker else ""
         recalled = self._config.recalled
-        found = self._memory.recall(f"{asker}{question.text}", recalled)
+        decomposer = self._config.decomposer
+        parts = () if decomposer is None else decomposer.parts(question.text)
+        found = _one_ranking(
+            [self._memory.recall(f"{asker}{each}", recalled) for each in (question.text, *parts)]
+        )
         context = self._memory.context(self._budget)
         seconds = time.perf_counter() - began
         self._audience = NO_PRIVATE_WORDS
         # Lines over the budget do not count.
         most = int(CUT_FACTOR * self._budget)
         context = [*within_budget(context[::-1], most, _TOKENS)][::-1]
-        return QuestionResult(question, context, found[:recalled], seconds, self._budget)
+        shown = found[:recalled]
+        return QuestionResult(question, context, shown, seconds, self._budget, parts)
+
+
+def _one_ranking(rankings: Sequence[Sequence[RecalledLine]]) -> Sequence[RecalledLine]:
+    """Return the lines found for a question and its parts; each memory once, as first found."""
+    if len(rankings) == 1:
+        return rankings[0]
+    first: dict[tuple[int, ...] | str, RecalledLine] = {}
+    for ranking in rankings:
+        for line in ranking:
+            first.setdefault(_key(line), line)
+    return [first[key] for key in fused([[*map(_key, ranking)] for ranking in rankings])]
+
+
+def _key(line: RecalledLine) -> tuple[int, ...] | str:
+    """Return the numbers of the memories that a line quotes, or its text if it quotes none."""
+    return tuple(line.numbers) or line.text
 
 
 def recall_row(trial: Trial, result: QuestionResult) -> Row:
@@ -257,6 +282,7 @@ def recall_row(trial: Trial, result: QuestionResult) -> Row:
         "load": trial.load or None,
         "evidence": len(question.evidence),
         "lost": ", ".join(question.lost),
+        "parts": " / ".join(result.parts),
         # ranks of the evidence among the recalled memories, from 1; evidence not found has none
         "ranks": [place for place, each in enumerate(ranked, 1) if each in question.evidence],
         "recalled_lines": len(lines),

@@ -115,6 +115,7 @@ class _Shared(_PlanModel):
     judge: str = ""  # the profile of llm.md that judges the answers; empty for none
     judges: str = ""  # a YAML file with the judge's prompts; empty for ours
     writer: str = ""  # the profile that writes the memory's summaries; empty for rules
+    decompose: str = ""  # the profile that parts questions; empty to search for them whole
     embedder: str = EMBEDDED  # see :func:`named_embedder`
     parallel: Annotated[int, Field(strict=True, ge=1, le=64)] = 1  # answers requested at once
     # dollars per million tokens, input and output
@@ -318,7 +319,7 @@ def run_cell(
     rows = list[Row]()
     try:
         chosen = limit_questions(trials or cell.source.trials(cell.seed), cell.questions, cell.seed)
-        names = {cell.profile, cell.judge, cell.writer} - {""}
+        names = {cell.profile, cell.judge, cell.writer, cell.decompose} - {""}
         models = {name: answering_model(here, name, cell.seed) for name in names}
         answerer = models.get(cell.profile)
         config = Evaluation(
@@ -328,6 +329,7 @@ def run_cell(
             writer=models.get(cell.writer),
             answerer=answerer,
             judge=models.get(cell.judge),
+            decomposer=models.get(cell.decompose),
             judge_prompts=judge_prompts(cell.judges),
             parallel=cell.parallel,
             prices=cell.prices,

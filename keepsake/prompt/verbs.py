@@ -97,7 +97,12 @@ VERBS: tuple[Verb, ...] = (
     Verb("follow <name>", "go where somebody goes, until you > stay", Takes.PERSON),
     Verb("stay", "follow nobody any more"),
     Verb("wait", "do nothing, let the others speak"),
-    Verb("recall <words>", "search your memory and notes", Takes.WORDS, True),
+    Verb(
+        "recall <words>",
+        "search your memory and notes; several things: recall <one>; <two>",
+        Takes.WORDS,
+        True,
+    ),
     Verb("remember <a fact>", "keep a fact where a search finds it", Takes.WORDS, True),
     Verb("promise <name>: <what>", "note a promise that you give", Takes.PROMISE, True),
     Verb(

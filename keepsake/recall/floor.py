@@ -63,7 +63,15 @@ def noise(values: Sequence[float]) -> float:
         return min(values, default=0.0)
     middle = median(values)
     spread = _NORMAL * median(abs(value - middle) for value in values)
-    return middle + spread * math.sqrt(2.0 * math.log(len(values)))
+    return middle + spread * expected_best(len(values))
+
+
+def expected_best(number: int) -> float:
+    """Return what the best of so many unrelated values exceeds their mean by, in their spread.
+
+    It is an upper bound for normally distributed values; 0 for a single one.
+    """
+    return math.sqrt(2.0 * math.log(number))
 
 
 def split(values: Sequence[float]) -> float:

@@ -18,9 +18,17 @@ from itertools import islice, pairwise
 from operator import truediv
 
 from keepsake.language.perception import stem
-from keepsake.recall.documents import SAME_SCENE, Document, DocumentKind, Hit, passages_in
+from keepsake.recall.documents import SAME_SCENE, Document, DocumentKind, Hit
 from keepsake.recall.floor import bearing
-from keepsake.recall.passages import PASSAGE
+from keepsake.recall.long_texts import (
+    best_passage,
+    by_passages,
+    less_chance,
+    need,
+    one_passage,
+    passages_to_rank,
+    together,
+)
 from keepsake.recall.query import RecallQuery, mentions_time, saying, terms_in
 
 BY_WORDS = "words: "
@@ -100,27 +108,27 @@ def rank(
     matched = _matched(question, documents)
     worth = {t: worths.get(t, 1.0) for t in question.terms}
     roots = {term: stem(term) for term in question.terms}
-    texts = [_passages(document, agent) for document in documents]
-    shares = [_one_passage(each) for each in texts]
+    texts = [passages_to_rank(document, agent) for document in documents]
+    shares = [one_passage(each) for each in texts]
     beside = _beside(documents)
     asking = _asking(documents)
     scores = _by_signals(question, documents, now, unprompted=unprompted)
     by_words = _by_words(worth, words, rows, matched, beside)
-    if not meaning:  # with vectors, the passages of long texts are found by meaning
-        by_words = _by_passages(by_words, texts, matched, worth, roots)
+    weigh = together if meaning else by_passages
+    by_words = weigh(by_words, texts, matched, worth, roots)
     by_meaning = _by_meaning([meaning.get(row, {}) for row in rows], documents, texts)
     content = _content(question, documents, by_words, by_meaning)
     for place, document in enumerate(documents):
         scores[place] += _WORDS * by_words[place] + by_meaning[place]
-        scores[place] += _LINKED * (rows[place] in linked)
+        scores[place] += _LINKED * (rows[place] in linked) * shares[place]
         if place in asking and not unprompted:
-            scores[place] -= _ASKING * shares[place]
+            scores[place] -= _ASKING * need(document)
         if document.speaker == agent and agent and document.said:
             scores[place] -= _OWN
     if question.when and not unprompted:
         for place in heapq.nlargest(_MAY_TELL, range(len(scores)), key=scores.__getitem__):
             if mentions_time(documents[place].text):
-                scores[place] += _WHEN
+                scores[place] += _WHEN * shares[place]
     given = _given_to_answers(scores, documents, asking, beside, shares)
     for place, gift in given.items():
         scores[place] += gift
@@ -139,72 +147,9 @@ def rank(
         found = meaning.get(rows[place], {})
         likeness = max(found.values(), default=None)
         reasons = _reasons(question, document, matched(place), likeness, helped)
-        passage = _best_passage(texts[place], found, worth, roots)
+        passage = best_passage(texts[place], found, worth, roots)
         hits.append(Hit(document, scores[place], reasons, place in bears, passage))
     return hits
-
-
-def _passages(document: Document, agent: str) -> tuple[str, ...]:
-    """Return the passages of a document, as they were embedded."""
-    if len(document.text) + len(document.title) < PASSAGE:  # mostly; no token is shorter
-        return (document.text,)
-    return passages_in(document, agent)
-
-
-def _one_passage(texts: Sequence[str]) -> float:
-    """Return the share that one passage has of a text.
-
-    A line of one passage needs its neighbours to be understood, and a question is all of it. A long
-    text tells its own context, and a question at its end is a small part of it.
-    """
-    return 1.0 / len(texts)
-
-
-def _by_passages(
-    by_words: Sequence[float],
-    texts: Sequence[Sequence[str]],
-    matched: Callable[[int], Sequence[str]],
-    worth: Mapping[str, float],
-    roots: Mapping[str, str],
-) -> list[float]:
-    """Return the scores by words, of a long text at least its best passage's share of a full match.
-
-    BM25 counts a long text as a whole, and ranks it low.
-    """
-    whole = sum(worth.values())
-    found = [*by_words]
-    for place, own in enumerate(texts):
-        if len(own) > 1 and matched(place):
-            best = max(sum(worth[term] for term in terms_in(text, roots)) for text in own)
-            found[place] = max(found[place], best / whole)
-    return found
-
-
-def _best_passage(
-    texts: Sequence[str],
-    found: Mapping[int, float],
-    worth: Mapping[str, float],
-    roots: Mapping[str, str],
-) -> str:
-    """Return the passage that answers best by meaning and words; empty if there is only one.
-
-    Args:
-        texts: The passages.
-        found: The similarities of some of them by their number.
-        worth: The weight of each term of the question.
-        roots: The stem of each term.
-    """
-    if len(texts) == 1:
-        return ""
-    lowest = min(found.values(), default=0.0)
-    whole = sum(worth.values()) or 1.0
-
-    def score(number: int) -> float:
-        """Return the sum of two numbers from 0 to 1."""
-        matched = sum(worth[term] for term in terms_in(texts[number], roots))
-        return found.get(number, lowest) + matched / whole
-
-    return texts[max(range(len(texts)), key=score)]
 
 
 def _asking(documents: Sequence[Document]) -> set[int]:
@@ -227,7 +172,7 @@ def _given_to_answers(
 ) -> dict[int, float]:
     """Return what lines get in addition, because a good question stands before them."""
     return {
-        place: _ANSWER * scores[other] * shares[other] * shares[place]
+        place: _ANSWER * scores[other] * need(documents[other]) * shares[place]
         for other in asking.intersection(beside)
         for place in beside[other]
         if documents[other].first < documents[place].first and scores[other] > 0.0
@@ -347,7 +292,7 @@ def _by_meaning(
     A talk is a sequence of passages: a short line is one, a long one several. What is near a
     passage are the passages before and after it, of its own text or of the next lines. So a long
     text does not win by one passage of many that is like the question by chance. A memory has the
-    value of its best passage.
+    value of its best passage, less what the best of so many has by chance.
 
     Args:
         known: The similarities of passages by their number, by place.
@@ -355,6 +300,7 @@ def _by_meaning(
     """
     lowest = min((like for each in known for like in each.values()), default=0.0)
     values = [max(each.values(), default=lowest) for each in known]
+    _, by_chance = _spread(values)
     for run in _runs(documents):
         places = list[int]()
         steps = list[int]()  # where each passage is in the talk
@@ -373,9 +319,16 @@ def _by_meaning(
             values[place] = -math.inf
         for place, value in zip(places, averaged, strict=True):
             values[place] = max(values[place], value)
-    middle = math.fsum(values) / max(len(values), 1)
-    spread = math.dist(values, [middle] * len(values)) / math.sqrt(max(len(values), 1))
+    values = less_chance(values, texts, by_chance)
+    middle, spread = _spread(values)
     return [(value - middle) / spread if spread else 0.0 for value in values]
+
+
+def _spread(values: Sequence[float]) -> tuple[float, float]:
+    """Return mean and standard deviation."""
+    number = max(len(values), 1)
+    middle = math.fsum(values) / number
+    return middle, math.dist(values, [middle] * len(values)) / math.sqrt(number)
 
 
 def _averaged(likes: Sequence[float], steps: Sequence[int]) -> list[float]:

@@ -230,6 +230,14 @@ class TestTools(RecallWorld):
         assert "~say At the old mill!" in self.lines()
         assert not any("recall" in line for line in self.heard)
 
+    def test_several_things_are_searched_for_by_themselves_and_found_together(self):
+        self.say(*FACTS, *CHATTER)
+        asked = "> recall the brass key; when the ferry leaves"
+        prompts = self.ask("You know both?", asked, "> say The mill. At dawn.")
+        result = prompts[1].split("\nYou recall: [")[1]
+        assert "I lost a brass key at the old mill." in result
+        assert "The ferry leaves at dawn on Fridays." in result
+
     def test_an_answer_rests_on_what_recall_found(self):
         self.say(*FACTS, *CHATTER)
         self.ask("You know that thing?", "> recall brass key", "> say At the old mill!")

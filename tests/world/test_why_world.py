@@ -136,7 +136,14 @@ class TestWhy(WhyWorld):
         shown = self.why().split("Recalled")[1].split("Word for word")[0]
         assert "memory 3" in shown
         assert "I lost a brass key at the old mill." in shown
-        assert "why: > recall" in shown
+        assert "why: > recall brass key" in shown
+
+    def test_each_of_several_things_is_a_search_and_the_act_is_named_for_all_that_it_found(self):
+        self.say(*FACTS, *CHATTER)
+        self.ask("You know both?", "> recall the brass key; when the ferry leaves", "> say I do.")
+        found = [each["question"] for each in self.logged("recall") if each["by"] == "agent"]
+        assert found == ["the brass key", "when the ferry leaves"]
+        assert "why: > recall the brass key; when the ferry leaves" in self.why()
 
     def test_every_search_is_an_event_with_who_asked_for_it(self):
         self.say(*FACTS, *CHATTER)

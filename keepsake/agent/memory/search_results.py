@@ -20,6 +20,7 @@ from keepsake.memory.types import MemoryContext
 from keepsake.prompt.results import RECALLED, RECALLED_NOTHING
 from keepsake.recall.documents import Document, DocumentKind, Hit
 from keepsake.recall.finding import SearchResult
+from keepsake.recall.several import fused
 from keepsake.tasks.forms.form import PromptLimits
 from keepsake.tasks.scene import Excerpt
 
@@ -218,6 +219,16 @@ def result_line(found: SearchResult | None, words: str) -> Excerpt:
         if hit.document.kind is DocumentKind.MEMORY:
             numbers.add(hit.document.first)
     return Excerpt(tuple(sorted(numbers)), f"{RECALLED}{'; '.join(parts)}")
+
+
+def one_result(found: Sequence[SearchResult | None]) -> SearchResult | None:
+    """Return the results of searches for several things as one; None if no search worked."""
+    worked = [each for each in found if each is not None]
+    if len(worked) < 2:
+        return next(iter(worked), None)
+    best = {hit.document.key: hit for each in reversed(worked) for hit in each.hits}
+    keys = fused([[hit.document.key for hit in each.hits] for each in worked])
+    return SearchResult(tuple(best[key] for key in keys))
 
 
 def scene_query(context: MemoryContext, place: str, present: Sequence[str]) -> str:

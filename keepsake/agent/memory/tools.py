@@ -37,6 +37,7 @@ from keepsake.logs import Subsystem, get_logger
 from keepsake.prompt import results
 from keepsake.prompt.verbs import ANSWERS, PRIVATE, Command
 from keepsake.recall.finding import SearchResult
+from keepsake.recall.several import MOST_PARTS
 from keepsake.tasks.scene import Excerpt
 
 type Tool = Callable[[Command, str], str | Excerpt]
@@ -55,6 +56,8 @@ PLAN_VERBS = frozenset({KnownVerb.PLAN, KnownVerb.DONE, KnownVerb.CANCEL, *ANSWE
 """Verbs that the setting ``plans: no`` takes away."""
 TOOL_SECONDS = 10.0
 """Seconds that a tool call may take."""
+_DIVIDES = ";"
+"""What divides the things that one ``> recall`` asks for, as the verb's own line says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,13 +246,19 @@ class MemoryTools:
         return f"{results.UNPINNED}{self.books.pinned.remove(command.argument, only_own=True)}"
 
     def _recall(self, command: Command, _place: str) -> Excerpt:
-        recalled = self.recaller.recall_blocking(
-            command.argument,
-            purpose=RecallPurpose.AGENT,
-            seconds=TOOL_SECONDS,
-            audience=NO_PRIVATE_WORDS,
-        )
-        return search_results.result_line(recalled, command.argument)
+        """Search; for each of several things by itself, so that each is found."""
+        parts = [part for part in map(str.strip, command.argument.split(_DIVIDES)) if part]
+        asked = parts[:MOST_PARTS] or [command.argument]
+        recalled = [
+            self.recaller.recall_blocking(
+                part,
+                purpose=RecallPurpose.AGENT,
+                seconds=TOOL_SECONDS / len(asked),
+                audience=NO_PRIVATE_WORDS,
+            )
+            for part in asked
+        ]
+        return search_results.result_line(search_results.one_result(recalled), command.argument)
 
     def _remember(self, command: Command, place: str) -> str:
         """Keep a fact as a note of its own, with its day as the title; recall finds it."""

@@ -12,9 +12,14 @@ PROFILES = "\n".join(table("profiles of answers"))
 KNOWN = {"parrot": "Admiral.", "Who laid the cable": "Nadia's brother Piet"}
 
 
+PARTS = "1. Who sells rope in the harbour?\n2. Where is the parrot's cage?"
+
+
 def answer_to(prompt: str) -> str:
     """Answer two of the questions, and say that the others cannot be answered."""
     asked = prompt.rpartition("Question: ")[2]
+    if "searches a memory" in prompt:
+        return PARTS if "parrot" in prompt else "none"
     if "Answer to grade" in prompt:
         return "Yes." if "Admiral" in prompt or NOT_KNOWN in prompt else "no"
     return next((answer for words, answer in KNOWN.items() if words in asked), NOT_KNOWN)

@@ -101,3 +101,22 @@ def test_a_model_that_never_knows_scores_nothing_on_answerable_questions(environ
     every = scores_of(json.loads(found.read_text())["cells"][0])
     assert every["f1"]["mean"] <= 0.03
     assert every["abstains"]["mean"] == 1
+
+
+def test_a_model_parts_questions_and_the_parts_are_searched_for_too(environ, tmp_path, server):
+    found = {}
+    for more in ((), ("--decompose", "answers")):
+        path = tmp_path / f"found{len(more)}.json"
+        ran = keepsake(environ, "eval", LOCOMO, "--memory", "bm25", *more, "--json", path)
+        assert (ran.returncode, ran.stderr) == (0, "")
+        ((cell,)) = json.loads(path.read_text())["cells"]
+        found[more] = rows_of(cell)
+    whole, parted = found.values()
+    parrot = "What is the parrot in the ferry office called?"
+    cable = "Who laid the cable for Nadia's kiln?"
+    assert whole[parrot]["parts"] == whole[cable]["parts"] == parted[cable]["parts"] == ""
+    assert parted[parrot]["parts"] == (
+        "Who sells rope in the harbour? / Where is the parrot's cage?"
+    )
+    assert parted[parrot]["recalled_lines"] > whole[parrot]["recalled_lines"]
+    assert parted[cable]["recalled_lines"] == whole[cable]["recalled_lines"]

@@ -12,7 +12,12 @@ from keepsake.agent.memory.tools import MemoryTools
 from keepsake.agent.runtime import PROFILE, Runtime
 from keepsake.agent.surroundings import Body, place_of
 from keepsake.agent.turns.context import TurnContext, context_of
-from keepsake.agent.turns.prompts.recalling import made_from, recall_for_turn, with_recalled
+from keepsake.agent.turns.prompts.recalling import (
+    found_by,
+    made_from,
+    recall_for_turn,
+    with_recalled,
+)
 from keepsake.agent.turns.prompts.scene import scene_of
 from keepsake.archive.privacy import Audience, is_private, is_redacted
 from keepsake.archive.records import Memory
@@ -69,7 +74,7 @@ def prompt_of(
     shown = tools.selected(recalled, form.beside(scene))
     nearest = recalled.numbers if recalled is not None else ()
     scene = with_recalled(scene, agent, context, tools, shown, nearest=nearest)
-    basis = made_from(tools, shown, scene.found)
+    basis = made_from(tools, shown, found_by(scene, context.looked_up))
     if not tools.has_memory:
         scene, basis = present_only(scene, basis)
     private = {m.number for m in scene.window if is_private(m) and not is_redacted(m)}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,12 +16,13 @@ from keepsake.agent.turns.prompts.excerpts import known_among, with_excerpts
 from keepsake.archive.privacy import NO_PRIVATE_WORDS
 from keepsake.events.types import Recalled
 from keepsake.events.values import RecalledKind, RecallPurpose
-from keepsake.happening import KnownVerb, PersonId
+from keepsake.happening import KnownVerb, PersonId, Result
 from keepsake.recall.finding import SearchResult
 from keepsake.tasks.scene import Scene
 
 BY_TOOL = f"> {KnownVerb.RECALL}"
-"""The reason in a thought's event for what the agent itself searched for: it has no score."""
+"""The reason in a thought's event for what the agent itself searched for, if its words are not
+known. It has no score."""
 
 
 async def recall_for_turn(
@@ -110,12 +111,28 @@ def _partner_id(context: TurnContext) -> PersonId:
     return context.impulse.source_id if context.partner else ""
 
 
+def found_by(scene: Scene, acts: Collection[int]) -> Mapping[int, str]:
+    """Return what the agent searched for, by the number of each memory that it found.
+
+    ``acts``: The numbers of its searches in this turn. Words of a search that may hold what was
+    confided are not archived, and stand nowhere here.
+    """
+    searches = {each.number: each.text for each in scene.window if each.number in acts}
+    found = dict.fromkeys(scene.found, BY_TOOL)
+    for each in scene.window:
+        what = each.what
+        if isinstance(what, Result) and what.act in searches:
+            said = f"> {searches[what.act]}"
+            found |= {n: said for n in each.rests_on if n in found}
+    return found
+
+
 def made_from(
-    tools: MemoryTools, recalled: SearchResult, found: Sequence[int] = ()
+    tools: MemoryTools, recalled: SearchResult, found: Mapping[int, str]
 ) -> Mapping[str, Any]:
     """Return what a prompt is made from, as fields of the thought's event.
 
-    ``found``: The numbers of the memories that the agent found by ``> recall`` in this turn.
+    ``found``: The memories that the agent itself found in this turn; see :func:`found_by`.
     """
     remembered = tools.memory.memory.context()
     longterm = remembered.longterm
@@ -130,8 +147,8 @@ def made_from(
         )
         for hit in recalled.hits
     ]
-    only_found = (number for number in found if number not in recalled.numbers)
-    sources += [Recalled(kind=RecalledKind.MEMORY, n=n, why=BY_TOOL) for n in only_found]
+    only_found = ((n, why) for n, why in found.items() if n not in recalled.numbers)
+    sources += [Recalled(kind=RecalledKind.MEMORY, n=n, why=why) for n, why in only_found]
     return {
         "longterm": longterm.last if longterm else 0,
         "recent": covered,
