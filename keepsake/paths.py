@@ -2,7 +2,8 @@
 
 They all derive from environment variables, so that two copies can run side by side:
 ``KEEPSAKE_HOME``, ``KEEPSAKE_VAULT``, ``KEEPSAKE_WORLD``, ``KEEPSAKE_PORT_BASE``,
-``KEEPSAKE_LISTEN``, ``KEEPSAKE_PROXIES``, ``KEEPSAKE_DATABASE_URL``.
+``KEEPSAKE_LISTEN``, ``KEEPSAKE_PROXIES``, ``KEEPSAKE_DATABASE_URL``; and ``KEEPSAKE_LANGUAGE``, the
+world's language.
 """
 
 from __future__ import annotations
@@ -39,6 +40,9 @@ OWN_WORLD = "own-world"
 set. In a checkout git ignores it, so an update never touches it."""
 DEFAULT_PORT_BASE = 4000
 DEFAULT_LISTEN = "127.0.0.1"
+LANGUAGE = "KEEPSAKE_LANGUAGE"  # environment variable: the world's language
+DEFAULT_LANGUAGE = "en"
+_LANGUAGE_CODE = re.compile(r"[A-Za-z]{2,8}([-_][A-Za-z0-9]{1,8})*")
 _HIGHEST_BASE = 65535 - 8
 _SOCKET_PATH_BYTES = 100
 """Unix sockets refuse paths of more than 108 bytes (104 on BSD), the final zero included."""
@@ -95,6 +99,7 @@ class Places:
     own_world_given: Path | None = None
     # the addresses whose ``X-Forwarded-For`` counts
     proxies: Proxies = THIS_MACHINE
+    language: str = DEFAULT_LANGUAGE  # of the world, as in Django's LANGUAGE_CODE
 
     config = _Path("vault", "config")  # the configuration: markdown
     agents = _Path("vault", "agents")  # one folder an agent: archive, summaries
@@ -157,6 +162,7 @@ def places(environ: Mapping[str, str] = os.environ) -> Places:
         database_url=_database_url(environ.get(DATABASE_URL, "").strip()),
         own_world_given=_own_world(environ.get("KEEPSAKE_WORLD", ""), home, vault),
         proxies=trusted_proxies(environ.get(PROXIES, "")),
+        language=_language(environ.get(LANGUAGE, "").strip()),
     )
 
 
@@ -187,6 +193,13 @@ def prepare(here: Places) -> None:
                 draft = copy.with_name(f".{copy.name}.draft")  # so that no partial file stays
                 shutil.copyfile(shipped, draft)
                 draft.replace(copy)
+
+
+def _language(written: str) -> str:
+    if written and not _LANGUAGE_CODE.fullmatch(written):
+        cure = f"Set {LANGUAGE}, or LANGUAGE_CODE in the game's settings, to a code such as de"
+        raise KeepsakeError(f"{written!r} is no code of a language", cure)
+    return written or DEFAULT_LANGUAGE
 
 
 PRIVATE_UMASK = 0o077

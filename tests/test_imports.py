@@ -12,7 +12,7 @@ import pytest
 REPOSITORY = Path(__file__).parents[1]
 PACKAGES = ("commands", "game", "keepsake", "typeclasses", "world")
 
-PURE_LIBRARIES = {"dateparser", "frontmatter", "yaml", "jinja2", "pydantic"}
+PURE_LIBRARIES = {"dateparser", "frontmatter", "yaml", "jinja2", "pydantic", "snowballstemmer"}
 """Libraries that the pure parts may import: file formats and templates, no client."""
 
 BANNED = ["evennia", "django", "twisted", "httpx", "requests", "ollama", "chromadb", "xllamacpp"]

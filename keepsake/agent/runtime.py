@@ -32,8 +32,9 @@ from keepsake.logs import Subsystem, get_logger
 from keepsake.markdown_config import ConfigFile, FileSettings
 from keepsake.memory.config import CompactionConfig
 from keepsake.models.detection import Detection
-from keepsake.models.embedders import CachedEmbedder, MiniLMEmbedder, load_embedder
+from keepsake.models.embedders import CachedEmbedder, load_embedder, unfit
 from keepsake.models.gateway import Gateway
+from keepsake.models.local.minilm import MiniLMEmbedder
 from keepsake.models.profiles import NO_MODEL, ModelProfile, Profiles
 from keepsake.models.queue import Priority
 from keepsake.paths import SHIPPED_CONFIG, Places
@@ -313,7 +314,7 @@ def start(
     events.emit(World(op=WorldOp.STARTS))
     profiles = Profiles(config / "llm.md", report, rest=REST)
     profiles.use(Detection(places.models, config / "models.md").find())
-    embedder = _embedder(profiles)
+    embedder = _embedder(profiles, places.language)
     if gateway is None:
         asked = Gateway(profiles, places, scheduler.soon, changed=events.emit)
     else:
@@ -345,10 +346,17 @@ def stop(*, reload: bool) -> None:
         ending.close(reload=reload)
 
 
-def _embedder(profiles: Profiles) -> CachedEmbedder:
-    """Return the embedder that ``llm.md`` names; the shipped one if it cannot be used."""
+def _embedder(profiles: Profiles, language: str) -> CachedEmbedder:
+    """Return the embedder that ``llm.md`` names; the shipped one if it cannot be used.
+
+    ``language``: The world's.
+    """
+    embedder: Embedder = MiniLMEmbedder()
     try:
-        return CachedEmbedder(load_embedder(profiles.path, profiles.found))
+        embedder = load_embedder(profiles.path, profiles.found, language)
     except ConfigError as problem:
         report(problem)
-        return CachedEmbedder(MiniLMEmbedder())
+    misfit = unfit(embedder, language)
+    if misfit is not None:
+        log.warning(str(misfit), subsystem=Subsystem.EMBEDDING)
+    return CachedEmbedder(embedder)

@@ -36,10 +36,12 @@ from keepsake.models import profiles as model_profiles
 from keepsake.models.catalogue import load_catalogue
 from keepsake.models.detection import detected_profiles
 from keepsake.models.embedded import Embedded, require_embedded, require_gguf
-from keepsake.models.embedders import MiniLMEmbedder, load_embedder
+from keepsake.models.embedders import load_embedder, unfit
 from keepsake.models.gateway import build
+from keepsake.models.local.minilm import MiniLMEmbedder
 from keepsake.models.profiles import EMBEDDED, NO_MODEL
 from keepsake.paths import Places, exposed
+from keepsake.ports import Embedder
 from keepsake.recall.agent_index import WORDS
 from keepsake.recall.chroma import Chroma
 from keepsake.recall.chroma_server import DATABASE, ChromaServer, broken_folder
@@ -319,8 +321,11 @@ def servers(here: Places, report: Report) -> str:
 def embedding(here: Places, report: Report) -> str:
     """Check that texts can be embedded, by embedding one short text."""
     path = here.config / "llm.md"
-    found = load_embedder(path, detected_profiles(here).found) if path.exists() else None
-    asked = found or MiniLMEmbedder()
+    asked: Embedder = MiniLMEmbedder()
+    if path.exists():
+        asked = load_embedder(path, detected_profiles(here).found, here.language)
+    if (problem := unfit(asked, here.language)) is not None:
+        report(problem.what, problem.cure)
     dimension = len(asked.embed(["Is anybody there?"])[0])
     return f"{asked.model_name} answers with {dimension} dimensions"
 

@@ -56,7 +56,9 @@ Budget = Annotated[
 RecalledLines = Annotated[int, typer.Option(min=0, help="The most lines to recall; 0: 100.")]
 EmbedderName = Annotated[
     str,
-    typer.Option(help="embedded, none, ollama:MODEL@HOST, openai:MODEL@HOST, or a model's folder."),
+    typer.Option(
+        help="embedded, embedded:MODEL, none, ollama:MODEL@HOST, openai:MODEL@HOST, or a folder."
+    ),
 ]
 Parallel = Annotated[int, typer.Option(min=1, max=64, help="Answers to request at the same time.")]
 Seed = Annotated[int, typer.Option(min=0, help="The same seed gives the same transcripts.")]

@@ -8,7 +8,7 @@ from pathlib import Path
 from urllib.parse import quote, urlencode
 
 from keepsake.errors import KeepsakeError
-from keepsake.paths import DATABASE_URL, REPOSITORY
+from keepsake.paths import DATABASE_URL, LANGUAGE, REPOSITORY
 
 APP = "keepsake.contrib.evennia"
 LIFECYCLE = "keepsake.contrib.evennia.lifecycle"
@@ -52,6 +52,7 @@ def adopt(environ: dict[str, str] | os._Environ[str] = os.environ) -> Path | Non
     environ["KEEPSAKE_HOME"] = str(folders.home)
     environ["KEEPSAKE_VAULT"] = str(folders.vault)
     environ["KEEPSAKE_PORT_BASE"] = str(folders.ports.base)
+    environ[LANGUAGE] = folders.language
     database = settings.DATABASES["default"]
     if "postgresql" in database["ENGINE"]:
         names = {"user": "USER", "password": "PASSWORD", "host": "HOST", "port": "PORT"}

@@ -23,7 +23,10 @@ Model = Annotated[
     ),
 ]
 Embedder = Annotated[
-    str, typer.Option(help="embedded, ollama:MODEL or openai:MODEL@HOST; without: by words alone.")
+    str,
+    typer.Option(
+        help="embedded, embedded:MODEL, ollama:MODEL, openai:MODEL@HOST; without: by words alone."
+    ),
 ]
 PromptTokens = Annotated[
     int, typer.Option(help="The most tokens of a prompt; 0: the model decides.", min=0)

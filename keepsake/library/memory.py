@@ -72,8 +72,8 @@ class Memory:
         model: ``ollama:MODEL``, ``ollama:MODEL@HOST``, ``openai:MODEL@HOST``, a
             :class:`keepsake.Profile`, or an object with ``generate``; None for a memory without
             answers, whose summaries are made by rules.
-        embedder: ``embedded``, ``ollama:MODEL``, ``openai:MODEL@HOST`` or an object with
-            ``embed``; None for recall by words alone.
+        embedder: ``embedded``, ``embedded:MODEL``, ``ollama:MODEL``, ``openai:MODEL@HOST`` or an
+            object with ``embed``; None for recall by words alone.
         prompt_tokens: The most tokens of a prompt; 0 for what the model allows, at most 8,000.
         settings: Settings of ``memory_compaction.md`` and ``recall.md``, by name.
         examples: Lines that show the agent's voice to a small model: ``~Mira> say Sit down.``

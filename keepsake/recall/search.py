@@ -16,7 +16,7 @@ from operator import add
 
 from keepsake.errors import IndexUnavailable, KeepsakeError, ModelError
 from keepsake.happening import Person
-from keepsake.language.languages import foreign_stop_words
+from keepsake.language.languages import foreign_stop_words, language_of
 from keepsake.language.perception import stem
 from keepsake.ports import Clock, Embedder
 from keepsake.recall.documents import Document, DocumentKind, Hit, split_key
@@ -167,7 +167,7 @@ class MemorySearch:
         pools: dict[DocumentKind | None, int] = {None: _POOL}
         if kinds is not None:
             pools = {kind: _POOL if kind is DocumentKind.MEMORY else _RARE_POOL for kind in kinds}
-        return self._words.search(query.terms or query.names, pools, before)
+        return self._words.search(query.terms or query.names, pools, before, query.language)
 
     def _candidates(
         self,
@@ -195,8 +195,11 @@ class MemorySearch:
         self, query: RecallQuery, best: Sequence[str], names: Collection[str], before: int | None
     ) -> set[int]:
         """Return rows about the people and things of the best texts: "her brother Edwin"."""
-        more_of = [word for word in terms_of(" ".join(best), names) if word not in query.terms]
-        return self._unless_failing("words", lambda: self._words.rare(more_of, before)) or set()
+        text = " ".join(best)
+        more_of = [word for word in terms_of(text, names) if word not in query.terms]
+        language = language_of(text)
+        found = self._unless_failing("words", lambda: self._words.rare(more_of, before, language))
+        return found or set()
 
     def _unless_failing[T](self, name: str, ask: Callable[[], T]) -> T | None:
         """Return what ``ask`` returns, or None if it fails; report the first failure in a row."""
@@ -251,8 +254,9 @@ def _scores_in_own_language(
         document = known.get(row)
         if document is None:
             return [], []
-        found = terms_in(f"{document.text} {document.title}", roots)
-        return found, saying(found, document.said or document.text)
+        words = document.said or document.text
+        found = terms_in(f"{document.text} {document.title}", roots, language_of(words))
+        return found, saying(found, words)
 
     kept = dict[int, float]()
     for row, score in worded.items():

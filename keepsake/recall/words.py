@@ -1,7 +1,9 @@
 """Finds documents by their words, in one FTS5 table of SQLite, in a file or in memory.
 
 A memory is indexed with the text of its two neighbours, at a lower weight: in talk, the question
-names the thing and the next line answers it. FTS5's ``bm25`` sums the weighted occurrences over
+names the thing and the next line answers it. The column ``apart`` has what SQLite's tokenizer does
+not know: stems of other languages than English, and single characters of scripts without spaces
+between words. FTS5's ``bm25`` sums the weighted occurrences over
 the columns, so this is BM25F. A document's row number follows from its key. The row number of a
 memory is the memory's own number, so a search can leave out the newest memories.
 """
@@ -26,12 +28,13 @@ from keepsake.errors import IndexUnavailable
 from keepsake.events.values import RecalledKind
 from keepsake.files import sync
 from keepsake.happening import Person
+from keepsake.language.languages import ENGLISH, forms_to_index, language_of, stem
 from keepsake.language.perception import UNSPACED, writable
 from keepsake.recall.documents import SAME_SCENE, Document, DocumentKind
 from keepsake.recall.passages import passages_of
 from keepsake.recall.query import Span
 
-SCHEMA = 10
+SCHEMA = 11
 """Stored in ``PRAGMA user_version``; a file with another number is rebuilt. Raise it if the tables
 change, or the way in which documents are made from archive lines."""
 _FAR = 1 << 62
@@ -140,6 +143,7 @@ class WordIndex:
         terms: Iterable[str],
         most: Mapping[DocumentKind | None, int],
         before: int | None = None,
+        language: str = ENGLISH,
     ) -> tuple[dict[int, float], dict[str, float]]:
         """Return BM25 scores by row number, best (highest) first, and the weight of each term.
 
@@ -147,8 +151,10 @@ class WordIndex:
             terms: Words. Among memories, very common words count only if rarer ones leave room.
             most: The most documents of each kind to search; the kind None stands for all kinds.
             before: Only memories before this number; None for all.
+            language: That of the terms.
         """
-        quoted = _quoted(terms)
+        asked_for = _expressions(terms, language)
+        quoted = [*asked_for]
         left = dict(most)
         found = dict[int, float]()
         scored = list[tuple[float, int]]()
@@ -169,12 +175,15 @@ class WordIndex:
                     left[kind] -= 1
                     found[row] = -rank
         # A word is counted in its own row and in the two neighbouring rows.
-        worth = {e[1:-1]: math.log(_MOST_ROWS / (n / 3 + 0.5)) for e, n in counts.items()}
+        worth = {asked_for[e]: math.log(_MOST_ROWS / (n / 3 + 0.5)) for e, n in counts.items()}
         return found, worth
 
-    def rare(self, terms: Iterable[str], before: int | None) -> set[int]:
-        """Return the memories before that number whose own text has a word that only a few have."""
-        quoted = [f"{{text apart}} : {each}" for each in _quoted(terms)]
+    def rare(self, terms: Iterable[str], before: int | None, language: str = ENGLISH) -> set[int]:
+        """Return the memories before that number whose own text has a word that only a few have.
+
+        ``language``: That of the terms.
+        """
+        quoted = [f"{{text apart}} : {each}" for each in _expressions(terms, language)]
         with self._connected() as database:
             counts = _counted(database, quoted, _RARE + 1) if len(quoted) > 1 else {}
             asked = " OR ".join(each for each, count in counts.items() if 1 < count <= _RARE)
@@ -251,7 +260,7 @@ class WordIndex:
                         writable(d.title),
                         writable(d.said),
                         writable(d.record),
-                        " ".join(writable(d.text)) if UNSPACED.search(d.text) else "",
+                        forms_to_index(writable(d.text), language_of(d.said or d.text)),
                     )
                     for row, d in rows.items()
                 ],
@@ -414,8 +423,13 @@ def _opened(path: Path | None) -> sqlite3.Connection:
 
 
 def _adjoining(text: str, follows: int) -> str:
-    """Return the passage of a neighbour that adjoins a memory: its first if it follows."""
-    return passages_of(text)[0 if follows else -1]
+    """Return the passage of a neighbour that adjoins a memory: its first if it follows.
+
+    With the other forms of its words, as in :func:`forms_to_index`.
+    """
+    beside = passages_of(text)[0 if follows else -1]
+    forms = forms_to_index(beside, language_of(beside))
+    return f"{beside} {forms}" if forms else beside
 
 
 def _one(database: sqlite3.Connection, asked: str, given: Sequence[Any]) -> Any:
@@ -423,10 +437,21 @@ def _one(database: sqlite3.Connection, asked: str, given: Sequence[Any]) -> Any:
     return json.loads(database.execute(asked, given).fetchone()[0])
 
 
-def _quoted(terms: Iterable[str]) -> list[str]:
+def _expressions(terms: Iterable[str], language: str) -> dict[str, str]:
+    """Return the terms by the expressions of FTS5 that find them in any form.
+
+    ``language``: That of the terms.
+    """
     # A quote would end the word, a zero byte the whole query.
-    clean = (term.replace('"', " ").replace("\0", " ").strip() for term in terms)
-    return [f'"{term}"' for term in dict.fromkeys(clean) if term]
+    clean = {term: term.replace('"', " ").replace("\0", " ").strip() for term in terms}
+    return {_expression(each, language): term for term, each in clean.items() if each}
+
+
+def _expression(term: str, language: str) -> str:
+    if UNSPACED.match(term):  # a phrase of characters
+        return f'"{" ".join(term)}"'
+    root = term if language == ENGLISH else stem(term, language)
+    return f'"{term}"' if root == term else f'("{term}" OR "{root}")'
 
 
 def _counted(database: sqlite3.Connection, quoted: Sequence[str], most: int) -> dict[str, int]:

@@ -16,7 +16,7 @@ import yaml
 
 from keepsake.agent.settings import RecallConfig
 from keepsake.agent.surroundings import identity_of
-from keepsake.models.embedders import MiniLMEmbedder
+from keepsake.models.local.minilm import MiniLMEmbedder
 from keepsake.paths import REPOSITORY
 from keepsake.ports import FixedClock
 from keepsake.prompt.sections import Rendered

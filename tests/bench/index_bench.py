@@ -19,7 +19,7 @@ from unittest.mock import patch
 from keepsake.archive.old_lines import what_of
 from keepsake.lab.benchmarks import read_trials
 from keepsake.memory.agent_memory import AgentMemory
-from keepsake.models.embedders import MiniLMEmbedder
+from keepsake.models.local.minilm import MiniLMEmbedder
 from keepsake.ports import SystemClock
 from keepsake.recall import search
 from keepsake.recall.agent_index import AgentIndex

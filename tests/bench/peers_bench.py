@@ -23,7 +23,7 @@ from types import SimpleNamespace
 
 import psutil
 
-from keepsake.models.embedders import MiniLMEmbedder
+from keepsake.models.local.minilm import MiniLMEmbedder
 from keepsake.paths import Places, Ports
 from keepsake.ports import SystemClock
 from keepsake.recall.search import MemorySearch

@@ -35,7 +35,8 @@ def _figures() -> list[Figure]:  # noqa: C901 - defines a world
     from twisted.internet import reactor as real_reactor  # noqa: PLC0415
 
     from keepsake.events.values import ThoughtOutcome  # noqa: PLC0415
-    from keepsake.models.embedders import CachedEmbedder, MiniLMEmbedder  # noqa: PLC0415
+    from keepsake.models.embedders import CachedEmbedder  # noqa: PLC0415
+    from keepsake.models.local.minilm import MiniLMEmbedder  # noqa: PLC0415
     from keepsake.recall.service import IndexService  # noqa: PLC0415
     from keepsake.recall.stores import CHILD  # noqa: PLC0415
     from tests.world.agents_world import LoggedWorld  # noqa: PLC0415

@@ -13,7 +13,7 @@ from statistics import fmean
 from keepsake.lab.benchmarks import read_trials
 from keepsake.lab.evaluate import Evaluation, evaluate
 from keepsake.lab.measures import ALL_HIT, MRR, RECALL
-from keepsake.models.embedders import MiniLMEmbedder
+from keepsake.models.local.minilm import MiniLMEmbedder
 from keepsake.paths import REPOSITORY
 from tests.bench.figures import Figure
 

@@ -20,8 +20,8 @@ from keepsake.logs import ROOT
 from keepsake.memory.compactor import Compactor
 from keepsake.memory.config import CompactionConfig
 from keepsake.models.detection import Detection
-from keepsake.models.embedders import MiniLMEmbedder
 from keepsake.models.gateway import Gateway
+from keepsake.models.local.minilm import MiniLMEmbedder
 from keepsake.recall.agent_index import AgentIndex
 from keepsake.recall.service import IndexService
 from keepsake.recall.stores import NONE

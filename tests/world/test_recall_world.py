@@ -12,7 +12,7 @@ from typing import ClassVar
 from keepsake.agent.settings import RecallConfig
 from keepsake.archive.records import Tier
 from keepsake.books.plan_lines import read_plan
-from keepsake.models.embedders import MiniLMEmbedder
+from keepsake.models.local.minilm import MiniLMEmbedder
 from keepsake.recall.service import IndexService
 from keepsake.recall.stores import NONE
 from tests.world.agents_world import SMALL_WINDOWS, AgentsWorld, Building, FixedConfig

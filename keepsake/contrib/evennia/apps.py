@@ -49,11 +49,16 @@ def setting(key: str) -> str:
 def places() -> paths.Places:
     """Return the folders and ports, from the game's settings, else from the environment.
 
-    A folder that neither names is in the game's directory.
+    A folder that neither names is in the game's directory. The language is ``LANGUAGE_CODE``,
+    unless the environment names another.
     Raises KeepsakeError for a value that cannot be used, and for an unknown key.
     """
     game = Path(settings.GAME_DIR)
-    own = {"KEEPSAKE_VAULT": f"{game}/vault", "KEEPSAKE_HOME": f"{game}/server"}
+    own = {
+        "KEEPSAKE_VAULT": f"{game}/vault",
+        "KEEPSAKE_HOME": f"{game}/server",
+        paths.LANGUAGE: str(settings.LANGUAGE_CODE),
+    }
     given = {
         "KEEPSAKE_VAULT": setting("vault"),
         "KEEPSAKE_HOME": setting("home"),

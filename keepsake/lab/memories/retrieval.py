@@ -20,7 +20,7 @@ from keepsake.lab.memories.plain import MOST_LINES, LineIndex, NewestLines, sett
 from keepsake.language.perception import COMMON_WORDS, words, writable
 from keepsake.markdown_config import between
 from keepsake.memory.protocol import MemoryArguments, RecalledLine, dated
-from keepsake.models.embedders import onnx_model, run_onnx
+from keepsake.models.local.minilm import onnx_model, run_onnx
 from keepsake.recall.documents import Document, DocumentKind
 
 type Scores = Mapping[str, float]

@@ -22,7 +22,7 @@ import httpx
 import pytest
 
 from keepsake.cli import processes
-from keepsake.models.embedders import MiniLMEmbedder
+from keepsake.models.local.minilm import MiniLMEmbedder
 from keepsake.models.openai import OpenAIModel
 from keepsake.models.profiles import ModelProfile
 from keepsake.paths import DATABASE_URL, REPOSITORY

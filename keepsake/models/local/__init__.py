@@ -1,0 +1,1 @@
+"""Embedding models in this process: weights from a package, and no server."""
