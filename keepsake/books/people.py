@@ -156,7 +156,7 @@ class PeopleBook:
     def _update_page(self, key: str, memories: Sequence[Memory]) -> None:
         """Update one page; an unreadable page is left as it is."""
         known = self.known.get(key)
-        end = f"-{_suffix(key)}.md"
+        end = f"-{page_suffix(key)}.md"
         fresh = [each for each in memories if known is None or each.number > known.through]
         broken = self.store.problems()
         if not fresh or self._paths.get(key) in broken or any(p.name.endswith(end) for p in broken):
@@ -186,7 +186,7 @@ class PeopleBook:
         self.store.emit(op, by, of="person", about=page.name, **facts)
 
 
-def _suffix(key: str) -> str:
+def page_suffix(key: str) -> str:
     """Return the end of a page's file name, which keeps people of the same name apart."""
     if re.fullmatch(r"[0-9][0-9-]{0,40}", key):
         return key
