@@ -233,6 +233,13 @@ def actor_of(what: What) -> Person | None:
             return None
 
 
+def is_me(somebody: Person | None) -> bool:
+    """Return whether somebody is the agent itself; quick, as a prompt asks it a thousand times."""
+    if somebody is None or somebody.id != ME.id:
+        return False
+    return somebody == ME
+
+
 def addressees_of(what: What) -> tuple[Person, ...]:
     """Return whom it is directed at; empty for nobody, or everybody."""
     return what.to if isinstance(what, Speech | Deed | Pose) else ()

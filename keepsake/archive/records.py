@@ -28,6 +28,7 @@ from keepsake.happening import (
     What,
     actor_of,
     addressees_of,
+    is_me,
     kind_of,
     shown_as,
 )
@@ -142,7 +143,7 @@ class Memory:
         """Whether it is a perception, an own act, or the result of an own act."""
         if isinstance(self.what, Result):
             return MemoryKind.RESULT
-        return MemoryKind.ACT if actor_of(self.what) == ME else MemoryKind.PERCEPTION
+        return MemoryKind.ACT if self.is_own else MemoryKind.PERCEPTION
 
     @property
     def heard(self) -> Speech | None:
@@ -162,7 +163,7 @@ class Memory:
     @property
     def is_own(self) -> bool:
         """Whether the agent itself spoke or acted."""
-        return self.kind is MemoryKind.ACT
+        return is_me(actor_of(self.what))
 
     @property
     def verb(self) -> str:
@@ -221,22 +222,25 @@ class Memory:
     def actor(self) -> Person | None:
         """Who else caused it; None for an own act, a result, or if nobody is known."""
         somebody = actor_of(self.what)
-        return None if somebody == ME else somebody
+        return None if is_me(somebody) else somebody
 
     @property
     def source(self) -> str:
         """The name of :attr:`actor`; empty if there is none."""
-        return self.actor.name if self.actor else ""
+        somebody = self.actor
+        return somebody.name if somebody is not None else ""
 
     @property
     def source_id(self) -> PersonId:
         """The identity of :attr:`actor`; empty if there is none, or it is not known."""
-        return self.actor.id if self.actor else ""
+        somebody = self.actor
+        return somebody.id if somebody is not None else ""
 
     @property
     def key(self) -> str:
         """The identity of :attr:`actor`; ``name:NAME`` if it is not known, empty for nobody."""
-        return self.actor.key if self.actor and (self.actor.name or self.actor.id) else ""
+        somebody = self.actor
+        return somebody.key if somebody is not None and (somebody.name or somebody.id) else ""
 
     @property
     def addressee(self) -> Person | None:

@@ -23,7 +23,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, replace
 from datetime import date, datetime, time
 from enum import StrEnum
-from functools import lru_cache
 from itertools import pairwise
 
 from keepsake.language.perception import (
@@ -334,7 +333,7 @@ def prompt_lines(
         and (each.origin is EntryOrigin.INFERRED or not each.memories or each.id in described)
     ]
     spoken = telling(words)
-    common = {each.id: len(spoken & _telling(each.text)) for each in found} if spoken else {}
+    common = {each.id: len(spoken & telling(each.text)) for each in found} if spoken else {}
 
     def concerns(each: JournalEntry) -> bool:
         """Return whether an entry concerns those who are here, or what is spoken of."""
@@ -366,11 +365,6 @@ def _fitting(
         if missed == _TOO_LONG_IN_A_ROW:
             break
     return tuple(text for _, text in sorted(chosen))
-
-
-@lru_cache(maxsize=4096)  # the journals of a hundred agents, read for each thought
-def _telling(text: str) -> frozenset[str]:
-    return frozenset(telling(text))
 
 
 def line(entry: JournalEntry, now: datetime) -> str:

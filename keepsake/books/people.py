@@ -156,7 +156,7 @@ class PeopleBook:
     def _update_page(self, key: str, memories: Sequence[Memory]) -> None:
         """Update one page; an unreadable page is left as it is."""
         known = self.known.get(key)
-        end = f"-{_suffix(key)}.md"
+        end = f"-{page_suffix(key)}.md"
         fresh = [each for each in memories if known is None or each.number > known.through]
         broken = self.store.problems()
         if not fresh or self._paths.get(key) in broken or any(p.name.endswith(end) for p in broken):
@@ -186,7 +186,7 @@ class PeopleBook:
         self.store.emit(op, by, of="person", about=page.name, **facts)
 
 
-def _suffix(key: str) -> str:
+def page_suffix(key: str) -> str:
     """Return the end of a page's file name, which keeps people of the same name apart."""
     if re.fullmatch(r"[0-9][0-9-]{0,40}", key):
         return key
@@ -281,7 +281,7 @@ def _shown(
         return  # nothing else is known
     for most in range(MOST_QUOTES, 0, -1):
         told = (
-            f"{verb}: {', '.join(each.shown for each in _best(some, most, how))}"
+            f"{verb}: {', '.join(each.shown(how.now) for each in _best(some, most, how))}"
             for verb, some in quotes.items()
             if some
         )
@@ -297,11 +297,21 @@ _LAST = "last said"
 
 
 class _Quote(NamedTuple):
-    """A line of a page in a prompt, with its day."""
+    """A line of a page for a prompt.
+
+    Attributes:
+        tells: The number of its telling words, if somebody told it.
+    """
 
     line: PageLine
-    shown: str
-    tells: int = 0  # the number of its telling words, if somebody told it
+    words: str
+    tells: int = 0
+
+    def shown(self, now: datetime) -> str:
+        """Return it as the prompt shows it, with its day if that is not today."""
+        day = _day(self.line.time, now)
+        when = "" if day == _day(now, now) else f" ({day})"
+        return quoted(self.words, _LONGEST_QUOTE) + when
 
 
 def _quotes(page: PersonPage, how: PromptContext) -> dict[str, list[_Quote]]:
@@ -318,7 +328,6 @@ def _quotes(page: PersonPage, how: PromptContext) -> dict[str, list[_Quote]]:
     spoken = [each for each in page.lines if each.said and not how.confided(each.numbers)]
     # What somebody said before the window is not their last word if the window has newer ones.
     last = [each for each in spoken[-1:] if each in known]
-    today = _day(how.now, how.now)
     for each in known:
         words = each.text if each.said else f"{page.name} {each.text}"
         if how.confided(each.numbers):
@@ -334,10 +343,8 @@ def _quotes(page: PersonPage, how: PromptContext) -> dict[str, list[_Quote]]:
             kind = _LAST
         else:
             continue
-        day = _day(each.time, how.now)
-        when = "" if day == today else f" ({day})"
         tells = len(telling(words)) if kind is _TOLD else 0
-        quotes[kind].append(_Quote(each, quoted(words, _LONGEST_QUOTE) + when, tells))
+        quotes[kind].append(_Quote(each, words, tells))
     return quotes
 
 

@@ -68,7 +68,7 @@ class ArchiveCleaner:
 
 def _cleaned(record: dict[str, Any], line: str, texts: TextCleaner, agent: str) -> dict[str, Any]:
     if record.get("type") != LineType.MEMORY:
-        return {key: texts.cleaned(value) for key, value in record.items()}
+        return texts.cleaned_line(record)
     if record.get("event") == MessageType.FORGOTTEN:
         return record
     traces = texts.traces

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from keepsake.archive.log import locked
+from keepsake.books.people import page_suffix
 from keepsake.books.versions import STAMP, VERSIONS
 from keepsake.erasure.archives import ArchiveCleaner, memories_of, rewrite
 from keepsake.erasure.cleaner import Cleaner
@@ -17,7 +18,9 @@ from keepsake.files import OWN, replace_file
 PLUGGED = "memories"
 """Subfolder of an agent's folder for the files of plugged-in memory systems."""
 _ARCHIVE = "archive"
-_TITLED = ("people", "notes", "forgotten")
+_PEOPLE = "people"
+"""The folder whose files are named after a person, with the identity at the end."""
+_TITLED = (_PEOPLE, "notes", "forgotten")
 """Folders whose files are named after their subject."""
 _JOURNAL = "journal"
 _UNTOUCHED = {".lock", "profile.md"}
@@ -58,7 +61,7 @@ class PageCleaner:
                 path.unlink()
                 continue
             if path.suffix == ".jsonl":
-                rewrite(path, lambda record, _: dict(texts.cleaned(record)))
+                rewrite(path, lambda record, _: texts.cleaned_line(record))
                 continue
             text = path.read_text(encoding="utf-8", errors="replace")
             if texts.matches(text):
@@ -81,9 +84,12 @@ class PageCleaner:
 
 
 def _is_about(path: Path, traces: Traces) -> bool:
-    title = path.stem.partition(STAMP)[0].replace("-", " ")
-    titled = path.parent.name in _TITLED and traces.named(title)
-    return traces.person.key in path.name or titled
+    folder = path.parent.name
+    name = path.stem.partition(STAMP)[0]
+    if folder == _PEOPLE and name.endswith(f"-{page_suffix(traces.person.key)}"):
+        return True
+    titled = folder in _TITLED and traces.named(name.replace("-", " "))
+    return titled or traces.person.is_named_by_key(path.name)
 
 
 class AgentCleaner:

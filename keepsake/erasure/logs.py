@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from keepsake.erasure.person import key_places
 from keepsake.erasure.phrases import words_with_places
 from keepsake.erasure.traces import Traces
 from keepsake.json_lines import parsed
@@ -122,8 +123,15 @@ def _masked(line: str, traces: Traces, names: Sequence[tuple[str, ...]]) -> str:
         if not _is_structure(line, found[index].start(), found[index].end()):
             for place in range(*found[index].span()):
                 signs[place] = _mask_of(signs[place])
-    without = "".join(signs)
-    return without.replace(traces.person.key, "#" * len(traces.person.key))
+    return _without_key("".join(signs), traces.person.key)
+
+
+def _without_key(line: str, key: str) -> str:
+    """Return a line with ``#`` in place of an identity, in the same number of bytes."""
+    for begin, end in key_places(key, line):
+        if not _is_structure(line, begin, end):
+            line = line[:begin] + "".join(map(_mask_of, line[begin:end])) + line[end:]
+    return line
 
 
 def _is_structure(line: str, start: int, end: int) -> bool:
@@ -144,7 +152,7 @@ def _masked_report(line: str, traces: Traces) -> str:
         if value:
             hidden = "".join(_mask_of(c) if c.isalnum() else c for c in value)
             line = line.replace(f'"{field}":"{value}"', f'"{field}":"{hidden}"')
-    return line.replace(key, "#" * len(key))
+    return _without_key(line, key)
 
 
 def _mask_of(char: str) -> str:

@@ -262,7 +262,7 @@ class Traces:
 
     def matches(self, text: str, agent: str) -> bool:
         """Return whether a text of an agent contains their name or words, or cites a memory."""
-        if self.person.key in text:
+        if self.person.is_named_by_key(text):
             return True
         known = self.numbers[agent]  # if empty, the agent does not know them: the name is anybody's
         if known and (self.named(text) or _cites(text, known)):

@@ -96,9 +96,10 @@ def inner_quotes(words: str) -> str:
     return words.translate(_INNER)
 
 
-def telling(text: str) -> set[str]:
+@lru_cache(maxsize=8192)  # the lines of a hundred full pages about people
+def telling(text: str) -> frozenset[str]:
     """Return the stems of the words of ``text``, without stop words."""
-    return {stem(word) for word in words(text) if word.casefold() not in COMMON_WORDS}
+    return frozenset(stem(word) for word in words(text) if word.casefold() not in COMMON_WORDS)
 
 
 def stems(text: str) -> set[str]:
@@ -215,6 +216,7 @@ def is_question(words: str) -> bool:
     return words.rstrip(" \"'”’»)」』").endswith(("?", "？", "؟"))
 
 
+@lru_cache(maxsize=16_384)  # the windows of a hundred agents
 def for_prompt(text: str, *, limit: int = PROMPT_LIMIT) -> str:
     """Return ``text`` as one harmless line of a prompt.
 

@@ -1,14 +1,14 @@
-"""The templates of prompts, compiled once in a process."""
+"""The templates of prompts, each compiled once in a process, when it is needed."""
 
 from __future__ import annotations
 
 from functools import lru_cache
 
 from keepsake.paths import SHIPPED_CONFIG
-from keepsake.tasks.task_prompts import Templates, task_prompts
+from keepsake.tasks.task_prompts import ShippedTemplates, Templates
 
 
 @lru_cache(maxsize=1)
 def templates() -> Templates:
     """Return the shipped templates."""
-    return task_prompts(SHIPPED_CONFIG, SHIPPED_CONFIG)
+    return ShippedTemplates(SHIPPED_CONFIG)

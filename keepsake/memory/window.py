@@ -85,6 +85,8 @@ class Window:
         self._made_of: tuple[object, ...] = ()
         self._context = MemoryContext(None, None, (), ())
         self._counted = _Counted()
+        # the last texts of the summaries, the factor of the estimate then, and their tokens
+        self._summaries_counted: tuple[tuple[str, ...], float, int] = ((), 0.0, 0)
 
     # -- what a prompt shows
 
@@ -209,7 +211,12 @@ class Window:
         return Load(overhead + summaries + window, summaries, window, budget)
 
     def _summaries(self, context: MemoryContext) -> int:
-        return self.count(*(each.text for each in context.summaries))
+        texts = tuple(each.text for each in context.summaries)
+        counted, factor, tokens = self._summaries_counted
+        if texts != counted or factor != self.tokens.factor:
+            tokens = self.count(*texts)
+            self._summaries_counted = (texts, self.tokens.factor, tokens)
+        return tokens
 
     def _shown(self, memories: tuple[Memory, ...]) -> int:
         """Count the tokens of the window, without counting memories of the last call again."""

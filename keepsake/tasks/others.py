@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 
 from keepsake.archive.records import Memory
 from keepsake.happening import Speech
@@ -21,6 +22,7 @@ LABEL = r"^[*_]{{0,2}}~?{}(?:\s*[(（][^()（）\n]{{1,40}}[)）])?[*_]{{0,2}}\s
 _ROLES = ("User", "Human")
 """The names of the other side in chat templates and in the data that models are trained on."""
 _QUOTE = "\"“„«「»‘'"
+_MARKS = re.compile(f"[{_QUOTE}]")
 _QUOTED = rf"[^{_QUOTE}]*[,:，：]?\s*[{_QUOTE}].*[{_QUOTE}”」]$"
 """What follows the beginning of a shown line: its words in quotation marks, up to the end."""
 
@@ -41,10 +43,11 @@ class OtherVoices:
     def of_scene(cls, scene: Scene) -> OtherVoices:
         """Return those who are present, or have said something in the window."""
         speeches = [each for each in scene.window if _is_others_speech(each)]
+        openings = (_opening(each.line, each.source) for each in speeches)
         names = [scene.partner, *scene.here, *(each.source for each in speeches), *_ROLES]
         return cls(
             tuple(_told_apart(names, scene.name)),
-            tuple(_told_apart(map(_opening, speeches), scene.name)),
+            tuple(_told_apart(openings, scene.name)),
         )
 
     def begin(self, line: str) -> bool:
@@ -71,12 +74,13 @@ def _is_others_speech(memory: Memory) -> bool:
     return isinstance(memory.what, Speech) and not memory.is_own and bool(memory.source)
 
 
-def _opening(memory: Memory) -> str:
+@lru_cache(maxsize=16_384)  # the windows of a hundred agents
+def _opening(line: str, name: str) -> str:
     """Return the name and the word after it with which a line is shown; empty if there is none."""
-    before = re.split(f"[{_QUOTE}]", memory.line, maxsplit=1)[0]
-    rest = before.removeprefix(memory.source).split()
-    starts = before.startswith(memory.source) and rest
-    return f"{memory.source} {rest[0].strip(',:')}" if starts else ""
+    before = _MARKS.split(line, maxsplit=1)[0]
+    rest = before.removeprefix(name).split()
+    starts = before.startswith(name) and rest
+    return f"{name} {rest[0].strip(',:')}" if starts else ""
 
 
 def _told_apart(texts: Iterable[str], name: str) -> Iterable[str]:

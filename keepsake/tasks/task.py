@@ -192,7 +192,7 @@ def _compiled(text: str) -> tuple[jinja2.Template, Mapping[str, int]]:
     tree = ENVIRONMENT.parse(text)
     used = meta.find_undeclared_variables(tree)
     names = tree.find_all(nodes.Name)
-    return ENVIRONMENT.from_string(text), {n.name: n.lineno for n in names if n.name in used}
+    return ENVIRONMENT.from_string(tree), {n.name: n.lineno for n in names if n.name in used}
 
 
 def _template_error(path: Path, error: BaseException) -> ConfigError:

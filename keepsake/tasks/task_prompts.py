@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 
@@ -37,7 +38,7 @@ LOADERS: Mapping[str, Callable[[Path], Prompts]] = {
 """The function that reads each prompt file of the configuration; it raises ConfigError."""
 
 
-type Templates = Mapping[str, ConfigFile[Prompts]]
+Templates = Mapping[str, ConfigFile[Prompts]]
 """The prompt file of each task, by the task's name, such as ``talk``."""
 
 
@@ -55,9 +56,43 @@ def task_prompts(
         on_problem: Called once for each version of a file that was refused.
         rest: Seconds between two checks whether a file has changed.
     """
-    return {
-        Path(name).stem: ConfigFile[Prompts](
-            config / name, load, load(spare / name), on_problem, rest=rest
-        )
-        for name, load in LOADERS.items()
-    }
+    return {task: _file(task, config, spare, on_problem, rest=rest) for task in _TEMPLATES}
+
+
+class ShippedTemplates(Templates):
+    """The shipped templates, each read at its first use: most programs need two of a dozen.
+
+    Safe in any thread.
+
+    Args:
+        folder: The shipped configuration.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._read: dict[str, ConfigFile[Prompts]] = {}
+
+    def __getitem__(self, task: str) -> ConfigFile[Prompts]:
+        if task not in self._read:  # two threads may read it; both get the same
+            self._read[task] = _file(task, self._folder, self._folder, None, rest=math.inf)
+        return self._read[task]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_TEMPLATES)
+
+    def __len__(self) -> int:
+        return len(_TEMPLATES)
+
+
+def _file(
+    task: str,
+    config: Path,
+    spare: Path,
+    on_problem: Callable[[ConfigError], None] | None,
+    *,
+    rest: float,
+) -> ConfigFile[Prompts]:
+    """Return the template file of one task; the arguments are those of :func:`task_prompts`."""
+    name = f"prompts/{task}.md"
+    load = LOADERS[name]
+    return ConfigFile(config / name, load, load(spare / name), on_problem, rest=rest)

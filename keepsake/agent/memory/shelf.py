@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -224,6 +224,11 @@ class Shelf:
         known.update(near, (name for _, name in present))
         called = known - {self._name}
 
+        @cache
+        def shown_beside(texts: tuple[str, ...]) -> Shown:
+            """Return what the prompt says, with what is written on the page of one person."""
+            return Shown((*needs.texts, *texts))
+
         def told(words: str, name: str) -> str:
             """Return what words tell the agent; empty if nothing, or if they call somebody else."""
             return "" if calls(words, called) else told_in(words, (name, self._name))
@@ -235,7 +240,7 @@ class Shelf:
             lambda numbers: not hears(numbers, audience=NO_PRIVATE_WORDS),
             reader.first,
             told=told,
-            is_said=lambda words, texts: Shown((*needs.texts, *texts)).says(words),
+            is_said=lambda words, texts: shown_beside(tuple(texts)).says(words),
             nearest=needs.nearest,
             shown=needs.shown,
             of_old=of_old,

@@ -13,10 +13,12 @@ from keepsake import Memory
 KILLS = int(os.environ.get("KEEPSAKE_KILLS", "4"))
 """How often it is killed; two hundred kills take an hour."""
 WRITERS = 4
+PATIENCE = 120.0
+"""Seconds that a request may take on a busy machine. A killed service ends its connections."""
 
 
 def write(address, headers, kept, writer, over):
-    with httpx.Client(base_url=address, headers=headers, timeout=10) as client:
+    with httpx.Client(base_url=address, headers=headers, timeout=PATIENCE) as client:
         count = 0
         while not over.is_set():
             count += 1
@@ -43,6 +45,7 @@ def test_nothing_that_was_answered_is_lost_by_kills(services):
         for each in writers:
             each.start()
         while len(kept) < before + 20:  # it is under load
+            assert any(each.is_alive() for each in writers), "no writer gets an answer"
             time.sleep(0.01)
         time.sleep(chance.random())
         service.stop(signal.SIGKILL)
