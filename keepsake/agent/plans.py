@@ -11,7 +11,7 @@ Everything here runs on the reactor thread; what writes the file runs in a worke
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -241,6 +241,17 @@ class Plans:
         later = f"{why}; {person.name} has said nothing since"
         self._step.set(PLAYER_SECONDS, self._next_step, plan.number, later)
 
+    def go_on_after_wait(self, plan: Plan, why: str, person: Person) -> None:
+        """Think of the next step once another agent here speaks, or after :data:`PLAYER_SECONDS`.
+
+        That agent may have nothing to answer, and a plan must not stop for ever.
+
+        ``why``: What was done for it.
+        """
+        self._awaited = person.id
+        late = f"{why}; {person.name} has said nothing since"
+        self._step.set(PLAYER_SECONDS, self._next_step, plan.number, late)
+
     def wait(self, plan: Plan, words: str) -> None:
         """Record what a plan that was begun waits for: ``for Bob``. It goes on when he comes.
 
@@ -391,6 +402,24 @@ class Plans:
     def named(self, number: int) -> Plan | None:
         """Return the current plan with that number; None if there is none."""
         return next((each for each in self.book.current if each.number == number), None)
+
+    def made_for_now(self, acts: Collection[int]) -> Plan | None:
+        """Return the open plan whose time has come and that one of these acts made; else None.
+
+        ``acts``: The numbers of their memories.
+        """
+        now = self._services.clock.now()
+        return next(
+            (
+                each
+                for each in self.book.current
+                if each.since in acts
+                and each.state is PlanState.OPEN
+                and each.at is not None
+                and each.at <= now
+            ),
+            None,
+        )
 
     # -- what became of a thought about a plan
 

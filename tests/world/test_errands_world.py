@@ -77,6 +77,34 @@ class TestErrands(AgentsWorld):
         (plan,) = self.nell.mind.books.plans.items
         assert plan.state is PlanState.DONE
 
+    def test_a_plan_for_now_is_begun_by_the_deeds_of_the_answer_that_makes_it(self):
+        self.char1.move_to(self.nell.location, quiet=True)
+        errand = "> plan now: tell Oswin of Tom, then Tom of it\n> talk Oswin = Tom is here."
+        self.answers["Nell"] = [errand, "> done 1", "> wait"]
+        self.answers["Oswin"] = ["Is he, now.", "> wait"]
+        self.char1.execute_cmd("talk Nell Tell Oswin that I am here, and tell me what he says.")
+        self.pass_seconds(4)
+        (plan,) = self.nell.mind.books.plans.current
+        assert plan.state is PlanState.DOING
+        self.pass_seconds(12)
+        assert self.names[:3] == ["Nell", "Oswin", "Nell"], "Oswin is asked, though for no answer"
+        assert "Oswin has answered you" in self.asked[2][1]
+
+    def test_who_answered_nothing_is_asked_once_a_plan_waits_for_it(self):
+        self.begin()
+        self.answers["Nell"] = ["> talk Oswin = Bob asks for a bed.", "> wait for Oswin", "> wait"]
+        self.answers["Oswin"] = ["> wait", "There is one in the loft.", "> wait"]
+        self.pass_seconds(60)
+        assert "Oswin has answered you" in self.asked[-1][1]
+
+    def test_a_plan_does_not_wait_for_ever_for_somebody_here(self):
+        self.begin()
+        self.oswin.db.paused = True
+        self.answers["Nell"] = ["> wait for Oswin", "> done bed", "> wait"]
+        self.pass_seconds(PLAYER_SECONDS + 20)
+        assert "Oswin has said nothing since" in self.asked[1][1]
+        assert not self.nell.mind.books.plans.current
+
     def test_what_a_plan_tells_is_answered_once_and_thanks_are_not(self):
         self.begin()
         self.answers["Nell"] = [

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from keepsake.agent.acting import Act
 from keepsake.agent.agent_log import call_hook
 from keepsake.agent.memory.tools import WRITES
@@ -56,6 +58,7 @@ class Answering:
         if allowed is None:
             return
         missed = await self._end_journey(allowed)
+        await self._take_up_plan(allowed)
         act = Act(None, missed) if missed else self._act(allowed)
         if act is None:
             return
@@ -64,6 +67,30 @@ class Answering:
             self._log_guard(GuardOp.DROPPED, allowed, act.refusal)
         elif act.result is not None:
             await self._turn.wait(act.result)
+
+    async def _take_up_plan(self, part: AnswerPart) -> None:
+        """Begin a plan for now that this answer has made, before the first deed that follows it."""
+        state = self._state
+        plans = self._tools.plans
+        if plans is None or part.kind is not PartKind.DEED or state.basis.plan:
+            return
+        made = {
+            act.memory_number
+            for act in state.acts
+            if act.command is not None and act.command.verb == KnownVerb.PLAN
+        }
+        plan = plans.made_for_now(made) if made else None
+        if plan is None or self._verb_of(part) in PRIVATE | {KnownVerb.WAIT}:
+            return
+        state.basis = replace(state.basis, plan=plan.number)
+        ready = self._turn.take_up(plan.number)
+        if ready is not None:
+            await self._turn.wait(ready)
+
+    def _verb_of(self, part: AnswerPart) -> str:
+        """Return the verb of a deed, as it is understood now."""
+        agent = self._turn.agent
+        return read_deed(part.text, *available_verbs(agent, self._context, self._tools)).verb
 
     def end(self, reader: AnswerReader, text: str) -> None:
         """Record why nothing of an answer was done, or that the reader has altered it.
@@ -111,10 +138,8 @@ class Answering:
         if journey is None:
             return ""
         turn = self._turn
-        if part.kind is PartKind.DEED:
-            read = read_deed(part.text, *available_verbs(turn.agent, self._context, self._tools))
-            if read.verb in PRIVATE:
-                return ""
+        if part.kind is PartKind.DEED and self._verb_of(part) in PRIVATE:
+            return ""
         if journey.is_over:
             return journey.missed
         began = turn.services.seconds()

@@ -13,6 +13,7 @@ from keepsake.agent.surroundings import (
     players_near,
 )
 from keepsake.agent.turns.state import Turn
+from keepsake.books.plan import Plan
 from keepsake.happening import KnownVerb, Person
 from keepsake.language.perception import names
 from keepsake.prompt.verbs import PRIVATE
@@ -37,12 +38,13 @@ def follow_plan(turn: Turn, plans: Plans, agent: Body | None) -> None:
     """
     if not turn.verbs:
         return
-    due = plans.named(turn.impulse.plan) if turn.impulse.plan else None
+    number = turn.impulse.plan or turn.taken_up
+    due = plans.named(number) if number else None
     plan = due or plans.begun
     if plan is None:
         return
     waits = plans.waits.get(plan.number, "")
-    if turn.impulse.plan and due is None and not waits:  # it has ended its plan, and has another
+    if number and due is None and not waits:  # it has ended its plan, and has another
         plans.go_on(plan, plans.whys.get(plan.number, "") or "it goes on")
         return
     if due is None and waits and turn.verbs <= _TALK and not names(waits, turn.impulse.source):
@@ -50,7 +52,18 @@ def follow_plan(turn: Turn, plans: Plans, agent: Body | None) -> None:
     plans.wait(plan, turn.waits_for if due is not None else "")
     # What was done for it stands beside it. An answer about something else changes nothing of it.
     before = "" if due is not None else plans.whys.get(plan.number, "")
-    why = turn.missed or before or "it goes on"
+    _go_on(turn, plans, agent, plan, why=turn.missed or before or "it goes on", is_due=due is plan)
+
+
+def _go_on(
+    turn: Turn, plans: Plans, agent: Body | None, plan: Plan, *, why: str, is_due: bool
+) -> None:
+    """Let the next step of a plan come when what was done for it has had its effect.
+
+    Args:
+        why: What was done for it.
+        is_due: Whether the thought was about it.
+    """
     awaits = turn.waits_for
     if agent is not None and awaits:
         _ask_awaited(turn, plans, agent)
@@ -59,10 +72,15 @@ def follow_plan(turn: Turn, plans: Plans, agent: Body | None) -> None:
         plans.go_on_after_answer(plan, why, asked)
         return
     ended = turn.has_arrived or turn.missed
-    if KnownVerb.WAIT in turn.verbs or (turn.verbs <= _NO_STEP and not ended):
+    if turn.is_on_its_way or (turn.verbs <= _NO_STEP and not ended):
+        return  # it goes on when the agent arrives
+    if KnownVerb.WAIT in turn.verbs:
+        awaited = _awaited(turn, agent) if agent is not None else None
+        if awaited is not None:
+            plans.go_on_after_wait(plan, why, awaited)
         return
     player = _player_of(turn, agent)
-    in_talk = player is not None and (due is not None or plans.talks_with == player.id)
+    in_talk = player is not None and (is_due or plans.talks_with == player.id)
     if player is not None and in_talk and turn.verbs <= _TALK:
         plans.go_on_after_talk(plan, why, player)
     else:  # also if a player spoke before the agent could say what it came for
@@ -84,11 +102,24 @@ def _ask_awaited(turn: Turn, plans: Plans, agent: Body) -> None:
     for each in people_near(agent):
         who = identity_of(each)
         mind = each.mind if is_agent(each) else None
-        if mind is None or who not in turn.spoken_to:
+        if mind is None or not names(turn.waits_for, name_of(each, agent)):
             continue
-        is_awaited = names(turn.waits_for, name_of(each, agent))
-        if is_awaited and not mind.thinker.is_asked_by(me) and plans.may_ask(who):
+        if who not in turn.spoken_to and not turn.has_no_answer_from(who):
+            continue
+        if not mind.thinker.is_asked_by(me) and plans.may_ask(who):
             mind.thinker.answer_agent(Person(name_of(agent, each), me))
+
+
+def _awaited(turn: Turn, agent: Body) -> Person | None:
+    """Return the agent here for whom this one waits; None if none is named.
+
+    A player who is here speaks or leaves.
+    """
+    for each in filter(is_agent, people_near(agent)):
+        name = name_of(each, agent)
+        if names(turn.waits_for, name):
+            return Person(name, identity_of(each))
+    return None
 
 
 def _asked_by(turn: Turn, agent: Body) -> Person | None:

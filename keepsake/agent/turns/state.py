@@ -48,6 +48,7 @@ class Turn:
         attempts: The attempts that have ended.
         call: The request that is under way, or the last one; None before the first.
         dropped: Whether the turn was cancelled.
+        taken_up: The number of the plan that it has made and begun; 0 for none.
     """
 
     impulse: Impulse
@@ -67,6 +68,7 @@ class Turn:
     attempts: list[Attempt] = field(default_factory=list, init=False)
     call: ModelCall | None = field(default=None, init=False)
     dropped: bool = field(default=False, init=False)
+    taken_up: int = field(default=0, init=False)
     _plan_begun: bool = field(default=False, init=False)
 
     def __post_init__(self) -> None:
@@ -133,6 +135,15 @@ class Turn:
         said = (each for each in window if each.number in numbers and each.said is not None)
         return frozenset(each.to_id for each in said if each.to_id)
 
+    def has_no_answer_from(self, who: PersonId) -> bool:
+        """Whether the agent's last words to a person are newer than theirs to anybody."""
+        for each in reversed(self.tools.memory.memory.context().window):
+            if each.heard is not None and each.source_id == who:
+                return False
+            if each.said is not None and each.to_id == who:
+                return True
+        return False
+
     @property
     def is_unanswered(self) -> bool:
         """Whether a player waits for an answer, because no model gave one."""
@@ -149,6 +160,15 @@ class Turn:
         if self.impulse.plan or plans is None or plans.begun is None:
             return self.impulse.plan
         return plans.begun.number
+
+    def take_up(self, number: int) -> Deferred[None] | None:
+        """Begin a plan that this turn has made; what is done from now on is for it.
+
+        Returns:
+            Fires when that is on disk; None if it is there already.
+        """
+        self.taken_up = number
+        return self.begin_plan(number)
 
     @property
     def decides_for_plan(self) -> bool:
