@@ -271,17 +271,17 @@ class Plans:
         late = f"{why}; {person.name} has not answered"
         self._step.set(ANSWER_SECONDS, self._next_step, plan.number, late)
 
-    def go_on_later(self, number: int) -> None:
+    def go_on_later(self, number: int, why: str = "you were interrupted") -> None:
         """Think of a step once more that was given up before anything of it was done.
 
         If the agent acts on the plan before that, its next step takes the place of this one.
         """
-        self._step.set(ANSWER_SECONDS, self._step_again, number)
+        self._step.set(ANSWER_SECONDS, self._step_again, number, why)
 
-    def _step_again(self, number: int) -> None:
+    def _step_again(self, number: int, why: str) -> None:
         plan = self.named(number)
         if plan is not None:
-            self._begin(Due(plan, "you were interrupted"), again=True)
+            self._begin(Due(plan, why), again=True)
 
     def answer(self, person: Person) -> bool:
         """Take in that an agent says something to this one; return whether its plan waits for it.

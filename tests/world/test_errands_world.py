@@ -138,6 +138,12 @@ class TestErrands(AgentsWorld):
         assert self.names == ["Nell"] * 3
         assert [each.state for each in plans.items] == [PlanState.DONE] * 2
 
+    def test_a_step_without_a_usable_answer_is_asked_again(self):
+        self.begin()
+        self.answers["Nell"] = ["*looks up*\n> examine Oswin", "", "", "> done bed", "> wait"]
+        self.pass_seconds(2 * ANSWER_SECONDS)
+        assert self.nell.mind.books.plans.items[0].state is PlanState.DONE
+
     def test_for_whom_a_plan_waits_is_asked_though_it_was_only_told(self):
         joss = self.add_agent("Joss")
         self.pass_time(5)

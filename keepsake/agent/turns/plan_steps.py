@@ -37,6 +37,9 @@ def follow_plan(turn: Turn, plans: Plans, agent: Body | None) -> None:
     ``agent``: None if it has been deleted.
     """
     if not turn.verbs:
+        last = turn.last
+        if turn.impulse.plan and last is not None and (last.failure is not None or last.fault):
+            plans.go_on_later(turn.impulse.plan, "it goes on")  # a model gave no usable answer
         return
     number = turn.impulse.plan or turn.taken_up
     due = plans.named(number) if number else None
