@@ -123,7 +123,7 @@ function options(chart, points, width, colours, ink) {
     tzDate: (at) => globalThis.uPlot.tzDate(new Date(at * 1000), ZONE),
     scales: { y: { range: (_, least, most) => bounds(chart, least, most) } },
     axes: [
-      { ...axis, size: 30, space: long ? 110 : 60, values: (_, times) => times.map((at) => tick(at * 1000, long)) },
+      { ...axis, size: 30, space: long ? 130 : 60, values: (_, times) => times.map((at) => tick(at * 1000, long)) },
       { ...axis, size: 62, values: (_, values) => values.map(chart.say), ...(chart.say === count ? { incrs: WHOLE } : {}) },
     ],
     series: [{ label: "from", value: (_, at) => (at === null ? "–" : tick(at * 1000, true)) }, ...chart.rows.map(([label, , , kind], i) => ({
