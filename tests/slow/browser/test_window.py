@@ -569,6 +569,11 @@ def test_a_player_walks_by_clicks_and_is_back_there_after_a_restart_of_the_world
     line.press("Enter")
     expect(story).to_contain_text("You say,")
     expect(story.get_by_text("Good day, all.")).to_have_count(1)
+    for typed in ("look", "say Once more.", "look"):  # typed before the first answer has come
+        line.fill(typed)
+        line.press("Enter")
+    expect(story.locator(".own", has_text="Once more.")).to_have_count(1)
+    expect(story.locator(".mine", has_text="Once more.")).to_have_count(0)
     page.get_by_role("button", name="map").click()
     page.set_viewport_size({"width": 390, "height": 420})  # the keyboard is up
     expect(page.locator("#map")).to_be_hidden()
