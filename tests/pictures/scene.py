@@ -40,6 +40,10 @@ ANSWERS = (
 DULL = (" say Aye, so it goes. | small talk", " say That it is. | small talk")
 _SAID = re.compile(r'^\w+ (?:says|whispers)(?: to you)?, "(.*)"', re.MULTILINE)
 """A line of the prompt's window; recalled ones look different."""
+_NEWS = re.compile(r"drowned\s+three\s+winters\s+ago")
+"""What Joss passes on, as a terminal shows it."""
+TRIES = 5
+"""How often Joss is asked for it."""
 _CHANGES = (
     ("memory_compaction.md", "window**: 64", "window**: 8"),
     ("memory_compaction.md", "**count_from**: 0.60", "**count_from**: 0"),
@@ -126,5 +130,8 @@ def _pass_on(copy: Copy) -> None:
     for name in ("Joss", "Wren"):
         admin.type(f"@tel {name} = The Ferry Stage", "Teleported|already at")
     admin.type("@tel me = The Ferry Stage", "The Ferry Stage")
-    admin.type("talk joss who is the new guest?", r"drowned\s+three\s+winters\s+ago")
+    # On a busy machine Joss may first answer something that Wren has said.
+    for _ in range(TRIES):
+        if _NEWS.search(admin.type("talk joss who is the new guest?", "Joss says to you")):
+            break
     admin.leave()

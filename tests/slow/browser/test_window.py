@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import os
 import re
+from datetime import datetime
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from playwright.sync_api import BrowserContext, Page, Response, Route, expect
 
@@ -140,6 +142,39 @@ def test_every_section_of_an_agent_and_the_map_of_the_world_are_shown(page: Page
 
 
 # -- live
+
+
+def test_on_a_phone_menus_unfold_and_pages_begin_with_their_content(page: Page) -> None:
+    open_mira(page, "memory")
+    address = page.url
+    high = 844
+    page.set_viewport_size({"width": 390, "height": high})
+    page.goto("/agents/world/")
+    expect(page.locator("#map .face").first).to_be_visible()
+    holder = page.locator(".map-holder")
+    assert holder.evaluate("each => each.scrollWidth - each.clientWidth") <= 0
+    expect(page.get_by_role("link", name="Live")).to_be_hidden()
+    page.get_by_role("button", name="Menu").click()
+    expect(page.get_by_role("link", name="Live")).to_be_visible()
+    page.goto(address)
+    chosen = page.locator("#section")
+    expect(chosen).to_have_text("Memory")
+    chosen.click()
+    page.locator("#sections").get_by_role("link", name="Plans").click()
+    expect(page.locator("#sections")).to_be_hidden()
+    expect(chosen).to_have_text("Plans")
+    box = page.locator("#panel-plans").bounding_box()
+    assert box is not None
+    assert box["y"] < 0.35 * high
+
+
+def test_all_times_are_by_the_clock_of_the_world(page: Page) -> None:
+    open_mira(page, "memory")
+    zone = page.locator("html").get_attribute("data-zone")
+    expect(page.locator(".zone")).to_have_text(f"times of the world, {zone}")
+    shown = page.locator(".memory time").first
+    then = datetime.fromisoformat(shown.get_attribute("datetime") or "")
+    expect(shown).to_contain_text(f"{then.astimezone(ZoneInfo(zone or '')):%H:%M}")
 
 
 def test_what_happens_is_seen_without_a_reload(page: Page, world: WatchedWorld) -> None:
@@ -534,6 +569,17 @@ def test_a_player_walks_by_clicks_and_is_back_there_after_a_restart_of_the_world
     line.press("Enter")
     expect(story).to_contain_text("You say,")
     expect(story.get_by_text("Good day, all.")).to_have_count(1)
+    for typed in ("look", "say Once more.", "look"):  # typed before the first answer has come
+        line.fill(typed)
+        line.press("Enter")
+    expect(story.locator(".own", has_text="Once more.")).to_have_count(1)
+    expect(story.locator(".mine", has_text="Once more.")).to_have_count(0)
+    page.get_by_role("button", name="map").click()
+    page.set_viewport_size({"width": 390, "height": 420})  # the keyboard is up
+    expect(page.locator("#map")).to_be_hidden()
+    box = story.bounding_box()
+    assert box is not None
+    assert box["height"] > 200
     line.fill("quit")
     line.press("Enter")
     expect(story.get_by_role("link", name="Connect again")).to_be_visible()

@@ -110,6 +110,15 @@ function showWays({ exits, places }) {
   bar.hidden = false;
 }
 
+/* The typed line that an own line of the game repeats: other lines may have come between. */
+function typedFor(html) {
+  const shown = document.createElement("template");
+  shown.innerHTML = html;
+  const words = shown.content.textContent.replace(/^[^"]*"|"[^"]*$/g, "");
+  const typedLines = [...story.querySelectorAll(".mine")].reverse();
+  return typedLines.find((line) => line.textContent.includes(words)) ?? story.querySelector(".mine:last-child");
+}
+
 /* The map stays as the player left it; in a wide window it is shown at first. */
 function showMapPanel(on) {
   mapButton.setAttribute("aria-pressed", String(on));
@@ -122,9 +131,8 @@ function isMapShown() {
 
 const handlers = {
   text: ([html], { type, to_you: toYou }) => {
-    // The game shows the player's own words: remove the typed line.
     const own = SPOKEN.includes(type) && html.startsWith("You ");
-    if (own) story.querySelector(".mine:last-child")?.remove();
+    if (own) typedFor(html)?.remove();
     for (const line of story.querySelectorAll(".thinking")) line.remove();
     show(html.replace(/<br\s*\/?>\n?/g, "\n"), `theirs ${ROLES[type] ?? "room"}${toYou ? " to-you" : ""}${own ? " own" : ""}`);
     if (toYou) call(story.lastElementChild.textContent);

@@ -91,13 +91,15 @@ export class Head {
     });
   }
 
-  /** If the agent waits or has a problem, the cause may be a model server: show those that do not work. */
+  /** If the agent waits or has a problem, the cause may be a model server: show those that do not work, but not one
+   * that its problem names already. */
   async #look(agent) {
     const notice = byId("servers-problem");
     if (agent.waiting > SLOW || agent.problem) {
       if (Date.now() < this.#servers + SERVERS) return;
       this.#servers = Date.now();
-      fill(notice, failingServers((await get("agents")).servers).join(" "));
+      const { servers } = await get("agents");
+      fill(notice, failingServers(servers.filter(({ host }) => !host || !agent.problem.includes(host))).join(" "));
     } else fill(notice);
     notice.hidden = !notice.textContent;
   }

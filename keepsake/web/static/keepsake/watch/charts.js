@@ -9,6 +9,8 @@ const HEIGHT = 200;
 const PERIODS = { 1: "1 hour", 6: "6 hours", 24: "1 day", 168: "1 week" };
 const RELOAD = 30000;
 const NOTHING = "no data in this period";
+/** The steps of an axis of counts: there is no half memory. */
+const WHOLE = Array.from({ length: 27 }, (_, i) => [1, 2, 5][i % 3] * 10 ** Math.floor(i / 3));
 
 /** The charts. A row is `[name, value of a point, class, kind]`; `say` formats a value.
  *
@@ -121,8 +123,8 @@ function options(chart, points, width, colours, ink) {
     tzDate: (at) => globalThis.uPlot.tzDate(new Date(at * 1000), ZONE),
     scales: { y: { range: (_, least, most) => bounds(chart, least, most) } },
     axes: [
-      { ...axis, size: 30, space: long ? 110 : 60, values: (_, times) => times.map((at) => tick(at * 1000, long)) },
-      { ...axis, size: 62, values: (_, values) => values.map(chart.say) },
+      { ...axis, size: 30, space: long ? 130 : 60, values: (_, times) => times.map((at) => tick(at * 1000, long)) },
+      { ...axis, size: 62, values: (_, values) => values.map(chart.say), ...(chart.say === count ? { incrs: WHOLE } : {}) },
     ],
     series: [{ label: "from", value: (_, at) => (at === null ? "–" : tick(at * 1000, true)) }, ...chart.rows.map(([label, , , kind], i) => ({
       label, value: (_, value) => (value === null ? "–" : chart.say(value)), stroke: colours[i], width: 2, ...(kind === "bars" ? { fill: colours[i] } : {}), ...kinds[kind],

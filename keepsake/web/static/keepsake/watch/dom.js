@@ -140,7 +140,7 @@ function open() {
 
 const whole = new Intl.NumberFormat("en-GB", { maximumFractionDigits: 0 });
 const date = formatter({ day: "numeric", month: "short", year: "numeric" });
-const short = formatter({ day: "numeric", month: "short" });
+const short = formatter({ weekday: "short", day: "numeric", month: "short" });
 const clock = formatter({ hour: "2-digit", minute: "2-digit", second: "2-digit" });
 const hours = formatter({ hour: "2-digit", minute: "2-digit" });
 

@@ -9,7 +9,7 @@ import { svg } from "./svg.js";
 
 const DAY = 86400000;
 /** The least share of the line between two dates, so that they do not overlap on a phone. */
-const APART = 0.16;
+const APART = 0.22;
 /** The part of the picture above the tiers, for the marks of compactions. */
 const ABOVE = 14;
 
@@ -50,7 +50,7 @@ export class MemoryLine {
   }
 }
 
-const short = formatter({ day: "numeric", month: "short" });
+const short = formatter({ weekday: "short", day: "numeric", month: "short" });
 
 function date(iso) {
   return short.format(new Date(iso));

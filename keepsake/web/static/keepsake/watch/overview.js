@@ -80,7 +80,7 @@ function cells(agent) {
 function act(agent) {
   const { last_act: last } = agent;
   if (!last) return el("span", { class: "none" }, "none yet");
-  return [el("bdi", { class: "act" }, sentence(last)), " ",
+  return [el("bdi", { class: "act", title: sentence(last) }, sentence(last)), " ",
     el("small", {}, time(last.time, (iso) => ago(iso, now())))];
 }
 

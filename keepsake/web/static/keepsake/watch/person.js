@@ -29,7 +29,9 @@ function drawPerson({ person, others, agents, strangers }) {
   fill(byId("title"), el("bdi", {}, person.name));
   const known = agents.filter(({ lines, portrait }) => lines.length || portrait);
   fill(byId("summary"), person.id ? [el("a", { href: `/agents/${person.id}/` }, "An agent"), "; "] : "Not an agent; ",
-    agents.length ? `${many(agents.length, "agent knows", "agents know")} them.` : "no agent knows them.",
+    // Cards are long: each name leads to its own.
+    agents.length ? [`${many(agents.length, "agent knows", "agents know")} them: `,
+      agents.map((each, i) => [i ? ", " : "", el("a", { href: `#knows-${each.id}`, dir: "auto" }, each.agent)]), "."] : "no agent knows them.",
     person.names.length > 1 ? ` Also called ${person.names.slice(1).join(", ")}.` : "");
   fill(byId("links"),
     el("a", { href: `/agents/fact?q=${encodeURIComponent(person.name)}` }, `Where did news of ${person.name} go?`),

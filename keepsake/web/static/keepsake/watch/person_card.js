@@ -12,7 +12,7 @@ const day = (iso) => date.format(new Date(iso));
 /** The card of an agent; `known` is of the API's answer `person`, `name` the person's name. */
 export function personCard(known, name) {
   const here = `/agents/${known.id}/`;
-  return el("li", { class: "known", "data-row": true, tabindex: "-1" },
+  return el("li", { class: "known", id: `knows-${known.id}`, "data-row": true, tabindex: "-1" },
     el("h3", {}, el("a", { href: here, "data-opens": true, dir: "auto" }, known.agent)),
     el("p", { class: "dim" }, met(known, name)),
     known.portrait ? el("p", { class: "portrait", dir: "auto" }, known.portrait) : null,

@@ -53,7 +53,8 @@ export class Why {
   #draw(why, nth) {
     const again = askAgain(this.id, why);
     const asked = !why.by_rule; // without a model there was no prompt, and nothing of one is shown
-    fill(this.view, turns(nth), el("ol", { class: "chain" },
+    const others = el("p", { class: "dim" }, "For any other act: “why?” beside it, in ", el("a", { href: "#live" }, "Live"), " and ", el("a", { href: "#memory" }, "Memory"), ".");
+    fill(this.view, turns(nth), others, el("ol", { class: "chain" },
       step("What it did", asked ? null : el("p", {}, "Done by rule; no model was asked."), act(why)),
       step("What set it off", cause(why)),
       why.window && why.window[1] >= why.window[0] ? step("What came just before", before(this.id, why)) : null,
