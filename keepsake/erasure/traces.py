@@ -87,6 +87,8 @@ class Traces:
         self.names: set[str] = set()
         self._known_as: set[str] = {person.name}
         self._others: set[str] = set()
+        # the names of people with another identity; they mean nobody for certain
+        self._namesakes: set[str] = set()
         self._settle()
 
     # -- collecting
@@ -116,11 +118,13 @@ class Traces:
                         self._known_as.add(each.name)
                     elif each.id or each == actor:
                         self._others.add(each.name)
+                        if each.id and each != ME:
+                            self._namesakes.add(each.name)
         self._settle()
 
     def _settle(self) -> None:
         """Derive what is looked up often."""
-        mine = {self.person.name, *(self._known_as - self._others)} - {""}
+        mine = {self.person.name, *(self._known_as - self._others)} - self._namesakes - {""}
         self.names = {name for name in mine if not is_everyday(name)}
         self.rare = self.own - everyday_words()
         # Old Tom is not Tom.
@@ -288,6 +292,7 @@ class Traces:
             "lines": sorted(self.lines),
             "names": sorted(self._known_as),
             "others": sorted(self._others),
+            "namesakes": sorted(self._namesakes),
         }
 
     @classmethod
@@ -312,6 +317,7 @@ class Traces:
         traces.lines = PhraseSet(map(tuple, record["lines"]))
         traces._known_as |= set(record["names"])
         traces._others |= set(record["others"])
+        traces._namesakes |= set(record.get("namesakes", ()))  # of an earlier version's request
         traces._settle()
         return traces
 
@@ -332,6 +338,7 @@ class Traces:
             self.lines.add(phrase)
         self._known_as |= earlier._known_as
         self._others |= earlier._others
+        self._namesakes |= earlier._namesakes
         self._settle()
 
 

@@ -22,6 +22,8 @@ from sse_starlette import EventSourceResponse
 from starlette.exceptions import HTTPException
 
 from keepsake.errors import KeepsakeError
+from keepsake.happening import Person
+from keepsake.library.happenings import Who
 from keepsake.library.memory import Memory
 from keepsake.library.results import (
     Answer,
@@ -203,14 +205,22 @@ class Verbs:
         request: Request,
         agent: Agent,
         q: Annotated[str, Query(min_length=1, max_length=2000, description="The question.")],
+        *,
         limit: Annotated[int, Query(ge=1, le=200)] = 10,
         audience: Annotated[
             list[str] | None,
             Query(max_length=shapes.MOST_PEOPLE, description="Names of those who hear it."),
         ] = None,
+        audience_id: Annotated[
+            list[shapes.Id] | None,
+            Query(max_length=shapes.MOST_PEOPLE, description="Ids of those who hear it."),
+        ] = None,
     ) -> list[RecalledMemory]:
         """Return the memories that answer a question or share its words, best first."""
-        return self._memory(request, agent, Right.READ).recall(q, limit, audience=audience)
+        hearers: list[Who] | None = None
+        if audience is not None or audience_id is not None:
+            hearers = [*(audience or ()), *(Person(each, each) for each in audience_id or ())]
+        return self._memory(request, agent, Right.READ).recall(q, limit, audience=hearers)
 
     def plans(self, request: Request, agent: Agent, ended: bool = False) -> list[PlanShape]:
         """Return what the agent means to do."""

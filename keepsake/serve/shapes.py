@@ -17,6 +17,8 @@ MOST_PEOPLE = 100
 
 type Text = Annotated[str, Field(min_length=1, max_length=MOST_CHARACTERS)]
 type Line = Annotated[str, Field(max_length=1000)]
+type Id = Annotated[str, Field(pattern=r"^[\w:.-]{1,60}$")]
+"""The id of a person, as the program gives it."""
 
 
 class _Given(BaseModel):
@@ -29,7 +31,7 @@ class PersonShape(_Given):
     """A person with an id of the program's own."""
 
     name: Annotated[str, Field(min_length=1, max_length=200)]
-    id: Annotated[str, Field(pattern=r"^[\w:.-]{1,60}$")]
+    id: Id
 
 
 type Named = Annotated[str, Field(min_length=1, max_length=200)] | PersonShape

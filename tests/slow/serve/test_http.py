@@ -162,3 +162,22 @@ def test_the_openapi_names_every_verb_and_the_token(service):
     wanted = {"perceive", "answer", "prompt", "recall", "plans", "people", "summaries", "status"}
     assert verbs >= wanted | {"compact", "undo", "forget", "end", "agents"}
     assert "HTTPBearer" in page["components"]["securitySchemes"]
+
+
+def test_an_audience_is_named_by_name_or_id(service):
+    told = {"name": "Anneke", "id": "discord:7"}
+    secret = {"speaker": told, "words": "The key is under the mat.", "to": ["Mira"]}
+    with service.client("mira") as client:
+        client.post("/mira/perceive", json={**secret, "manner": "whisper"}).raise_for_status()
+
+        def found(**audience):
+            answer = client.get("/mira/recall", params={"q": "key mat", **audience})
+            return [each["number"] for each in answer.raise_for_status().json()]
+
+        assert found() == [1]
+        assert found(audience_id="discord:7") == [1]
+        assert found(audience_id=["discord:7", "discord:77"]) == []
+        assert found(audience_id="discord:77") == []
+        assert found(audience="Anneke") == [], "another person by that name alone"
+        refused = client.get("/mira/recall", params={"q": "key", "audience_id": "a b"})
+        assert refused.status_code == 422

@@ -53,3 +53,14 @@ def test_a_name_that_is_a_field_of_the_archive_breaks_nothing(tmp_path, name):
     with Memory(tmp_path / "mira") as mira:
         assert [each.name for each in mira.people()] == ["Bram"]
         assert mira.summaries().recent
+
+
+def test_a_namesake_keeps_page_and_words(tmp_path):
+    one = Person("Anneke", "discord:1")
+    other = Person("Anneke", "discord:2")
+    with Memory(tmp_path / "mira") as mira:
+        mira.perceive(Speech(one, "My herring is salted.", to=["Mira"]))
+        mira.perceive(Speech(other, "My boat is called Biscuit.", to=["Mira"]))
+        assert mira.forget(one).memories == 1
+        assert [(each.id, each.name) for each in mira.people()] == [("discord:2", "Anneke")]
+        assert "Biscuit" in mira.recall("boat")[0].text
