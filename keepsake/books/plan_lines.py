@@ -140,6 +140,8 @@ def _with_condition(
     if not plan.where and (place or (_AT.match(part) and bare.casefold() not in known)):
         return replace(plan, where=place or _AT.sub("", part, count=1).strip())
     _check_times([part], now)
+    if plan.whom is not None and plan.whom.name.casefold() == bare.casefold():
+        return plan  # "now, Bram, Bram: …" names who is visited as the place too
     if plan.whom is None:
         return replace(
             plan, whom=known.get(bare.casefold(), Person(for_prompt(bare)[:_LONGEST_NAME]))

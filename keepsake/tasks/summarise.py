@@ -241,9 +241,10 @@ class Summarise:
         if not self._capitals_are_names():
             return ()
         of = self.source
-        known = folded(
-            "\n".join((*self.shown, *of.constraints, self.persona, of.agent, *self.names))
-        )
+        # The lines have "29 Nov"; a summary may write the day out.
+        days = {f"{each.time.astimezone():%A %B}" for each in of.memories}
+        sources = (*self.shown, *days, *of.constraints, self.persona, of.agent, *self.names)
+        known = folded("\n".join(sources))
         words = (word for word in capitalised(text) if not _stands_in(word, known))
         return tuple(dict.fromkeys(words))
 

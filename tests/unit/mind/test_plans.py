@@ -88,6 +88,10 @@ def test_a_line_in_the_file_with_such_a_time_is_no_plan_and_the_log_says_so(book
             Plan(what="give her the letter", when=When(meeting="Anneke"), whom=ANNEKE),
         ),
         ("Anneke: ask after the loft", Plan(what="ask after the loft", whom=ANNEKE)),
+        (
+            "tomorrow 12:00, Anneke, anneke: visit her",
+            Plan(what="visit her", when=When(at=NOON), whom=ANNEKE),
+        ),
         ("mend the net", Plan(what="mend the net")),
         ("tell Mira: the tide is in", Plan(what="tell Mira: the tide is in")),
         ("30 apples: buy them", Plan(what="30 apples: buy them")),

@@ -276,6 +276,13 @@ def test_a_model_that_names_a_language_says_it_otherwise():
     assert "in her own language" in draft.text
 
 
+def test_a_day_that_is_written_out_is_no_new_name():
+    day = SOURCE.memories[0].time.astimezone()
+    text = f"On a {day:%A} in {day:%B}, {GOOD}"
+    draft, asked = summarised_by([text])
+    assert (draft.text, len(asked)) == (text, 1)
+
+
 @pytest.mark.parametrize(
     "text",
     [
