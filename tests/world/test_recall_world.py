@@ -5,14 +5,20 @@ The index of words is real; the search by meaning is tested elsewhere.
 
 from __future__ import annotations
 
+import os
 import re
 import threading
 from typing import ClassVar
+from unittest.mock import patch
+
+from django.test import override_settings
 
 from keepsake.agent.settings import RecallConfig
 from keepsake.archive.records import Tier
 from keepsake.books.plan_lines import read_plan
+from keepsake.contrib.evennia import apps
 from keepsake.models.local.minilm import MiniLMEmbedder
+from keepsake.paths import LANGUAGE
 from keepsake.recall.service import IndexService
 from keepsake.recall.stores import NONE
 from tests.world.agents_world import SMALL_WINDOWS, AgentsWorld, Building, FixedConfig
@@ -318,3 +324,12 @@ class TestBuilders(Building, RecallWorld):
         assert "(memories 1-5, edited by hand, " in shown
         # A search leaves new words out while another thread reads them.
         self.settle(lambda: "keeps a parrot" in self.type("@recall Mira = parrot"))
+
+
+def test_the_language_of_a_game_is_its_language_code_unless_the_environment_names_another():
+    elsewhere = {name: value for name, value in os.environ.items() if name != LANGUAGE}
+    with override_settings(LANGUAGE_CODE="de"):
+        with patch.dict(os.environ, elsewhere, clear=True):
+            assert apps.places().language == "de"
+        with patch.dict(os.environ, {LANGUAGE: "ja"}):
+            assert apps.places().language == "ja"
