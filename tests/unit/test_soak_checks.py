@@ -35,9 +35,32 @@ def full() -> None:
     raise OSError(28, "No space left on device")
 
 
+def caused_by_full() -> None:
+    try:
+        full()
+    except OSError as error:
+        raise RuntimeError("It was not saved") from error
+
+
+def broken_by_full() -> None:
+    try:
+        full()
+    except OSError:
+        {}["a bug"]
+
+
 @pytest.mark.parametrize("head", ["    ", "2026-11-29 11:26:46 [EE] "])
 @pytest.mark.parametrize(
-    ("fails", "kinds"), [(refused, 1), (reported, 0), (broken, 1), (full, 0)], ids=str
+    ("fails", "kinds"),
+    [
+        (refused, 1),
+        (reported, 0),
+        (broken, 1),
+        (full, 0),
+        (caused_by_full, 0),
+        (broken_by_full, 1),
+    ],
+    ids=str,
 )
 def test_only_bugs_are_problems(
     tmp_path: Path, fails: Callable[[], None], kinds: int, head: str

@@ -34,10 +34,8 @@ _SHOWN = 8
 _FULL = ("[Errno 28]", "database or disk is full")
 """What an error of a full disk has in it: of the system, of SQLite in the game or in Chroma."""
 
-_CHAINED = (
-    "The above exception was the direct cause of the following exception:",
-    "During handling of the above exception, another exception occurred:",
-)
+_CAUSED = "The above exception was the direct cause of the following exception:"
+_MEANWHILE = "During handling of the above exception, another exception occurred:"
 """What stands between a traceback and that of the error which it led to."""
 
 type Heard = dict[str, dict[str, list[Memory]]]
@@ -127,19 +125,23 @@ def _is_reported(end: str) -> bool:
 def _tracebacks(here: Places) -> Iterator[str]:
     """Yield the kinds of tracebacks in all logs, with their numbers, but for expected ones.
 
-    Of a chain of errors the last one counts.
+    Of a chain of errors the last one counts, unless a full disk is the cause of it. A full disk may
+    also tear a traceback.
     """
     found = defaultdict[str, list[Sequence[str]]](list)
     for path in sorted(here.logs.glob("*.log*")):
         text = path.read_text(encoding="utf-8", errors="replace")
         lines = [_LOGGED.sub("", line) for line in text.splitlines()]
+        caused_by_full = False
         for number, line in enumerate(lines):
             if "Traceback (most recent call last)" in line:
                 trace = _trace(lines[number:])
                 end = trace[-1].strip()[:300]
-                after = (line.strip() for line in lines[number + len(trace) :] if line.strip())
-                is_cause = next(after, "") in _CHAINED
-                if not (is_cause or _is_reported(end) or any(each in end for each in _FULL)):
+                rest = (line.strip() for line in lines[number + len(trace) :] if line.strip())
+                follows = next(rest, "")
+                full = any(each in end for each in _FULL) or caused_by_full
+                caused_by_full = full and follows == _CAUSED
+                if not (full or follows in (_CAUSED, _MEANWHILE) or _is_reported(end)):
                     found[f"{path.name}: {end}"].append(trace)
     for what, traces in found.items():
         shown = "\n    ".join(traces[0][-_SHOWN:])
