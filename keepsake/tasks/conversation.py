@@ -36,6 +36,18 @@ from keepsake.ports import ASSISTANT, USER
 PAUSE = timedelta(minutes=5)
 """The shortest silence that a window tells. An agent with nothing to do acts after 4.5 minutes, so
 a talk that goes on has shorter ones."""
+_NOTED = frozenset(
+    {
+        KnownVerb.PLAN,
+        KnownVerb.DONE,
+        KnownVerb.CANCEL,
+        KnownVerb.PROMISE,
+        KnownVerb.KEPT,
+        KnownVerb.AGREE,
+        KnownVerb.DECLINE,
+    }
+)
+"""Verbs of deeds whose result is what they say."""
 _LONGEST_OF_EXCERPT = 300
 """The most characters of one line in an excerpt."""
 
@@ -74,11 +86,8 @@ def turns_of(window: Iterable[Memory], later: Later = _says_nothing) -> list[Cha
         hidden = _hidden_whisper(memory)
         own = memory.kind is MemoryKind.ACT and not hidden
         when = heading(memory)
-        # A stock phrase would be a bad example of an answer.
-        if (own and memory.event == MessageType.SHRUG) or memory.event == MessageType.FORGOTTEN:
+        if _is_left_out(memory, own=own):
             continue
-        if is_redacted(memory) and not isinstance(memory.what, Speech):
-            continue  # that something private was done says nothing without the words
         passed = _passed(before, memory, later)
         if when != shown:
             passed.append(when)
@@ -99,6 +108,18 @@ def turns_of(window: Iterable[Memory], later: Later = _says_nothing) -> list[Cha
         shown = when
         before = memory
     return turns
+
+
+def _is_left_out(memory: Memory, *, own: bool) -> bool:
+    """Whether a conversation shows no line of a memory; ``own``: Whether it is shown as an act."""
+    # A stock phrase would be a bad example of an answer.
+    if (own and memory.event == MessageType.SHRUG) or memory.event == MessageType.FORGOTTEN:
+        return True
+    what = memory.what
+    if is_redacted(memory) and not isinstance(what, Speech):
+        return True  # that something private was done says nothing without the words
+    # The result of such a deed says it again; a plan or promise stands among the others too.
+    return isinstance(what, Result) and what.done and what.verb in _NOTED
 
 
 def _passed(before: Memory | None, memory: Memory, later: Later) -> list[str]:

@@ -60,7 +60,7 @@ def broken_by_full() -> None:
         (caused_by_full, 0),
         (broken_by_full, 1),
     ],
-    ids=str,
+    ids=lambda value: getattr(value, "__name__", str(value)),
 )
 def test_only_bugs_are_problems(
     tmp_path: Path, fails: Callable[[], None], kinds: int, head: str

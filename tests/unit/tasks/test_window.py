@@ -100,6 +100,16 @@ class TestDeeds:
         found = shown(says(TOM, "A?"), follows, nods, psst)
         assert found[-1][1] == ["> follow Anneke", "*nods*", "> whisper Tom = Psst."]
 
+    def test_a_plan_that_is_made_stands_once_and_one_that_is_refused_with_the_reason(self):
+        plan = Deed(actor=ME, verb="plan", outcome="carry her pies", shown="plan carry her pies")
+        noted = Result(verb="plan", done=True, shown="You mean to: carry her pies")
+        refused = Result(verb="plan", done=False, shown="The plan says nothing to do")
+        assert shown(says(TOM, "A?"), plan, noted)[-1] == ("assistant", ["> plan carry her pies"])
+        assert shown(says(TOM, "A?"), plan, refused)[-1] == (
+            "user",
+            ["The plan says nothing to do"],
+        )
+
     def test_what_was_done_in_private_leaves_no_line(self):
         plan = Deed(actor=ME, verb="plan", outcome="carry her pies", shown="plan carry her pies")
         noted = Result(verb="plan", done=True, shown="You mean to: carry her pies")
