@@ -60,6 +60,12 @@ class Invitation:
         """When and where, as a prompt shows it."""
         return f"{self.where}, {day_and_time(self.at)}, {self.at.astimezone():%H:%M}"
 
+    def plan(self, act: int) -> Plan:
+        """Return the plan to come; ``act``: The number of the memory of the answer, or 0."""
+        when = When(at=self.at)
+        what = f"meet {self.by.name}"
+        return Plan(what=what, when=when, where=self.where, whom=self.by, since=act)
+
 
 def read_invitation(
     text: str, by: Person, here: str, places: Collection[str], now: datetime
@@ -175,19 +181,21 @@ class Appointments:
         invitation = self.open_from(person)
         if invitation is None:
             raise KeepsakeError(f"{person.name} has not asked you to meet")
-        plan = None
-        if agrees:
-            plan = Plan(
-                what=f"meet {invitation.by.name}",
-                when=When(at=invitation.at),
-                where=invitation.where,
-                whom=invitation.by,
-                since=act,
-            )
-            plan = self._books.plans.add(plan)
-        self._open.pop(person.key, None)
-        self._services.post(lambda: invitation.settled(agrees))
+        plan = self._books.plans.add(invitation.plan(act)) if agrees else None
+        self._settled(invitation, agrees=agrees)
         return plan
+
+    def accept_by(self, plan: Plan) -> None:
+        """Take a plan of the agent's own as its yes to the invitation that it is like."""
+        for invitation, _ in [*self._open.values()]:
+            still_open = self.open_from(invitation.by) is invitation
+            if still_open and plan.is_alike(invitation.plan(plan.since)):
+                self._settled(invitation, agrees=True)
+
+    def _settled(self, invitation: Invitation, *, agrees: bool) -> None:
+        """Close an invitation, and tell the player the answer."""
+        self._open.pop(invitation.by.key, None)
+        self._services.post(lambda: invitation.settled(agrees))
 
     def is_free(self, at: datetime) -> bool:
         """Return whether nothing else is planned at a time, and the agent is awake then.

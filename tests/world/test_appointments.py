@@ -78,6 +78,16 @@ class TestChat(Appointing):
         assert "Mira agrees to meet you: The Quay" in shown
         assert "Tom says to you" in self.prompts()[0]
 
+    def test_a_plan_of_its_own_for_that_time_and_place_is_a_yes(self):
+        self.replies = ["I'll be early.\n> plan 12:29, the Quay, Tom: meet him there", "> wait"]
+        shown = self.meet("mira at the quay in 30 minutes")
+        assert "Mira agrees to meet you: The Quay" in shown
+        assert self.only_plan().what == "meet him there"
+
+    def test_a_plan_for_another_hour_is_no_answer(self):
+        self.replies = ["Later.\n> plan 15:00, the Quay, Tom: meet him there", "> wait"]
+        assert "agrees" not in self.meet("mira at the quay in 30 minutes")
+
     def test_the_deed_is_offered_only_while_an_invitation_is_open(self):
         assert "> agree" not in "\n".join(self.ask("Good day.", "Good day."))
         self.replies = ["Not today.\n> decline Tom", "> wait"]

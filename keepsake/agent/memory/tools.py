@@ -310,6 +310,8 @@ class MemoryTools:
         plan = read_plan(command.words, now, self.places, people)
         private = None if witnesses is None else frozenset(witnesses)
         made = self.books.plans.add(replace(plan, since=act, private=private), opens=opens)
+        if self.appointments is not None:
+            self.appointments.accept_by(made)
         return f"{results.PLANNED}{made.told}"
 
     def _answer(self, command: Command, _place: str, *, to: Person | None, act: int) -> str:
