@@ -103,6 +103,7 @@ class Act:
     command: Command | None  # what was done; None if nothing was
     refusal: str = ""  # why nothing was done, told to the agent; empty if something was
     vetoed: bool = False  # whether the game's hook refused it
+    is_step: bool = True  # whether a plan can need it; a gesture is no step of any
     # fires when the act is done and its result is in the memory; None if nothing is done
     result: Deferred[Any] | None = None
     memory_number: int = 0  # number of its memory; 0 if it is not archived, or not yet

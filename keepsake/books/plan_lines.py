@@ -46,12 +46,18 @@ _AT_END = re.compile(r"(?:\b(?:at|in|by|on)\s+)?(?:the\s+)?$", re.I)
 """What may stand before a place with a comma in its name, and belongs to the place."""
 _WITH = re.compile(r"(?:with|to|for) ", re.I)
 """A word before a person."""
+_HERE = "here"
+"""The word for the place where the agent is; one of the grammar, as ``now`` is for its time."""
 _OWN_PLACE = re.compile(r"(?:^|, )at (?P<where>.+?)(?=, with |: )")
 """The place in a line that :attr:`Plan.line` wrote."""
 
 
 def read_plan(
-    text: str, now: datetime, places: Collection[str] = (), people: Iterable[Person] = ()
+    text: str,
+    now: datetime,
+    places: Collection[str] = (),
+    people: Iterable[Person] = (),
+    here: str = "",
 ) -> Plan:
     """Return the plan that a line says: ``tomorrow 12:00, the Quay, Anneke: show her the ferry``.
 
@@ -60,19 +66,23 @@ def read_plan(
         now: The present time, with time zone.
         places: Names of known places.
         people: Known people; a name among them gets its identity.
+        here: The name of the place where the agent is, which may be called ``here``.
 
     Raises:
         NoteRefused: It says nothing that is meant to be done, or a time that does not exist.
     """
     known = {each.name.casefold(): each for each in people}
     found = Plan(what="")
-    head, what = _halves(text, now, places, known)
+    head, what = _halves(text, now, (*places, _HERE) if here else places, known)
     for place in places:  # "Hale, Clocks Mended" is one part
         if "," in place and (at := head.casefold().find(_bare(place).casefold())) >= 0:
             found = replace(found, where=place)
             head = f"{_AT_END.sub('', head[:at])},{head[at + len(_bare(place)) :]}"
     for part in filter(None, (each.strip() for each in head.split(","))):
-        found = _with_condition(found, part, now, places, known)
+        if here and not found.where and _bare(part).casefold() == _HERE:
+            found = replace(found, where=here)
+        else:
+            found = _with_condition(found, part, now, places, known)
     what = for_prompt(what.replace('"', "'").strip(" -*#>."))
     if not any(map(str.isalnum, what)):
         cure = "Write: plan tomorrow 12:00, <place>, <person>: <what you mean to do>"

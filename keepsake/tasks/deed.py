@@ -226,8 +226,8 @@ def _person(name: str, people: Sequence[str]) -> str:
     name = _thing_name(name)
     if to := find_named(name, people):
         return to
-    here = either(people) or "nobody"
-    raise _Refused(f" {shorten(name, 60)}: here is only {here}")
+    here = f"here is only {either(people)}" if people else "nobody is here"
+    raise _Refused(f" {shorten(name, 60)}: {here}")
 
 
 def _thing(verb: Verb, thing: str, options: Options) -> str:

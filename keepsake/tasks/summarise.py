@@ -9,6 +9,7 @@ A model that insists on a name that nobody knows loses the sentences that have i
 
 from __future__ import annotations
 
+import calendar
 import json
 import re
 from collections import Counter
@@ -54,6 +55,9 @@ are a little longer than those of its source."""
 _REPEATS = 3
 _ENDING = 2
 """The last letters of a name that may differ: ``Mira``, ``Miry``. At least three must be equal."""
+_CALENDAR = (*calendar.day_name, *calendar.month_name)
+"""The names of days and months. The lines have "29 Nov" and "tomorrow"; a summary may write the day
+out."""
 
 
 @dataclass(slots=True)
@@ -241,9 +245,7 @@ class Summarise:
         if not self._capitals_are_names():
             return ()
         of = self.source
-        # The lines have "29 Nov"; a summary may write the day out.
-        days = {f"{each.time.astimezone():%A %B}" for each in of.memories}
-        sources = (*self.shown, *days, *of.constraints, self.persona, of.agent, *self.names)
+        sources = (*self.shown, *of.constraints, self.persona, of.agent, *self.names, *_CALENDAR)
         known = folded("\n".join(sources))
         words = (word for word in capitalised(text) if not _stands_in(word, known))
         return tuple(dict.fromkeys(words))

@@ -195,6 +195,14 @@ class TestPlans(AgentsWorld):
         assert asked
         assert not any("chest" in prompt or "willow" in prompt for prompt in asked)
 
+    def test_a_gesture_that_others_would_see_keeps_no_plan_open(self):
+        self.add_player(2, "Ada")
+        self.plans.add(Plan(what="mend the net"))
+        self.replies = ["It is whole again.\n*nods*\n> done net", "> wait"]
+        self.char1.execute_cmd("whisper Mira = Is the net whole?")
+        self.pass_time(8)
+        assert not self.plans.current
+
     def whisper_before(self) -> None:
         """Let Tom whisper something, alone with Mira."""
         self.char2.move_to(self.add_room("The Loft"), quiet=True)

@@ -298,7 +298,7 @@ class MemoryTools:
     def _plan(
         self,
         command: Command,
-        _place: str,
+        place: str,
         *,
         act: int,
         witnesses: tuple[PersonId, ...] | None,
@@ -307,7 +307,7 @@ class MemoryTools:
         now = self._services.clock.now().astimezone()
         known = (Person(page.name, page.key) for page in self.books.people.known.values())
         people = [*known, *self.here]
-        plan = read_plan(command.words, now, self.places, people)
+        plan = read_plan(command.words, now, self.places, people, place)
         private = None if witnesses is None else frozenset(witnesses)
         made = self.books.plans.add(replace(plan, since=act, private=private), opens=opens)
         if self.appointments is not None:

@@ -192,15 +192,15 @@ class Answering:
         """Do a gesture, unless the scene has changed or others would see what is private."""
         agent = self._turn.agent
         if self._state.place is not None and agent.location is not self._state.place:
-            return Act(None, "You are somewhere else by now")
+            return Act(None, "You are somewhere else by now", is_step=False)
         partner = self._context.partner
         others = (
             each for each in people_near(agent) if not partner or identity_of(each) != partner.id
         )
         if whispered and self._guard is not None and any(others):
-            return Act(None, "A gesture would show others what was whispered")
+            return Act(None, "A gesture would show others what was whispered", is_step=False)
         if self._tells_secret(part.text):
-            return Act(None, SpeechFault.SECRET)
+            return Act(None, SpeechFault.SECRET, is_step=False)
         gesture = Command(KnownVerb.EMOTE, part.text, part.reason, words=part.text)
         if self._guard is None:  # by rule, it is the answer, and tells nothing
             event = MessageType.COURTESY
@@ -212,7 +212,8 @@ class Answering:
         agent = self._turn.agent
         read = read_deed(part.text, *available_verbs(agent, self._context, self._tools))
         if isinstance(read, Command):
-            if read.verb == KnownVerb.DONE and any(act.refusal for act in self._state.acts):
+            failed = any(act.refusal and act.is_step for act in self._state.acts)
+            if read.verb == KnownVerb.DONE and failed:
                 return self._refused(read.verb, "You tried to end a plan: one of its steps failed")
             aloud = read.verb != KnownVerb.WHISPER
             if read.verb == KnownVerb.TALK and (fault := self._fault(read.words, aloud=aloud)):

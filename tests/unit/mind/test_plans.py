@@ -106,6 +106,15 @@ def test_a_plan_says_when_where_and_with_whom(text, plan):
     assert read_plan(text, NOW, PLACES, [ANNEKE]) == plan
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["tomorrow 12:00, here, Anneke: eat soup", "tomorrow 12:00, Here, with Anneke: eat soup"],
+)
+def test_here_is_the_place_where_the_agent_is(text):
+    plan = Plan(what="eat soup", when=When(at=NOON), where="The Kettle", whom=ANNEKE)
+    assert read_plan(text, NOW, PLACES, [ANNEKE], here="The Kettle") == plan
+
+
 def test_a_plan_without_words_says_how_to_write_one():
     with pytest.raises(NoteRefused, match="Write: plan tomorrow"):
         read_plan("tomorrow 12:00: .", NOW)

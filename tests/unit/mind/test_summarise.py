@@ -289,6 +289,7 @@ def test_a_day_that_is_written_out_is_no_new_name():
         GOOD.replace("Anneke", "annekes Anneke"),  # with another ending
         "- Jonas: had his soup.\n- Anneke: goes to sea. Everybody knows. “Go well,” I said.",
         "## People I Met\n- Anneke goes to sea, I'd say.\n- Jonas is WARM again.",
+        "On Monday Anneke told me that she goes to sea in June. Jonas had his soup on Tuesday.",
     ],
 )
 def test_capitals_that_are_no_new_names_are_accepted(text):

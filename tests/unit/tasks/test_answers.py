@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -243,6 +245,12 @@ def test_a_deed_is_read(line, command):
     found = read_deed(line, VERBS, HERE)
     assert isinstance(found, Command), found
     assert (found.line, found.reason) == (command, line.partition(" | ")[2])
+
+
+def test_who_is_alone_is_told_that_nobody_is_here():
+    found = read_deed("whisper Anneke = hello", VERBS, replace(HERE, people=()))
+    assert isinstance(found, Refusal)
+    assert found.reason.endswith("Anneke: nobody is here")
 
 
 @pytest.mark.parametrize(("line", "why"), table("deeds refused"))
