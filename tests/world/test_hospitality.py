@@ -78,6 +78,13 @@ class TestGreetings(Inn):
             'Mira says to you, "Come in!"'
         ], "she is at home here"
 
+    def test_the_prompt_of_a_greeting_says_who_has_come(self):
+        self.arrive("> say Come in!")
+        assert "[You turn to Tom now, who has come.]" in self.prompts()[0]
+        before = len(self.prompts())
+        self.ask("Is there soup?", "There is.")
+        assert "who has come" not in self.prompts()[before]
+
     def test_nobody_is_greeted_again_soon_and_departures_cause_no_thoughts(self):
         self.char1.move_to(self.quay)
         self.pass_time(20)
