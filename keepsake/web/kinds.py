@@ -30,6 +30,7 @@ from keepsake.memory.types import UNCHANGED
 from keepsake.models.queue import READY, UNASKED
 from keepsake.tracing.facts import Standing, Way
 from keepsake.tracing.losses import Kept
+from keepsake.tracing.paths import Link
 from keepsake.web.searching import By
 
 MODULE = Path(__file__).parent / "static" / "keepsake" / "watch" / "kinds.js"
@@ -52,6 +53,7 @@ def _script() -> str:
         "Kept": _members(Kept),
         "KnownVerb": _members(KnownVerb),
         "LineType": _members(LineType),
+        "Link": _members(Link),
         "Manner": _members(Manner),
         "MemoryKind": _members(MemoryKind),
         "MemoryOp": _members(MemoryOp),

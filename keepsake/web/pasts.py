@@ -8,6 +8,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +62,8 @@ LEAST_ACTS = 1
 """The most acts of all who know a fact together; and how many each may have in any case."""
 MOST_SHOWN = 300
 """The most tellings of a fact that an answer has, the newest: more are no way but a crowd."""
+_PAIRED = 4
+"""How many of a sentence's rarest words are followed in pairs. A person can read six pairs."""
 MOST_NUMBERS = 200
 """The most memories of a fact that are named of one agent, the newest."""
 
@@ -230,7 +233,7 @@ def fact(folders: Folders, words: str, number: int | None, n: int | None) -> Fac
     }
     begin = _memory(archives, number, n) if number is not None else None
     suggested = facts.telling_words(archives.values(), begin) if begin else []
-    asked = words.strip() or (suggested[0][0] if suggested else "")
+    asked = words.strip() or _words_of_sentence(suggested)
     if not asked and begin is None:
         raise BadRequest("There is nothing to follow", "Give words, or an agent and a memory")
     try:
@@ -249,6 +252,20 @@ def fact(folders: Folders, words: str, number: int | None, n: int | None) -> Fac
         tellings=tuple(map(_telling, found.tellings[-MOST_SHOWN:])),
         knowers=tuple(_knower(each, names, speakers, archives, acts) for each in found.knowers),
     )
+
+
+def _words_of_sentence(suggested: Sequence[tuple[str, int]]) -> str:
+    """Return the words by which a sentence is followed: two of its rarest, in any pair.
+
+    A single word such as *people* is in sentences about anything, and nobody has those from this
+    one. A sentence with one such word is followed by that.
+
+    ``suggested``: Its words, the rarest first, with the number of others that have each.
+    """
+    shared = [word for word, others in suggested if others][:_PAIRED]
+    if len(shared) < 2:
+        return shared[0] if shared else (suggested[0][0] if suggested else "")
+    return " | ".join(map(" ".join, combinations(shared, 2)))
 
 
 def _memory(archives: Mapping[str, Archived], number: int, n: int | None) -> Memory:

@@ -56,6 +56,16 @@ class TestFact(WebWorld):
         assert fact["suggested"][0] == {"word": "edwin", "count": 2}
         assert len(fact["tellings"]) == 2
 
+    def test_a_sentence_is_followed_by_two_of_its_words_and_not_by_one_of_all_people(self):
+        self.ask("The ferry drowned people at the bar.", "> say I know of the ferry, and the bar.")
+        self.ask("People talk of the cider.", "> say People talk.")
+        fact = self.get("/fact", agent=self.mira.id, n=self.number_of("drowned people"))
+        assert len(fact["words"].split(" | ")) == 3, "ferry, bar, people in pairs"
+        assert [each["text"] for each in fact["tellings"]] == [
+            "The ferry drowned people at the bar.",
+            "I know of the ferry, and the bar.",
+        ]
+
     def test_a_whisper_stops_at_those_who_heard_it(self):
         fact = self.get("/fact", q="bell jetty")
         (whisper,) = fact["tellings"]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, Route, expect
+from playwright.sync_api import Browser, Locator, Page, Route, expect
 
 from keepsake.web.kinds import MODULE
 
@@ -292,14 +292,37 @@ def test_a_word_is_not_changed_by_the_line_break_beside_it(page: Page) -> None:
     assert page.evaluate(diff, ["One\ntwo", "• One two\n"]) == [["same", "• One two\n"]]
 
 
-def test_events_without_a_room_stand_in_the_order_of_time(page: Page) -> None:
-    def said(words: str, minute: int, place: str) -> list[Any]:
-        time = f"2026-05-01T12:0{minute}:00+00:00"
-        what = {"kind": "pose", "gesture": words}
-        memory = {**ACT, "what": what, "text": words, "place": place, "time": time}
-        record = {"op": "append", "n": minute, "t": time, "agent": "Mira", "agent_id": 1}
-        return ["memory", {**record, "remembered": memory}]
+def said(words: str, minute: int, place: str) -> list[Any]:
+    """Return the event of a gesture of Mira, a few minutes after noon."""
+    time = f"2026-05-01T12:0{minute}:00+00:00"
+    what = {"kind": "pose", "gesture": words}
+    memory = {**ACT, "what": what, "text": words, "place": place, "time": time}
+    record = {"op": "append", "n": minute, "t": time, "agent": "Mira", "agent_id": 1}
+    return ["memory", {**record, "remembered": memory}]
 
+
+def feed(page: Page, events: list[list[Any]], *, named: bool) -> Locator:
+    """Give the events to a new feed; return its headings and what happened."""
+    page.evaluate(
+        """async ([events, named]) => {
+            const { Feed } = await import("/feed.js");
+            const feed = new Feed(document.querySelector("main"), { named });
+            for (const event of events) feed.add(...event);
+        }""",
+        [events, named],
+    )
+    return page.locator(".feed h3, .feed .what")
+
+
+def test_the_events_of_one_agent_stand_in_the_order_of_time_though_they_come_late(
+    page: Page,
+) -> None:
+    minutes = (1, 3, 5, 7, 9, 4)
+    shown = feed(page, [said(f"{n}.", n, "The Kettle") for n in minutes], named=False)
+    expect(shown).to_have_text([f"does: {n}." for n in sorted(minutes)])
+
+
+def test_events_without_a_room_stand_in_the_order_of_time(page: Page) -> None:
     def world(op: str, minute: int) -> list[Any]:
         return ["world", {"op": op, "t": f"2026-05-01T12:0{minute}:30+00:00"}]
 
@@ -311,15 +334,7 @@ def test_events_without_a_room_stand_in_the_order_of_time(page: Page) -> None:
         said("waits.", 5, "The Quay"),
         world("reloads", 0),
     ]
-    page.evaluate(
-        """async (events) => {
-            const { Feed } = await import("/feed.js");
-            const feed = new Feed(document.querySelector("main"), { named: true });
-            for (const event of events) feed.add(...event);
-        }""",
-        events,
-    )
-    shown = page.locator(".feed h3, .feed .what")
+    shown = feed(page, events, named=True)
     expect(shown).to_have_text(
         [
             "the world reloads",

@@ -3,7 +3,7 @@
 import { act, actForm, field, get, mayAct } from "./api.js";
 import { AskAgain } from "./aside.js";
 import { announce, bindKeys, byId, count, el, fill, many, moment, personLink, rowKeys, time as timeOf, whyLink } from "./dom.js";
-import { Standing, Way } from "./kinds.js";
+import { Link, Standing, Way } from "./kinds.js";
 import { WorldMap } from "./map.js";
 import { PastAgent, lastBefore } from "./past.js";
 import { TimeScrubber, setTierBar, tierBar } from "./scrubber.js";
@@ -120,7 +120,7 @@ function drawWords(agent, n) {
   }, word, " ", el("small", {}, count(others)))));
   const lost = knowers.filter(({ spells }) => spells.at(-1).standing === Standing.LOST).length;
   fill(byId("summary"), tellings.length
-    ? `${many(tellings.length, "telling")}; ${many(knowers.length, "agent knows it", "agents know it")}${lost ? `, ${count(lost)} of them lost it` : ""}.`
+    ? `${many(tellings.length, "telling")}; ${many(knowers.length, "agent has heard it", "agents have heard it")}${lost ? `; no prompt of ${count(lost)} of them has it any more` : ""}.`
     : "Nobody said these words.", complete ? "" : " These are everyday words: only the newest tellings are followed.");
 }
 
@@ -206,7 +206,8 @@ function why({ id, hearings }) {
 function basis({ id, link, rests_on: n, from }) {
   if (!link) return "";
   const memory = el("a", { href: `/agents/${id}/${LINK}${n}` }, `memory ${count(n)}`);
-  return [" · has it from ", from ? el("a", { href: `#telling-${from}` }, `telling ${from}`) : "an earlier one", " (", memory, `, ${link.split(";")[0]})`];
+  const surely = [Link.RESTS_ON, Link.RECALLED].includes(link.split(";")[0]);
+  return [surely ? " · has it from " : " · may have it from ", from ? el("a", { href: `#telling-${from}` }, `telling ${from}`) : "an earlier one", " (", memory, `, ${link.split(";")[0]})`];
 }
 
 function drawKnowers() {

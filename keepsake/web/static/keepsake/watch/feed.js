@@ -31,7 +31,7 @@ export class Feed {
     this.named = named;
     this.most = most;
     this.list = el("div", { class: "feed", role: "log", "aria-live": "off", tabindex: "0", "aria-label": "Events" });
-    this.none = el("p", { class: "empty" }, "No such event since the page was opened.");
+    this.none = el("p", { class: "empty" }, "No such event here.");
     this.pauseButton = el("button", { type: "button", title: HOLD, on: { click: () => this.pause() } }, "Hold");
     this.filter = el("input", {
       type: "search", placeholder: "only rows with …", "aria-label": "Filter the stream",
@@ -105,7 +105,9 @@ export class Feed {
     const apart = this.named && !place;
     if (apart && !inner(row)) this.#between = [...this.#between, at].slice(-this.most);
     let group = apart ? null : this.#groups.get(place);
-    if (!group?.node.isConnected || Math.abs(at - group.at) > PAUSE || this.#parted(at, group.at)) {
+    // The events of one agent are one group: they stand in the order of time, also if they come later.
+    const over = this.named && group && (Math.abs(at - group.at) > PAUSE || this.#parted(at, group.at));
+    if (!group?.node.isConnected || over) {
       const rows = el("ol", {});
       group = { at, rows, node: el("section", { class: "group" }, place ? el("h3", { dir: "auto" }, place) : null, rows) };
       if (!apart) this.#groups.set(place, group);

@@ -114,6 +114,14 @@ export const LineType = Object.freeze({
   "PLAN": "plan"
 });
 
+export const Link = Object.freeze({
+  "RESTS_ON": "rests on",
+  "RECALLED": "recalled in its prompt",
+  "WINDOW": "in its prompt",
+  "SUMMARY": "in a summary in its prompt",
+  "EARLIER": "heard before; its prompt is not in the log"
+});
+
 export const Manner = Object.freeze({
   "SAY": "say",
   "WHISPER": "whisper",
