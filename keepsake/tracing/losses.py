@@ -31,9 +31,9 @@ class Kept(StrEnum):
     WHOLE = "whole"
     """All its telling words."""
     PARTLY = "partly"
-    """Some of them."""
+    """Some of them, at least two in one sentence."""
     GONE = "gone"
-    """None of them."""
+    """None of them, or single ones in sentences about something else."""
 
 
 _ORDER = (Kept.GONE, Kept.PARTLY, Kept.WHOLE, Kept.VERBATIM)
@@ -45,8 +45,9 @@ class Loss:
     """What became of a memory that was summarised.
 
     Attributes:
-        missing: Its telling words that no summary has, as written, in order. Telling words are all
-            but stop words, and without the names of those who spoke.
+        missing: Its telling words that no summary has, as written, in order; for a memory that is
+            gone, all of them. Telling words are all but stop words, and without the names of those
+            who spoke.
     """
 
     memory: Memory
@@ -61,7 +62,7 @@ class SentenceLoss:
     Attributes:
         tier: The summary in which it stood before.
         text: The sentence.
-        missing: Its telling words that the new summary does not have, as written, in order.
+        missing: As for a memory, in the new summary.
     """
 
     tier: Tier
@@ -70,29 +71,43 @@ class SentenceLoss:
     missing: tuple[str, ...]
 
 
-class _Text:
-    """A summary's text, in which words are looked for."""
+_TOGETHER = 2
+"""How many words of a memory one sentence has at least, if it tells of that memory."""
+
+
+class _Sentence:
+    """A sentence of a summary, or all of them, in which words are looked for."""
 
     def __init__(self, text: str) -> None:
         self._stems = stems(text)
         self._folded = text.casefold()
+
+    def has(self, word: str) -> bool:
+        return stem(word) in self._stems or (
+            UNSPACED.match(word) is not None and word in self._folded
+        )
+
+
+class _Text:
+    """A summary's text, in which a memory is looked for."""
+
+    def __init__(self, text: str) -> None:
+        self._whole = _Sentence(text)
+        self._sentences = [*map(_Sentence, _sentences(text))]
         self._run = _run(text)
 
     def kept(self, text: str) -> tuple[Kept, tuple[str, ...]]:
         """Return how much of ``text`` it has, and the telling words that it lacks."""
         telling = list(dict.fromkeys(_telling_words(text)))
-        missing = tuple(word for word in telling if not self._has(word))
+        missing = tuple(word for word in telling if not self._whole.has(word))
         if missing:
-            return Kept.PARTLY if len(missing) < len(telling) else Kept.GONE, missing
+            together = max((sum(map(each.has, telling)) for each in self._sentences), default=0)
+            told = together >= min(_TOGETHER, len(telling))
+            return (Kept.PARTLY, missing) if told else (Kept.GONE, tuple(telling))
         run = _run(text)
         # Where a language has no spaces between words, any part of a run may be a word.
         found = run.strip() in self._run if UNSPACED.search(run) else run in self._run
         return Kept.VERBATIM if found and run.strip() else Kept.WHOLE, ()
-
-    def _has(self, word: str) -> bool:
-        return stem(word) in self._stems or (
-            UNSPACED.match(word) is not None and word in self._folded
-        )
 
 
 def losses(made: PastCompaction, memories: Sequence[Memory]) -> list[Loss]:

@@ -59,6 +59,7 @@ def compaction(before, after):
         ('Tom says, "Sister, has drowned."', Kept.VERBATIM, ()),
         ("Tom's sister.", Kept.VERBATIM, ()),
         ("The rown.", Kept.GONE, ("rown",)),
+        ("A goat drowned.", Kept.GONE, ("goat", "drowned")),
     ],
 )
 def test_a_memory_is_whole_or_partly_there_or_gone(line, kept, missing):

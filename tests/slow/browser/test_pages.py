@@ -264,7 +264,7 @@ def test_a_compaction_counts_what_both_its_steps_lost(page: Page) -> None:
     page.locator("summary").first.click()
     told = page.locator(".change")
     expect(told).to_contain_text(
-        "1 memory: 1 told shorter. 2 sentences of earlier summaries: 1 gone,"
+        "1 memory: 1 told in part. 2 sentences of earlier summaries: 1 gone,"
     )
     second = told.locator("section", has_text="Earlier summaries, into the long-term summary")
     expect(second.locator(".memories .what")).to_have_text(

@@ -127,8 +127,8 @@ function whole({ tier, first, last, text }) {
 // -- what became of each memory that was summarised, and of each sentence of the summaries before
 
 const KEPT = {
-  [Kept.GONE]: ["Gone", "None of their telling words are there."],
-  [Kept.PARTLY]: ["Told shorter", "The words that are not there are marked."],
+  [Kept.GONE]: ["Gone", "None of their telling words are there, or single ones in sentences about something else."],
+  [Kept.PARTLY]: ["Told in part", "The words that are not there are marked."],
   [Kept.WHOLE]: ["Told in other words", "All their telling words are there."],
   [Kept.VERBATIM]: ["Word for word", "All their words are there, in their order."],
 };
@@ -146,7 +146,7 @@ async function compare(id, number, account, steps) {
   }
 }
 
-/** How many there are of each kind: 3 gone, 5 told shorter. */
+/** How many there are of each kind: 3 gone, 5 told in part. */
 function tally(found) {
   const told = Object.entries(KEPT).map(([kept, [title]]) => [found.filter((each) => each.kept === kept).length, title.toLowerCase()]);
   return told.filter(([number]) => number).map(([number, title]) => `${count(number)} ${title}`).join(", ") || "nothing to compare";
