@@ -57,6 +57,16 @@ class SearchResult:
             tuple(each for each in self.around if each.number not in numbers),
         )
 
+    def heard_by(self, private: PrivateWords, audience: Audience) -> SearchResult:
+        """Return the results that an audience may hear, also if another one was searched for."""
+        hits = (
+            hit
+            for hit in self.hits
+            if hit.document.kind is not DocumentKind.MEMORY
+            or private.may_hear([hit.document.first], audience)
+        )
+        return SearchResult(tuple(hits), private.heard_by(self.around, audience))
+
     def of(self, kind: DocumentKind) -> list[Hit]:
         """Return the hits of one kind."""
         return [hit for hit in self.hits if hit.document.kind is kind]

@@ -7,8 +7,11 @@ from datetime import timedelta
 import pytest
 
 from keepsake.archive.privacy import NO_PRIVATE_WORDS, PrivateWords
+from keepsake.archive.records import Memory
+from keepsake.happening import ME, Manner, Person, Speech
 from keepsake.ports import FixedClock
-from keepsake.recall.finding import Finder, Wanted
+from keepsake.recall.documents import Hit, memory_document
+from keepsake.recall.finding import Finder, SearchResult, Wanted
 from tests.fakes.embedder import BagOfWords
 from tests.unit.index.conftest import DAWN, AgentFolder, Opener, sync
 
@@ -63,3 +66,18 @@ def test_what_a_plan_needs_to_know_is_found(find):
 
 def test_without_its_request_in_the_window_what_is_like_a_plan_is_the_best_there_is(find):
     assert find(ERRAND, *LIKE_IT, 'Tom says to you, "Do it."')
+
+
+def test_what_was_found_for_one_audience_is_not_shown_to_another():
+    dorte = Person("Dorte", "74-1")
+    words = "I call it Pilchard."
+    shown = f'Dorte whispers to you, "{words}"'
+    whisper = Speech(speaker=dorte, words=words, to=(ME,), manner=Manner.WHISPER, shown=shown)
+    memory = Memory(5, DAWN, whisper, place="The Kettle", witnesses=(dorte.id,))
+    private = PrivateWords()
+    private.add(memory)
+    found = SearchResult((Hit(memory_document(memory, "Joss"), 1.0),), (memory,))
+    assert found.heard_by(private, frozenset({dorte.id})) == found
+    others = found.heard_by(private, frozenset({"75-1"}))
+    assert others.hits == ()
+    assert words not in str(others.around)

@@ -71,6 +71,9 @@ def prompt_of(
     """
     now = services.clock.now()
     scene = scene_of(agent, context, tools, now, extra=extra, refused=refused, until=until)
+    if recalled is not None:
+        # The turn may have become one about another plan, with somebody else, since the search.
+        recalled = recalled.heard_by(tools.memory.private, context.audience)
     shown = tools.selected(recalled, form.beside(scene))
     nearest = recalled.numbers if recalled is not None else ()
     scene = with_recalled(scene, agent, context, tools, shown, nearest=nearest)
