@@ -66,7 +66,7 @@ class Journey:
         ended: Fires with whether the agent got there, when the walk ends. What the agent wrote
             after the walk is done then.
         is_over: Whether the walk has ended.
-        missed: That the agent did not get there, as its plan is told; empty if it did.
+        missed: Why the agent did not get there, as the prompt of its plan says it; empty if it did.
     """
 
     def __init__(self, person: Person | None = None) -> None:
@@ -87,7 +87,7 @@ class Journey:
     def end(self, missed: str = "") -> bool:
         """End the walk, and let a turn that waits for that go on; return whether one does.
 
-        ``missed``: What is told if the agent did not get where it wanted to.
+        ``missed``: Why the agent did not get where it wanted to; empty if it did.
         """
         awaited = self._awaits()
         self.is_over = True

@@ -80,7 +80,7 @@ class Attempt:
 
     @property
     def missed(self) -> str:
-        """That its last walk did not get there, as its plan is told; empty if it did or goes on."""
+        """Why its last walk did not reach its goal; empty if it did, or has not ended."""
         done = [(act.command, act.journey) for act in self.acts]
         walks = [way for command, way in done if command and command.verb == KnownVerb.WALK]
         if not walks:
