@@ -18,7 +18,7 @@ from enum import StrEnum
 
 from keepsake.agent.settings import ThinkingConfig
 from keepsake.events.values import Urgency
-from keepsake.happening import Person
+from keepsake.happening import Person, PersonId
 
 TALK_SECONDS = 180.0
 """Seconds of silence after which a talk is over, even if both people are still here."""
@@ -79,6 +79,8 @@ class Impulse:
     failed: bool = False  # whether a model was asked for it before, and gave no answer
     earlier: int = 0  # number of the memory of the same person's words just before; 0 for none
     errand: bool = False  # whether an agent says it for a plan, and waits for the answer
+    to_all: bool = False  # whether it asks everybody here, so that another agent may answer it too
+    tried: frozenset[PersonId] = frozenset()  # the agents that could not answer such a question
     who: str = field(init=False)
     priority: Urgency = field(init=False)
     key: str = field(init=False)
@@ -116,6 +118,8 @@ class Attention:
     Attributes:
         talkativeness: How often it acts unprompted, 0 to 1.
         present: Who is here, by name and by identity.
+        unheard: Questions to everybody that the agent will not think about; the owner takes them
+            out and passes them on.
     """
 
     def __init__(self, config: ThinkingConfig, rng: random.Random, now: float) -> None:
@@ -123,6 +127,7 @@ class Attention:
         self.talkativeness = 0.5
         self._rng = rng
         self.present: Collection[str] = ()
+        self.unheard: list[Impulse] = []
         self._current: Impulse | None = None  # the impulse of the current thought
         self._waiting: dict[str, _Waiting] = {}  # in order of arrival
         # What people said who have left, and when they did, by the key of their slot.
@@ -143,6 +148,9 @@ class Attention:
         self._now = now
         for key in [key for key in self._waiting if key not in (*_UNBOUND, *present)]:
             self._set_aside(self._waiting.pop(key).impulse)
+        shared = self._waiting.get(SHARED_SLOT)
+        if shared is not None and shared.impulse.to_all and shared.impulse.who not in present:
+            self.unheard.append(self._waiting.pop(SHARED_SLOT).impulse)
         for key, (impulse, left) in list(self._left.items()):
             if now - left > RETURN_SECONDS:
                 del self._left[key]
@@ -157,6 +165,12 @@ class Attention:
         """Keep what a player said who has just left: they may be back in a moment."""
         if impulse.kind is not ImpulseKind.ARRIVAL and impulse.from_player:
             self._left[impulse.key] = (impulse, self._now)
+        if impulse.to_all:
+            self.unheard.append(impulse)
+
+    def passed_on(self, impulse: Impulse) -> None:
+        """Record that another agent will answer a question to everybody."""
+        self._left.pop(impulse.key, None)
 
     def notice(self, impulse: Impulse, now: float) -> bool:
         """Take in an impulse, which may lead to a thought now or after the current one.
@@ -281,7 +295,9 @@ class Attention:
         """Begin a thought. Events from now on are for the next one."""
         self._current = impulse
         self._waiting.pop(impulse.key, None)
-        self._waiting.pop(SHARED_SLOT, None)  # the window shows the newest events anyway
+        shared = self._waiting.pop(SHARED_SLOT, None)  # the window shows the newest events anyway
+        if shared is not None and shared.impulse.to_all and shared.impulse.who != impulse.who:
+            self.unheard.append(shared.impulse)
 
     def put_back(self, now: float) -> None:
         """Let the impulse of the current thought begin another one."""
@@ -302,6 +318,8 @@ class Attention:
             return None
         waiting = (each.impulse.kind for each in self._waiting.values())
         if current.key == SHARED_SLOT and any(kind in DIRECT for kind in waiting):
+            if current.to_all and current.who not in self._waiting:
+                self.unheard.append(current)
             return None  # somebody has turned to the agent meanwhile, whom the next one answers
         if (newer := self._waiting.pop(current.key, None)) is not None:
             self._current = current = _merged(current, newer.impulse)
@@ -323,10 +341,16 @@ class Attention:
         self._idle_share = self._rng.uniform(2 / 3, 4 / 3)
 
 
+def _urgency(impulse: Impulse) -> int:
+    """Return the rank of an impulse among those of one slot: what asks something comes first."""
+    if impulse.kind in DIRECT:
+        return DIRECT.index(impulse.kind)
+    return -1 if impulse.to_all else -2
+
+
 def _merged(old: Impulse, new: Impulse) -> Impulse:
     """Merge two impulses of one person: keep the newer one, unless the older is more urgent."""
-    urgency = {kind: rank for rank, kind in enumerate(DIRECT)}
-    asks = new if urgency.get(new.kind, -1) >= urgency.get(old.kind, -1) else old
+    asks = new if _urgency(new) >= _urgency(old) else old
     number = asks.memory_number or old.memory_number or new.memory_number
     return replace(
         asks,

@@ -15,6 +15,7 @@ from typing import Any, Literal, Protocol, overload
 
 from twisted.internet.defer import Deferred
 
+from keepsake.agent.attention import Impulse
 from keepsake.happening import Person
 from keepsake.memory.types import MemoryContext
 from keepsake.prompt.verbs import Verb
@@ -285,6 +286,9 @@ class Body(CharacterObject, Protocol):
 
     def notice_move(self, mover: CharacterObject, *, memory: int = 0, line: str = "") -> None:
         """React to a character that has come or left; ``memory`` and ``line``: its memory."""
+
+    def pass_on(self, question: Impulse) -> bool:
+        """Let another agent here think about a question to everybody; return whether one does."""
 
     def read_ahead(self) -> None:
         """Have a slow model read its prompt, if a player is here."""

@@ -43,7 +43,7 @@ from keepsake.agent.waiting_players import WaitingPlayers
 from keepsake.books.plan import Plan
 from keepsake.errors import KeepsakeError
 from keepsake.events.values import Urgency
-from keepsake.happening import Person
+from keepsake.happening import Person, PersonId
 
 
 class AgentState(StrEnum):
@@ -171,6 +171,18 @@ class Thinker:
         if turn is not None and turn.impulse.plan and not begun and self.plans is not None:
             self.plans.go_on_later(turn.impulse.plan)
 
+    @property
+    def is_leaving(self) -> bool:
+        """Whether it cannot stay for a talk: it walks, or it does not think at all."""
+        return self._walking() or self.state not in (AgentState.IDLE, AgentState.WAITING)
+
+    def is_busy_with_others(self, who: PersonId) -> bool:
+        """Return whether it thinks about a plan or answers somebody else than that person."""
+        turn = self.turn
+        if turn is None or turn.impulse.who == who:
+            return bool(self.unprompted.talks_to)
+        return turn.impulse.priority is Urgency.PLAYER or turn.impulse.kind is ImpulseKind.PLAN
+
     def is_asked_by(self, who: str) -> bool:
         """Return whether it is about to answer words of that person, or does so now."""
         able = self.state in (AgentState.IDLE, AgentState.WAITING)
@@ -270,7 +282,15 @@ class Thinker:
         if self.plans is not None and not agent.db.asleep:
             met = [Person(name_of(each, agent), identity_of(each)) for each in people]
             self.plans.set_present(met)
+        self._pass_on(agent)
         return agent
+
+    def _pass_on(self, agent: Body) -> None:
+        """Pass on questions to everybody that this agent will not think about."""
+        unheard, self._attention.unheard = self._attention.unheard, []
+        for each in unheard:
+            if agent.pass_on(each):
+                self._attention.passed_on(each)
 
     def close(self) -> None:
         """Stop thinking. Store on the agent which players wait for an answer."""
@@ -316,6 +336,7 @@ class Thinker:
             return
         impulse = due[1]
         attention.begin(impulse)
+        self._pass_on(agent)
         for_player = impulse.priority is Urgency.PLAYER
         may_think = for_player or not (self._walking() or self.unprompted.talks_to)
         if not may_think or self.state is not AgentState.IDLE:
@@ -345,6 +366,9 @@ class Thinker:
     def _skip(self, agent: Body, impulse: Impulse) -> None:
         """Skip a thought: the agent is paused, asleep, walking, nowhere, or cannot remember."""
         state = self.state
+        if impulse.to_all and agent.pass_on(impulse):
+            self._finish(None)
+            return
         if state is AgentState.UNWRITABLE:
             self._outage.tell(agent, impulse, state)
         if state is AgentState.PAUSED and impulse.priority is Urgency.PLAYER:

@@ -131,3 +131,4 @@ class TestWaiting(AgentsWorld):
         assert "waits for your answer" in first
         assert "waits for your answer" not in second
         assert ASIDE in second
+        assert "You have not answered" not in second

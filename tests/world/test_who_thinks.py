@@ -123,3 +123,89 @@ class TestGone(AgentsWorld):
         self.pass_time(4)
         assert not any("supper" in line for line in heard)
         assert any("You did not say it: Tom has gone" in line for line in self.lines())
+
+
+class TestQuestionToAll(AgentsWorld):
+    """Tom asks everybody in the room, where Ada is too, and who would listen cannot answer."""
+
+    QUESTION = "say Does anybody know when the ferry goes?"
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.set_thinking(idle_interval=1e9)
+        self.quay = self.add_room("The Quay")
+        self.add_exits(self.room1, "south", "north", self.quay)
+        self.bram = self.add_agent("Bram")
+        self.wren = self.add_agent("Wren")
+        self.ada = self.add_player(2, "Ada")
+        self.pass_time(30)
+        self.replies = ["At seven.", "> wait"]
+
+    def asked_of(self, *, seconds: float = 10) -> list[str]:
+        """Return who thinks from now on, by name, in order."""
+        before = len(self.prompts())
+        self.pass_time(seconds)
+        return [each.split(".")[0].removeprefix("You are ") for each in self.prompts()[before:]]
+
+    def ask_all(self) -> list[str]:
+        self.char1.execute_cmd(self.QUESTION)
+        return self.asked_of()
+
+    def test_it_is_thought_about_by_one_whose_prompt_says_so(self):
+        assert self.ask_all() == ["Mira, an innkeeper"]
+        prompt = self.prompts()[-1]
+        assert "[Tom asked everybody here." in prompt
+        assert "This was not said to you" not in prompt
+
+    def test_it_is_for_another_one_if_who_would_listen_is_walking_away(self):
+        self.mind.sleeper.walk(self.quay, lambda: None)
+        assert self.ask_all() == ["Bram"]
+
+    def test_the_partner_of_a_talk_who_walks_away_is_not_held_up(self):
+        self.char1.execute_cmd("talk wren Good day.")
+        self.pass_time(10)
+        arrived = []
+        self.wren.mind.sleeper.go_on_errand(self.quay, lambda: arrived.append(self.wren.location))
+        assert self.ask_all() == ["Mira, an innkeeper"]
+        assert arrived == [self.quay]
+
+    def test_it_falls_to_the_next_one_if_who_listens_falls_asleep(self):
+        self.char1.execute_cmd(self.QUESTION)
+        self.mira.db.asleep = self.services.clock.now().isoformat()
+        assert self.asked_of() == ["Bram"]
+
+    def test_it_falls_to_the_next_one_if_who_listens_leaves(self):
+        self.char1.execute_cmd(self.QUESTION)
+        self.mira.move_to(self.quay, quiet=True)
+        assert self.asked_of() == ["Bram"]
+        assert "[Tom asked everybody here." in self.prompts()[-1]
+
+    def test_it_falls_to_the_next_one_if_who_listens_turns_to_somebody_else(self):
+        self.char1.execute_cmd(self.QUESTION)
+        self.ada.execute_cmd("talk mira Soup, please.")
+        assert sorted(self.asked_of()) == ["Bram", "Mira, an innkeeper"]
+
+    def test_it_is_for_one_who_is_not_busy_with_somebody_else(self):
+        gate = self.hold_answers()
+        self.ada.execute_cmd("talk mira Soup, please.")
+        self.clock.advance(2)
+        self.settle(lambda: bool(self.prompts()))
+        self.char1.execute_cmd(self.QUESTION)
+        before = len(self.prompts())
+        self.clock.advance(4)
+        self.settle(lambda: len(self.prompts()) > before)
+        gate.set()
+        assert self.prompts()[before].startswith("You are Bram.")
+
+    def test_it_ends_with_the_last_one_who_could_answer(self):
+        self.char1.execute_cmd(self.QUESTION)
+        for each in (self.mira, self.bram, self.wren):
+            each.db.asleep = self.services.clock.now().isoformat()
+        assert self.asked_of() == []
+
+    def test_without_other_players_it_falls_to_the_next_one_too(self):
+        self.ada.move_to(self.quay, quiet=True)
+        self.char1.execute_cmd(self.QUESTION)
+        self.mira.move_to(self.quay, quiet=True)
+        assert self.asked_of() == ["Bram"]
+        assert any("Bram says" in line or "At seven" in line for line in self.lines(self.wren))

@@ -119,7 +119,9 @@ def _words_to_me(agent: Body, memory: MemoryComponent) -> Impulse | None:
     """Return the impulse of words to the agent that no prompt has shown yet; None without any.
 
     A turn for another reason is then about these words, since its prompt ends with them. They may
-    have come after the turn began, or have been no reason to think by themselves.
+    have come after the turn began, or have been no reason to think by themselves. Words that a
+    prompt has shown are no reason again: the agent has kept silent, and a turn about nobody's words
+    does not repeat them.
     """
     near = {identity_of(each): each for each in people_near(agent)}
     for each in reversed(memory.memory.context().window):
@@ -137,8 +139,8 @@ def _words_to_me(agent: Body, memory: MemoryComponent) -> Impulse | None:
             said.speaker.id,
         )
         window = memory.memory.context().window
-        waiting = unanswered(window, impulse, memory.passed_over)
-        return impulse if waiting.memories else None
+        if unanswered(window, impulse, memory.passed_over).memories:
+            return impulse
     return None
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
+from keepsake.agent.attention import Impulse
 from keepsake.agent.body import Body, CharacterObject, GameObject
 from keepsake.agent.mind import Mind
 from keepsake.agent.runtime import running, runtime
@@ -27,7 +28,7 @@ from keepsake.contrib.evennia.minds import (
     report,
 )
 from keepsake.contrib.evennia.perceiving import perceive
-from keepsake.contrib.evennia.reacting import react_to_move
+from keepsake.contrib.evennia.reacting import pass_on, react_to_move
 from keepsake.errors import NameRefused
 from keepsake.events.values import MemoryOp
 from keepsake.happening import Manner, Speech
@@ -151,6 +152,10 @@ class AgentMixin(AgentHooks, CharacterMixin):
         super().at_object_receive(moved_obj, source_location, move_type=move_type, **kwargs)
         if move_type == MessageType.GIVE and is_character(source_location):
             expect_gift(self, source_location, moved_obj)
+
+    def pass_on(self, question: Impulse) -> bool:
+        """Let another agent here think about a question to everybody; return whether one does."""
+        return pass_on(self, question)
 
     # -- speaking
 

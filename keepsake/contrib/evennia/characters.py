@@ -152,21 +152,29 @@ def awake_in(room: RoomObject | None) -> list[Body]:
 
 
 def greeter(room: RoomObject | None, guest: CharacterObject) -> Body | None:
-    """Return the agent that greets a guest: one at home here, else the most talkative; or None."""
+    """Return the agent that greets a guest, or None.
 
-    def welcome(agent: Body) -> tuple[bool, float, int]:
-        return agent.home is agent.location, talkativeness(agent), -int(agent.id)
-
+    One that stays comes before one that walks away, then one at home here, then the most talkative.
+    """
     others = (each for each in awake_in(room) if each is not guest)
-    return max(others, key=welcome, default=None)
+    return max(others, key=lambda each: (_stays(each), _welcome(each)), default=None)
+
+
+def _welcome(agent: Body) -> tuple[bool, float, int]:
+    return agent.home is agent.location, talkativeness(agent), -int(agent.id)
+
+
+def _stays(agent: Body) -> bool:
+    mind = mind_of(agent)
+    return mind is not None and not mind.thinker.is_leaving
 
 
 def answers_room(agent: Body, player: CharacterObject, now: float) -> bool:
     """Whether a player's words without an addressee are for this agent.
 
     For some minutes they are for the agent with whom the player spoke last: see
-    :func:`note_partner`. If there is none here, and no other player is here, they are for the
-    greeter. ``now``: Seconds of the runtime's clock.
+    :func:`note_partner`. If there is none here, or it walks away, and no other player is here, they
+    are for the first of :func:`listeners`. ``now``: Seconds of the runtime's clock.
     """
     listener, is_partner = _listener_to(player, agent.location, now)
     return listener is agent and (is_partner or not players_near(player))
@@ -193,6 +201,25 @@ def _listener_to(
 ) -> tuple[Body | None, bool]:
     """Return the agent in a room that listens most to a player, and whether they talk already."""
     last, at = player.ndb.spoken_to or (None, now)
-    if now - at < TALK_SECONDS and last in awake_in(room):
-        return last, True
-    return greeter(room, player), False
+    partner = last if now - at < TALK_SECONDS else None
+    best = next(iter(listeners(player, room, partner)), None)
+    return best, best is not None and best is partner
+
+
+def listeners(
+    player: CharacterObject, room: RoomObject | None, partner: Body | None = None
+) -> list[Body]:
+    """Return the agents in a room that may listen to a player, the first to answer first.
+
+    One that stays comes before one that walks away, then the partner of the player's talk, then one
+    that is not busy with somebody else, then who would greet the player.
+    """
+    who = identity_of(player)
+
+    def attention(agent: Body) -> tuple[bool, bool, bool, tuple[bool, float, int]]:
+        mind = mind_of(agent)
+        busy = mind is None or mind.thinker.is_busy_with_others(who)
+        return _stays(agent), agent is partner, not busy, _welcome(agent)
+
+    others = (each for each in awake_in(room) if each is not player)
+    return sorted(others, key=attention, reverse=True)

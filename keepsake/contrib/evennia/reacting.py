@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TypeGuard
 
@@ -11,10 +12,18 @@ from keepsake.agent.body import Body, CharacterObject, GameObject
 from keepsake.agent.mind import Mind
 from keepsake.agent.runtime import runtime
 from keepsake.agent.surroundings import identity_of, impulse_of, is_agent, is_character, name_of
-from keepsake.contrib.evennia.characters import answers_room, greeter, may_join_in, note_partner
+from keepsake.archive.records import Memory
+from keepsake.contrib.evennia.characters import (
+    answers_room,
+    greeter,
+    listeners,
+    may_join_in,
+    note_partner,
+)
 from keepsake.contrib.evennia.hearing import object_of
 from keepsake.contrib.evennia.meaning import Heard
 from keepsake.contrib.evennia.minds import mind_of
+from keepsake.errors import KeepsakeError
 from keepsake.happening import (
     ME,
     Manner,
@@ -70,6 +79,8 @@ def _with_addressee(agent: Body, event: Impulse, player: CharacterObject, what: 
     to = addressees_of(what)
     said = isinstance(what, Speech) and what.manner is Manner.SAY and not to
     to_room = event.kind is ImpulseKind.HEARD and said and not event.aside
+    if to_room:
+        event = replace(event, to_all=_asks(what))
     if to_room and answers_room(agent, player, now):
         event = replace(event, kind=ImpulseKind.ADDRESSED)
     if event.kind is ImpulseKind.ADDRESSED:
@@ -77,6 +88,11 @@ def _with_addressee(agent: Body, event: Impulse, player: CharacterObject, what: 
     elif to and ME not in to and (player.ndb.spoken_to or [None])[0] is agent:
         player.ndb.spoken_to = None
     return event
+
+
+def _asks(what: What) -> bool:
+    """Whether it is speech with a question."""
+    return isinstance(what, Speech) and any(map(is_question, sentences(what.words)))
 
 
 def _worth_a_thought(
@@ -91,7 +107,7 @@ def _worth_a_thought(
     """
     if event.from_player or not is_agent(speaker) or not isinstance(what, Speech | Pose):
         return event
-    asks = isinstance(what, Speech) and any(map(is_question, sentences(what.words)))
+    asks = _asks(what)
     if event.kind is ImpulseKind.HEARD:
         return event if asks else None
     mind = mind_of(speaker)
@@ -103,6 +119,70 @@ def _worth_a_thought(
     if not asks and not mind.plans.tells(plan, listener):
         return None
     return replace(event, errand=mind.plans.may_ask(listener.id))
+
+
+def pass_on(agent: Body, question: Impulse) -> bool:
+    """Let the next agent think about a player's question to everybody, which this one cannot.
+
+    It is the next of :func:`listeners` who heard the question and was not asked before. Each agent
+    is asked once, so a question costs at most one call of a model for each who could not answer.
+
+    Returns:
+        Whether somebody thinks about it, or has answered it.
+    """
+    player = object_of(question.source_id)
+    asked = _memory_of(agent, question.memory_number)
+    if player is None or asked is None or not asked.happening:
+        return False
+    tried = question.tried | {identity_of(agent)}
+    for each in listeners(player, player.location):
+        mind = mind_of(each)
+        if mind is None or identity_of(each) in tried or mind.thinker.is_leaving:
+            continue
+        number = mind.memory.number_of(asked.happening)
+        heard = _memory_of(each, number)
+        if heard is None:
+            continue
+        if _is_answered(each, heard):
+            return True
+        name = name_of(player, each)
+        event = replace(question, source=name, memory_number=number, earlier=0, tried=tried)
+        if not _may_react(each, heard.line, player, heard.event, event.kind):
+            continue
+        if event.kind is ImpulseKind.ADDRESSED:
+            note_partner(player, each)
+        mind.thinker.notice(event)
+        mind.sleeper.notice(event)
+        return True
+    return False
+
+
+def _memory_of(agent: Body, number: int) -> Memory | None:
+    """Return the memory of that number, if the agent's window has it."""
+    return next((each for each in _window_of(agent) if each.number == number), None)
+
+
+def _is_answered(agent: Body, question: Memory) -> bool:
+    """Whether this agent has heard another one speak to the asker, or to all, since a question."""
+    for each in reversed(_window_of(agent)):
+        if each.number <= question.number:
+            return False
+        said = each.heard
+        speaker = object_of(said.speaker.id) if said is not None else None
+        if said is None or speaker is None or not is_agent(speaker):
+            continue
+        if not said.to or question.source_id in {to.id for to in said.to}:
+            return True
+    return False
+
+
+def _window_of(agent: Body) -> Sequence[Memory]:
+    """Return the agent's window; empty while its archive cannot be read."""
+    mind = mind_of(agent)
+    try:
+        return mind.memory.memory.context().window if mind is not None else ()
+    except KeepsakeError:
+        return ()
 
 
 # -- arrivals and departures

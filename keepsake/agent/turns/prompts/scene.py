@@ -131,9 +131,13 @@ def _questions_of_others(
 ) -> tuple[str, ...]:
     """Return the open questions of those here whom the turn is not about: ``Nell: Cider for six?``.
 
-    A turn about a plan is about nobody's words.
+    A turn about a plan is about nobody's words. Any other turn that answers nobody has none: see
+    :func:`keepsake.agent.turns.context.context_of`, which makes it a turn about open words.
     """
-    answered = context.partner if context.impulse.kind is not ImpulseKind.PLAN else None
+    is_plan = context.impulse.kind is ImpulseKind.PLAN
+    if context.partner is None and not is_plan:
+        return ()
+    answered = None if is_plan else context.partner
     found = []
     for each in people_near(agent):
         person = Person(name_of(each, agent), identity_of(each))

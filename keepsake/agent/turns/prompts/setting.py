@@ -61,6 +61,7 @@ def setting_of(
         usual_now=call_hook(agent, "usual_now", str, ""),
         partner=context.partner.name if context.partner else "",
         trigger=impulse.kind,
+        asks_all=impulse.source if impulse.to_all and context.partner is None else "",
         occasion=impulse.why if impulse.kind is ImpulseKind.IDLE else "",
         tools=tuple(usages.items()),
         commands=tuple(f"{verb.usage}: {verb.help}" for verb in verbs),
