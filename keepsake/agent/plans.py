@@ -58,12 +58,25 @@ WRITE_SECONDS = 10.0
 
 
 @dataclass(frozen=True, slots=True)
+class Silence:
+    """Whose answer a plan waited for in vain, and since which memory.
+
+    The answer may come after the step is due and before its prompt is made. So the prompt says by
+    its own window whether it has come.
+    """
+
+    person: Person
+    since: int  # the newest memory that the agent knew when it spoke to them
+
+
+@dataclass(frozen=True, slots=True)
 class Due:
     """A plan that wakes its agent, and why."""
 
     plan: Plan
     why: str  # ``its time has come``, ``Anneke is here``, ``it goes on``
     person: Person | None = None  # who has answered what was asked for it, or has come for it
+    silence: Silence | None = None  # who had not answered when the step was due
 
 
 class Plans:
@@ -80,6 +93,7 @@ class Plans:
         waits: What plans that were begun wait for, by number, as the agent wrote it: ``for Bob``.
             It is forgotten at a restart, after which each such plan goes on.
         whys: Why each plan goes on, or what came of its last step, by number.
+        silences: Who had not answered when the last step of a plan was due, by number.
         talks_with: The player to whom the agent has spoken for its plan, and who may answer; empty
             for nobody.
     """
@@ -101,6 +115,7 @@ class Plans:
         self._step = Alarm(services.scheduler)  # for the next step of a plan that was begun
         self.waits: dict[int, str] = {}
         self.whys: dict[int, str] = {}
+        self.silences: dict[int, Silence] = {}
         self._woken: dict[int, float] = {}  # by plan: when the agent was woken for it, in seconds
         self._thoughts = deque[float]()  # when the thoughts of the last hour began
         self._present: frozenset[str] = frozenset()  # the identities of those who are here
@@ -230,27 +245,31 @@ class Plans:
         self.whys[plan.number] = why
         self._step.set(STEP_SECONDS, self._next_step, plan.number, why)
 
-    def go_on_after_talk(self, plan: Plan, why: str, person: Person) -> None:
+    def go_on_after_talk(self, plan: Plan, why: str, talk: Silence) -> None:
         """Think of the next step once a player has left, or after :data:`PLAYER_SECONDS`.
 
-        Each answer to the player begins that time anew. ``why``: What was done for the plan.
+        Each answer to the player begins that time anew.
+
+        Args:
+            why: What was done for the plan.
+            talk: The player.
         """
         self._awaited = ""
-        self.talks_with = person.id
+        self.talks_with = talk.person.id
         self.whys[plan.number] = why
-        later = f"{why}; {person.name} has said nothing since"
-        self._step.set(PLAYER_SECONDS, self._next_step, plan.number, later)
+        self._step.set(PLAYER_SECONDS, self._next_step, plan.number, why, None, talk)
 
-    def go_on_after_wait(self, plan: Plan, why: str, person: Person) -> None:
+    def go_on_after_wait(self, plan: Plan, why: str, awaited: Silence) -> None:
         """Think of the next step once another agent here speaks, or after :data:`PLAYER_SECONDS`.
 
         That agent may have nothing to answer, and a plan must not stop for ever.
 
-        ``why``: What was done for it.
+        Args:
+            why: What was done for it.
+            awaited: The agent.
         """
-        self._awaited = person.id
-        late = f"{why}; {person.name} has said nothing since"
-        self._step.set(PLAYER_SECONDS, self._next_step, plan.number, late)
+        self._awaited = awaited.person.id
+        self._step.set(PLAYER_SECONDS, self._next_step, plan.number, why, None, awaited)
 
     def wait(self, plan: Plan, words: str) -> None:
         """Record what a plan that was begun waits for: ``for Bob``. It goes on when he comes.
@@ -261,15 +280,16 @@ class Plans:
         if words:
             self.waits[plan.number] = words
 
-    def go_on_after_answer(self, plan: Plan, why: str, person: Person) -> None:
+    def go_on_after_answer(self, plan: Plan, why: str, asked: Silence) -> None:
         """Think of the next step once an agent has answered, or after :data:`ANSWER_SECONDS`.
 
-        ``why``: What was done for it.
+        Args:
+            why: What was done for it.
+            asked: The agent.
         """
-        self._awaited = person.id
+        self._awaited = asked.person.id
         self.whys[plan.number] = why
-        late = f"{why}; {person.name} has not answered"
-        self._step.set(ANSWER_SECONDS, self._next_step, plan.number, late)
+        self._step.set(ANSWER_SECONDS, self._next_step, plan.number, why, None, asked)
 
     def go_on_later(self, number: int, why: str = "you were interrupted") -> None:
         """Think of a step once more that was given up before anything of it was done.
@@ -327,12 +347,18 @@ class Plans:
         self._thoughts.append(self._services.seconds())
         return True
 
-    def _next_step(self, number: int, why: str, person: Person | None = None) -> None:
+    def _next_step(
+        self,
+        number: int,
+        why: str,
+        person: Person | None = None,
+        silence: Silence | None = None,
+    ) -> None:
         self._awaited = ""
         self.talks_with = ""
         plan = next((each for each in self.book.current if each.number == number), None)
         if plan is not None and plan.state is PlanState.DOING:
-            self._begin(Due(plan, why, person), again=True)
+            self._begin(Due(plan, why, person, silence), again=True)
 
     def _begin(self, due: Due, *, again: bool = False) -> None:
         """Wake the agent, unless that was a moment ago or its thoughts of this hour are used."""
@@ -348,6 +374,9 @@ class Plans:
         self._thoughts.append(now)
         self._woken[due.plan.number] = now
         self.whys[due.plan.number] = due.why
+        self.silences.pop(due.plan.number, None)
+        if due.silence is not None:
+            self.silences[due.plan.number] = due.silence
         self._wake(due)
 
     def _rest(self, due: Due) -> None:

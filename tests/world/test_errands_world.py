@@ -102,7 +102,7 @@ class TestErrands(AgentsWorld):
         self.oswin.db.paused = True
         self.answers["Nell"] = ["> wait for Oswin", "> done bed", "> wait"]
         self.pass_seconds(PLAYER_SECONDS + 20)
-        assert "Oswin has said nothing since" in self.asked[1][1]
+        assert "Oswin has not answered" in self.asked[1][1]
         assert not self.nell.mind.books.plans.current
 
     def test_what_a_plan_tells_is_answered_once_and_thanks_are_not(self):
@@ -205,7 +205,7 @@ class TestErrands(AgentsWorld):
         assert self.names == ["Nell"], "Ada may answer"
         self.pass_seconds(20)
         assert self.names == ["Nell", "Nell"]
-        assert "Ada has said nothing since" in self.asked[1][1]
+        assert "Ada has not answered" in self.asked[1][1]
 
     def test_a_player_who_goes_in_the_middle_of_a_plan_lets_it_go_on(self):
         ada = self.add_player(2, "Ada")
@@ -252,6 +252,22 @@ class TestErrands(AgentsWorld):
         self.pass_seconds(20)
         assert self.names == ["Nell", "Oswin", "Nell"]
         assert "Oswin has not answered" in self.asked[2][1]
+
+    def test_an_answer_in_the_moment_in_which_the_wait_ends_is_no_silence(self):
+        self.begin()
+        self.answers["Nell"] = ["> talk Oswin = A bed for Bob?", "> wait"]
+        self.pass_seconds(ANSWER_SECONDS - 5)
+        assert self.names == ["Nell", "Oswin"]
+        thinker = self.nell.mind.thinker
+        while thinker.turn is None:  # the step is due, and its prompt is not made yet
+            self.clock.advance(0.5)
+        self.oswin.execute_cmd("talk Nell There is one in the loft.")
+        self.pass_seconds(5)
+        assert self.names == ["Nell", "Oswin", "Nell"]
+        prompt = self.asked[2][1]
+        assert "There is one in the loft." in prompt
+        assert "Oswin has answered you" in prompt
+        assert "Oswin has not answered" not in prompt
 
     def test_nobody_is_waited_for_who_will_not_answer(self):
         self.oswin.db.paused = True

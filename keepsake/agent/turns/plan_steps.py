@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from keepsake.agent.attention import Impulse
-from keepsake.agent.plans import Plans
+from keepsake.agent.plans import Plans, Silence
 from keepsake.agent.surroundings import (
     Body,
     identity_of,
@@ -70,9 +70,10 @@ def _go_on(
     awaits = turn.waits_for
     if agent is not None and awaits:
         _ask_awaited(turn, plans, agent)
+    since = turn.attempt.basis.seen
     asked = _asked_by(turn, agent) if agent is not None else None
     if asked is not None and (not awaits or names(awaits, asked.name)):
-        plans.go_on_after_answer(plan, why, asked)
+        plans.go_on_after_answer(plan, why, Silence(asked, since))
         return
     ended = turn.has_arrived or turn.missed
     if turn.is_on_its_way or (turn.verbs <= _NO_STEP and not ended):
@@ -80,12 +81,12 @@ def _go_on(
     if KnownVerb.WAIT in turn.verbs:
         awaited = _awaited(turn, agent) if agent is not None else None
         if awaited is not None:
-            plans.go_on_after_wait(plan, why, awaited)
+            plans.go_on_after_wait(plan, why, Silence(awaited, since))
         return
     player = _player_of(turn, agent)
     in_talk = player is not None and (is_due or plans.talks_with == player.id)
     if player is not None and in_talk and turn.verbs <= _TALK:
-        plans.go_on_after_talk(plan, why, player)
+        plans.go_on_after_talk(plan, why, Silence(player, since))
     else:  # also if a player spoke before the agent could say what it came for
         plans.go_on(plan, why)
 

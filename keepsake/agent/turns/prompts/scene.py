@@ -10,6 +10,7 @@ from keepsake.agent.attention import ImpulseKind
 from keepsake.agent.memory.present import present_talk
 from keepsake.agent.memory.shown_plans import done_for, line_of, lines_of, promise_of
 from keepsake.agent.memory.tools import MemoryTools
+from keepsake.agent.plans import Silence
 from keepsake.agent.surroundings import (
     Body,
     detail_named,
@@ -188,11 +189,28 @@ def _with_plans(
     scene = replace(scene, plans=lines_of(shown, plans.waits), missed=lines_of(missed))
     if due is None:
         return scene
-    line = f"{line_of(due, done_for(due, window))} ({impulse.why})"
+    why = "; ".join(
+        filter(None, [impulse.why, _silence_of(plans.silences.get(due.number), window)])
+    )
+    line = f"{line_of(due, done_for(due, window))} ({why})"
     promise = promise_of(due, tools.memory.commitments.items)
     if promise is not None and may.may_hear([promise.number]):
         line += f" (you promised it: when it is done, also write > kept {promise.number})"
     return replace(scene, due=line)
+
+
+def _silence_of(silence: Silence | None, window: Sequence[Memory]) -> str:
+    """Return whether somebody has answered since a plan waited for them; empty for nobody."""
+    if silence is None:
+        return ""
+    who = silence.person
+    for each in window:
+        said = each.heard
+        if said is None or each.number <= silence.since or not said.speaker.is_same(who):
+            continue
+        if said.is_to_me_or_all:
+            return f"{who.name} has answered you"
+    return f"{who.name} has not answered"
 
 
 def _answered(tools: MemoryTools, context: TurnContext, waiting: Unanswered) -> tuple[int, ...]:
