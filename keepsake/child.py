@@ -64,6 +64,24 @@ def _read_pid(path: Path) -> int:
         return 0
 
 
+def _pid_with(path: Path, option: str) -> int:
+    """Return the process id in a pid file, if a process of that id runs with this option.
+
+    A file that outlives its process may hold the id of another program.
+
+    Args:
+        option: Its name: ``--pidfile``; its value is the path of the file.
+
+    Returns:
+        The id; 0 if there is no such process.
+    """
+    pid = _read_pid(path)
+    with suppress(psutil.Error):
+        words = psutil.Process(pid).cmdline() if _is_running(pid) else []
+        return pid if f"{option}={path}" in words else 0
+    return 0
+
+
 # -- the child's side
 
 
@@ -93,6 +111,7 @@ def serve(
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     with suppress(OSError):
         os.nice(niceness)
+    watched = _process(options.watch_pid)
     options.pid_file.parent.mkdir(parents=True, exist_ok=True)
     lock = _take(options.pid_file)
     lock.truncate(0)
@@ -101,10 +120,26 @@ def serve(
         what = f"Port {options.port} is in use: end the program that uses it"
         give_up(f"{what}, or set KEEPSAKE_PORT_BASE")
     print(start(), flush=True)
-    while _is_running(options.watch_pid):
+    while watched is not None and _goes_on(watched):
         time.sleep(_CHECK_SECONDS)
     print("the game has ended", flush=True)
     _exit(0)
+
+
+def _process(pid: int) -> psutil.Process | None:
+    """Return a process with its start time; None if there is none."""
+    try:
+        return psutil.Process(pid)
+    except psutil.Error:
+        return None
+
+
+def _goes_on(process: psutil.Process) -> bool:
+    """Whether a process still runs, and not another one that has got its id since."""
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.Error:
+        return False
 
 
 def give_up(reason: str) -> NoReturn:
@@ -191,11 +226,7 @@ class Supervisor(ABC):
         """The child's process id, also of one adopted after a reload; None if there is none."""
         if self._child is not None and self._child.poll() is None:
             return self._child.pid
-        pid = _read_pid(self.pid_file)
-        with suppress(psutil.Error):  # not another program that has reused the id
-            words = psutil.Process(pid).cmdline() if _is_running(pid) else []
-            return pid if f"--pid-file={self.pid_file}" in words else None
-        return None
+        return _pid_with(self.pid_file, "--pid-file") or None
 
     def watch(self, *, wanted: bool = True) -> bool:
         """Check the child once: start, restart or adopt it as needed; return whether it answers.
@@ -255,9 +286,10 @@ class Supervisor(ABC):
             self._failed(self.unavailable(what, cure))
 
     def _start(self) -> None:
-        served = _read_pid(self._places.portal_pid)
+        # Without a Portal of this home, as in another game, the child serves this process.
+        served = _pid_with(self._places.portal_pid, "--pidfile") or os.getpid()
         words = ["--port", self._port, f"--pid-file={self.pid_file}"]
-        words += ["--watch-pid", served if _is_running(served) else os.getpid(), *self._arguments()]
+        words += ["--watch-pid", served, *self._arguments()]
         self.log_file.parent.mkdir(parents=True, exist_ok=True)
         own = {**self.environ, "PYTHONPATH": str(REPOSITORY), "PYTHONUNBUFFERED": "1"}
         with self.log_file.open("wb") as output:
