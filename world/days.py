@@ -125,7 +125,7 @@ def _follow_schedule(agent: Any, now: Almanac) -> None:
         goal = next((each.location for each in others if each is not None), None) or goal
     if agent.location is goal:
         _work(agent, hour["does"], now)
-    elif agent.mind.plans.occupies:
+    elif agent.mind.thinker.is_occupied:
         return
     elif goal is not None and not (agent.mind.thinker.must_stay or hosts_guests(agent)):
         if agent.db.keeps and agent.location is agent.home:

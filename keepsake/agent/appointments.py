@@ -15,11 +15,13 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from random import Random
 
+from keepsake.agent.body import Body, CharacterObject
 from keepsake.agent.memory.books import Books
 from keepsake.agent.plans import Plans
 from keepsake.agent.runtime import Runtime
+from keepsake.agent.surroundings import identity_of, is_agent, people_near
 from keepsake.archive.transcript import day_and_time
-from keepsake.books.plan import Plan
+from keepsake.books.plan import GRACE, Plan, PlanState
 from keepsake.errors import KeepsakeError
 from keepsake.happening import Person
 from keepsake.language.perception import COMMON_WORDS
@@ -27,12 +29,17 @@ from keepsake.language.when import When, names_an_hour, read_time
 from keepsake.prompt.verbs import find_named
 from keepsake.tasks.fallback import stock_line
 
+STAY = timedelta(hours=1)
+"""How long after its time a kept appointment keeps an agent with its people: about an evening's
+table or a talk. Without a bound, guests who wait for each other to leave would stay for ever."""
 OPEN_SECONDS = 600.0
 """How long an invitation waits for an answer. After that the player has gone on to other things."""
 APART = timedelta(hours=1)
 """The time that must lie between two appointments that are kept by rule: to walk, meet and talk."""
 FARTHEST = timedelta(days=60)
 """How far ahead an appointment may be. Later ones are mostly a misread date."""
+_COMES = (PlanState.OPEN, PlanState.DOING, PlanState.DONE)
+"""The states of a plan whose agent has come to where it is kept, or means to."""
 _LONGEST_PLACE = 3
 """The most words of the short name of a place: ``old boathouse``."""
 _LEADS = r"(?:(?:at|in|on|by)\s+)?(?:(?:the|a|an)\s+)?"
@@ -215,6 +222,52 @@ class Appointments:
 
     def _random(self, invitation: Invitation) -> Random:
         return Random(invitation.at.timestamp())
+
+    # -- staying at them
+
+    def stays(self, agent: Body) -> bool:
+        """Return whether the agent has kept an appointment here, and its people are here still.
+
+        They are the agents with a plan for the same time and place, and the player whom it was to
+        meet there. It costs no call: the ordinary day only waits, until they part or for
+        :data:`STAY`.
+        """
+        now = self._services.clock.now()
+        here = people_near(agent)
+        return any(
+            self._is_with(plan, each, agent)
+            for plan in self._plans.book.items
+            if plan.state is PlanState.DONE
+            and plan.at is not None
+            and now - plan.at < STAY
+            and plan.where in ("", self._place())
+            for each in here
+        )
+
+    def _is_with(self, plan: Plan, person: CharacterObject, agent: Body) -> bool:
+        """Whether somebody here is one of the people of an appointment that the agent has kept."""
+        if is_agent(person):
+            mind = person.mind
+            return mind is not None and mind.appointments.comes_to(plan, self._place(), agent)
+        whom = plan.whom
+        return bool(plan.where) and whom is not None and whom.id == identity_of(person)
+
+    def comes_to(self, plan: Plan, place: str, by: Body) -> bool:
+        """Return whether this agent has come, or means to come, to another one's appointment.
+
+        Args:
+            plan: The plan of the other one.
+            place: The name of the place where both are.
+            by: The other one.
+        """
+        for each in self._plans.book.items:
+            if each.at is None or plan.at is None or each.state not in _COMES:
+                continue
+            is_there = each.where == place
+            is_with = not each.where and each.whom is not None and each.whom.id == identity_of(by)
+            if abs(each.at - plan.at) <= GRACE and (is_there or is_with):
+                return True
+        return False
 
     # -- keeping them by rule
 

@@ -16,6 +16,7 @@ from typing import Any, Literal, Protocol, overload
 from twisted.internet.defer import Deferred
 
 from keepsake.agent.attention import Impulse
+from keepsake.books.plan import Plan
 from keepsake.happening import Person
 from keepsake.memory.types import MemoryContext
 from keepsake.prompt.verbs import Verb
@@ -223,6 +224,13 @@ class ActingPart(Protocol):
     leader: int | None
 
 
+class AppointedPart(Protocol):
+    """What knows its appointments: its :class:`~keepsake.agent.appointments.Appointments`."""
+
+    def comes_to(self, plan: Plan, place: str, by: Body) -> bool:
+        """Return whether it has come, or means to come, to another agent's appointment."""
+
+
 class RememberingPart(Protocol):
     """What remembers: its :class:`~keepsake.agent.memory.memory.MemoryComponent`."""
 
@@ -240,6 +248,10 @@ class BodyMind(Protocol):
     @property
     def actor(self) -> ActingPart:
         """Executes its commands."""
+
+    @property
+    def appointments(self) -> AppointedPart:
+        """Knows its appointments."""
 
     @property
     def memory(self) -> RememberingPart:

@@ -266,8 +266,15 @@ class Thinker:
 
     @property
     def is_occupied(self) -> bool:
-        """Whether it is about a plan, which its ordinary day and its guests do not interrupt."""
-        return self.plans is not None and self.plans.occupies
+        """Whether it is about a plan, which its ordinary day and its guests do not interrupt.
+
+        It is so too while the people of an appointment are together.
+        """
+        if self.plans is not None and self.plans.occupies:
+            return True
+        agent = self.body()
+        appointments = self._tools.appointments
+        return agent is not None and appointments is not None and appointments.stays(agent)
 
     def _update_present(self) -> Body | None:
         """Update who is here now. Return the agent; None if it has been deleted."""

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from typing import Any
 from unittest.mock import patch
 
 from evennia.utils.ansi import strip_ansi
 
 from game.simulation.run import with_people
+from keepsake.agent.surroundings import identity_of
 from keepsake.archive.transcript import DAYTIMES
 from keepsake.books.persona import open_lines
+from keepsake.books.plan import PlanState
+from keepsake.books.plan_lines import read_plan
 from keepsake.contrib.evennia import Deed, happens, person_of
+from keepsake.happening import Person
 from keepsake.ports import FixedClock
 from tests.sentences import table
 from tests.world.agents_world import AgentsWorld
@@ -152,6 +157,68 @@ class TestDays(Offstage):
         assert f"9-12 at {home}: sells pies; 13-14 at The Quay: plays draughts" in system
         assert f"[Your ordinary day at this hour: 9-12 at {home}: sells pies]" in turn
         assert "draughts" not in turn
+
+
+class TestEvents(Offstage):
+    """Bram and Joss come to the cider at the inn at ten, and Mira pours it."""
+
+    AT = "10:00, the Inn: drink cider"
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.bram = self.add_agent("Bram")
+        self.joss.location = self.room1
+        self.guests = (self.bram, self.joss)
+        for each in self.guests:
+            self.day(each, ("10-24", self.quay, "mends a net"))
+        self.time.time = self.START + timedelta(minutes=58)
+
+    def comes(self, agent, plan: str = AT, *people: Any) -> None:
+        """Let an agent plan something, which it has done by ten."""
+        who = [Person(each.key, identity_of(each)) for each in people]
+        places = ["The Inn", "The Quay"]
+        read = read_plan(plan, self.services.clock.now(), people=who, places=places)
+        book = agent.mind.books.plans
+        book.set_state(book.add(read), PlanState.DONE)
+
+    def test_guests_whose_plans_are_done_stay_together_and_leave_within_an_hour(self):
+        for each in self.guests:
+            self.comes(each)
+        self.pass_minutes(50)
+        assert {each.location for each in self.guests} == {self.room1}
+        self.pass_minutes(20)
+        assert {each.location for each in self.guests} == {self.quay}
+        assert not self.prompts(), "nobody thinks about it"
+
+    def test_who_came_for_nothing_goes_its_way_and_so_does_the_last_guest(self):
+        self.comes(self.bram)
+        self.comes(self.joss, "10:00: feed the cat")
+        self.pass_minutes(5)
+        assert {each.location for each in self.guests} == {self.quay}
+
+    def test_guests_part_when_the_others_have_left(self):
+        for each in self.guests:
+            self.comes(each)
+        self.pass_minutes(10)
+        self.joss.move_to(self.kitchen, quiet=True)
+        self.pass_minutes(5)
+        assert self.bram.location == self.quay
+
+    def test_the_player_of_an_appointment_is_not_left_standing(self):
+        ada = self.add_player(2, "Ada")
+        self.joss.location = self.quay
+        self.comes(self.bram, "10:00, the Inn, Ada: meet her", ada)
+        self.pass_minutes(20)
+        assert self.bram.location == self.room1
+        ada.location = self.kitchen
+        self.pass_minutes(5)
+        assert self.bram.location == self.quay
+
+    def test_an_errand_to_somebody_keeps_nobody(self):
+        self.comes(self.bram, "10:00, the Inn, Mira: tell her of the eels", self.mira)
+        self.joss.location = self.quay
+        self.pass_minutes(5)
+        assert self.bram.location == self.quay
 
 
 class TestMeetings(Offstage):

@@ -141,7 +141,7 @@ def call_hosts(room: RoomObject) -> None:
     """Call the agents that keep this room back to it."""
     for host in hosts_of(room):
         mind = mind_of(host) if host.location is not room else None
-        if mind is not None and not mind.plans.occupies:
+        if mind is not None and not mind.thinker.is_occupied:
             mind.sleeper.come_home()
 
 
