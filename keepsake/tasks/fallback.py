@@ -2,7 +2,8 @@
 
 The answer to a question is the best matching sentence: one that the asker said before, as a quote,
 or a sentence of the agent's persona that is not secret, in the first person. Without a match the
-agent says that it does not know. A greeting, a farewell or thanks get a stock line of
+agent says that it does not know. A question about the asker, such as "What do you remember of me?",
+is answered only with what the asker said, or else with a gesture. A greeting, a farewell or thanks get a stock line of
 ``fallback.yaml``. Anything else gets a gesture, because no words fit both grief and a joke.
 The caller passes no sentences of other people.
 """
@@ -98,6 +99,7 @@ def answer(
     arrival: bool = False,
     given: str = "",
     asks_to_meet: bool = False,
+    page: Sequence[FallbackLine] = (),
 ) -> AnswerPart:
     """Return one line of speech or one gesture, without markup; never empty.
 
@@ -109,6 +111,7 @@ def answer(
         arrival: Whether ``partner`` only arrived.
         given: The thing that ``partner`` gave; empty for nothing.
         asks_to_meet: Whether the words may ask the agent to meet, which no rule understands.
+        page: What ``partner`` said, as the agent's page about them has it.
     """
     names = {agent.casefold(), partner.casefold()}
     kind = _UNKNOWN
@@ -117,6 +120,10 @@ def answer(
         kind = "given" if given else "greetings"
     elif not _asks(said, question.stock):
         kind = _courtesy(question, names)
+    elif _matches("about_asker", question):
+        if told := _told_by_asker(question, names, [*page, *lines]):
+            return AnswerPart(PartKind.SPEECH, told)
+        kind = _HEARD
     elif told := _best_answer(question, partner, lines):
         return AnswerPart(PartKind.SPEECH, told)
     if asks_to_meet and kind == _UNKNOWN:
@@ -156,22 +163,28 @@ def is_courtesy(said: str, names: Iterable[str]) -> bool:
 # -- reading what was said
 
 
+def _words(stock: Mapping[str, Any], kind: str) -> frozenset[str]:
+    """Return the words of a kind as those of a question are: ``weißt`` is ``weisst``."""
+    return frozenset(str(stock[kind]).casefold().split())
+
+
 def _parse(said: str, names: Iterable[str]) -> _Question:
     found = tuple(each.casefold().replace("’", "'") for each in words(said))
     kinds = ("asks", "hello", "bye", "thanks")
     there = set(found)
     # the language with the most known words; English if there are none
-    stock = max(STOCK.values(), key=lambda s: sum(len(there & {*s[k].split()}) for k in kinds))
-    told = [each for each in found if each not in names and each not in stock["asks"].split()]
+    stock = max(STOCK.values(), key=lambda s: sum(len(there & _words(s, k)) for k in kinds))
+    told = [each for each in found if each not in names and each not in _words(stock, "asks")]
     telling = [each for each in told if each not in _STOP_WORDS] or told
     of_agent = not {"you", "your", "yours", "tell"}.isdisjoint(found)  # "Can you tell me …"
     of_asker = bool(there & {"i", "i'm", "my", "mine"}) or ("me" in there and not of_agent)
+    of_asker = of_asker or _has_phrase(found, stock.get("about_asker", ()))
     of_agent = of_agent and not of_asker
     return _Question(found, stock, frozenset(stems(" ".join(telling))), of_asker, of_agent)
 
 
 def _asks(said: str, stock: Mapping[str, Any]) -> bool:
-    opening = stock["asks"].split()
+    opening = _words(stock, "asks")
     for each in sentences(said):
         first = "".join(words(each)[:1]).casefold()
         if each.rstrip("\"'”’ )").endswith("?") or (first in opening and each[-1] not in ".!…"):
@@ -183,16 +196,52 @@ def _courtesy(question: _Question, names: Iterable[str]) -> str:
     """Return the kind of stock line that answers words other than a question."""
     rest = set(question.words).difference(*(each.split() for each in names))
     for kind, means in (("thanked", "thanks"), ("farewells", "bye"), ("greetings", "hello")):
-        if rest and rest.issubset(question.stock[means].split()):
+        if rest and rest.issubset(_words(question.stock, means)):
             return kind
     return _HEARD
 
 
 def _matches(kind: str, question: _Question) -> bool:
     """Whether a question is short and contains one of the phrases of this kind."""
-    said = f" {' '.join(question.words)} "
     phrases = question.stock.get(kind, ())
-    return len(question.words) <= _SHORT and any(f" {each} " in said for each in phrases)
+    return len(question.words) <= _SHORT and _has_phrase(question.words, phrases)
+
+
+def _has_phrase(found: Sequence[str], phrases: Iterable[str]) -> bool:
+    said = f" {' '.join(found)} "
+    return any(f" {each.casefold()} " in said for each in phrases)
+
+
+def _told_by_asker(question: _Question, names: Iterable[str], lines: Sequence[FallbackLine]) -> str:
+    """Return what answers a question about the asker: one of their own sentences; empty for none.
+
+    The best one is taken if it answers the question. Else it is the newest in which they speak of
+    themselves, or the newest that is more than a greeting.
+    """
+    told = [each for each in dict.fromkeys(lines) if each.is_told]
+    found = [
+        (text, line)
+        for line in told
+        for text in _sentences(line, question.stock)
+        if not is_courtesy(text, names)
+    ]
+    worth = _scores(question, found)
+
+    def place(n: int) -> tuple[float, bool, int, int]:
+        text, line = found[n]
+        answers = worth[n] if worth[n] >= LEAST_SCORE else 0.0
+        return answers, _parse(text, ()).of_asker, line.number, n
+
+    best = max(range(len(found)), key=place, default=-1)
+    return _quoted(found, best, question.stock) if found else ""
+
+
+def _quoted(found: Sequence[tuple[str, FallbackLine]], best: int, stock: Mapping[str, Any]) -> str:
+    """Return a sentence that somebody said as a quote, with the next one of its line if short."""
+    text, line = found[best]
+    more = (each for each, of in found[best + 1 : best + 2] if of is line)
+    text = " ".join([text, *(each for each in more if len(text + each) < _LONGEST_PAIR)])
+    return text if line.is_whole else str(stock["quoted"]).format(told=text)
 
 
 def _best_answer(question: _Question, partner: str, lines: Sequence[FallbackLine]) -> str:
@@ -210,9 +259,7 @@ def _best_answer(question: _Question, partner: str, lines: Sequence[FallbackLine
         return ""
     text, line = found[best]
     if line.is_told:
-        more = (each for each, of in found[best + 1 : best + 2] if of is line)
-        text = " ".join([text, *(each for each in more if len(text + each) < _LONGEST_PAIR)])
-        return text if line.is_whole else str(question.stock["quoted"]).format(told=text)
+        return _quoted(found, best, question.stock)
     text = in_first_person(text)
     name, tie, rest = text.partition(": ")  # "Bram: he brings apples." → "Bram? He brings …"
     tied = tie and rest and len(name) <= _LONGEST_NAME and words(name) == name.split()

@@ -619,6 +619,26 @@ class TestRules(TalkWorld):
         self.ask("What did I tell you of my sister Lotte?")
         assert self.acts()[1] == "say You told me: 'My sister Lotte died in March.'"
 
+    def test_without_a_model_a_question_about_the_asker_gets_what_they_told(self):
+        self.mira.db.profile = "You are Mira. You remember every order. You know everybody."
+        self.without_a_model()
+        self.ask("My boat is called the Wren.")
+        self.ask("Is it late?")
+        self.ask("What do you remember of me?")
+        assert self.acts()[-1] == "say You told me: 'My boat is called the Wren.'"
+
+    def test_without_a_model_the_page_about_a_player_keeps_their_whispers(self):
+        self.without_a_model()
+        ada = self.add_player(2, "Ada")
+        self.char1.execute_cmd("whisper Mira = I stole the ladle.")
+        self.pass_time(4)
+        self.mind.read_edits()
+        self.ask("What do you know about me?")
+        assert self.acts()[-1].startswith("emote "), "Ada does not know of the ladle"
+        ada.location = None
+        self.ask("What do you know about me?")
+        assert self.acts()[-1] == "say You told me: 'I stole the ladle.'"
+
     def test_without_a_model_a_request_to_meet_gets_the_command_and_no_guess(self):
         self.without_a_model()
         self.add_exits(self.room1, "north", "south", self.add_room("The Quay"))

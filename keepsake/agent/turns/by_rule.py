@@ -8,8 +8,7 @@ from random import Random
 from keepsake.agent.acting import Basis
 from keepsake.agent.appointments import Invitation
 from keepsake.agent.attention import Impulse, ImpulseKind
-from keepsake.agent.memory.memory import MemoryComponent
-from keepsake.agent.memory.tools import TOOL_SECONDS
+from keepsake.agent.memory.tools import TOOL_SECONDS, MemoryTools
 from keepsake.agent.surroundings import Body, place_names, show_person
 from keepsake.agent.turns.abilities import invitation_to
 from keepsake.agent.turns.answering import Answering
@@ -49,7 +48,7 @@ async def answer_by_rule(turn: Turn, recalled: SearchResult | None) -> None:
     turn.attempt = AttemptState(number=1, impulse=turn.impulse, basis=basis)
     invitation = invitation_to(turn.tools, turn.context)
     if invitation is None:
-        part = reply_by_rule(turn.agent, turn.context, partner, recalled, turn.tools.memory)
+        part = reply_by_rule(turn.agent, turn.context, partner, recalled, turn.tools)
         hint = hint_to_meet(turn.agent, turn.context.words)
         if hint:
             show_person(turn.agent, partner, hint)
@@ -99,12 +98,13 @@ def reply_by_rule(
     context: TurnContext,
     partner: Person,
     recalled: SearchResult | None,
-    memory: MemoryComponent,
+    tools: MemoryTools,
 ) -> AnswerPart:
     """Return a reply to the partner, for when there is no model.
 
     It uses the agent's persona, and what this partner said before.
     """
+    memory = tools.memory
     window = memory.private.heard_by(memory.memory.context().window, context.audience)
     hits = recalled.of(DocumentKind.MEMORY) if recalled else []
     scores = {hit.document.first: hit.score for hit in hits}
@@ -128,4 +128,20 @@ def reply_by_rule(
         arrival=kind is ImpulseKind.ARRIVAL and not context.words,
         asks_to_meet=bool(hint_to_meet(agent, context.words)),
         given="something" if kind is ImpulseKind.GIVEN and not context.words else "",
+        page=_lines_of_page(context, partner, tools),
     )
+
+
+def _lines_of_page(context: TurnContext, partner: Person, tools: MemoryTools) -> list[FallbackLine]:
+    """Return what the partner said before, as their page has it and the audience may hear it."""
+    page = tools.books.people.known.get(partner.key)
+    if page is None:
+        return []
+    private = tools.memory.private
+    return [
+        FallbackLine(each.text, each.numbers[-1])
+        for each in page.lines
+        if each.said
+        and each.numbers[-1] < context.impulse.memory_number
+        and private.may_hear(each.numbers, context.audience)
+    ]

@@ -51,6 +51,50 @@ class TestQuestions:
         assert said("What is the name of my dog?", nets, boat) in stock("unknown")
 
 
+ABOUT_ME = (
+    "What do you remember of me?",
+    "What do you know about me?",
+    "Do you know me?",
+    "What do you think of me?",
+    "Was weißt du von mir?",
+    "¿Qué sabes de mí?",
+    "Que savez-vous de moi ?",
+)
+
+
+class TestQuestionsAboutTheAsker:
+    """Neither what the agent remembers of others, nor what it knows of itself, is an answer."""
+
+    PERSONA = "You are Mira Fenn. You remember every order. You know everybody. You think of soup."
+
+    @pytest.mark.parametrize("asked", ABOUT_ME)
+    def test_are_answered_with_what_the_asker_said_of_themselves(self, asked):
+        told = [
+            "My sister Lotte went to sea.",
+            "The ferry is late.",
+            "Good evening, Mira.",
+            "Soup?",
+        ]
+        answered = said(asked, *((each, 0.0) for each in told), persona=self.PERSONA)
+        assert "My sister Lotte went to sea." in answered
+
+    def test_are_answered_with_the_newest_of_it_also_if_the_page_alone_has_it(self):
+        page = [FallbackLine("I mend nets.", 3), FallbackLine("I sold my boat.", 7)]
+        assert (
+            said(ABOUT_ME[0], page=page, persona=self.PERSONA) == "You told me: 'I sold my boat.'"
+        )
+
+    def test_are_answered_with_what_they_name(self):
+        told = [("My sister Lotte went to sea.", 0.0), ("I mend nets.", 0.0)]
+        answered = said("What do you know of me and Lotte?", *told, persona=self.PERSONA)
+        assert answered == "You told me: 'My sister Lotte went to sea.'"
+
+    @pytest.mark.parametrize("asked", ABOUT_ME)
+    def test_get_a_gesture_if_the_asker_has_told_nothing(self, asked):
+        gestures = [each for language in STOCK for each in stock("heard", language)]
+        assert said(asked, ("Good evening.", 0.0), persona=self.PERSONA) in gestures
+
+
 class TestStatements:
     def test_of_grief_or_joy_get_a_gesture_and_no_words(self):
         died = "My sister Lotte died in March."
