@@ -3,9 +3,9 @@
 The answer to a question is the best matching sentence: one that the asker said before, as a quote,
 or a sentence of the agent's persona that is not secret, in the first person. Without a match the
 agent says that it does not know. A question about the asker, such as "What do you remember of me?",
-is answered only with what the asker said, or else with a gesture. A greeting, a farewell or thanks get a stock line of
-``fallback.yaml``. Anything else gets a gesture, because no words fit both grief and a joke.
-The caller passes no sentences of other people.
+is answered only with what the asker said, or else with a gesture. A greeting, a farewell or thanks
+get a stock line of ``fallback.yaml``. Anything else gets a gesture, because no words fit both grief
+and a joke. The caller passes no sentences of other people.
 """
 
 from __future__ import annotations
