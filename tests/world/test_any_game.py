@@ -105,7 +105,7 @@ class TestEvenniasOwnCommands(AnyGame):
 
     def test_a_mistake_in_its_perception_does_not_keep_a_message_from_others(self):
         heard = self.capture(self.add_visitor("Greta"))
-        part = "keepsake.contrib.evennia.perceiving.perceived"
+        part = "keepsake.contrib.evennia.perceiving.meaning_of"
         broken = patch(part, side_effect=ZeroDivisionError)
         with broken, LogLines() as logged:
             self.visitor.execute_cmd("say Good evening.")

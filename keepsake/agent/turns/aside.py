@@ -110,7 +110,7 @@ class _AsideQuestion:
         form = self._built.form
         prompt = self._built.prompt
         guard = SpeechGuard(prompt.instructions, prompt.said, asked=prompt.asked)
-        parts = form.read(self._agent.key, prompt.others).feed(f"{answer.text}\n")
+        parts = form.answer_reader(self._agent.key, prompt.others).feed(f"{answer.text}\n")
         parts += [AnswerPart(PartKind.DEED, deed_of(call)) for call in answer.tool_calls]
         spoken = self._spoken(parts)
         if not spoken:

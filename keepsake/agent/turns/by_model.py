@@ -157,5 +157,5 @@ class _Request:
             secrets=secret_lines(str(turn.agent.db.profile or "")),
             last_try=attempt.number == TRIES,
         )
-        reader = built.form.read(str(turn.agent.key), prompt.others)
+        reader = built.form.answer_reader(str(turn.agent.key), prompt.others)
         self.reading = Reading(reader, Answering(turn, guard))

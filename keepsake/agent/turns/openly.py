@@ -157,7 +157,7 @@ class _OpenQuestion:
         """Return the plans and promises of the answer."""
         assert self._built is not None
         agent = self._turn.agent
-        reader = self._built.form.read(str(agent.key), self._built.prompt.others)
+        reader = self._built.form.answer_reader(str(agent.key), self._built.prompt.others)
         parts = [*reader.feed(answer.text), *reader.end()]
         parts += [AnswerPart(PartKind.DEED, deed_of(call)) for call in answer.tool_calls]
         able = available_verbs(agent, self.context, self._turn.tools)

@@ -224,7 +224,7 @@ def object_of(identity: PersonId) -> CharacterObject | None:
 
 def has_words(line: str, words: str) -> bool:
     """Return whether a line shows these words; quotation marks in them may have been changed."""
-    plain = perception.perceive(words).replace('"', "'")
+    plain = perception.plain_line(words).replace('"', "'")
     return bool(plain) and plain in line.replace('"', "'")
 
 
