@@ -29,7 +29,7 @@ from keepsake.archive.privacy import NO_PRIVATE_WORDS
 from keepsake.errors import KeepsakeError, ModelUnavailable
 from keepsake.events.values import RecallPurpose
 from keepsake.models.profiles import ModelProfile
-from keepsake.models.queue import Outcome, Priority
+from keepsake.models.tickets import Outcome, Priority
 from keepsake.ports import Generation, GenerationRequest
 from keepsake.prompt.verbs import Command
 from keepsake.tasks.answer import AnswerPart, PartKind

@@ -28,7 +28,7 @@ from keepsake.errors import KeepsakeError
 from keepsake.events.values import ThoughtOutcome
 from keepsake.happening import KnownVerb
 from keepsake.models.profiles import ModelProfile
-from keepsake.models.queue import Outcome
+from keepsake.models.tickets import Outcome
 from keepsake.ports import Generation, GenerationRequest
 from keepsake.prompt.sections import costs_of
 from keepsake.prompt.verbs import Command
