@@ -72,7 +72,7 @@ class Impulse:
     source: str  # who caused it, by name; empty for the world itself
     memory_number: int = 0  # number of its memory; 0 if that is not known
     source_id: str = ""  # identity of the source; empty if that is not known
-    aside: bool = False  # whether it is meant for somebody else here: no reason to think
+    aside: bool = False  # whether it is meant for somebody else here, and so no reason to think
     plan: int = 0  # the number of the plan that is due; 0 for none
     why: str = ""  # why the plan is due, or what an idle thought may begin something from
     confided: frozenset[str] | None = None  # who alone may know of the plan; None for anybody
@@ -206,11 +206,10 @@ class Attention:
             waiting = self._waiting.get(SHARED_SLOT)
             if waiting is not None and not waiting.impulse.from_player:
                 del self._waiting[SHARED_SLOT]
-        if unwanted or impulse.aside:
+        if unwanted:
             return False
         # Impulses of one person are merged, and wait longer in case the person goes on.
-        slower = (1.0 if impulse.kind in ANSWERED else 2.0) if impulse.from_player else 4.0
-        at = now + self.config.gather * self._rng.uniform(0.5, 1.5) * slower
+        at = now + self.config.gather * self._rng.uniform(0.5, 1.5) * _slower(impulse)
         if (before := self._waiting.get(impulse.key)) is None:
             self._waiting[impulse.key] = _Waiting(impulse, at, now)
         else:
@@ -218,6 +217,12 @@ class Attention:
             before.impulse = _merged(before.impulse, impulse)
         less = self._current is not None and self._current.priority is not Urgency.PLAYER
         return less and impulse.priority is Urgency.PLAYER
+
+    def drop_greeting(self, who: str) -> None:
+        """Take in that a player has turned to somebody else here: no greeting waits any more."""
+        waiting = self._waiting.get(who)
+        if waiting is not None and waiting.impulse.kind is ImpulseKind.ARRIVAL:
+            del self._waiting[who]
 
     def notice_plan(self, impulse: Impulse, now: float) -> None:
         """Take in that a plan is due; one that was due before waits no longer."""
@@ -346,6 +351,17 @@ def _urgency(impulse: Impulse) -> int:
     if impulse.kind in DIRECT:
         return DIRECT.index(impulse.kind)
     return -1 if impulse.to_all else -2
+
+
+def _slower(impulse: Impulse) -> float:
+    """Return for how many times ``gather`` an impulse waits for what may follow it.
+
+    A player waits for an answer, but not for words about what was only overheard. Agents wait for
+    nothing, and whole talks of theirs are to get few answers.
+    """
+    if not impulse.from_player:
+        return 4.0
+    return 1.0 if impulse.kind in ANSWERED else 2.0
 
 
 def _merged(old: Impulse, new: Impulse) -> Impulse:

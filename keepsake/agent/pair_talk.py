@@ -43,7 +43,7 @@ from keepsake.errors import KeepsakeError
 from keepsake.events.types import PairTalk
 from keepsake.happening import Deed, KnownVerb, Person, Speech
 from keepsake.logs import Subsystem, get_logger
-from keepsake.models.queue import Priority
+from keepsake.models.tickets import Priority
 from keepsake.ports import Generation, GenerationRequest, TargetModel
 from keepsake.prompt.verbs import Command
 from keepsake.tasks.deed import spoken_to

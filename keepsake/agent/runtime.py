@@ -36,7 +36,7 @@ from keepsake.models.embedders import CachedEmbedder, load_embedder, unfit
 from keepsake.models.gateway import Gateway
 from keepsake.models.local.minilm import MiniLMEmbedder
 from keepsake.models.profiles import NO_MODEL, ModelProfile, Profiles
-from keepsake.models.queue import Priority
+from keepsake.models.tickets import Priority
 from keepsake.paths import SHIPPED_CONFIG, Places
 from keepsake.ports import (
     Clock,

@@ -27,7 +27,7 @@ from keepsake.happening import (
     Speech,
     What,
 )
-from keepsake.language.perception import names, perceive, sentences
+from keepsake.language.perception import names, plain_line, sentences
 from keepsake.prompt.verbs import Options, find_named
 
 
@@ -129,8 +129,8 @@ def description_of(agent: Body) -> str:
     place = agent.location
     if place is None:
         return ""
-    shown = perceive(str(place.get_display_desc(agent) or ""))
-    return "" if shown == perceive(str(place.default_description)) else shown
+    shown = plain_line(str(place.get_display_desc(agent) or ""))
+    return "" if shown == plain_line(str(place.default_description)) else shown
 
 
 def detail_named(agent: Body, words: str) -> str:
@@ -151,7 +151,7 @@ def detail_named(agent: Body, words: str) -> str:
         for name, text in details.items()
         if names(words, str(name)) and not names(own, str(name))
     )
-    return next(iter(sentences(perceive(str(next(shown, ""))))), "")
+    return next(iter(sentences(plain_line(str(next(shown, ""))))), "")
 
 
 def _name_of_place(place: RoomObject | None) -> str:
@@ -160,7 +160,7 @@ def _name_of_place(place: RoomObject | None) -> str:
 
 @lru_cache(maxsize=4096)  # called for everybody near, many times per thought
 def _plain(name: str) -> str:
-    return perceive(name)
+    return plain_line(name)
 
 
 def show(

@@ -158,6 +158,10 @@ class Thinker:
             self._interrupt()
         self._set_alarm(agent)
 
+    def drop_greeting(self, who: str) -> None:
+        """Take in that a player has turned to somebody else here, and needs no greeting."""
+        self._attention.drop_greeting(who)
+
     def _interrupt(self) -> None:
         """Cancel the current thought for something more urgent.
 

@@ -10,7 +10,7 @@ from pydantic import BeforeValidator, ValidationError
 from pydantic.dataclasses import dataclass
 
 from keepsake.language.perception import writable
-from keepsake.recall.query import read
+from keepsake.recall.query import query_of
 
 NO_TIME = datetime(2000, 1, 1, tzinfo=UTC)
 _FORMATS = (
@@ -65,7 +65,7 @@ def parse_time(text: str, zone: datetime) -> datetime | None:
         except ValueError:
             continue
         return time if time.tzinfo else time.replace(tzinfo=zone.tzinfo)
-    return next((start for start, _ in read(text, (), zone).times), None)
+    return next((start for start, _ in query_of(text, (), zone).times), None)
 
 
 def first_error(error: ValidationError) -> str:

@@ -1,6 +1,6 @@
 """Converts game output into the text of a memory, and that text into a line of a prompt.
 
-These are two separate steps. :func:`perceive` makes one clean line for the archive
+These are two separate steps. :func:`plain_line` makes one clean line for the archive
 and keeps its words. :func:`for_prompt` neutralises text that could pass for prompt
 markup. It runs when a prompt is rendered, so that an improved rule also covers
 memories that are already archived.
@@ -186,7 +186,7 @@ _RULES = ("--", "==", "``")
 """What begins a rule or a fence in markdown."""
 
 
-def perceive(raw: str, *, own_name: str = "") -> str:
+def plain_line(raw: str, *, own_name: str = "") -> str:
     """Return game output as one line of plain text; empty if nothing is visible.
 
     Colour codes, links, escape sequences, control and invisible characters and

@@ -162,7 +162,7 @@ class TalkAnswering:
             secrets=secret_lines(who.persona),
             last_try=last,
         )
-        reader = built.form.read(who.name, prompt.others)
+        reader = built.form.answer_reader(who.name, prompt.others)
         return AnswerStream(reader, guard, on_line, aloud=not talk.whispered)
 
     def _remember(self, talk: Talk, built: TalkPrompt, answer: Generation, said: _Said) -> Answer:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from keepsake.agent.attention import Impulse, ImpulseKind
-from keepsake.agent.memory.search_results import selected
+from keepsake.agent.memory.search_results import results_to_show
 from keepsake.agent.memory.shelf import PageNeeds
 from keepsake.agent.memory.shown_plans import lines_of, missed_among, shown_among
 from keepsake.agent.turns.prompts.excerpts import known_among, with_excerpts, with_summaries
@@ -157,7 +157,7 @@ class Prompting:
         scene = with_summaries(scene, context)
         shown = SearchResult()
         if recalled is not None:
-            shown = selected(
+            shown = results_to_show(
                 recalled,
                 context,
                 opened.parts.settings.recall.fitted(form.limits.recall_tokens),

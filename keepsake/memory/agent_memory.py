@@ -290,7 +290,7 @@ class AgentMemory:
         """
         with self._exclusively():
             try:
-                undone = self.compactor.undo(history.undoable(self.archive))
+                undone = self.compactor.write_undo(history.undoable(self.archive))
             except CompactionError:  # there is nothing to undo
                 raise
             except KeepsakeError as error:

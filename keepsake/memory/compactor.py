@@ -174,7 +174,7 @@ class Compactor:
 
     # -- undoing a compaction
 
-    def undo(self, past: Sequence[PastCompaction]) -> UndoResult:
+    def write_undo(self, past: Sequence[PastCompaction]) -> UndoResult:
         """Undo the last of ``past``, the compactions not yet undone. No compaction may be running.
 
         Raises:

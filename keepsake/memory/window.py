@@ -244,7 +244,8 @@ class Window:
     def snapshot(self) -> MemorySnapshot:
         """Weigh the context memory by memory, as a compaction would find it; slow.
 
-        A compaction masks all memories that may be masked, so the weights are of masked lines.
+        A compaction masks all memories that may be masked, so the weights are of masked lines. They
+        are of the words as they are; the memories themselves are as anybody may know them.
         """
         with self._lock:
             context = self._whole()

@@ -40,20 +40,10 @@ from keepsake.models.profiles import (
     Profiles,
     model_name,
 )
-from keepsake.models.queue import (
-    READY,
-    RECHECK_SECONDS,
-    BuildFor,
-    DaemonThreads,
-    Done,
-    ModelServer,
-    Outcome,
-    Post,
-    Priority,
-    Ticket,
-    deliver,
-)
+from keepsake.models.queue import READY, RECHECK_SECONDS, ModelServer, Post
 from keepsake.models.scripted import ScriptedModel
+from keepsake.models.threads import DaemonThreads
+from keepsake.models.tickets import BuildFor, Done, Outcome, Priority, Ticket, deliver
 from keepsake.models.transport import wait_for
 from keepsake.paths import Places
 from keepsake.ports import Generation

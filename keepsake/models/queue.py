@@ -7,14 +7,11 @@ world, and a call that is cancelled before that costs nothing.
 
 from __future__ import annotations
 
-import threading
 import time
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import CancelledError, Executor, Future
-from dataclasses import dataclass, field, replace
-from enum import IntEnum
-from queue import SimpleQueue
+from dataclasses import replace
 from typing import Any
 
 from keepsake.errors import (
@@ -29,34 +26,24 @@ from keepsake.errors import (
 )
 from keepsake.logs import Subsystem, get_logger
 from keepsake.models.model import Model
-from keepsake.models.profiles import EMBEDDED, ModelProfile, model_name
+from keepsake.models.profiles import EMBEDDED, model_name
+from keepsake.models.tickets import (
+    BuildFor,
+    Done,
+    Outcome,
+    PendingRequest,
+    Priority,
+    Ticket,
+    deliver,
+    passing,
+)
 from keepsake.models.transport import CallLimits, limited
-from keepsake.ports import ChatMessage, FormName, Generation, GenerationRequest
+from keepsake.ports import ChatMessage, FormName, Generation
 
 log = get_logger(Subsystem.MODELS)
 
-BuildFor = Callable[[ModelProfile], GenerationRequest | None]
-"""Makes the request when its turn has come, for the current profile with all settings filled in.
-Returns None if the request is no longer needed."""
-
-Outcome = Generation | ModelError | None
-"""The argument of ``done``: an answer, an error, or None if ``build`` returned None."""
-
-Done = Callable[[Outcome], None]
 Post = Callable[[Callable[[], None]], object]
 """Schedules a function in the owner's thread; may be called from any thread."""
-
-
-class Priority(IntEnum):
-    """The priority of a call; lower numbers go first."""
-
-    PLAYER = 0
-    EVENT = 1
-    READ_AHEAD = 2
-    """Reading a prompt before it is needed: it gives way to players, even while it runs."""
-    IDLE = 3
-    COMPACTION = 4
-    SLEEP = 5
 
 
 PATIENCE_SECONDS = 60.0
@@ -71,44 +58,6 @@ READY = "ready"
 UNASKED = "not asked yet"
 RECHECK_SECONDS = 5.0
 """Seconds until the next health check of a server that failed a call or a check."""
-
-
-class PendingRequest:
-    """One request for a call. It may be given up until its answer begins. Safe in any thread."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._begun = False
-        self.given_up = False
-
-    def begin(self) -> bool:
-        """Note that a part of the answer is passed on; return False if it may not be."""
-        with self._lock:
-            self._begun = not self.given_up
-            return self._begun
-
-    def give_up(self) -> bool:
-        """Give it up, unless a part of its answer was passed on; return whether it is."""
-        with self._lock:
-            self.given_up = not self._begun
-            return self.given_up
-
-
-@dataclass(eq=False, slots=True)
-class Ticket:
-    """A place in the queue."""
-
-    priority: Priority
-    key: str | None
-    since: float
-    model: Model
-    build: BuildFor
-    done: Done
-    # set it to cancel the call: ``done`` is not called then; harmless after the end of the call
-    cancelled: bool = False
-    rebuilt: int = 0  # how often its prompt was rebuilt
-    gave_way: bool = False  # whether it was taken back once, so that a player need not wait for it
-    pending: PendingRequest = field(default_factory=PendingRequest)  # the newest request
 
 
 class ModelServer:
@@ -297,7 +246,7 @@ class ModelServer:
                     messages=messages if FormName(profile.form).sends_messages else (),
                     tools=request.tools if profile.takes_tools else (),
                     is_cancelled=is_cancelled,
-                    on_text=_passing(request.on_text, pending),
+                    on_text=passing(request.on_text, pending),
                 )
                 future = self._executor.submit(ticket.model.generate, request)
         except Exception as error:  # an error in a builder must not stop the queue
@@ -434,63 +383,6 @@ class ModelServer:
         return next(filter(None, (each.shortage for each in self.models.values())), "")
 
 
-def deliver(ticket: Ticket, outcome: Outcome) -> None:
-    """Deliver the outcome of a call; an error in its callback is logged."""
-    try:
-        ticket.done(outcome)
-    except Exception as error:  # an error in a callback must not stop the queue
-        log.error("An answer could not be used", key=ticket.key, exc_info=error)
-
-
 def _learn(model: Model, is_cancelled: Callable[[], bool]) -> None:
     with limited(CallLimits(is_cancelled=is_cancelled)):
         model.learn()
-
-
-def _passing(
-    on_text: Callable[[str], None] | None, pending: PendingRequest
-) -> Callable[[str], None] | None:
-    """Return the function that passes on pieces of this request, until it is given up."""
-    if on_text is None:
-        return None
-
-    def passed(piece: str) -> None:
-        if pending.begin():
-            on_text(piece)
-
-    return passed
-
-
-class DaemonThreads(Executor):
-    """A pool of daemon threads: Python does not wait for them when it exits."""
-
-    def __init__(self) -> None:
-        self._calls: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
-        self._threads = 0
-        self._free = threading.Semaphore(0)
-
-    def submit[T](self, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> Future[T]:
-        """Call ``fn`` in a thread and return the future; may be used from one thread only."""
-        future: Future[T] = Future()
-
-        def run() -> None:
-            try:
-                future.set_result(fn(*args, **kwargs))
-            except BaseException as error:  # passed on through the future
-                future.set_exception(error)
-
-        self._calls.put(run)
-        if not self._free.acquire(blocking=False):
-            self._threads += 1
-            threading.Thread(target=self._serve, name="model-call", daemon=True).start()
-        return future
-
-    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """End each thread after its current call; does not wait."""
-        for _ in range(self._threads):
-            self._calls.put(None)
-
-    def _serve(self) -> None:
-        while (call := self._calls.get()) is not None:
-            call()
-            self._free.release()

@@ -225,7 +225,7 @@ class Finder:
         beside |= {n + 1 for n in found if n + 2 in found}  # between two that were found
         with suppress(IndexUnavailable):
             new = (n for n in beside.difference(found) if 0 < n < (wanted.before or math.inf))
-            found |= self._index.words.read(new)
+            found |= self._index.words.documents_at(new)
         return self._private().heard_by((each.memory() for each in found.values()), audience)
 
 

@@ -28,7 +28,6 @@ from keepsake.recall.long_texts import (
     need,
     one_passage,
     passages_to_rank,
-    together,
 )
 from keepsake.recall.query import RecallQuery, mentions_time, saying, terms_in
 
@@ -115,8 +114,7 @@ def rank(
     asking = _asking(documents)
     scores = _by_signals(question, documents, now, unprompted=unprompted)
     by_words = _by_words(worth, words, rows, matched, beside)
-    weigh = together if meaning else by_passages
-    by_words = weigh(by_words, texts, matched, worth, roots)
+    by_words = by_passages(by_words, texts, matched, worth, roots, has_meaning=bool(meaning))
     by_meaning = _by_meaning([meaning.get(row, {}) for row in rows], documents, texts)
     content = _content(question, documents, by_words, by_meaning)
     for place, document in enumerate(documents):

@@ -64,16 +64,21 @@ def less_chance(
     ]
 
 
-def together(
+def by_passages(
     by_words: Sequence[float],
     texts: Sequence[Sequence[str]],
     matched: Callable[[int], Sequence[str]],
     worth: Mapping[str, float],
     roots: Mapping[str, str],
+    *,
+    has_meaning: bool,
 ) -> list[float]:
-    """Return the scores by words, of a long text less if its passages share the words among them.
+    """Return the scores by words, of a long text by the words that its best passage has.
 
-    A long text has the words of a question in different places by chance.
+    A long text has the words of a question in different places by chance: it keeps all of its score
+    only if one passage has them together. A search without vectors, which find passages by meaning,
+    needs the opposite: BM25 counts a long text as a whole, and ranks it low. There it has at least
+    its best passage's share of a full match.
 
     Args:
         by_words: The score of each document.
@@ -81,35 +86,20 @@ def together(
         matched: Returns the terms in a document.
         worth: The weight of each term.
         roots: The stem of each term.
-    """
-    found = [*by_words]
-    for place, own in enumerate(texts):
-        terms = matched(place) if len(own) > 1 and found[place] else ()
-        if terms:
-            best = max(_weight(text, terms, worth, roots) for text in own)
-            share = best / sum(worth[term] for term in terms)
-            found[place] *= 1.0 - _TOGETHER + _TOGETHER * share
-    return found
-
-
-def by_passages(
-    by_words: Sequence[float],
-    texts: Sequence[Sequence[str]],
-    matched: Callable[[int], Sequence[str]],
-    worth: Mapping[str, float],
-    roots: Mapping[str, str],
-) -> list[float]:
-    """Return the scores by words, of a long text at least its best passage's share of a full match.
-
-    For a search without vectors, which find passages by meaning: BM25 counts a long text as a
-    whole, and ranks it low. The arguments are those of :func:`together`.
+        has_meaning: Whether vectors were searched.
     """
     whole = sum(worth.values())
     found = [*by_words]
     for place, own in enumerate(texts):
-        terms = matched(place) if len(own) > 1 else ()
-        if terms:
-            best = max(_weight(text, terms, worth, roots) for text in own)
+        counts = len(own) > 1 and (found[place] or not has_meaning)
+        terms = matched(place) if counts else ()
+        if not terms:
+            continue
+        best = max(_weight(text, terms, worth, roots) for text in own)
+        if has_meaning:
+            share = best / sum(worth[term] for term in terms)
+            found[place] *= 1.0 - _TOGETHER + _TOGETHER * share
+        else:
             found[place] = max(found[place], best / whole)
     return found
 

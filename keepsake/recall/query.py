@@ -84,7 +84,7 @@ class RecallQuery:
     language: str = ENGLISH  # of the text
 
 
-def read(
+def query_of(
     text: str,
     names: Collection[str],
     now: datetime,

@@ -21,7 +21,7 @@ from keepsake.language.perception import stem
 from keepsake.ports import Clock, Embedder
 from keepsake.recall.documents import Document, DocumentKind, Hit, split_key
 from keepsake.recall.fusion import rank
-from keepsake.recall.query import RecallQuery, read, saying, terms_in, terms_of
+from keepsake.recall.query import RecallQuery, query_of, saying, terms_in, terms_of
 from keepsake.recall.stores import Nearest, Vectors
 from keepsake.recall.words import WordIndex, row_of
 
@@ -95,7 +95,7 @@ class MemorySearch:
         """
         now = self._clock.now().astimezone()  # a day begins at local midnight
         names = self._names()
-        query = read(text, names, now, asker, unprompted=unprompted)
+        query = query_of(text, names, now, asker, unprompted=unprompted)
         if seeks:
             query = replace(query, asks=True)
         # In another thread, during the next line.
@@ -112,7 +112,7 @@ class MemorySearch:
         rows = self._candidates(
             query, word_scores, likenesses, before, has_meaning=by_meaning is not None
         )
-        known = self._unless_failing("words", lambda: self._words.read(rows))
+        known = self._unless_failing("words", lambda: self._words.documents_at(rows))
         if known is None:
             return None
         word_scores = _scores_in_own_language(query, word_scores, known)
@@ -120,7 +120,9 @@ class MemorySearch:
         if not unprompted:
             best = _best(word_scores, likenesses, lambda row: row in known and may(known[row]))
         linked = self._linked(query, [known[row].text for row in sorted(best)], names, before)
-        known |= self._unless_failing("words", lambda: self._words.read(linked - rows)) or {}
+        known |= (
+            self._unless_failing("words", lambda: self._words.documents_at(linked - rows)) or {}
+        )
         documents = {
             row: document
             for row, document in known.items()

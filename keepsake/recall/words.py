@@ -202,7 +202,7 @@ class WordIndex:
         with self._connected() as database:
             return list(_one(database, _OF_TIME, (*when, (before or _FAR) - 1, *by, limit)))
 
-    def read(self, rows: Iterable[int]) -> dict[int, Document]:
+    def documents_at(self, rows: Iterable[int]) -> dict[int, Document]:
         """Return the existing documents of these rows, in the order of their numbers."""
         with self._connected() as database:
             found = _one(database, _OF_ROWS, [json.dumps(sorted(rows))])
@@ -213,7 +213,9 @@ class WordIndex:
 
     def get(self, keys: Iterable[str]) -> dict[str, Document]:
         """Return the existing documents with these keys."""
-        return {document.key: document for document in self.read(map(row_of, keys)).values()}
+        return {
+            document.key: document for document in self.documents_at(map(row_of, keys)).values()
+        }
 
     def notes(self) -> set[str]:
         """Return the keys of all notes."""

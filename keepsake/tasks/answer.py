@@ -132,7 +132,7 @@ class AnswerReader:
             parts += of_line
         if self.is_over:
             self._rest = ""
-        elif not (self._spoken or self.script) and (ahead := self._sentence()):
+        elif not (self._spoken or self.script) and (ahead := self._sentence_ahead()):
             parts.append(ahead)
         return self._capped(parts)
 
@@ -196,7 +196,7 @@ class AnswerReader:
         self._has_parts |= bool(deeds)
         return deeds
 
-    def _sentence(self) -> AnswerPart | None:
+    def _sentence_ahead(self) -> AnswerPart | None:
         """Return the first sentence of the unfinished line, if it is plain speech."""
         opening = self._label.sub("", self._rest.lstrip())[:1]
         marks = ("", ">", "`", "~", "{", "<", *OPENING, *QUOTES)

@@ -24,7 +24,7 @@ from keepsake.recall.service import IndexService
 from keepsake.recall.stores import CHILD
 from tests.memories import did, seen
 from tests.world.agents_world import FixedConfig
-from tests.world.test_talk_world import TalkWorld
+from tests.world.talk_world import TalkWorld
 
 PERSONA = REPOSITORY / "world" / "agents" / "mira.md"
 LIFE = Path(__file__).parents[1] / "data" / "three_guests.yaml"

@@ -18,7 +18,7 @@ from keepsake.agent.attention import ANSWERED, Impulse
 from keepsake.archive.records import Memory
 from keepsake.happening import Manner, Person
 from tests.fakes.model_server import Reply
-from tests.world.test_talk_world import TalkWorld
+from tests.world.talk_world import TalkWorld
 
 _WORD = re.compile(r"\bw\d+\b")
 _WAITS = re.compile(r"\[(\S+) (?:still )?waits for your answer to: |\[You turn to (\S+) now")

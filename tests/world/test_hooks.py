@@ -15,7 +15,7 @@ from keepsake.paths import REPOSITORY
 from tests.fakes.model_server import Reply
 from tests.log_lines import LogLines
 from tests.world.agents_world import AgentsWorld, Building
-from tests.world.test_talk_world import TalkWorld
+from tests.world.talk_world import TalkWorld
 
 PAGE = (REPOSITORY / "docs" / "your-own-game.md").read_text(encoding="utf-8")
 EXAMPLES = "".join(re.findall(r"^```python\n(.*?)^```", PAGE.partition("## Hooks")[2], re.M | re.S))

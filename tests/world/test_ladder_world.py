@@ -23,7 +23,7 @@ from keepsake.events.values import CompactReason
 from keepsake.memory import history
 from keepsake.memory.config import CompactionConfig
 from keepsake.memory.types import CompactionRequest
-from keepsake.models.queue import Priority
+from keepsake.models.tickets import Priority
 from tests.fakes.model_server import tokens
 from tests.log_lines import LogLines
 from tests.sentences import table

@@ -12,8 +12,8 @@ from keepsake.agent.surroundings import identity_of
 from keepsake.contrib.evennia.hearing import hear, person_of
 from keepsake.happening import Manner, Speech
 from tests.fakes.model_server import Reply
+from tests.world.talk_world import TalkWorld
 from tests.world.test_private_words import HM, PrivateWorld
-from tests.world.test_talk_world import TalkWorld
 
 WORD = "blorfed"
 KEPT = f"Yes.\n> plan tomorrow 12:00: hide the {WORD} seal\n> promise Tom: guard the {WORD} seal"

@@ -13,8 +13,8 @@ from keepsake.books.plan import Plan
 from keepsake.events.values import CompactReason
 from tests.sentences import table
 from tests.world.agents_world import FixedConfig
+from tests.world.talk_world import TalkWorld
 from tests.world.test_recall_world import CHATTER, RecallWorld
-from tests.world.test_talk_world import TalkWorld
 
 WHISPERED = table("whispered")
 SECRETS = (*(word for _, word in WHISPERED), "mundrel")

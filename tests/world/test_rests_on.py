@@ -6,7 +6,7 @@ from keepsake.agent.surroundings import identity_of
 from keepsake.archive.records import Memory
 from keepsake.happening import Person
 from tests.fakes.model_server import llm_page
-from tests.world.test_talk_world import TalkWorld
+from tests.world.talk_world import TalkWorld
 
 
 class RestsWorld(TalkWorld):

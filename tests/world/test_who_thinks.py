@@ -36,6 +36,20 @@ class TestWhoThinks(AgentsWorld):
         (prompt,) = self.calls("talk bram Good day.")
         assert prompt.startswith("You are Bram.")
 
+    def test_who_comes_and_speaks_to_one_is_greeted_by_nobody_else(self):
+        quay = self.add_room("The Quay")
+        for greeter in self.agents:
+            for each in self.agents:
+                each.db.talkativeness = 1.0 if each is greeter else 0.1
+            self.clock.advance(700)  # later than the last greeting
+            for addressed in self.agents:
+                self.char1.move_to(quay, quiet=True)
+                self.pass_time(30)
+                self.char1.move_to(self.room1)
+                self.settle()
+                (prompt,) = self.calls(f"talk {addressed.key} Good day.")
+                assert prompt.startswith(f"You are {addressed.key}")
+
     def test_after_that_words_to_nobody_are_for_the_same_one(self):
         self.calls("talk bram Good day.")
         (prompt,) = self.calls("say What a morning.")

@@ -29,7 +29,7 @@ from keepsake.memory.summary_files import SummaryFolder
 from keepsake.memory.summary_text import Summarizer, extractive
 from keepsake.memory.types import CompactionRequest, MemoryContext
 from keepsake.memory.window import MemoryHost
-from keepsake.models.queue import Priority
+from keepsake.models.tickets import Priority
 from keepsake.tasks.summarizer import ModelSummarizer
 
 log = get_logger(Subsystem.ARCHIVE)

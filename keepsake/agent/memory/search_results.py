@@ -36,7 +36,7 @@ LONGEST_RESULT = 650
 """Maximum characters of a tool's result, which is one memory."""
 
 
-def select(
+def hits_to_show(
     found: SearchResult,
     context: MemoryContext,
     config: RecallConfig,
@@ -94,7 +94,7 @@ def _talk_of(document: Document) -> str:
     return f"{document.time.astimezone():%Y-%m-%d} {document.place}"
 
 
-def selected(
+def results_to_show(
     found: SearchResult,
     context: MemoryContext,
     config: RecallConfig,
@@ -103,11 +103,11 @@ def selected(
     beside: Sequence[str],
     agent: str,
 ) -> SearchResult:
-    """Return what a prompt of these limits shows of a search; see :func:`select`."""
+    """Return what a prompt of these limits shows of a search; see :func:`hits_to_show`."""
     if limits.shows_excerpts:  # they show the memories behind a summary instead
         config = replace(config, summaries=0)
     shown = replace(context, shown=context.shown[-limits.shown_lines :])
-    hits = select(found, shown, config, beside, agent)
+    hits = hits_to_show(found, shown, config, beside, agent)
     left = config.budget
     talks = set[str]()
     for hit in hits:

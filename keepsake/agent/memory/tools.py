@@ -356,7 +356,7 @@ class MemoryTools:
         """The number of the first memory whose line a prompt shows; None if there is none."""
         return self.memory.memory.context().shown_from(self._services.limits.shown_lines)
 
-    def selected(self, recalled: SearchResult | None, beside: Sequence[str] = ()) -> SearchResult:
+    def to_show(self, recalled: SearchResult | None, beside: Sequence[str] = ()) -> SearchResult:
         """Return what the current prompt shows of a search; nothing if it failed.
 
         ``beside``: What it says besides the window, which need not be recalled.
@@ -365,7 +365,7 @@ class MemoryTools:
             return SearchResult()
         services = self._services
         context = self.memory.memory.context()
-        return search_results.selected(
+        return search_results.results_to_show(
             recalled,
             context,
             services.recall_config,

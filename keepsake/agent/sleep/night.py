@@ -17,7 +17,7 @@ from keepsake.errors import ConfigError, KeepsakeError, ModelError, ModelMissing
 from keepsake.events.types import Guard, Sleep
 from keepsake.events.values import GuardOp, SleepOp
 from keepsake.logs import Subsystem, get_logger
-from keepsake.models.queue import Priority
+from keepsake.models.tickets import Priority
 from keepsake.ports import Generation, GenerationRequest, RefusedAnswer, TargetModel
 from keepsake.tasks.task import FALLBACK, TRIES, Ask, Task, run
 

@@ -355,7 +355,10 @@ class Sleeper:
     # -- events around a sleeping agent
 
     def disturb(self, speaker: GameObject | None, what: What, event: str) -> bool:
-        """Disturb the sleeper; return whether it perceives that. A shout at it wakes it.
+        """Disturb the sleeper; return whether it perceives that.
+
+        A shout at it wakes it, and so does who shakes it. A gift, and what is done to it by rule,
+        it perceives and sleeps on. Of everything else it knows nothing later.
 
         Args:
             speaker: The character that spoke or acted; None if nobody is known.

@@ -29,7 +29,7 @@ from keepsake.archive.privacy import NO_PRIVATE_WORDS
 from keepsake.errors import KeepsakeError, ModelUnavailable
 from keepsake.events.values import RecallPurpose
 from keepsake.models.profiles import ModelProfile
-from keepsake.models.queue import Outcome, Priority
+from keepsake.models.tickets import Outcome, Priority
 from keepsake.ports import Generation, GenerationRequest
 from keepsake.prompt.verbs import Command
 from keepsake.tasks.answer import AnswerPart, PartKind
@@ -110,7 +110,7 @@ class _AsideQuestion:
         form = self._built.form
         prompt = self._built.prompt
         guard = SpeechGuard(prompt.instructions, prompt.said, asked=prompt.asked)
-        parts = form.read(self._agent.key, prompt.others).feed(f"{answer.text}\n")
+        parts = form.answer_reader(self._agent.key, prompt.others).feed(f"{answer.text}\n")
         parts += [AnswerPart(PartKind.DEED, deed_of(call)) for call in answer.tool_calls]
         spoken = self._spoken(parts)
         if not spoken:

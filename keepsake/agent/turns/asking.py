@@ -11,7 +11,7 @@ from twisted.internet.defer import Deferred, DeferredQueue
 from keepsake.agent.runtime import PROFILE, Runtime
 from keepsake.errors import KeepsakeError, ModelError, ModelUnavailable
 from keepsake.models.profiles import ModelProfile
-from keepsake.models.queue import Outcome, Priority, Ticket
+from keepsake.models.tickets import Outcome, Priority, Ticket
 from keepsake.ports import GenerationRequest
 
 type Wait = Callable[[Awaitable[Any]], Awaitable[Any]]

@@ -12,7 +12,7 @@ from keepsake.errors import ModelError
 from keepsake.events.types import Thought
 from keepsake.events.values import ThoughtOutcome
 from keepsake.happening import KnownVerb
-from keepsake.models.queue import Outcome
+from keepsake.models.tickets import Outcome
 from keepsake.ports import Generation
 from keepsake.prompt.sections import Costs
 

@@ -15,7 +15,7 @@ from keepsake.agent.turns.state import Turn
 from keepsake.books.persona import secret_lines
 from keepsake.errors import KeepsakeError
 from keepsake.models.profiles import ModelProfile
-from keepsake.models.queue import Outcome
+from keepsake.models.tickets import Outcome
 from keepsake.ports import Generation, GenerationRequest
 from keepsake.prompt.sections import costs_of
 from keepsake.recall.finding import SearchResult
@@ -157,5 +157,5 @@ class _Request:
             secrets=secret_lines(str(turn.agent.db.profile or "")),
             last_try=attempt.number == TRIES,
         )
-        reader = built.form.read(str(turn.agent.key), prompt.others)
+        reader = built.form.answer_reader(str(turn.agent.key), prompt.others)
         self.reading = Reading(reader, Answering(turn, guard))

@@ -163,8 +163,10 @@ def renewed(
 ) -> TurnContext:
     """Return the context of a turn that goes on, after more may have come from its partner.
 
-    A turn about a whisper stays whispered; see :func:`speaks_openly_now`. Its audience never grows,
-    because the turn may have recalled what only the first audience may hear; see :func:`secrecy`.
+    A turn about a whisper stays whispered; see :func:`speaks_openly_now`. The audience of an answer
+    to somebody never grows, because the turn may have recalled what only the first audience may
+    hear; see :func:`secrecy`. That of a turn about a plan is found anew, and the prompt leaves out
+    what the new one may not hear.
 
     Args:
         impulse: The current impulse, with what has come since.

@@ -28,7 +28,7 @@ from keepsake.errors import KeepsakeError
 from keepsake.events.values import ThoughtOutcome
 from keepsake.happening import KnownVerb
 from keepsake.models.profiles import ModelProfile
-from keepsake.models.queue import Outcome
+from keepsake.models.tickets import Outcome
 from keepsake.ports import Generation, GenerationRequest
 from keepsake.prompt.sections import costs_of
 from keepsake.prompt.verbs import Command
@@ -157,7 +157,7 @@ class _OpenQuestion:
         """Return the plans and promises of the answer."""
         assert self._built is not None
         agent = self._turn.agent
-        reader = self._built.form.read(str(agent.key), self._built.prompt.others)
+        reader = self._built.form.answer_reader(str(agent.key), self._built.prompt.others)
         parts = [*reader.feed(answer.text), *reader.end()]
         parts += [AnswerPart(PartKind.DEED, deed_of(call)) for call in answer.tool_calls]
         able = available_verbs(agent, self.context, self._turn.tools)

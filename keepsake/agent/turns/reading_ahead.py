@@ -18,7 +18,7 @@ from keepsake.errors import KeepsakeError, ModelUnavailable
 from keepsake.logs import Subsystem, get_logger
 from keepsake.models.model import Model
 from keepsake.models.profiles import ModelProfile
-from keepsake.models.queue import Outcome, Priority
+from keepsake.models.tickets import Outcome, Priority
 from keepsake.ports import GenerationRequest
 from keepsake.tasks.forms.form import PromptForm
 

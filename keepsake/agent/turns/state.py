@@ -20,7 +20,7 @@ from keepsake.agent.turns.attempt import Attempt, AttemptState, TurnDropped
 from keepsake.agent.turns.context import UNPROMPTED, TurnContext, renewed
 from keepsake.events.values import Urgency
 from keepsake.happening import PersonId
-from keepsake.models.queue import Priority
+from keepsake.models.tickets import Priority
 from keepsake.ports import Generation
 
 

@@ -55,7 +55,7 @@ class AgentMixin(AgentHooks, CharacterMixin):
         keeps: It keeps its home open for guests; see :mod:`keepsake.contrib.evennia.characters`.
         paused: It perceives and remembers, but does not think.
         asleep: When it fell asleep, in ISO format. Asleep it does not think, and perceives only
-            a shout at it.
+            what wakes it, what it is given, and what is done to it by rule.
         awake_seconds: How long it has been awake since its last sleep.
         memory_id: The id of its memories, a UUID. A new object with the id of a deleted one gets
             the memories of that one, also under another name.

@@ -189,7 +189,7 @@ def note_partner(player: CharacterObject, agent: Body) -> None:
 
 
 def may_join_in(agent: Body, player: CharacterObject, now: float) -> bool:
-    """Whether this agent may think about what a player says or does to nobody, or to somebody else.
+    """Whether this agent may think about what a player says or does to nobody.
 
     One agent of a room may, so that a line costs one call of the model. The others remember it.
     """

@@ -111,7 +111,8 @@ def happens(what: What, **facts: Unpack[MemoryFacts]) -> Iterator[str]:
     """Tell agents what the lines mean that are shown within the ``with`` block.
 
     The lines must have the actor as their ``from_obj``, or no ``from_obj``. An agent that gets
-    several of them remembers the first. The block must not wait for anything.
+    several of them remembers the first. The block must not wait for anything. Within a block about
+    the same words of the same person it is no happening of its own.
 
     Args:
         what: What happens. People are made with :func:`person_of`.
@@ -224,7 +225,7 @@ def object_of(identity: PersonId) -> CharacterObject | None:
 
 def has_words(line: str, words: str) -> bool:
     """Return whether a line shows these words; quotation marks in them may have been changed."""
-    plain = perception.perceive(words).replace('"', "'")
+    plain = perception.plain_line(words).replace('"', "'")
     return bool(plain) and plain in line.replace('"', "'")
 
 

@@ -71,7 +71,7 @@ class Heard:
     again: bool = False
 
 
-def perceived(
+def meaning_of(
     agent: Body, line: str, sender: GameObject | None, options: Mapping[str, Any], *, direct: bool
 ) -> Heard:
     """Return what a line means to an agent.
@@ -153,8 +153,8 @@ def _announces(line: str, sender: GameObject, agent: Body) -> bool:
     name = str(sender.get_display_name(agent))
     entered = _("{name} has entered the game.").format(name=name)
     left = _("{name} has left the game{reason}.").format(name=name, reason="\n").partition("\n")
-    leaves = line.startswith(perception.perceive(left[0])) and line.endswith(left[2])
-    return line == perception.perceive(entered) or leaves
+    leaves = line.startswith(perception.plain_line(left[0])) and line.endswith(left[2])
+    return line == perception.plain_line(entered) or leaves
 
 
 def _by_type(kind: str, source: Person | None, line: str) -> What:
@@ -200,7 +200,7 @@ def _speech(speech: Speech, line: str) -> Speech:
     If the line does not have the words, the agent does not know them: a language that it does not
     speak, for example. Then the whole line stands for them.
     """
-    words = perception.perceive(speech.words)
+    words = perception.plain_line(speech.words)
     plain = words.replace('"', "'")
     if speech.speaker == ME:
         return replace(speech, words=plain, shown=_own_line(speech, plain))
@@ -224,7 +224,7 @@ def _pose(pose: Pose, line: str) -> Pose:
     is worded for each reader, or that the game did not give.
     """
     shown = line.removeprefix(POSE_MARK)
-    gesture = perception.perceive(pose.gesture)
+    gesture = perception.plain_line(pose.gesture)
     if not gesture or gesture not in shown:
         gesture = shown.removeprefix(pose.actor.name).strip()
     actor = object_of(pose.actor.id)
@@ -265,7 +265,7 @@ def expect_gift(agent: Body, giver: CharacterObject, thing: GameObject) -> None:
     if not _gifts and running():
         runtime().post(_gifts.clear)
     name = str(thing.get_numbered_name(1, agent, return_string=True))
-    things: tuple[str, ...] = (perception.perceive(name),)
+    things: tuple[str, ...] = (perception.plain_line(name),)
     before = _gifts.get(agent.id)
     actor = _known(agent, person_of(giver))
     if before is not None and before.actor == actor:

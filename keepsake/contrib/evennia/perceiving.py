@@ -15,7 +15,7 @@ from keepsake.agent.runtime import runtime
 from keepsake.agent.surroundings import place_of
 from keepsake.archive.message_types import MOVES, MessageType
 from keepsake.archive.records import Memory, MemoryFacts
-from keepsake.contrib.evennia.meaning import Heard, perceived
+from keepsake.contrib.evennia.meaning import Heard, meaning_of
 from keepsake.contrib.evennia.minds import Suspension, mind_of, suspension_of
 from keepsake.contrib.evennia.reacting import is_seen, react
 from keepsake.happening import Result, Speech
@@ -85,14 +85,14 @@ def _perceive(
     """
     if str(options.get("type", "")) in agent.pictures:
         return
-    line = perception.perceive(raw, own_name=agent.key)
+    line = perception.plain_line(raw, own_name=agent.key)
     if not line:
         return
     act = mind.actor.current if mind is not None else None
     if mind is not None and act is not None and sender in (None, agent):
         _perceive_result(agent, mind, act, line, options, direct=direct)
         return
-    heard = perceived(agent, line, sender, options, direct=direct)
+    heard = meaning_of(agent, line, sender, options, direct=direct)
     if heard.again:
         return
     facts: MemoryFacts = {**heard.facts, "place": place_of(agent), "event": heard.kind}

@@ -51,9 +51,11 @@ def react(agent: Body, mind: Mind, heard: Heard, number: int) -> None:
         return
     if event.from_player:
         event = _with_addressee(agent, event, speaker, heard.what)
+        if event.aside:
+            mind.thinker.drop_greeting(event.who)
+            return
         joins = may_join_in(agent, speaker, runtime().seconds())
         if event.kind is ImpulseKind.HEARD and not joins:
-            mind.sleeper.notice(event)
             return
     if _may_react(agent, heard.line, speaker, heard.kind, event.kind):
         by_agent = event.kind is ImpulseKind.ADDRESSED and not event.from_player
@@ -109,7 +111,7 @@ def _worth_a_thought(
         return event
     asks = _asks(what)
     if event.kind is ImpulseKind.HEARD:
-        return event if asks else None
+        return event if asks and not event.aside else None
     mind = mind_of(speaker)
     act = mind.actor.current if mind is not None else None
     plan = mind.plans.named(act.plan) if mind is not None and act is not None else None

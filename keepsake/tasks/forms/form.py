@@ -160,7 +160,7 @@ class PromptForm(ABC):
         summaries = (scene.longterm, scene.recent)
         return (*summaries, *scene.pinned, *scene.noticed, *scene.journal, *scene.portraits)
 
-    def read(self, name: str, others: OtherVoices) -> AnswerReader:
+    def answer_reader(self, name: str, others: OtherVoices) -> AnswerReader:
         """Return a reader of the answer's stream.
 
         Args:

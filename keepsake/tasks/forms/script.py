@@ -59,7 +59,7 @@ class ScriptForm(PromptForm):
             others=OtherVoices.of_scene(scene),
         )
 
-    def read(self, name: str, others: OtherVoices) -> AnswerReader:
+    def answer_reader(self, name: str, others: OtherVoices) -> AnswerReader:
         """Return a reader of one command: ``say Good day! | kind``."""
         return AnswerReader(name, script=True, others=others)
 

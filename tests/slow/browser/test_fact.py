@@ -6,7 +6,7 @@ import re
 
 from playwright.sync_api import Page, expect
 
-from tests.slow.browser.test_window import open_mira
+from tests.slow.browser.looking import open_mira
 from tests.slow.browser.watched import FACT, HOSTILE, WatchedWorld
 
 

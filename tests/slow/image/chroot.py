@@ -13,7 +13,7 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from tests.slow.image.recipe import DOCKERFILE, Instruction, context, stages
@@ -41,7 +41,7 @@ class Image:
         for name, instructions in stages(DOCKERFILE.read_text(encoding="utf-8")).items():
             self._start_stage(name)
             for each in instructions:
-                getattr(self, f"_{each.name.lower()}")(each)
+                INSTRUCTIONS[each.name](self, each)
 
     @property
     def root(self) -> Path:
@@ -182,6 +182,23 @@ class Image:
         """Return the command line that runs words in the container whose first process is pid."""
         names = ["nsenter", f"--target={pid}", "--mount", "--pid", "--net", "--"]
         return [*names, *self._inside_command(words, environ)]
+
+
+INSTRUCTIONS: Mapping[str, Callable[[Image, Instruction], None]] = {
+    "ARG": Image._arg,
+    "ENV": Image._env,
+    "WORKDIR": Image._workdir,
+    "USER": Image._user,
+    "VOLUME": Image._volume,
+    "COPY": Image._copy,
+    "RUN": Image._run,
+    "ENTRYPOINT": Image._entrypoint,
+    "CMD": Image._cmd,
+    "HEALTHCHECK": Image._healthcheck,
+    "EXPOSE": Image._expose,
+    "STOPSIGNAL": Image._stopsignal,
+}
+"""What the build does for each instruction. Another one is a KeyError: add it here."""
 
 
 class Container:

@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 from keepsake.paths import REPOSITORY
+from tests.slow.image.chroot import INSTRUCTIONS
 from tests.slow.image.recipe import DOCKERFILE, IGNORE, context, excluded, ignores, stages
 
 COMPOSE = ("compose.yaml", "compose.scale.yaml")
@@ -72,6 +73,11 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
             copy.write_text("private", encoding="utf-8")
     shutil.copyfile(IGNORE, folder / ".dockerignore")
     return folder
+
+
+def test_the_build_without_docker_knows_every_instruction():
+    for instructions in stages(DOCKERFILE.read_text(encoding="utf-8")).values():
+        assert {each.name for each in instructions} <= INSTRUCTIONS.keys()
 
 
 def test_the_build_context_has_what_the_world_needs_and_nothing_private(checkout):

@@ -139,7 +139,7 @@ def sync(index: AgentIndex) -> None:
 def by_words(index: AgentIndex, *words: str) -> list[str]:
     index.refresh()
     found = [*index.words.search(words, {None: 10})[0]]
-    known = index.words.read(found)
+    known = index.words.documents_at(found)
     return [known[row].key for row in found]
 
 

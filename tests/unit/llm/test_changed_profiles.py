@@ -12,7 +12,7 @@ import pytest
 from keepsake.errors import CallCancelled, ModelUnavailable
 from keepsake.models import gateway as gateways
 from keepsake.models.gateway import Gateway
-from keepsake.models.queue import Outcome, Priority, Ticket
+from keepsake.models.tickets import Outcome, Priority, Ticket
 from keepsake.paths import Places
 from keepsake.ports import Generation, GenerationRequest
 from tests.fakes.model_server import FakeModelServer, Reply, llm_page

@@ -16,7 +16,8 @@ from keepsake.models import gateway as gateways
 from keepsake.models import http, queue
 from keepsake.models.gateway import Gateway
 from keepsake.models.profiles import ModelProfile, Profiles
-from keepsake.models.queue import READY, ModelServer, Outcome, Priority
+from keepsake.models.queue import READY, ModelServer
+from keepsake.models.tickets import Outcome, Priority
 from keepsake.paths import Places
 from keepsake.ports import Generation, GenerationRequest
 from tests.fakes.model_server import FakeModelServer, Reply, llm_page

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from keepsake.errors import ModelFailed, ModelTimeout
 from keepsake.models.profiles import ModelProfile
-from keepsake.models.queue import UNASKED, ModelServer, Outcome, Priority, Ticket
+from keepsake.models.queue import UNASKED, ModelServer
 from keepsake.models.scripted import ScriptedModel
+from keepsake.models.tickets import Outcome, Priority, Ticket
 from keepsake.ports import Generation, GenerationRequest
 
 P = Priority.PLAYER

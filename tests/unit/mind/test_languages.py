@@ -15,7 +15,7 @@ from keepsake.language.languages import (
 )
 from keepsake.ports import FixedClock
 from keepsake.recall.documents import Document, DocumentKind
-from keepsake.recall.query import read, terms_in, terms_of
+from keepsake.recall.query import query_of, terms_in, terms_of
 from keepsake.recall.search import MemorySearch
 from keepsake.recall.words import WordIndex
 
@@ -95,9 +95,9 @@ def test_a_stop_word_of_one_language_is_a_word_of_another():
 
 
 def test_a_german_question_keeps_its_nouns_and_an_english_one_loses_unknown_names():
-    asked = read("Welchen Schaden am Dach hat der Tischler behoben?", (), NOW)
+    asked = query_of("Welchen Schaden am Dach hat der Tischler behoben?", (), NOW)
     assert (asked.language, asked.nameless) == ("de", ())
-    asked = read("What did Anneke tell of Liesbet?", (), NOW)
+    asked = query_of("What did Anneke tell of Liesbet?", (), NOW)
     assert (asked.language, asked.nameless) == ("en", ("What did tell of ?",))
 
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from keepsake.recall.documents import Document, DocumentKind, passages_in
 from keepsake.recall.fusion import rank
 from keepsake.recall.long_texts import need
-from keepsake.recall.query import read
+from keepsake.recall.query import query_of
 
 NOW = datetime(2026, 5, 4, 12, tzinfo=UTC)
 LINE = "The old mill by the river grinds oats and barley for the whole valley all winter long."
@@ -31,7 +31,7 @@ def order(
     meaning: dict[int, dict[int, float]] | None = None,
 ) -> list[str]:
     """Return the keys of the documents, best first."""
-    asked = read(question, (), NOW)
+    asked = query_of(question, (), NOW)
     documents = {number: document(number, text) for number, text in texts.items()}
     found = rank(asked, documents, words or {}, meaning or {}, NOW, limit=10)
     return [hit.document.key for hit in found]

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from keepsake.language.perception import fit_name, for_prompt, perceive
+from keepsake.language.perception import fit_name, for_prompt, plain_line
 from keepsake.models.thoughts import AnswerText
 from tests.sentences import table
 
@@ -15,7 +15,7 @@ from tests.sentences import table
 def test_a_screen_becomes_one_plain_line(raw, text):
     if text is None:
         text = "The Mill. A mill by the river. Exits: north, south"
-    assert perceive(raw, own_name="Mira") == text
+    assert plain_line(raw, own_name="Mira") == text
 
 
 @pytest.mark.parametrize(("text", "shown"), table("forged scripts"))
@@ -39,14 +39,14 @@ def test_text_that_forges_a_script_is_disarmed(text, shown):
     ],
 )
 def test_joiners_stay_where_spelling_needs_them(text, shown):
-    assert perceive(text) == shown
+    assert plain_line(text) == shown
     assert for_prompt(text) == shown
     pieces = []
     answer = AnswerText(pieces.append)
     for letter in text:
         answer.feed(letter)
     answer.feed("", whole=True)
-    assert perceive("".join(pieces)) == shown
+    assert plain_line("".join(pieces)) == shown
 
 
 forged = st.lists(
@@ -66,7 +66,7 @@ def test_no_text_forges_a_prompt_marker_or_a_special_token(text):
     assert not shown.startswith(("#", "~", "--"))
     assert len(shown.splitlines()) <= 1
     assert for_prompt(shown) == shown
-    perceived = perceive(text, own_name="Mira")
+    perceived = plain_line(text, own_name="Mira")
     assert len(perceived.splitlines()) <= 1
     assert perceived == perceived.strip()
     perceived.encode()

@@ -16,7 +16,7 @@ from keepsake.language.tokens import pieces
 from keepsake.recall.documents import Document, DocumentKind, memory_document, text_of
 from keepsake.recall.fusion import rank
 from keepsake.recall.passages import PASSAGE, passages_of
-from keepsake.recall.query import mentions_time, read
+from keepsake.recall.query import mentions_time, query_of
 from keepsake.recall.words import WordIndex
 from tests.sentences import table
 
@@ -33,7 +33,7 @@ def documents(*texts: str) -> dict[int, Document]:
 def test_questions_for_a_time_prefer_lines_that_tell_one_except_in_scenes():
     held = documents("I sold the boat last spring.", "I sold the boat to Joss.")
     found = held, {}, {key: {0: 0.5} for key in held}
-    queries = read("When did Tom sell his boat?", [], NOW), read("Who has it?", [], NOW)
+    queries = query_of("When did Tom sell his boat?", [], NOW), query_of("Who has it?", [], NOW)
     tries = (queries[0], False), (queries[1], False), (queries[0], True)
     hits = [rank(each, *found, NOW, limit=1, unprompted=scene) for each, scene in tries]
     assert [best.document.first for (best,) in hits] == [1, 2, 2]
@@ -44,7 +44,7 @@ def test_the_later_memory_comes_first_even_if_the_clock_was_set_back():
     held[2] = held[2]._replace(time=held[1].time - timedelta(hours=1))
     found = held, {}, {key: {0: 0.5} for key in held}
     for scene in (False, True):
-        hits = rank(read("My boat?", [], NOW), *found, NOW, limit=2, unprompted=scene)
+        hits = rank(query_of("My boat?", [], NOW), *found, NOW, limit=2, unprompted=scene)
         assert [hit.document.first for hit in hits] == [2, 1]
 
 
@@ -59,7 +59,7 @@ def test_a_long_memory_is_found_by_its_passage_and_shown_as_that():
     held = documents("I saw a heron.", told)
     (number,) = (n for n, each in enumerate(passages_of(told)) if "heron" in each)
     likes = {1: {0: 0.2}, 2: {number - 1: 0.3, number: 0.6, number + 1: 0.3}}
-    question = read("Where had the heron built its nest?", [], NOW)
+    question = query_of("Where had the heron built its nest?", [], NOW)
     best, other = rank(question, held, {2: 3.0, 1: 1.0}, likes, NOW, limit=2)
     assert (best.document.first, best.passage) == (2, passages_of(told)[number])
     assert other.passage == ""
@@ -89,7 +89,7 @@ NAMES = ["Tom", "Mira", "The Kettle", "Withy Hythe"]
 
 def dates(text: str) -> list[tuple[str, str]]:
     """Return the first and last day of each time in the text."""
-    return [(f"{a:%Y-%m-%d}", f"{b:%Y-%m-%d}") for a, b in read(text, (), THURSDAY).times]
+    return [(f"{a:%Y-%m-%d}", f"{b:%Y-%m-%d}") for a, b in query_of(text, (), THURSDAY).times]
 
 
 @pytest.mark.parametrize(("text", "first", "after"), table("times"))
@@ -104,7 +104,7 @@ def test_a_text_that_tells_a_time_is_recognised(text):
 
 @pytest.mark.parametrize(("text", "asks"), table("questions for a time"))
 def test_a_question_for_a_time_is_recognised(text, asks):
-    assert read(text, NAMES, THURSDAY).when is asks
+    assert query_of(text, NAMES, THURSDAY).when is asks
 
 
 BEGIN = datetime(2026, 5, 1, 12, tzinfo=UTC)
@@ -123,11 +123,11 @@ def keys(index: WordIndex, *terms: str) -> list[str]:
 def test_words_of_any_script_are_found(text, question):
     index = WordIndex()
     index.add([document(10, "The cup."), document(20, text)])
-    assert keys(index, *read(question, (), NOW).terms) == ["memory:20"]
+    assert keys(index, *query_of(question, (), NOW).terms) == ["memory:20"]
 
 
 def test_lines_of_a_time_are_first_those_of_the_asker():
-    index, (span,) = WordIndex(), read("yesterday", (), BEGIN + timedelta(days=1)).times
+    index, (span,) = WordIndex(), query_of("yesterday", (), BEGIN + timedelta(days=1)).times
     index.add([document(10, "A cup.")._replace(speaker="Élodie"), document(20, "A bell.")])
     assert index.of_time(span, 1, None, Person("élodie", "7-1")) == [10]
 
@@ -143,11 +143,11 @@ def test_a_question_about_oneself_is_about_that_person_and_not_about_the_name():
     here, other, renamed = Person("Tom", "7-1"), Person("Tom", "8-1"), Person("Thomas", "7-1")
     lines = ((1, renamed), (5, other), (9, Person("Tom")))
     held = {n: said_by(n, who, "I am a saddler.") for n, who in lines}
-    question = read("What is my trade?", ["Tom"], NOW, here)
+    question = query_of("What is my trade?", ["Tom"], NOW, here)
     hits = rank(question, held, {}, {key: {0: 0.5} for key in held}, NOW, limit=3)
     found = {hit.document.first: [r for r in hit.reasons if "said by" in r] for hit in hits}
     assert found == {1: ["said by Thomas"], 5: [], 9: ["said by Tom"]}
-    index, (span,) = WordIndex(), read("today", (), NOW + timedelta(hours=1)).times
+    index, (span,) = WordIndex(), query_of("today", (), NOW + timedelta(hours=1)).times
     index.add(held.values())
     assert index.of_time(span, 2, None, here) == [9, 1]
 
@@ -158,7 +158,9 @@ def test_a_gesture_has_one_text_as_own_act_as_perception_and_as_query():
     held = [memory_document(Memory(1, NOW, what), "Tom") for what in (own, mira)]
     texts = {text_of(each, "Tom") for each in held}
     assert texts == {"Tom nods to Tom.", "Mira nods to Tom."}
-    assert read("Mira nods to Tom.", NAMES, NOW, unprompted=True).meaning == ("Mira nods to Tom.",)
+    assert query_of("Mira nods to Tom.", NAMES, NOW, unprompted=True).meaning == (
+        "Mira nods to Tom.",
+    )
 
 
 @pytest.mark.parametrize("term", ['"', "a OR b", "col:x", "(", "*", "^", "NEAR", "it's", "", "\0"])

@@ -1,0 +1,84 @@
+"""Answers that an agent does not speak: empty, repeated or secret ones."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+from keepsake.events.types import Event, Guard
+from keepsake.events.values import GuardOp
+from keepsake.tasks.guard import SpeechFault
+from tests.world.talk_world import PERSONA, TalkWorld
+
+
+class TestGuards(TalkWorld):
+    """Answers that are not spoken."""
+
+    def test_an_empty_answer_is_asked_for_again_and_a_second_one_is_silence(self):
+        first, second = self.ask("Well?", "…", "Well what?")
+        assert "not used" not in first[-1]["content"]
+        assert "The answer was empty" in second[-1]["content"]
+        assert self.acts() == ["say Well what?"]
+        self.ask("Well?", "…", "…")
+        assert self.acts() == ["say Well what?"]
+        assert "Mira shrugs, and says nothing." in self.heard
+        assert not any("seems far away" in line for line in self.heard)
+
+    def test_a_question_asked_again_may_get_the_same_answer(self):
+        boat = "Herring, the boat of your uncle Brannoc."
+        question = "What was my uncle's boat called?"
+        for asked, calls in ((question, 1), ("And its colour?", 1), (question, 1)):
+            words = boat if asked == question else "Blue, with a white rail."
+            assert len(self.ask(asked, words)) == calls
+        assert self.acts().count(f"say {boat}") == 2
+
+    def test_a_line_said_lately_is_asked_for_again_and_spoken_if_the_model_insists(self):
+        boat = "Herring, the boat of your uncle Brannoc."
+        self.ask("What was my uncle's boat called?", boat)
+        _, second = self.ask("I forget its name.", boat, boat)
+        assert "exactly this" in second[-1]["content"]
+        assert self.acts().count(f"say {boat}") == 2
+        self.ask("And its colour?", boat, boat)
+        assert self.acts().count(f"say {boat}") == 2, "not a third time"
+        assert "Mira shrugs, and says nothing." in self.heard
+
+
+class TestSecrets(TalkWorld):
+    """What the persona marks as secret is not said word for word."""
+
+    SECRET = "The key lies under the third stone."
+    TOLD = "THE KEY LIES UNDER THE THIRD STONE!"
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.mira.db.profile = f"{PERSONA} (secret) {self.SECRET}"
+        self.emitted: list[Event] = []
+        self.mind.thinker.log._events = SimpleNamespace(emit=self.emitted.append)
+
+    def guarded(self) -> list[Guard]:
+        return [each for each in self.emitted if isinstance(each, Guard)]
+
+    def test_it_is_asked_for_again_once_with_the_reason_and_logged(self):
+        _, second = self.ask("Where is the key?", self.TOLD, "What key?")
+        assert SpeechFault.SECRET in second[-1]["content"]
+        assert self.acts() == ["say What key?"]
+        (guard,) = self.guarded()
+        assert (guard.op, guard.before, guard.reason) == (
+            GuardOp.REFUSED,
+            self.TOLD,
+            SpeechFault.SECRET,
+        )
+
+    def test_a_model_that_insists_says_nothing(self):
+        assert len(self.ask("Where is the key?", self.TOLD, self.TOLD)) == 2
+        assert self.acts() == []
+        assert "Mira shrugs, and says nothing." in self.heard
+        assert not any("seems far away" in line for line in self.heard)
+
+    def test_neither_is_it_said_to_another_nor_shown_by_a_gesture(self):
+        self.add_player(2, "Ann")
+        told = self.TOLD.strip("!")
+        for answer in (f"> talk Ann = {told}", f"> whisper Ann = {told}", f"*writes: {told}*"):
+            self.ask("Where is the key?", answer, "What key?")
+            assert self.acts()[-1] == "say What key?"
+        assert not any("stone" in line.casefold() for line in self.heard)
+        assert {each.reason for each in self.guarded()} == {SpeechFault.SECRET}
