@@ -21,7 +21,7 @@ from keepsake.tracing import facts
 from keepsake.tracing.facts import Archived, Knower, Telling
 from keepsake.tracing.losses import losses as find_losses
 from keepsake.tracing.losses import summary_losses
-from keepsake.tracing.past import Past, TierChange
+from keepsake.tracing.past import Moment, Past, TierChange, as_time
 from keepsake.tracing.paths import Step
 from keepsake.tracing.wording import Wording
 from keepsake.web.access import BadRequest, NotFound
@@ -41,6 +41,7 @@ from keepsake.web.fact_shapes import (
     TellingView,
     WordCount,
 )
+from keepsake.web.remembered import view_of, views_of, words_in_archive
 from keepsake.web.shapes import MemoryView
 
 log = get_logger(Subsystem.WEB)
@@ -174,9 +175,26 @@ def _tiers(change: TierChange) -> PastTiers:
 
 def as_of(folder: Path, time: datetime) -> AsOfView:
     """Return an agent's memory as it was at a time; ``folder``: the agent's."""
-    moment = past_of(folder).at(time.timestamp())
+    return _as_of(folder, time, past_of(folder).at(time.timestamp()))
+
+
+def as_of_memory(folder: Path, number: int) -> AsOfView:
+    """Return an agent's memory as it was when it made a memory; ``folder``: the agent's.
+
+    Raises:
+        NotFound: It has no such memory.
+    """
+    past = past_of(folder)
+    if number > past.last_number:
+        what = f"There is no memory {number}: the newest is {past.last_number}"
+        raise NotFound(what, "Give a smaller `n`")
+    return _as_of(folder, as_time(past.time_of(number)), past.when(number))
+
+
+def _as_of(folder: Path, time: datetime, moment: Moment) -> AsOfView:
     first = max(moment.window_first, moment.number - MOST_WINDOW + 1)
-    window = Archive(folder / "archive", read_only=True).read(first, moment.number)
+    archive = Archive(folder / "archive", read_only=True)
+    window = archive.read(first, moment.number)
     return AsOfView(
         time=time,
         number=moment.number,
@@ -185,7 +203,7 @@ def as_of(folder: Path, time: datetime) -> AsOfView:
         longterm=moment.state.longterm,
         recent=moment.state.recent,
         window_first=moment.window_first,
-        window=tuple(map(MemoryView.model_validate, window)),
+        window=views_of(archive, window),
     )
 
 
@@ -205,8 +223,12 @@ def losses(folder: Path, number: int) -> LossesView:
     first, last = made.covered or (1, 0)
     memories = archive.read(first, min(last, first + MOST_LOSSES - 1))
     sentences = summary_losses(made)
+    words = words_in_archive(archive)
     return LossesView(
-        losses=tuple(map(LossView.model_validate, find_losses(made, memories))),
+        losses=tuple(
+            LossView(memory=view_of(each.memory, words), kept=each.kept, missing=each.missing)
+            for each in find_losses(made, memories)
+        ),
         sentences=tuple(map(SentenceLossView.model_validate, sentences[:MOST_LOSSES])),
         complete=last - first < MOST_LOSSES and len(sentences) <= MOST_LOSSES,
     )
@@ -246,12 +268,16 @@ def fact(folders: Folders, words: str, number: int | None, n: int | None) -> Fac
     acts = max(MOST_ACTS // max(len(found.knowers), 1), LEAST_ACTS)
     return FactView(
         words=asked,
-        memory=MemoryView.model_validate(begin) if begin else None,
+        memory=_begun_with(begin, archives[str(number)]) if begin else None,
         suggested=tuple(WordCount(word=word, count=count) for word, count in suggested),
         complete=found.complete and len(found.tellings) <= MOST_SHOWN,
         tellings=tuple(map(_telling, found.tellings[-MOST_SHOWN:])),
         knowers=tuple(_knower(each, names, speakers, archives, acts) for each in found.knowers),
     )
+
+
+def _begun_with(memory: Memory, archived: Archived) -> MemoryView:
+    return view_of(memory, words_in_archive(Archive(archived.folder, read_only=True)))
 
 
 def _words_of_sentence(suggested: Sequence[tuple[str, int]]) -> str:
@@ -328,5 +354,5 @@ def _knower(
             )
             for each in knower.spells
         ),
-        acts=tuple(map(MemoryView.model_validate, acts)),
+        acts=views_of(archive, acts),
     )

@@ -52,7 +52,8 @@ def page(browser: Browser) -> Iterator[Page]:
             body = (MODULE.parent / name).read_text(encoding="utf-8")
             route.fulfill(body=body, content_type="text/javascript")
         else:
-            body = f"<html data-zone={ZONE}><title>A page</title><p id=said></p><main></main>"
+            head = f"<html data-zone={ZONE}><title>A page</title>"
+            body = f"{head}<p id=said></p><p id=then></p><main></main>"
             route.fulfill(body=body, content_type="text/html")
 
     opened = browser.new_page(timezone_id="Asia/Tokyo")
@@ -151,6 +152,7 @@ def test_the_memory_as_it_was_is_asked_for_by_the_clock_of_the_world(page: Page)
     }
     past = {"id": 1, "agent": "Mira", "moves": [], "changes": 0, "tiers": []}
     then = {"number": 0, "window_first": 1, "window": [], "compaction": 0, "place": ""}
+    then |= {"time": "2026-04-30T23:59:01+00:00"}
     serve(page, "agents/1/tiers", tiers)
     serve(page, "agents/1/past", {**past, "counts": [[first, 1], [first + 60, 2]]})
     serve(page, "agents/1/memories?*", [])

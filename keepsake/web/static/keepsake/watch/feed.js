@@ -1,6 +1,6 @@
 /* Events as rows. It holds only the newest 500, for pages that are open for a long time. */
 
-import { count, el, fill, personLink, setText, time, whereLink, whyLink } from "./dom.js";
+import { count, el, fill, personLink, setText, time, whereLink, whyOf } from "./dom.js";
 import { describe, INNER } from "./event_words.js";
 import { EventKind, MemoryKind } from "./kinds.js";
 
@@ -181,8 +181,7 @@ export class Feed {
       href: `${this.named ? `/agents/${id}/` : ""}#${anchor}`, class: "number", "data-opens": true,
     }, words);
     if (kind === EventKind.MEMORY && remembered) {
-      const why = remembered.kind === MemoryKind.ACT ? [" ", whyLink(id, n)] : null;
-      return [link(`memory/${n}`, `memory ${n}`), why, " ", whereLink(id, n)];
+      return [link(`memory/${n}`, `memory ${n}`), " ", whyOf(id, remembered), " ", whereLink(id, n)];
     }
     return kind === EventKind.THOUGHT && prompt ? link(`prompt/${seq}`, "its prompt") : null;
   }
