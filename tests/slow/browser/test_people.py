@@ -79,3 +79,11 @@ def test_a_plan_is_written_on_the_page(page: Page, world: WatchedWorld):
     box.fill("- [ ] tomorrow 12:00, Tamsin: show her the ferry\n")
     panel.get_by_role("button", name="Save").click()
     expect(panel.locator(".pins li").first).to_contain_text("show her the ferry")
+    page.locator("#pages").get_by_role("link", name="Plans").click()
+    row = page.locator("#lists tr", has_text="show her the ferry")
+    expect(row.locator("td")).to_have_text(
+        ["Mira", re.compile("12:00 in "), "show her the ferry ", "", "Tamsin", "open"]
+    )
+    expect(page.locator("#next")).to_contain_text("Mira")
+    page.get_by_label("Filter the plans").fill("nothing like it")
+    expect(page.locator("#lists")).to_have_text("No plan matches.")

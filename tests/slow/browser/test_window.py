@@ -254,7 +254,7 @@ def test_a_click_on_the_timeline_shows_the_memory_as_it_was_and_one_leads_back(p
     expect(marked).to_be_visible()
     assert abs(int(marked.inner_text()) - 0.4 * total) <= 0.02 * total
     head = page.locator("#then")
-    expect(head).to_contain_text(f"memory {marked.inner_text()} of {total} the newest")
+    expect(head).to_contain_text(f"memory {marked.inner_text()} of {total} was the newest")
     zone = ZoneInfo(page.locator("html").get_attribute("data-zone") or "")
     came = page.locator(".memory.marked time").get_attribute("datetime")
     at = datetime.fromisoformat(came or "").astimezone(zone)
@@ -263,7 +263,7 @@ def test_a_click_on_the_timeline_shows_the_memory_as_it_was_and_one_leads_back(p
     slider.press("Home")
     expect(page.locator(".memory.marked")).to_have_id("memory-1")
     expect(slider).to_be_focused()
-    expect(head).to_contain_text(f"memory 1 of {total} the newest")
+    expect(head).to_contain_text(f"memory 1 of {total} was the newest")
     expect(page.locator("#panel-memory .legend")).to_have_text("window, word for word: 1–1")
     page.locator("#sections").get_by_role("link", name="Live").click()
     expect(head).to_be_hidden()
@@ -357,6 +357,11 @@ def test_a_search_finds_the_newest_words_and_leads_to_the_memory(
     expect(page.locator("#hits li").first).to_contain_text("Mira")
     page.locator("#hits a").first.click()
     expect(page.locator(".memory.marked")).to_contain_text(line)
+    page.goto("/agents/search/?q=ferry+leaves&by=words&kind=act")
+    found = page.locator("#hits li").first
+    words = found.locator(".what").inner_text()
+    found.get_by_role("link", name="why?").click()
+    expect(page.locator("#panel-why .chain li").first).to_contain_text(words)
 
 
 def test_a_search_by_meaning_and_words_has_filters(page: Page, world: WatchedWorld) -> None:

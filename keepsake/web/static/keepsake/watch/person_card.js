@@ -21,7 +21,7 @@ export function personCard(known, name) {
     part("Plans", known.plans.map((each) => row(each.line, [], each, known.id))),
     part("Said and done, the newest first", newestFirst(known.lines.toReversed()).map((each) => row(
       shown(each, name), each.numbers, each, known.id))),
-    part("In its summaries and journal, the newest first", newestFirst(known.mentions).map((each) => row(
+    part("In its summaries and journal", newestFirst(known.mentions).map((each) => row(
       each.text, each.numbers, each, known.id, each.tier ? TIERS[each.tier].toLowerCase() : "journal"))));
 }
 

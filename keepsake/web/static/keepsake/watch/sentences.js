@@ -41,8 +41,9 @@ function speech({ words, to, manner }) {
 
 /** An own deed; empty for a verb that the library does not know. `plan`: what a plan is that it names by number. */
 function deed({ verb, objects, to }, plan = "") {
+  if (!(verb in DOES)) return "";
   const words = objects.join(": ");
-  return DOES[verb]?.(plan ? words.replace(/^\d+/, () => plan) : words, listed(to)) ?? "";
+  return DOES[verb](plan ? words.replace(/^\d+/, () => plan) : words, listed(to));
 }
 
 const DOES = {

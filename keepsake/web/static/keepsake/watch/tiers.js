@@ -228,8 +228,8 @@ export class Tiers {
     this.scrubber?.goTo(Math.max(number, 1));
     if (this.legend) fill(this.legend, parts.map((part) => el("li", {}, this.#named(part))));
     byId("then").hidden = false;
-    fill(byId("then"), "Shown: its memory as it was on ", el("b", {}, time(iso, (each) => tick(each, true))),
-      `, with memory ${count(number)} of ${count(total)} the newest. `,
+    fill(byId("then"), el("span", {}, "Shown: its memory on ", el("b", {}, time(iso, (each) => tick(each, true))),
+      `, when memory ${count(number)} of ${count(total)} was the newest`),
       el("button", { type: "button", on: { click: () => this.#try(() => this.#back()) } }, "Back to now"));
   }
 
