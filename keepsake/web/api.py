@@ -226,7 +226,9 @@ def plans(request: HttpRequest, ended: bool = False) -> list[PlanRow]:
 @api.get("/past", response=_answers(PastView))
 def past(request: HttpRequest) -> PastView:
     """Where all agents were, and how their memories grew and shrank, from the first memory on."""
-    return pasts.pasts(world.folders(), runtime().clock.now(), may_act=acts(request))
+    shared = runtime()
+    log = shared.places.events
+    return pasts.pasts(world.folders(), log, shared.clock.now(), may_act=acts(request))
 
 
 @api.get("/fact", response=_answers(FactView))

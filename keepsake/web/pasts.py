@@ -8,13 +8,16 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from itertools import combinations
+from heapq import merge
+from itertools import combinations, takewhile
 from pathlib import Path
 from typing import Any
 
 from keepsake.archive.log import Archive
 from keepsake.archive.records import Memory
 from keepsake.errors import KeepsakeError
+from keepsake.events.files import id_of, newest_first, time_of
+from keepsake.events.types import Move
 from keepsake.logs import Subsystem, get_logger, logged
 from keepsake.memory.history import compactions
 from keepsake.tracing import facts
@@ -63,6 +66,8 @@ LEAST_ACTS = 1
 """The most acts of all who know a fact together; and how many each may have in any case."""
 MOST_SHOWN = 300
 """The most tellings of a fact that an answer has, the newest: more are no way but a crowd."""
+_LOGGED_BYTES = 16_000_000
+"""The most bytes of the event log to read for moves, from its end: a fifth of a second."""
 _PAIRED = 4
 """How many of a sentence's rarest words are followed in pairs. A person can read six pairs."""
 MOST_NUMBERS = 200
@@ -99,8 +104,66 @@ def warm(folders: Folders) -> None:
 # -- the scrubber
 
 
-def pasts(folders: Folders, now: datetime, *, may_act: bool = False) -> PastView:
-    """Return the past of all agents."""
+class _LoggedMoves:
+    """The moves of all agents that the event log has: its newest part, and what came since.
+
+    An agent remembers nothing of a way that its ordinary day leads it, so its archive alone would
+    leave it where it last remembered something.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._log = Path()
+        self._last = 0
+        self._moves: dict[int, list[tuple[float, str]]] = {}
+
+    def of(self, log: Path) -> Mapping[int, Sequence[tuple[float, str]]]:
+        """Return when each agent, by number, came to which place, oldest first; blocks.
+
+        Raises:
+            OSError: The log cannot be read.
+        """
+        with self._lock:
+            if log != self._log:
+                self._log = log
+                self._last = 0
+                self._moves = {}
+            new = list(
+                takewhile(
+                    lambda each: each["seq"] > self._last,
+                    newest_first(log, kind=Move.kind, most=_LOGGED_BYTES),
+                )
+            )
+            for each in reversed(new):
+                if (at := time_of(each.get("t"))) is not None:
+                    came = (at.timestamp(), str(each.get("place", "")))
+                    self._moves.setdefault(id_of(each), []).append(came)
+                self._last = int(each["seq"])
+            return {number: tuple(moves) for number, moves in self._moves.items()}
+
+
+_logged_moves = _LoggedMoves()
+
+
+def _moves(
+    past: Past, logged: Sequence[tuple[float, str]], places: dict[str, int]
+) -> list[tuple[int, int]]:
+    """Return when an agent was first in another place, by its archive and by the event log.
+
+    ``places``: The number of each place; new ones are added.
+    """
+    remembered = ((time, past.places[where]) for time, where in past.moves())
+    found = list[tuple[int, int]]()
+    for time, place in merge(remembered, logged):
+        where = places.setdefault(place, len(places)) if place else -1
+        if where >= 0 and (not found or found[-1][1] != where):
+            found.append((int(time), where))
+    return found
+
+
+def pasts(folders: Folders, log_folder: Path, now: datetime, *, may_act: bool = False) -> PastView:
+    """Return the past of all agents; ``log_folder``: that of the event log."""
+    logged = _logged_moves.of(log_folder)
     places: dict[str, int] = {}
     each_most = max(MOST_POINTS // max(len(folders), 1) // 2, 20)
     changes = max(MOST_CHANGES // max(len(folders), 1), 20)
@@ -112,8 +175,7 @@ def pasts(folders: Folders, now: datetime, *, may_act: bool = False) -> PastView
         past = past_of(folder)
         if past.span is not None:
             first = min(first, past.span[0])
-        numbers = [places.setdefault(place, len(places)) for place in past.places]
-        moves = [(int(time), numbers[where]) for time, where in past.moves()]
+        moves = _moves(past, logged.get(number, ()), places)
         found.append(
             PastAgent(
                 id=number,

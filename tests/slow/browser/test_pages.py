@@ -260,7 +260,7 @@ def test_a_persons_lines_stand_in_the_order_of_time_and_new_whispers_are_not_fol
         words = f"whisper {minute}" if private else f"line {minute} with many more words in it"
         return {"text": words, "said": True, "time": at, "numbers": [minute], "private": private}
 
-    lines = [*(line(minute) for minute in range(1, 8)), line(8, private=True)]
+    lines = [*(line(minute) for minute in range(1, 12)), line(12, private=True)]
     known = {"id": 1, "agent": "Mira", "names": ["Tom"], "first_met": None, "portrait": ""}
     known |= {"remarks": "", "promises": [], "plans": [], "mentions": [], "lines": lines}
     page.evaluate(
@@ -272,8 +272,8 @@ def test_a_persons_lines_stand_in_the_order_of_time_and_new_whispers_are_not_fol
     )
     shown = page.locator("main ul > li")
     words = shown.locator("> span").all_text_contents()
-    assert words[0] == "“whisper 8”"
-    assert [int(re.findall(r"\d+", each)[0]) for each in words] == [8, 7, 6, 5, 4, 3, 2, 1]
+    assert words[0] == "“whisper 12”"
+    assert [int(re.findall(r"\d+", each)[0]) for each in words] == [*range(12, 0, -1)]
     expect(shown.first).to_contain_text("in private")
     expect(page.locator("details summary")).to_have_text("2 more")
     expect(page.locator("details li").first).to_contain_text("line 2")

@@ -98,9 +98,10 @@ export class Feed {
 
   /** The rows of what happens in one place without a long pause. The group with the newest row is the last,
    * so that talks in two rooms do not mix. A row without a place is a group of its own, in the order of time. */
-  #group({ agent, remembered }, row) {
+  #group({ agent, remembered, kind, place: moved }, row) {
     const at = Number(row.dataset.t);
-    if (remembered?.place) this.#places.set(agent, remembered.place);
+    const there = kind === EventKind.MOVE ? moved : remembered?.place;
+    if (there) this.#places.set(agent, there);
     const place = (this.named && this.#places.get(agent)) || "";
     const apart = this.named && !place;
     if (apart && !inner(row)) this.#between = [...this.#between, at].slice(-this.most);

@@ -5,7 +5,7 @@ import { count, el, time, whereLink } from "./dom.js";
 import { TIERS } from "./memories.js";
 
 /** The most lines of a card that are shown before the others are folded. */
-const SHOWN = 6;
+const SHOWN = 10;
 const date = formatter({ day: "numeric", month: "long", year: "numeric" });
 const day = (iso) => date.format(new Date(iso));
 
