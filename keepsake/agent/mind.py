@@ -121,6 +121,7 @@ class Mind:
         if self.closed:
             return
         self.opening = False
+        self.compactions.opened()
         self.thinker.resume_unanswered()
         self.plans.start()
         for call in self._when_open:

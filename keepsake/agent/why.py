@@ -26,7 +26,7 @@ from keepsake.events.prompts import prompt_text
 from keepsake.events.types import Agreement, Guard, Recalled, Thought, from_record
 from keepsake.events.values import RecalledKind
 from keepsake.happening import Deed, Pose, Result, Speech, addressees_of
-from keepsake.json_lines import Record
+from keepsake.json_lines import Record, parsed
 from keepsake.language.perception import sentences, telling
 from keepsake.memory.history import PastCompaction, compactions, summaries_at
 
@@ -163,6 +163,17 @@ def why_memory(log: Path, archive: Archive, agent: str, agent_id: int, number: i
         after = takewhile(lambda each: each.number > number, _acts_back(archive))
         nth = 1 + sum(1 for _ in after)
         return _why(log, archive, act, agent=agent, agent_id=agent_id, nth=nth)
+
+
+def act_of(archive: Archive, happening: str) -> int:
+    """Return the number of the agent's own act that is this happening; 0 if none is; blocks.
+
+    ``happening``: Its id, which all who perceived the act have in their archives.
+    """
+    wanted = f'"{happening}"'.encode()
+    found = (parsed(line) for line in archive.lines_back() if wanted in line)
+    acts = (each for each in memories_in(found) if each.is_own and each.happening == happening)
+    return next((each.number for each in acts), 0)
 
 
 def _log_readable(log: Path) -> AbstractContextManager[None]:

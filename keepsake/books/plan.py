@@ -66,6 +66,13 @@ class Plan:
         return self.when.at if self.when else None
 
     @property
+    def waits_for(self) -> str:
+        """What it waits for instead of a time, in words; empty if it waits for nothing."""
+        if self.when is None or self.when.at is not None:
+            return ""
+        return f"when {self.when.meeting} comes" if self.when.meeting else self.when.after
+
+    @property
     def is_begun(self) -> bool:
         """Whether something was done for it, and it has not ended."""
         return self.state is PlanState.DOING
@@ -112,8 +119,7 @@ class Plan:
         found = []
         if self.when is not None:
             at = self.when.at
-            meeting = f"when {self.when.meeting} comes" if self.when.meeting else self.when.after
-            found.append(f"{at.astimezone():%Y-%m-%d %H:%M}" if at else meeting)
+            found.append(f"{at.astimezone():%Y-%m-%d %H:%M}" if at else self.waits_for)
         if self.where:
             found.append(f"at {self.where}")
         if self.whom and not (self.when and self.when.meeting == self.whom.name):

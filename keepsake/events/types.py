@@ -224,6 +224,17 @@ class Sleep(AgentEvent):
 
 
 @dataclass(slots=True, kw_only=True, unsafe_hash=True)
+class Move(AgentEvent):
+    """An agent is in another room: it walked there, its ordinary day led it, or it was moved."""
+
+    kind: ClassVar[str] = "move"
+    origin: str = ""  #: The name of the room that it left; empty for none.
+    place: str = ""  #: The name of the room where it is now; empty for none.
+    #: Whether the way was announced where another agent was awake: then memories tell of it.
+    seen: bool = False
+
+
+@dataclass(slots=True, kw_only=True, unsafe_hash=True)
 class World:
     """The world started or stopped, or the log lost events."""
 
@@ -281,6 +292,7 @@ type Event = (
     | Health
     | Fault
     | Sleep
+    | Move
     | World
     | PairTalk
     | Agreement
@@ -298,6 +310,7 @@ KINDS: Mapping[str, type[Event]] = {
         Health,
         Fault,
         Sleep,
+        Move,
         World,
         PairTalk,
         Agreement,

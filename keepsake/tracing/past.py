@@ -179,8 +179,15 @@ class Past:
         number = bisect_right(self._times, time)
         changed = bisect_right(self.changes, time, key=lambda change: change.time)
         state = self.changes[changed - 1].state if changed else SummaryState()
+        return Moment(number, state, self._place_of(number))
+
+    def when(self, number: int) -> Moment:
+        """Return the tiers as of the moment when that memory was archived."""
+        return Moment(number, self.state_when(number), self._place_of(number))
+
+    def _place_of(self, number: int) -> str:
         where = self._where[number - 1] if number else -1
-        return Moment(number, state, self.places[where] if where >= 0 else "")
+        return self.places[where] if where >= 0 else ""
 
     def state_when(self, number: int) -> SummaryState:
         """Return the summaries when that memory was archived."""

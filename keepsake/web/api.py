@@ -9,7 +9,7 @@ world's objects on the reactor thread; :mod:`keepsake.web.actions` has the build
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from http import HTTPStatus
 from itertools import islice
@@ -24,8 +24,9 @@ from ninja.renderers import JSONRenderer
 from pydantic import AwareDatetime, Field, StringConstraints
 
 from keepsake.agent.runtime import runtime
-from keepsake.agent.why import PromptSource, Why, why_did, why_memory
-from keepsake.archive.records import Memory, MemoryKind, Tier
+from keepsake.agent.why import PromptSource, act_of, why_did, why_memory
+from keepsake.archive.log import Archive
+from keepsake.archive.records import MemoryKind, Tier
 from keepsake.contrib.evennia.commands.why import source_of
 from keepsake.errors import KeepsakeError
 from keepsake.memory import history as archived
@@ -53,6 +54,7 @@ from keepsake.web.links import state_with_links, with_links
 from keepsake.web.people import api as people_api
 from keepsake.web.programs import api as tokens_api
 from keepsake.web.programs.tokens import PER_MINUTE
+from keepsake.web.remembered import view_of, views_of, words_in_archive
 from keepsake.web.searching import By, MemoryFilter
 from keepsake.web.shapes import (
     ERRORS,
@@ -93,7 +95,6 @@ type Words = Query[
     Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=1000)]
 ]
 type Number = QueryEx[int | None, P(ge=1, le=_LARGEST)]
-type Moment = Query[AwareDatetime]
 type BookName = Literal["journal", "people", "notes", "nights", "kept", "plans"]
 
 
@@ -214,15 +215,20 @@ def map_of_world(request: HttpRequest) -> MapView:
 
 
 @api.get("/plans", response=_answers(list[PlanRow]))
-def plans(request: HttpRequest) -> list[PlanRow]:
-    """What all agents mean to do: plans with a time first, the next one first of all."""
-    return world.plans()
+def plans(request: HttpRequest, ended: bool = False) -> list[PlanRow]:
+    """What all agents mean to do: plans with a time first, the next one first of all.
+
+    With ``ended`` also the last plans of each that have ended, the one that was due last first.
+    """
+    return world.plans(ended=ended)
 
 
 @api.get("/past", response=_answers(PastView))
 def past(request: HttpRequest) -> PastView:
     """Where all agents were, and how their memories grew and shrank, from the first memory on."""
-    return pasts.pasts(world.folders(), runtime().clock.now(), may_act=acts(request))
+    shared = runtime()
+    log = shared.places.events
+    return pasts.pasts(world.folders(), log, shared.clock.now(), may_act=acts(request))
 
 
 @api.get("/fact", response=_answers(FactView))
@@ -304,22 +310,32 @@ def summary(request: HttpRequest, number: int, tier: Query[Tier]) -> SummaryText
 
 
 @api.get(f"{AGENT_PATH}/as-of", response=_answers(AsOfView))
-def as_of(request: HttpRequest, number: int, t: Moment) -> AsOfView:
-    """The memory of an agent as it was at a time."""
-    return pasts.as_of(world.mind_of_agent(number).memory.folder, t)
+def as_of(
+    request: HttpRequest,
+    number: int,
+    t: QueryEx[AwareDatetime | None, P()] = None,
+    n: Number = None,
+) -> AsOfView:
+    """The memory of an agent as it was at a time ``t``, or when it made memory ``n``."""
+    folder = world.mind_of_agent(number).memory.folder
+    if n is not None:
+        return pasts.as_of_memory(folder, n)
+    if t is None:
+        raise BadRequest("There is no time to show", "Give a time `t`, or a memory `n`")
+    return pasts.as_of(folder, t)
 
 
 @api.get(f"{AGENT_PATH}/memories", response=_answers(list[MemoryView]))
 def memories(
     request: HttpRequest, number: int, first: Number = None, last: Number = None
-) -> list[Memory]:
+) -> Sequence[MemoryView]:
     """The newest 200 memories, or those from ``first`` to ``last``."""
     archive = world.mind_of_agent(number).memory.memory.archive
     first = first or max(archive.last_number - MOST_MEMORIES + 1, 1)
     last = last or first + MOST_MEMORIES - 1
     if last < first:
         raise BadRequest(f"There is nothing from {first} to {last}", "Give a larger `last`")
-    return list(archive.read(first, min(last, first + MOST_MEMORIES - 1)))
+    return views_of(archive, archive.read(first, min(last, first + MOST_MEMORIES - 1)))
 
 
 @api.get(f"{AGENT_PATH}/recall", response=_answers(list[SourceView]))
@@ -378,11 +394,17 @@ def why(
     number: int,
     n: QueryEx[int, P(ge=1, le=1000)] = 1,
     memory: Number = None,
-) -> Why:
-    """An act of an agent, and all that led to it: the ``n``-th last, or that of a ``memory``."""
+    happening: QueryEx[str, P(max_length=100)] = "",
+) -> WhyView:
+    """An act of an agent, and all that led to it: the ``n``-th last, or that of a ``memory``.
+
+    Or it is the act that others remember as a ``happening``.
+    """
     remembered = world.mind_of_agent(number).memory
     archive = remembered.memory.archive
     log = runtime().places.events
+    if happening and memory is None:
+        memory = _act_of(archive, remembered.name, happening)
     try:
         if memory is not None:
             found = why_memory(log, archive, remembered.name, number, memory)
@@ -393,7 +415,21 @@ def why(
             raise
         raise NotFound(error.what, error.cure) from error
     summaries = (replace(each, text=with_links(each.text)) for each in found.summaries)
-    return replace(found, summaries=tuple(summaries))
+    view = WhyView.model_validate(replace(found, summaries=tuple(summaries)))
+    return view.model_copy(update={"act": view_of(found.act, words_in_archive(archive))})
+
+
+def _act_of(archive: Archive, name: str, happening: str) -> int:
+    """Return the number of the act of the agent of that name which others remember.
+
+    Raises:
+        NotFound: It has no such act.
+    """
+    number = act_of(archive, happening)
+    if not number:
+        what = f"{name} remembers no act of its own that others perceived so"
+        raise NotFound(what, "Give the `happening` of something that it said or did")
+    return number
 
 
 # -- errors

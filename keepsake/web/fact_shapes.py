@@ -56,7 +56,8 @@ class PastAgent(Shape):
     id: int
     agent: str
     moves: tuple[tuple[int, int], ...]
-    """When it was first seen in another place, and the index of the place in ``places``."""
+    """When it came to another place, by its archive and the newest part of the event log, and the
+    index of the place in ``places``."""
     counts: tuple[tuple[int, int], ...]
     """When memories were archived, and their numbers; some hundred, evenly spread, the first and
     the last among them."""

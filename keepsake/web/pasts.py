@@ -8,20 +8,23 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from itertools import combinations
+from heapq import merge
+from itertools import combinations, takewhile
 from pathlib import Path
 from typing import Any
 
 from keepsake.archive.log import Archive
 from keepsake.archive.records import Memory
 from keepsake.errors import KeepsakeError
+from keepsake.events.files import id_of, newest_first, time_of
+from keepsake.events.types import Move
 from keepsake.logs import Subsystem, get_logger, logged
 from keepsake.memory.history import compactions
 from keepsake.tracing import facts
 from keepsake.tracing.facts import Archived, Knower, Telling
 from keepsake.tracing.losses import losses as find_losses
 from keepsake.tracing.losses import summary_losses
-from keepsake.tracing.past import Past, TierChange
+from keepsake.tracing.past import Moment, Past, TierChange, as_time
 from keepsake.tracing.paths import Step
 from keepsake.tracing.wording import Wording
 from keepsake.web.access import BadRequest, NotFound
@@ -41,6 +44,7 @@ from keepsake.web.fact_shapes import (
     TellingView,
     WordCount,
 )
+from keepsake.web.remembered import view_of, views_of, words_in_archive
 from keepsake.web.shapes import MemoryView
 
 log = get_logger(Subsystem.WEB)
@@ -62,6 +66,8 @@ LEAST_ACTS = 1
 """The most acts of all who know a fact together; and how many each may have in any case."""
 MOST_SHOWN = 300
 """The most tellings of a fact that an answer has, the newest: more are no way but a crowd."""
+_LOGGED_BYTES = 16_000_000
+"""The most bytes of the event log to read for moves, from its end: a fifth of a second."""
 _PAIRED = 4
 """How many of a sentence's rarest words are followed in pairs. A person can read six pairs."""
 MOST_NUMBERS = 200
@@ -98,8 +104,66 @@ def warm(folders: Folders) -> None:
 # -- the scrubber
 
 
-def pasts(folders: Folders, now: datetime, *, may_act: bool = False) -> PastView:
-    """Return the past of all agents."""
+class _LoggedMoves:
+    """The moves of all agents that the event log has: its newest part, and what came since.
+
+    An agent remembers nothing of a way that its ordinary day leads it, so its archive alone would
+    leave it where it last remembered something.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._log = Path()
+        self._last = 0
+        self._moves: dict[int, list[tuple[float, str]]] = {}
+
+    def of(self, log: Path) -> Mapping[int, Sequence[tuple[float, str]]]:
+        """Return when each agent, by number, came to which place, oldest first; blocks.
+
+        Raises:
+            OSError: The log cannot be read.
+        """
+        with self._lock:
+            if log != self._log:
+                self._log = log
+                self._last = 0
+                self._moves = {}
+            new = list(
+                takewhile(
+                    lambda each: each["seq"] > self._last,
+                    newest_first(log, kind=Move.kind, most=_LOGGED_BYTES),
+                )
+            )
+            for each in reversed(new):
+                if (at := time_of(each.get("t"))) is not None:
+                    came = (at.timestamp(), str(each.get("place", "")))
+                    self._moves.setdefault(id_of(each), []).append(came)
+                self._last = int(each["seq"])
+            return {number: tuple(moves) for number, moves in self._moves.items()}
+
+
+_logged_moves = _LoggedMoves()
+
+
+def _moves(
+    past: Past, logged: Sequence[tuple[float, str]], places: dict[str, int]
+) -> list[tuple[int, int]]:
+    """Return when an agent was first in another place, by its archive and by the event log.
+
+    ``places``: The number of each place; new ones are added.
+    """
+    remembered = ((time, past.places[where]) for time, where in past.moves())
+    found = list[tuple[int, int]]()
+    for time, place in merge(remembered, logged):
+        where = places.setdefault(place, len(places)) if place else -1
+        if where >= 0 and (not found or found[-1][1] != where):
+            found.append((int(time), where))
+    return found
+
+
+def pasts(folders: Folders, log_folder: Path, now: datetime, *, may_act: bool = False) -> PastView:
+    """Return the past of all agents; ``log_folder``: that of the event log."""
+    logged = _logged_moves.of(log_folder)
     places: dict[str, int] = {}
     each_most = max(MOST_POINTS // max(len(folders), 1) // 2, 20)
     changes = max(MOST_CHANGES // max(len(folders), 1), 20)
@@ -111,8 +175,7 @@ def pasts(folders: Folders, now: datetime, *, may_act: bool = False) -> PastView
         past = past_of(folder)
         if past.span is not None:
             first = min(first, past.span[0])
-        numbers = [places.setdefault(place, len(places)) for place in past.places]
-        moves = [(int(time), numbers[where]) for time, where in past.moves()]
+        moves = _moves(past, logged.get(number, ()), places)
         found.append(
             PastAgent(
                 id=number,
@@ -174,9 +237,26 @@ def _tiers(change: TierChange) -> PastTiers:
 
 def as_of(folder: Path, time: datetime) -> AsOfView:
     """Return an agent's memory as it was at a time; ``folder``: the agent's."""
-    moment = past_of(folder).at(time.timestamp())
+    return _as_of(folder, time, past_of(folder).at(time.timestamp()))
+
+
+def as_of_memory(folder: Path, number: int) -> AsOfView:
+    """Return an agent's memory as it was when it made a memory; ``folder``: the agent's.
+
+    Raises:
+        NotFound: It has no such memory.
+    """
+    past = past_of(folder)
+    if number > past.last_number:
+        what = f"There is no memory {number}: the newest is {past.last_number}"
+        raise NotFound(what, "Give a smaller `n`")
+    return _as_of(folder, as_time(past.time_of(number)), past.when(number))
+
+
+def _as_of(folder: Path, time: datetime, moment: Moment) -> AsOfView:
     first = max(moment.window_first, moment.number - MOST_WINDOW + 1)
-    window = Archive(folder / "archive", read_only=True).read(first, moment.number)
+    archive = Archive(folder / "archive", read_only=True)
+    window = archive.read(first, moment.number)
     return AsOfView(
         time=time,
         number=moment.number,
@@ -185,7 +265,7 @@ def as_of(folder: Path, time: datetime) -> AsOfView:
         longterm=moment.state.longterm,
         recent=moment.state.recent,
         window_first=moment.window_first,
-        window=tuple(map(MemoryView.model_validate, window)),
+        window=views_of(archive, window),
     )
 
 
@@ -205,8 +285,12 @@ def losses(folder: Path, number: int) -> LossesView:
     first, last = made.covered or (1, 0)
     memories = archive.read(first, min(last, first + MOST_LOSSES - 1))
     sentences = summary_losses(made)
+    words = words_in_archive(archive)
     return LossesView(
-        losses=tuple(map(LossView.model_validate, find_losses(made, memories))),
+        losses=tuple(
+            LossView(memory=view_of(each.memory, words), kept=each.kept, missing=each.missing)
+            for each in find_losses(made, memories)
+        ),
         sentences=tuple(map(SentenceLossView.model_validate, sentences[:MOST_LOSSES])),
         complete=last - first < MOST_LOSSES and len(sentences) <= MOST_LOSSES,
     )
@@ -246,12 +330,16 @@ def fact(folders: Folders, words: str, number: int | None, n: int | None) -> Fac
     acts = max(MOST_ACTS // max(len(found.knowers), 1), LEAST_ACTS)
     return FactView(
         words=asked,
-        memory=MemoryView.model_validate(begin) if begin else None,
+        memory=_begun_with(begin, archives[str(number)]) if begin else None,
         suggested=tuple(WordCount(word=word, count=count) for word, count in suggested),
         complete=found.complete and len(found.tellings) <= MOST_SHOWN,
         tellings=tuple(map(_telling, found.tellings[-MOST_SHOWN:])),
         knowers=tuple(_knower(each, names, speakers, archives, acts) for each in found.knowers),
     )
+
+
+def _begun_with(memory: Memory, archived: Archived) -> MemoryView:
+    return view_of(memory, words_in_archive(Archive(archived.folder, read_only=True)))
 
 
 def _words_of_sentence(suggested: Sequence[tuple[str, int]]) -> str:
@@ -328,5 +416,5 @@ def _knower(
             )
             for each in knower.spells
         ),
-        acts=tuple(map(MemoryView.model_validate, acts)),
+        acts=views_of(archive, acts),
     )

@@ -22,7 +22,8 @@ from keepsake.happening import addressees_of
 from keepsake.json_lines import parsed
 from keepsake.recall.documents import DocumentKind
 from keepsake.web.access import BadRequest
-from keepsake.web.shapes import FoundView, MemoryView, SearchView
+from keepsake.web.remembered import view_of, words_in_archive
+from keepsake.web.shapes import FoundView, SearchView
 
 MOST_BYTES = 200_000_000
 """The most bytes of all archives to search, shared equally: about two seconds of one core."""
@@ -129,7 +130,7 @@ def _by_meaning(
     for _, number, name, archive, memory_number in scored:  # reading is what takes long
         for memory in archive.read(memory_number, memory_number):
             if wanted.passes(memory):
-                best.append(_found(number, name, memory))
+                best.append(_found(number, name, archive, memory))
         if len(best) >= limit:
             break
     return SearchView(hits=tuple(best), complete=True, by=By.MEANING)
@@ -144,14 +145,17 @@ def _by_words(
     found: list[FoundView] = []
     for number, name, folder, _ in agents:
         own, whole = _newest(folder / "archive", words, wanted, limit, MOST_BYTES // len(agents))
-        found += [_found(number, name, memory) for memory in own]
+        if own:
+            archive = Archive(folder / "archive", read_only=True)
+            found += [_found(number, name, archive, memory) for memory in own]
         complete = complete and whole
     newest = nlargest(limit, found, key=lambda each: each.memory.time)
     return SearchView(hits=tuple(newest), complete=complete, by=By.WORDS)
 
 
-def _found(number: int, name: str, memory: Memory) -> FoundView:
-    return FoundView(id=number, agent=name, memory=MemoryView.model_validate(memory))
+def _found(number: int, name: str, archive: Archive, memory: Memory) -> FoundView:
+    view = view_of(memory, words_in_archive(archive))
+    return FoundView(id=number, agent=name, memory=view)
 
 
 def _newest(

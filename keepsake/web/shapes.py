@@ -109,6 +109,8 @@ class MemoryView(Shape):
     it was written; else 0."""
     rests_on: tuple[int, ...]
     """For an own act: the memories that its prompt showed because they bear on it."""
+    plan_words: str = ""
+    """For an own act that ends a plan by number: what was planned; empty if that is not known."""
 
 
 # -- all agents
@@ -202,8 +204,16 @@ class PlanRow(Shape):
     """The number of the plan; unique for one agent."""
     line: str
     """The plan in words, with its time, place and person."""
+    what: str
+    """What it means to do, in its own words."""
     at: datetime | None
     """When it is due; null if it waits for something else, or has no time."""
+    waits_for: str
+    """What it waits for instead of a time, in words; empty if it waits for nothing."""
+    place: str
+    """The name of the place; empty for any."""
+    whom: str
+    """The name of the person with whom or for whom it is done; empty for nobody."""
     state: PlanState
     begun: bool
     why: str
@@ -221,7 +231,11 @@ class PlanRow(Shape):
             agent=agent,
             number=plan.number,
             line=plan.line,
+            what=plan.what,
             at=plan.at,
+            waits_for=plan.waits_for,
+            place=plan.where,
+            whom=plan.whom.name if plan.whom else "",
             state=plan.state,
             begun=plan.is_begun,
             why=plan.why,

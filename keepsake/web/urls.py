@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.apps import apps
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -16,7 +18,7 @@ from keepsake.web.access import NotFound, View, may_read_metrics, page, unknown_
 from keepsake.web.api import addresses
 from keepsake.web.mine import mine
 from keepsake.web.watching import watching
-from keepsake.web.world import name_of
+from keepsake.web.world import agent_numbers, name_of
 
 APPS = ("keepsake.contrib.evennia", "keepsake.web")
 """The apps that a game with the dashboard installs."""
@@ -35,8 +37,9 @@ SECTIONS = (
     "nights",
 )
 """The sections of an agent's page."""
-_SHARED = {"zone": get_default_timezone_name()}
-"""What each page needs to know: the world's time zone. Agents live by it, and pages show it."""
+_SHARED: dict[str, Any] = {"zone": get_default_timezone_name(), "agent_numbers": agent_numbers}
+"""What each page needs to know: the world's time zone, which agents live by and pages show; and the
+agents' numbers by identity, so that what an agent did leads to why it did it."""
 
 
 @page
@@ -78,6 +81,7 @@ urlpatterns = [
     path("fact", _template("fact"), name="fact"),
     path("live", _template("live"), name="live"),
     path("person", _template("person"), name="person"),
+    path("plans", _template("plans"), name="plans"),
     path("compare", _template("compare"), name="compare"),
     path("tokens", _template("tokens"), name="tokens"),
     path("search/", _template("search"), name="search"),

@@ -14,7 +14,6 @@ from prometheus_client.metrics_core import Metric
 
 from keepsake.agent.agent_log import known_secrets
 from keepsake.agent.runtime import running, runtime
-from keepsake.archive.records import Memory
 from keepsake.contrib.evennia.apps import places
 from keepsake.contrib.evennia.minds import STATES, mind_by_number, open_minds, state_of
 from keepsake.errors import KeepsakeError
@@ -27,6 +26,7 @@ from keepsake.json_lines import Record
 from keepsake.models.queue import READY
 from keepsake.paths import Places
 from keepsake.web.metrics import Metrics, gauge
+from keepsake.web.remembered import view_of, words_in_book
 from keepsake.web.shapes import MemoryView
 from keepsake.web.world import on_reactor
 
@@ -55,11 +55,10 @@ class Watching:
             MemoryOp.APPEND,
             MemoryOp.REPEAT,
         )
-        memory = _memory(id_of(record), record["n"]) if known else None
-        if memory is None:
+        view = _memory(id_of(record), record["n"]) if known else None
+        if view is None:
             return record
-        view = MemoryView.model_validate(memory).model_dump(mode="json")
-        return record | {"remembered": self._without_secrets(view)}
+        return record | {"remembered": self._without_secrets(view.model_dump(mode="json"))}
 
     def _without_secrets(self, value: Any) -> Any:
         """Return a JSON value without secrets, with texts of at most :data:`_LONGEST_TEXT`."""
@@ -106,10 +105,13 @@ def _gauges(scrubber: Scrubber) -> list[Metric]:
     ]
 
 
-def _memory(agent_id: int, number: int) -> Memory | None:
+def _memory(agent_id: int, number: int) -> MemoryView | None:
     """Return a memory of an agent; None if its mind is not open, or it cannot be read now."""
-    if (mind := mind_by_number(agent_id)) is None:
+    mind = mind_by_number(agent_id)
+    if mind is None:
         return None
     with suppress(KeepsakeError, OSError):
-        return next(iter(mind.memory.memory.archive.read(number, number)), None)
+        words = words_in_book(mind.books.plans.items)
+        found = mind.memory.memory.archive.read(number, number)
+        return next((view_of(each, words) for each in found), None)
     return None

@@ -42,10 +42,10 @@ from keepsake.web.access import NotFound
 from keepsake.web.fact_shapes import MapExit, MapRoom, MapView
 from keepsake.web.links import summary_with_links
 from keepsake.web.people.known import KnownAgent
+from keepsake.web.remembered import view_of, words_in_book
 from keepsake.web.searching import Searched
 from keepsake.web.shapes import (
     AgentRow,
-    MemoryView,
     Overview,
     PlanRow,
     ProfileView,
@@ -125,7 +125,7 @@ def _row(agent: Body, may_act: bool) -> AgentRow:
         asleep=bool(agent.db.asleep),
         going_home=mind.sleeper.going_home,
         place=place,
-        last_act=MemoryView.model_validate(act) if act else None,
+        last_act=view_of(act, words_in_book(mind.books.plans.items)) if act else None,
         waiting=thinker.waited,
         memories=memories,
         next_due=next_due,
@@ -212,20 +212,26 @@ def profile(number: int) -> ProfileView:
 
 
 MOST_PLANS = 200
-"""The most plans of one answer: those due first. A page shows a handful."""
+"""The most open plans of one answer, those due first, and the most that have ended."""
 
 
 @on_reactor
-def plans() -> list[PlanRow]:
-    """Return the open plans of all agents: those with a time first, the next one first of all."""
+def plans(*, ended: bool = False) -> list[PlanRow]:
+    """Return the open plans of all agents: those with a time first, the next one first of all.
+
+    ``ended``: Whether those that have ended lately follow, the one that was due last first.
+    """
     found = [
         PlanRow.of(agent.id, agent.key, each)
         for agent in all_agents()
         if (mind := mind_by_number(agent.id)) is not None
-        for each in mind.books.plans.current
+        for each in (mind.books.plans.items if ended else mind.books.plans.current)
     ]
     found.sort(key=lambda each: (each.at is None, each.at.timestamp() if each.at else 0.0))
-    return found[:MOST_PLANS]
+    current = [each for each in found if not each.state.has_ended]
+    past = [each for each in found if each.state.has_ended]
+    past.sort(key=lambda each: each.at.timestamp() if each.at else 0.0, reverse=True)
+    return current[:MOST_PLANS] + past[:MOST_PLANS]
 
 
 MOST_ROOMS = 400
@@ -348,6 +354,12 @@ def known_agents() -> list[KnownAgent]:
         KnownAgent(each.id, each.key, identity_of(each), mind_by_number(each.id))
         for each in all_agents()
     ]
+
+
+@on_reactor
+def agent_numbers() -> dict[str, int]:
+    """Return the number of every agent by its identity, which the memories of others have."""
+    return {identity_of(each): each.id for each in all_agents()}
 
 
 @on_reactor

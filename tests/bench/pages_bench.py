@@ -60,6 +60,7 @@ _ADDRESSES = {
     "two agents": (f"/agents/compare?q={FACTS[1]}", "#memory .known"),
     "search": ("/agents/search/?q=silver+spoons", "#hits li"),
     "search by words": ("/agents/search/?q=silver&by=words", "#hits li"),
+    "plans": ("/agents/plans", "#lists p, #lists tr"),
     "tokens": ("/agents/tokens", "#tokens li"),
 }
 _SECTIONS: tuple[str, ...] = (

@@ -171,6 +171,7 @@ class ServersTest(EventsWorld):
         self.wait_for_compaction()
         self.mind.sleeper.fall_asleep("it was late")
         self.settle(lambda: not self.mind.sleeper.nights.working)
+        self.mira.move_to(self.add_room("The Quay"), quiet=True)
         log = get_logger(Subsystem.MODELS)
         log.warning("The prompt needs 9 of 8 tokens", agent="Mira")
         log.error("Something broke")

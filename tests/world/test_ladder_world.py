@@ -403,3 +403,60 @@ class TestCompany(LadderWorld):
             player.move_to(self.add_room("The Quay"), quiet=True)
         assert self.compacting() == self.minds
         self.settle()
+
+
+class TestAfterAStart(LadderWorld):
+    """Mira's window became full while another model had more room; the world starts again."""
+
+    def setUp(self):
+        super().setUp()
+        self.mira.db.paused = True
+        self.budget(immediate_window=400, recent_window=400)
+        self.mumble(12)
+        self.start_again()
+
+    def mumble(self, count):
+        """Tom says things to nobody, of which no agent thinks."""
+        for number in range(count):
+            self.char1.execute_cmd(f"say Cask {number} came from Ostrey, and left for home again.")
+
+    def start_again(self):
+        """Start the world anew with windows so small that Mira's is full."""
+        self.stop_services()
+        self.services = self.start_services()
+        self.addCleanup(lifecycle.stop, reload=True)
+        self.budget(immediate_window=4, recent_window=4, preserve_memories=4, count_from=0.0)
+        lifecycle.open_agents(self.services)
+        self.settle(lambda: not self.mind.opening)
+        assert self.mind.memory.memory.may_be_due() is CompactReason.COUNT
+
+    def compacts(self):
+        """Do the housekeeping; return whether she compacts then."""
+        lifecycle._do_housekeeping()
+        compacts = self.mind.compactions.compacting
+        self.settle()
+        return compacts
+
+    def test_a_start_summarises_nothing_that_people_only_look_at(self):
+        self.pass_time(3600)
+        assert not self.compacts()
+        assert self.logged.having("The window is full at the start")
+        assert self.mind.memory.memory.tiers.state.summarised == 0
+
+    def test_after_a_talk_with_a_player_it_is_summarised_in_a_pause(self):
+        self.char1.execute_cmd("talk Mira Good evening.")
+        assert not self.compacts()
+        self.clock.advance(TALK_SECONDS + 1)
+        assert self.compacts()
+
+    def test_a_world_without_a_player_summarises_as_it_grows(self):
+        self.mumble(3)
+        assert not self.compacts()
+        self.mumble(1)
+        assert self.compacts()
+
+    def test_after_a_prompt_the_marks_decide(self):
+        self.mira.db.paused = False
+        self.ask("Good evening.", "> say Good evening, Tom.")
+        self.clock.advance(TALK_SECONDS + 1)
+        assert self.compacts()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from itertools import pairwise
 
 import openapi_spec_validator
@@ -12,6 +13,7 @@ from django.test import Client
 from keepsake.agent.surroundings import identity_of
 from keepsake.books.plan import Plan, PlanState
 from keepsake.errors import ArchiveUnwritable
+from keepsake.happening import ME, Deed
 from keepsake.paths import REPOSITORY
 from keepsake.tasks.forms.form import PromptLimits
 from keepsake.web.access import may_act, may_watch
@@ -311,8 +313,8 @@ class TestLooking(WebWorld):
         plans.set_state(bees, PlanState.DONE)
         plans.add(Plan(what="sing"))
         why = self.get(self.of_mira("/why"), n=1)
-        shown = {"number": bees.number, "line": "tend the bees", "state": "open", "private": False}
-        assert why["plans"] == [shown]
+        words = {"what": "tend the bees", "line": "tend the bees"}
+        assert why["plans"] == [{"number": bees.number, "state": "open", "private": False, **words}]
         assert why["plan"] is None
         assert not why["by_rule"]
 
@@ -322,6 +324,53 @@ class TestLooking(WebWorld):
         number = why["act"]["number"]
         assert self.get(self.of_mira("/why"), memory=number) == why
         assert "no act" in self.get(self.of_mira("/why"), 404, memory=number - 1)["error"]
+
+    def test_why_of_an_act_that_another_agent_perceived(self):
+        self.ada = self.add_agent("Ada")
+        self.ask("Good evening.", "> say Good evening, Tom. | He is wet.")
+        why = self.get(self.of_mira("/why"), n=1)
+        heard = self.get(f"/agents/{self.ada.id}/memories")[-1]
+        assert heard["kind"] == "perception"
+        page = self.web.get(f"/agents/{self.ada.id}/").content.decode()
+        numbers = re.search('id="agent-numbers"[^>]*>(.*?)</script>', page)
+        assert json.loads(numbers[1])[heard["source_id"]] == self.mira.id
+        assert self.get(self.of_mira("/why"), happening=heard["happening"]) == why
+        of_ada = f"/agents/{self.ada.id}/why"
+        refused = self.get(of_ada, 404, happening=heard["happening"])["error"]
+        assert "Ada remembers no act of its own" in refused
+
+    def test_an_act_that_ends_a_plan_by_its_number_has_the_words_of_the_plan(self):
+        plans = self.mind.books.plans
+        bees = plans.add(Plan(what="tend the bees"))
+        roof = plans.add(Plan(what="mend the roof"))
+        self.ask("Good evening.", f"> done {bees.number}\n> cancel {roof.number}: It rains.")
+        plans.path.unlink()  # the archive still has them
+        acts = [each for each in self.get(self.of_mira("/memories")) if each["kind"] == "act"]
+        assert [each["plan_words"] for each in acts] == ["tend the bees", "mend the roof"]
+        assert self.get(self.of_mira("/why"), n=2)["act"]["plan_words"] == "tend the bees"
+
+    def test_the_last_act_has_the_words_of_its_plan_but_not_of_a_private_one(self):
+        plans = self.mind.books.plans
+        bees = plans.add(Plan(what="tend the bees"))
+        secret = plans.add(Plan(what="hide the ring", private=frozenset({"7-20260101"})))
+        self.ask("Good evening.", f"> done {bees.number}")
+        assert self.get(self.of_mira())["last_act"]["plan_words"] == "tend the bees"
+        told = self.get("/events", agent=self.mira.id)["events"]
+        assert "tend the bees" in [
+            each["remembered"]["plan_words"] for each in told if "remembered" in each
+        ]
+        self.mind.memory.remember(
+            Deed(actor=ME, verb="done", objects=(str(secret.number),), shown="done 2")
+        )
+        assert self.get(self.of_mira())["last_act"]["plan_words"] == ""
+        assert self.get(self.of_mira("/memories"))[-1]["plan_words"] == ""
+
+    def test_every_page_has_the_button_that_logs_out(self):
+        pages = ["", "fact", "live", "person", "compare", "tokens", "search/", "world/"]
+        for page in [*pages, "mine/", f"{self.mira.id}/", "nothing/here"]:
+            text = self.web.get(f"/agents/{page}").content.decode()
+            assert text.count("Log out</button>") == 1, page
+            assert text.count('action="/auth/logout/"') == 1, page
 
     def test_the_schema_is_valid_and_the_one_in_the_docs(self):
         told = self.web.get(f"{API}/openapi.json").json()

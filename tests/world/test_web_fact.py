@@ -36,6 +36,35 @@ class TestFact(WebWorld):
         found = self.get(self.of_mira("/memories"))
         return next(each["number"] for each in found if words in each["text"])
 
+    def test_a_way_that_nobody_saw_is_an_event_and_on_the_map(self):
+        quay = self.add_room("The Quay")
+        before = len(self.get(self.of_mira("/memories")))
+        # As on a way of her ordinary day: others see nothing, and she looks at nothing.
+        self.mira.unannounced = True
+        self.mira.at_look = lambda *_, **__: ""
+        self.pass_time(60)
+        self.mira.move_to(quay, move_type="traverse")
+        self.mira.unannounced = False
+        assert len(self.get(self.of_mira("/memories"))) == before
+        told = self.get("/events", agent=self.mira.id)["events"]
+        moved = [each for each in told if each["kind"] == "move"][-1]
+        assert (moved["origin"], moved["place"], moved["seen"]) == ("The Inn", "The Quay", False)
+        past = self.get("/past")
+        mira = next(each for each in past["agents"] if each["id"] == self.mira.id)
+        names = [past["places"][where] for _, where in mira["moves"]]
+        assert names == ["The Inn", "The Quay"]
+        assert self.get("/past") == past  # each move is read once
+
+    def test_a_way_that_another_agent_saw_is_in_memories(self):
+        quay = self.add_room("The Quay")
+        for asleep in (None, "2026-05-01T12:00:00+00:00"):
+            self.ada.db.asleep = asleep
+            self.mira.move_to(quay, move_type="traverse")
+            self.mira.move_to(self.room1, move_type="traverse")
+        told = self.get("/events", agent=self.mira.id)["events"]
+        seen = [each["seen"] for each in told if each["kind"] == "move"]
+        assert seen[-4:] == [True, True, False, False]
+
     def test_words_lead_to_who_said_them_and_who_knows_them(self):
         fact = self.get("/fact", q="Edwin")
         told, answered = fact["tellings"]

@@ -48,8 +48,8 @@ def test_an_act_by_rule_shows_nothing_of_a_prompt():
 
 
 def test_plans_in_the_prompt_are_listed_and_the_one_of_the_act_is_marked():
-    pie = PastPlan(3, "bake |rthe pie", PlanState.OPEN, private=False)
-    soup = PastPlan(14, "bring Bram soup", PlanState.DOING, private=True)
+    pie = PastPlan(3, "bake |rthe pie", PlanState.OPEN, private=False, what="bake")
+    soup = PastPlan(14, "bring Bram soup", PlanState.DOING, private=True, what="bring")
     shown = explained(plans=(pie, soup), plan=soup)
     assert "Plans        in the prompt" in strip_ansi(shown)
     assert "  3|n  bake ||rthe pie\n" in shown
@@ -62,7 +62,7 @@ def test_plans_in_the_prompt_are_listed_and_the_one_of_the_act_is_marked():
 
 
 def test_an_act_by_rule_has_only_the_plan_that_it_belongs_to():
-    pie = PastPlan(3, "bake the pie", PlanState.OPEN, private=False)
+    pie = PastPlan(3, "bake the pie", PlanState.OPEN, private=False, what="bake")
     shown = strip_ansi(explained(by_rule=True, trigger="a plan", plan=pie))
     assert "Plans" not in shown
     assert "Plan         that the act belongs to\n    3  bake the pie" in shown

@@ -47,11 +47,28 @@ class Compactions:
         self._memory = memory
         self._services = services
         self._lock = DeferredLock()
+        # the number of the newest memory at the start, if the window was full by count then; 0 if
+        # it was not, or if that does not matter any more
+        self._full_at = 0
 
     @property
     def compacting(self) -> bool:
         """Whether a compaction runs or waits for a thread."""
         return bool(self._lock.locked)
+
+    def opened(self) -> None:
+        """Take note of a window that is full at the start; see :meth:`_waits_after_start`."""
+        try:
+            memory = self._memory.memory
+        except KeepsakeError:  # the memory reports itself that it cannot be opened
+            return
+        due = memory.next_due()
+        newest = memory.tiers.last_number
+        if due is not None and newest >= due:
+            self._full_at = newest
+            held = newest - memory.tiers.state.summarised
+            told = "The window is full at the start: it is summarised after a talk with a player"
+            log.info(told, agent=self._memory.name, memories=held)
 
     def compact_if_due(self, *, asleep: bool = False, in_talk: bool = False) -> None:
         """Start a compaction in the background if one is due.
@@ -68,8 +85,26 @@ class Compactions:
         no_room = memory.no_room()
         if no_room is not None or isinstance(self.no_room, NoRoom):
             self._set_no_room(no_room)
+        if self._waits_after_start(in_talk=in_talk):
+            return
         if memory.may_be_due(asleep=asleep, in_talk=in_talk):
             self.compact(None, asleep=asleep, in_talk=in_talk)
+
+    def _waits_after_start(self, *, in_talk: bool) -> bool:
+        """Whether a window that was full at the start waits, because nobody needs it smaller yet.
+
+        With another model, or without one, the limits are others than before, and a start must not
+        summarise what people only want to look at. So the window stays until a prompt was sent, a
+        player has talked with the agent, or as many memories have come as the window may grow by.
+        """
+        if not self._full_at:
+            return False
+        memory = self._memory.memory
+        grown = memory.tiers.last_number - self._full_at
+        enough = grown >= self._services.compaction.current.recent_window
+        if in_talk or enough or memory.window.is_overhead_known:
+            self._full_at = 0
+        return self._full_at > 0
 
     async def make_room(self) -> None:
         """Wait for an emergency compaction, if a thought needs one before it can begin.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -21,26 +22,36 @@ class PastPlan:
         line: The plan in words, with its time, place and person, as a prompt shows it.
         state: How far it was.
         private: Whether it rests on private words.
+        what: What it meant to do, in its own words.
     """
 
     number: int
     line: str
     state: PlanState
     private: bool
+    what: str
 
 
-def plans_at(archive: Archive, moment: datetime) -> dict[int, PastPlan]:
-    """Return the plans as of that moment by number, also those that had ended; blocks."""
-    found = dict[int, PastPlan]()
+type PlanChanges = Sequence[tuple[datetime, PastPlan]]
+"""The plans of an agent after each change of one, with the time of the change; oldest first."""
+
+
+def plan_changes(archive: Archive) -> PlanChanges:
+    """Return every change of a plan that an archive has; blocks."""
+    return tuple(_changes(archive))
+
+
+def _changes(archive: Archive) -> Iterator[tuple[datetime, PastPlan]]:
     for _, line in archive.forwards(memories=False):
         if line is None or line.get("type") != LineType.PLAN:
             continue
         with suppress(KeyError, ValueError, TypeError):  # a line that this version cannot read
-            if datetime.fromisoformat(line["t"]) > moment:
-                break
-            plan = _plan_in(line)
-            found[plan.number] = plan
-    return found
+            yield datetime.fromisoformat(line["t"]), _plan_in(line)
+
+
+def plans_at(archive: Archive, moment: datetime) -> dict[int, PastPlan]:
+    """Return the plans as of that moment by number, also those that had ended; blocks."""
+    return {plan.number: plan for time, plan in _changes(archive) if time <= moment}
 
 
 def _plan_in(line: Record) -> PastPlan:
@@ -48,4 +59,6 @@ def _plan_in(line: Record) -> PastPlan:
     when = str(line["when"])
     what = str(line["what"])
     words = f"{when}: {what}" if when else what
-    return PastPlan(int(line["id"]), words, PlanState(line["state"]), "private" in line)
+    return PastPlan(
+        int(line["id"]), words, PlanState(line["state"]), private="private" in line, what=what
+    )

@@ -12,6 +12,7 @@ from keepsake.agent.runtime import running, runtime
 from keepsake.agent.sleep.sleeper import SLEEP_ATTRIBUTES
 from keepsake.agent.surroundings import (
     identity_of,
+    is_agent,
     is_character,
     players_near,
 )
@@ -30,6 +31,7 @@ from keepsake.contrib.evennia.minds import (
 from keepsake.contrib.evennia.perceiving import perceive
 from keepsake.contrib.evennia.reacting import pass_on, react_to_move
 from keepsake.errors import NameRefused
+from keepsake.events.types import Move
 from keepsake.events.values import MemoryOp
 from keepsake.happening import Manner, Speech
 from keepsake.logs import Subsystem, get_logger
@@ -40,6 +42,12 @@ log = get_logger(Subsystem.AGENTS)
 
 AGENT_LOCKS = "puppet:perm(Developer);get:false();call:false();delete:perm(Builder)"
 """Only developers play an agent, only builders delete one, and nobody picks it up."""
+
+
+def _has_witness(mover: GameObject, room: GameObject | None) -> bool:
+    """Return whether another agent is awake in a room."""
+    here = room.contents if room is not None else ()
+    return any(is_agent(x) and x is not mover and not x.db.asleep for x in here)
 
 
 class AgentMixin(AgentHooks, CharacterMixin):
@@ -198,9 +206,18 @@ class AgentMixin(AgentHooks, CharacterMixin):
     def at_post_move(
         self, source_location: GameObject | None, move_type: str = "move", **kwargs: Any
     ) -> None:
-        """Have a slow model read the agent's prompt, if a player is where it comes to stay."""
+        """Log it. Have a slow model read the prompt, if a player is where it comes to stay."""
         super().at_post_move(source_location, move_type=move_type, **kwargs)
         if running() and self.mind is not None:
+            rooms = (source_location, self.location)
+            announced = move_type == MessageType.TRAVERSE and not self.unannounced
+            moved = Move(
+                agent=self.key,
+                origin=source_location.key if source_location else "",
+                place=self.location.key if self.location else "",
+                seen=announced and any(_has_witness(self, each) for each in rooms),
+            )
+            runtime().events.emit(moved)
             runtime().post(self.read_ahead)  # by then its walk has ended, if it is there
 
     def read_ahead(self) -> None:

@@ -17,7 +17,7 @@ from keepsake.books.kept_lines import CommitmentKind
 from keepsake.books.person_page import PersonPage
 from keepsake.language.citations import citations_in
 from keepsake.language.perception import names as is_named
-from keepsake.language.perception import sentences, telling
+from keepsake.language.perception import sentences
 from keepsake.web.access import BadRequest, NotFound
 from keepsake.web.people.shapes import (
     KnownBy,
@@ -151,7 +151,6 @@ def _lines(page: PersonPage, whispered: Callable[[int], bool]) -> Iterator[Known
             time=each.time,
             numbers=each.numbers,
             private=any(map(whispered, each.numbers)),
-            tells=len(telling(each.text)),
         )
 
 

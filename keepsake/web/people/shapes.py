@@ -36,8 +36,6 @@ class KnownLine(Shape):
     numbers: tuple[int, ...]
     """The agent's memories of it."""
     private: bool
-    tells: int
-    """The number of its words that are no stop words: chatter has few."""
 
 
 class MentionLine(Shape):

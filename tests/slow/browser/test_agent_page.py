@@ -7,6 +7,8 @@ with her.
 from __future__ import annotations
 
 import re
+from datetime import datetime
+from zoneinfo import ZoneInfo
 
 from playwright.sync_api import Page, Route, expect
 
@@ -54,7 +56,7 @@ def test_what_players_write_stays_words(page: Page) -> None:
     expect(page.locator("#panel-people .prose a")).to_have_attribute("href", "#memory/3")
 
 
-def test_a_click_on_the_timeline_opens_the_memories_there(page: Page) -> None:
+def test_a_click_on_the_timeline_shows_the_memory_as_it_was_and_one_leads_back(page: Page) -> None:
     open_mira(page, "memory")
     strip = page.locator(".memory-line .strip")
     expect(strip.locator(".made").first).to_be_attached()
@@ -68,8 +70,27 @@ def test_a_click_on_the_timeline_opens_the_memories_there(page: Page) -> None:
     marked = page.locator(".memory.marked .number")
     expect(marked).to_be_visible()
     assert abs(int(marked.inner_text()) - 0.4 * total) <= 0.02 * total
+    head = page.locator("#then")
+    expect(head).to_contain_text(f"memory {marked.inner_text()} of {total} was the newest")
+    zone = ZoneInfo(page.locator("html").get_attribute("data-zone") or "")
+    came = page.locator(".memory.marked time").get_attribute("datetime")
+    at = datetime.fromisoformat(came or "").astimezone(zone)
+    expect(head.locator("time")).to_contain_text(f"{at:%H:%M}")
+    expect(page.locator(".memories .memory").last).to_have_class(re.compile("marked"))
     slider.press("Home")
     expect(page.locator(".memory.marked")).to_have_id("memory-1")
+    expect(slider).to_be_focused()
+    expect(head).to_contain_text(f"memory 1 of {total} was the newest")
+    expect(page.locator("#panel-memory .legend")).to_have_text("window, word for word: 1–1")
+    page.locator("#sections").get_by_role("link", name="Live").click()
+    expect(head).to_be_hidden()
+    page.locator("#sections").get_by_role("link", name="Memory").click()
+    expect(head).to_be_hidden()
+    slider.press("Home")
+    page.get_by_role("button", name="Back to now").click()
+    expect(head).to_be_hidden()
+    expect(slider).to_have_attribute("aria-valuetext", re.compile(f"^memory {total},"))
+    expect(page.locator(".memories .memory .number").last).to_have_text(str(total))
 
 
 def test_the_timeline_opens_what_is_under_a_summary(page: Page) -> None:

@@ -34,6 +34,7 @@ PAGES = {
     "/agents/fact?q=Edwin": "#tellings li",
     "/agents/search/?q=Edwin": "#hits li",
     "/agents/person": "#list li",
+    "/agents/plans": "#lists p, #lists tr",
     "/agents/person?name=Tamsin": "#list .known",
     "/agents/compare": "#memory .known",
     "/agents/mine/": ".mine li",

@@ -52,7 +52,8 @@ def page(browser: Browser) -> Iterator[Page]:
             body = (MODULE.parent / name).read_text(encoding="utf-8")
             route.fulfill(body=body, content_type="text/javascript")
         else:
-            body = f"<html data-zone={ZONE}><title>A page</title><p id=said></p><main></main>"
+            head = f"<html data-zone={ZONE}><title>A page</title>"
+            body = f"{head}<p id=said></p><p id=then></p><main></main>"
             route.fulfill(body=body, content_type="text/html")
 
     opened = browser.new_page(timezone_id="Asia/Tokyo")
@@ -151,6 +152,7 @@ def test_the_memory_as_it_was_is_asked_for_by_the_clock_of_the_world(page: Page)
     }
     past = {"id": 1, "agent": "Mira", "moves": [], "changes": 0, "tiers": []}
     then = {"number": 0, "window_first": 1, "window": [], "compaction": 0, "place": ""}
+    then |= {"time": "2026-04-30T23:59:01+00:00"}
     serve(page, "agents/1/tiers", tiers)
     serve(page, "agents/1/past", {**past, "counts": [[first, 1], [first + 60, 2]]})
     serve(page, "agents/1/memories?*", [])
@@ -176,6 +178,105 @@ def test_the_memory_as_it_was_is_asked_for_by_the_clock_of_the_world(page: Page)
             }"""
         )
     assert "t=2026-05-01T00%3A00%3A30.000Z" in asked.value.url
+
+
+def test_what_an_agent_did_leads_to_its_own_why_whoever_remembers_it(page: Page) -> None:
+    numbers = {"48-20260101": 48}
+    heard = {"kind": "perception", "form": "speech", "number": 9, "happening": "20260501-0"}
+    cases = [
+        ({**heard, "kind": "act", "source_id": "", "form": "deed"}, "/agents/7/#why/m9"),
+        ({**heard, "source_id": "48-20260101"}, "/agents/48/#why/h20260501-0"),
+        ({**heard, "source_id": "50-20260101"}, None),  # a player
+        ({**heard, "source_id": "48-20260101", "form": "sight"}, None),  # it is seen coming
+        ({**heard, "source_id": "48-20260101", "happening": ""}, None),  # an old archive
+    ]
+    shown = page.evaluate(
+        """async ([numbers, memories]) => {
+            const { el, whyOf } = await import("/dom.js");
+            const told = el("script", { type: "application/json", id: "agent-numbers" });
+            told.textContent = JSON.stringify(numbers);
+            document.body.append(told);
+            return memories.map((memory) => whyOf(7, memory)?.getAttribute("href") ?? null);
+        }""",
+        [numbers, [memory for memory, _ in cases]],
+    )
+    assert shown == [href for _, href in cases]
+
+
+def test_an_act_that_others_perceived_and_its_agent_did_not_archive_is_said(page: Page) -> None:
+    page.route(
+        "**/why?n=1&happening=20260501-0",
+        lambda route: route.fulfill(status=404, json={"error": "Mira remembers no act"}),
+    )
+    show(page, "why", "Why", "h20260501-0")
+    expect(page.locator("main")).to_have_text("Mira remembers no act")
+
+
+def test_plans_of_all_agents_stand_by_what_they_wait_for(page: Page) -> None:
+    plan = {"id": 1, "agent": "Mira", "line": "", "waits_for": "", "place": "", "whom": ""}
+    plan |= {"at": None, "state": "open", "begun": False, "why": "", "memory": 0, "private": False}
+    hour = 3_600_000
+    at = page.evaluate(f"new Date(Date.now() + 2 * {hour} + 60000).toISOString()")
+    late = page.evaluate("new Date(Date.now() - 600000).toISOString()")
+    plans = [
+        {**plan, "number": 1, "what": "ring <b>the bell</b>", "at": late, "state": "doing"},
+        {**plan, "number": 2, "what": "meet Tom", "at": at, "whom": "Tom", "private": True},
+        {**plan, "number": 3, "what": "say no", "waits_for": "when Joss comes"},
+        {**plan, "number": 4, "what": "bake", "place": "The Kettle"},
+        {**plan, "number": 5, "what": "sing", "state": "done"},
+        {**plan, "number": 6, "what": "sleep", "state": "missed", "why": "it was late"},
+    ]
+    serve(page, "plans?ended=true", plans)
+    page.evaluate(
+        """() => {
+            document.body.innerHTML = `<input id=filter><p id=summary></p><p id=next hidden></p>
+                <p id=trouble-here hidden></p><main id=lists></main>`;
+            return import("/plans.js");
+        }"""
+    )
+    expect(page.locator("#summary")).to_have_text(
+        "4 open plans. Of the last that have ended: 1 kept, 1 missed, 0 given up."
+    )
+    expect(page.locator("#next")).to_contain_text(re.compile(r"Mira,.*\(in 2 h\): meet Tom"))
+    rows = page.locator("table", has=page.locator("tbody"))
+    assert [each.get_attribute("aria-label") for each in rows.all()] == [
+        "Due",
+        "Waiting for somebody or something",
+        "At any time",
+        "Ended lately",
+    ]
+    due = page.locator("table[aria-label=Due] tbody tr")
+    expect(due.first).to_contain_text("10 min ago")
+    expect(due.first).to_contain_text("ring <b>the bell</b>")
+    expect(due.last).to_contain_text("in private")
+    expect(page.locator("tr", has_text="sleep")).to_contain_text("missedit was late")
+
+
+def test_a_persons_lines_stand_in_the_order_of_time_and_new_whispers_are_not_folded(
+    page: Page,
+) -> None:
+    def line(minute: int, *, private: bool = False) -> dict[str, Any]:
+        at = f"2026-05-01T12:{minute:02}:00+00:00"
+        words = f"whisper {minute}" if private else f"line {minute} with many more words in it"
+        return {"text": words, "said": True, "time": at, "numbers": [minute], "private": private}
+
+    lines = [*(line(minute) for minute in range(1, 12)), line(12, private=True)]
+    known = {"id": 1, "agent": "Mira", "names": ["Tom"], "first_met": None, "portrait": ""}
+    known |= {"remarks": "", "promises": [], "plans": [], "mentions": [], "lines": lines}
+    page.evaluate(
+        """async (known) => {
+            const { personCard } = await import("/person_card.js");
+            document.querySelector("main").append(personCard(known, "Tom"));
+        }""",
+        known,
+    )
+    shown = page.locator("main ul > li")
+    words = shown.locator("> span").all_text_contents()
+    assert words[0] == "“whisper 12”"
+    assert [int(re.findall(r"\d+", each)[0]) for each in words] == [*range(12, 0, -1)]
+    expect(shown.first).to_contain_text("in private")
+    expect(page.locator("details summary")).to_have_text("2 more")
+    expect(page.locator("details li").first).to_contain_text("line 2")
 
 
 def test_a_time_is_the_worlds_and_its_title_has_the_readers(page: Page) -> None:

@@ -17,6 +17,7 @@ def test_a_name_leads_to_what_all_agents_know_of_the_person(page: Page, world: W
     mira = page.locator(".known", has=page.get_by_role("link", name="Mira"))
     expect(mira).to_contain_text(FACT)
     expect(page.locator("#strangers")).to_contain_text("Nell")
+    mira.locator("details", has_text=FACT).locator("summary").click()  # it is long ago
     mira.locator("li", has_text=FACT).get_by_role("link", name=re.compile("^memory")).click()
     expect(page.locator(".memory.marked")).to_contain_text(FACT)
 
@@ -79,3 +80,11 @@ def test_a_plan_is_written_on_the_page(page: Page, world: WatchedWorld):
     box.fill("- [ ] tomorrow 12:00, Tamsin: show her the ferry\n")
     panel.get_by_role("button", name="Save").click()
     expect(panel.locator(".pins li").first).to_contain_text("show her the ferry")
+    page.locator("#pages").get_by_role("link", name="Plans").click()
+    row = page.locator("#lists tr", has_text="show her the ferry")
+    expect(row.locator("td")).to_have_text(
+        ["Mira", re.compile("12:00 in "), "show her the ferry ", "", "Tamsin", "open"]
+    )
+    expect(page.locator("#next")).to_contain_text("Mira")
+    page.get_by_label("Filter the plans").fill("nothing like it")
+    expect(page.locator("#lists")).to_have_text("No plan matches.")

@@ -115,6 +115,24 @@ def test_what_was_perceived_is_shown_as_it_was_read(script: Page, what: What) ->
     assert told(script, shown(what), "sentence") == "as it was typed"
 
 
+@pytest.mark.parametrize(
+    ("verb", "words", "sentence"),
+    [
+        ("done", "3", "has done its plan: count the 2 hives"),
+        ("cancel", "3: it rains", "gives up its plan: count the 2 hives: it rains"),
+    ],
+)
+def test_a_plan_that_ends_is_told_in_its_words(
+    script: Page, verb: str, words: str, sentence: str
+) -> None:
+    memory = Memory(
+        1, datetime(2026, 5, 1, tzinfo=UTC), Deed(actor=ME, verb=verb, objects=(words,))
+    )
+    view = MemoryView.model_validate(memory).model_copy(update={"plan_words": "count the 2 hives"})
+    found = script.evaluate("(memory) => told.sentence(memory)", view.model_dump(mode="json"))
+    assert found == sentence
+
+
 def test_every_verb_of_the_library_has_a_sentence(script: Page) -> None:
     spoken = {KnownVerb.SAY, KnownVerb.TALK, KnownVerb.WHISPER, KnownVerb.SHOUT, KnownVerb.EMOTE}
     for verb in {*KnownVerb} - spoken:

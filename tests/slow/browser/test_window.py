@@ -179,6 +179,16 @@ def test_a_search_finds_the_newest_words_and_leads_to_the_memory(
     expect(page.locator("#hits li").first).to_contain_text("Mira")
     page.locator("#hits a").first.click()
     expect(page.locator(".memory.marked")).to_contain_text(line)
+    page.goto("/agents/search/?q=ferry+leaves&by=words&kind=act")
+    found = page.locator("#hits li").first
+    words = found.locator(".what").inner_text()
+    found.get_by_role("link", name="why?").click()
+    expect(page.locator("#panel-why .chain li").first).to_contain_text(words)
+    page.goto("/agents/search/?q=ferry+leaves&by=words&kind=act")
+    found = page.locator("#hits li").first
+    words = found.locator(".what").inner_text()
+    found.get_by_role("link", name="why?").click()
+    expect(page.locator("#panel-why .chain li").first).to_contain_text(words)
 
 
 def test_a_search_by_meaning_and_words_has_filters(page: Page, world: WatchedWorld) -> None:

@@ -63,7 +63,7 @@ async function load(name, at) {
   if (first) fill(failed, el("span", { class: "dim" }, "Loading …"));
   try {
     if (at && section.show) await section.show(at);
-    else if (first || RELOADED.includes(name)) await section.load();
+    else if (first || RELOADED.includes(name) || section.isPast) await section.load();
     fill(failed);
   } catch (problem) {
     if (first) delete sections[name]; // so that the next try creates it again

@@ -1,6 +1,7 @@
 /* Helpers for elements. Texts are only ever inserted as text nodes. */
 
 import { byReader, formatter } from "./clock.js";
+import { HappeningKind, MemoryKind } from "./kinds.js";
 
 /** An HTML element; `options` are its attributes, and `on`: listeners, `vars`: CSS properties. */
 export function el(tag, { on = {}, vars = {}, ...attributes } = {}, ...children) {
@@ -69,9 +70,26 @@ export function whereLink(agent, number) {
   }, "where did it go?");
 }
 
-/** The link to why an agent did what it remembers as its own act. */
-export function whyLink(agent, number) {
-  return el("a", { href: `/agents/${agent}/#why/m${number}`, class: "where", title: "What led to it: its prompt, and what it recalled" }, "why?");
+/** The link to why an agent did what it remembers as its own act: `m17` is memory 17, `h…` the act of a happening. */
+export function whyLink(agent, act) {
+  return el("a", { href: `/agents/${agent}/#why/${act}`, class: "where", title: "What led to it: its prompt, and what it recalled" }, "why?");
+}
+
+/** The link to why that was done which an agent remembers: its own act, or what another agent said or did; null if no
+ * agent did it, and if it has no act of it, as when somebody is seen coming. */
+export function whyOf(agent, { kind, form, number, source_id: by, happening }) {
+  if (kind === MemoryKind.ACT) return whyLink(agent, `m${number}`);
+  const actor = agents()[by];
+  return actor && happening && DONE.includes(form) ? whyLink(actor, `h${happening}`) : null;
+}
+
+const DONE = [HappeningKind.SPEECH, HappeningKind.POSE, HappeningKind.DEED];
+let numbers = null;
+
+/** The numbers of the agents by their identities, from the page. */
+function agents() {
+  numbers ??= JSON.parse(byId("agent-numbers")?.textContent || "{}");
+  return numbers;
 }
 
 /** The link to what all agents know of a person, who is known by identity, agent's number or name. */

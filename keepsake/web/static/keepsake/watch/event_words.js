@@ -14,7 +14,7 @@ export function describe(kind, record) {
 }
 
 /** The functions that describe an event, by its kind. */
-const SAYS = { memory, thought, recall, guard, compaction, sleep, error, health, world };
+const SAYS = { memory, thought, recall, guard, compaction, sleep, move, error, health, world };
 
 function memory(record) {
   const { remembered: one, times: number } = record;
@@ -81,6 +81,12 @@ function sleep(record) {
   const step = record.op === SleepOp.STEP ? `asleep: ${record.step}` : record.op;
   const tone = record.problem ? "trouble" : record.op === SleepOp.STEP ? "quiet" : "milestone";
   return { what: step, more: join(record.why, record.problem), tone };
+}
+
+/** A move that others saw is in their memories, too. */
+function move({ origin, place, seen }) {
+  const where = place ? ` to ${place}` : " out of the world";
+  return { what: origin ? `goes from ${origin}${where}` : `comes${where}`, more: seen ? "" : "nobody saw it", tone: seen ? "quiet" : "moved" };
 }
 
 function error(record) {

@@ -200,7 +200,7 @@ function drawTellings() {
 /** For the words of an agent: a link to why it said them. */
 function why({ id, hearings }) {
   const own = hearings.find((each) => each.way === Way.SAID);
-  return id && own ? [" · ", whyLink(id, own.n)] : "";
+  return id && own ? [" · ", whyLink(id, `m${own.n}`)] : "";
 }
 
 function basis({ id, link, rests_on: n, from }) {
@@ -228,7 +228,7 @@ function knower(of) {
     of.path.length > 1 ? el("p", { class: "path" }, of.path.filter(({ id }, i) => id !== of.path[i - 1]?.id).map(({ id }, i) => [i ? " → " : "", nameOf(id)])) : null,
     of.acts.length ? el("details", {}, el("summary", {}, `What it did because of it (${count(of.acts.length)})`),
       el("ul", {}, of.acts.map((each) => el("li", {}, el("bdi", {}, sentence(each)), " ", el("small", {},
-        el("a", { href: `/agents/${of.id}/${LINK}${each.number}` }, `memory ${count(each.number)}`), " · ", whyLink(of.id, each.number)))))) : null,
+        el("a", { href: `/agents/${of.id}/${LINK}${each.number}` }, `memory ${count(each.number)}`), " · ", whyLink(of.id, `m${each.number}`)))))) : null,
     actForm("Pin it", () => [field("A line for all its prompts", "text")], ({ text }) => act(of.id, "pin", { text }), () => null),
     new AskAgain(of.id, { question: `What do you know of ${fact.words.split("|")[0].trim()}?`, without: of.memories.slice(-MOST_WITHOUT) }).node);
 }

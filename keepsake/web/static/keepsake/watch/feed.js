@@ -1,6 +1,6 @@
 /* Events as rows. It holds only the newest 500, for pages that are open for a long time. */
 
-import { count, el, fill, personLink, setText, time, whereLink, whyLink } from "./dom.js";
+import { count, el, fill, personLink, setText, time, whereLink, whyOf } from "./dom.js";
 import { describe, INNER } from "./event_words.js";
 import { EventKind, MemoryKind } from "./kinds.js";
 
@@ -98,9 +98,10 @@ export class Feed {
 
   /** The rows of what happens in one place without a long pause. The group with the newest row is the last,
    * so that talks in two rooms do not mix. A row without a place is a group of its own, in the order of time. */
-  #group({ agent, remembered }, row) {
+  #group({ agent, remembered, kind, place: moved }, row) {
     const at = Number(row.dataset.t);
-    if (remembered?.place) this.#places.set(agent, remembered.place);
+    const there = kind === EventKind.MOVE ? moved : remembered?.place;
+    if (there) this.#places.set(agent, there);
     const place = (this.named && this.#places.get(agent)) || "";
     const apart = this.named && !place;
     if (apart && !inner(row)) this.#between = [...this.#between, at].slice(-this.most);
@@ -181,8 +182,7 @@ export class Feed {
       href: `${this.named ? `/agents/${id}/` : ""}#${anchor}`, class: "number", "data-opens": true,
     }, words);
     if (kind === EventKind.MEMORY && remembered) {
-      const why = remembered.kind === MemoryKind.ACT ? [" ", whyLink(id, n)] : null;
-      return [link(`memory/${n}`, `memory ${n}`), why, " ", whereLink(id, n)];
+      return [link(`memory/${n}`, `memory ${n}`), " ", whyOf(id, remembered), " ", whereLink(id, n)];
     }
     return kind === EventKind.THOUGHT && prompt ? link(`prompt/${seq}`, "its prompt") : null;
   }

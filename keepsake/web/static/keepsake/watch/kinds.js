@@ -41,6 +41,7 @@ export const EventKind = Object.freeze({
   "HEALTH": "health",
   "ERROR": "error",
   "SLEEP": "sleep",
+  "MOVE": "move",
   "WORLD": "world",
   "PAIR_TALK": "pair_talk",
   "AGREEMENT": "agreement",

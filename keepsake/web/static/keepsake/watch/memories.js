@@ -3,8 +3,8 @@
 import { bar } from "./agent_state.js";
 import { act, actForm, field, get } from "./api.js";
 import { prose } from "./book.js";
-import { announce, count, el, fill, many, personLink, time, whereLink, whyLink } from "./dom.js";
-import { MemoryKind, RecalledKind, Tier } from "./kinds.js";
+import { announce, count, el, fill, many, personLink, time, whereLink, whyOf } from "./dom.js";
+import { RecalledKind, Tier } from "./kinds.js";
 import { author } from "./plain_words.js";
 import { remarks, sentence } from "./sentences.js";
 
@@ -76,12 +76,12 @@ export function memoryRows(memories, { mark = 0, ids = false } = {}) {
   el("a", { class: "number", href: `#memory/${memory.number}` }, String(memory.number)),
   el("span", { class: "what", dir: "auto" }, sentence(memory)),
   memory.repeats > 1 ? el("b", { title: "times in a row" }, `×${memory.repeats}`) : null,
-  el("small", {}, time(memory.time), ...about(memory), " · ", links(memory))));
+  el("small", {}, time(memory.time), ...about(memory), links(memory))));
 }
 
-function links({ kind, number }) {
+function links(memory) {
   const id = document.body.dataset.agent;
-  return [kind === MemoryKind.ACT ? [whyLink(id, number), " · "] : null, whereLink(id, number)];
+  return [whyOf(id, memory), whereLink(id, memory.number)].filter(Boolean).map((link) => [" · ", link]);
 }
 
 function about(memory) {
@@ -154,5 +154,5 @@ export function row(hit, most) {
   return el("li", { "data-row": true, tabindex: "-1" },
     el("div", { class: "hit" }, title, bar(Math.max(hit.score, 0), most, hit.score.toFixed(2))),
     hit.text ? el("p", { class: "what", dir: "auto" }, hit.memory ? sentence(hit.memory) : hit.text) : null,
-    hit.why ? el("small", { dir: "auto" }, hit.why) : null);
+    el("small", { dir: "auto" }, hit.why, hit.memory ? links(hit.memory) : null));
 }

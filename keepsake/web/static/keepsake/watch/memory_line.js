@@ -23,13 +23,13 @@ export class MemoryLine {
     const holder = el("div", { class: "scrubber" });
     const begun = days(agent, total);
     const made = changes(agent);
+    this.parts = parts;
+    this.tiers = svg("g");
     this.scrubber = new Scrubber(holder, {
       first: 1, last: total, name: "Memory", settled, steps: Math.max(total - 1, 1),
-      words: (number) => words(Math.min(number, total), parts, names, agent),
+      words: (number) => words(Math.min(number, total), this.parts, names, agent),
       layers: (x) => [
-        parts.map(({ tier, first, last }) => svg("rect", {
-          class: `part ${tier}`, x: x(first), y: ABOVE, width: Math.max(x(last + 1) - x(first) - 1, 1), height: HIGH - ABOVE,
-        })),
+        this.tiers,
         begun.map(({ number }) => svg("line", { class: "day", x1: x(number), x2: x(number), y1: ABOVE, y2: HIGH })),
         made.map(({ kind, number }) => svg("path", { class: `made ${kind}`, d: `M${x(number) - 5} 1h10l-5 11z` })),
       ],
@@ -41,6 +41,16 @@ export class MemoryLine {
     fill(root, dates, holder, el("p", { class: "ends" }, el("span", {}, "memory 1"),
       made.length ? el("span", {}, `▼ ${many(past.changes, "change")} of its summaries`) : null,
       el("span", {}, `now: memory ${count(total)}`)));
+    this.show(parts);
+  }
+
+  /** Show other tiers: those of now, or those of an earlier time. */
+  show(parts) {
+    this.parts = parts;
+    const x = (number) => this.scrubber.x(number);
+    fill(this.tiers, parts.map(({ tier, first, last }) => svg("rect", {
+      class: `part ${tier}`, x: x(first), y: ABOVE, width: Math.max(x(last + 1) - x(first) - 1, 1), height: HIGH - ABOVE,
+    })));
     this.scrubber.say();
   }
 

@@ -5,7 +5,7 @@ import { count, el, time, whereLink } from "./dom.js";
 import { TIERS } from "./memories.js";
 
 /** The most lines of a card that are shown before the others are folded. */
-const SHOWN = 6;
+const SHOWN = 10;
 const date = formatter({ day: "numeric", month: "long", year: "numeric" });
 const day = (iso) => date.format(new Date(iso));
 
@@ -19,9 +19,9 @@ export function personCard(known, name) {
     known.remarks ? el("p", { dir: "auto" }, known.remarks) : null,
     part("Promises", known.promises.map((each) => row(each.text, each.memory ? [each.memory] : [], each, known.id))),
     part("Plans", known.plans.map((each) => row(each.line, [], each, known.id))),
-    part("Said and done", byWeight(known.lines).map((each) => row(
+    part("Said and done, the newest first", newestFirst(known.lines.toReversed()).map((each) => row(
       shown(each, name), each.numbers, each, known.id))),
-    part("In its summaries and journal", known.mentions.map((each) => row(
+    part("In its summaries and journal", newestFirst(known.mentions).map((each) => row(
       each.text, each.numbers, each, known.id, each.tier ? TIERS[each.tier].toLowerCase() : "journal"))));
 }
 
@@ -33,7 +33,7 @@ function met({ meetings, first_met: first, last_met: last, agent, names }, name)
   return `Met ${count(meetings)} times since ${day(first)}, last on ${day(last)}.${known}`;
 }
 
-/** A titled list; of a long one the rest is folded. */
+/** A titled list; of a long one the rest, which is older, is folded. */
 function part(title, rows) {
   if (!rows.length) return null;
   const more = rows.slice(SHOWN);
@@ -41,11 +41,9 @@ function part(title, rows) {
     more.length ? el("details", {}, el("summary", {}, `${count(more.length)} more`), el("ul", { class: "kept" }, more)) : null];
 }
 
-/** Those lines first that tell most; then all others, the newest first. */
-function byWeight(lines) {
-  const newest = [...lines].reverse();
-  const best = newest.toSorted((a, b) => b.tells - a.tells).slice(0, SHOWN);
-  return [...best, ...newest.filter((each) => !best.includes(each))];
+/** In the order of time, whispers among the others. Lines of one moment, as those of one summary, keep their order. */
+function newestFirst(lines) {
+  return lines.toSorted((a, b) => Date.parse(b.time) - Date.parse(a.time));
 }
 
 /** Words in quotation marks; a line of a game that does not say which part is speech, as it is. */

@@ -2,7 +2,7 @@
 
 import { get } from "./api.js";
 import { fromField } from "./clock.js";
-import { announce, bindKeys, byId, count, el, fill, many, personLink, rowKeys, time, whereLink, whyLink } from "./dom.js";
+import { announce, bindKeys, byId, count, el, fill, many, personLink, rowKeys, time, whereLink, whyOf } from "./dom.js";
 import { By, MemoryKind } from "./kinds.js";
 import { sentence } from "./sentences.js";
 
@@ -60,8 +60,13 @@ function draw(found, { q, by }) {
     el("a", { href: `/agents/${id}/#memory/${memory.number}`, "data-opens": true }, `${agent}, memory ${count(memory.number)}`), " ",
     memory.confidants ? el("span", { class: "flag" }, "in private ") : null,
     el("small", {}, time(memory.time), memory.place ? ` · ${memory.place}` : "", memory.source ? [" · by ", personLink(memory.source, { key: memory.source_id })] : null, memory.kind === MemoryKind.ACT ? " · its own act" : "", " · ",
-      memory.kind === MemoryKind.ACT ? [whyLink(id, memory.number), " · "] : null, whereLink(id, memory.number)),
+      before(whyOf(id, memory)), whereLink(id, memory.number)),
     el("p", { class: "what", dir: "auto" }, marked(sentence(memory), words)))));
+}
+
+/** A link, and what divides it from the next; null if there is none. */
+function before(link) {
+  return link && [link, " · "];
 }
 
 /** The text with the searched words marked. */

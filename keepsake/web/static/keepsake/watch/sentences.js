@@ -8,7 +8,7 @@ export function sentence(memory) {
   const { what } = memory;
   if (memory.form === HappeningKind.SPEECH) return speech(what) || memory.text;
   if (memory.form === HappeningKind.POSE) return what.gesture || memory.text;
-  return deed(what) || `does: ${memory.text}`;
+  return deed(what, memory.plan_words) || `does: ${memory.text}`;
 }
 
 /** Who spoke, acted or was seen, as `remembering` knows them, and what they did without their name.
@@ -39,9 +39,11 @@ function speech({ words, to, manner }) {
   return words && `${SAYS[manner]}${whom && ` to ${whom}`}, "${words}"`;
 }
 
-/** An own deed; empty for a verb that the library does not know. */
-function deed({ verb, objects, to }) {
-  return DOES[verb]?.(objects.join(": "), listed(to)) ?? "";
+/** An own deed; empty for a verb that the library does not know. `plan`: what a plan is that it names by number. */
+function deed({ verb, objects, to }, plan = "") {
+  if (!(verb in DOES)) return "";
+  const words = objects.join(": ");
+  return DOES[verb](plan ? words.replace(/^\d+/, () => plan) : words, listed(to));
 }
 
 const DOES = {

@@ -1,6 +1,6 @@
 /* A talk in one room: who said what to whom, and who else perceived it. */
 
-import { el, fill, personLink, time, whereLink, whyLink } from "./dom.js";
+import { el, fill, personLink, time, whereLink, whyOf } from "./dom.js";
 import { HappeningKind, Manner, MemoryKind } from "./kinds.js";
 import { told } from "./sentences.js";
 
@@ -68,7 +68,7 @@ export class Talk {
       memory.confidants ? [" ", el("span", { class: "flag" }, "in private")] : null,
       HOW[memory.what.manner] ? el("span", { class: "flag" }, HOW[memory.what.manner]) : null, to.length || HOW[memory.what.manner] ? ": " : null,
       el("bdi", { class: deed ? "deed" : "" }, words),
-      el("small", {}, time(memory.time), memory.kind === MemoryKind.ACT ? whyLink(id, memory.number) : null, whereLink(id, memory.number),
+      el("small", {}, time(memory.time), whyOf(id, memory), whereLink(id, memory.number),
         bystanders.length ? el("span", { class: "bystanders" }, bystanders.map((name) => face(name, memories.get(name)))) : null));
   }
 

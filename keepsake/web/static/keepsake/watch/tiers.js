@@ -11,14 +11,28 @@ const PAGE = 50;
 /** The parts of the timeline that are not summaries; also the names of their styles. */
 const CLEARED = "cleared";
 const WINDOW = "window";
+/** Of an earlier time: the memories that had not come yet. */
+const LATER = "later";
 const NAMES = {
-  [CLEARED]: "cleared", [Tier.LONGTERM]: "long-term summary", [Tier.RECENT]: "short-term summary", [WINDOW]: "window, word for word",
+  [LATER]: "later", [CLEARED]: "cleared", [Tier.LONGTERM]: "long-term summary", [Tier.RECENT]: "short-term summary", [WINDOW]: "window, word for word",
 };
 
-/** The section "Memory" of an agent's page. */
+/** The tiers that are not empty, oldest first, without gaps: `first` to `last` are all memories that they hold. */
+function partsOf({ first, longterm, recent, window_first: window }, last) {
+  const parts = [
+    { tier: CLEARED, first: 1, last: first - 1 },
+    longterm && { tier: Tier.LONGTERM, first: longterm.first, last: longterm.last, summary: longterm },
+    recent && { tier: Tier.RECENT, first: recent.first, last: recent.last, summary: recent },
+    { tier: WINDOW, first: window, last },
+  ];
+  return parts.filter((part) => part && part.last >= part.first);
+}
+
+/** The section "Memory" of an agent's page: its memory now, or as it was at an earlier time. */
 export class Tiers {
   #tiers = null;
   #first = 0; // seconds since 1970
+  #past = false; // whether an earlier time is shown
   #at = 0;
 
   constructor(root, id) {
@@ -35,6 +49,11 @@ export class Tiers {
     fill(root, this.line, el("div", { class: "tools" }, go, then), this.page);
   }
 
+  /** Whether an earlier time is shown, and not now. */
+  get isPast() {
+    return this.#past;
+  }
+
   /** There are new memories: offer them by a button, and keep the timeline as it is. */
   outdated({ op, n }) {
     if (this.#tiers !== null && op === MemoryOp.APPEND && n > this.#tiers.total) this.newer.hidden = false;
@@ -48,9 +67,10 @@ export class Tiers {
   }
 
   /** Open the page with a memory (`17`), or with the first of several (`1-50`), and highlight it; or
-   * show the memory as it was at a time (`@1777636800`, seconds since 1970). */
+   * show the memory as it was at a time (`@1777636800`, seconds since 1970) or when a memory came (`@m17`). */
   async show(at) {
-    if (at.startsWith("@")) return this.#asOf(new Date(Number(at.slice(1)) * 1000));
+    if (at.startsWith("@m")) return this.#asOf({ n: at.slice(2) });
+    if (at.startsWith("@")) return this.#asOf({ t: new Date(Number(at.slice(1)) * 1000).toISOString() });
     const first = parseInt(at, 10);
     if (!(first >= 1)) return this.load();
     if (this.#tiers === null || first > this.#tiers.total) return this.load(first);
@@ -64,47 +84,37 @@ export class Tiers {
     this.#draw(past);
   }
 
-  async #goTo(memory, focus = true) {
+  async #goTo(memory) {
     const part = this.#holding(memory);
     if (!part) return;
+    this.#now();
     this.scrubber?.goTo(memory);
     const first = part.first + Math.floor((Math.max(memory, part.first) - part.first) / PAGE) * PAGE;
     await this.#open(part, first, memory);
-    if (focus) byId(`memory-${memory}`)?.focus();
+    byId(`memory-${memory}`)?.focus();
   }
 
   #holding(memory) {
     return this.#parts().find((each) => memory <= each.last) ?? this.#parts().at(-1);
   }
 
-  /** The tiers that are not empty, oldest first, without gaps. */
   #parts() {
-    const { first, total, longterm, recent, window_first: window } = this.#tiers;
-    const parts = [
-      { tier: CLEARED, first: 1, last: first - 1 },
-      longterm && { tier: Tier.LONGTERM, first: longterm.first, last: longterm.last, summary: longterm },
-      recent && { tier: Tier.RECENT, first: recent.first, last: recent.last, summary: recent },
-      { tier: WINDOW, first: window, last: total },
-    ];
-    return parts.filter((part) => part && part.last >= part.first);
+    return partsOf(this.#tiers, this.#tiers.total);
   }
 
   #draw(past) {
-    const { total, window_tokens: tokens } = this.#tiers;
+    const { total } = this.#tiers;
     if (!total) {
       fill(this.line, el("p", { class: "empty" }, "It has no memories yet."));
       return;
     }
-    const parts = this.#parts();
     const line = el("div", { class: "memory-line" });
     this.scrubber = new MemoryLine(line, {
-      parts, total, past, names: NAMES, settled: (number) => this.#try(() => this.#goTo(Math.min(number, total), false)),
+      parts: this.#parts(), total, past, names: NAMES, settled: (number) => this.#try(() => this.#moved(number)),
     });
-    fill(this.line, line,
-      el("ul", { class: "legend", "aria-label": "Tiers of memory, oldest first" }, parts.map((part) => el("li", {}, el("button", {
-        type: "button", class: "plain tier", "data-row": true, "data-tier": part.tier, "data-opens": true, on: { click: () => this.#try(() => this.#open(part)) },
-      }, el("span", { class: `swatch ${part.tier}` }), `${NAMES[part.tier]}: ${count(part.first)}–${count(part.last)}`,
-      part.summary ? `, ${many(part.summary.tokens_after, "token")}` : part.tier === WINDOW ? `, ${many(tokens, "token")}` : "")))));
+    this.legend = el("ul", { class: "legend", "aria-label": "Tiers of memory, oldest first" });
+    fill(this.line, line, this.legend);
+    this.#drawNow();
     this.jump.max = String(total);
     if (!past.counts.length) return;
     this.#first = past.counts[0][0];
@@ -112,7 +122,44 @@ export class Tiers {
     this.when.value = toField((past.counts.at(-1)[0] + 1) * 1000);
   }
 
+  /** Leave an earlier time, if one is shown. */
+  #now() {
+    if (this.#past) this.#drawNow();
+  }
+
+  /** The slider, the tiers and the head are those of now. */
+  #drawNow() {
+    this.#past = false;
+    delete document.body.dataset.past;
+    byId("then").hidden = true;
+    fill(byId("then"));
+    const parts = this.#parts();
+    this.scrubber?.show(parts);
+    if (this.legend) fill(this.legend, parts.map((part) => el("li", {}, el("button", {
+      type: "button", class: "plain tier", "data-row": true, "data-tier": part.tier, "data-opens": true, on: { click: () => this.#try(() => this.#open(part)) },
+    }, this.#named(part)))));
+  }
+
+  /** From an earlier time to the newest memories. */
+  async #back() {
+    history.replaceState(null, "", "#memory");
+    await this.load();
+  }
+
+  /** The slider was moved: its end is now, and any other place an earlier time. */
+  async #moved(number) {
+    if (number >= this.#tiers.total) return this.#back();
+    history.replaceState(null, "", `#memory/@m${number}`);
+    return this.#asOf({ n: number });
+  }
+
+  #named({ tier, first, last, summary }) {
+    const tokens = summary ? summary.tokens_after : tier === WINDOW && !this.#past ? this.#tiers.window_tokens : 0;
+    return [el("span", { class: `swatch ${tier}` }), `${NAMES[tier]}: ${count(first)}–${count(last)}`, tokens ? `, ${many(tokens, "token")}` : ""];
+  }
+
   async #open(part, first = null, mark = 0) {
+    this.#now();
     // The window opens at its newest memories, a summary at its oldest.
     const start = first ?? (part.tier === WINDOW ? Math.max(part.first, part.last - PAGE + 1) : part.first);
     const last = Math.min(start + PAGE - 1, part.last);
@@ -151,26 +198,39 @@ export class Tiers {
     location.hash = `#memory/@${Math.floor(fromField(this.when.value) / 1000)}`;
   }
 
-  /** Show the tiers as they were at a time: both summaries, and the end of the window. */
-  async #asOf(moment) {
-    if (this.#tiers === null) {
-      await this.#refresh();
-    }
-    this.when.value = toField(moment);
+  /** Show the tiers as they were at a time `t`, or when memory `n` came: both summaries, and the end of the window. */
+  async #asOf(query) {
+    if (this.#tiers === null) await this.#refresh();
     const asked = ++this.#at;
-    const was = await get(`agents/${this.id}/as-of`, { t: moment.toISOString() });
+    const was = await get(`agents/${this.id}/as-of`, query);
     if (asked !== this.#at) return;
-    const { number, window_first: first, window, longterm, recent, compaction, place } = was;
+    const { number, window_first: first, window, longterm, recent, compaction, place, time: iso } = was;
     const left = number - first + 1 - window.length;
-    this.#mark({ tier: "" });
+    this.when.value = toField(Math.ceil(Date.parse(iso) / 1000) * 1000);
+    this.#then(was);
     fill(this.page,
-      el("h3", {}, "Its memory on ", time(moment.toISOString(), (iso) => tick(iso, true))),
+      el("h3", {}, "Its memory on ", time(iso, (each) => tick(each, true))),
       el("p", {}, number ? `${many(number, "memory", "memories")}${place && `; it was at ${place}`}.` : this.#before()),
       [longterm, recent].map((each) => each && summaryFold(this.id, each, compaction)),
       number ? el("p", {}, `Word for word: memories ${count(first)} to ${count(number)}.${left > 0 ? ` The newest ${count(window.length)} are shown.` : ""}`) : null,
-      el("ol", { class: "memories" }, memoryRows(window)));
-    announce(`Its memory on ${tick(moment.toISOString(), true)}.`);
-    return null;
+      el("ol", { class: "memories" }, memoryRows(window, { ids: true, mark: number })));
+    announce(`Its memory on ${tick(iso, true)}.`);
+  }
+
+  /** Let the slider, the tiers and the head show an earlier time. */
+  #then({ number, window_first: window, longterm, recent, time: iso }) {
+    const { total } = this.#tiers;
+    this.#past = true;
+    document.body.dataset.past = "";
+    const oldest = longterm ?? recent;
+    const parts = partsOf({ first: oldest ? oldest.first : window, longterm, recent, window_first: window }, number);
+    this.scrubber?.show([...parts, ...(number < total ? [{ tier: LATER, first: number + 1, last: total }] : [])]);
+    this.scrubber?.goTo(Math.max(number, 1));
+    if (this.legend) fill(this.legend, parts.map((part) => el("li", {}, this.#named(part))));
+    byId("then").hidden = false;
+    fill(byId("then"), el("span", {}, "Shown: its memory on ", el("b", {}, time(iso, (each) => tick(each, true))),
+      `, when memory ${count(number)} of ${count(total)} was the newest`),
+      el("button", { type: "button", on: { click: () => this.#try(() => this.#back()) } }, "Back to now"));
   }
 
   /** Words for a time at which it remembered nothing. */

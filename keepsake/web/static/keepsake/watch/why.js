@@ -16,7 +16,8 @@ const BEFORE = 6;
 /** The sentences of a summary that are shown. */
 const TOLD = 3;
 
-/** The section "Why" of an agent's page: `#why/3` is the third-last act, `#why/m17` that of memory 17. */
+/** The section "Why" of an agent's page: `#why/3` is the third-last act, `#why/m17` that of memory 17, `#why/h…`
+ * the one that others perceived as that happening. */
 export class Why {
   #asked = 0;
 
@@ -30,15 +31,19 @@ export class Why {
   }
 
   async show(at) {
-    const memory = /^m(\d+)$/.exec(at ?? "")?.[1] ?? null;
+    const [, way, which] = /^([mh])([\d-]+)$/.exec(at ?? "") ?? [];
     const nth = Math.max(Number(at) || 1, 1);
     const asked = ++this.#asked;
-    const why = await get(`agents/${this.id}/why`, { n: nth, memory }).catch((problem) => {
+    let refused = "";
+    const query = { n: nth, memory: way === "m" ? which : null, happening: way === "h" ? which : null };
+    const why = await get(`agents/${this.id}/why`, query).catch((problem) => {
       if (problem.status !== 404) throw problem;
+      refused = problem.message;
       return null;
     });
     if (asked !== this.#asked) return;
     if (why) this.#draw(why, why.nth);
+    else if (way) fill(this.view, el("p", { class: "empty" }, refused));
     else this.#nothing(nth);
   }
 
