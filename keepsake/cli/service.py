@@ -58,11 +58,16 @@ def serve(
 
 
 def mcp(
-    folder: Annotated[Path, typer.Argument(metavar="MEMORY", help="The folder of one agent.")],
+    folder: Annotated[
+        Path,
+        typer.Argument(
+            metavar="MEMORY", help="The folder of one agent, or the folder with several."
+        ),
+    ],
     model: Model = "",
     embedder: Embedder = "",
 ) -> None:
-    """Serve one memory over MCP on standard input and output, to the program that starts this."""
+    """Serve memories over MCP on standard input and output, to the program that starts this."""
     require("serve")
     from keepsake.serve.house import MemoryOptions  # noqa: PLC0415
     from keepsake.serve.run import serve_stdio  # noqa: PLC0415
@@ -76,7 +81,7 @@ def add_agent(
     name: Annotated[str, typer.Argument(help="The name of its folder, such as mira.")],
     persona: Annotated[str, typer.Option(help="Who it is: You are Mira, who keeps the inn.")],
 ) -> None:
-    """Make an agent; a service that runs must be started again for MCP."""
+    """Make an agent; a service that runs has it at once."""
     from keepsake.serve.house import make_agent  # noqa: PLC0415
 
     path = make_agent(folder, name, persona)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from keepsake import happening
 from keepsake.archive.message_types import MessageType
 from keepsake.errors import KeepsakeError
-from keepsake.happening import ME, Manner, Person, What
+from keepsake.happening import ME, Manner, Person, What, actor_of, is_me
 from keepsake.language.perception import fit_name, inner_quotes, one_line
 
 type Who = str | Person
@@ -213,6 +213,25 @@ def own_speech(words: str, to: Sequence[Person], manner: Manner) -> happening.Sp
     )
 
 
+def own_deed_of(what: What, name: str) -> str:
+    """Return what an agent itself said or did, as somebody else would tell it.
+
+    In prompts of the agent it stands as it was typed, ``say Sit down.``; a program cannot tell
+    from that line who spoke.
+
+    Returns:
+        ``Mira says to Tom, "Sit down."``, or nothing if somebody else spoke or acted.
+    """
+    if not is_me(actor_of(what)):
+        return ""
+    match what:
+        case happening.Speech():
+            return _shown_speech(Person(name), what.words, what.to, what.manner)
+        case happening.Pose():
+            return f"{name} {what.gesture}"
+    return f"{name} does: {what.shown}"
+
+
 def _line(text: str, field: str) -> str:
     """Return a text as one line.
 
@@ -221,13 +240,14 @@ def _line(text: str, field: str) -> str:
     """
     if not isinstance(text, str):
         kind = type(text).__name__
-        raise KeepsakeError(f"The {field} is of the type {kind}", "Pass a str")
+        raise KeepsakeError(f"There is no text in the {field}, but a {kind}", "Pass a str")
     if len(text) > MOST_CHARACTERS:
-        what = f"The {field} has {len(text):,} characters, and one memory {MOST_CHARACTERS:,}"
+        length = f"{len(text):,} characters"
+        what = f"There are {length} in the {field}, and a memory holds {MOST_CHARACTERS:,}"
         raise KeepsakeError(what, "Tell it in several happenings")
     line = one_line(text)
     if not line:
-        raise KeepsakeError(f"The {field} is empty", "Leave out what says nothing")
+        raise KeepsakeError(f"There is nothing in the {field}", "Leave out what says nothing")
     return line
 
 

@@ -392,7 +392,7 @@ class Memory:
             )
             if found is None:
                 raise opened.index.problem or IndexUnavailable("The index cannot be searched now")
-            return [RecalledMemory.of(hit) for hit in found]
+            return [RecalledMemory.of(hit, self.name) for hit in found]
 
     # -- summaries
 

@@ -27,6 +27,8 @@ NO_ANSWER = (
     'Open it with model="ollama:qwen3.5:4b" or "openai:MODEL@http://host:port", or take '
     "prompt() to a model of your own and pass its answer to perceive()",
 )
+_WHERE = "the model that you named"
+"""Where a program changes what errors of a model speak of: its host, its limits."""
 _CURE = (
     "Write ollama:MODEL, ollama:MODEL@HOST or openai:MODEL@HOST, such as "
     "openai:qwen3@http://127.0.0.1:8000"
@@ -83,7 +85,7 @@ class Answerer:
         self._ended = threading.Event()
         if isinstance(given, ModelProfile):
             tokens = prompt_tokens or given.prompt_tokens
-            self._profile = replace(given, prompt_tokens=tokens)
+            self._profile = replace(given, prompt_tokens=tokens, where=_WHERE)
             self.name = model_name(self._profile)
         else:
             self._model = given

@@ -8,6 +8,7 @@ from datetime import datetime
 
 from keepsake.books.person_page import PersonPage
 from keepsake.books.plan import Plan
+from keepsake.library.happenings import own_deed_of
 from keepsake.recall.documents import Hit
 
 
@@ -17,7 +18,7 @@ class RecalledMemory:
 
     Attributes:
         number: 1, 2, 3 … in order of time.
-        text: The line as it was read.
+        text: The line as it was read; with the agent's name if it spoke or acted itself.
         speaker: Who spoke or acted; empty for nobody.
         words: What was said; empty if nobody spoke.
         score: Higher is better; only comparable within one search.
@@ -36,13 +37,14 @@ class RecalledMemory:
     bears: bool = True
 
     @classmethod
-    def of(cls, hit: Hit) -> RecalledMemory:
-        """Return what a search of the index found."""
+    def of(cls, hit: Hit, agent: str) -> RecalledMemory:
+        """Return what a search of the index of that agent found."""
         document = hit.document
+        own = own_deed_of(document.memory().what, agent)
         return cls(
             document.first,
             document.time,
-            document.text,
+            own or document.text,
             document.speaker,
             document.said,
             document.place,

@@ -34,6 +34,7 @@ from keepsake.errors import (
 )
 from keepsake.language.perception import one_line
 from keepsake.logs import Subsystem, get_logger
+from keepsake.models.profiles import LLM_PAGE
 from keepsake.models.transport import ModelTransport, limited, tls, within
 
 log = get_logger(Subsystem.MODELS)
@@ -83,6 +84,7 @@ class ServerTexts:
     cure_absent: str  # what to do when the server does not answer
     cure_missing: str  # what to do when the server does not have the model
     key: str = field(default="", repr=False)  # its API key, which its answers may quote
+    where: str = LLM_PAGE  # where a person changes the settings
 
     def quoted(self, body: str, most: int = 200) -> str:
         """Return the beginning of the server's answer on one line, with the key removed."""
@@ -202,7 +204,7 @@ class JsonServer:
         if not isinstance(found, dict):
             raise BadAnswer(
                 f"{self.texts.name} sent no JSON object ({self.texts.quoted(text)})",
-                "Check that host in llm.md is the address of a model server",
+                f"Check that host in {self.texts.where} is the address of a model server",
             )
         return found
 
@@ -259,15 +261,15 @@ def named_errors(server: ServerTexts, seconds: float) -> Iterator[None]:
     except (httpx.TimeoutException, httpcore.TimeoutException) as error:
         raise ModelTimeout(
             f"{server.name} gave no answer within {seconds:g} s",
-            "Raise time_limit in llm.md, or use a smaller model",
+            f"Raise time_limit in {server.where}, or use a smaller model",
         ) from error
     except (httpx.NetworkError, httpx.RemoteProtocolError) as error:
         what = f"{server.name} closed the connection ({error})"
         raise ModelUnavailable(what, server.cure_absent) from error
     except _UNREADABLE as error:
         what = f"{server.name} sent an unreadable answer ({str(error)[:120]})"
-        cure = "Check that host in llm.md is the address of a model server, and see its log"
-        unread = BadAnswer(what, cure)
+        told = f"Check that host in {server.where} is the address of a model server"
+        unread = BadAnswer(what, f"{told}, and see its log")
         unread.said = str(error)
         raise unread from error
 
@@ -316,7 +318,7 @@ def error_from_status(status: int, body: str, server: ServerTexts) -> ModelError
     elif status >= 500:
         error = ModelFailed(f"{server.name} failed ({what})", "See its log")
     else:
-        cure = "Check model, context_tokens and max_tokens in llm.md"
+        cure = f"Check model, context_tokens and max_tokens in {server.where}"
         error = ModelRejected(f"{server.name} refused the request ({what})", cure)
     error.said = server.quoted(body, most=len(body))
     return error

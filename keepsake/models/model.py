@@ -263,7 +263,7 @@ class ServerModel(ABC):
 
     def _empty(self, sent: SentAnswer, *, thought: bool) -> BadAnswer:
         """Return the error for an answer without text; ``thought``: whether there was a thought."""
-        cure = "Raise max_tokens in llm.md, or use a model that does not think"
+        cure = f"Raise max_tokens in {self.server.where}, or use a model that does not think"
         what, cure = ("a thought and no", cure) if thought else ("an empty", "Ask again")
         error = BadAnswer(f"{self.server.name} sent {what} answer", cure)
         if sent.thought and sent.finish != "length":

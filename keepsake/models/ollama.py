@@ -31,7 +31,14 @@ from keepsake.models.http import (
     redacted,
 )
 from keepsake.models.model import QUERY_SECONDS, SentAnswer, ServerModel, tools_as_sent
-from keepsake.models.profiles import CHAT, DIALOGUE, LARGEST_PROMPT, OLLAMA, ModelProfile
+from keepsake.models.profiles import (
+    CHAT,
+    DIALOGUE,
+    LARGEST_PROMPT,
+    LLM_PAGE,
+    OLLAMA,
+    ModelProfile,
+)
 from keepsake.models.transport import ModelTransport, limited, within
 from keepsake.ports import GenerationRequest
 
@@ -65,13 +72,17 @@ def ollama_host(host: str = "") -> str:
     return found.replace("//0.0.0.0", "//127.0.0.1")
 
 
-def server_texts(host: str, model: str) -> ServerTexts:
-    """Return the texts for error messages about the Ollama at ``host``."""
+def server_texts(host: str, model: str, where: str = LLM_PAGE) -> ServerTexts:
+    """Return the texts for error messages about the Ollama at ``host``.
+
+    ``where``: Where a person changes the settings.
+    """
     return ServerTexts(
         f"Ollama at {redacted(host)}",
-        "Start it with: ollama serve; or correct host in llm.md",
+        f"Start it with: ollama serve; or correct host in {where}",
         f"Fetch the model with: ollama pull {model}",
         os.environ.get("OLLAMA_API_KEY", ""),  # the client sends it by itself
+        where,
     )
 
 
@@ -144,7 +155,8 @@ class OllamaModel(ServerModel):
 
     def __init__(self, profile: ModelProfile) -> None:
         host = ollama_host(profile.host)
-        super().__init__(profile, host, server_texts(host, profile.model), OLLAMA)
+        texts = server_texts(host, profile.model, profile.where)
+        super().__init__(profile, host, texts, OLLAMA)
         import ollama  # noqa: PLC0415 - a tenth of the start-up imports, and rarely used
 
         self._error_type = ollama.ResponseError

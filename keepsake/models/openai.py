@@ -62,14 +62,16 @@ class OpenAIModel(ServerModel):
         *,
         key: str = "",
         kind: str = OTHER,
-        cure_absent: str = "Start the server, or correct host in llm.md",
+        cure_absent: str = "",
         ready: Callable[[], None] = lambda: None,
         lost: Callable[[], None] = lambda: None,
     ) -> None:
-        cure_missing = f"Load {profile.model!r} there, or correct model, host and form in llm.md"
+        where = profile.where
+        cure_absent = cure_absent or f"Start the server, or correct host in {where}"
+        cure_missing = f"Load {profile.model!r} there, or correct model, host and form in {where}"
         host = host or profile.host
         name = f"The model server at {redacted(host)}"
-        server = ServerTexts(name, cure_absent, cure_missing, key)
+        server = ServerTexts(name, cure_absent, cure_missing, key, where)
         super().__init__(profile, host, server, kind, ready=ready, lost=lost)
         self._http = JsonServer(host, server, profile.time_limit)
 
@@ -158,7 +160,7 @@ class OpenAIModel(ServerModel):
         if first is not None and not answers:
             said = self.server.quoted(json.dumps(first, ensure_ascii=False))
             what = f"{self.server.name} sent no choices ({said})"
-            raise BadAnswer(what, "Check host in llm.md")
+            raise BadAnswer(what, f"Check host in {self.server.where}")
 
 
 def _kind_of(rows: Sequence[Mapping[str, Any]]) -> str:

@@ -15,6 +15,8 @@ from keepsake.errors import ConfigError
 from keepsake.markdown_config import ConfigFile, ConfigSection, between, one_of, parse
 from keepsake.ports import FormName, GenerationRequest
 
+LLM_PAGE = "llm.md"
+"""The file with the profiles of a game."""
 EMBEDDED = "embedded"
 OLLAMA = "ollama"
 OPENAI = "openai"
@@ -110,6 +112,7 @@ class ModelProfile:
     # -- not in the file: learned from the server
     takes_tools: bool = False  # the model can call tools
     tail_tokens: int = 0  # the most tokens of a prompt that may be new; 0 for no limit
+    where: str = LLM_PAGE  # where a person changes the settings, for the cures of errors
 
     def resolved(self, form: str, context: int = 0) -> ModelProfile:
         """Return the profile with its open settings filled in for a model.
@@ -147,7 +150,7 @@ SHIPPED: Mapping[str, ModelProfile] = {
 }
 """The profiles that must exist, with the defaults of keys that ``llm.md`` leaves out."""
 
-_SPECIAL = {"name", "host", "takes_tools", "tail_tokens"}
+_SPECIAL = {"name", "host", "takes_tools", "tail_tokens", "where"}
 """Fields that need special code to read, or are not in the file."""
 _PLAIN = tuple(each for each in fields(ModelProfile) if each.name not in _SPECIAL)
 _KEYS = {"host", *(each.name for each in _PLAIN)}

@@ -39,12 +39,16 @@ class ServiceLimits:
 
 
 class Gatekeeper:
-    """Checks requests; safe for threads."""
+    """Checks requests; safe for threads.
+
+    Attributes:
+        limits: What a program may use.
+    """
 
     def __init__(self, house: House, tokens: ServiceTokens, limits: ServiceLimits) -> None:
         self.house = house
         self._tokens = tokens
-        self._limits = limits
+        self.limits = limits
         self._item = RateLimitItemPerMinute(limits.per_minute)
         self._limiter = MovingWindowRateLimiter(MemoryStorage())
         self._lock = threading.Lock()
@@ -62,7 +66,7 @@ class Gatekeeper:
             cure = "Send `Authorization: Bearer ks_…`; `keepsake service add-token` makes a token"
             raise Denied(401, "There is no valid token in the request", cure)
         if not self._limiter.hit(self._item, grant.id):
-            what = f"More than {self._limits.per_minute} requests in a minute"
+            what = f"More than {self.limits.per_minute} requests in a minute"
             raise Denied(429, what, "Wait, and ask less often", after=5)
         return grant
 
@@ -76,6 +80,14 @@ class Gatekeeper:
         """
         if not grant.knows(agent) or agent not in self.house.names():
             raise Denied(404, "There is no such agent for this token", "GET /agents lists them")
+        self.check_right(grant, right)
+
+    def check_right(self, grant: Grant, right: Right) -> None:
+        """Check that a token has a right, of whichever agent.
+
+        Raises:
+            Denied: It has not.
+        """
         if right not in grant.rights:
             has = ", ".join(grant.rights)
             cure = f"The token has: {has}; `keepsake service add-token` makes another"
@@ -89,7 +101,7 @@ class Gatekeeper:
             Denied: There are too many.
         """
         with self._lock:
-            limits = self._limits
+            limits = self.limits
             full = self._answers[agent] >= limits.answers
             if full or self._answers.total() >= limits.all_answers:
                 raise Denied(429, "Too many answers are waited for", "Ask again later", after=2)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from keepsake.errors import ArchiveInUse, KeepsakeError, refusing
 from keepsake.events.log import EventLog
+from keepsake.events.types import Events
 from keepsake.files import OWN
 from keepsake.json_lines import claim
 from keepsake.library.memory import Memory
@@ -27,6 +28,17 @@ class MemoryOptions:
     embedder: str | None = None
     prompt_tokens: int = 0
     settings: Mapping[str, str | int | float] = field(default_factory=dict)
+
+    def open(self, folder: Path, events: Events | None = None) -> Memory:
+        """Open the memory in a folder; it raises as :class:`keepsake.Memory`."""
+        return Memory(
+            folder,
+            model=self.model,
+            embedder=self.embedder,
+            prompt_tokens=self.prompt_tokens,
+            settings=self.settings,
+            events=events,
+        )
 
 
 class House:
@@ -80,15 +92,7 @@ class House:
                     raise KeepsakeError(
                         f"There is no agent {name!r}", "Make it: keepsake service add-agent"
                     )
-                options = self._options
-                self._memories[name] = Memory(
-                    self.folder / name,
-                    model=options.model,
-                    embedder=options.embedder,
-                    prompt_tokens=options.prompt_tokens,
-                    settings=options.settings,
-                    events=self.events,
-                )
+                self._memories[name] = self._options.open(self.folder / name, self.events)
             return self._memories[name]
 
     def close(self) -> None:
@@ -104,11 +108,17 @@ class House:
 def agents_in(folder: Path) -> list[str]:
     """Return the agents of a folder, by the names of their folders."""
     return sorted(
-        each.name
-        for each in folder.iterdir()
-        if not each.name.startswith(".")
-        and ((each / _ARCHIVE).is_dir() or (each / PROFILE).is_file())
+        each.name for each in folder.iterdir() if not each.name.startswith(".") and _is_agent(each)
     )
+
+
+def holds_agents(folder: Path) -> bool:
+    """Return whether a folder has agents in it, and is none itself."""
+    return folder.is_dir() and not _is_agent(folder) and bool(agents_in(folder))
+
+
+def _is_agent(folder: Path) -> bool:
+    return (folder / _ARCHIVE).is_dir() or (folder / PROFILE).is_file()
 
 
 def make_agent(folder: Path, name: str, persona: str) -> Path:

@@ -45,7 +45,9 @@ log = get_logger(Subsystem.SERVICE)
 
 STREAM = "text/event-stream"
 MCP = "mcp"
-"""The part of the path, after the agent's name, below which MCP is."""
+"""The part of the path below which MCP is: at its beginning for all agents of the token, after an
+agent's name for that one."""
+_AGENTS = "agents"
 _PING_SECONDS = 15
 """Seconds after which a stream without lines sends a comment, so that no proxy closes it."""
 _RESPONSES: dict[int | str, dict[str, Any]] = {
@@ -270,7 +272,7 @@ def make_app(keeper: Gatekeeper, answers: ThreadPoolExecutor, lifespan: Any = No
 def _routes(verbs: Verbs) -> APIRouter:
     """Return the paths of all verbs."""
     # The token is checked before a request is read; this shows it in OpenAPI.
-    router = APIRouter(prefix="/agents", dependencies=[Depends(HTTPBearer(auto_error=False))])
+    router = APIRouter(prefix=f"/{_AGENTS}", dependencies=[Depends(HTTPBearer(auto_error=False))])
     router.get("")(verbs.agents)
     reading: list[Callable[..., Any]] = [
         verbs.recall,
@@ -307,10 +309,11 @@ async def _watch(
     keeper: Gatekeeper, request: Request, go_on: Callable[[Request], Awaitable[Response]]
 ) -> Response:
     """Check the token and the size of a request before it is read, and write the audit."""
-    path = request.url.path
-    if not path.startswith("/agents"):
+    path: str = request.scope["path"]  # decoded, and the one that chooses what is called
+    _, kind, *rest = (*path.split("/"), "", "")
+    if kind not in (_AGENTS, MCP):
         return await go_on(request)
-    _, _, agent, *verb = (*path.split("/"), "", "")
+    agent, *verb = rest if kind == _AGENTS else ("", MCP)
     began = time.monotonic()
     request.state.grant = None
     request.state.problem = ""
@@ -325,7 +328,9 @@ async def _watch(
         if not sized or int(length or 0) > BODY_BYTES:
             cure = f"Send at most {BODY_BYTES:,} bytes, with their Content-Length"
             raise Denied(413, "The body is too large, or its size is not said", cure)
-        if verb[:1] == [MCP]:
+        if kind == MCP:
+            keeper.check_right(grant, Right.READ)
+        elif verb[:1] == [MCP]:
             await asyncio.to_thread(keeper.check, grant, agent, Right.READ)
         response = await go_on(request)
     except KeepsakeError as error:

@@ -15,7 +15,7 @@ from tests.unit.llm.conftest import until
 
 PAGE = "other-programs.md"
 START, CURL = blocks(PAGE, "bash")
-BOT, MCP = blocks(PAGE, "python")
+BOT, MCP, MCP_HTTP = blocks(PAGE, "python")
 [JAVASCRIPT] = blocks(PAGE, "javascript")
 PORT = "8765"
 
@@ -67,5 +67,6 @@ def test_the_examples_of_the_page_run(started):
     assert "event: answer" in said
     assert "Liesbet." in run(BOT, folder, port, (sys.executable, "-"))
     assert "The tide turns at nine." in run(MCP, folder, port, (sys.executable, "-"))
+    assert "The ferry is blue." in run(MCP_HTTP, folder, port, (sys.executable, "-"))
     if shutil.which("node"):
         assert "It was good bread." in run(JAVASCRIPT, folder, port, ("node", "-"))

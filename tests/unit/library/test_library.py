@@ -25,6 +25,7 @@ from keepsake import (
 from keepsake.files import OWN
 from keepsake.ports import FixedClock
 from tests.fakes.model_server import Reply
+from tests.free_ports import free_base
 from tests.unit.library.conftest import CHAT
 
 SISTER = Speech("Anneke", "My sister Liesbet drowned three winters ago.", to=["Mira"])
@@ -96,7 +97,7 @@ def test_memories_are_numbered_and_timed_by_the_memory(opened):
     ("happening", "told"),
     [
         (Speech("", "Hello."), "no name"),
-        (Speech("Anneke", "   \n"), "words of a Speech is empty"),
+        (Speech("Anneke", "   \n"), "nothing in the words of a Speech"),
         (Speech("Anneke", "x" * 10_001), "several happenings"),
         (Speech("Anneke", "Hello.", to="Mira"), r"Write \['Mira'\]"),
         (Speech("Anneke", "Hello.", manner="sing"), "no manner"),
@@ -104,7 +105,7 @@ def test_memories_are_numbered_and_timed_by_the_memory(opened):
         (Speech(Person("Anneke", "../x"), "Hello."), "id of a person"),
         (Speech(Person("Anneke", "me"), "Hello."), "id of a person"),
         (Deed("Anneke", "give", "cup"), "list of things"),
-        (Sight(None), "of the type NoneType"),
+        (Sight(None), "but a NoneType"),
         ("Hello.", "pass a keepsake.Speech"),
     ],
 )
@@ -269,6 +270,15 @@ def test_a_failed_model_leaves_the_question_and_says_what_to_do(opened, server):
         assert mira.status().memories == 1
         server.always(CHAT, Reply("Here I am."))
         assert mira.answer("What now?", by="Anneke").text == "Here I am."
+
+
+@pytest.mark.parametrize("name", ["ollama:llama9@http://{}", "openai:llama9@http://{}"])
+def test_the_cure_of_an_absent_server_speaks_of_what_a_program_passed(tmp_path, name):
+    model = name.format(f"127.0.0.1:{free_base()}")
+    told = pytest.raises(ModelError, match="host in the model that you named")
+    with Memory(tmp_path / "mira", model=model) as mira, told as error:
+        mira.answer("Hello.", by="Tom")
+    assert "llm.md" not in str(error.value)
 
 
 def test_without_a_model_there_is_no_answer_and_nothing_is_remembered(opened):
@@ -443,6 +453,23 @@ def test_an_interrupted_forgetting_goes_on_at_the_next_opening(opened, tmp_path,
         assert texts(mira.recall("sister"))
     with opened(model=None) as mira:
         assert texts(mira.recall("sister")) == []
+
+
+def test_what_the_agent_said_and_did_itself_is_recalled_with_its_name(opened):
+    with opened() as mira:
+        mira.perceive(Speech("Mira", "The loft is free.", to=["Anneke"]))
+        mira.perceive(Speech("Mira", "The loft has a ghost.", to=["Bram"], manner="whisper"))
+        mira.perceive(Pose("Mira", "sweeps the loft."))
+        mira.perceive(Deed("Mira", "rent", ["the loft"], to=["Tom"]))
+        mira.perceive(Speech("Tom", "The loft is mine."))
+        found = sorted((each.number, each.text) for each in mira.recall("loft"))
+    assert [text for _, text in found] == [
+        'Mira says to Anneke, "The loft is free."',
+        'Mira whispers to Bram, "The loft has a ghost."',
+        "Mira sweeps the loft.",
+        "Mira does: rent the loft to Tom",
+        'Tom says, "The loft is mine."',
+    ]
 
 
 # -- recall by meaning
