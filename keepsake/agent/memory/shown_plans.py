@@ -107,6 +107,22 @@ def promise_of(plan: Plan, made: Iterable[Commitment]) -> Commitment | None:
     return None
 
 
+def known_line_of(plan: Plan) -> str:
+    """Return a plan as :func:`line_of` does, without what changes while it is carried out."""
+    since = f" (since memory {plan.since})" if plan.since else ""
+    return f"{plan.number}. {plan.line}{since}"
+
+
+def progress_of(plan: Plan, waits: str = "") -> str:
+    """Return how far a plan is: ``2 (begun) (you wait for Bob)``; empty if it has not begun.
+
+    ``waits``: What it waits for: ``for Bob``.
+    """
+    waiting = f" (you wait {waits})" if waits else ""
+    state = f"{_STATES.get(plan.state, '')}{waiting}"
+    return f"{plan.number}{state}" if state else ""
+
+
 def line_of(plan: Plan, done: Sequence[str] = (), waits: str = "") -> str:
     """Return a plan as a prompt shows it: ``3. tomorrow 12:00, …: show her the ferry (begun)``.
 

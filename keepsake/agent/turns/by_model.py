@@ -140,6 +140,8 @@ class _Request:
         attempt = turn.attempt
         memory = turn.tools.memory
         prompt = built.prompt
+        if prompt.standing is not None:
+            turn.tools.standing = prompt.standing
         attempt.basis = Basis(
             seen=memory.newest,
             rests_on=prompt.rests_on,

@@ -8,7 +8,14 @@ from datetime import datetime
 
 from keepsake.agent.attention import ImpulseKind
 from keepsake.agent.memory.present import present_talk
-from keepsake.agent.memory.shown_plans import done_for, line_of, lines_of, promise_of
+from keepsake.agent.memory.shown_plans import (
+    done_for,
+    known_line_of,
+    line_of,
+    lines_of,
+    progress_of,
+    promise_of,
+)
 from keepsake.agent.memory.tools import MemoryTools
 from keepsake.agent.plans import Silence
 from keepsake.agent.surroundings import (
@@ -23,8 +30,9 @@ from keepsake.agent.turns.context import TurnContext
 from keepsake.agent.turns.prompts.excerpts import with_summaries
 from keepsake.agent.turns.prompts.setting import setting_of
 from keepsake.agent.turns.waiting import NOTHING, Unanswered, came_after, unanswered
-from keepsake.archive.privacy import PrivateShown, is_redacted
+from keepsake.archive.privacy import NO_PRIVATE_WORDS, PrivateShown, PrivateWords, is_redacted
 from keepsake.archive.records import Memory
+from keepsake.books.plan import Plan
 from keepsake.happening import Person, Result
 from keepsake.language.perception import is_question
 from keepsake.memory.types import MemoryContext
@@ -75,6 +83,7 @@ def scene_of(
         private=tuple(sorted(may.numbers)),
         whispered=context.whispered,
         openly=until is not None,
+        standing=tools.standing,
         refused=refused,
     )
 
@@ -186,7 +195,19 @@ def _with_plans(
     missed = plans.missed(context.audience)
     for plan in (*shown, *missed):
         may.may_hear([plan.since])
-    scene = replace(scene, plans=lines_of(shown, plans.waits), missed=lines_of(missed))
+    private = tools.memory.private.without(context.without)
+    known = [each for each in shown if _is_open(each, private)]
+    others = [each for each in shown if each not in known]
+    begun = (progress_of(each, plans.waits.get(each.number, "")) for each in known if each != due)
+    scene = replace(
+        scene,
+        may_plan=plans.enabled,
+        plans=lines_of(shown, plans.waits),
+        open_plans=tuple(map(known_line_of, known)),
+        progress=tuple(filter(None, begun)),
+        private_plans=lines_of([each for each in others if each != due], plans.waits),
+        missed=lines_of(missed),
+    )
     if due is None:
         return scene
     why = "; ".join(
