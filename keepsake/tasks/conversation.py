@@ -33,7 +33,7 @@ from keepsake.happening import (
 )
 from keepsake.language.perception import for_prompt, sentences, shorten
 from keepsake.ports import ASSISTANT, USER
-from keepsake.tasks.standing import Statement
+from keepsake.tasks.stated import Statement
 
 PAUSE = timedelta(minutes=5)
 """The shortest silence that a window tells. An agent with nothing to do acts after 4.5 minutes, so
@@ -73,14 +73,14 @@ def _says_nothing(_: timedelta) -> str:
 def turns_of(
     window: Iterable[Memory],
     later: Later = _says_nothing,
-    standing: Iterable[Statement] = (),
+    stated: Iterable[Statement] = (),
 ) -> list[ChatTurn]:
     """Return the turns of a window.
 
     Args:
         window: Memories that the audience may know, oldest first, with times in any zone.
         later: Says how much time has passed, after a silence of :data:`PAUSE` or more.
-        standing: Facts that stand between the memories, each behind the one that it names.
+        stated: Facts that stand between the memories, each behind the one that it names.
 
     Returns:
         Turns in order. The first has the role ``user``; roles alternate.
@@ -90,7 +90,7 @@ def turns_of(
     before = None
     asker: Person | None = None
     views = _Views()
-    facts = deque(sorted(standing, key=lambda each: each.after))
+    facts = deque(sorted(stated, key=lambda each: each.after))
     for memory in window:
         while facts and facts[0].after < memory.number:
             _tell(turns, facts.popleft(), views)

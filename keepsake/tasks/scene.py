@@ -15,7 +15,7 @@ from keepsake.archive.records import Memory
 from keepsake.language.perception import for_prompt
 from keepsake.prompt.verbs import Verb
 from keepsake.tasks.conversation import example_line
-from keepsake.tasks.standing import NOTHING_STANDS, Standing
+from keepsake.tasks.stated import NOTHING_STATED, Stated
 
 LONGEST_LINE = 2000
 """The most characters of one line of the scene, such as what the agent knows of a person."""
@@ -51,6 +51,7 @@ class Scene:
     recent_span: str = ""
     now: str = ""  # ``Thursday 26 November 2026, late evening, 22:14``
     daytime: str = ""  # the same without the clock
+    moment: str = ""  # the clock alone if the window tells the rest, else the same as `now`
     place: str = ""
     description: str = ""
     detail: str = ""  # what a look at the detail of the room shows that the partner names
@@ -75,11 +76,12 @@ class Scene:
     journal: tuple[str, ...] = ()
     plans: tuple[str, ...] = ()  # what the character means to do, with numbers
     open_plans: tuple[str, ...] = ()  # those that anybody may know, without their progress
-    progress: tuple[str, ...] = ()  # how far they are: ``2 (begun)``
+    progress: tuple[str, ...] = ()  # how far the others of them are: ``2``, ``3 (begun)``
     private_plans: tuple[str, ...] = ()  # the others
     may_plan: bool = False  # whether the character can make plans
     missed: tuple[str, ...] = ()  # plans whose time passed lately
     due: str = ""  # the plan that is the reason for the turn, and why it is due
+    due_now: str = ""  # its beginning, if it is among the open plans
     options: tuple[str, ...] = ()  # usages of the deeds that are possible now, with names
     own_deeds: tuple[str, ...] = ()  # those of them that the game adds, without names
     not_now: tuple[str, ...] = ()  # names of directed deeds that may not be used in this turn
@@ -110,7 +112,7 @@ class Scene:
     passed_over: frozenset[int] = frozenset()
     found: tuple[int, ...] = ()  # those of what the character looked up, as the window shows it
     portraits: tuple[str, ...] = ()  # what the pages of those here conclude; `people` shows it
-    standing: Standing = NOTHING_STANDS  # the facts of the moment that stand in the conversation
+    stated: Stated = NOTHING_STATED  # the facts of the moment that stand in the conversation
     # the numbers of private memories on which promises, plans and pages rest that are shown
     private: tuple[int, ...] = ()
 
@@ -156,7 +158,7 @@ _DATA = (
     "passed_over",
     "found",
     "portraits",
-    "standing",
+    "stated",
     "private",
 )
 """Fields that are no variables."""

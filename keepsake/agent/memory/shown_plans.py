@@ -114,13 +114,21 @@ def known_line_of(plan: Plan) -> str:
 
 
 def progress_of(plan: Plan, waits: str = "") -> str:
-    """Return how far a plan is: ``2 (begun) (you wait for Bob)``; empty if it has not begun.
+    """Return how far a plan is: ``2``, ``3 (begun) (you wait for Bob)``.
 
     ``waits``: What it waits for: ``for Bob``.
     """
     waiting = f" (you wait {waits})" if waits else ""
-    state = f"{_STATES.get(plan.state, '')}{waiting}"
-    return f"{plan.number}{state}" if state else ""
+    return f"{plan.number}{_STATES.get(plan.state, '')}{waiting}"
+
+
+def short_line_of(plan: Plan, done: Sequence[str]) -> str:
+    """Return the beginning of a plan, and what was done for it; see :func:`line_of`."""
+    return f"{plan.number}. {plan.short}{_STATES.get(plan.state, '')}{_steps(done)}"
+
+
+def _steps(done: Sequence[str]) -> str:
+    return f" (you did: {'; '.join(done)})" if done else ""
 
 
 def line_of(plan: Plan, done: Sequence[str] = (), waits: str = "") -> str:
@@ -131,9 +139,8 @@ def line_of(plan: Plan, done: Sequence[str] = (), waits: str = "") -> str:
         waits: What it waits for: ``for Bob``.
     """
     since = f" (since memory {plan.since})" if plan.since else ""
-    steps = f" (you did: {'; '.join(done)})" if done else ""
     waiting = f" (you wait {waits})" if waits else ""
-    return f"{plan.number}. {plan.line}{_STATES.get(plan.state, '')}{since}{steps}{waiting}"
+    return f"{plan.number}. {plan.line}{_STATES.get(plan.state, '')}{since}{_steps(done)}{waiting}"
 
 
 def lines_of(plans: Sequence[Plan], waits: Mapping[int, str] = {}) -> tuple[str, ...]:

@@ -29,7 +29,7 @@ from keepsake.tasks.forms.facts import Facts, without_told
 from keepsake.tasks.forms.form import SHRINK_ORDER, Prompt, PromptForm, PromptLimits
 from keepsake.tasks.others import OtherVoices
 from keepsake.tasks.scene import Scene, shrinking
-from keepsake.tasks.standing import Standing, Statement
+from keepsake.tasks.stated import Stated, Statement
 
 _PER_MESSAGE = 4
 """Tokens that a chat template adds around each message."""
@@ -56,8 +56,8 @@ class ChatForm(PromptForm):
         number = scene.due.partition(" ")[0]
         plans = tuple(each for each in scene.plans if each.partition(" ")[0] != number)
         scene = replace(scene, confided=self._confided(scene), plans=plans)
-        turns, last, shown, standing = self._fitted(scene, self.tokens_of(head))
-        sections = dict(line for fact in standing.statements for line in fact.lines)
+        turns, last, shown, stated = self._fitted(scene, self.tokens_of(head))
+        sections = dict(line for fact in stated.statements for line in fact.lines)
         talk = [
             (f"{scene.name}: {line}", "window")
             if turn.role == ASSISTANT
@@ -79,12 +79,12 @@ class ChatForm(PromptForm):
             said=self.said(scene),
             asked=self.asked(scene),
             others=OtherVoices.of_scene(scene),
-            standing=standing,
+            stated=stated,
         )
 
     def _fitted(
         self, scene: Scene, head: int
-    ) -> tuple[list[ChatTurn], list[PromptLine], Scene, Standing]:
+    ) -> tuple[list[ChatTurn], list[PromptLine], Scene, Stated]:
         """Return the turns before the last message, that message, its scene, and what stands.
 
         ``head``: The tokens of the first message.
@@ -92,10 +92,10 @@ class ChatForm(PromptForm):
         facts = Facts(partial(self.lines, self.talk), self.tokens_of, self.budget)
         lost = list[Statement]()
         while True:
-            standing = facts.standing(scene, lost)
-            every = turns_of(map(redacted, scene.window), self._later, standing.statements)
+            stated = facts.stated(scene, lost)
+            every = turns_of(map(redacted, scene.window), self._later, stated.statements)
             news = every.pop() if every and every[-1].role == USER else ChatTurn(USER, [], [])
-            here = without_told(scene, standing)
+            here = without_told(scene, stated)
             last, shown = self._last_message(here, news)
             turns = self._fitting(every, self.budget - head - self.tokens_of(last))
             cut = [fact for turn in every[: len(every) - len(turns)] for fact in turn.told]
@@ -105,7 +105,7 @@ class ChatForm(PromptForm):
         lines = (line for turn in (*turns, news) for line in turn.lines)
         if _describes(lines, scene.description):
             last, shown = self._last_message(replace(here, description=""), news)
-        return turns, last, shown, standing
+        return turns, last, shown, stated
 
     def _later(self, silence: timedelta) -> str:
         """Return a line that says how much time has passed, in the words of the template."""

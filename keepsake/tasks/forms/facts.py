@@ -1,6 +1,6 @@
-"""The facts of the moment that stand in a chat prompt's conversation; see ``keepsake.tasks.standing``.
+"""Facts of the moment that stand in the conversation of a chat prompt.
 
-Each block of :data:`BLOCKS` in ``talk.md`` is one fact, or one for each person. A template without
+:mod:`keepsake.tasks.stated` says why. Each block of :data:`BLOCKS` in ``talk.md`` is one fact, or one for each person. A template without
 these blocks tells everything in its ``turn``.
 """
 
@@ -13,13 +13,15 @@ from typing import Any
 from keepsake.archive.records import Memory
 from keepsake.language.perception import for_prompt
 from keepsake.prompt.sections import PromptLine
-from keepsake.tasks.scene import Scene, shrinking
-from keepsake.tasks.standing import Standing, Statement
+from keepsake.tasks.scene import LONGEST_LINE, Scene, shrinking
+from keepsake.tasks.stated import Stated, Statement
 
 PLACE = "surroundings"
 PEOPLE = "person"
-BLOCKS = (PLACE, "objects", "belongings", "daily", PEOPLE, "intentions")
+BLOCKS = (PLACE, "objects", "belongings", "daily", PEOPLE, "intention")
 """The blocks of ``talk.md`` whose text stands in the conversation, in the order of a prompt."""
+_EACH = {PEOPLE: "people", "intention": "open_plans"}
+"""Blocks that stand once for each line of a variable, and that variable."""
 _OF_PLACE = (PLACE, "objects")
 """Blocks about the place. What they tell holds again when the character comes back."""
 _SHRINKS = ("people", "details", "things", "description")
@@ -50,7 +52,7 @@ class Facts:
     cost: Cost
     budget: int
 
-    def standing(self, scene: Scene, lost: Sequence[Statement] = ()) -> Standing:
+    def stated(self, scene: Scene, lost: Sequence[Statement] = ()) -> Stated:
         """Return what stands in the conversation, with what the prompt of a scene tells anew.
 
         Args:
@@ -60,7 +62,7 @@ class Facts:
         scene = replace(scene, people=()) if scene.whispered else scene
         window = scene.window
         newest = window[-1].number if window else 0
-        before = scene.standing.behind(window[0].number if window else 0).without(lost)
+        before = scene.stated.behind(window[0].number if window else 0).without(lost)
         after = newest if lost else _place_of_news(scene)
         now = self._now(scene, after)
         if _is_described(scene, before, now):
@@ -81,9 +83,9 @@ class Facts:
     ) -> Iterator[Statement]:
         for block in BLOCKS:
             place = scene.place if block in _OF_PLACE else ""
-            each_of = values["people"] if block == PEOPLE else [place]
-            for about in each_of:
-                shown = {**values, "people": [about]} if block == PEOPLE else values
+            each = _EACH.get(block, "")
+            for about in values[each] if each else [place]:
+                shown = {**values, each: [about]} if each else values
                 lines = tuple(self.render(block, shown))
                 if any(line for line, _ in lines):
                     where = place if block == PLACE else ""
@@ -96,11 +98,11 @@ class Facts:
         return self.cost([line for each in statements for line in each.lines])
 
 
-def without_told(scene: Scene, standing: Standing) -> Scene:
+def without_told(scene: Scene, stated: Stated) -> Scene:
     """Return the scene without the lines about people that stand in the conversation."""
-    told = {each.about for each in standing.statements}
-    lines = zip(scene.people, scene.variable("people"), strict=True)
-    return replace(scene, people=tuple(x for x, line in lines if f"{PEOPLE}: {line}" not in told))
+    told = {each.about for each in stated.statements}
+    here = {line: f"{PEOPLE}: {for_prompt(line, limit=LONGEST_LINE)}" for line in scene.people}
+    return replace(scene, people=tuple(line for line, about in here.items() if about not in told))
 
 
 def _place_of_news(scene: Scene) -> int:
@@ -111,12 +113,12 @@ def _place_of_news(scene: Scene) -> int:
     """
     newest = scene.window[-1].number if scene.window else 0
     own = (each.number for each in reversed(scene.window) if each.is_own)
-    old = max(scene.standing.seen, next(own, 0))
+    old = max(scene.stated.seen, next(own, 0))
     answered = [number for number in scene.answers if old < number <= newest]
     return min(answered, default=newest + 1) - 1
 
 
-def _is_described(scene: Scene, before: Standing, now: Sequence[Statement]) -> bool:
+def _is_described(scene: Scene, before: Stated, now: Sequence[Statement]) -> bool:
     """Whether the place need not be described, because a look in the window did so."""
     told = for_prompt(scene.description)
     stands = any(each.says(fact) for fact in now if fact.place for each in before.statements)

@@ -18,7 +18,7 @@ from keepsake.tasks.answer import AnswerReader
 from keepsake.tasks.conversation import OwnLine, own_lines, words_of
 from keepsake.tasks.others import NOBODY_ELSE, OtherVoices
 from keepsake.tasks.scene import TALK_VARIABLES, Scene
-from keepsake.tasks.standing import Standing
+from keepsake.tasks.stated import Stated
 from keepsake.tasks.task import Prompts
 
 LAST_LINES = 16
@@ -93,7 +93,7 @@ class Prompt:
         said: The character's newest lines, which the answer may not repeat.
         asked: What the answer answers; empty for nothing.
         others: Those whose lines the answer may not hold.
-        standing: The facts that stand in its conversation; None if the form has none.
+        stated: The facts that stand in its conversation; None if the form has none.
     """
 
     request: GenerationRequest
@@ -104,7 +104,7 @@ class Prompt:
     said: tuple[OwnLine, ...] = ()
     asked: str = ""
     others: OtherVoices = NOBODY_ELSE
-    standing: Standing | None = None
+    stated: Stated | None = None
 
 
 @dataclass(frozen=True)

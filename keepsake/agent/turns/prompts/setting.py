@@ -54,7 +54,7 @@ def setting_of(
         description=description_of(agent),
         here=_people_here(agent),
         things=things,
-        details=tuple(each for each in options.things if each not in things),
+        details=_longest([each for each in options.things if each not in things]),
         lying=options.lying,
         carried=options.carried,
         exits=tuple(options.ways),
@@ -84,6 +84,16 @@ def _deeds_always(withheld: Collection[str]) -> tuple[str, ...]:
         f"> {verb.usage} ({verb.help})"
         for verb in VERBS
         if verb.takes is not Takes.TEXT and verb.takes not in NAMING and verb.name not in withheld
+    )
+
+
+def _longest(names: Sequence[str]) -> tuple[str, ...]:
+    """Return names without those whose words another name has too: ``gauge``, ``tide gauge``."""
+    words = [frozenset(each.split()) for each in names]
+    return tuple(
+        name
+        for name, own in zip(names, words, strict=True)
+        if not any(own < others for others in words)
     )
 
 

@@ -40,7 +40,7 @@ class Statement:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class Stated:
     """What stands in the conversation of one agent, from the prompts that were sent.
 
     Attributes:
@@ -51,14 +51,14 @@ class Standing:
     statements: tuple[Statement, ...] = ()
     seen: int = 0
 
-    def behind(self, first: int) -> Standing:
+    def behind(self, first: int) -> Stated:
         """Return what a window shows that begins with the memory ``first``."""
         kept = tuple(each for each in self.statements if each.after >= first - 1)
-        return self if kept == self.statements else Standing(kept, self.seen)
+        return self if kept == self.statements else Stated(kept, self.seen)
 
-    def without(self, lost: Sequence[Statement]) -> Standing:
+    def without(self, lost: Sequence[Statement]) -> Stated:
         """Return what stands without some statements."""
-        return Standing(tuple(each for each in self.statements if each not in lost), self.seen)
+        return Stated(tuple(each for each in self.statements if each not in lost), self.seen)
 
     def lacks(self, now: Iterable[Statement]) -> tuple[Statement, ...]:
         """Return those of ``now`` that are not what was told last about the same."""
@@ -72,7 +72,7 @@ class Standing:
         now: Sequence[Statement],
         newest: int,
         fits: Callable[[Sequence[Statement]], bool],
-    ) -> Standing:
+    ) -> Stated:
         """Return what stands after a prompt that tells what is so ``now``.
 
         Args:
@@ -84,8 +84,8 @@ class Standing:
         kept = self.statements
         if not fits(kept):
             kept = tuple(each for each in kept if any(each.says(fact) for fact in now))
-        before = Standing(kept, self.seen)
-        return Standing((*kept, *before.lacks(now)), max(newest, self.seen))
+        before = Stated(kept, self.seen)
+        return Stated((*kept, *before.lacks(now)), max(newest, self.seen))
 
 
-NOTHING_STANDS = Standing()
+NOTHING_STATED = Stated()
