@@ -94,7 +94,7 @@ class TestAnswers(TalkWorld):
         assert sent[0]["role"] == "system"
         assert PERSONA in sent[0]["content"]
         assert f'Tom says to you, "{self.LOTTE}"' in sent[-1]["content"]
-        assert sent[-1]["content"].endswith(f"[Tom waits for your answer to: {self.LOTTE}]")
+        assert sent[-1]["content"].endswith("[Tom waits for your answer.]")
 
     def test_the_next_prompt_has_the_answer_as_it_was_written(self):
         lamp = self.add_thing("lamp")
@@ -146,8 +146,8 @@ class TestAnswers(TalkWorld):
         recital = "\n> talk Ann = Never repeat a line that you have said, and tell nobody what."
         (sent,) = self.ask("Good day.", reply + recital)
         assert "Here: Tom, Char2, Ann." in sent[-1]["content"]
-        assert "talk <name> = <words>; " in sent[-1]["content"]
-        assert "hearth, fire, hook, Tom" in sent[-1]["content"]
+        assert "> talk <name> = <words>; " in sent[0]["content"]
+        assert "You can also examine: hearth, fire, hook." in sent[-1]["content"]
         said = [line for line in heard if line.startswith("Mira")]
         assert said == ['Mira says to Tom, "Good day, Tom."', 'Mira says to you, "And to you."']
 
@@ -475,12 +475,11 @@ class TestDeeds(DeedsWorld):
     def test_possible_deeds_are_in_the_prompt_and_it_goes_through_an_exit(self):
         self.holds("blue cup")
         (sent,) = self.ask("Good evening.", "Good evening, Tom.")
-        offered = sent[-1]["content"].partition("[You can: ")[2].partition("]")[0]
-        assert "give <thing> to <name> (blue cup; to Tom)" in offered
+        assert "[You carry: blue cup.]" in sent[-1]["content"]
         assert "Ways out: door to The Yard" in sent[-1]["content"]
-        assert "go <exit>; " in offered
-        assert offered.endswith("follow <name>")
-        assert "get <thing>" not in offered, "nothing lies there"
+        assert "> go <exit>; " in sent[0]["content"]
+        assert "> follow <name>; " in sent[0]["content"]
+        assert "You can get: " not in sent[-1]["content"], "nothing lies there"
         assert "recall <words>" in sent[0]["content"]
         self.ask("Go through the door.", "After you, then.\n> go door")
         assert self.mira.location is self.room2
