@@ -203,6 +203,8 @@ _NAMES = {
     Takes.GIFT: "carried",
 }
 """The field of :class:`Options` with the names for each kind of argument."""
+LEAVING = frozenset({Takes.EXIT, Takes.PERSON})
+"""Kinds of argument of the verbs by which one leaves a place: go, follow."""
 _WHERE = frozenset({"from", "on", "in", "with", "near", "off", "under", "behind", "by"})
 _ARTICLES = frozenset({"the", "a", "an", "my", "some"})
 
@@ -231,7 +233,7 @@ class Options:
         """Return the names for a kind of argument (for a gift, the things); empty if none apply."""
         if takes in (Takes.THING, Takes.MAYBE_THING):
             return (*dict.fromkeys((*self.things, *self.lying, *self.carried, *self.people)),)
-        stays = self.stays and takes in (Takes.EXIT, Takes.PERSON)
+        stays = self.stays and takes in LEAVING
         if stays or (takes is Takes.GIFT and not self.people):
             return ()
         names: tuple[str, ...] = getattr(self, _NAMES.get(takes, ""), ())

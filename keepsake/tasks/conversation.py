@@ -11,6 +11,7 @@ as everybody heard it.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
@@ -32,6 +33,7 @@ from keepsake.happening import (
 )
 from keepsake.language.perception import for_prompt, sentences, shorten
 from keepsake.ports import ASSISTANT, USER
+from keepsake.tasks.stated import Statement
 
 PAUSE = timedelta(minutes=5)
 """The shortest silence that a window tells. An agent with nothing to do acts after 4.5 minutes, so
@@ -61,18 +63,24 @@ class ChatTurn(NamedTuple):
 
     role: str  # ``user`` for what happened, ``assistant`` for what the character did
     lines: list[str]
+    told: list[Statement]  # the statements among the lines
 
 
 def _says_nothing(_: timedelta) -> str:
     return ""
 
 
-def turns_of(window: Iterable[Memory], later: Later = _says_nothing) -> list[ChatTurn]:
+def turns_of(
+    window: Iterable[Memory],
+    later: Later = _says_nothing,
+    stated: Iterable[Statement] = (),
+) -> list[ChatTurn]:
     """Return the turns of a window.
 
     Args:
         window: Memories that the audience may know, oldest first, with times in any zone.
         later: Says how much time has passed, after a silence of :data:`PAUSE` or more.
+        stated: Facts that stand between the memories, each behind the one that it names.
 
     Returns:
         Turns in order. The first has the role ``user``; roles alternate.
@@ -82,7 +90,10 @@ def turns_of(window: Iterable[Memory], later: Later = _says_nothing) -> list[Cha
     before = None
     asker: Person | None = None
     views = _Views()
+    facts = deque(sorted(stated, key=lambda each: each.after))
     for memory in window:
+        while facts and facts[0].after < memory.number:
+            _tell(turns, facts.popleft(), views)
         hidden = _hidden_whisper(memory)
         own = memory.kind is MemoryKind.ACT and not hidden
         when = heading(memory)
@@ -91,12 +102,9 @@ def turns_of(window: Iterable[Memory], later: Later = _says_nothing) -> list[Cha
         passed = _passed(before, memory, later)
         if when != shown:
             passed.append(when)
-        if (passed or not own) and (not turns or turns[-1].role != USER):
-            turns.append(ChatTurn(USER, []))
-        turns[-1].lines.extend(passed)
-        if own and turns[-1].role != ASSISTANT:
-            turns.append(ChatTurn(ASSISTANT, []))
-        lines = turns[-1].lines
+        if passed or not own:
+            _turn(turns, USER).lines.extend(passed)
+        lines = _turn(turns, ASSISTANT if own else USER).lines
         if asks(memory):
             asker = memory.actor
         views.notice(memory)
@@ -107,7 +115,26 @@ def turns_of(window: Iterable[Memory], later: Later = _says_nothing) -> list[Cha
             lines.append(line)
         shown = when
         before = memory
+    for fact in facts:
+        _tell(turns, fact, views)
     return turns
+
+
+def _turn(turns: list[ChatTurn], role: str) -> ChatTurn:
+    """Return the last turn if it has this role; else begin one. The first is the user's."""
+    if not turns and role != USER:
+        turns.append(ChatTurn(USER, [], []))
+    if not turns or turns[-1].role != role:
+        turns.append(ChatTurn(role, [], []))
+    return turns[-1]
+
+
+def _tell(turns: list[ChatTurn], fact: Statement, views: _Views) -> None:
+    """Add a fact to what happened."""
+    turn = _turn(turns, USER)
+    turn.lines.extend(line for line, _ in fact.lines)
+    turn.told.append(fact)
+    views.tell(fact)
 
 
 def _is_left_out(memory: Memory, *, own: bool) -> bool:
@@ -147,6 +174,13 @@ class _Views:
         """Take note of an own act: whether the agent follows somebody from then on."""
         if memory.is_own and memory.verb in _LEADING:
             self._follows = memory.verb == KnownVerb.FOLLOW
+
+    def tell(self, fact: Statement) -> None:
+        """Take note of a fact that describes a place."""
+        if fact.place:
+            lines = (line for line, _ in fact.lines)
+            told = self._told.setdefault(fact.place, set())
+            told.update(sentence for line in lines for sentence in sentences(line))
 
     def line(self, memory: Memory) -> str:
         """Return the line of a memory, shortened if it is a look that tells little new."""

@@ -16,6 +16,7 @@ from keepsake.happening import KnownVerb
 from keepsake.language.perception import disarm, one_line, pattern, shorten, unquoted
 from keepsake.ports import Tool, ToolCall
 from keepsake.prompt.verbs import (
+    LEAVING,
     SLOT,
     VERBS,
     WORDS,
@@ -92,7 +93,7 @@ def read_deed(line: str, verbs: Sequence[Verb], options: Options) -> Command | R
         told = f"You tried to {shorten(text, 60)}: there is no such deed. You can: {names}"
         return Refusal(known.name if known else word.casefold(), told)
     try:
-        if options.stays and verb.takes in (Takes.EXIT, Takes.PERSON):
+        if options.stays and verb.takes in LEAVING:
             raise _Refused(", but you stay now: you have guests")
         nothing = verb.takes is Takes.NOTHING or verb.usage == verb.name
         read = _by_usage if verb.takes is Takes.OWN else _argument

@@ -15,6 +15,7 @@ from keepsake.archive.records import Memory
 from keepsake.language.perception import for_prompt
 from keepsake.prompt.verbs import Verb
 from keepsake.tasks.conversation import example_line
+from keepsake.tasks.stated import NOTHING_STATED, Stated
 
 LONGEST_LINE = 2000
 """The most characters of one line of the scene, such as what the agent knows of a person."""
@@ -42,17 +43,22 @@ class Scene:
     name: str
     persona: str = ""  # the whole persona
     deeds: tuple[str, ...] = ()  # usages of the deeds that are always possible
+    # usages, without names, of the deeds that need a person, a thing or an exit
+    directed: tuple[str, ...] = ()
     longterm: str = ""  # the long-term summary
     longterm_span: str = ""  # the numbers of its memories: ``1 to 214``
     recent: str = ""  # the short-term summary
     recent_span: str = ""
     now: str = ""  # ``Thursday 26 November 2026, late evening, 22:14``
     daytime: str = ""  # the same without the clock
+    moment: str = ""  # the clock alone if the window tells the rest, else the same as `now`
     place: str = ""
     description: str = ""
     detail: str = ""  # what a look at the detail of the room shows that the partner names
     here: tuple[str, ...] = ()  # people
     things: tuple[str, ...] = ()
+    details: tuple[str, ...] = ()  # parts of the place that can be looked at
+    lying: tuple[str, ...] = ()  # things that can be picked up
     carried: tuple[str, ...] = ()
     exits: tuple[str, ...] = ()
     facts: tuple[str, ...] = ()  # other facts from the game
@@ -69,9 +75,16 @@ class Scene:
     notes: tuple[str, ...] = ()
     journal: tuple[str, ...] = ()
     plans: tuple[str, ...] = ()  # what the character means to do, with numbers
+    open_plans: tuple[str, ...] = ()  # those that anybody may know, without their progress
+    progress: tuple[str, ...] = ()  # how far the others of them are: ``2``, ``3 (begun)``
+    private_plans: tuple[str, ...] = ()  # the others
+    may_plan: bool = False  # whether the character can make plans
     missed: tuple[str, ...] = ()  # plans whose time passed lately
     due: str = ""  # the plan that is the reason for the turn, and why it is due
+    due_now: str = ""  # its beginning, if it is among the open plans
     options: tuple[str, ...] = ()  # usages of the deeds that are possible now, with names
+    own_deeds: tuple[str, ...] = ()  # those of them that the game adds, without names
+    not_now: tuple[str, ...] = ()  # names of directed deeds that may not be used in this turn
     # lines that only those who hear the answer know, if the window shows them without their words
     confided: tuple[str, ...] = ()
     whispered: bool = False  # whether the character answers a whisper
@@ -99,6 +112,7 @@ class Scene:
     passed_over: frozenset[int] = frozenset()
     found: tuple[int, ...] = ()  # those of what the character looked up, as the window shows it
     portraits: tuple[str, ...] = ()  # what the pages of those here conclude; `people` shows it
+    stated: Stated = NOTHING_STATED  # the facts of the moment that stand in the conversation
     # the numbers of private memories on which promises, plans and pages rest that are shown
     private: tuple[int, ...] = ()
 
@@ -135,9 +149,18 @@ class Scene:
 
 
 _PARAGRAPHS = ("persona", "longterm", "recent")
-_WITH_MARKUP = ("deeds", "options", "commands")
+_WITH_MARKUP = ("deeds", "directed", "options", "own_deeds", "commands")
 """Not cleaned: ``<thing>`` is a placeholder."""
-_DATA = ("window", "tools", "answers", "passed_over", "found", "portraits", "private")
+_DATA = (
+    "window",
+    "tools",
+    "answers",
+    "passed_over",
+    "found",
+    "portraits",
+    "stated",
+    "private",
+)
 """Fields that are no variables."""
 _VARIABLES = tuple(each.name for each in fields(Scene) if each.name not in _DATA)
 TALK_VARIABLES = frozenset({*_VARIABLES, "always", "talk", "window", "cursor"})

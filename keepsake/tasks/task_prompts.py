@@ -9,15 +9,18 @@ from pathlib import Path
 
 from keepsake.errors import ConfigError
 from keepsake.markdown_config import ConfigFile
+from keepsake.tasks.forms.facts import BLOCKS
 from keepsake.tasks.scene import TALK_VARIABLES
 from keepsake.tasks.task import Prompts, load_prompts
 
 _NIGHT = "name lines longest refused"
 _SUMMARY = "agent persona words refused"
 _TALK = " ".join(TALK_VARIABLES)
+_FACTS = " ".join(f"{block}?" for block in BLOCKS)
+_PARTS = f"system {_FACTS} turn close? later? dialogue transcript"
 _TEMPLATES = {
-    "talk": ("system turn close? later? dialogue transcript", f"{_TALK} minutes"),
-    "conversation": ("system turn close? later? dialogue transcript", f"{_TALK} minutes"),
+    "talk": (_PARTS, f"{_TALK} minutes"),
+    "conversation": (_PARTS, f"{_TALK} minutes"),
     "act": ("turn", _TALK),
     "agreed": ("question", "name partner words answer deed"),
     "journal": ("system turn", f"{_NIGHT} most"),

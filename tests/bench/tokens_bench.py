@@ -108,8 +108,8 @@ def simulated(visitors: str) -> _Village:
         archives = Lab(folder_of(copy.here, "days")).places.agents.glob("*/archive/*.jsonl")
         said = sum(len(_SAID.findall(path.read_text())) for path in archives)
         assert len(asked) == len(fake.calls(CHAT))
-    thoughts = [each for each in asked if "\n[You can: " in each[0]]
-    others = [each for each in asked if "\n[You can: " not in each[0]]
+    thoughts = [each for each in asked if "\nYour deeds: " in each[0]]
+    others = [each for each in asked if "\nYour deeds: " not in each[0]]
     triggered = [each for each in events if each.get("trigger", "idle") != "idle"]
     return _Village(thoughts, others, triggered, said)
 

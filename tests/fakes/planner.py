@@ -23,8 +23,9 @@ CHAT_TEMPLATE = "{{ range .Messages }}{{ .Role }}: {{ .Content }}{{ end }}"
 """The template by which the server says that its model is a chat model."""
 WAIT = "> wait"
 _DUE = re.compile(r"what you mean to do: (?P<number>\d+)\. (?P<plan>.+?) \([^()]*\)\. Do its next")
-_PLANS = re.compile(r"\[You mean to:\n(?P<lines>(?:- .*\n)+)")
-_PLACE = re.compile(r"You are in (?P<place>[^.\n]+)\.")
+_PLAN = re.compile(r"^\[You mean to: (?P<number>\d+)\. (?P<plan>.+)\]$", re.M)
+_TO_DO = re.compile(r"^\[Still to do: (?P<numbers>.+)\.\]$", re.M)
+_PLACE = re.compile(r"^\[(?:[^\n]*, )?\d\d:\d\d, (?P<place>[^.\n]+)\. Here: ", re.M)
 _WHERE = re.compile(r"(?:^|, )at (?P<where>[^,:]+)")
 _JSON = re.compile(r'Answer with JSON alone: \{"(\w+)"')
 _SINCE = re.compile(r" \((?:begun|since memory \d+)\)")
@@ -40,7 +41,8 @@ def next_deed(prompt: str) -> str:
     due = _DUE.search(prompt)
     if due is None:
         return _plans(prompt) if "Stranger says to you" in prompt else WAIT
-    conditions, what = _halves(_SINCE.sub("", due["plan"]))
+    told = _known(prompt).get(due["number"], due["plan"])
+    conditions, what = _halves(_SINCE.sub("", told))
     place = _last(_PLACE, prompt)
     where = _WHERE.search(conditions)
     if where is not None and where["where"].casefold() != place.casefold():
@@ -50,9 +52,15 @@ def next_deed(prompt: str) -> str:
 
 def _plans(prompt: str) -> str:
     """Return the character's plans as words."""
-    found = _last(_PLANS, prompt)
-    lines = [_SINCE.sub("", line.removeprefix("- ")) for line in found.splitlines()]
+    known = _known(prompt)
+    numbers = re.findall(r"(?:^|; )(\d+)", _last(_TO_DO, prompt))
+    lines = [f"{number}. {_SINCE.sub('', known[number])}" for number in numbers]
     return f"I mean to do this: {'; '.join(lines)}." if lines else "I mean to do nothing."
+
+
+def _known(prompt: str) -> dict[str, str]:
+    """Return the plans that stand in a prompt, by number."""
+    return {found["number"]: found["plan"] for found in _PLAN.finditer(prompt)}
 
 
 def _halves(plan: str) -> tuple[str, str]:

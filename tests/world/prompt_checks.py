@@ -21,7 +21,7 @@ from tests.fakes.model_server import Reply
 from tests.world.talk_world import TalkWorld
 
 _WORD = re.compile(r"\bw\d+\b")
-_WAITS = re.compile(r"\[(\S+) (?:still )?waits for your answer to: |\[You turn to (\S+) now")
+_WAITS = re.compile(r"\[(\S+) (?:still )?waits for your answer(?:\.| to: )|\[You turn to (\S+) now")
 _HIDDEN = re.compile(r"(\S+) whispers to you\.")
 _PLAIN = re.compile(r"\[Your plain lines are spoken to (\S+)\.\]|\[(\S+) whispered to you")
 

@@ -48,9 +48,9 @@ class TestThinking(World):
         roles = [each["role"] for each in self.calls()[0].body["messages"]]
         assert roles == ["system", "user"]
         assert prompt.startswith("You are Mira, an innkeeper.")
-        assert "Deeds that you can always do: > look" in prompt
-        assert prompt.index('Tom says to you, "Good evening"') < prompt.index("You carry: ")
-        assert prompt.endswith("[Tom waits for your answer to: Good evening]")
+        assert "> whisper <name> = <words>; " in prompt
+        assert prompt.index("You carry: ") < prompt.index('Tom says to you, "Good evening"')
+        assert prompt.endswith("[Tom waits for your answer.]")
 
     def test_paused_it_remembers_but_does_not_think(self):
         self.mira.db.paused = True

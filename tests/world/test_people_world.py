@@ -38,9 +38,10 @@ class PeopleWorld(AgentsWorld):
         return create.create_object(Character, key=name, location=self.room1, home=self.room1)
 
     def people_lines(self, prompt):
-        """Return the lines of a prompt about the people who are here."""
-        surroundings = prompt.split("Ways out: ")[1]
-        return surroundings.partition("]\n")[2].partition("[You can: ")[0]
+        """Return what a prompt tells anew of the people who are here."""
+        news = prompt.rpartition("\nassistant: ")[2].splitlines()
+        known = (", met ", ", whom you ")
+        return "\n".join(x for x in news if x[:1] == "[" and any(each in x for each in known))
 
 
 class TestKnowing(PeopleWorld):
@@ -97,7 +98,7 @@ class TestHostile(PeopleWorld):
         prompt = self.ask("Well?")[0]
         assert "~Mira>" not in prompt
         assert "\n## People Here\n" not in prompt
-        assert prompt.count("\n[You can: ") == 1
+        assert prompt.count("\n[You carry: ") == 1
         assert "<|" not in prompt
 
     def test_what_a_player_wants_kept_is_kept_as_a_memory_of_their_words(self):

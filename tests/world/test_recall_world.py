@@ -182,14 +182,14 @@ class TestTools(RecallWorld):
         self.say(*CHATTER, *CHATTER)
         prompt = self.ask("Who has debts of six pence?", "> wait")[0]
         assert self.section(prompt, NOTES) == [f"- debts: {self.KEPT}"]
-        assert prompt.index("You are in The Inn") < prompt.index(NOTES)
+        assert prompt.index(", The Inn. Here: ") < prompt.index(NOTES)
 
     def test_a_pin_is_in_the_part_of_the_prompt_that_stays_until_it_is_unpinned(self):
         self.ask("I am Tom.", "> pin Tom keeps bees.")
         self.say(*CHATTER, *CHATTER)
         prompt = self.ask("Who am I?", "> unpin 1")[0]
         pinned = r"## Always remember\n- After Tom spoke \(memory \d+\): Tom keeps bees\.\n"
-        assert re.search(pinned, prompt.partition("You are in The Inn")[0])
+        assert re.search(pinned, prompt.partition("[The Inn.")[0])
         assert "## Always remember" not in self.ask("Still?", "> wait")[0]
 
     def test_each_remembered_fact_is_a_note_of_its_own_with_its_day(self):

@@ -53,7 +53,7 @@ class TestAnswers(TalkWorld):
         assert sent[0]["role"] == "system"
         assert PERSONA in sent[0]["content"]
         assert f'Tom says to you, "{self.LOTTE}"' in sent[-1]["content"]
-        assert sent[-1]["content"].endswith(f"[Tom waits for your answer to: {self.LOTTE}]")
+        assert sent[-1]["content"].endswith("[Tom waits for your answer.]")
 
     def test_the_next_prompt_has_the_answer_as_it_was_written(self):
         lamp = self.add_thing("lamp")
@@ -105,8 +105,8 @@ class TestAnswers(TalkWorld):
         recital = "\n> talk Ann = Never repeat a line that you have said, and tell nobody what."
         (sent,) = self.ask("Good day.", reply + recital)
         assert "Here: Tom, Char2, Ann." in sent[-1]["content"]
-        assert "talk <name> = <words>; " in sent[-1]["content"]
-        assert "hearth, fire, hook, Tom" in sent[-1]["content"]
+        assert "> talk <name> = <words>; " in sent[0]["content"]
+        assert "You can also examine: hearth, fire, hook." in sent[-1]["content"]
         said = [line for line in heard if line.startswith("Mira")]
         assert said == ['Mira says to Tom, "Good day, Tom."', 'Mira says to you, "And to you."']
 

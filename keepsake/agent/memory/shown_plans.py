@@ -107,6 +107,30 @@ def promise_of(plan: Plan, made: Iterable[Commitment]) -> Commitment | None:
     return None
 
 
+def known_line_of(plan: Plan) -> str:
+    """Return a plan as :func:`line_of` does, without what changes while it is carried out."""
+    since = f" (since memory {plan.since})" if plan.since else ""
+    return f"{plan.number}. {plan.line}{since}"
+
+
+def progress_of(plan: Plan, waits: str = "") -> str:
+    """Return how far a plan is: ``2``, ``3 (begun) (you wait for Bob)``.
+
+    ``waits``: What it waits for: ``for Bob``.
+    """
+    waiting = f" (you wait {waits})" if waits else ""
+    return f"{plan.number}{_STATES.get(plan.state, '')}{waiting}"
+
+
+def short_line_of(plan: Plan, done: Sequence[str]) -> str:
+    """Return the beginning of a plan, and what was done for it; see :func:`line_of`."""
+    return f"{plan.number}. {plan.short}{_STATES.get(plan.state, '')}{_steps(done)}"
+
+
+def _steps(done: Sequence[str]) -> str:
+    return f" (you did: {'; '.join(done)})" if done else ""
+
+
 def line_of(plan: Plan, done: Sequence[str] = (), waits: str = "") -> str:
     """Return a plan as a prompt shows it: ``3. tomorrow 12:00, …: show her the ferry (begun)``.
 
@@ -115,9 +139,8 @@ def line_of(plan: Plan, done: Sequence[str] = (), waits: str = "") -> str:
         waits: What it waits for: ``for Bob``.
     """
     since = f" (since memory {plan.since})" if plan.since else ""
-    steps = f" (you did: {'; '.join(done)})" if done else ""
     waiting = f" (you wait {waits})" if waits else ""
-    return f"{plan.number}. {plan.line}{_STATES.get(plan.state, '')}{since}{steps}{waiting}"
+    return f"{plan.number}. {plan.line}{_STATES.get(plan.state, '')}{since}{_steps(done)}{waiting}"
 
 
 def lines_of(plans: Sequence[Plan], waits: Mapping[int, str] = {}) -> tuple[str, ...]:

@@ -39,6 +39,7 @@ from keepsake.prompt.verbs import ANSWERS, PRIVATE, Command
 from keepsake.recall.finding import SearchResult
 from keepsake.recall.several import MOST_PARTS
 from keepsake.tasks.scene import Excerpt
+from keepsake.tasks.stated import NOTHING_STATED
 
 type Tool = Callable[[Command, str], str | Excerpt]
 """Carries out a command at a place, and returns its result in a line; blocks."""
@@ -105,6 +106,7 @@ class MemoryTools:
         # What a plan may name: places, and the people who are here. Set before the plan is made.
         self.places: frozenset[str] = frozenset()
         self.here: tuple[Person, ...] = ()
+        self.stated = NOTHING_STATED  # what the prompts of the agent have told
         self._services = services
 
     def perform(

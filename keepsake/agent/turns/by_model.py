@@ -140,6 +140,8 @@ class _Request:
         attempt = turn.attempt
         memory = turn.tools.memory
         prompt = built.prompt
+        if prompt.stated is not None:
+            turn.tools.stated = prompt.stated
         attempt.basis = Basis(
             seen=memory.newest,
             rests_on=prompt.rests_on,

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 from keepsake.archive.privacy import is_private, is_redacted, redacted
@@ -24,9 +25,11 @@ from keepsake.ports import ASSISTANT, SYSTEM, USER, ChatMessage, FormName, Gener
 from keepsake.prompt.sections import FRAME, PromptLine, Rendered
 from keepsake.tasks.conversation import ChatTurn, own_line, turns_of
 from keepsake.tasks.deed import tools_of
+from keepsake.tasks.forms.facts import Facts, without_told
 from keepsake.tasks.forms.form import SHRINK_ORDER, Prompt, PromptForm, PromptLimits
 from keepsake.tasks.others import OtherVoices
 from keepsake.tasks.scene import Scene, shrinking
+from keepsake.tasks.stated import Stated, Statement
 
 _PER_MESSAGE = 4
 """Tokens that a chat template adds around each message."""
@@ -53,15 +56,12 @@ class ChatForm(PromptForm):
         number = scene.due.partition(" ")[0]
         plans = tuple(each for each in scene.plans if each.partition(" ")[0] != number)
         scene = replace(scene, confided=self._confided(scene), plans=plans)
-        turns = turns_of(map(redacted, scene.window), self._later)
-        news = turns.pop().lines if turns and turns[-1].role == USER else []
-        last, shown = self._last_message(scene, news)
-        room = self.budget - self.tokens_of([*head, *last])
-        turns = self._fitting(turns, room)
-        if _describes([*(line for turn in turns for line in turn.lines), *news], scene.description):
-            last, shown = self._last_message(replace(scene, description=""), news)
+        turns, last, shown, stated = self._fitted(scene, self.tokens_of(head))
+        sections = dict(line for fact in stated.statements for line in fact.lines)
         talk = [
-            (f"{scene.name}: {line}" if turn.role == ASSISTANT else line, "window")
+            (f"{scene.name}: {line}", "window")
+            if turn.role == ASSISTANT
+            else (line, sections.get(line, "window"))
             for turn in turns
             for line in turn.lines
         ]
@@ -79,7 +79,33 @@ class ChatForm(PromptForm):
             said=self.said(scene),
             asked=self.asked(scene),
             others=OtherVoices.of_scene(scene),
+            stated=stated,
         )
+
+    def _fitted(
+        self, scene: Scene, head: int
+    ) -> tuple[list[ChatTurn], list[PromptLine], Scene, Stated]:
+        """Return the turns before the last message, that message, its scene, and what stands.
+
+        ``head``: The tokens of the first message.
+        """
+        facts = Facts(partial(self.lines, self.talk), self.tokens_of, self.budget)
+        lost = list[Statement]()
+        while True:
+            stated = facts.stated(scene, lost)
+            every = turns_of(map(redacted, scene.window), self._later, stated.statements)
+            news = every.pop() if every and every[-1].role == USER else ChatTurn(USER, [], [])
+            here = without_told(scene, stated)
+            last, shown = self._last_message(here, news)
+            turns = self._fitting(every, self.budget - head - self.tokens_of(last))
+            cut = [fact for turn in every[: len(every) - len(turns)] for fact in turn.told]
+            if not cut:
+                break
+            lost += cut
+        lines = (line for turn in (*turns, news) for line in turn.lines)
+        if _describes(lines, scene.description):
+            last, shown = self._last_message(replace(here, description=""), news)
+        return turns, last, shown, stated
 
     def _later(self, silence: timedelta) -> str:
         """Return a line that says how much time has passed, in the words of the template."""
@@ -119,11 +145,12 @@ class ChatForm(PromptForm):
                 first += 1
         return list(turns[first:])
 
-    def _last_message(self, scene: Scene, news: Sequence[str]) -> tuple[list[PromptLine], Scene]:
+    def _last_message(self, scene: Scene, news: ChatTurn) -> tuple[list[PromptLine], Scene]:
         """Return the last message, and the scene with as much as may be new in a prompt."""
         budget = self.budget
         most = min(self.target.tail_tokens or budget, budget // 2)
-        happened: list[PromptLine] = [(line, "window") for line in news]
+        sections = dict(line for fact in news.told for line in fact.lines)
+        happened = [(line, sections.get(line, "window")) for line in news.lines]
         lines: list[PromptLine] = []
         shown = scene
         for shown, values in shrinking(scene, SHRINK_ORDER):

@@ -18,6 +18,7 @@ from keepsake.tasks.answer import AnswerReader
 from keepsake.tasks.conversation import OwnLine, own_lines, words_of
 from keepsake.tasks.others import NOBODY_ELSE, OtherVoices
 from keepsake.tasks.scene import TALK_VARIABLES, Scene
+from keepsake.tasks.stated import Stated
 from keepsake.tasks.task import Prompts
 
 LAST_LINES = 16
@@ -92,6 +93,7 @@ class Prompt:
         said: The character's newest lines, which the answer may not repeat.
         asked: What the answer answers; empty for nothing.
         others: Those whose lines the answer may not hold.
+        stated: The facts that stand in its conversation; None if the form has none.
     """
 
     request: GenerationRequest
@@ -102,6 +104,7 @@ class Prompt:
     said: tuple[OwnLine, ...] = ()
     asked: str = ""
     others: OtherVoices = NOBODY_ELSE
+    stated: Stated | None = None
 
 
 @dataclass(frozen=True)

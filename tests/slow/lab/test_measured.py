@@ -193,8 +193,8 @@ def test_one_life_is_asked_again_without_each_part(life):
     each = 2 * (QUESTIONS + 1)
     assert len(asked) == each * len(WITHOUT)
     plans, reflection, memory = (asked[each * n : each * (n + 1)] for n in range(3))
-    assert not any("[You mean to:" in prompt or "> plan <" in prompt for prompt in plans)
-    assert any("[You mean to:" in prompt for prompt in reflection)
+    assert not any("[You mean to: " in prompt or "> plan <" in prompt for prompt in plans)
+    assert any("[You mean to: " in prompt for prompt in reflection)
     assert not any("> recall <" in prompt for prompt in memory)
 
 

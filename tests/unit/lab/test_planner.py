@@ -7,7 +7,7 @@ from tests.fakes.planner import WAIT, next_deed
 DUE = (
     "[It is time for what you mean to do: {} (its time has come). Do its next step now, with deeds]"
 )
-HERE = "[Monday, 11:00. You are in The Quay. Here: nobody else.]\n"
+HERE = "[Monday, 11:00, The Quay. Here: nobody else.]\n"
 
 
 def test_it_walks_to_the_place_of_a_plan_and_does_it_there():
@@ -27,5 +27,15 @@ def test_it_waits_without_a_plan_and_sees_nothing_else():
 def test_it_answers_a_question_with_its_plans():
     asked = 'Stranger says to you, "What will you do?"'
     assert next_deed(HERE + asked) == "I mean to do nothing."
-    plans = "[You mean to:\n- 1. at The Quay: ring the bell (since memory 1)\n- 2. sweep\n]\n"
-    assert next_deed(plans + asked) == "I mean to do this: 1. at The Quay: ring the bell; 2. sweep."
+    plans = "[You mean to: 1. at The Quay: ring the bell (since memory 1)]\n"
+    plans += "[You mean to: 2. sweep]\n"
+    assert next_deed(plans + asked) == "I mean to do nothing.", "they are done"
+    plans += "[You mean to: 3. go]\n[Still to do: 1 (begun) (you wait for Bob); 3.]\n"
+    assert next_deed(plans + asked) == "I mean to do this: 1. at The Quay: ring the bell; 3. go."
+
+
+def test_a_plan_that_is_due_is_read_where_it_stands():
+    stands = "[You mean to: 5. 2026-05-04 11:00, at The Quay: ring the bell; then rest]\n"
+    assert next_deed(stands + HERE + DUE.format("5. ring the… (begun)")) == (
+        "ring the bell; then rest\n> done 5"
+    )

@@ -74,28 +74,32 @@ def test_a_chat_prompt_has_all_parts_and_the_stable_ones_first():
     assert own == "Then it owes you two planks, Jonas."
     for each in ("Thursday 26 November 2026, evening", "The Kettle", "Anneke, Joss (asleep)",
                  "ladle", "north to The Quay", "a sailmaker from Harrow Bay", "whalebone",
-                 "rosemary", "[20 Nov]", "give <thing> to <name>"):  # fmt: skip
+                 "rosemary", "[20 Nov]"):  # fmt: skip
         assert each in last
-    assert last.startswith('Anneke says to you, "I told my father. He hugged me."\n\n')
-    assert 'Anneke says to you, "I told my father. He hugged me."' in last
+    assert "give <thing> to <name>" in system
+    assert last.startswith('Anneke says to you, "I told my father. He hugged me."\n[The Kettle. ')
     assert last.endswith("[Your plain lines are spoken to Anneke.]")
 
 
 def test_a_prompt_ends_with_what_is_answered():
     asked = replace(SCENE, asked="I told my father.")
+    assert texts(prompt_of(asked))[-1].endswith("[Anneke waits for your answer.]")
+    whispered = replace(asked, whispered=True)
     told = "[Anneke waits for your answer to: I told my father.]"
-    assert texts(prompt_of(asked))[-1].endswith(told)
+    assert texts(prompt_of(whispered))[-1].endswith(told), "the window hides its words"
 
 
-def test_the_plan_that_is_due_stands_once():
-    due = "2. tomorrow 12:00: show her the ferry (begun)"
-    scene = replace(
-        SCENE, plans=("1. sweep", due), due=f"{due} (its time has come)", trigger="plan", partner=""
-    )
-    said = texts(prompt_of(scene))[-1]
-    assert "- 1. sweep\n" in said
-    assert said.count("show her the ferry") == 1
-    assert f"It is time for what you mean to do: {due}" in said
+def test_a_plan_that_is_due_is_told_with_its_beginning_if_it_stands_among_the_others():
+    plans = ("1. sweep", "2. tomorrow 12:00: show her the ferry")
+    now = "2. show her… (begun) (its time has come)"
+    why = "2. tomorrow 12:00: show her the ferry (begun) (its time has come)"
+    scene = replace(SCENE, open_plans=plans, progress=("1",), due=why, trigger="plan", partner="")
+    said = texts(prompt_of(replace(scene, due_now=now)))[-1]
+    assert all(f"[You mean to: {plan}]\n" in said for plan in plans)
+    assert "\n[Still to do: 1.]\n" in said
+    assert f"It is time for what you mean to do: {now}" in said
+    private = replace(scene, open_plans=plans[:1], due_now="")
+    assert f"It is time for what you mean to do: {why}" in texts(prompt_of(private))[-1]
 
 
 def test_whispers_stand_in_the_last_message_and_the_window_is_the_same_for_everybody():

@@ -8,7 +8,15 @@ from datetime import datetime
 
 from keepsake.agent.attention import ImpulseKind
 from keepsake.agent.memory.present import present_talk
-from keepsake.agent.memory.shown_plans import done_for, line_of, lines_of, promise_of
+from keepsake.agent.memory.shown_plans import (
+    done_for,
+    known_line_of,
+    line_of,
+    lines_of,
+    progress_of,
+    promise_of,
+    short_line_of,
+)
 from keepsake.agent.memory.tools import MemoryTools
 from keepsake.agent.plans import Silence
 from keepsake.agent.surroundings import (
@@ -23,8 +31,10 @@ from keepsake.agent.turns.context import TurnContext
 from keepsake.agent.turns.prompts.excerpts import with_summaries
 from keepsake.agent.turns.prompts.setting import setting_of
 from keepsake.agent.turns.waiting import NOTHING, Unanswered, came_after, unanswered
-from keepsake.archive.privacy import PrivateShown, is_redacted
+from keepsake.archive.privacy import NO_PRIVATE_WORDS, PrivateShown, PrivateWords, is_redacted
 from keepsake.archive.records import Memory
+from keepsake.archive.transcript import day_and_time
+from keepsake.books.plan import Plan
 from keepsake.happening import Person, Result
 from keepsake.language.perception import is_question
 from keepsake.memory.types import MemoryContext
@@ -75,6 +85,8 @@ def scene_of(
         private=tuple(sorted(may.numbers)),
         whispered=context.whispered,
         openly=until is not None,
+        stated=tools.stated,
+        moment=_moment(scene, window),
         refused=refused,
     )
 
@@ -186,17 +198,45 @@ def _with_plans(
     missed = plans.missed(context.audience)
     for plan in (*shown, *missed):
         may.may_hear([plan.since])
-    scene = replace(scene, plans=lines_of(shown, plans.waits), missed=lines_of(missed))
+    private = tools.memory.private.without(context.without)
+    known = [each for each in shown if _is_open(each, private)]
+    others = [each for each in shown if each not in known]
+    begun = (progress_of(each, plans.waits.get(each.number, "")) for each in known if each != due)
+    scene = replace(
+        scene,
+        may_plan=plans.enabled,
+        plans=lines_of(shown, plans.waits),
+        open_plans=tuple(map(known_line_of, known)),
+        progress=tuple(begun),
+        private_plans=lines_of([each for each in others if each != due], plans.waits),
+        missed=lines_of(missed),
+    )
     if due is None:
         return scene
     why = "; ".join(
         filter(None, [impulse.why, _silence_of(plans.silences.get(due.number), window)])
     )
-    line = f"{line_of(due, done_for(due, window))} ({why})"
+    why = f" ({why})"
+    done = done_for(due, window)
     promise = promise_of(due, tools.memory.commitments.items)
     if promise is not None and may.may_hear([promise.number]):
-        line += f" (you promised it: when it is done, also write > kept {promise.number})"
-    return replace(scene, due=line)
+        why += f" (you promised it: when it is done, also write > kept {promise.number})"
+    short = short_line_of(due, done) if due in known else ""
+    return replace(
+        scene, due=f"{line_of(due, done)}{why}", due_now=f"{short}{why}" if short else ""
+    )
+
+
+def _is_open(plan: Plan, private: PrivateWords) -> bool:
+    """Return whether everybody may know of a plan, and of the memory that it rests on."""
+    return plan.private is None and private.may_hear([plan.since], NO_PRIVATE_WORDS)
+
+
+def _moment(scene: Scene, window: Sequence[Memory]) -> str:
+    """Return the time; the clock alone if the window ends in the same hours of the same day."""
+    newest = window[-1].time if window else None
+    is_told = newest is not None and day_and_time(newest) == scene.daytime
+    return scene.now.removeprefix(f"{scene.daytime}, ") if is_told else scene.now
 
 
 def _silence_of(silence: Silence | None, window: Sequence[Memory]) -> str:

@@ -19,7 +19,7 @@ from keepsake.agent.surroundings import (
 )
 from keepsake.agent.turns.context import TurnContext
 from keepsake.archive.transcript import day_and_time
-from keepsake.prompt.verbs import NAMING, VERBS, Options, Takes, Verb
+from keepsake.prompt.verbs import ANSWERS, LEAVING, NAMING, VERBS, Options, Takes, Verb
 from keepsake.tasks.scene import Scene
 
 
@@ -40,22 +40,28 @@ def setting_of(
     daytime = day_and_time(now)
     impulse = context.impulse
     usages = options.usages([verb for verb in verbs if verb.takes is not Takes.TEXT])
+    things = names_of(things_seen(agent), agent)
     examples = (str(each).splitlines() for each in agent.db.examples or ())
     return Scene(
         name=agent.key,
         persona=str(agent.db.profile or f"You are {agent.key}."),
         examples=tuple(chain.from_iterable(examples)),
         deeds=_deeds_always(withheld),
+        directed=tuple(f"> {verb.usage}" for verb in _directed(withheld)),
         now=f"{daytime}, {now:%H:%M}",
         daytime=daytime,
         place=place_of(agent) or "nowhere",
         description=description_of(agent),
         here=_people_here(agent),
-        things=names_of(things_seen(agent), agent),
+        things=things,
+        details=_longest([each for each in options.things if each not in things]),
+        lying=options.lying,
         carried=options.carried,
         exits=tuple(options.ways),
         ways=tuple(options.ways.values()),
         options=_deeds_now(usages, options, names_of(people_near(agent), agent)),
+        own_deeds=tuple(f"{v.usage}: {v.help}" for v in usages if v.takes is Takes.OWN),
+        not_now=_not_now(verbs, options, withheld),
         facts=_facts(agent),
         usual=call_hook(agent, "usual_day", str, ""),
         usual_now=call_hook(agent, "usual_now", str, ""),
@@ -79,6 +85,34 @@ def _deeds_always(withheld: Collection[str]) -> tuple[str, ...]:
         for verb in VERBS
         if verb.takes is not Takes.TEXT and verb.takes not in NAMING and verb.name not in withheld
     )
+
+
+def _longest(names: Sequence[str]) -> tuple[str, ...]:
+    """Return names without those whose words another name has too: ``gauge``, ``tide gauge``."""
+    words = [frozenset(each.split()) for each in names]
+    return tuple(
+        name
+        for name, own in zip(names, words, strict=True)
+        if not any(own < others for others in words)
+    )
+
+
+def _directed(withheld: Collection[str]) -> list[Verb]:
+    """Return the verbs that name somebody or something here, whether there is any or not.
+
+    Verbs that answer an invitation are left out. A prompt offers them beside it.
+    """
+    without = {*withheld, *ANSWERS}
+    return [verb for verb in VERBS if verb.takes in NAMING and verb.name not in without]
+
+
+def _not_now(verbs: Sequence[Verb], options: Options, withheld: Collection[str]) -> tuple[str, ...]:
+    """Return the names of directed verbs that are forbidden in this turn.
+
+    They are forbidden to an agent that must stay, or after words that were confided to it.
+    """
+    usable = {verb for verb in verbs if not (options.stays and verb.takes in LEAVING)}
+    return tuple(verb.name for verb in _directed(withheld) if verb not in usable)
 
 
 def _deeds_now(

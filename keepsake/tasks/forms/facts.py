@@ -1,0 +1,127 @@
+"""Facts of the moment that stand in the conversation of a chat prompt.
+
+:mod:`keepsake.tasks.stated` says why. Each block of :data:`BLOCKS` in ``talk.md`` is one fact, or
+one for each person or plan. A template without these blocks tells everything in its ``turn``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from keepsake.archive.records import Memory
+from keepsake.language.perception import for_prompt
+from keepsake.prompt.sections import PromptLine
+from keepsake.tasks.scene import LONGEST_LINE, Scene, shrinking
+from keepsake.tasks.stated import Stated, Statement
+
+PLACE = "surroundings"
+PEOPLE = "person"
+BLOCKS = (PLACE, "objects", "belongings", "daily", PEOPLE, "intention")
+"""The blocks of ``talk.md`` whose text stands in the conversation, in the order of a prompt."""
+_EACH = {PEOPLE: "people", "intention": "open_plans"}
+"""Blocks that stand once for each line of a variable, and that variable."""
+_OF_PLACE = (PLACE, "objects")
+"""Blocks about the place. What they tell holds again when the character comes back."""
+_SHRINKS = ("people", "details", "things", "description")
+"""Variables that are shortened if the facts take too much of a prompt, in this order."""
+_NEW_SHARE = 4
+"""All facts of the moment may use one part in this many of a prompt, as recall may."""
+_OLD_SHARE = 6
+"""Facts that stand may use one part in this many of a prompt. Most hold no more, so less than
+recall may use."""
+
+type Render = Callable[[str, dict[str, Any]], list[PromptLine]]
+"""Renders a block of ``talk.md`` with variables."""
+type Cost = Callable[[Sequence[PromptLine]], int]
+"""Returns the tokens of lines."""
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """Makes the statements of a form.
+
+    Attributes:
+        render: Renders a block.
+        cost: Counts tokens.
+        budget: The most tokens of a prompt.
+    """
+
+    render: Render
+    cost: Cost
+    budget: int
+
+    def stated(self, scene: Scene, lost: Sequence[Statement] = ()) -> Stated:
+        """Return what stands in the conversation, with what the prompt of a scene tells anew.
+
+        Args:
+            lost: Statements for which the window has no room. What still holds is told anew.
+        """
+        # What somebody confided stands in the pages of a whispered turn: it is told at its end.
+        scene = replace(scene, people=()) if scene.whispered else scene
+        window = scene.window
+        newest = window[-1].number if window else 0
+        before = scene.stated.behind(window[0].number if window else 0).without(lost)
+        after = newest if lost else _place_of_news(scene)
+        now = self._now(scene, after)
+        if _is_described(scene, before, now):
+            now = self._now(replace(scene, description=""), after)
+        return before.with_new(now, newest, self._may_stand)
+
+    def _now(self, scene: Scene, after: int) -> tuple[Statement, ...]:
+        """Return all facts of the moment, with as much of each as fits."""
+        told: tuple[Statement, ...] = ()
+        for shown, values in shrinking(scene, _SHRINKS):
+            told = tuple(self._statements(shown, values, after))
+            if self._costs(told) <= self.budget // _NEW_SHARE:
+                break
+        return told
+
+    def _statements(self, scene: Scene, values: dict[str, Any], after: int) -> Iterator[Statement]:
+        for block in BLOCKS:
+            place = scene.place if block in _OF_PLACE else ""
+            each = _EACH.get(block, "")
+            for about in values[each] if each else [place]:
+                shown = {**values, each: [about]} if each else values
+                lines = tuple(self.render(block, shown))
+                if any(line for line, _ in lines):
+                    where = place if block == PLACE else ""
+                    yield Statement(after, f"{block}: {about}", lines, where)
+
+    def _may_stand(self, statements: Sequence[Statement]) -> bool:
+        return self._costs(statements) <= self.budget // _OLD_SHARE
+
+    def _costs(self, statements: Sequence[Statement]) -> int:
+        return self.cost([line for each in statements for line in each.lines])
+
+
+def without_told(scene: Scene, stated: Stated) -> Scene:
+    """Return the scene without the lines about people that stand in the conversation."""
+    told = {each.about for each in stated.statements}
+    here = {line: f"{PEOPLE}: {for_prompt(line, limit=LONGEST_LINE)}" for line in scene.people}
+    return replace(scene, people=tuple(line for line, about in here.items() if about not in told))
+
+
+def _place_of_news(scene: Scene) -> int:
+    """Return the memory behind which new facts stand: the last before what is answered.
+
+    So a prompt ends with the words that are answered. What the last prompt showed, and what the
+    character has done, stays before them.
+    """
+    newest = scene.window[-1].number if scene.window else 0
+    own = (each.number for each in reversed(scene.window) if each.is_own)
+    old = max(scene.stated.seen, next(own, 0))
+    answered = [number for number in scene.answers if old < number <= newest]
+    return min(answered, default=newest + 1) - 1
+
+
+def _is_described(scene: Scene, before: Stated, now: Sequence[Statement]) -> bool:
+    """Whether the place need not be described, because a look in the window did so."""
+    told = for_prompt(scene.description)
+    stands = any(each.says(fact) for fact in now if fact.place for each in before.statements)
+    return bool(told) and not stands and any(told in _text_of(each) for each in scene.window)
+
+
+def _text_of(memory: Memory) -> str:
+    return for_prompt(memory.line)
