@@ -154,8 +154,9 @@ class Occasions:
         if plans is None:
             return
         for plan in plans.shown(NO_PRIVATE_WORDS):
-            waits = plan.when is not None and not plan.is_begun
-            if not waits:
+            # What others know of a private plan does not say for what it waits.
+            meant = plans.named(plan.number) or plan
+            if meant.when is None or meant.is_begun:
                 text = f"You have time for what you mean to do: {line_of(plan)}"
                 yield Occasion(f"plan {plan.number} {part}", text)
 

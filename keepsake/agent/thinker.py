@@ -227,7 +227,7 @@ class Thinker:
             source_id=whom.id,
             plan=plan.number,
             why=due.why,
-            confided=plan.private,
+            confided=plan.confided,
         )
         self._attention.notice_plan(impulse, self._seconds())
         self.schedule()

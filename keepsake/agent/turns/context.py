@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 from keepsake.agent.attention import ANSWERED, IDLE, Impulse, ImpulseKind
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.surroundings import Body, identity_of, name_of, people_near
-from keepsake.agent.turns.waiting import is_said_to_me, unanswered
+from keepsake.agent.turns.waiting import Unanswered, is_said_to_me, unanswered
 from keepsake.archive.privacy import NO_PRIVATE_WORDS, Audience, PrivateWords
 from keepsake.archive.records import Memory, MemoryKind
+from keepsake.books.aloud import Aloud
 from keepsake.happening import Person
 
 
@@ -23,6 +24,8 @@ class TurnContext:
         whispered: Whether the partner whispered; then the answer is whispered.
         audience: Who hears the answer; others' private words are left out of the prompt.
         words: The query for recall: the partner's words since the last answer.
+        aloud: These words as the agent perceived them; None if there are none, or any of them was
+            whispered.
         answered: Whether an earlier answer covered the impulse.
         without: The numbers of memories that the prompt leaves out, with all that rests on them:
             for a question outside the game.
@@ -35,6 +38,7 @@ class TurnContext:
     whispered: bool = False
     audience: Audience = NO_PRIVATE_WORDS
     words: str = ""
+    aloud: Aloud | None = None
     answered: bool = False
     without: frozenset[int] = frozenset()
     looked_up: tuple[int, ...] = ()
@@ -63,7 +67,15 @@ def context_of(agent: Body, impulse: Impulse, memory: MemoryComponent) -> TurnCo
     # Answered, or the two have parted since.
     known = any(each.number == impulse.memory_number for each in window)
     answered = 0 < impulse.memory_number <= waiting.since or (known and not waiting.memories)
-    return TurnContext(impulse, impulse.person, whispered, audience, waiting.words, answered)
+    aloud = _aloud(waiting)
+    return TurnContext(impulse, impulse.person, whispered, audience, waiting.words, aloud, answered)
+
+
+def _aloud(waiting: Unanswered) -> Aloud | None:
+    """Return what waits for an answer, if it was said and anybody may know it; else None."""
+    if not waiting.words or waiting.whispered:
+        return None
+    return Aloud.of(waiting.newest, " ".join(each.line for each in waiting.memories))
 
 
 def _context_of_plan(agent: Body, impulse: Impulse) -> TurnContext:
@@ -186,6 +198,7 @@ def renewed(
         whispered=context.whispered or now.whispered,
         audience=context.audience & now.audience if now.whispered else context.audience,
         words=now.words or context.words,
+        aloud=now.aloud if now.words else context.aloud,
     )
 
 

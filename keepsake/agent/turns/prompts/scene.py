@@ -39,7 +39,6 @@ def scene_of(
     *,
     extra: Memory | None = None,
     refused: str = "",
-    until: int | None = None,
 ) -> Scene:
     """Collect what a turn's prompt shows, except what it recalls.
 
@@ -48,8 +47,6 @@ def scene_of(
     Args:
         extra: A memory to show as the newest one, for a preview or a warm-up.
         refused: Why the last answer was refused; empty at the first attempt.
-        until: The newest memory of the window, if the turn is asked once more without private
-            words; None for the whole window.
 
     Raises:
         KeepsakeError: The memory cannot be read.
@@ -57,7 +54,7 @@ def scene_of(
     private = tools.memory.private.without(context.without)
     may = PrivateShown(private, context.audience)
     remembered = tools.memory.memory.context()
-    window = _window_of(context, tools, remembered, now, until)
+    window = _window_of(context, tools, remembered, now)
     if extra is not None:
         window = (*window, extra)
     invitation = invitation_to(tools, context)
@@ -74,7 +71,6 @@ def scene_of(
         found=_found_in(window, context.looked_up),
         private=tuple(sorted(may.numbers)),
         whispered=context.whispered,
-        openly=until is not None,
         refused=refused,
     )
 
@@ -84,15 +80,9 @@ def _window_of(
     tools: MemoryTools,
     remembered: MemoryContext,
     now: datetime,
-    until: int | None,
 ) -> tuple[Memory, ...]:
-    """Return the memories that the prompt shows word for word, without what is private.
-
-    ``until``: See :func:`scene_of`.
-    """
+    """Return the memories that the prompt shows word for word, without what is private."""
     shown = remembered.shown if tools.has_memory else present_talk(remembered.shown, now)
-    if until is not None:
-        shown = tuple(each for each in shown if each.number <= until)
     return tools.memory.private.without(context.without).heard_by(shown, context.audience)
 
 
@@ -189,10 +179,12 @@ def _with_plans(
     scene = replace(scene, plans=lines_of(shown, plans.waits), missed=lines_of(missed))
     if due is None:
         return scene
+    # A plan that nobody here may know of is shown: the agent acts on it and says nothing.
+    known = due.as_known_to(context.audience) or due
     why = "; ".join(
         filter(None, [impulse.why, _silence_of(plans.silences.get(due.number), window)])
     )
-    line = f"{line_of(due, done_for(due, window))} ({why})"
+    line = f"{line_of(known, done_for(known, window))} ({why})"
     promise = promise_of(due, tools.memory.commitments.items)
     if promise is not None and may.may_hear([promise.number]):
         line += f" (you promised it: when it is done, also write > kept {promise.number})"
@@ -220,7 +212,8 @@ def _answered(tools: MemoryTools, context: TurnContext, waiting: Unanswered) -> 
     """
     plan = context.impulse.plan
     due = tools.plans.named(plan) if tools.plans and plan else None
-    since = due.since if due is not None else 0
+    known = due.as_known_to(context.audience) or due if due is not None else None
+    since = known.since if known is not None else 0
     numbers = {each.number for each in waiting.memories} | {context.impulse.memory_number, since}
     return tuple(sorted(numbers - {0}))
 
