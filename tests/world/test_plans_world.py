@@ -266,7 +266,7 @@ class TestPlans(AgentsWorld):
             "> whisper Bram = Tom's brother is a forger\n> wait for Bram, not the forger",
         )
         ada = next(each for each in self.quay.contents if each.key == "Ada")
-        deeds = "> done nonsense\n> kept 99\n> cancel forger: forged"
+        deeds = "> done nonsense\n> kept 99\n> cancel all: no"
         self.ask("What will you do?", deeds, who=ada)
         self.ask("And then?", "Nothing.", who=ada)
         self.pass_minutes(2)
