@@ -25,6 +25,7 @@ from keepsake.agent.surroundings import (
     identity_of,
     name_of,
     people_near,
+    persons_near,
     place_names,
     place_of,
 )
@@ -221,7 +222,7 @@ class Actor:
         """
         if whispered and partner is None:
             return Act(None, "Others are here, and may not hear it")
-        here = [Person(name_of(each, agent), identity_of(each)) for each in people_near(agent)]
+        here = persons_near(agent)
         # By the present name: the partner may have another one since the prompt was built, and
         # somebody else the partner's.
         now = next((each for each in here if partner and partner.is_same(each)), None)

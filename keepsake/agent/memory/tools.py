@@ -218,6 +218,12 @@ class MemoryTools:
         return remembers
 
     @property
+    def people_known(self) -> tuple[Person, ...]:
+        """Everybody of whom the agent has a page."""
+        pages = self.books.people.known.values()
+        return tuple(Person(page.name, page.key) for page in pages)
+
+    @property
     def withheld(self) -> frozenset[str]:
         """The verbs that the settings ``plans`` and ``memory`` take away from agents."""
         thinking = self._services.thinking.current
@@ -311,8 +317,7 @@ class MemoryTools:
         aloud: Aloud | None,
     ) -> str:
         now = self._services.clock.now().astimezone()
-        known = (Person(page.name, page.key) for page in self.books.people.known.values())
-        people = [*known, *self.here]
+        people = [*self.people_known, *self.here]
         plan = replace(read_plan(command.words, now, self.places, people, place), since=act)
         if witnesses is not None:
             plan = replace(plan, private=frozenset(witnesses))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from keepsake.agent.attention import ANSWERED, IDLE, Impulse, ImpulseKind
 from keepsake.agent.memory.memory import MemoryComponent
-from keepsake.agent.surroundings import Body, identity_of, name_of, people_near
+from keepsake.agent.surroundings import Body, identity_of, name_of, people_near, persons_near
 from keepsake.agent.turns.waiting import Unanswered, is_said_to_me, unanswered
 from keepsake.archive.privacy import NO_PRIVATE_WORDS, Audience, PrivateWords
 from keepsake.archive.records import Memory, MemoryKind
@@ -58,7 +58,11 @@ def context_of(agent: Body, impulse: Impulse, memory: MemoryComponent) -> TurnCo
             return context_of(agent, asked, memory)
     if impulse.kind not in ANSWERED or not impulse.source:
         stale = impulse.kind in _OVERHEARD and not _is_news(memory.memory.context().window)
-        return TurnContext(impulse, answered=stale)
+        here = frozenset(map(identity_of, people_near(agent)))
+        # Alone with who acted, it knows what the two told each other in private.
+        is_alone = here == {impulse.source_id} != {""}
+        audience = here if is_alone else NO_PRIVATE_WORDS
+        return TurnContext(impulse, answered=stale, audience=audience)
     window = memory.memory.context().window
     waiting = unanswered(window, impulse, memory.passed_over)
     whispered = waiting.whispered
@@ -84,8 +88,7 @@ def _context_of_plan(agent: Body, impulse: Impulse) -> TurnContext:
     Plain lines go to the person of the plan, or to the only one who is here. A plan that only some
     may know of is spoken of aloud if nobody else is here; else it is whispered.
     """
-    near = people_near(agent)
-    here = {identity_of(each): Person(name_of(each, agent), identity_of(each)) for each in near}
+    here = {each.id: each for each in persons_near(agent)}
     partner = here.get(impulse.source_id)
     if partner is None and not impulse.source_id:
         # A plan that was made while its person was elsewhere has the name alone.
@@ -117,7 +120,7 @@ def arrived(agent: Body, context: TurnContext, person: Person | None) -> TurnCon
     Args:
         person: To whom the walk led; None for a place.
     """
-    near = [Person(name_of(each, agent), identity_of(each)) for each in people_near(agent)]
+    near = persons_near(agent)
     wanted = person or context.partner
     partner = next((each for each in near if wanted is not None and wanted.is_same(each)), None)
     if partner is None:

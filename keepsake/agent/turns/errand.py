@@ -34,7 +34,7 @@ def errand_of(
         return None
     if KnownVerb.PLAN in tools.withheld:
         return None
-    known = (page.name for page in tools.books.people.known.values())
+    known = (each.name for each in tools.people_known)
     read = read_deed(line, _TO_ONE, Options(people=(*names_of(people_near(agent), agent), *known)))
     if isinstance(read, Refusal) or not basis.aloud.names(read.to):
         return None

@@ -101,7 +101,7 @@ def _waits_for(turn: Turn, plan: Plan, agent: Body | None) -> str:
     words = turn.waits_for
     if plan.aloud is None or turn.attempt.basis.confidants is None:
         return words
-    known = (page.name for page in turn.tools.books.people.known.values())
+    known = (each.name for each in turn.tools.people_known)
     here = names_of(people_near(agent), agent) if agent is not None else ()
     people = (*known, *here, *([plan.whom.name] if plan.whom is not None else []))
     named = (each for each in people if names(words, each) and plan.aloud.names(each))

@@ -15,8 +15,8 @@ from keepsake.agent.surroundings import (
     Body,
     detail_named,
     identity_of,
-    name_of,
     people_near,
+    persons_near,
 )
 from keepsake.agent.turns.abilities import available_verbs, invitation_to
 from keepsake.agent.turns.context import TurnContext
@@ -25,7 +25,7 @@ from keepsake.agent.turns.prompts.setting import setting_of
 from keepsake.agent.turns.waiting import NOTHING, Unanswered, came_after, unanswered
 from keepsake.archive.privacy import PrivateShown, is_redacted
 from keepsake.archive.records import Memory
-from keepsake.happening import Person, Result
+from keepsake.happening import Result
 from keepsake.language.perception import is_question
 from keepsake.memory.types import MemoryContext
 from keepsake.tasks.scene import Scene
@@ -130,8 +130,7 @@ def _questions_of_others(
         return ()
     answered = None if is_plan else context.partner
     found = []
-    for each in people_near(agent):
-        person = Person(name_of(each, agent), identity_of(each))
+    for person in persons_near(agent):
         if answered is not None and answered.is_same(person):
             continue
         words = unanswered(window, context.impulse, passed_over, person).words
