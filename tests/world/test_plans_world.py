@@ -256,6 +256,17 @@ class TestPlans(AgentsWorld):
         assert len(others) == 1
         assert not self.plans.current
 
+    def test_plain_words_after_a_walk_to_somebody_else_are_said_from_an_open_prompt(self):
+        self.whisper_before()
+        heard = self.bram_and_ada_at_the_quay()
+        self.errand_after_a_whisper(
+            "I will.\n> walk to Bram\nHoney for the forger, Bram?",
+            "> talk Bram = Some honey, Bram?\n> done 1",
+        )
+        assert [line for line in heard if "says" in line] == [
+            'Mira says to Bram, "Some honey, Bram?"'
+        ]
+
     def test_nobody_else_is_shown_what_the_agent_wrote_for_an_errand(self):
         self.whisper_before()
         heard = self.bram_and_ada_at_the_quay()

@@ -166,6 +166,12 @@ class Answering:
             return None
         partner = self._context.partner
         if partner is not None and self._has_gone(partner):
+            whom = state.journey.person if state.journey is not None else None
+            errand = (
+                self._as_errand(f"{KnownVerb.TALK} {whom.name} = {part.text}") if whom else None
+            )
+            if errand is not None:
+                return errand
             return self._refused(KnownVerb.SAY, f"You did not say it: {partner.name} has gone")
         return self._actor.speak(
             self._turn.agent,
@@ -215,15 +221,25 @@ class Answering:
             if read.verb not in PRIVATE and self._tells_secret(read.words, aloud=aloud):
                 return Act(None, SpeechFault.SECRET)
             return self._actor.do(agent, read, basis=self._state.basis, confided=confided)
-        if not self._plans_made:
-            errand = errand_of(part.text, read, agent, self._tools, self._state.basis)
-            if errand is not None:
-                return self._actor.do(agent, errand, basis=self._state.basis, confided=confided)
+        errand = self._as_errand(part.text)
+        if errand is not None:
+            return errand
         why = "that cannot be done now"
         if read.verb in WRITES:
             why = "notes may not contain whispered words"
         told = f"You tried to {read.verb}: {why}" if confided else read.reason
         return self._refused(read.verb, told)
+
+    def _as_errand(self, line: str) -> Act | None:
+        """Make a plan to say words that cannot be said now; None if there is no such plan."""
+        agent = self._turn.agent
+        basis = self._state.basis
+        if self._plans_made:  # it is that plan's step
+            return None
+        errand = errand_of(line, agent, self._tools, basis)
+        if errand is None:
+            return None
+        return self._actor.do(agent, errand, basis=basis, confided=True)
 
     @property
     def _plans_made(self) -> set[int]:

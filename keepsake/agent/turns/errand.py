@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from keepsake.agent.acting import Basis
 from keepsake.agent.memory.tools import MemoryTools
-from keepsake.agent.surroundings import Body, names_of, people_near
+from keepsake.agent.surroundings import Body, persons_near
 from keepsake.happening import KnownVerb
 from keepsake.prompt.verbs import VERBS, Command, Options
 from keepsake.tasks.deed import Refusal, read_deed
@@ -19,23 +19,20 @@ _TO_ONE = tuple(verb for verb in VERBS if verb.name in (KnownVerb.TALK, KnownVer
 """The verbs of words to one person."""
 
 
-def errand_of(
-    line: str, refused: Refusal, agent: Body, tools: MemoryTools, basis: Basis
-) -> Command | None:
-    """Return the plan for now to say the words of a deed; None if it stays refused.
+def errand_of(line: str, agent: Body, tools: MemoryTools, basis: Basis) -> Command | None:
+    """Return the plan for now to say the words of a refused deed; None if it stays refused.
 
     Args:
         line: The deed, as the model wrote it after ``>``: ``talk Bram = Some honey, please?``.
-        refused: Why it cannot be done.
         basis: What the answer rests on.
     """
-    speaks = refused.verb in (KnownVerb.TALK, KnownVerb.WHISPER)
-    if not speaks or basis.confidants is None or basis.aloud is None:
+    if basis.confidants is None or basis.aloud is None:
         return None
     if KnownVerb.PLAN in tools.withheld:
         return None
-    known = (each.name for each in tools.people_known)
-    read = read_deed(line, _TO_ONE, Options(people=(*names_of(people_near(agent), agent), *known)))
+    people = (*persons_near(agent), *tools.people_known)
+    others = dict.fromkeys(each.name for each in people if each.id not in basis.confidants)
+    read = read_deed(line, _TO_ONE, Options(people=tuple(others)))
     if isinstance(read, Refusal) or not basis.aloud.names(read.to):
         return None
     words = f"now, {read.to}: {read.line}"
