@@ -25,11 +25,13 @@ from keepsake.agent.surroundings import (
     identity_of,
     name_of,
     people_near,
+    persons_near,
     place_names,
     place_of,
 )
 from keepsake.archive.privacy import NO_PRIVATE_WORDS, Audience
 from keepsake.archive.records import Memory, MemoryFacts, MemoryKind
+from keepsake.books.aloud import Aloud
 from keepsake.happening import (
     ME,
     Deed,
@@ -120,8 +122,7 @@ class Basis:
             answer: recalled ones, and those that are answered.
         confidants: Who alone may know what the answer says, because the prompt held private
             words; None for everybody.
-        opens: The numbers of private acts of an earlier answer to the same words. What this
-            answer plans or promises openly takes their place.
+        aloud: What was said aloud that it answers; None if it answers nothing, or a whisper.
         plan: The number of the plan that the agent is about; 0 for none.
         due: The number of the plan that is the reason for the answer, so that its prompt shows it
             whoever hears the answer; 0 for another reason.
@@ -132,7 +133,7 @@ class Basis:
     seen: int = 0
     rests_on: tuple[int, ...] = ()
     confidants: Audience | None = None
-    opens: tuple[int, ...] = ()
+    aloud: Aloud | None = None
     audience: Audience = NO_PRIVATE_WORDS
     plan: int = 0
     due: int = 0
@@ -221,7 +222,7 @@ class Actor:
         """
         if whispered and partner is None:
             return Act(None, "Others are here, and may not hear it")
-        here = [Person(name_of(each, agent), identity_of(each)) for each in people_near(agent)]
+        here = persons_near(agent)
         # By the present name: the partner may have another one since the prompt was built, and
         # somebody else the partner's.
         now = next((each for each in here if partner and partner.is_same(each)), None)
@@ -347,7 +348,7 @@ class Actor:
             seen=basis.seen,
             known=Known(basis.audience, basis.due),
             witnesses=witnesses,
-            opens=basis.opens,
+            aloud=basis.aloud,
         )
         return Act(command, result=result, memory_number=act)
 

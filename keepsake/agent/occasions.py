@@ -31,6 +31,7 @@ from keepsake.archive.message_types import BY_RULE
 from keepsake.archive.privacy import NO_PRIVATE_WORDS
 from keepsake.archive.records import Memory
 from keepsake.archive.transcript import DAYTIMES
+from keepsake.books.plan import Plan
 from keepsake.errors import KeepsakeError
 from keepsake.happening import Manner
 from keepsake.language.perception import is_question, shorten
@@ -94,6 +95,26 @@ class Occasions:
         self._used.update(each.key for each in taken)
         return taken
 
+    def take_private_plan(self, agent: Body, now: datetime) -> Plan | None:
+        """Return a plan that the agent has time for and only those who are here may know of.
+
+        There may be nobody here. Mark it as used; return None without one.
+
+        Args:
+            now: The present time, with time zone.
+        """
+        local = now.astimezone()
+        self._begin_day(local.date())
+        here = frozenset(map(identity_of, people_near(agent)))
+        current = self.plans.book.current if self.plans is not None and self.plans.enabled else ()
+        for plan in current:
+            key = _time_for(plan, DAYTIMES[local.hour])
+            is_theirs = plan.confided is not None and plan.confided.issuperset(here)
+            if is_theirs and _waits_for_nothing(plan) and key not in self._used:
+                self._used.add(key)
+                return plan
+        return None
+
     def has_news_for(self, agent: Body, person: CharacterObject, now: datetime) -> bool:
         """Return whether there is news for somebody here that was not used today."""
         local = now.astimezone()
@@ -154,10 +175,10 @@ class Occasions:
         if plans is None:
             return
         for plan in plans.shown(NO_PRIVATE_WORDS):
-            waits = plan.when is not None and not plan.is_begun
-            if not waits:
+            # What others know of a private plan does not say for what it waits.
+            if _waits_for_nothing(plans.named(plan.number) or plan):
                 text = f"You have time for what you mean to do: {line_of(plan)}"
-                yield Occasion(f"plan {plan.number} {part}", text)
+                yield Occasion(_time_for(plan, part), text)
 
     def _news_for(
         self, agent: Body, person: CharacterObject, window: Sequence[Memory], now: datetime
@@ -200,6 +221,14 @@ class Occasions:
         if heard is None or heard.manner is Manner.WHISPER or is_question(heard.words):
             return False
         return number_of(heard.speaker.id) not in self._agents.values()
+
+
+def _waits_for_nothing(plan: Plan) -> bool:
+    return plan.when is None or plan.is_begun
+
+
+def _time_for(plan: Plan, part: str) -> str:
+    return f"plan {plan.number} {part}"
 
 
 def _greeting(person: CharacterObject) -> str:

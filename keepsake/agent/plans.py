@@ -18,6 +18,7 @@ from datetime import datetime, timedelta
 from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 
+from keepsake.agent.attention import Impulse, ImpulseKind
 from keepsake.agent.memory.shown_plans import missed_among, shown_among
 from keepsake.agent.runtime import Runtime
 from keepsake.agent.scheduler import Alarm
@@ -77,6 +78,29 @@ class Due:
     why: str  # ``its time has come``, ``Anneke is here``, ``it goes on``
     person: Person | None = None  # who has answered what was asked for it, or has come for it
     silence: Silence | None = None  # who had not answered when the step was due
+
+
+def impulse_of(due: Due, named: Iterable[Person] = ()) -> Impulse:
+    """Return the impulse of a thought about a plan.
+
+    Args:
+        named: The people whom the agent knows. A plan without a person is with the only one of
+            them whom its words name.
+    """
+    plan = due.plan
+    whom = due.person or plan.whom
+    if whom is None:
+        found = {each.id: each for each in named if names(plan.what, each.name)}
+        whom = next(iter(found.values())) if len(found) == 1 else Person("")
+    return Impulse(
+        ImpulseKind.PLAN,
+        from_player=False,
+        source=whom.name,
+        source_id=whom.id,
+        plan=plan.number,
+        why=due.why,
+        confided=plan.confided,
+    )
 
 
 class Plans:

@@ -60,6 +60,11 @@ def people_near(character: CharacterObject) -> list[CharacterObject]:
     return [person for person in here if person is not character]
 
 
+def persons_near(agent: Body) -> tuple[Person, ...]:
+    """Return the other characters in the same room as the agent knows them."""
+    return tuple(Person(name_of(each, agent), identity_of(each)) for each in people_near(agent))
+
+
 def players_near(character: CharacterObject) -> list[CharacterObject]:
     """Return the other characters in the same room that a player controls."""
     return [person for person in people_near(character) if person.has_account]

@@ -21,7 +21,7 @@ from keepsake.agent.attention import DIRECT, IDLE, Attention, Impulse, ImpulseKi
 from keepsake.agent.body import CharacterObject
 from keepsake.agent.memory.tools import MemoryTools
 from keepsake.agent.outage import Outage
-from keepsake.agent.plans import Due, Plans
+from keepsake.agent.plans import Due, Plans, impulse_of
 from keepsake.agent.runtime import Runtime
 from keepsake.agent.scheduler import Alarm
 from keepsake.agent.surroundings import (
@@ -31,6 +31,7 @@ from keepsake.agent.surroundings import (
     identity_of,
     name_of,
     people_near,
+    persons_near,
     show_players,
     talkativeness,
 )
@@ -219,16 +220,9 @@ class Thinker:
         if not self._services.acts_unprompted:
             self.keep_by_rule(plan)
             return
-        whom = due.person or plan.whom or Person("")
-        impulse = Impulse(
-            ImpulseKind.PLAN,
-            from_player=False,
-            source=whom.name,
-            source_id=whom.id,
-            plan=plan.number,
-            why=due.why,
-            confided=plan.private,
-        )
+        agent = self.body()
+        here = persons_near(agent) if agent is not None else ()
+        impulse = impulse_of(due, (*self._tools.people_known, *here))
         self._attention.notice_plan(impulse, self._seconds())
         self.schedule()
 
@@ -291,8 +285,7 @@ class Thinker:
         self._attention.set_present(present, player_near=near, now=self._seconds())
         self._outage.set_present(present)
         if self.plans is not None and not agent.db.asleep:
-            met = [Person(name_of(each, agent), identity_of(each)) for each in people]
-            self.plans.set_present(met)
+            self.plans.set_present(persons_near(agent))
         self._pass_on(agent)
         return agent
 

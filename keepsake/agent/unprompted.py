@@ -8,7 +8,7 @@ from dataclasses import replace
 from keepsake.agent.attention import IDLE, Impulse
 from keepsake.agent.memory.tools import MemoryTools
 from keepsake.agent.occasions import Occasion, Occasions
-from keepsake.agent.plans import Plans
+from keepsake.agent.plans import Due, Plans, impulse_of
 from keepsake.agent.runtime import Runtime
 from keepsake.agent.surroundings import Body, identity_of, is_agent
 
@@ -30,11 +30,15 @@ class Unprompted:
     def begin(self, agent: Body, plans: Plans | None) -> Impulse | None:
         """Return the impulse of an unprompted thought; None if there is nothing to think about.
 
-        If the occasion is another agent who is free, the two talk instead.
+        If the occasion is another agent who is free, the two talk instead. For a plan that only
+        those who are here may know of, the thought is one about that plan.
         """
         if agent.location is None or not self._services.acts_unprompted:
             return None
         self._occasions.plans = plans
+        private = self._occasions.take_private_plan(agent, self._services.clock.now())
+        if private is not None:
+            return impulse_of(Due(private, "you have time for it"))
         occasions = self._occasions.take(agent, self._services.clock.now())
         if not occasions or self._talks_about(occasions):
             return None

@@ -21,6 +21,7 @@ from enum import StrEnum
 from itertools import count
 from pathlib import Path
 
+from keepsake.books.aloud import ALOUD, Aloud, aloud_in
 from keepsake.books.files import NO_OWNER, Owner, RecordStore
 from keepsake.errors import NoteRefused
 from keepsake.events.values import Author, MemoryOp
@@ -43,7 +44,7 @@ _SOMEBODY = "somebody"
 _PROMISE = re.compile(
     r"^- (?P<kind>rule|promise) (?:from|to|of) (?P<who>[^:]{1,48}): (?P<text>\S.*?)"
     r"(?: \(memory (?P<number>\d{1,9})(?:, [\dT:.+-]{10,40})?"
-    r"(?:, by (?P<key>[\w:.-]{1,60}))?\))?(?<! \[done\])[ \t]*$"
+    rf"(?:, by (?P<key>[\w:.-]{{1,60}}))?{ALOUD}\))?(?<! \[done\])[ \t]*$"
 )
 """Earlier versions also record the time, and end finished promises with ``[done]``."""
 
@@ -242,6 +243,7 @@ class Commitment:
     text: str
     number: int = 0  # the memory it rests on; 0 if a person wrote it into the file
     key: str = ""  # id of ``who``, as in :attr:`keepsake.archive.records.Memory.source_id`
+    aloud: Aloud | None = None  # what was said aloud that asks for a private promise
 
     @property
     def line(self) -> str:
@@ -251,6 +253,17 @@ class Commitment:
         head = promised if is_promise else f"{self.who or 'Somebody'} told you"
         end = f" (memory {self.number})" if self.number else ""
         return f"{head}: {self.text}{end}"
+
+    def as_known_to(self, may: Callable[[int], bool]) -> Commitment | None:
+        """Return it as somebody may know it; None if they may not know of it.
+
+        ``may``: Returns whether they may know a text that rests on the memory of that number.
+        """
+        if may(self.number):
+            return self
+        if self.aloud is None or not may(self.aloud.number):
+            return None
+        return replace(self, text=self.aloud.request, number=self.aloud.number, aloud=None)
 
     @property
     def cost(self) -> int:
@@ -268,12 +281,14 @@ def _commitment_of(line: str) -> Commitment | None:
         shorten(for_prompt(match["text"]), 2 * LONGEST_PROMISE),
         int(match["number"] or 0),
         match["key"] or "",
+        aloud_in(match),
     )
 
 
 def _line_of_commitment(item: Commitment) -> str:
     preposition = "to" if item.kind is CommitmentKind.PROMISE else "from"
     by = f", by {item.key}" if item.key else ""
+    by += f", {item.aloud.fact}" if item.aloud is not None else ""
     end = f" (memory {item.number}{by})" if item.number else ""
     return f"- {item.kind.value} {preposition} {item.who or _SOMEBODY}: {item.text}{end}"
 
@@ -291,7 +306,7 @@ class Commitments(ListBook[Commitment]):
 
         Args:
             number: The first memory of the window; later commitments are left out, as the window
-                shows them. None for all.
+                shows them, unless it shows them without their words. None for all.
             may: Returns whether text that rests on the memory of that number may be shown.
         """
         room = PROMISED_LIMIT
@@ -299,18 +314,14 @@ class Commitments(ListBook[Commitment]):
         for item in sorted(self.items, key=lambda each: each.kind, reverse=True):
             if item.cost <= room:  # people may have written more than fits
                 room -= item.cost
-                if (number is None or item.number < number) and may(item.number):
-                    shown.append(item.line)
+                known = item.as_known_to(may)
+                in_window = known is item and number is not None and item.number >= number
+                if known is not None and not in_window:
+                    shown.append(known.line)
         return tuple(shown)
 
-    def add(
-        self, new: Commitment, by: Author = Author.AGENT, *, opens: Collection[int] = ()
-    ) -> Commitment:
+    def add(self, new: Commitment, by: Author = Author.AGENT) -> Commitment:
         """Add a promise or a rule, and return it as stored.
-
-        Args:
-            opens: The memories of private promises, made in an answer to the same words. The new
-                one takes the place of those to the same person.
 
         Raises:
             NoteRefused: It has no words, is too long or there already, or the list is full.
@@ -325,15 +336,9 @@ class Commitments(ListBook[Commitment]):
             )
         who = " ".join(for_prompt(new.who).replace(":", " ").split())[:48].strip()
         item = replace(new, who=who, text=text)
-        closed = [
-            each
-            for each in self.items
-            if each.number in opens and (each.kind, each.who) == (item.kind, item.who)
-        ]
 
         def plan(items: tuple[Commitment, ...]) -> Commitment:
-            others = (each for each in items if each not in closed)
-            same = (each for each in others if (each.kind, each.who) == (item.kind, item.who))
+            same = (each for each in items if (each.kind, each.who) == (item.kind, item.who))
             if any(each.text.casefold() == text.casefold() for each in same):
                 raise NoteRefused("That is already in the list")
             if sum(each.cost for each in (*items, item)) > PROMISED_LIMIT:
@@ -345,23 +350,25 @@ class Commitments(ListBook[Commitment]):
         self.store.emit(
             MemoryOp.NOTICED, by, n=item.number, of=item.kind.value, size=len(item.text)
         )
-        if closed:  # after the new one is on disk, so that a kill loses neither
-            self.close(lambda each: each in closed, by)
         return item
 
-    def find(self, which: str, may: Callable[[Commitment], bool] = lambda _: True) -> Commitment:
+    def find(
+        self, which: str, shown: Callable[[Commitment], Commitment | None] = lambda each: each
+    ) -> Commitment:
         """Return the commitment that the number of its memory, or words that only it has, refer to.
 
         Args:
-            may: Returns whether a commitment may be named. No refusal tells of any other.
+            shown: Returns a commitment as it is known; None if it may not be named. No refusal
+                tells of any such.
 
         Raises:
             NoteRefused: No commitment matches, or several do.
         """
-        items = [each for each in self.items if may(each)]
-        numbers = [each.number for each in items]
-        lines = [each.line for each in items]
-        return items[find_item(which, numbers, lines, "open promises")]
+        known = [(each, shown(each)) for each in self.items]
+        named = [(each, as_known) for each, as_known in known if as_known is not None]
+        numbers = [as_known.number for _, as_known in named]
+        lines = [as_known.line for _, as_known in named]
+        return named[find_item(which, numbers, lines, "open promises")][0]
 
     def close(self, which: Callable[[Commitment], bool], by: Author = Author.BUILDER) -> int:
         """Remove the commitments for which ``which`` is true; return their number.

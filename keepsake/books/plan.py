@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
 from keepsake.archive.line_types import LineType
+from keepsake.books.aloud import Aloud
 from keepsake.happening import Person
 from keepsake.language.perception import names, shorten
 from keepsake.language.when import When
@@ -48,6 +49,8 @@ class Plan:
         since: The number of the memory that it rests on; 0 if a person wrote it.
         why: Why it was dropped, or how it ended.
         private: The identities of the only people who may know of it; None for anybody.
+        aloud: What was said aloud that asks for a private plan, if others may know that; else None.
+            It is all that others are shown of the plan; see :meth:`as_known_to`.
     """
 
     what: str
@@ -59,6 +62,52 @@ class Plan:
     since: int = 0
     why: str = ""
     private: frozenset[str] | None = None
+    aloud: Aloud | None = None
+
+    @property
+    def confided(self) -> frozenset[str] | None:
+        """Who alone may see what is done for it; None for anybody.
+
+        What was asked for aloud is done among others, from what was said aloud.
+        """
+        return None if self.aloud is not None else self.private
+
+    def as_known_to(self, audience: Collection[str]) -> Plan | None:
+        """Return the plan as all of the audience may know it; None if they may not know of it.
+
+        Others know what was said aloud, and of its place and person what was named there.
+        """
+        if self.private is None or (audience and self.private.issuperset(audience)):
+            return self
+        if self.aloud is None:
+            return None
+        return replace(
+            self,
+            what=self.aloud.request,
+            when=None,
+            where=self.where if self.aloud.names(self.where) else "",
+            whom=self.whom if self.whom is not None and self.aloud.names(self.whom.name) else None,
+            since=self.aloud.number,
+            why="",
+            private=None,
+        )
+
+    def with_aloud(self, aloud: Aloud, people: Iterable[Person]) -> Plan:
+        """Return a private plan with what was said aloud, if that is enough to act on it.
+
+        It is if it names everybody else to whom the plan leads, or else the plan's place.
+
+        Args:
+            people: Everybody whom the agent knows.
+        """
+        private = self.private or frozenset()
+        meant = [each for each in people if names(self.what, each.name)]
+        if self.whom is not None:
+            meant.append(self.whom)
+        others = [each.name for each in meant if each.id not in private]
+        needed = others or list(filter(None, [self.where]))
+        is_enough = bool(needed) and all(map(aloud.names, needed))
+        return replace(self, aloud=aloud) if is_enough else self
 
     @property
     def at(self) -> datetime | None:

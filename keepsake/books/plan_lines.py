@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 from datetime import datetime
 
+from keepsake.books.aloud import ALOUD, aloud_in
 from keepsake.books.plan import Plan, PlanState
 from keepsake.errors import NoteRefused
 from keepsake.happening import Person
@@ -32,7 +33,8 @@ _MARK_OF = {state: mark for mark, state in reversed(_MARKS.items())}
 _LINE = re.compile(
     r"^[-*] \[(?P<mark>[ >xX!-])\] (?P<said>\S.*?)"
     r"(?: \(plan (?P<number>\d{1,9})(?:, memory (?P<since>\d{1,9}))?"
-    r"(?:, by (?P<key>[\w:.-]{1,60}))?(?:, only for (?P<private>[\w:.?, -]{0,200}))?"
+    r"(?:, by (?P<key>[\w:.-]{1,60}))?(?:, only for (?P<private>[\w:.?, -]{0,200}?))?"
+    rf"{ALOUD}"
     r"(?:; (?P<why>[^()]{1,200}))?\))?[ \t]*$"
 )
 """A line of the file. The brackets at its end are the game's; a person need not write them."""
@@ -179,6 +181,7 @@ def line_of(plan: Plan) -> str:
         facts += [f"by {plan.whom.id}"] if plan.whom and plan.whom.id else []
         if plan.private is not None:
             facts.append(f"only for {', '.join(sorted(plan.private))}")
+        facts += [plan.aloud.fact] if plan.aloud is not None else []
     end = f" ({', '.join(facts)}{f'; {plan.why}' if plan.why else ''})" if facts else ""
     return f"- [{_MARK_OF[plan.state]}] {plan.line}{end}"
 
@@ -214,6 +217,7 @@ def plan_of(
         since=int(match["since"] or 0),
         why=match["why"] or "",
         private=None if private is None else frozenset(re.split(r",\s*", private)) - {""},
+        aloud=aloud_in(match),
     )
 
 

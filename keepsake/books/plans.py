@@ -18,7 +18,7 @@ Reading is fast and never raises. Writing blocks, so do it in a worker thread.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -42,8 +42,6 @@ MOST_OPEN = 12
 """The most plans that are open or begun. More would crowd a prompt, and nobody means so much."""
 KEPT_ENDED = 20
 """How many ended plans the file keeps; the archive has all."""
-OPENED = "opened"
-"""The change of a private plan that anybody may know now, in other words."""
 
 
 class PlanBook(ListBook[Plan]):
@@ -86,13 +84,8 @@ class PlanBook(ListBook[Plan]):
         """The plans that are open or begun, in the order of the file."""
         return tuple(each for each in self.items if not each.state.has_ended)
 
-    def add(self, plan: Plan, by: Author = Author.AGENT, *, opens: Collection[int] = ()) -> Plan:
+    def add(self, plan: Plan, by: Author = Author.AGENT) -> Plan:
         """Add a plan, and return it with its number.
-
-        Args:
-            opens: The memories of private plans that were made in an answer to the same words. An
-                open plan replaces the one for the same time, place and person, or else the only
-                one.
 
         Raises:
             NoteRefused: The same is planned already, too much is, or the file cannot be written.
@@ -101,7 +94,7 @@ class PlanBook(ListBook[Plan]):
 
         def make(items: tuple[Plan, ...]) -> Plan:
             nonlocal made
-            current = [each for each in items if not each.state.has_ended and each != closed]
+            current = [each for each in items if not each.state.has_ended]
             if any(each.is_same(plan) for each in current):
                 raise NoteRefused("That is planned already")
             if len(current) >= MOST_OPEN:
@@ -113,26 +106,9 @@ class PlanBook(ListBook[Plan]):
             return made
 
         with self._changing:
-            closed = self._closed_by(plan, opens)
-            if closed is None:
-                self._change(make)
-                self._changed(made, "made", by)
-            else:
-                make(self.items)
-                made = replace(plan, number=closed.number, state=closed.state)
-                self._rewrite(closed, made)
-                self._changed(made, OPENED, by)
+            self._change(make)
+            self._changed(made, "made", by)
         return made
-
-    def _closed_by(self, plan: Plan, opens: Collection[int]) -> Plan | None:
-        """Return the private plan that an open one replaces; None if there is none."""
-        if plan.private is not None:
-            return None
-        private = [x for x in self.current if x.since in opens and x.private is not None]
-        alike = [each for each in private if each.is_alike(plan)]
-        if alike:
-            return alike[0]
-        return private[0] if len(private) == 1 else None
 
     def adopt(self) -> list[Plan]:
         """Give plans that a person wrote into the file a number and a date; return them.
@@ -183,18 +159,25 @@ class PlanBook(ListBook[Plan]):
                     made = plan.number not in self._recorded and plan.state is PlanState.OPEN
                     self._changed(plan, "made" if made else plan.state.value, Author.BUILDER)
 
-    def find(self, which: str, may: Callable[[Plan], bool] = lambda _: True) -> Plan:
+    def find(
+        self,
+        which: str,
+        may: Callable[[Plan], bool] = lambda _: True,
+        shown: Callable[[Plan], Plan] = lambda plan: plan,
+    ) -> Plan:
         """Return the current plan that a number, or words that only it has, refer to.
 
         Args:
             may: Returns whether a plan may be named. No refusal tells of any other.
+            shown: Returns a plan as it is known. Its words are those that refer to it.
 
         Raises:
             NoteRefused: No plan matches, or several do.
         """
         current = [each for each in self.current if may(each)]
         numbers = [each.number for each in current]
-        return current[find_item(which, numbers, [each.line for each in current], "plans")]
+        lines = [shown(each).line for each in current]
+        return current[find_item(which, numbers, lines, "plans")]
 
     def set_state(
         self, plan: Plan, state: PlanState, why: str = "", by: Author = Author.AGENT

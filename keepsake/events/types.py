@@ -73,8 +73,8 @@ class Thought(AgentEvent):
     source: str = ""  #: The name of the character that caused it; empty for none.
     cause: int = 0  #: Number of the memory that set it off; 0 if there is none or it is not known.
     attempt: int = 1  #: The number of the try at the same thought, from 1.
-    #: Whether this try was for what is planned and promised, from a prompt without private words,
-    #: because the try before made it private.
+    #: In older logs, whether this try was for what is planned and promised, from a prompt without
+    #: private words, because the try before made it private.
     openly: bool = False
     prompt: str = ""  #: The text that was sent; in the log its hash. Empty if none was sent.
     #: Tokens of each section of the prompt, by our own count.

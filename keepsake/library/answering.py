@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from keepsake.agent.memory.shown_plans import may_show
 from keepsake.archive.privacy import Audience
 from keepsake.archive.records import Memory
 from keepsake.books.persona import secret_lines
@@ -218,7 +217,7 @@ class TalkAnswering:
 
         def shown(plan: Plan) -> bool:
             """Whether the prompt showed a plan: no other can be named."""
-            return may_show(plan, talk.audience)
+            return plan.as_known_to(talk.audience) is not None
 
         for command in commands:
             try:

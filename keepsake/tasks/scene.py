@@ -88,8 +88,6 @@ class Scene:
     # lines that only those who hear the answer know, if the window shows them without their words
     confided: tuple[str, ...] = ()
     whispered: bool = False  # whether the character answers a whisper
-    # whether it is asked once more, without private words, what it plans and promises
-    openly: bool = False
     invitation: str = ""  # where and when the partner asks it to meet: ``The Quay, Sunday …``
     partner: str = ""  # the person who is answered; empty for nobody
     also: tuple[str, ...] = ()  # open questions of others to the character, with their names

@@ -10,6 +10,7 @@ from typing import Any
 from keepsake.agent.runtime import Runtime
 from keepsake.agent.surroundings import identity_of
 from keepsake.books.entries import EntryOrigin
+from keepsake.books.plan import Plan
 from keepsake.books.plan_lines import read_plan
 from keepsake.events.files import events
 from tests.world.agents_world import FixedConfig, LoggedWorld, next_of
@@ -58,6 +59,24 @@ class TestOccasions(Beginning):
         self.pass_idle()
         (asked,) = self.idle_prompts()[before:]
         assert "You have time for what you mean to do: 1. mend the sign" in asked
+
+    def has_a_whispered_plan(self) -> list[str]:
+        """Let Mira mean to do what Tom whispered; return the prompts of her next free time."""
+        self.pass_idle()
+        before = len(self.prompts())
+        private = frozenset({identity_of(self.char1)})
+        self.mind.books.plans.add(Plan(what="dig up the chest", private=private))
+        self.pass_idle()
+        return self.prompts()[before:]
+
+    def test_a_whispered_plan_is_a_reason_alone_with_the_whisperer(self):
+        self.char2.move_to(self.add_room("The Loft"), quiet=True)
+        (asked,) = self.has_a_whispered_plan()
+        assert "It is time for what you mean to do: 1. dig up the chest (you have time" in asked
+
+    def test_a_whispered_plan_is_no_reason_before_others(self):
+        self.add_player(2, "Ada")
+        assert not any("dig up the chest" in each for each in self.has_a_whispered_plan())
 
     def test_a_plan_that_waits_for_its_time_is_none(self):
         self.pass_idle()

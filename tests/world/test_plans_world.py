@@ -210,51 +210,120 @@ class TestPlans(AgentsWorld):
         self.char1.execute_cmd("whisper Mira = My brother forged the harbour seal.")
         self.pass_time(5)
 
-    def test_an_errand_given_aloud_after_a_whisper_is_done_among_others(self):
-        self.whisper_before()
+    def bram_and_ada_at_the_quay(self) -> list[str]:
+        """Put Bram and Ada at the Quay; return what Ada is shown from now on."""
         bram = self.add_agent("Bram")
         bram.move_to(self.quay)
         bram.db.paused = True
         ada = self.add_player(2, "Ada")
         ada.move_to(self.quay)
-        heard = self.capture(ada)
-        errand = "> plan now, the Quay, Bram: ask him for honey"
-        first, second, *_ = self.ask(
-            "Ask Bram at the quay for honey, please.",
-            f"I will, as your brother the forger likes it.\n{errand} for the forger",
-            f"At once!\n{errand}",
-        )
-        assert "forged" in first
-        assert "forged" not in second
-        assert "You have answered this already." in second
-        assert "Ask Bram at the quay for honey, please." in second
-        (plan,) = self.plans.current
-        assert (plan.private, plan.what) == (None, "ask him for honey")
-        assert not any("At once!" in line for line in self.lines())
+        return self.capture(ada)
+
+    def errand_after_a_whisper(self, *answers: str) -> list[str]:
+        """Let Tom ask aloud for an errand after a whisper; return the prompts after the first."""
         before = len(self.prompts())
-        self.replies = ["> walk to the Quay", "> talk Bram = Some honey, Bram?", "> wait"]
-        self.pass_minutes(2)
-        assert any("some honey" in line.casefold() for line in heard)
-        assert not any("forge" in each.replace("forget", "") for each in self.prompts()[before:])
+        self.replies = [*answers, "> wait"]
+        self.char1.execute_cmd("talk Mira Ask Bram at the quay for honey, please.")
+        self.pass_minutes(1)
+        first, *others = self.prompts()[before:]
+        assert "forged" in first, "the two are alone"
+        return others
 
-    def test_a_plan_that_open_words_do_not_make_stays_private(self):
+    def test_an_errand_given_aloud_after_a_whisper_takes_one_call_for_its_step(self):
         self.whisper_before()
-        prompts = self.ask("You know what to do.", "> plan in 9 minutes: burn the seal", "> wait")
-        assert len(prompts) == 2
-        (plan,) = self.plans.current
-        assert (plan.private, plan.what) == ({identity_of(self.char1)}, "burn the seal")
-
-    def test_a_promise_given_aloud_after_a_whisper_is_open(self):
-        self.whisper_before()
-        self.ask(
-            "Will you keep me a loaf?",
-            "> promise Tom: keep a loaf for the forger's brother",
-            "> promise Tom: keep him a loaf",
+        heard = self.bram_and_ada_at_the_quay()
+        to_quay, *after = self.errand_after_a_whisper(
+            "I will, as your brother the forger likes it.\n"
+            "> plan now, the Quay, Bram: ask him for honey for the forger\n"
+            "> walk to the Quay\n> talk Bram = Honey for the forger, Bram?",
+            "> talk Bram = Some honey, Bram?\n> wait for Bram",
         )
-        (line,) = self.mind.memory.commitments.lines()
-        assert "keep him a loaf" in line
-        prompt = "".join(self.ask("Good day.", "Good day.", who=self.add_player(2, "Ada")))
-        assert "keep him a loaf" in prompt
+        assert 'Mira says to Bram, "Some honey, Bram?"' in heard
+        asked = "what was asked for: Tom says to you, 'Ask Bram at the quay for honey, please.'"
+        assert f"1. at The Quay, with Bram: {asked} (begun)" in to_quay
+        assert not after
+        (plan,) = self.plans.current
+        assert (plan.private, plan.is_begun) == ({identity_of(self.char1)}, True)
+
+    def test_words_to_somebody_else_that_a_whisper_forbids_are_said_from_an_open_prompt(self):
+        self.whisper_before()
+        heard = self.bram_and_ada_at_the_quay()
+        others = self.errand_after_a_whisper(
+            "I will.\n> walk to the Quay\n> talk Bram = Honey for the forger, Bram?",
+            "> talk Bram = Some honey, Bram?\n> done 1",
+        )
+        assert 'Mira says to Bram, "Some honey, Bram?"' in heard
+        assert len(others) == 1
+        assert not self.plans.current
+
+    def test_plain_words_after_a_walk_to_somebody_else_are_said_from_an_open_prompt(self):
+        self.whisper_before()
+        heard = self.bram_and_ada_at_the_quay()
+        self.errand_after_a_whisper(
+            "I will.\n> walk to Bram\nHoney for the forger, Bram?",
+            "> talk Bram = Some honey, Bram?\n> done 1",
+        )
+        assert [line for line in heard if "says" in line] == [
+            'Mira says to Bram, "Some honey, Bram?"'
+        ]
+
+    def test_nobody_else_is_shown_what_the_agent_wrote_for_an_errand(self):
+        self.whisper_before()
+        heard = self.bram_and_ada_at_the_quay()
+        before = len(self.prompts()) + 1
+        self.errand_after_a_whisper(
+            "Yes.\n> plan now, the Quay, Bram: ask him for honey for the forger of the seal\n"
+            "> promise Tom: honey for the forger\n> walk to the Quay\n"
+            "> whisper Bram = Tom's brother is a forger\n> wait for Bram, not the forger",
+        )
+        ada = next(each for each in self.quay.contents if each.key == "Ada")
+        deeds = "> done nonsense\n> kept 99\n> cancel all: no"
+        self.ask("What will you do?", deeds, who=ada)
+        self.ask("And then?", "Nothing.", who=ada)
+        self.pass_minutes(2)
+        prompts = self.prompts()[before:]
+        assert any("(you wait for Bram)" in each for each in prompts)
+        assert len(prompts) > 2
+        assert not any("forge" in each.replace("forget", "") for each in (*prompts, *heard))
+
+    def test_a_plan_that_words_said_aloud_do_not_explain_is_the_whisperers_alone(self):
+        self.whisper_before()
+        heard = self.bram_and_ada_at_the_quay()
+        told = "> plan now, the Quay, Bram: tell him that the seal is forged"
+        prompts = self.ask("You know what to do.", f"Yes.\n{told}\n> talk Bram = It is forged!")
+        assert len(prompts) == 1
+        (plan,) = self.plans.current
+        assert (plan.private, plan.aloud) == ({identity_of(self.char1)}, None)
+        before = len(self.prompts())
+        self.replies = ["> walk to the Quay\n> talk Bram = It is forged!\nIt is forged!", "> wait"]
+        self.pass_minutes(2)
+        assert len(self.prompts()) > before
+        assert not any("forged" in line for line in heard)
+
+    def test_the_whisperer_alone_is_answered_with_the_whole_plan(self):
+        self.whisper_before()
+        self.bram_and_ada_at_the_quay()
+        self.ask(
+            "Ask Bram at noon tomorrow for honey.",
+            "> plan tomorrow 12:00, the Quay, Bram: ask him for honey for the forger",
+        )
+        (prompt,) = self.ask("What do you mean to do?", "This and that.")[:1]
+        assert "12:00, at The Quay, with Bram: ask him for honey for the forger" in prompt
+        assert "what was asked for" not in prompt
+
+    def test_others_are_shown_what_was_asked_for_aloud_in_the_place_of_a_promise(self):
+        self.whisper_before()
+        (prompt,) = self.ask(
+            "Will you keep me a loaf?", "> promise Tom: keep a loaf for the forger's brother"
+        )
+        assert "forged" in prompt
+        (promise,) = self.mind.books.commitments.items
+        ada = self.add_player(2, "Ada")
+        shown, *_ = self.ask("Good day.", f"> kept {promise.aloud.number}", who=ada)
+        asked = "what was asked for: Tom says to you, 'Will you keep me a loaf?'"
+        assert f"You promised Tom: {asked} (memory {promise.aloud.number})" in shown
+        assert "forge" not in shown.replace("forget", "")
+        assert not self.mind.books.commitments.items
 
     def test_an_answer_to_a_whisper_is_asked_once(self):
         self.replies = ["> plan in 9 minutes: dig", "> plan in 9 minutes: dig elsewhere", "> wait"]

@@ -9,6 +9,7 @@ import threading
 from typing import Any
 
 from keepsake.agent.surroundings import identity_of
+from keepsake.books.plan_lines import read_plan
 from keepsake.contrib.evennia.hearing import hear, person_of
 from keepsake.happening import Manner, Speech
 from tests.fakes.model_server import Reply
@@ -120,6 +121,40 @@ class TestActsOfAWhisper(Obeying):
         prompts = self.after_a_whisper(f"*mouths that it is {WORD}*\n> emote hides the {WORD} seal")
         assert f"emote hides the {WORD} seal" in "\n".join(self.lines())
         assert not any(WORD in each for each in prompts)
+
+    def mira_reacts_to(self, somebody: Any) -> str:
+        """Let somebody make a gesture that is for nobody; return the prompt about it."""
+        before = len(self.prompts())
+        self.replies = ["> wait"]
+        somebody.execute_cmd("emote looks at the sea.")
+        self.pass_time(20)
+        (prompt,) = self.prompts()[before:]
+        return prompt
+
+    def test_a_gesture_of_the_whisperer_who_is_alone_with_it_meets_its_whole_mind(self):
+        self.whispered(f"Yes.\n> plan tomorrow 12:00: hide the {WORD} seal")
+        prompt = self.mira_reacts_to(self.char1)
+        assert f"12:00: hide the {WORD} seal" in prompt
+        assert "My brother forged the harbour seal." in prompt
+
+    def test_a_gesture_before_others_does_not(self):
+        self.whispered(f"Yes.\n> plan tomorrow 12:00: hide the {WORD} seal")
+        ann = self.add_player(2, "Ann")
+        self.pass_time(10)
+        for each in (ann, self.char1):
+            prompt = self.mira_reacts_to(each)
+            assert WORD not in prompt
+            assert "forged" not in prompt
+
+    def test_a_plan_that_names_its_person_in_words_is_with_that_person(self):
+        self.whispered(f"Yes.\n> plan: hide the {WORD} seal")
+        self.mind.books.plans.add(read_plan("now: ask Tom for bread", self.services.clock.now()))
+        before = len(self.prompts())
+        self.mind.plans.check()
+        self.pass_time(20)
+        (prompt,) = self.prompts()[before:]
+        assert "It is time for what you mean to do: 2. " in prompt
+        assert "My brother forged the harbour seal." in prompt
 
     def test_a_walk_to_no_place_is_private(self):
         prompts = self.after_a_whisper(f"> walk to where the {WORD} seal lies")

@@ -26,11 +26,6 @@ RECENTLY = timedelta(hours=36)
 """How long a prompt says that a plan was missed."""
 
 
-def may_show(plan: Plan, audience: Audience) -> bool:
-    """Return whether everybody who hears the answer may know of the plan."""
-    return plan.private is None or (bool(audience) and audience <= plan.private)
-
-
 def _place_in_time(plan: Plan) -> tuple[bool, float, int]:
     """Return the key that sorts plans by time; those without one come last."""
     return plan.at is None, plan.at.timestamp() if plan.at else 0.0, plan.number
@@ -39,23 +34,22 @@ def _place_in_time(plan: Plan) -> tuple[bool, float, int]:
 def shown_among(plans: Iterable[Plan], audience: Audience) -> tuple[Plan, ...]:
     """Return the plans that a prompt with this audience shows, in order of time.
 
-    Plans without a time come last, in the order in which they were made.
+    Each is as the audience may know it. Plans without a time come last, in the order in which they
+    were made.
     """
-    return tuple(sorted((x for x in plans if may_show(x, audience)), key=_place_in_time))
+    known = (each.as_known_to(audience) for each in plans)
+    return tuple(sorted(filter(None, known), key=_place_in_time))
 
 
 def missed_among(plans: Iterable[Plan], audience: Audience, now: datetime) -> tuple[Plan, ...]:
-    """Return the plans that were missed lately."""
+    """Return the plans that were missed lately, as the audience may know them."""
     since = now - RECENTLY
     missed = (
         each
         for each in plans
-        if each.state is PlanState.MISSED
-        and each.at is not None
-        and each.at > since
-        and may_show(each, audience)
+        if each.state is PlanState.MISSED and each.at is not None and each.at > since
     )
-    return tuple(sorted(missed, key=_place_in_time))
+    return shown_among(missed, audience)
 
 
 _STATES = {PlanState.DOING: " (begun)", PlanState.MISSED: " (missed)"}

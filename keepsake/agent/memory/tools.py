@@ -20,11 +20,11 @@ from keepsake.agent.memory.books import Books
 from keepsake.agent.memory.compacting import Compactions
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.memory.recaller import Recaller
-from keepsake.agent.memory.shown_plans import may_show
 from keepsake.agent.plans import Plans
 from keepsake.agent.runtime import Runtime
 from keepsake.archive.privacy import NO_PRIVATE_WORDS, Audience, is_private
 from keepsake.archive.records import Memory
+from keepsake.books.aloud import Aloud
 from keepsake.books.kept_lines import PINNED_LIMIT, Commitment, CommitmentKind
 from keepsake.books.notes import after_words
 from keepsake.books.plan import Plan, PlanState
@@ -75,7 +75,11 @@ class Known:
 
     def has_plan(self, plan: Plan) -> bool:
         """Return whether the prompt showed a plan."""
-        return plan.number == self.plan or may_show(plan, self.audience)
+        return plan.number == self.plan or plan.as_known_to(self.audience) is not None
+
+    def shown(self, plan: Plan) -> Plan:
+        """Return a plan as the prompt showed it."""
+        return plan.as_known_to(self.audience) or plan
 
 
 PUBLIC = Known()
@@ -120,7 +124,7 @@ class MemoryTools:
         seen: int = 0,
         known: Known = PUBLIC,
         witnesses: tuple[PersonId, ...] | None = None,
-        opens: tuple[int, ...] = (),
+        aloud: Aloud | None = None,
     ) -> Deferred[None]:
         """Execute a command with a private verb in a worker thread.
 
@@ -131,7 +135,7 @@ class MemoryTools:
             seen: The newest memory of the prompt.
             known: The plans and promises that it may name.
             witnesses: Who else may know the act and its result; None for everybody.
-            opens: The private acts whose plans and promises this open one replaces.
+            aloud: What was said aloud that asks for it; None for nothing.
 
         Returns:
             A Deferred that fires on the reactor thread when the result is in the memory.
@@ -148,7 +152,7 @@ class MemoryTools:
 
         if command.verb == KnownVerb.RECALL:
             self.recaller.read_names()
-        tool = self._tool(command, to, act, known=known, witnesses=witnesses, opens=opens)
+        tool = self._tool(command, to, act, known=known, witnesses=witnesses, aloud=aloud)
         given = self._with_source(command, seen) if command.verb in WRITES else command
         return self._services.in_thread(lambda: tool(given, place), TOOL_SECONDS).addBoth(archive)
 
@@ -173,12 +177,12 @@ class MemoryTools:
         *,
         known: Known,
         witnesses: tuple[PersonId, ...] | None,
-        opens: tuple[int, ...],
+        aloud: Aloud | None,
     ) -> Tool:
         """Return the method that executes a command; the arguments are those of :meth:`perform`."""
         # Without its own memory, a promise rests on the newest words of that person, which may be
         # private.
-        own = act if witnesses is not None or opens else 0
+        own = act if witnesses is not None else 0
         answer = partial(self._answer, to=to, act=act)
         tools: Mapping[str, Tool] = {
             KnownVerb.NOTE: self._note,
@@ -187,9 +191,9 @@ class MemoryTools:
             KnownVerb.UNPIN: self._unpin,
             KnownVerb.RECALL: self._recall,
             KnownVerb.REMEMBER: self._remember,
-            KnownVerb.PROMISE: partial(self._promise, to=to, act=own, opens=opens),
+            KnownVerb.PROMISE: partial(self._promise, to=to, act=own, aloud=aloud),
             KnownVerb.KEPT: partial(self._kept, known=known),
-            KnownVerb.PLAN: partial(self._plan, act=act, witnesses=witnesses, opens=opens),
+            KnownVerb.PLAN: partial(self._plan, act=act, witnesses=witnesses, aloud=aloud),
             KnownVerb.DONE: partial(self._done, known=known),
             KnownVerb.CANCEL: partial(self._cancel, known=known),
             KnownVerb.AGREE: answer,
@@ -214,6 +218,12 @@ class MemoryTools:
         """Whether prompts show more than the present talk: the setting ``memory``."""
         remembers: bool = self._services.thinking.current.memory
         return remembers
+
+    @property
+    def people_known(self) -> tuple[Person, ...]:
+        """Everybody of whom the agent has a page."""
+        pages = self.books.people.known.values()
+        return tuple(Person(page.name, page.key) for page in pages)
 
     @property
     def withheld(self) -> frozenset[str]:
@@ -281,7 +291,7 @@ class MemoryTools:
         *,
         to: Person | None = None,
         act: int = 0,
-        opens: tuple[int, ...] = (),
+        aloud: Aloud | None = None,
     ) -> str:
         """Note a promise; ``act``: the number of its own memory if that is private, else 0."""
         who = command.to.removeprefix("to ")
@@ -294,8 +304,10 @@ class MemoryTools:
         key = person.id or ("" if made is None else made.source_id or made.to_id)
         number = self.memory.memory.archive.last_number if made is None else made.number
         number = act or number  # so that it is shown to those who may know of the act
-        promise = Commitment(CommitmentKind.PROMISE, who, what, number, key)
-        return f"{results.PROMISED}{self.books.commitments.add(promise, opens=opens).line}"
+        promise = Commitment(
+            CommitmentKind.PROMISE, who, what, number, key, aloud=aloud if act else None
+        )
+        return f"{results.PROMISED}{self.books.commitments.add(promise).line}"
 
     def _plan(
         self,
@@ -304,14 +316,15 @@ class MemoryTools:
         *,
         act: int,
         witnesses: tuple[PersonId, ...] | None,
-        opens: tuple[int, ...],
+        aloud: Aloud | None,
     ) -> str:
         now = self._services.clock.now().astimezone()
-        known = (Person(page.name, page.key) for page in self.books.people.known.values())
-        people = [*known, *self.here]
-        plan = read_plan(command.words, now, self.places, people, place)
-        private = None if witnesses is None else frozenset(witnesses)
-        made = self.books.plans.add(replace(plan, since=act, private=private), opens=opens)
+        people = [*self.people_known, *self.here]
+        plan = replace(read_plan(command.words, now, self.places, people, place), since=act)
+        if witnesses is not None:
+            plan = replace(plan, private=frozenset(witnesses))
+            plan = plan.with_aloud(aloud, people) if aloud is not None else plan
+        made = self.books.plans.add(plan)
         if self.appointments is not None:
             self.appointments.accept_by(made)
         return f"{results.PLANNED}{made.told}"
@@ -324,15 +337,15 @@ class MemoryTools:
         return f"{results.DECLINED}{to.name}" if plan is None else f"{results.PLANNED}{plan.told}"
 
     def _done(self, command: Command, _place: str, *, known: Known) -> str:
-        plan = self.books.plans.find(command.words, known.has_plan)
+        plan = self.books.plans.find(command.words, known.has_plan, known.shown)
         self.books.plans.set_state(plan, PlanState.DONE)
-        return f"{results.PLAN_DONE}{plan.short}"
+        return f"{results.PLAN_DONE}{known.shown(plan).short}"
 
     def _cancel(self, command: Command, _place: str, *, known: Known) -> str:
         which, _, why = command.words.partition(": ")
-        plan = self.books.plans.find(which, known.has_plan)
+        plan = self.books.plans.find(which, known.has_plan, known.shown)
         self.books.plans.set_state(plan, PlanState.DROPPED, why)
-        return f"{results.PLAN_DROPPED}{plan.short}"
+        return f"{results.PLAN_DROPPED}{known.shown(plan).short}"
 
     def _basis_of_promise(self, person: Person) -> Memory | None:
         """Return the newest memory of that person and the agent, on which a promise is based."""
@@ -346,12 +359,12 @@ class MemoryTools:
         return None
 
     def _kept(self, command: Command, _place: str, *, known: Known) -> str:
-        promise = self.books.commitments.find(
-            command.argument,
-            lambda each: self.memory.private.may_hear([each.number], known.audience),
-        )
+        def shown(each: Commitment) -> Commitment | None:
+            return each.as_known_to(lambda n: self.memory.private.may_hear([n], known.audience))
+
+        promise = self.books.commitments.find(command.argument, shown)
         self.books.commitments.close(lambda each: each == promise, by=Author.AGENT)
-        return f"{results.PROMISE_KEPT}{promise.line}"
+        return f"{results.PROMISE_KEPT}{(shown(promise) or promise).line}"
 
     @property
     def shown_from(self) -> int | None:

@@ -9,7 +9,8 @@ from keepsake.agent.agent_log import call_hook
 from keepsake.agent.memory.tools import WRITES
 from keepsake.agent.surroundings import identity_of, people_near, place_of
 from keepsake.agent.turns.abilities import available_verbs
-from keepsake.agent.turns.context import TurnContext, arrived, secrecy
+from keepsake.agent.turns.context import arrived, secrecy
+from keepsake.agent.turns.errand import errand_of
 from keepsake.agent.turns.state import Turn
 from keepsake.archive.message_types import MessageType
 from keepsake.events.values import GuardOp
@@ -28,15 +29,12 @@ class Answering:
 
     Args:
         guard: Checks the words; None for words by rule, and for deeds alone.
-        context: The context of the answer; None for that of the turn.
     """
 
-    def __init__(
-        self, turn: Turn, guard: SpeechGuard | None, context: TurnContext | None = None
-    ) -> None:
+    def __init__(self, turn: Turn, guard: SpeechGuard | None) -> None:
         self._turn = turn
         self._guard = guard
-        self._context = context or turn.context
+        self._context = turn.context
         self._state = turn.attempt
         self._tools = turn.tools
         self._actor = turn.actor
@@ -74,11 +72,7 @@ class Answering:
         plans = self._tools.plans
         if plans is None or part.kind is not PartKind.DEED or state.basis.plan:
             return
-        made = {
-            act.memory_number
-            for act in state.acts
-            if act.command is not None and act.command.verb == KnownVerb.PLAN
-        }
+        made = self._plans_made
         plan = plans.made_for_now(made) if made else None
         if plan is None or self._verb_of(part) in PRIVATE | {KnownVerb.WAIT}:
             return
@@ -172,6 +166,12 @@ class Answering:
             return None
         partner = self._context.partner
         if partner is not None and self._has_gone(partner):
+            whom = state.journey.person if state.journey is not None else None
+            errand = (
+                self._as_errand(f"{KnownVerb.TALK} {whom.name} = {part.text}") if whom else None
+            )
+            if errand is not None:
+                return errand
             return self._refused(KnownVerb.SAY, f"You did not say it: {partner.name} has gone")
         return self._actor.speak(
             self._turn.agent,
@@ -221,11 +221,31 @@ class Answering:
             if read.verb not in PRIVATE and self._tells_secret(read.words, aloud=aloud):
                 return Act(None, SpeechFault.SECRET)
             return self._actor.do(agent, read, basis=self._state.basis, confided=confided)
+        errand = self._as_errand(part.text)
+        if errand is not None:
+            return errand
         why = "that cannot be done now"
         if read.verb in WRITES:
             why = "notes may not contain whispered words"
         told = f"You tried to {read.verb}: {why}" if confided else read.reason
         return self._refused(read.verb, told)
+
+    def _as_errand(self, line: str) -> Act | None:
+        """Make a plan to say words that cannot be said now; None if there is no such plan."""
+        agent = self._turn.agent
+        basis = self._state.basis
+        if self._plans_made:  # it is that plan's step
+            return None
+        errand = errand_of(line, agent, self._tools, basis)
+        if errand is None:
+            return None
+        return self._actor.do(agent, errand, basis=basis, confided=True)
+
+    @property
+    def _plans_made(self) -> set[int]:
+        """The numbers of the memories of the plans that the answer has made."""
+        done = [(act.command, act.memory_number) for act in self._state.acts]
+        return {n for command, n in done if command is not None and command.verb == KnownVerb.PLAN}
 
     def _refused(self, verb: str, told: str) -> Act:
         """Remember that a deed was refused, and why."""

@@ -146,6 +146,7 @@ class _Request:
             seen=memory.newest,
             rests_on=prompt.rests_on,
             confidants=memory.private.confidants_of({*prompt.rests_on, *built.private}),
+            aloud=None if turn.context.whispered else turn.context.aloud,
             audience=turn.context.audience,
             plan=turn.plan_number,
             due=turn.impulse.plan,

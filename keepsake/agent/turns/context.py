@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 
 from keepsake.agent.attention import ANSWERED, IDLE, Impulse, ImpulseKind
 from keepsake.agent.memory.memory import MemoryComponent
-from keepsake.agent.surroundings import Body, identity_of, name_of, people_near
-from keepsake.agent.turns.waiting import is_said_to_me, unanswered
+from keepsake.agent.surroundings import Body, identity_of, name_of, people_near, persons_near
+from keepsake.agent.turns.waiting import Unanswered, is_said_to_me, unanswered
 from keepsake.archive.privacy import NO_PRIVATE_WORDS, Audience, PrivateWords
 from keepsake.archive.records import Memory, MemoryKind
+from keepsake.books.aloud import Aloud
 from keepsake.happening import Person
 
 
@@ -23,6 +24,8 @@ class TurnContext:
         whispered: Whether the partner whispered; then the answer is whispered.
         audience: Who hears the answer; others' private words are left out of the prompt.
         words: The query for recall: the partner's words since the last answer.
+        aloud: These words as the agent perceived them; None if there are none, or any of them was
+            whispered.
         answered: Whether an earlier answer covered the impulse.
         without: The numbers of memories that the prompt leaves out, with all that rests on them:
             for a question outside the game.
@@ -35,6 +38,7 @@ class TurnContext:
     whispered: bool = False
     audience: Audience = NO_PRIVATE_WORDS
     words: str = ""
+    aloud: Aloud | None = None
     answered: bool = False
     without: frozenset[int] = frozenset()
     looked_up: tuple[int, ...] = ()
@@ -54,7 +58,11 @@ def context_of(agent: Body, impulse: Impulse, memory: MemoryComponent) -> TurnCo
             return context_of(agent, asked, memory)
     if impulse.kind not in ANSWERED or not impulse.source:
         stale = impulse.kind in _OVERHEARD and not _is_news(memory.memory.context().window)
-        return TurnContext(impulse, answered=stale)
+        here = frozenset(map(identity_of, people_near(agent)))
+        # Alone with who acted, it knows what the two told each other in private.
+        is_alone = here == {impulse.source_id} != {""}
+        audience = here if is_alone else NO_PRIVATE_WORDS
+        return TurnContext(impulse, answered=stale, audience=audience)
     window = memory.memory.context().window
     waiting = unanswered(window, impulse, memory.passed_over)
     whispered = waiting.whispered
@@ -63,7 +71,15 @@ def context_of(agent: Body, impulse: Impulse, memory: MemoryComponent) -> TurnCo
     # Answered, or the two have parted since.
     known = any(each.number == impulse.memory_number for each in window)
     answered = 0 < impulse.memory_number <= waiting.since or (known and not waiting.memories)
-    return TurnContext(impulse, impulse.person, whispered, audience, waiting.words, answered)
+    aloud = _aloud(waiting)
+    return TurnContext(impulse, impulse.person, whispered, audience, waiting.words, aloud, answered)
+
+
+def _aloud(waiting: Unanswered) -> Aloud | None:
+    """Return what waits for an answer, if it was said and anybody may know it; else None."""
+    if not waiting.words or waiting.whispered:
+        return None
+    return Aloud.of(waiting.newest, " ".join(each.line for each in waiting.memories))
 
 
 def _context_of_plan(agent: Body, impulse: Impulse) -> TurnContext:
@@ -72,8 +88,7 @@ def _context_of_plan(agent: Body, impulse: Impulse) -> TurnContext:
     Plain lines go to the person of the plan, or to the only one who is here. A plan that only some
     may know of is spoken of aloud if nobody else is here; else it is whispered.
     """
-    near = people_near(agent)
-    here = {identity_of(each): Person(name_of(each, agent), identity_of(each)) for each in near}
+    here = {each.id: each for each in persons_near(agent)}
     partner = here.get(impulse.source_id)
     if partner is None and not impulse.source_id:
         # A plan that was made while its person was elsewhere has the name alone.
@@ -105,7 +120,7 @@ def arrived(agent: Body, context: TurnContext, person: Person | None) -> TurnCon
     Args:
         person: To whom the walk led; None for a place.
     """
-    near = [Person(name_of(each, agent), identity_of(each)) for each in people_near(agent)]
+    near = persons_near(agent)
     wanted = person or context.partner
     partner = next((each for each in near if wanted is not None and wanted.is_same(each)), None)
     if partner is None:
@@ -186,6 +201,7 @@ def renewed(
         whispered=context.whispered or now.whispered,
         audience=context.audience & now.audience if now.whispered else context.audience,
         words=now.words or context.words,
+        aloud=now.aloud if now.words else context.aloud,
     )
 
 

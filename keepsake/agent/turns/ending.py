@@ -50,11 +50,6 @@ def _too_large(turn: Turn, attempt: Attempt) -> str:
 def end(turn: Turn, attempt: Attempt, outcome: ThoughtOutcome, problem: str = "") -> None:
     """Log the end of the turn, or of one of its attempts."""
     turn.attempts.append(attempt)
-    log_end(turn, attempt, outcome, problem)
-
-
-def log_end(turn: Turn, attempt: Attempt, outcome: ThoughtOutcome, problem: str = "") -> None:
-    """Log an attempt that does not count as one of the turn's; see :func:`end` for the others."""
     sent = attempt.sent
     spent = (turn.services.clock.now() - sent.time).total_seconds() if sent else 0.0
     spent -= attempt.travelled

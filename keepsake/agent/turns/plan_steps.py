@@ -9,6 +9,7 @@ from keepsake.agent.surroundings import (
     identity_of,
     is_agent,
     name_of,
+    names_of,
     people_near,
     players_near,
 )
@@ -52,7 +53,7 @@ def follow_plan(turn: Turn, plans: Plans, agent: Body | None) -> None:
         return
     if due is None and waits and turn.verbs <= _TALK and not names(waits, turn.impulse.source):
         return  # it waits for somebody else
-    plans.wait(plan, turn.waits_for if due is not None else "")
+    plans.wait(plan, _waits_for(turn, plan, agent) if due is not None else "")
     # What was done for it stands beside it. An answer about something else changes nothing of it.
     before = "" if due is not None else plans.whys.get(plan.number, "")
     _go_on(turn, plans, agent, plan, why=turn.missed or before or "it goes on", is_due=due is plan)
@@ -89,6 +90,22 @@ def _go_on(
         plans.go_on_after_talk(plan, why, Silence(player, since))
     else:  # also if a player spoke before the agent could say what it came for
         plans.go_on(plan, why)
+
+
+def _waits_for(turn: Turn, plan: Plan, agent: Body | None) -> str:
+    """Return what a plan waits for after a thought: ``for Bob``; empty for nothing.
+
+    Prompts for others show it beside what was said aloud. If it was written with private words in
+    the prompt, it may only name somebody who was named aloud.
+    """
+    words = turn.waits_for
+    if plan.aloud is None or turn.attempt.basis.confidants is None:
+        return words
+    known = (each.name for each in turn.tools.people_known)
+    here = names_of(people_near(agent), agent) if agent is not None else ()
+    people = (*known, *here, *([plan.whom.name] if plan.whom is not None else []))
+    named = (each for each in people if names(words, each) and plan.aloud.names(each))
+    return next((f"for {each}" for each in named), "")
 
 
 def _player_of(turn: Turn, agent: Body | None) -> Person | None:

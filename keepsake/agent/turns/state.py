@@ -193,14 +193,14 @@ class Turn:
     def as_planned(self, impulse: Impulse) -> Impulse:
         """Return the impulse with who may know of its plan now, and how far it is now.
 
-        A private plan may have opened, and a thought may wait while the agent does more for it.
+        A person may have edited it, and a thought may wait while the agent does more for it.
         """
         plans = self.tools.plans
         plan = plans.named(impulse.plan) if plans is not None and impulse.plan else None
         if plans is None or plan is None:
             return impulse
         why = plans.whys.get(plan.number, impulse.why)
-        return replace(impulse, confided=plan.private, why=why)
+        return replace(impulse, confided=plan.confided, why=why)
 
     def begins(self) -> Deferred[None] | None:
         """Prepare for a part of the answer: before the first, its plan is marked as begun."""

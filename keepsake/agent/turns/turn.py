@@ -19,7 +19,6 @@ from keepsake.agent.turns.by_model import attempt_by_model
 from keepsake.agent.turns.by_rule import answer_by_rule
 from keepsake.agent.turns.context import context_of
 from keepsake.agent.turns.ending import end, end_answered, end_unanswered
-from keepsake.agent.turns.openly import ask_openly
 from keepsake.agent.turns.prompts.recalling import recall_for_turn
 from keepsake.agent.turns.state import Turn
 from keepsake.errors import KeepsakeError
@@ -79,7 +78,6 @@ async def _think(turn: Turn) -> None:
             await answer_by_rule(turn, recalled)
             return
         last = await _answer_by_model(turn, recalled)
-        await ask_openly(turn)
         if not last.looked_up:
             return
         looked_up = (*turn.context.looked_up, *last.looked_up)

@@ -55,7 +55,6 @@ def prompt_of(
     recalled: SearchResult | None = None,
     extra: Memory | None = None,
     refused: str = "",
-    until: int | None = None,
 ) -> BuiltPrompt:
     """Return the prompt of a turn for one model.
 
@@ -64,13 +63,12 @@ def prompt_of(
         recalled: The result of recall; None without one.
         extra: A memory to show as the newest one, for a preview or a warm-up.
         refused: Why the last answer was refused; empty at the first attempt.
-        until: See :func:`keepsake.agent.turns.prompts.scene.scene_of`.
 
     Raises:
         KeepsakeError: The memory or a template cannot be read.
     """
     now = services.clock.now()
-    scene = scene_of(agent, context, tools, now, extra=extra, refused=refused, until=until)
+    scene = scene_of(agent, context, tools, now, extra=extra, refused=refused)
     if recalled is not None:
         # The turn may have become one about another plan, with somebody else, since the search.
         recalled = recalled.heard_by(tools.memory.private, context.audience)

@@ -70,6 +70,7 @@ def _words_of_plan(context: TurnContext, tools: MemoryTools) -> str:
     plan = tools.plans.named(context.impulse.plan) if tools.plans is not None else None
     if plan is None:
         return ""
+    plan = plan.as_known_to(context.audience) or plan
     return f"{plan.whom.name}: {plan.what}" if plan.whom is not None else plan.what
 
 

@@ -23,8 +23,8 @@ from keepsake.agent.surroundings import (
     Body,
     detail_named,
     identity_of,
-    name_of,
     people_near,
+    persons_near,
 )
 from keepsake.agent.turns.abilities import available_verbs, invitation_to
 from keepsake.agent.turns.context import TurnContext
@@ -35,7 +35,7 @@ from keepsake.archive.privacy import NO_PRIVATE_WORDS, PrivateShown, PrivateWord
 from keepsake.archive.records import Memory
 from keepsake.archive.transcript import day_and_time
 from keepsake.books.plan import Plan
-from keepsake.happening import Person, Result
+from keepsake.happening import Result
 from keepsake.language.perception import is_question
 from keepsake.memory.types import MemoryContext
 from keepsake.tasks.scene import Scene
@@ -49,7 +49,6 @@ def scene_of(
     *,
     extra: Memory | None = None,
     refused: str = "",
-    until: int | None = None,
 ) -> Scene:
     """Collect what a turn's prompt shows, except what it recalls.
 
@@ -58,8 +57,6 @@ def scene_of(
     Args:
         extra: A memory to show as the newest one, for a preview or a warm-up.
         refused: Why the last answer was refused; empty at the first attempt.
-        until: The newest memory of the window, if the turn is asked once more without private
-            words; None for the whole window.
 
     Raises:
         KeepsakeError: The memory cannot be read.
@@ -67,7 +64,7 @@ def scene_of(
     private = tools.memory.private.without(context.without)
     may = PrivateShown(private, context.audience)
     remembered = tools.memory.memory.context()
-    window = _window_of(context, tools, remembered, now, until)
+    window = _window_of(context, tools, remembered, now)
     if extra is not None:
         window = (*window, extra)
     invitation = invitation_to(tools, context)
@@ -84,7 +81,6 @@ def scene_of(
         found=_found_in(window, context.looked_up),
         private=tuple(sorted(may.numbers)),
         whispered=context.whispered,
-        openly=until is not None,
         stated=tools.stated,
         moment=_moment(scene, window),
         refused=refused,
@@ -96,15 +92,9 @@ def _window_of(
     tools: MemoryTools,
     remembered: MemoryContext,
     now: datetime,
-    until: int | None,
 ) -> tuple[Memory, ...]:
-    """Return the memories that the prompt shows word for word, without what is private.
-
-    ``until``: See :func:`scene_of`.
-    """
+    """Return the memories that the prompt shows word for word, without what is private."""
     shown = remembered.shown if tools.has_memory else present_talk(remembered.shown, now)
-    if until is not None:
-        shown = tuple(each for each in shown if each.number <= until)
     return tools.memory.private.without(context.without).heard_by(shown, context.audience)
 
 
@@ -152,8 +142,7 @@ def _questions_of_others(
         return ()
     answered = None if is_plan else context.partner
     found = []
-    for each in people_near(agent):
-        person = Person(name_of(each, agent), identity_of(each))
+    for person in persons_near(agent):
         if answered is not None and answered.is_same(person):
             continue
         words = unanswered(window, context.impulse, passed_over, person).words
@@ -201,29 +190,36 @@ def _with_plans(
     private = tools.memory.private.without(context.without)
     known = [each for each in shown if _is_open(each, private)]
     others = [each for each in shown if each not in known]
-    begun = (progress_of(each, plans.waits.get(each.number, "")) for each in known if each != due)
+    due_number = due.number if due is not None else 0
+    begun = (
+        progress_of(each, plans.waits.get(each.number, ""))
+        for each in known
+        if each.number != due_number
+    )
     scene = replace(
         scene,
         may_plan=plans.enabled,
         plans=lines_of(shown, plans.waits),
         open_plans=tuple(map(known_line_of, known)),
         progress=tuple(begun),
-        private_plans=lines_of([each for each in others if each != due], plans.waits),
+        private_plans=lines_of([x for x in others if x.number != due_number], plans.waits),
         missed=lines_of(missed),
     )
     if due is None:
         return scene
+    # A plan that nobody here may know of is shown: the agent acts on it and says nothing.
+    theirs = due.as_known_to(context.audience) or due
     why = "; ".join(
         filter(None, [impulse.why, _silence_of(plans.silences.get(due.number), window)])
     )
     why = f" ({why})"
-    done = done_for(due, window)
+    done = done_for(theirs, window)
     promise = promise_of(due, tools.memory.commitments.items)
     if promise is not None and may.may_hear([promise.number]):
         why += f" (you promised it: when it is done, also write > kept {promise.number})"
-    short = short_line_of(due, done) if due in known else ""
+    short = short_line_of(theirs, done) if theirs in known else ""
     return replace(
-        scene, due=f"{line_of(due, done)}{why}", due_now=f"{short}{why}" if short else ""
+        scene, due=f"{line_of(theirs, done)}{why}", due_now=f"{short}{why}" if short else ""
     )
 
 
@@ -260,7 +256,8 @@ def _answered(tools: MemoryTools, context: TurnContext, waiting: Unanswered) -> 
     """
     plan = context.impulse.plan
     due = tools.plans.named(plan) if tools.plans and plan else None
-    since = due.since if due is not None else 0
+    known = due.as_known_to(context.audience) or due if due is not None else None
+    since = known.since if known is not None else 0
     numbers = {each.number for each in waiting.memories} | {context.impulse.memory_number, since}
     return tuple(sorted(numbers - {0}))
 
