@@ -85,6 +85,8 @@ class Wanted:
         seeks: Whether the text is no question, but wants what the memory has of it. Then only the
             best bears. The lines of the window are ranked too, though not returned: what bears
             less than they do is something else that is like it.
+        sparing: Whether the text is said in a talk, most of which needs no memory. Then only
+            memories bear that an answer can use.
         seconds: How long the search may take.
     """
 
@@ -95,6 +97,7 @@ class Wanted:
     excerpts: bool = False
     unprompted: bool = False
     seeks: bool = False
+    sparing: bool = False
     seconds: float
 
     @property
@@ -165,6 +168,7 @@ class Finder:
             before=None if wanted.seeks else before,
             unprompted=wanted.unprompted,
             seeks=wanted.seeks,
+            sparing=wanted.sparing,
             seconds=wanted.seconds * VECTOR_SHARE,
             asker=asker,
             may=lambda document: audience is None or self._may_hear(document, audience),

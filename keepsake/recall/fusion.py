@@ -16,11 +16,13 @@ from datetime import datetime, timedelta
 from functools import cache
 from itertools import islice, pairwise
 from operator import truediv
+from statistics import median
 
+from keepsake.happening import Person
 from keepsake.language.languages import language_of, length_in_words
-from keepsake.language.perception import stem
+from keepsake.language.perception import stem, telling
 from keepsake.recall.documents import SAME_SCENE, Document, DocumentKind, Hit
-from keepsake.recall.floor import bearing
+from keepsake.recall.floor import bearing, noise, split
 from keepsake.recall.long_texts import (
     best_passage,
     by_passages,
@@ -30,6 +32,7 @@ from keepsake.recall.long_texts import (
     passages_to_rank,
 )
 from keepsake.recall.query import RecallQuery, mentions_time, saying, terms_in
+from keepsake.recall.usefulness import ENOUGH, USEFUL, Signals, concerns_agent, new_words
 
 BY_WORDS = "words: "
 """The prefix of a reason that lists the question's words in a document."""
@@ -89,6 +92,8 @@ def rank(
     kinds: Mapping[DocumentKind, int] | None = None,
     unprompted: bool = False,
     agent: str = "",
+    asker: Person | None = None,
+    sparing: bool = False,
 ) -> list[Hit]:
     """Return the ``limit`` best candidates, best first, each with the reasons for its rank.
 
@@ -101,6 +106,8 @@ def rank(
         kinds: The most hits of each kind, in place of ``limit``.
         unprompted: Whether the query is a scene, as nobody asked: recent memories score higher.
         agent: The agent, whose own words score lower; empty for none.
+        asker: Who said the text; None if nobody did.
+        sparing: Whether only memories bear that an answer in a talk can use.
     """
     # From here on a candidate is its index ("place") in these lists.
     rows = [*candidates]
@@ -134,7 +141,12 @@ def rank(
     hits = list[Hit]()
     chosen = list(_chosen(scores, documents, limit, kinds))
     lines = [place for place in chosen if documents[place].kind is DocumentKind.MEMORY]
-    bears = bearing(chosen, lines, scores, content, asks=question.asks)
+    if sparing and meaning and len(documents) >= ENOUGH:
+        bears = {place for place in chosen if content[place] >= noise(content)}.difference(lines)
+        found_in = {place: _weight(matched(place), worth) for place in lines}
+        bears |= _useful(question, documents, found_in, scores, content, asker=asker)
+    else:
+        bears = {*bearing(chosen, lines, scores, content, asks=question.asks)}
     for place in chosen:
         # Neighbours that raised the score: a question before it, or lines with other query words.
         helped = [
@@ -149,6 +161,45 @@ def rank(
         passage = best_passage(texts[place], found, worth, roots)
         hits.append(Hit(document, scores[place], reasons, place in bears, passage))
     return hits
+
+
+def _useful(
+    question: RecallQuery,
+    documents: Sequence[Document],
+    shares: Mapping[int, float],
+    scores: Sequence[float],
+    content: Sequence[float],
+    *,
+    asker: Person | None,
+) -> set[int]:
+    """Return the places of the memories that an answer in a talk can probably use.
+
+    Args:
+        shares: The share of the query's terms in each memory that is ranked, by place.
+    """
+    middle = median(content)
+    upper = split([scores[place] for place in shares])
+    known = telling(question.text)
+    useful = set[int]()
+    for place, share in shares.items():
+        document = documents[place]
+        signals = Signals(
+            above=content[place] - middle,
+            share=share,
+            heard=concerns_agent(document),
+            by_asker=asker is not None and document.is_by(asker),
+            new_words=new_words(document, known),
+            terms=len(question.terms),
+            upper=scores[place] >= upper,
+        )
+        if signals.probability() >= USEFUL:
+            useful.add(place)
+    return useful
+
+
+def _weight(terms: Sequence[str], worth: Mapping[str, float]) -> float:
+    """Return the share of some of a query's terms in all of them, each weighed by its worth."""
+    return sum(worth[term] for term in terms) / (sum(worth.values()) or 1.0)
 
 
 def _asking(documents: Sequence[Document]) -> set[int]:

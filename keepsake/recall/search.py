@@ -73,6 +73,7 @@ class MemorySearch:
         before: int | None = None,
         unprompted: bool = False,
         seeks: bool = False,
+        sparing: bool = False,
         seconds: float | None = None,
         asker: Person | None = None,
         may: Callable[[Document], bool] = lambda _: True,
@@ -86,6 +87,7 @@ class MemorySearch:
                 visible in the window are left out; notes are always searched.
             unprompted: Whether ``text`` is a scene, as nobody asked: recent memories score higher.
             seeks: Whether ``text`` wants an answer from the memory although it is no question.
+            sparing: Whether only memories bear that an answer in a talk can use.
             seconds: How long the search by meaning may take; after that, words are used alone.
             asker: The person who says ``text``; None if that is not known.
             may: Whether a document may be found.
@@ -142,6 +144,8 @@ class MemorySearch:
             kinds=kinds,
             unprompted=unprompted,
             agent=self._agent,
+            asker=asker,
+            sparing=sparing,
         )
 
     def _ask_vectors(self, query: RecallQuery, *, unprompted: bool) -> Future[Nearest] | None:

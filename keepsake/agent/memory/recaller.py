@@ -141,6 +141,7 @@ class Recaller:
             excerpts=limits.shows_excerpts,
             unprompted=unprompted,
             seeks=seeks,
+            sparing=True,
             seconds=seconds,
         )
         found = finder.find(text, wanted, limit=limit, audience=audience, asker=asker)
