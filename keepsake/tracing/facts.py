@@ -208,7 +208,9 @@ def follow(archives: Mapping[str, Archived], wording: Wording, happening: str = 
     tracer = Tracer(witnesses, wording.is_said_in, is_given, may_begin=True)
     tracer.run()
     knowers = (
-        _knower(key, path, sorted(tracer.known[key]), archives[key], wording)
+        _knower(
+            key, path, _held(tracer.known[key], witnesses[key], wording), archives[key], wording
+        )
         for key, path in tracer.paths.items()
     )
     return Fact(
@@ -318,6 +320,20 @@ def _way(memory: Memory) -> Way:
 
 
 # -- knowers
+
+
+def _held(known: Iterable[int], witness: Witness, wording: Wording) -> list[int]:
+    """Return the numbers of an agent's memories of a fact, also of those in which it says it again.
+
+    A prompt that has its own words has the fact word for word.
+
+    Args:
+        known: Those by which it came to know it.
+        witness: The agent, with all that may bear on the fact.
+    """
+    own = ((each.number, each.own_words) for each in witness.memories)
+    again = (number for number, said in own if said and wording.is_said_in(said.words))
+    return sorted({*known, *again})
 
 
 def _knower(

@@ -85,7 +85,11 @@ class Replay:
         state = self.states.get(number, {"recent": None, "longterm": None})
         recent, longterm = state.get("recent"), state.get("longterm")
         summarised = recent["to"] if recent else 0
-        if max(self.known[number]) > summarised:
+        # Its own words are in its prompts as well as those that it heard.
+        if (
+            max(lines[number]["n"] for lines in self.memories.values() if number in lines)
+            > summarised
+        ):
             return "window"
         if recent and self.word in recent["text"]:
             return "recent"
