@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import logging
 import logging.handlers
+import os
 import sys
 import traceback
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, override
 
@@ -102,9 +104,10 @@ class FaultHandler(logging.Handler):
 class AgentsLogFile(logging.handlers.RotatingFileHandler):
     """Writes a log file, and rotates it.
 
-    If the disk refuses, lines may be lost. Python would print a traceback for each of them, into
-    the log of the game's server, which is mostly on the same disk. Instead, the log says it once,
-    as soon as it can be written again.
+    If the disk refuses, lines may be lost, but only whole ones: of a line that could be written in
+    part, nothing stays. Python would print a traceback for each of them, into the log of the game's
+    server, which is mostly on the same disk. Instead, the log says it once, as soon as it can be
+    written again.
     """
 
     def __init__(self, path: Path) -> None:
@@ -112,6 +115,7 @@ class AgentsLogFile(logging.handlers.RotatingFileHandler):
             path, maxBytes=AGENTS_LOG_BYTES, backupCount=5, encoding="utf-8", errors="replace"
         )
         self._problem = ""  # why the last line could not be written; empty if it could
+        self._whole = self._size()  # the bytes of the whole lines in the file
 
     @override
     def emit(self, record: logging.LogRecord) -> None:
@@ -119,8 +123,16 @@ class AgentsLogFile(logging.handlers.RotatingFileHandler):
         problem = self._problem
         self._problem = ""
         super().emit(record)
+        if not self._problem:
+            self._whole = self._size()
         if problem and not self._problem:
             log.warning(f"This log could not be written ({problem}). It may lack lines")
+
+    @override
+    def doRollover(self) -> None:
+        """Begin a new file."""
+        super().doRollover()
+        self._whole = 0
 
     @override
     def handleError(self, record: logging.LogRecord) -> None:
@@ -128,8 +140,30 @@ class AgentsLogFile(logging.handlers.RotatingFileHandler):
         error = sys.exception()
         if isinstance(error, OSError):
             self._problem = str(error)
+            self._drop_torn_line()
         else:
             super().handleError(record)
+
+    def _drop_torn_line(self) -> None:
+        """Take a line that was written in part out of the file, and out of Python's buffer.
+
+        The next line opens the file again.
+        """
+        stream = self.stream
+        self.stream = None  # as after logging.FileHandler.close
+        if stream is not None:
+            with suppress(OSError):
+                stream.close()
+        with suppress(OSError):
+            if self._size() > self._whole:
+                os.truncate(self.baseFilename, self._whole)
+
+    def _size(self) -> int:
+        """Return the bytes of the file; 0 without one."""
+        try:
+            return Path(self.baseFilename).stat().st_size
+        except FileNotFoundError:
+            return 0
 
 
 def open_log(path: Path, secrets: Iterable[str] = (), *beside: logging.Handler) -> None:

@@ -1,8 +1,8 @@
 """The agents' log file and the faults made from it: fields, tracebacks, secrets, hostile text."""
 
 import logging
-from contextlib import suppress
-from pathlib import Path
+import resource
+from contextlib import contextmanager
 
 import pytest
 
@@ -124,23 +124,32 @@ def test_secrets_are_masked_in_message_fields_and_traceback(written):
     assert lines[0] == f'INFO compaction say {said} key=[secret] said="{said}"'
 
 
-def test_a_full_disk_is_said_afterwards_without_a_traceback_for_each_line(written, capsys):
-    handler = log_file()
-    log.info("Before")
-    stream = handler.stream
-    full = Path("/dev/full").open("w")  # noqa: SIM115 - its end fails
-    handler.stream = full
-    log.info("Lost")
-    log.info("Lost, too")
-    handler.stream = stream
-    with suppress(OSError):
-        full.close()
+@contextmanager
+def no_room_after(bytes_left, path):
+    """Let files grow by no more than some bytes beyond the size of this one."""
+    limit = path.stat().st_size + bytes_left
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+@pytest.mark.parametrize("bytes_left", [0, 1, 40, 300])
+def test_a_full_disk_tears_no_line_and_is_said_afterwards(written, tmp_path, capsys, bytes_left):
+    # Long, so that the file of events, which gets the two errors, stays within the limit.
+    before = "Before" * 1000
+    log.info(before)
+    with no_room_after(bytes_left, tmp_path / "agents.log"):
+        log.error("Lost", exc_info=raised(ValueError("odd " * 200)))
+        log.error("Lost, too", exc_info=raised(ValueError("odd " * 200)))
     log.info("After")
     log.info("Later")
-    lines, (fault,) = written()
+    lines, (*_, fault) = written()
     *kept, said, last = lines
-    assert kept == ["INFO compaction Before", "INFO compaction After"]
-    assert said.startswith("WARNING events This log could not be written ([Errno 28]")
+    assert kept == [f"INFO compaction {before}", "INFO compaction After"]
+    assert said.startswith("WARNING events This log could not be written ([Errno 27]")
     assert last == "INFO compaction Later"
     assert said.removeprefix("WARNING events ") == fault["text"]
     assert capsys.readouterr().err == ""
