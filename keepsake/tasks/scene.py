@@ -79,6 +79,7 @@ class Scene:
     openly: bool = False
     invitation: str = ""  # where and when the partner asks it to meet: ``The Quay, Sunday …``
     partner: str = ""  # the person who is answered; empty for nobody
+    came: tuple[str, ...] = ()  # who else has come, if the partner has come
     also: tuple[str, ...] = ()  # open questions of others to the character, with their names
     words: str = ""  # what the partner said, if something else that is answered came after it
     asked: str = ""  # what the partner said, if nothing came after it

@@ -60,6 +60,7 @@ def setting_of(
         usual=call_hook(agent, "usual_day", str, ""),
         usual_now=call_hook(agent, "usual_now", str, ""),
         partner=context.partner.name if context.partner else "",
+        came=tuple(each.name for each in impulse.others),
         trigger=impulse.kind,
         asks_all=impulse.source if impulse.to_all and context.partner is None else "",
         occasion=impulse.why if impulse.kind is ImpulseKind.IDLE else "",
