@@ -77,7 +77,9 @@ class Impulse:
     source_id: str = ""  # identity of the source; empty if that is not known
     aside: bool = False  # whether it is meant for somebody else here, and so no reason to think
     plan: int = 0  # the number of the plan that is due; 0 for none
-    why: str = ""  # why the plan is due, or what an idle thought may begin something from
+    # why the plan is due; what an idle thought may begin something from; or on what plan, promise
+    # or wish of the agent the words of others bear
+    why: str = ""
     confided: frozenset[str] | None = None  # who alone may know of the plan; None for anybody
     failed: bool = False  # whether a model was asked for it before, and gave no answer
     earlier: int = 0  # number of the memory of the same person's words just before; 0 for none
@@ -385,7 +387,7 @@ def _urgency(impulse: Impulse) -> int:
     """Return the rank of an impulse among those of one slot: what asks something comes first."""
     if impulse.kind in DIRECT:
         return DIRECT.index(impulse.kind)
-    return -1 if impulse.to_all else -2
+    return -1 if impulse.to_all or impulse.why else -2
 
 
 def _slower(impulse: Impulse) -> float:

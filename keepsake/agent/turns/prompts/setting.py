@@ -63,6 +63,7 @@ def setting_of(
         came=tuple(each.name for each in impulse.others),
         trigger=impulse.kind,
         asks_all=impulse.source if impulse.to_all and context.partner is None else "",
+        concern=impulse.why if impulse.kind is ImpulseKind.HEARD else "",
         occasion=impulse.why if impulse.kind is ImpulseKind.IDLE else "",
         tools=tuple(usages.items()),
         commands=tuple(f"{verb.usage}: {verb.help}" for verb in verbs),
