@@ -10,7 +10,7 @@ from keepsake.contrib.evennia.agents import AgentMixin
 from typeclasses.characters import Character
 from world import days
 from world.almanac import Hours, almanac
-from world.deed.asking import needed_for
+from world.deed.asking import needed_for, wished_by
 from world.source import TAG_CATEGORY
 
 
@@ -53,6 +53,10 @@ class Agent(AgentMixin, Character):
     def deeds_needed(self, words: str, who: Any) -> Mapping[str, str]:
         """Return what a player must do for the things of a deed that the words name."""
         return needed_for(self, words, who)
+
+    def wishes(self) -> tuple[str, ...]:
+        """Return the names of the things that deeds say to give it."""
+        return wished_by(self)
 
     def at_minute(self) -> None:
         """Continue the daily schedule."""

@@ -26,6 +26,9 @@ GREETED_SECONDS = 600.0
 """Seconds within which a person who comes back is not greeted again."""
 RETURN_SECONDS = 60.0
 """Seconds for which words wait for an answer while their speaker is out of the room."""
+_TOGETHER = 4.0
+"""How many times longer than words arrivals are gathered. With the shipped settings that is one to
+four seconds after the last one, at most seven after the first."""
 CHATTER_PAUSE = 120.0
 """Seconds of silence after which agents may talk among themselves again."""
 _NEVER = float("-inf")
@@ -74,11 +77,14 @@ class Impulse:
     source_id: str = ""  # identity of the source; empty if that is not known
     aside: bool = False  # whether it is meant for somebody else here, and so no reason to think
     plan: int = 0  # the number of the plan that is due; 0 for none
-    why: str = ""  # why the plan is due, or what an idle thought may begin something from
+    # why the plan is due; what an idle thought may begin something from; or on what plan, promise
+    # or wish of the agent the words of others bear
+    why: str = ""
     confided: frozenset[str] | None = None  # who alone may know of the plan; None for anybody
     failed: bool = False  # whether a model was asked for it before, and gave no answer
     earlier: int = 0  # number of the memory of the same person's words just before; 0 for none
     errand: bool = False  # whether an agent says it for a plan, and waits for the answer
+    others: tuple[Person, ...] = ()  # who else has come, and is greeted with the source
     to_all: bool = False  # whether it asks everybody here, so that another agent may answer it too
     tried: frozenset[PersonId] = frozenset()  # the agents that could not answer such a question
     who: str = field(init=False)
@@ -208,15 +214,36 @@ class Attention:
                 del self._waiting[SHARED_SLOT]
         if unwanted:
             return False
-        # Impulses of one person are merged, and wait longer in case the person goes on.
+        self._enter(impulse, now)
+        less = self._current is not None and self._current.priority is not Urgency.PLAYER
+        return less and impulse.priority is Urgency.PLAYER
+
+    def _enter(self, impulse: Impulse, now: float) -> None:
+        """Put an impulse into its slot. One person's are merged, and wait in case they go on."""
         at = now + self.config.gather * self._rng.uniform(0.5, 1.5) * _slower(impulse)
-        if (before := self._waiting.get(impulse.key)) is None:
+        if impulse.kind is ImpulseKind.ARRIVAL:
+            self._wait_for(at)
+        before = self._waiting.get(impulse.key)
+        if before is None:
             self._waiting[impulse.key] = _Waiting(impulse, at, now)
         else:
             before.at = max(before.at, min(at, before.since + 3.0 * self.config.gather))
             before.impulse = _merged(before.impulse, impulse)
-        less = self._current is not None and self._current.priority is not Urgency.PLAYER
-        return less and impulse.priority is Urgency.PLAYER
+
+    def _wait_for(self, at: float) -> None:
+        """Let the greetings that wait be due no earlier than that of a newcomer, within a limit."""
+        longest = 3.0 * self.config.gather * _TOGETHER
+        for each in self._arrivals():
+            each.at = max(each.at, min(at, each.since + longest))
+
+    def _arrivals(self) -> list[_Waiting]:
+        """Return the waiting greetings of players."""
+        kind = ImpulseKind.ARRIVAL
+        return [
+            each
+            for each in self._waiting.values()
+            if each.impulse.kind is kind and each.impulse.from_player
+        ]
 
     def drop_greeting(self, who: str) -> None:
         """Take in that a player has turned to somebody else here: no greeting waits any more."""
@@ -328,7 +355,16 @@ class Attention:
             return None  # somebody has turned to the agent meanwhile, whom the next one answers
         if (newer := self._waiting.pop(current.key, None)) is not None:
             self._current = current = _merged(current, newer.impulse)
+        if current.kind is ImpulseKind.ARRIVAL and current.from_player:
+            self._current = current = self._with_all_who_came(current)
         return current
+
+    def _with_all_who_came(self, arrival: Impulse) -> Impulse:
+        """Return an arrival together with the others that wait: one greeting is for all."""
+        came = [each.impulse for each in self._arrivals()]
+        for each in came:
+            del self._waiting[each.key]
+        return replace(arrival, others=(*arrival.others, *(each.person for each in came)))
 
     def ended(self, now: float, *, spoke: bool = False) -> None:
         """End the current thought; ``spoke``: whether the agent said something to others."""
@@ -336,6 +372,7 @@ class Attention:
         self._current = None
         if spoke and current is not None and current.from_player and current.key != SHARED_SLOT:
             self._met[current.who] = now
+            self._met.update({each.key: now for each in current.others})
         if spoke and (current is None or current.priority is not Urgency.PLAYER):
             paused = now - self._last_event > CHATTER_PAUSE
             self._chatter = 1 if paused else self._chatter + 1
@@ -350,17 +387,20 @@ def _urgency(impulse: Impulse) -> int:
     """Return the rank of an impulse among those of one slot: what asks something comes first."""
     if impulse.kind in DIRECT:
         return DIRECT.index(impulse.kind)
-    return -1 if impulse.to_all else -2
+    return -1 if impulse.to_all or impulse.why else -2
 
 
 def _slower(impulse: Impulse) -> float:
     """Return for how many times ``gather`` an impulse waits for what may follow it.
 
     A player waits for an answer, but not for words about what was only overheard. Agents wait for
-    nothing, and whole talks of theirs are to get few answers.
+    nothing, and whole talks of theirs are to get few answers. Players who come together come within
+    some seconds, and get one greeting.
     """
     if not impulse.from_player:
         return 4.0
+    if impulse.kind is ImpulseKind.ARRIVAL:
+        return _TOGETHER
     return 1.0 if impulse.kind in ANSWERED else 2.0
 
 
@@ -372,6 +412,7 @@ def _merged(old: Impulse, new: Impulse) -> Impulse:
         asks,
         memory_number=number,
         earlier=old.memory_number if old.memory_number != number else asks.earlier,
+        others=old.others,
         errand=old.errand or new.errand,
         failed=old.failed and new.failed,
     )

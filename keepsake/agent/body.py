@@ -326,6 +326,9 @@ class Body(CharacterObject, Protocol):
     def deeds_needed(self, words: str, who: CharacterObject) -> Mapping[str, str]:
         """Return deeds that it cannot do itself, each with what somebody must do for it."""
 
+    def wishes(self) -> Collection[str]:
+        """Return the names of things that it waits for."""
+
     def verbs_now(self) -> tuple[Verb, ...]:
         """Return the game's verbs that it has and may use now."""
 

@@ -362,12 +362,18 @@ class Plans:
 
         One answer of each agent to each step is, and it counts as a thought about the plan.
         """
-        if person in self._asked or not (self.enabled and self._may_think()):
+        if person in self._asked or not self.take_thought():
             return False
         plan = self.begun
         if plan is not None:
             self._told.setdefault(plan.number, set()).add(person)
         self._asked.add(person)
+        return True
+
+    def take_thought(self) -> bool:
+        """Count a thought about plans; return False if those of this hour are used."""
+        if not (self.enabled and self._may_think()):
+            return False
         self._thoughts.append(self._services.seconds())
         return True
 

@@ -115,7 +115,7 @@ class Thinker:
         )
         self.plans: Plans | None = None
         self.keep_by_rule: Callable[[Plan], None] = lambda _: None
-        self.unprompted = Unprompted(tools, services)
+        self.unprompted = Unprompted(tools, services, ref.names)
         self._closed = False
         self._since = 0.0  # when the current thought began
 

@@ -2,26 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
 from keepsake.agent.attention import IDLE, Impulse
+from keepsake.agent.memory.concerns import bears_on, concerns_of
+from keepsake.agent.memory.shown_plans import may_show
 from keepsake.agent.memory.tools import MemoryTools
 from keepsake.agent.occasions import Occasion, Occasions
 from keepsake.agent.plans import Due, Plans, impulse_of
 from keepsake.agent.runtime import Runtime
-from keepsake.agent.surroundings import Body, identity_of, is_agent
+from keepsake.agent.surroundings import Body, identity_of, is_agent, names_of, people_near
+from keepsake.archive.privacy import NO_PRIVATE_WORDS
+
+AGAIN_SECONDS = 3600.0
+"""How long words that are not said to an agent are no reason again to think of the same plan,
+promise or wish. A whole talk may be about it, and one thought of it in an hour is enough."""
 
 
 class Unprompted:
     """What one agent begins by itself; only with a model that can act.
+
+    Args:
+        names: Returns the names of all people and places.
 
     Attributes:
         begin_talk: Begins a talk with another agent who is here; returns whether it began one.
         talks_to: The identity of the agent with whom it talks in a talk of two; empty for none.
     """
 
-    def __init__(self, tools: MemoryTools, services: Runtime) -> None:
+    def __init__(
+        self, tools: MemoryTools, services: Runtime, names: Callable[[], frozenset[str]]
+    ) -> None:
+        self._tools = tools
+        self._names = names
+        self._heeded: dict[str, float] = {}  # by concern: when words about it were heeded
         self.begin_talk: Callable[[Body], bool] = lambda _: False
         self.talks_to = ""
         self._services = services
@@ -49,6 +64,37 @@ class Unprompted:
         if not self._services.acts_unprompted:
             return False
         return self._occasions.has_news_for(agent, other, self._services.clock.now())
+
+    def concern_in(self, agent: Body, said: str, wishes: Collection[str]) -> str:
+        """Return what words bear on that were not said to the agent; empty for nothing.
+
+        Each plan, promise and wish is a reason once in :data:`AGAIN_SECONDS`, and each counts as a
+        thought about a plan. So an hour of talk costs no more calls than an agent has plans, and no
+        more than ``plan_thoughts``.
+
+        Args:
+            wishes: The names of things that the agent waits for.
+        """
+        plans = self._tools.plans
+        if plans is None or not self._services.acts_unprompted:
+            return ""
+        memory = self._tools.memory
+        open_plans = [x for x in plans.book.current if may_show(x, NO_PRIVATE_WORDS)]
+        promises = [
+            x
+            for x in memory.commitments.items
+            if memory.private.may_hear([x.number], NO_PRIVATE_WORDS)
+        ]
+        absent = self._names().difference(names_of(people_near(agent), agent))
+        now = self._services.seconds()
+        for each in concerns_of(open_plans, plans.waits, promises, wishes):
+            last = self._heeded.get(each.key)
+            if last is not None and now - last < AGAIN_SECONDS:
+                continue
+            if bears_on(said, each, absent) and plans.take_thought():
+                self._heeded[each.key] = now
+                return each.text
+        return ""
 
     def talk_with(self, other: Body | None) -> None:
         """Record that a talk of two has begun with another agent, or has ended with None."""

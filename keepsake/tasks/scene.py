@@ -90,11 +90,13 @@ class Scene:
     whispered: bool = False  # whether the character answers a whisper
     invitation: str = ""  # where and when the partner asks it to meet: ``The Quay, Sunday …``
     partner: str = ""  # the person who is answered; empty for nobody
+    came: tuple[str, ...] = ()  # who else has come, if the partner has come
     also: tuple[str, ...] = ()  # open questions of others to the character, with their names
     words: str = ""  # what the partner said, if something else that is answered came after it
     asked: str = ""  # what the partner said, if nothing came after it
     earlier: str = ""  # in the same case, the line of what the partner did, if it was no speech
     asks_all: str = ""  # who has asked everybody here, if nobody is answered
+    concern: str = ""  # what of the character's own the words of others bear on
     occasion: str = ""  # what the character may begin something from, if nobody turned to it
     trigger: str = ""  # why the character thinks: ``addressed``, ``arrival``, ``idle`` …
     examples: tuple[str, ...] = ()  # lines that show its voice: ``~Mira> say Sit down.``

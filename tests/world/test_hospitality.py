@@ -6,6 +6,8 @@ from evennia.utils.ansi import strip_ansi
 
 from tests.world.agents_world import AgentsWorld
 
+NAMES = ("Ann", "Bob", "Cy")
+
 
 class Inn(AgentsWorld):
     """Mira and her guests: Tom and other players."""
@@ -163,3 +165,71 @@ class TestAbsence(AgentsWorld):
         eve.execute_cmd("talk mira Is Tom a fool?")
         self.ada.execute_cmd("say Eve says that Tom is a fool.")
         assert self.come_back() == []
+
+
+class TestSeveralGuests(Inn):
+    """Three players who come within seconds get one greeting."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.char1.location = self.char2.location = None
+        self.guests = [self.add_player(number, name) for number, name in enumerate(NAMES, 2)]
+        for each in self.guests:
+            each.location = self.quay
+        self.pass_time(20)
+        self.replies = ["Good evening, all three of you.", "> wait"]
+
+    def come(self, *guests, apart: float = 1.0) -> None:
+        for each in guests:
+            each.move_to(self.room1)
+            self.pass_time(apart)
+
+    def test_one_prompt_names_them_all(self):
+        self.come(*self.guests)
+        self.pass_time(30)
+        (prompt,) = self.prompts()
+        assert "[You turn to Ann now, who has come with Bob, Cy: one greeting" in prompt
+
+    def test_those_who_have_left_again_are_not_named(self):
+        self.come(*self.guests)
+        self.guests[1].move_to(self.quay)
+        self.pass_time(30)
+        (prompt,) = self.prompts()
+        assert "who has come with Cy: one greeting" in prompt
+
+    def test_the_others_are_greeted_if_the_first_one_leaves_at_once(self):
+        self.come(*self.guests)
+        self.guests[0].move_to(self.quay)
+        self.pass_time(30)
+        (prompt,) = self.prompts()
+        assert "[You turn to Bob now, who has come with Cy" in prompt
+
+    def test_nobody_of_them_is_greeted_again(self):
+        self.come(*self.guests)
+        self.pass_time(30)
+        for each in self.guests:
+            each.move_to(self.quay)
+        self.pass_time(200)
+        self.come(*self.guests)
+        self.pass_time(30)
+        assert self.calls() == 1
+
+    def test_who_speaks_is_answered_and_the_others_need_no_greeting(self):
+        self.come(*self.guests, apart=0.5)
+        self.guests[2].execute_cmd("talk Mira Soup, please.")
+        self.pass_time(30)
+        (prompt,) = self.prompts()
+        assert prompt.endswith("[Cy waits for your answer to: Soup, please.]")
+
+    def test_who_comes_later_gets_a_greeting_of_their_own(self):
+        ann, bob, _ = self.guests
+        self.come(ann)
+        self.pass_time(10)
+        ann.move_to(self.quay)
+        self.pass_time(10)
+        self.come(bob)
+        self.pass_time(30)
+        assert [prompt.rpartition("[You turn to ")[2].split()[0] for prompt in self.prompts()] == [
+            "Ann",
+            "Bob",
+        ]

@@ -9,8 +9,16 @@ from keepsake.contrib.evennia.wording import counted
 from keepsake.language.perception import names
 from world.deed.effects import carried
 from world.deed.files import MadeThing, WorldDeed
-from world.deed.progress import DEEDS, days_of, is_done, is_over, progress, records
-from world.source import id_of
+from world.deed.progress import (
+    DEEDS,
+    THING_NAMES,
+    days_of,
+    is_done,
+    is_over,
+    progress,
+    records,
+)
+from world.source import find, id_of
 
 
 def needed_for(agent: Any, words: str, player: Any) -> dict[str, str]:
@@ -32,6 +40,32 @@ def needed_for(agent: Any, words: str, player: Any) -> dict[str, str]:
             wanted = (each for each in _named(deed, words) if not carried(player, each.id))
             found |= {f"give {each.name} to {player.key}": hint for each in wanted}
     return found
+
+
+def wished_by(agent: Any) -> tuple[str, ...]:
+    """Return the names of the things that an agent waits for: what a deed says to give it.
+
+    Things of deeds that are over for the whole world are no longer waited for.
+    """
+    me = id_of(agent)
+    world = records()
+    found: dict[str, None] = {}
+    for deed in DEEDS.values():
+        if is_over(deed, {}, world.get(deed.id, {})):
+            continue
+        wanted = {t for step in deed.steps.values() for t, to in step.when.give.items() if to == me}
+        found.update(dict.fromkeys(filter(None, (_name_of(deed, thing) for thing in wanted))))
+    return tuple(found)
+
+
+def _name_of(deed: WorldDeed, thing: str) -> str:
+    """Return the name of a thing of the world, or of one that a deed makes; empty for none."""
+    made = deed.things.get(thing)
+    if made is not None:
+        return made.name
+    if thing not in THING_NAMES and (existing := find("thing", thing)) is not None:
+        THING_NAMES[thing] = str(existing.key)
+    return THING_NAMES.get(thing, "")
 
 
 def hint_of(deed: WorldDeed, mine: Mapping[str, Any]) -> str:

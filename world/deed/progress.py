@@ -19,6 +19,9 @@ from world.deed.files import DeedStep, WorldDeed
 _ATTRIBUTE = _CONF = "deeds"
 DEEDS: dict[str, WorldDeed] = {}
 """Every deed by its id, in the order of the files."""
+THING_NAMES: dict[str, str] = {}
+"""The names of things of the world that deeds name by their id. Words in a room are compared with
+them, so they are not asked of the database again."""
 _records: dict[str, dict[str, dict[str, Any]]] = {}
 """Cache of :func:`records`, which every spoken line needs; by its name in the configuration."""
 
@@ -27,6 +30,7 @@ def install(deeds: Mapping[str, WorldDeed]) -> None:
     """Replace all deeds by these."""
     DEEDS.clear()
     _records.clear()
+    THING_NAMES.clear()
     DEEDS.update(deeds)
 
 

@@ -121,7 +121,7 @@ def reply_by_rule(
     return answer(
         context.words,
         agent=agent.key,
-        partner=partner.name,
+        partner=", ".join([partner.name, *(each.name for each in context.impulse.others)]),
         said_before=said_before,
         lines=lines,
         rng=Random(memory.newest),

@@ -76,6 +76,14 @@ class AgentHooks:
         """
         return {}
 
+    def wishes(self) -> Collection[str]:
+        """Return the names of things that the agent waits for: ``("blue cup",)``.
+
+        Words of others that name one are a reason to think, though they are not said to the agent.
+        It is called for words that are said beside the agent, so it must be fast.
+        """
+        return ()
+
     def is_everyday(self, line: str, facts: Mapping[str, Any], from_obj: GameObject | None) -> bool:
         """Return whether a scene is not remembered, because it happens every day.
 

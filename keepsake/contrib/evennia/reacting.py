@@ -12,6 +12,7 @@ from keepsake.agent.body import Body, CharacterObject, GameObject
 from keepsake.agent.mind import Mind
 from keepsake.agent.runtime import runtime
 from keepsake.agent.surroundings import identity_of, impulse_of, is_agent, is_character, name_of
+from keepsake.archive.message_types import BY_RULE
 from keepsake.archive.records import Memory
 from keepsake.contrib.evennia.characters import (
     answers_room,
@@ -47,16 +48,11 @@ def react(agent: Body, mind: Mind, heard: Heard, number: int) -> None:
     if speaker is None or speaker is agent:
         return
     event = impulse_of(agent, speaker, heard.what, event=heard.kind, private=heard.private)
+    if event is not None and event.from_player:
+        event = _of_player(agent, mind, event, speaker, heard.what)
     if event is None:
+        _heed(agent, mind, speaker, heard, number)
         return
-    if event.from_player:
-        event = _with_addressee(agent, event, speaker, heard.what)
-        if event.aside:
-            mind.thinker.drop_greeting(event.who)
-            return
-        joins = may_join_in(agent, speaker, runtime().seconds())
-        if event.kind is ImpulseKind.HEARD and not joins:
-            return
     if _may_react(agent, heard.line, speaker, heard.kind, event.kind):
         by_agent = event.kind is ImpulseKind.ADDRESSED and not event.from_player
         # What its plan waits for is answered by the next step of the plan.
@@ -64,7 +60,60 @@ def react(agent: Body, mind: Mind, heard: Heard, number: int) -> None:
         wanted = None if answers_plan else _worth_a_thought(agent, speaker, event, heard.what)
         if wanted is not None:
             mind.thinker.notice(replace(wanted, memory_number=number))
+        elif not answers_plan:
+            _heed(agent, mind, speaker, heard, number, event=event)
     mind.sleeper.notice(event)
+
+
+def _of_player(
+    agent: Body, mind: Mind, event: Impulse, player: CharacterObject, what: What
+) -> Impulse | None:
+    """Return the event of a player as it is for this agent; None if it is for another one."""
+    event = _with_addressee(agent, event, player, what)
+    if event.aside:
+        mind.thinker.drop_greeting(event.who)
+        return None
+    joins = may_join_in(agent, player, runtime().seconds())
+    return None if event.kind is ImpulseKind.HEARD and not joins else event
+
+
+def _heed(
+    agent: Body,
+    mind: Mind,
+    speaker: CharacterObject,
+    heard: Heard,
+    number: int,
+    *,
+    event: Impulse | None = None,
+) -> None:
+    """Let an agent think about words that ask nothing of it, if they bear on what it means to do.
+
+    Words that the world speaks by rule are no such reason. One agent heeds a line, so that it costs
+    one more call at most: in a company, all may mean to do the same.
+
+    Args:
+        number: The number of the memory of the words.
+        event: The impulse of words of another agent to this one; None for words to others.
+    """
+    what = heard.what
+    if not isinstance(what, Speech) or what.manner not in (Manner.SAY, Manner.SHOUT):
+        return
+    room = agent.location
+    happening = heard.facts.get("happening", "")
+    if heard.kind in BY_RULE or heard.private or room is None or room.ndb.heeded == happening:
+        return
+    wishes = call_hook(agent, "wishes", list | tuple | set | frozenset, ())
+    why = mind.thinker.unprompted.concern_in(agent, what.words, [*map(str, wishes)])
+    if not why:
+        return
+    room.ndb.heeded = happening
+    if event is None:
+        player = bool(speaker.has_account)
+        who = identity_of(speaker)
+        event = Impulse(ImpulseKind.HEARD, player, name_of(speaker, agent), source_id=who)
+        if not _may_react(agent, heard.line, speaker, heard.kind, event.kind):
+            return
+    mind.thinker.notice(replace(event, memory_number=number, why=why))
 
 
 def _may_react(
