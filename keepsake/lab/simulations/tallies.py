@@ -10,9 +10,9 @@ from keepsake.books.plan import PlanState
 from keepsake.events.types import Compaction, MemoryChange, Sleep, Thought
 from keepsake.events.values import Author, MemoryOp, SleepOp, ThoughtOutcome
 from keepsake.json_lines import Record
-from keepsake.language.tokens import estimate_tokens
 from keepsake.lab.simulations.plan import PLANS
 from keepsake.lab.simulations.record import SimulationRecord, text_of
+from keepsake.language.tokens import estimate_tokens
 
 MADE = "made"
 """The ``change`` of an archive line about a new plan."""
