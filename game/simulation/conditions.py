@@ -37,7 +37,7 @@ def conditions(places: Places, name: str) -> list[Lab]:
     """
     lab = Lab(folder_of(places, name))
     plan = lab.plan()
-    if not plan.interview:
+    if not plan.is_measured:
         cure = "Run one with --measure"
         raise KeepsakeError(f"The simulation {name!r} has no interview to repeat", cure)
     if plan.without or plan.asked_without:

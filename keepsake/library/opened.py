@@ -161,7 +161,8 @@ class OpenMemory:
 
     def reader(self) -> Reader:
         """Return for whom a prompt chooses lines from the books."""
-        return Reader(self.private, self.memory.context().shown_from(), self.prompt_tokens)
+        context = self.memory.context()
+        return Reader(self.private, context.shown_from(), self.prompt_tokens, context.masked)
 
     @property
     def limits(self) -> CompactionConfig:

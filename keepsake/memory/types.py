@@ -104,6 +104,12 @@ class MemoryContext:
         return lines[0].number if lines else None
 
     @property
+    def masked(self) -> frozenset[int]:
+        """The numbers of the memories of the window that a prompt shows shortened or folded."""
+        shown = {each.number: each.text for each in self.shown}
+        return frozenset(each.number for each in self.window if shown.get(each.number) != each.text)
+
+    @property
     def summaries(self) -> tuple[Summary, ...]:
         """The existing summaries, long-term first."""
         return tuple(each for each in (self.longterm, self.recent) if each is not None)

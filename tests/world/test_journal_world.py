@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from keepsake.books.entries import EntryOrigin
+from keepsake.happening import KnownVerb, Result
 from tests.world.agents_world import SMALL_WINDOWS, AgentsWorld, Building
 
 PROMISE = "Mira, I promise to bring you the blue cup on Sunday, after church."
@@ -47,6 +48,31 @@ class TestWriting(JournalWorld):
         self.journal.write("Tom came by.", memories=(5, 9), **facts)
         (line,) = self.mind.books.journal_lines(self.mind.memory.private, 4)
         assert "asks too much" in line
+
+
+class TestMasked(AgentsWorld):
+    def test_the_entry_about_a_result_that_the_window_shortens_is_shown(self):
+        told = "the crack under the handle is mended with three brass staples and blue wax"
+        shown = (
+            f"Cup. It stands on the shelf. It has seen better days, as all here has, and {told}."
+        )
+        look = Result(verb=KnownVerb.EXAMINE, shown=f"{shown} {'It is a plain cup. ' * 8}")
+        number = self.mind.memory.remember(look)
+        self.mind.books.journal.write(
+            f"I saw that {told}.",
+            importance=6,
+            memories=(number,),
+            origin=EntryOrigin.SEEN,
+            now=self.services.clock.now(),
+        )
+        (before,) = self.ask("Good day.", "Good day.")[:1]
+        assert before.count("brass staples") == 1, "the window has it in full"
+        self.say(*CHATTER, *(f"{each} So it goes." for each in CHATTER))
+        memory = self.mind.memory.memory
+        memory.window.mask_all_allowed()
+        (after,) = self.ask("And now?", "Well.")[:1]
+        assert f"(memory {number})" in after, "the window has the beginning alone"
+        assert f"I saw that {told}." in after
 
 
 class TestBuilders(Building, JournalWorld):

@@ -8,6 +8,7 @@ newer ones are read from the archive.
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import replace
 
 from keepsake.agent.memory.shelf import PageNeeds, Reader, Shelf
 from keepsake.agent.runtime import Runtime
@@ -36,16 +37,20 @@ class Books(Shelf):
         first: int | None,
         about: Collection[PersonId] = (),
         words: str = "",
+        *,
+        masked: frozenset[int] = frozenset(),
     ) -> tuple[str, ...]:
         """Return the journal entries for a prompt; those that concern the moment come first.
 
         Args:
             private: Which memories are private.
             first: The first memory of the window; None if there is none.
+            masked: The memories of the window that the prompt does not show in full.
             about: The identities of those who are here.
             words: What is answered; empty for nothing.
         """
-        return self.entries(self._reader(private, first), about, words)
+        reader = replace(self._reader(private, first), masked=masked)
+        return self.entries(reader, about, words)
 
     def people_lines(
         self,

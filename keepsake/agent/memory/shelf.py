@@ -64,11 +64,13 @@ class Reader:
         private: Which memories are private.
         first: The first memory of the window; None if there is none.
         prompt_tokens: The most tokens of the whole prompt; 0 if that is not known.
+        masked: The numbers of the memories of the window that the prompt does not show in full.
     """
 
     private: PrivateWords
     first: int | None
     prompt_tokens: int = 0
+    masked: frozenset[int] = frozenset()
 
 
 class Shelf:
@@ -190,7 +192,8 @@ class Shelf:
         def may(entry: JournalEntry) -> bool:
             """Leave out entries that the window covers as a whole, and private entries."""
             numbers = entry.memories
-            shown = reader.first and numbers and numbers[0] >= reader.first
+            covered = reader.first and numbers and numbers[0] >= reader.first
+            shown = covered and reader.masked.isdisjoint(numbers)
             return not shown and reader.private.may_hear(numbers, audience=NO_PRIVATE_WORDS)
 
         known = self.journal.known

@@ -75,7 +75,6 @@ def questions_for(
     found += [
         AskedQuestion(agent, ABOUT_ITEM, number, item.question, item.id)
         for number, item in enumerate(items, start=1)
-        if how_many > 0
     ]
     return sorted(found, key=lambda each: ((*KINDS, ABOUT_ITEM).index(each.kind), each.number))
 

@@ -12,6 +12,7 @@ from keepsake.events.values import Author, MemoryOp, SleepOp, ThoughtOutcome
 from keepsake.json_lines import Record
 from keepsake.lab.simulations.plan import PLANS
 from keepsake.lab.simulations.record import SimulationRecord, text_of
+from keepsake.language.tokens import estimate_tokens
 
 MADE = "made"
 """The ``change`` of an archive line about a new plan."""
@@ -98,15 +99,17 @@ class CostTally:
 
     Attributes:
         calls: How many answers models were asked for.
-        uncounted: Of how many of them the tokens are not known: the server did not say, or the
-            answer was refused before its end.
+        uncounted: Of how many of them the tokens are not known.
         prompt_sum, completion_sum: The tokens of the other calls, as the servers count them.
+        estimated: Of how many of the others the tokens are estimated: the server did not say, or
+            the answer was refused before its end.
     """
 
     calls: int = 0
     uncounted: int = 0
     prompt_sum: int = 0
     completion_sum: int = 0
+    estimated: int = 0
 
     def plus(self, other: CostTally) -> CostTally:
         """Return the sums of two tallies."""
@@ -115,6 +118,7 @@ class CostTally:
             uncounted=self.uncounted + other.uncounted,
             prompt_sum=self.prompt_sum + other.prompt_sum,
             completion_sum=self.completion_sum + other.completion_sum,
+            estimated=self.estimated + other.estimated,
         )
 
     @property
@@ -134,10 +138,12 @@ class CostTally:
 
     @property
     def note(self) -> str:
-        """What the tokens leave out: ``without 3 of 40 calls``; empty for nothing."""
-        if not self.uncounted or not self.is_known:
+        """What the tokens leave out or estimate: ``without 3 of 40 calls``; empty for nothing."""
+        if not self.is_known:
             return ""
-        return f"without {self.uncounted:,} of {self.calls:,} calls"
+        left_out = f"without {self.uncounted:,} of {self.calls:,} calls" if self.uncounted else ""
+        estimated = f"{self.estimated:,} of {self.calls:,} calls estimated" * bool(self.estimated)
+        return "; ".join(filter(None, [left_out, estimated]))
 
 
 @dataclass(frozen=True)
@@ -198,6 +204,17 @@ def _cost_tally(events: Sequence[Record], calls: int = 0) -> CostTally:
         asked = int(event.get("calls", calls))
         tokens = int(event.get("prompt_tokens", 0))
         written = int(event.get("completion_tokens", 0))
-        uncounted = 0 if tokens or written else asked
-        tally = tally.plus(CostTally(asked, uncounted, tokens, written))
+        is_counted = bool(tokens or written)
+        if not is_counted:
+            tokens = sum(event.get("sections", {}).values())  # of the prompt, by our own count
+            written = estimate_tokens(event.get("answer", "")) if tokens else 0
+        tally = tally.plus(
+            CostTally(
+                asked,
+                uncounted=0 if is_counted or tokens else asked,
+                prompt_sum=tokens,
+                completion_sum=written,
+                estimated=0 if is_counted or not tokens else asked,
+            )
+        )
     return tally

@@ -210,6 +210,19 @@ def test_costs_are_of_all_calls_and_unknown_if_a_server_does_not_count():
     assert costs.total == CostTally(7, 3, 307, 30)
 
 
+def test_tokens_that_a_server_does_not_count_are_estimated_and_said_to_be():
+    village = MadeVillage("Bram", "Mira")
+    village.think("Bram")
+    counts = {"prompt_tokens": 0, "completion_tokens": 0}
+    village.think("Mira", **counts, sections={"persona": 40, "window": 60}, answer="Good day! " * 8)
+    total = costs_of(village.record()).total
+    assert (total.calls, total.uncounted, total.estimated) == (2, 0, 1)
+    assert total.prompt_tokens == 200
+    assert total.completion_tokens > 20
+    figures = {each.name: each.text for each in MeasuredSimulation.of(village.record()).figures}
+    assert "1 of 2 calls estimated" in figures["prompt tokens an agent-hour"]
+
+
 def test_figures_say_what_is_unknown():
     assert Figure("x", None).text == "unknown"
     assert Figure("x", 0).text == "0"
@@ -241,7 +254,9 @@ def test_fewer_questions_are_of_all_kinds_and_a_lone_agent_is_asked_of_nobody():
     alone = questions_for("Bram", ("Bram",), MOST)
     assert 10 < len(alone) < MOST
     assert not any("{" in each.text for each in alone)
-    assert questions_for("Mira", ("Bram", "Mira"), 0, (BONFIRE,)) == []
+    (about_item,) = questions_for("Mira", ("Bram", "Mira"), 0, (BONFIRE,))
+    assert about_item.item == BONFIRE.id
+    assert questions_for("Mira", ("Bram", "Mira"), 0) == []
 
 
 def test_only_questions_without_an_answer_are_left():

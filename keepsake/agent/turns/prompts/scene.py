@@ -165,7 +165,9 @@ def _with_books(
         scene,
         pinned=tuple(books.pinned.shown),
         noticed=tools.memory.commitments.lines(first, lambda number: may.may_hear([number])),
-        journal=books.journal_lines(private, first, near, context.words),
+        journal=books.journal_lines(
+            private, first, near, context.words, masked=tools.memory.memory.context().masked
+        ),
         portraits=tuple(page.portrait for page in pages if page.portrait),
     )
 
