@@ -143,7 +143,12 @@ class Thinker:
     # -- events
 
     def notice(self, impulse: Impulse) -> None:
-        """Take in an impulse that may be worth a thought. A sleeping agent ignores it."""
+        """Take in an impulse that may be worth a thought. A sleeping agent ignores it.
+
+        It ends the current thought in two cases: a player waits, and the thought is about something
+        less urgent; or the thought tries an older line of the same player again, which no model has
+        answered, and has said nothing yet.
+        """
         agent = self._update_present()
         if agent is None or agent.db.asleep:
             return
@@ -327,7 +332,7 @@ class Thinker:
             self._next_thought.set(max(due[0] - self._seconds(), 0.0), self._begin_if_due)
 
     def _begin_if_due(self) -> None:
-        """Begin the thought that is due, if the agent can think now."""
+        """Begin the thought that is due. If the agent cannot think now, its impulse is dropped."""
         attention = self._attention
         agent = self._update_present()
         if agent is None:

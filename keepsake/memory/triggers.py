@@ -76,7 +76,10 @@ class Triggers:
         return marked and not self.is_declined(CompactReason.EMERGENCY, load)
 
     def is_worth_it(self, plan: CompactionPlan) -> bool:
-        """Whether ``plan`` brings the prompt under its budget, or saves enough."""
+        """Whether ``plan`` brings the prompt under its budget, or saves enough.
+
+        Nothing is worth it after an undo, or while its reason is declined.
+        """
         load = self._window.load()
         if self.is_declined(plan.reason, load):
             return False

@@ -60,7 +60,8 @@ def drop_turn(turn: Turn) -> None:
 async def _think(turn: Turn) -> None:
     """Recall, ask the model, and do what it answers.
 
-    The model sees the result of a look-up and goes on.
+    The model sees the result of a look-up and goes on. The context is found once; each request
+    brings it up to date (:meth:`Turn.take_in`).
     """
     has_model = _find_model(turn.services)
     turn.impulse = turn.as_planned(turn.impulse)
