@@ -1,4 +1,7 @@
-"""The same memory for asyncio: every verb is awaited, and runs in a thread."""
+"""The same memory for asyncio: every verb is awaited, and runs in a thread.
+
+The verbs stand in the order of :mod:`keepsake.library.verbs`, which does their work.
+"""
 
 from __future__ import annotations
 
@@ -78,6 +81,8 @@ class AsyncMemory:
     async def _run[T](self, work: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._threads, work)
 
+    # -- remembering
+
     async def perceive(
         self,
         what: Happened,
@@ -91,6 +96,8 @@ class AsyncMemory:
         """See :meth:`Memory.perceive`."""
         call = partial(self.memory.perceive, what, place=place, time=time, only_for=only_for)
         return await self._run(partial(call, happening=happening, rests_on=rests_on))
+
+    # -- asking
 
     async def prompt(
         self,
@@ -166,11 +173,15 @@ class AsyncMemory:
         finally:
             task.cancel()
 
+    # -- recalling
+
     async def recall(
         self, question: str, limit: int = 10, *, audience: Sequence[Named] | None = None
     ) -> list[RecalledMemory]:
         """See :meth:`Memory.recall`."""
         return await self._run(partial(self.memory.recall, question, limit, audience=audience))
+
+    # -- summarising
 
     async def compact(self) -> CompactionResult:
         """See :meth:`Memory.compact`."""
@@ -184,6 +195,8 @@ class AsyncMemory:
         """See :meth:`Memory.summaries`."""
         return await self._run(self.memory.summaries)
 
+    # -- planning
+
     async def plans(self, *, ended: bool = False) -> list[Plan]:
         """See :meth:`Memory.plans`."""
         return await self._run(partial(self.memory.plans, ended=ended))
@@ -196,6 +209,8 @@ class AsyncMemory:
         """See :meth:`Memory.end_plan`."""
         return await self._run(partial(self.memory.end_plan, number, done=done, why=why))
 
+    # -- knowing people
+
     async def people(self) -> list[KnownPerson]:
         """See :meth:`Memory.people`."""
         return await self._run(self.memory.people)
@@ -203,6 +218,8 @@ class AsyncMemory:
     async def forget(self, person: Named) -> Forgotten:
         """See :meth:`Memory.forget`."""
         return await self._run(partial(self.memory.forget, person))
+
+    # -- figures
 
     async def status(self) -> Status:
         """See :meth:`Memory.status`."""

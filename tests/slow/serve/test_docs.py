@@ -16,7 +16,7 @@ from tests.unit.llm.conftest import until
 PAGE = "other-programs.md"
 START, CURL = blocks(PAGE, "bash")
 BOT, MCP, MCP_HTTP = blocks(PAGE, "python")
-[JAVASCRIPT] = blocks(PAGE, "javascript")
+JAVASCRIPT, _ = blocks(PAGE, "javascript")
 PORT = "8765"
 
 
