@@ -258,7 +258,7 @@ def _speaker(side: _Side, other: _Side, now: datetime) -> Speaker:
         side.body, private, mind.tools.shown_from, NO_PRIVATE_WORDS, needs
     )
     name = name_of(other.body, side.body)
-    of_other = next((line for line in people if line.startswith(name)), "")
+    of_other = next((each.text for each in people if each.about.startswith(name)), "")
     return Speaker(
         str(side.body.key),
         " ".join(open_lines(str(side.body.db.profile or ""))),

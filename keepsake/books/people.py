@@ -20,6 +20,7 @@ from typing import NamedTuple
 
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.books.files import NO_OWNER, Owner, RecordStore, free_name, pages, read, unusable
+from keepsake.books.person_line import PersonLine
 from keepsake.books.person_page import PageLine, PersonPage, format_page, parse_page, with_memories
 from keepsake.events.values import Author, MemoryOp
 from keepsake.files import replace_file
@@ -223,7 +224,7 @@ def lines(
     budget: int,
     how: PromptContext,
     partner: str = "",
-) -> tuple[str, ...]:
+) -> tuple[PersonLine, ...]:
     """Return a line for each of ``present``, within ``budget`` tokens: ``partner``, a key, first.
 
     For instance ``Tom, met 9 November: a miller; told you: 'I look for my sister.'; last said: 'I
@@ -234,18 +235,17 @@ def lines(
     """
     pages = [(key == partner, book.known.get(key), name) for key, name in present]
     pages.sort(key=lambda each: (each[0], each[1].meetings if each[1] else 0), reverse=True)
-    told = list[str]()
+    told = list[PersonLine]()
     for place, (is_partner, page, name) in enumerate(pages[:MOST_SHOWN], start=1):
         others = min(len(pages), MOST_SHOWN) - place
         room = budget - min(20 * others, budget // 2)
         beside = bool(partner) and not is_partner
-        versions = _shown(fit_name(name), page, how, brief=beside)
-        lines = [for_prompt(x, limit=_LONGEST_BESIDE if beside else _LONGEST) for x in versions]
+        lines = list(_shown(fit_name(name), page, how, brief=beside))
         if not lines:
             continue
-        costs = zip(lines, how.tokens.each(lines), strict=True)
-        line, cost = next((each for each in costs if each[1] <= room), ("", 0))
-        if not line:
+        costs = zip(lines, how.tokens.each([each.text for each in lines]), strict=True)
+        line, cost = next((each for each in costs if each[1] <= room), (None, 0))
+        if line is None:
             break
         told.append(line)
         budget -= cost
@@ -254,13 +254,14 @@ def lines(
 
 def _shown(
     name: str, page: PersonPage | None, how: PromptContext, *, brief: bool = False
-) -> Iterator[str]:
+) -> Iterator[PersonLine]:
     """Yield versions of the line about a person, the longest first; none if it tells nothing.
 
     ``brief``: Whether it quotes only what is near to what is answered.
     """
+    limit = _LONGEST_BESIDE if brief else _LONGEST
     if page is None:
-        yield f"{name}, whom you meet for the first time"
+        yield PersonLine(f"{name}, whom you meet for the first time", limit=limit)
         return
     former = [each for each in page.names if each != name]
     known_as = f" (you knew them as {former[-1]})" if former else ""
@@ -281,13 +282,13 @@ def _shown(
         return  # nothing else is known
     for most in range(MOST_QUOTES, 0, -1):
         told = (
-            f"{verb}: {', '.join(each.shown(how.now) for each in _best(some, most, how))}"
+            (verb, tuple(each.shown(how.now) for each in _best(some, most, how)))
             for verb, some in quotes.items()
             if some
         )
-        yield "; ".join([about, *told])
-    yield about
-    yield head
+        yield PersonLine(about, tuple(told), limit)
+    yield PersonLine(about, limit=limit)
+    yield PersonLine(head, limit=limit)
 
 
 _CONFIDED = "told you in confidence"

@@ -231,7 +231,7 @@ class Prompting:
             talk.audience if talk.whispered else NO_PRIVATE_WORDS,
             PageNeeds(talk.partner.id, texts, nearest, shown),
         )
-        return replace(scene, people=people)
+        return replace(scene, people=tuple(each.text for each in people), known=people)
 
 
 def _waiting(talk: Talk, window: tuple[Memory, ...]) -> Unanswered:

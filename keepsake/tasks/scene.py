@@ -12,6 +12,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from keepsake.archive.records import Memory
+from keepsake.books.person_line import PersonLine
 from keepsake.language.perception import for_prompt
 from keepsake.prompt.verbs import Verb
 from keepsake.tasks.conversation import example_line
@@ -66,6 +67,7 @@ class Scene:
     usual_now: str = ""  # what it does at this hour of such a day
     ways: tuple[str, ...] = ()  # the exits with their destinations: ``north to The Quay``
     people: tuple[str, ...] = ()  # what the character knows of the people who are present
+    known: tuple[PersonLine, ...] = ()  # the same in parts
     recalled: tuple[Excerpt, ...] = ()  # related memories, the best first
     # related words that others said before, the best first: ``Tom said, "Hello."``
     told: tuple[Excerpt, ...] = ()
@@ -149,8 +151,8 @@ class Scene:
 
 
 _PARAGRAPHS = ("persona", "longterm", "recent")
-_WITH_MARKUP = ("deeds", "directed", "options", "own_deeds", "commands")
-"""Not cleaned: ``<thing>`` is a placeholder."""
+_WITH_MARKUP = ("deeds", "directed", "options", "own_deeds", "commands", "known")
+"""Not cleaned: ``<thing>`` is a placeholder, and lines about people are cleaned when shown."""
 _DATA = (
     "window",
     "tools",
@@ -158,6 +160,7 @@ _DATA = (
     "passed_over",
     "found",
     "portraits",
+    "known",
     "stated",
     "private",
 )

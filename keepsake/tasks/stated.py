@@ -11,7 +11,7 @@ listeners, shows it too.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from keepsake.prompt.sections import PromptLine
@@ -23,16 +23,18 @@ class Statement:
 
     Attributes:
         after: The number of the memory behind which it stands; 0 for the beginning.
-        about: What it tells of: ``place: The Kettle``, ``carried``. A later statement about the
-            same replaces it.
+        about: What it tells of: ``surroundings: The Kettle``. A later statement about the same
+            replaces it, except for its parts.
         lines: Its lines, each with its section.
         place: The place that it describes; empty for none.
+        parts: What it tells besides, which holds whatever is told later: quotes of a person.
     """
 
     after: int
     about: str
     lines: tuple[PromptLine, ...]
     place: str = ""
+    parts: frozenset[str] = frozenset()
 
     def says(self, other: Statement) -> bool:
         """Whether it tells the same about the same, wherever it stands."""
@@ -51,41 +53,37 @@ class Stated:
     statements: tuple[Statement, ...] = ()
     seen: int = 0
 
+    @property
+    def parts(self) -> frozenset[str]:
+        """The parts of all statements."""
+        return frozenset(part for each in self.statements for part in each.parts)
+
     def behind(self, first: int) -> Stated:
         """Return what a window shows that begins with the memory ``first``."""
-        kept = tuple(each for each in self.statements if each.after >= first - 1)
-        return self if kept == self.statements else Stated(kept, self.seen)
+        return self._only(each for each in self.statements if each.after >= first - 1)
 
     def without(self, lost: Sequence[Statement]) -> Stated:
         """Return what stands without some statements."""
-        return Stated(tuple(each for each in self.statements if each not in lost), self.seen)
+        return self._only(each for each in self.statements if each not in lost)
 
-    def lacks(self, now: Iterable[Statement]) -> tuple[Statement, ...]:
-        """Return those of ``now`` that are not what was told last about the same."""
-        last = {each.about: each for each in self.statements}
-        return tuple(
-            each for each in now if each.about not in last or not last[each.about].says(each)
-        )
+    def among(self, now: Sequence[Statement]) -> Stated:
+        """Return what stands of the facts that hold ``now``."""
+        return self._only(each for each in self.statements if any(map(each.says, now)))
 
-    def with_new(
-        self,
-        now: Sequence[Statement],
-        newest: int,
-        fits: Callable[[Sequence[Statement]], bool],
-    ) -> Stated:
-        """Return what stands after a prompt that tells what is so ``now``.
+    def lacks(self, fact: Statement) -> bool:
+        """Whether a fact is not what was told last about the same."""
+        last = next((x for x in reversed(self.statements) if x.about == fact.about), None)
+        return last is None or not last.says(fact)
 
-        Args:
-            now: All facts of the moment.
-            newest: The newest memory of the prompt.
-            fits: Returns whether statements may stand. If they may not, those go that no longer
-                hold: facts that have changed, and places where the character is no more.
+    def with_new(self, facts: Iterable[Statement], newest: int) -> Stated:
+        """Return what stands after a prompt that told ``facts`` anew.
+
+        ``newest``: The newest memory of that prompt.
         """
-        kept = self.statements
-        if not fits(kept):
-            kept = tuple(each for each in kept if any(each.says(fact) for fact in now))
-        before = Stated(kept, self.seen)
-        return Stated((*kept, *before.lacks(now)), max(newest, self.seen))
+        return Stated((*self.statements, *facts), max(newest, self.seen))
+
+    def _only(self, statements: Iterable[Statement]) -> Stated:
+        return Stated(tuple(statements), self.seen)
 
 
 NOTHING_STATED = Stated()

@@ -24,6 +24,7 @@ BENCHES = (
     "first_line",
     "tokens",
     "prompts",
+    "evening",
     "open",
     "pages",
     "library",

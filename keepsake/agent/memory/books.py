@@ -14,6 +14,7 @@ from keepsake.agent.memory.shelf import PageNeeds, Reader, Shelf
 from keepsake.agent.runtime import Runtime
 from keepsake.agent.surroundings import AgentRef, Body, identity_of, is_agent, name_of, people_near
 from keepsake.archive.privacy import Audience, PrivateWords
+from keepsake.books.person_line import PersonLine
 from keepsake.happening import PersonId
 from keepsake.language.perception import names
 
@@ -59,7 +60,7 @@ class Books(Shelf):
         first: int | None,
         audience: Audience,
         needs: PageNeeds,
-    ) -> tuple[str, ...]:
+    ) -> tuple[PersonLine, ...]:
         """Return a prompt's lines about the people who are with the agent, the partner first.
 
         Agents without a memory know nothing of people.

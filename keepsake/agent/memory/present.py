@@ -25,6 +25,7 @@ def present_only(scene: Scene, made_from: Mapping[str, Any]) -> tuple[Scene, Map
         recent="",
         recent_span="",
         people=(),
+        known=(),
         recalled=(),
         told=(),
         experiences=(),

@@ -26,6 +26,7 @@ from keepsake.books.notes import NoteBook
 from keepsake.books.people import BUDGET as PEOPLE_BUDGET
 from keepsake.books.people import PeopleBook, PromptContext
 from keepsake.books.people import lines as people_lines
+from keepsake.books.person_line import PersonLine
 from keepsake.books.person_page import same_person
 from keepsake.books.plans import PLANS, PlanBook
 from keepsake.events.types import MemoryChange
@@ -209,7 +210,7 @@ class Shelf:
         *,
         of_old: frozenset[PersonId] = frozenset(),
         near: Collection[str] = (),
-    ) -> tuple[str, ...]:
+    ) -> tuple[PersonLine, ...]:
         """Return a prompt's lines about people, the partner first.
 
         Args:

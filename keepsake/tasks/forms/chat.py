@@ -25,7 +25,7 @@ from keepsake.ports import ASSISTANT, SYSTEM, USER, ChatMessage, FormName, Gener
 from keepsake.prompt.sections import FRAME, PromptLine, Rendered
 from keepsake.tasks.conversation import ChatTurn, own_line, turns_of
 from keepsake.tasks.deed import tools_of
-from keepsake.tasks.forms.facts import Facts, without_told
+from keepsake.tasks.forms.facts import Facts, news_of_people
 from keepsake.tasks.forms.form import SHRINK_ORDER, Prompt, PromptForm, PromptLimits
 from keepsake.tasks.others import OtherVoices
 from keepsake.tasks.scene import Scene, shrinking
@@ -95,7 +95,7 @@ class ChatForm(PromptForm):
             stated = facts.stated(scene, lost)
             every = turns_of(map(redacted, scene.window), self._later, stated.statements)
             news = every.pop() if every and every[-1].role == USER else ChatTurn(USER, [], [])
-            here = without_told(scene, stated)
+            here = _with_news_of_people(scene, stated)
             last, shown = self._last_message(here, news)
             turns = self._fitting(every, self.budget - head - self.tokens_of(last))
             cut = [fact for turn in every[: len(every) - len(turns)] for fact in turn.told]
@@ -175,6 +175,13 @@ def _describes(lines: Iterable[str], description: str) -> bool:
     """Whether lines of the window have the description of the place, as a look showed it."""
     told = for_prompt(description)
     return bool(told) and any(told in line for line in lines)
+
+
+def _with_news_of_people(scene: Scene, stated: Stated) -> Scene:
+    """Return the scene with what its conversation does not tell of those who are here."""
+    if not scene.known:
+        return scene
+    return replace(scene, people=tuple(x.text for x in news_of_people(scene.known, stated)))
 
 
 def _is_own_deed(memory: Memory) -> bool:

@@ -6,25 +6,25 @@ one for each person or plan. A template without these blocks tells everything in
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from keepsake.archive.records import Memory
+from keepsake.books.person_line import PersonLine
 from keepsake.language.perception import for_prompt
 from keepsake.prompt.sections import PromptLine
-from keepsake.tasks.scene import LONGEST_LINE, Scene, shrinking
+from keepsake.tasks.scene import Scene, shrinking
 from keepsake.tasks.stated import Stated, Statement
 
 PLACE = "surroundings"
-PEOPLE = "person"
-BLOCKS = (PLACE, "objects", "belongings", "daily", PEOPLE, "intention")
+PERSON = "person"
+PLAN = "intention"
+BLOCKS = (PLACE, "objects", "belongings", "daily", PERSON, PLAN)
 """The blocks of ``talk.md`` whose text stands in the conversation, in the order of a prompt."""
-_EACH = {PEOPLE: "people", "intention": "open_plans"}
-"""Blocks that stand once for each line of a variable, and that variable."""
 _OF_PLACE = (PLACE, "objects")
 """Blocks about the place. What they tell holds again when the character comes back."""
-_SHRINKS = ("people", "details", "things", "description")
+_SHRINKS = ("known", "details", "things", "description")
 """Variables that are shortened if the facts take too much of a prompt, in this order."""
 _NEW_SHARE = 4
 """All facts of the moment may use one part in this many of a prompt, as recall may."""
@@ -59,48 +59,67 @@ class Facts:
             lost: Statements for which the window has no room. What still holds is told anew.
         """
         # What somebody confided stands in the pages of a whispered turn: it is told at its end.
-        scene = replace(scene, people=()) if scene.whispered else scene
+        scene = replace(scene, known=()) if scene.whispered else scene
         window = scene.window
         newest = window[-1].number if window else 0
-        before = scene.stated.behind(window[0].number if window else 0).without(lost)
         after = newest if lost else _place_of_news(scene)
-        now = self._now(scene, after)
-        if _is_described(scene, before, now):
-            now = self._now(replace(scene, description=""), after)
-        return before.with_new(now, newest, self._may_stand)
+        before = scene.stated.behind(window[0].number if window else 0).without(lost)
+        now = self._now(scene, before, after)
+        if self._costs(before.statements) > self.budget // _OLD_SHARE:
+            before = before.among(now)
+            now = self._now(scene, before, after)
+        return before.with_new(filter(before.lacks, now), newest)
 
-    def _now(self, scene: Scene, after: int) -> tuple[Statement, ...]:
-        """Return all facts of the moment, with as much of each as fits."""
+    def _now(self, scene: Scene, before: Stated, after: int) -> tuple[Statement, ...]:
+        """Return the facts of the moment, with as much of each as fits; of people what is new."""
+        told = self._fitted(scene, before, after)
+        if _is_described(scene, before, told):
+            told = self._fitted(replace(scene, description=""), before, after)
+        return told
+
+    def _fitted(self, scene: Scene, before: Stated, after: int) -> tuple[Statement, ...]:
         told: tuple[Statement, ...] = ()
         for shown, values in shrinking(scene, _SHRINKS):
-            told = tuple(self._statements(shown, values, after))
+            told = tuple(self._statements(shown, values, before, after))
             if self._costs(told) <= self.budget // _NEW_SHARE:
                 break
         return told
 
-    def _statements(self, scene: Scene, values: dict[str, Any], after: int) -> Iterator[Statement]:
+    def _statements(
+        self, scene: Scene, values: dict[str, Any], before: Stated, after: int
+    ) -> Iterator[Statement]:
+        """Yield a statement for each block that says something."""
         for block in BLOCKS:
-            place = scene.place if block in _OF_PLACE else ""
-            each = _EACH.get(block, "")
-            for about in values[each] if each else [place]:
-                shown = {**values, each: [about]} if each else values
-                lines = tuple(self.render(block, shown))
+            for about, more, parts in _each(block, scene, before):
+                lines = tuple(self.render(block, {**values, **more}))
                 if any(line for line, _ in lines):
-                    where = place if block == PLACE else ""
-                    yield Statement(after, f"{block}: {about}", lines, where)
-
-    def _may_stand(self, statements: Sequence[Statement]) -> bool:
-        return self._costs(statements) <= self.budget // _OLD_SHARE
+                    place = scene.place if block == PLACE else ""
+                    yield Statement(after, f"{block}: {about}", lines, place, parts)
 
     def _costs(self, statements: Sequence[Statement]) -> int:
         return self.cost([line for each in statements for line in each.lines])
 
 
-def without_told(scene: Scene, stated: Stated) -> Scene:
-    """Return the scene without the lines about people that stand in the conversation."""
-    told = {each.about for each in stated.statements}
-    here = {line: f"{PEOPLE}: {for_prompt(line, limit=LONGEST_LINE)}" for line in scene.people}
-    return replace(scene, people=tuple(line for line, about in here.items() if about not in told))
+def _each(
+    block: str, scene: Scene, before: Stated
+) -> Iterator[tuple[str, dict[str, Any], frozenset[str]]]:
+    """Yield what a block tells of, the variables that differ, and the parts of what it tells."""
+    if block == PERSON:
+        for line in news_of_people(scene.known, before):
+            yield line.about, {"people": [line.text]}, line.parts
+    elif block == PLAN:
+        for plan in scene.variable("open_plans"):
+            yield plan, {"open_plans": [plan]}, frozenset()
+    else:
+        yield scene.place if block in _OF_PLACE else "", {}, frozenset()
+
+
+def news_of_people(known: Iterable[PersonLine], stated: Stated) -> list[PersonLine]:
+    """Return what the conversation does not tell of people."""
+    told = stated.parts
+    named = {each.about for each in stated.statements}
+    lines = (each.without(told) for each in known)
+    return [each for each in lines if each.quotes or f"{PERSON}: {each.about}" not in named]
 
 
 def _place_of_news(scene: Scene) -> int:

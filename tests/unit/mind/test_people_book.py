@@ -17,7 +17,7 @@ from keepsake.archive.records import Tier
 from keepsake.books import files as vault_files
 from keepsake.books.notes import NoteBook
 from keepsake.books.people import PeopleBook, PromptContext
-from keepsake.books.people import lines as people_lines
+from keepsake.books.people import lines as lines_of_people
 from keepsake.books.person_page import (
     MOST_LINES,
     PageLine,
@@ -41,6 +41,10 @@ from tests.unit.mind.memory_log import (
     page_of,
     sample_log,
 )
+
+
+def people_lines(*given, **more):
+    return tuple(each.text for each in lines_of_people(*given, **more))
 
 
 def said(book: PeopleBook, key: str) -> list[str]:

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keepsake.archive.records import Memory
+from keepsake.books.person_line import PersonLine
 from keepsake.happening import ME, Deed, Person, Result, Speech
 from keepsake.language.tokens import estimate_tokens
 from keepsake.paths import SHIPPED_CONFIG
@@ -32,11 +33,11 @@ KETTLE = Scene(
     things=("bench",),
     carried=("ladle",),
     here=("Tom",),
-    people=("Tom, met 9 November: a miller",),
+    known=(PersonLine("Tom, met 9 November: a miller"),),
     open_plans=("1. sweep",),
     partner="Tom",
 )
-QUAY = replace(KETTLE, place="The Quay", description="Granite steps.", things=("net",), people=())
+QUAY = replace(KETTLE, place="The Quay", description="Granite steps.", things=("net",), known=())
 DESCRIBED = "[The Kettle. A low room around a hearth. It smells of leeks. "
 
 
@@ -141,12 +142,31 @@ def test_facts_are_told_again_when_their_place_has_left_the_window():
 
 
 def test_pages_of_a_whispered_turn_do_not_stand_where_others_read_them():
-    secret = replace(KETTLE, people=("Tom, told you in confidence: 'x'",), whispered=True)
+    told = PersonLine("Tom, met 9 November: a miller", (("told you in confidence", ("'x'",)),))
+    secret = replace(KETTLE, known=(told,), whispered=True)
     first = prompt_of(secret, *WINDOW[:1])
     assert "in confidence" in text(first)
     second = prompt_of(after(first, KETTLE), *WINDOW[:3])
     assert "in confidence" not in text(second)
     assert "a miller" in text(second)
+
+
+def test_of_a_person_only_what_is_new_is_told_again():
+    miller = "Tom, met 9 November: a miller"
+    first = prompt_of(KETTLE, *WINDOW[:1])
+    asked = PersonLine(miller, (("told you", ("'I have a boat.'", "'Ann is my sister.'")),))
+    second = prompt_of(after(first, replace(KETTLE, known=(asked,))), *WINDOW[:3])
+    told = f"[{miller}; told you: 'I have a boat.', 'Ann is my sister.']"
+    assert told in text(second)
+    more = PersonLine(miller, (("told you", ("'I have a boat.'", "'I am forty.'")),))
+    third = prompt_of(after(second, replace(KETTLE, known=(more,))), *WINDOW)
+    assert f"[{miller}; told you: 'I am forty.']" in text(third)
+    assert text(third).count("boat") == 1
+    fourth = prompt_of(after(third, KETTLE), *WINDOW, said(6), heard(7))
+    assert text(fourth).count(miller) == text(third).count(miller), "nothing is new"
+    corrected = PersonLine(miller, (("told you", ("'I have no boat.'",)),))
+    fifth = prompt_of(after(third, replace(KETTLE, known=(corrected,))), *WINDOW)
+    assert text(fifth).index("a boat") < text(fifth).index("no boat")
 
 
 def test_private_plans_and_progress_do_not_stand_in_the_conversation():
@@ -175,7 +195,11 @@ def test_every_prompt_tells_what_is_so_now_and_begins_like_the_one_before(scenes
         prompt = prompt_of(now, *window, tokens=tokens)
         shown = text(prompt)
         carried = f"[You carry: {', '.join(scene.carried) or 'nothing'}.]"
-        for fact in (f"[{scene.place}. {scene.description} ", carried, *scene.people):
+        for fact in (
+            f"[{scene.place}. {scene.description} ",
+            carried,
+            *(x.text for x in scene.known),
+        ):
             assert fact in shown
         assert shown.rfind("[You carry: ") == shown.rfind(carried), "the newest is what holds"
         if before is not None and tokens == 8000:

@@ -105,7 +105,7 @@ def with_recalled(
         context.audience if context.whispered else NO_PRIVATE_WORDS,
         PageNeeds(_partner_id(context), texts, nearest, shown),
     )
-    return replace(scene, people=people)
+    return replace(scene, people=tuple(each.text for each in people), known=people)
 
 
 def _partner_id(context: TurnContext) -> PersonId:
