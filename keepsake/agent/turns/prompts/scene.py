@@ -192,19 +192,19 @@ def _with_plans(
     private = tools.memory.private.without(context.without)
     known = [each for each in shown if _is_open(each, private)]
     others = [each for each in shown if each not in known]
-    # What others know of a private plan does not say for what it waits.
-    waits = {x.number: plans.waits.get(x.number, "") for x in shown if x == plans.named(x.number)}
     due_number = due.number if due is not None else 0
     begun = (
-        progress_of(each, waits.get(each.number, "")) for each in known if each.number != due_number
+        progress_of(each, plans.waits.get(each.number, ""))
+        for each in known
+        if each.number != due_number
     )
     scene = replace(
         scene,
         may_plan=plans.enabled,
-        plans=lines_of(shown, waits),
+        plans=lines_of(shown, plans.waits),
         open_plans=tuple(map(known_line_of, known)),
         progress=tuple(begun),
-        private_plans=lines_of([x for x in others if x.number != due_number], waits),
+        private_plans=lines_of([x for x in others if x.number != due_number], plans.waits),
         missed=lines_of(missed),
     )
     if due is None:
