@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from keepsake.agent.attention import IDLE, Impulse
 from keepsake.agent.memory.concerns import bears_on, concerns_of
-from keepsake.agent.memory.shown_plans import may_show
+from keepsake.agent.memory.shown_plans import shown_among
 from keepsake.agent.memory.tools import MemoryTools
 from keepsake.agent.occasions import Occasion, Occasions
 from keepsake.agent.plans import Due, Plans, impulse_of
@@ -79,7 +79,7 @@ class Unprompted:
         if plans is None or not self._services.acts_unprompted:
             return ""
         memory = self._tools.memory
-        open_plans = [x for x in plans.book.current if may_show(x, NO_PRIVATE_WORDS)]
+        open_plans = shown_among(plans.book.current, NO_PRIVATE_WORDS)
         promises = [
             x
             for x in memory.commitments.items

@@ -219,7 +219,7 @@ class TestSeveralGuests(Inn):
         self.guests[2].execute_cmd("talk Mira Soup, please.")
         self.pass_time(30)
         (prompt,) = self.prompts()
-        assert prompt.endswith("[Cy waits for your answer to: Soup, please.]")
+        assert prompt.endswith("[Cy waits for your answer.]")
 
     def test_who_comes_later_gets_a_greeting_of_their_own(self):
         ann, bob, _ = self.guests
