@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from keepsake.agent.memory.shown_plans import line_of
 from keepsake.books.kept_lines import Commitment, CommitmentKind
 from keepsake.books.plan import Plan
-from keepsake.language.perception import names, telling
+from keepsake.language.languages import foreign_stop_words
+from keepsake.language.perception import COMMON_WORDS, names, stem, words
 
 SHARED = 2
 """How many telling words of a plan or promise must be said. One alone, such as the name of somebody
@@ -61,11 +62,11 @@ def concerns_of(
             key=f"plan {plan.number}",
             text=f"what you mean to do ({line_of(plan)})",
             awaited=f"{meeting} {waits.get(plan.number, '')}".strip(),
-            words=telling(f"{plan.what} {whom} {after}"),
+            words=_telling(f"{plan.what} {whom} {after}"),
         )
     for promise in promises:
         if promise.kind is CommitmentKind.PROMISE:
-            words = telling(f"{promise.text} {promise.who}")
+            words = _telling(f"{promise.text} {promise.who}")
             yield Concern(f"promise {promise.number}", f"a promise ({promise.line})", words=words)
     for wish in wishes:
         yield Concern(f"wish {wish}", f"what you wait for ({wish})", things=(wish,))
@@ -79,11 +80,20 @@ def bears_on(said: str, concern: Concern, absent: Collection[str]) -> bool:
         absent: The names of people who are not here. A plan that waits for somebody who is here
             goes on without that.
     """
-    told = telling(said)
-    if not told.isdisjoint(telling(concern.awaited)) and any(
+    told = _telling(said)
+    if not told.isdisjoint(_telling(concern.awaited)) and any(
         names(concern.awaited, each) and names(said, each) for each in absent
     ):
         return True
     if any(names(said, each) for each in concern.things):
         return True
     return len(concern.words & told) >= SHARED
+
+
+def _telling(text: str) -> frozenset[str]:
+    """Return the stems of the words of a text that are stop words of no language."""
+    return frozenset(stem(each) for each in words(text) if _tells(each.casefold()))
+
+
+def _tells(word: str) -> bool:
+    return word not in COMMON_WORDS and word not in foreign_stop_words()
