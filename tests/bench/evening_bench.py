@@ -22,6 +22,7 @@ from keepsake.prompt.verbs import ANSWERS, NAMING, VERBS, Takes
 from keepsake.tasks.forms.choice import form_of
 from keepsake.tasks.forms.form import Prompt, PromptForm
 from keepsake.tasks.scene import Excerpt, Scene
+from keepsake.tasks.stated import NOTHING_STATED
 from keepsake.tasks.task_prompts import task_prompts
 from tests.bench.figures import Figure
 from tests.unit.mind.night_runner import Target
@@ -63,6 +64,7 @@ class _Agent:
         known = tuple(PersonLine(who, tuple((h, tuple(q)) for h, q in some)) for who, some in lines)
         texts = enumerate(facts.get("recalled", ()))
         facts["recalled"] = tuple(Excerpt((number,), text) for number, text in texts)
+        stated = self.before.stated if self.before is not None else None
         window = (each for each in self.memories if first <= each.number <= last)
         return Scene(
             **{**facts, "known": known},
@@ -71,7 +73,7 @@ class _Agent:
             directed=_DIRECTED,
             may_plan=True,
             window=tuple(x if hears or not is_private(x) else redacted(x) for x in window),
-            **({"stated": self.before.stated} if self.before and self.before.stated else {}),
+            stated=stated or NOTHING_STATED,
         )
 
 
