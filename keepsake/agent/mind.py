@@ -42,6 +42,8 @@ from keepsake.errors import KeepsakeError
 from keepsake.happening import KnownVerb, Person, Result
 from keepsake.logs import Subsystem, get_logger, logged
 from keepsake.prompt.sections import Rendered
+from keepsake.tasks.stated import NOTHING_STATED
+from keepsake.tasks.stated_file import keep_stated, read_stated
 
 log = get_logger(Subsystem.BOOKS)
 
@@ -61,6 +63,7 @@ class Mind:
     def __init__(self, ref: AgentRef, services: Runtime) -> None:
         self.opening = True
         self.closed = False
+        self._kept = NOTHING_STATED  # what the file has of the facts that prompts have told
         self._when_open: list[Callable[[], object]] = []
         self.memory_id = ""
         self.workers = services.workers
@@ -114,6 +117,7 @@ class Mind:
         with logged(log, "The memory could not be opened", agent=self.memory.name):
             self.memory.open()
             self.books.read_for_thoughts()
+        self.tools.stated = self._kept = read_stated(self.memory.folder)
         self._services.post(self._opened)
 
     def _opened(self) -> None:
@@ -137,6 +141,7 @@ class Mind:
         if self.closed:
             return
         name = self.memory.name
+        self._keep_stated()
         self.memory.read_private()
         with logged(log, "The edited files could not be read", agent=name):
             self.books.read_edits()
@@ -144,6 +149,14 @@ class Mind:
         told = "The pages of people could not be updated"
         with logged(log, told, agent=name, subsystem=Subsystem.PEOPLE):
             self.books.update_people(self.memory.memory.archive)
+
+    def _keep_stated(self) -> None:
+        """Write what prompts have told, if that has changed, for the next start; blocks."""
+        stated = self.tools.stated
+        if stated is not self._kept:
+            with logged(log, "What prompts have told could not be kept", agent=self.memory.name):
+                keep_stated(self.memory.folder, stated)
+                self._kept = stated
 
     def _prepare_night(self) -> None:
         """Read what the night's tasks need of the game."""
@@ -330,4 +343,5 @@ class Mind:
         self.thinker.close()
         self.sleeper.close()
         self.books.closed = True
+        self._keep_stated()
         self.memory.close()

@@ -14,6 +14,7 @@ from keepsake.erasure.cleaner import Cleaner
 from keepsake.erasure.texts import TextCleaner
 from keepsake.erasure.traces import Traces
 from keepsake.files import OWN, replace_file
+from keepsake.tasks.stated_file import STATED
 
 PLUGGED = "memories"
 """Subfolder of an agent's folder for the files of plugged-in memory systems."""
@@ -146,6 +147,7 @@ class AgentCleaner:
         if not traces.numbers[folder.name] and not any(each.finds(traces) for each in pages):
             return
         self._begin()
+        (folder / STATED).unlink(missing_ok=True)  # the agent's next prompts tell it anew
         cleaners: list[Cleaner] = [PluggedCleaner(folder), *pages, ArchiveCleaner(folder)]
         for cleaner in cleaners:
             cleaner.clean(traces)

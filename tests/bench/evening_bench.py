@@ -64,8 +64,8 @@ class _Agent:
         known = tuple(PersonLine(who, tuple((h, tuple(q)) for h, q in some)) for who, some in lines)
         texts = enumerate(facts.get("recalled", ()))
         facts["recalled"] = tuple(Excerpt((number,), text) for number, text in texts)
+        stated = self.before.stated if self.before is not None else None
         window = (each for each in self.memories if first <= each.number <= last)
-        before = self.before.stated if self.before is not None else None
         return Scene(
             **{**facts, "known": known},
             people=tuple(each.text for each in known),
@@ -73,7 +73,7 @@ class _Agent:
             directed=_DIRECTED,
             may_plan=True,
             window=tuple(x if hears or not is_private(x) else redacted(x) for x in window),
-            stated=NOTHING_STATED if before is None else before,
+            stated=stated or NOTHING_STATED,
         )
 
 

@@ -190,6 +190,15 @@ class TestTrouble(World):
         self.services = self.start_services()
         assert self.lines() == told
 
+    def test_a_prompt_after_a_restart_begins_like_the_one_before_it(self):
+        (before,) = self.ask("Good evening.", "Sit down.")
+        self.stop_services()
+        self.services = self.start_services()
+        (after, *_) = self.ask("And to you.", "Well then.")
+        told = before.partition("The Inn. Here: ")[0].rpartition("\n[")[0]
+        assert after.startswith(told.rstrip())
+        assert after.count("\n[You carry: ") == 1
+
     def test_a_damaged_archive_does_not_affect_other_agents(self):
         segment = self.services.places.agents / "Bram" / "archive" / "0000000001.jsonl"
         segment.parent.mkdir(parents=True)

@@ -1,0 +1,58 @@
+"""The facts that stand in an agent's conversation, kept in a file for the next start.
+
+Without it, the first prompt after a restart tells all facts anew at its end and lacks them further
+up, so a model server reads the whole window again. The file is only a cache: if it is missing, old
+or damaged, that is all that happens.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from keepsake.files import replace_file
+from keepsake.json_lines import in_json, parsed
+from keepsake.regular_files import read_text
+from keepsake.tasks.stated import NOTHING_STATED, Stated, Statement
+
+STATED = ".stated.json"
+"""The file, in the agent's folder."""
+
+
+def read_stated(folder: Path) -> Stated:
+    """Return the facts that were kept; none if the file cannot be used; blocks."""
+    try:
+        record = parsed(read_text(folder / STATED))
+        return Stated(
+            tuple(
+                Statement(
+                    int(each["after"]),
+                    str(each["about"]),
+                    tuple((str(line), str(section)) for line, section in each["lines"]),
+                    str(each["place"]),
+                    frozenset(map(str, each["parts"])),
+                )
+                for each in record["statements"]
+            ),
+            int(record["seen"]),
+        )
+    except (OSError, ValueError, TypeError, KeyError):
+        return NOTHING_STATED
+
+
+def keep_stated(folder: Path, stated: Stated) -> None:
+    """Write the facts; blocks.
+
+    Raises:
+        OSError: The file cannot be written.
+    """
+    statements = [
+        {
+            "after": each.after,
+            "about": each.about,
+            "lines": each.lines,
+            "place": each.place,
+            "parts": sorted(each.parts),
+        }
+        for each in stated.statements
+    ]
+    replace_file(folder / STATED, f"{in_json({'seen': stated.seen, 'statements': statements})}\n")
