@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Self
@@ -55,15 +55,16 @@ class Wording:
         """What a line must have for each way."""
         return tuple(tuple(map(_needle, way)) for way in self.ways)
 
-    def may_be_in(self, lines: bytes) -> bool:
-        """Return whether lines of an archive, in lower case, may say it; quick."""
+    def places_in(self, lines: bytes) -> Iterator[int]:
+        """Yield places in lines of an archive: each line that may say it has one of them; quick.
+
+        ``lines``: In lower case. They are searched as a whole, and for one word of each way.
+        """
         for way in self._needles:
-            for needle in way:
-                if needle not in lines:
-                    break
-            else:
-                return True
-        return False
+            if all(needle in lines for needle in way):
+                # Without ASCII letters there is nothing to look for: any line may say it.
+                longest = re.escape(max(way, key=len)) or rb"^."
+                yield from (each.start() for each in re.finditer(longest, lines, re.MULTILINE))
 
 
 def counted(text: str, lines: Sequence[bytes]) -> list[tuple[str, int]]:
