@@ -279,6 +279,90 @@ def test_a_persons_lines_stand_in_the_order_of_time_and_new_whispers_are_not_fol
     expect(page.locator("details li").first).to_contain_text("line 2")
 
 
+MAP = """async ([people, tellings]) => {
+    const { WorldMap } = await import("/map.js");
+    document.querySelector("main").innerHTML = "<div style='width: 700px'><svg id=map></svg></div>";
+    const rooms = [{ id: 1, name: "The Kettle", x: 0, y: 0, exits: [] },
+        { id: 2, name: "The Quay", x: 1, y: 0, exits: [] }];
+    window.chosen = [];
+    window.map = new WorldMap(document.getElementById("map"), rooms, (id) => chosen.push(id));
+    map.drawFaces(people);
+    map.drawTellings(tellings, (number) => chosen.push(number));
+    map.showTellings(1000, 0);
+}"""
+
+
+def crowd(number: int) -> list[dict[str, Any]]:
+    """So many people in one room, of whom the last knows something."""
+    person = {"place": "The Kettle", "ring": "unknowing", "words": "does not know it"}
+    others = [{**person, "id": each, "name": f"P{each}"} for each in range(1, number)]
+    return [*others, {**person, "id": number, "name": f"P{number}", "ring": "window told"}]
+
+
+def test_a_crowd_keeps_in_its_room_and_a_sign_lists_the_others(page: Page) -> None:
+    page.evaluate(MAP, [crowd(44), []])
+    faces = page.locator("#map .faces .face").locator("visible=true")
+    sign = page.locator("#map .others .face")
+    expect(sign.locator("text")).to_have_text(f"+{44 - faces.count()}")
+    room = page.locator("#map .room rect").first.bounding_box()
+    assert room is not None
+    for face in [*faces.all(), sign]:
+        box = face.locator("circle").bounding_box()
+        assert box is not None
+        assert box["x"] >= room["x"] - 2
+        assert box["x"] + box["width"] <= room["x"] + room["width"] + 2
+        assert box["y"] + box["height"] <= room["y"] + room["height"] + 2
+        assert box["width"] >= 14  # a face that can be clicked
+    expect(page.locator("#map .face.window")).to_be_visible()
+    sign.focus()
+    page.keyboard.press("Enter")
+    names = page.locator(".crowd button")
+    expect(names).to_have_count(44)
+    expect(names.first).to_be_focused()
+    expect(names.first).to_contain_text("P44")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    expect(page.locator(".crowd")).to_be_hidden()
+    assert page.evaluate("chosen") == [1]
+    sign.click()
+    page.keyboard.press("Escape")
+    expect(page.locator(".crowd")).to_be_hidden()
+    page.evaluate("people => map.drawFaces(people)", crowd(8))
+    expect(sign).to_be_hidden()
+    expect(page.locator("#map .faces .face")).to_have_count(8)
+
+
+def test_forty_tellings_of_a_room_leave_its_map_to_be_seen(page: Page) -> None:
+    tellings = [
+        {
+            "number": number,
+            "at": 10 * number,
+            "place": "The Kettle" if number < 40 else "The Quay",
+            "id": number % 5 + 1,
+            "speaker": "",
+            "kind": "said",
+            "title": f"telling {number}",
+            "from": 1 if number == 40 else number - 1,
+        }
+        for number in range(1, 41)
+    ]
+    page.evaluate(MAP, [crowd(3), tellings])
+    marks = page.locator("#map .mark")
+    expect(marks).to_have_count(6)
+    expect(marks.first.locator(".times")).to_have_text("×8")
+    expect(page.locator("#map .way path").locator("visible=true")).to_have_count(6)
+    page.evaluate("map.showTellings(70, 7)")
+    expect(marks.locator("visible=true")).to_have_count(5)
+    expect(marks.first.locator(".times")).to_have_text("×2")
+    expect(page.locator("#map .mark.chosen text").first).to_have_text("2")
+    for telling in tellings:
+        telling["id"] = telling["number"]
+    page.evaluate(MAP, [crowd(3), tellings])
+    expect(marks).to_have_count(13)
+    last = page.locator("#map .mark .times", has_text="×28")
+    expect(last).to_have_count(1)
+
+
 def test_a_time_is_the_worlds_and_its_title_has_the_readers(page: Page) -> None:
     shown = page.evaluate(
         """async () => {
