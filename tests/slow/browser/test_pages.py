@@ -332,35 +332,43 @@ def test_a_crowd_keeps_in_its_room_and_a_sign_lists_the_others(page: Page) -> No
     expect(page.locator("#map .faces .face")).to_have_count(8)
 
 
-def test_forty_tellings_of_a_room_leave_its_map_to_be_seen(page: Page) -> None:
-    tellings = [
-        {
-            "number": number,
-            "at": 10 * number,
-            "place": "The Kettle" if number < 40 else "The Quay",
-            "id": number % 5 + 1,
-            "speaker": "",
-            "kind": "said",
-            "title": f"telling {number}",
-            "from": 1 if number == 40 else number - 1,
-        }
-        for number in range(1, 41)
+def told_on(number: int, speakers: int) -> list[dict[str, Any]]:
+    """So many tellings in one room, each from the one before; and one elsewhere, from the first."""
+    telling = {"place": "The Kettle", "speaker": "", "kind": "said", "title": "It is said."}
+    here = [
+        {**telling, "number": each, "at": 10 * each, "id": each % speakers + 1, "from": each - 1}
+        for each in range(1, number)
     ]
-    page.evaluate(MAP, [crowd(3), tellings])
+    last = {"number": number, "at": 10 * number, "id": 99, "from": 1, "place": "The Quay"}
+    return [*here, {**telling, **last}]
+
+
+def test_tellings_for_which_a_room_has_no_place_have_a_mark_for_each_speaker(page: Page) -> None:
+    page.evaluate(MAP, [crowd(3), told_on(24, speakers=4)])
     marks = page.locator("#map .mark")
-    expect(marks).to_have_count(6)
-    expect(marks.first.locator(".times")).to_have_text("×8")
-    expect(page.locator("#map .way path").locator("visible=true")).to_have_count(6)
-    page.evaluate("map.showTellings(70, 7)")
-    expect(marks.locator("visible=true")).to_have_count(5)
+    expect(marks).to_have_count(5)
+    expect(marks.first.locator(".times")).to_have_text("×6")
+    # One way for all tellings that go the same way.
+    expect(page.locator("#map .way path").locator("visible=true")).to_have_count(5)
+    page.evaluate("map.showTellings(50, 5)")
+    expect(marks.locator("visible=true")).to_have_count(4)
     expect(marks.first.locator(".times")).to_have_text("×2")
-    expect(page.locator("#map .mark.chosen text").first).to_have_text("2")
-    for telling in tellings:
-        telling["id"] = telling["number"]
-    page.evaluate(MAP, [crowd(3), tellings])
-    expect(marks).to_have_count(13)
-    last = page.locator("#map .mark .times", has_text="×28")
-    expect(last).to_have_count(1)
+    expect(marks.nth(1).locator(".times")).to_be_empty()
+    expect(page.locator("#map .mark.chosen text").first).to_have_text("1")
+    page.evaluate(MAP, [crowd(3), told_on(24, speakers=23)])
+    assert marks.count() <= 8
+    expect(page.locator("#map .mark .times", has_text="×")).to_have_count(1)
+
+
+def test_forty_tellings_leave_the_map_to_be_seen(page: Page) -> None:
+    page.evaluate(MAP, [crowd(3), told_on(40, speakers=30)])
+    marks = page.locator("#map .mark")
+    expect(marks).to_have_count(2)
+    expect(marks.first.locator(".times")).to_have_text("×39")
+    expect(page.locator("#map .way path").locator("visible=true")).to_have_count(1)
+    marks.first.focus()
+    page.keyboard.press("Enter")
+    assert page.evaluate("chosen") == [1]
 
 
 def test_a_time_is_the_worlds_and_its_title_has_the_readers(page: Page) -> None:

@@ -15,10 +15,10 @@ const TOP = -9;
 const INSIDE = 50;
 /** The sizes of faces: the more there are in a room, the smaller they are. Smaller ones could not be told apart. */
 const SIZES = [1, 0.8];
-/** The width and the height of a mark of a telling, with the gap beside it. */
-const MARK = { width: 20, height: 18 };
-/** The most rows of marks above a room. */
-const MARK_ROWS = 2;
+/** The width of a mark of a telling, with the gap beside it. */
+const MARK = 20;
+/** The most tellings of which single ones, or those of one speaker, have a mark; of more, each room has one mark. */
+const MOST_TOLD = 24;
 const ELSEWHERE = "elsewhere";
 /** The most pixels of a unit of the picture. */
 const LARGEST = 1.6;
@@ -35,8 +35,8 @@ function crowd(number, width) {
   return { ...found, shown: number > found.room ? found.room - 1 : number };
 }
 
-/** The tellings of one room in groups, a mark for each: if there are many, those of one speaker; and if these are too
- * many, the last group has all others. */
+/** The tellings of one room in groups, a mark for each: if they have no room in a row, those of one speaker; and if these
+ * are too many, the last group has all others. */
 function gathered(tellings, inRow) {
   if (tellings.length <= inRow) return tellings.map((telling) => [telling]);
   const groups = new Map();
@@ -45,8 +45,7 @@ function gathered(tellings, inRow) {
     groups.set(key, [...(groups.get(key) ?? []), telling]);
   }
   const found = [...groups.values()];
-  const most = inRow * MARK_ROWS;
-  return found.length <= most ? found : [...found.slice(0, most - 1), found.slice(most - 1).flat().toSorted((a, b) => a.at - b.at)];
+  return found.length <= inRow ? found : [...found.slice(0, inRow - 1), found.slice(inRow - 1).flat().toSorted((a, b) => a.at - b.at)];
 }
 
 /** A map in the SVG element `root`; `choose(id)` is called with a face's id when it is clicked. */
@@ -211,13 +210,11 @@ export class WorldMap {
       const centre = this.centreOf(telling.place);
       inPlace.set(centre, [...(inPlace.get(centre) ?? []), telling]);
     }
-    const inRow = Math.floor((this.room.width - 20) / MARK.width);
+    const inRow = Math.floor((this.room.width - 20) / MARK);
     const at = new Map();
-    this.#marks = [...inPlace].flatMap(([centre, here]) => gathered(here, inRow).map((group, nth) => {
-      const place = {
-        x: centre.x + this.room.width / 2 - MARK.width / 2 - (nth % inRow) * MARK.width,
-        y: centre.y - this.room.height / 2 - 2 - Math.floor(nth / inRow) * MARK.height,
-      };
+    const groups = (here) => (tellings.length > MOST_TOLD ? [here] : gathered(here, inRow));
+    this.#marks = [...inPlace].flatMap(([centre, here]) => groups(here).map((group, nth) => {
+      const place = { x: centre.x + this.room.width / 2 - MARK / 2 - nth * MARK, y: centre.y - this.room.height / 2 - 2 };
       for (const { number } of group) at.set(number, place);
       return this.#mark(group, place, choose);
     }));
