@@ -11,6 +11,9 @@ from typing import Self
 from keepsake.errors import KeepsakeError
 from keepsake.language.perception import UNSPACED, stem, telling, words
 
+_TELLING = 5
+"""The letters from which on the beginning of a word tells it from others. Of ``gre``, only what is
+left of *grey* without its ending is that word: *green* and *great* are not."""
 MOST_WAYS = 10
 MOST_WORDS = 12
 """The most ways, and the most words of a way: each is looked for in every line."""
@@ -20,7 +23,8 @@ MOST_WORDS = 12
 class Wording:
     """Ways of saying something. A text says it if it has all words of one way, in any order.
 
-    Words are compared by their beginnings, without common endings: ``drowned`` finds ``drowning``.
+    Words are compared without common endings: ``drowned`` finds ``drowning``. A word of five letters
+    or more is also found where another word begins with it.
     Languages that put no spaces between words have no such beginnings: there, any place counts.
 
     Attributes:
@@ -85,4 +89,5 @@ def _needle(word: str) -> bytes:
 def _begins_word(word: str, text: str) -> bool:
     if UNSPACED.match(word):
         return word in text
-    return re.search(rf"(?<![^\W_]){re.escape(word)}", text) is not None
+    begun = re.finditer(rf"(?<![^\W_]){re.escape(word)}\w*", text)
+    return any(len(word) >= _TELLING or stem(each[0]) == word for each in begun)
