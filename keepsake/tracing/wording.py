@@ -90,4 +90,5 @@ def _begins_word(word: str, text: str) -> bool:
     if UNSPACED.match(word):
         return word in text
     begun = re.finditer(rf"(?<![^\W_]){re.escape(word)}\w*", text)
-    return any(len(word) >= _TELLING or stem(each[0]) == word for each in begun)
+    # The stem of *hives* is ``hiv``, and that of *hive* is not.
+    return any(len(word) >= _TELLING or stem(each[0]) in (word, f"{word}e") for each in begun)
