@@ -25,8 +25,8 @@ from keepsake.tracing.past import Past
 from keepsake.tracing.paths import Link, Path, PromptBasis, Tracer, Witness
 from keepsake.tracing.wording import Wording, counted
 
-_RESTS_ON = re.compile(rb',"rests_on":\[([\d,]+)\]')
-"""The field of an act's line with the memories that it rests on."""
+_MEMORY = LineType.MEMORY.start
+"""How the line of a memory begins."""
 MOST_TELLINGS = 500
 """The most tellings that a fact may have: with more it is no fact but an everyday word."""
 
@@ -238,21 +238,35 @@ def _segments(folder: File) -> Iterator[bytes]:
 
 def _lines_with(folder: File, wording: Wording, happening: str) -> list[Memory]:
     """Return the memories of an archive that may bear on a fact: they say it, or rest on others."""
-    wanted = f'"{happening}"'.encode() if happening else b""
     found = []
     for data in _segments(folder):
-        if not (wording.may_be_in(data.lower()) or (wanted and wanted in data)):
-            continue
-        for line in data.split(b"\n"):
-            if not line.startswith(LineType.MEMORY.start):
-                continue
-            if wording.may_be_in(line.lower()) or (wanted and wanted in line):
-                # Opening the memory reports damaged lines.
-                with suppress(KeyError, ValueError, TypeError):
-                    memory = Memory.from_record(parsed(line))
-                    if memory.happening == happening != "" or wording.is_said_in(_text_of(memory)):
-                        found.append(memory)
+        for line in _lines_at(data, _places_in(data, wording, happening)):
+            # Opening the memory reports damaged lines.
+            with suppress(KeyError, ValueError, TypeError):
+                memory = Memory.from_record(parsed(line))
+                if memory.happening == happening != "" or wording.is_said_in(_text_of(memory)):
+                    found.append(memory)
     return found
+
+
+def _places_in(data: bytes, wording: Wording, happening: str) -> list[int]:
+    """Return places in all lines that may say a fact, in order: few lines have its words."""
+    found = list(wording.places_in(data.lower()))
+    if happening:
+        found += (each.start() for each in re.finditer(re.escape(f'"{happening}"'.encode()), data))
+    return sorted(found)
+
+
+def _lines_at(data: bytes, places: Iterable[int]) -> Iterator[bytes]:
+    """Yield the lines of memories that have these places, each once."""
+    end = -1
+    for place in places:
+        if place < end:
+            continue
+        start = data.rfind(b"\n", 0, place) + 1
+        end = data.index(b"\n", place)
+        if data.startswith(_MEMORY, start):
+            yield data[start:end]
 
 
 def _text_of(memory: Memory) -> str:
@@ -344,20 +358,13 @@ def _knower(
         path=path,
         memories=tuple(numbers),
         spells=tuple(_spells(numbers, archived.past, wording)),
-        acts=tuple(_acts_on(archived.folder, frozenset(numbers))),
+        acts=tuple(_acts_on(archived.past, frozenset(numbers))),
     )
 
 
-def _acts_on(folder: File, numbers: frozenset[int]) -> Iterator[int]:
-    """Yield the acts that rest on one of these memories, and are none of them."""
-    for data in _segments(folder):
-        for found in _RESTS_ON.finditer(data):
-            if numbers.isdisjoint(map(int, found[1].split(b","))):
-                continue
-            line = data[data.rfind(b"\n", 0, found.start()) + 1 : data.index(b"\n", found.end())]
-            act = int(parsed(line).get("n", 0)) if line.startswith(LineType.MEMORY.start) else 0
-            if act and act not in numbers:
-                yield act
+def _acts_on(past: Past, numbers: frozenset[int]) -> list[int]:
+    """Return the numbers of what rests on one of these memories, and is none of them."""
+    return sorted({act for number in numbers for act in past.resting_on(number)} - numbers)
 
 
 def _spells(numbers: Sequence[int], past: Past, wording: Wording) -> Iterator[Spell]:

@@ -1,8 +1,8 @@
 """An agent's memory as of an earlier time: a fold of its archive up to that time.
 
 :class:`Past` reads an archive once, and later only the lines that were added. It keeps the time and
-place of every memory (12 bytes each) and every change of the summaries, so any moment is found
-without reading. Reading blocks: call it in a worker thread.
+place of every memory (12 bytes each), what rests on what, and every change of the summaries, so any
+moment is found without reading. Reading blocks: call it in a worker thread.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import re
 import threading
 from array import array
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -26,6 +26,7 @@ _MEMORY = LineType.MEMORY.start
 _REPEAT = LineType.REPEAT.start
 _TIME = b',"t":"'
 _PLACE = b',"place":'
+_RESTS_ON = b',"rests_on":['
 """The fields of a memory's line. Quotation marks within texts are escaped, so texts cannot hold
 them."""
 _STRING = re.compile(rb'"(?:[^"\\]|\\.)*"')
@@ -90,6 +91,8 @@ class Past:
         # never fall, even if the clock was set back: the order of the archive decides.
         self._times = array("d")
         self._where = array("i")
+        # By memory: the later memories that rest on it.
+        self._resting: dict[int, list[int]] = {}
         self._latest = 0.0
         self._state = SummaryState()
         self._segment = ""
@@ -140,6 +143,8 @@ class Past:
             self._where.append(-1)
         self._times.append(self._latest)
         self._where.append(where)
+        for basis in _basis_in(line):
+            self._resting.setdefault(basis, []).append(len(self._times))
 
     def _place_in(self, line: bytes) -> int:
         """Return the number of the memory's place; -1 if the line names none."""
@@ -173,6 +178,10 @@ class Past:
         if number < 1:
             raise IndexError(number)
         return self._times[number - 1]
+
+    def resting_on(self, number: int) -> Sequence[int]:
+        """Return the memories that rest on a memory: acts and their results, in order."""
+        return self._resting.get(number, ())
 
     def at(self, time: float) -> Moment:
         """Return the tiers as of that time, in seconds since 1970."""
@@ -213,6 +222,14 @@ class Past:
 def _number_in(line: bytes) -> int:
     start = len(_MEMORY) + len(b'"n":')
     return int(line[start : line.index(b",", start)])
+
+
+def _basis_in(line: bytes) -> Iterator[int]:
+    """Yield the numbers of the memories on which that of a line rests."""
+    start = line.rfind(_RESTS_ON)
+    if start >= 0:
+        start += len(_RESTS_ON)
+        yield from map(int, filter(None, line[start : line.index(b"]", start)].split(b",")))
 
 
 def _time_in(line: bytes) -> float:

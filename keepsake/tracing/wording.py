@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Self
@@ -11,6 +11,9 @@ from typing import Self
 from keepsake.errors import KeepsakeError
 from keepsake.language.perception import UNSPACED, stem, telling, words
 
+_TELLING = 5
+"""The letters from which on the beginning of a word tells it from others. Of ``gre``, only what is
+left of *grey* without its ending is that word: *green* and *great* are not."""
 MOST_WAYS = 10
 MOST_WORDS = 12
 """The most ways, and the most words of a way: each is looked for in every line."""
@@ -20,7 +23,8 @@ MOST_WORDS = 12
 class Wording:
     """Ways of saying something. A text says it if it has all words of one way, in any order.
 
-    Words are compared by their beginnings, without common endings: ``drowned`` finds ``drowning``.
+    Words are compared without common endings: ``drowned`` finds ``drowning``. A word of five letters
+    or more is also found where another word begins with it.
     Languages that put no spaces between words have no such beginnings: there, any place counts.
 
     Attributes:
@@ -55,15 +59,16 @@ class Wording:
         """What a line must have for each way."""
         return tuple(tuple(map(_needle, way)) for way in self.ways)
 
-    def may_be_in(self, lines: bytes) -> bool:
-        """Return whether lines of an archive, in lower case, may say it; quick."""
+    def places_in(self, lines: bytes) -> Iterator[int]:
+        """Yield places in lines of an archive: each line that may say it has one of them; quick.
+
+        ``lines``: In lower case. They are searched as a whole, and for one word of each way.
+        """
         for way in self._needles:
-            for needle in way:
-                if needle not in lines:
-                    break
-            else:
-                return True
-        return False
+            if all(needle in lines for needle in way):
+                # Without ASCII letters there is nothing to look for: any line may say it.
+                longest = re.escape(max(way, key=len)) or rb"^."
+                yield from (each.start() for each in re.finditer(longest, lines, re.MULTILINE))
 
 
 def counted(text: str, lines: Sequence[bytes]) -> list[tuple[str, int]]:
@@ -84,4 +89,6 @@ def _needle(word: str) -> bytes:
 def _begins_word(word: str, text: str) -> bool:
     if UNSPACED.match(word):
         return word in text
-    return re.search(rf"(?<![^\W_]){re.escape(word)}", text) is not None
+    begun = re.finditer(rf"(?<![^\W_]){re.escape(word)}\w*", text)
+    # The stem of *hives* is ``hiv``, and that of *hive* is not.
+    return any(len(word) >= _TELLING or stem(each[0]) in (word, f"{word}e") for each in begun)

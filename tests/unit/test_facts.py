@@ -173,6 +173,9 @@ def test_the_words_of_a_memory_that_others_share_come_first_and_the_rarest_of_th
         ("bell | drowned sister", "The sister drowned.", True),
         ("bell | drowned sister", "The sister came.", False),
         ("ring", "a string", False),
+        ("grey", "a great green bird", False),
+        ("hives", "There is one hive.", True),
+        ("really", "That is all real.", False),
         ("Müller", "die MÜLLERIN", True),
         ("時計", "古い時計です", True),
     ],
@@ -180,7 +183,10 @@ def test_the_words_of_a_memory_that_others_share_come_first_and_the_rarest_of_th
 def test_words_are_found_by_their_beginnings(typed, text, said):
     assert Wording.of(typed).is_said_in(text) is said
     if said:
-        assert Wording.of(typed).may_be_in(text.lower().encode())
+        lines = f"Nobody.\n{text}\nNobody.\n".lower().encode()
+        begun = lines.index(b"\n") + 1
+        places = [*Wording.of(typed).places_in(lines)]
+        assert any(begun <= each < begun + len(text.encode()) for each in places)
 
 
 def test_a_fact_without_words_is_refused():

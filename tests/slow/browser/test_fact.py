@@ -54,6 +54,24 @@ def test_a_compaction_says_what_it_lost(page: Page, world: WatchedWorld):
     expect(page.locator(".compactions .change .memory").first).to_be_attached()
 
 
+def test_many_tellings_are_folded_by_step_and_speaker(page: Page, world: WatchedWorld):
+    lines = [world.say("A gannet sat on the mast") for _ in range(14)]
+    page.goto("/agents/fact?q=gannet")
+    step = page.locator("#tellings > li.step")
+    expect(step).to_have_count(1)
+    expect(step.locator("summary").first).to_contain_text("14 tellings by 1 speaker")
+    expect(step.locator("ol > li").first).to_contain_text(lines[0])
+    last = page.locator("#tellings li", has_text=lines[-1]).last
+    expect(last).to_be_hidden()
+    step.get_by_text("Tamsin tells it 13 times more").click()
+    expect(last).to_be_visible()
+    mark = page.locator("#map .mark")
+    expect(mark).to_have_count(1)
+    expect(mark.locator(".times")).to_have_text("×14")
+    page.locator("#scrubber input").press("Home")
+    expect(mark).to_be_hidden()
+
+
 def test_the_world_is_a_map(page: Page, world: WatchedWorld):
     page.goto("/agents/world/")
     expect(page.locator("#map .face.agent")).to_have_count(7)

@@ -15,6 +15,8 @@ const STANDS = {
   [Standing.LONGTERM]: "Has it in its long-term summary", [Standing.LOST]: "Has lost it: only its archive and recall have it",
 };
 let people = [];
+/** How often was asked: only the last answer is shown. */
+let asks = 0;
 /** The answer about the words of the address. To follow words takes longest, so it begins before all else. */
 let early = asked.get("q")?.trim() ? get("fact", { q: asked.get("q").trim() }) : null;
 early?.catch(() => {}); // draw() reports it
@@ -65,11 +67,17 @@ async function draw() {
   const words = form.elements.q.value.trim();
   const fact = words ? early ?? get("fact", { q: words }) : null;
   early = null;
+  const asking = ++asks;
   const each = (path) => Promise.all([a, b].map((id) => get(`agents/${id}${path}`)));
-  const [rows, tiers, known, followed] = await Promise.all([each(""), each("/tiers"),
-    person ? get("person", { key: person }) : null, fact]);
+  const about = Promise.all([person ? get("person", { key: person }) : null, fact]);
+  about.catch(() => {}); // reported below
+  const [rows, tiers] = await Promise.all([each(""), each("/tiers")]);
+  if (asking !== asks) return;
+  // What is there is shown at once: to follow words takes longer.
   const most = Math.max(...tiers.map(({ total }) => total), 1);
   fill(byId("memory"), rows.map((row, i) => memory(row, tiers[i], most)));
+  const [known, followed] = await about;
+  if (asking !== asks) return;
   byId("of-person").hidden = !known;
   if (known) {
     fill(byId("of-person-title"), "What they know of ", personLink(known.person.name, known.person));

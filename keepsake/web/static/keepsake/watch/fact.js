@@ -17,6 +17,8 @@ const STANDS = {
 const WAYS = {
   [Way.SAID]: "said it", [Way.TOLD]: "was told", [Way.OVERHEARD]: "overheard it", [Way.WHISPERED]: "was told in private", [Way.SAW]: "saw it",
 };
+/** The most tellings, and agents that know it, that are shown one by one; more are folded. */
+const FOLDED = 12;
 /** The most memories that a question leaves out. */
 const MOST_WITHOUT = 200;
 const parameters = new URLSearchParams(location.search);
@@ -69,6 +71,8 @@ async function follow() {
     telling.number = numbered.get(telling.happening);
     telling.at = seconds(telling.time);
     telling.from = cameFrom(telling);
+    // What it came from is earlier in the list; of a clock that was set back, nothing is known.
+    telling.step = telling.from && telling.from < telling.number ? fact.tellings[telling.from - 1].step + 1 : 0;
   }
   const hearings = new Map(fact.tellings.flatMap((telling) => telling.hearings.map((each) => [`${each.id} ${each.n}`, each.way])));
   for (const each of fact.knowers) {
@@ -154,8 +158,7 @@ function draw() {
     setTierBar(row.lastElementChild.firstElementChild, agent.tiersAt(now), most);
     row.firstElementChild.href = `/agents/${agent.id}/#memory${now === scrubber.last ? "" : `/@${now}`}`;
   }
-  for (const row of byId("tellings").children) row.classList.toggle("to-come", Number(row.dataset.time) > now);
-  for (const row of byId("knowers").children) row.classList.toggle("to-come", Number(row.dataset.time) > now);
+  for (const row of byId("lists").querySelectorAll("[data-time]")) row.classList.toggle("to-come", Number(row.dataset.time) > now);
 }
 
 function standingAt(knower, now) {
@@ -184,8 +187,29 @@ function line(telling) {
   return `${telling.number}. ${who(telling)}: ${telling.text}`;
 }
 
+/** Few tellings stand one by one. Many are folded by step, how far each is from where it began, and by speaker. */
 function drawTellings() {
-  fill(byId("tellings"), fact.tellings.map((telling) => el("li", {
+  if (fact.tellings.length <= FOLDED) fill(byId("tellings"), fact.tellings.map((telling) => tellingRow(telling)));
+  else fill(byId("tellings"), [...grouped(fact.tellings, ({ step }) => step)].toSorted(([a], [b]) => a - b).map(([step, of]) => stepRow(step, of)));
+}
+
+function grouped(items, key) {
+  const found = new Map();
+  for (const each of items) found.set(key(each), [...(found.get(key(each)) ?? []), each]);
+  return found;
+}
+
+function stepRow(step, of) {
+  const speakers = [...grouped(of, who).values()];
+  const head = step ? `Told on, ${many(step, "step")} from the beginning` : "From nobody that is known";
+  return el("li", { class: "step" }, el("details", { open: step === 0 },
+    el("summary", {}, el("b", {}, head), el("small", {}, `${many(of.length, "telling")} by ${many(speakers.length, "speaker")}`)),
+    el("ol", { class: "tellings" }, speakers.map(([first, ...more]) => tellingRow(first, more)))));
+}
+
+/** A telling; `more`: what the same speaker told besides, folded below it. */
+function tellingRow(telling, more = []) {
+  return el("li", {
     id: `telling-${telling.number}`, "data-row": true, tabindex: "-1", "data-time": telling.at, class: kindOf(telling),
   },
   el("button", { type: "button", class: "number plain", "data-opens": true, on: { click: () => showTelling(telling.number) } }, String(telling.number)),
@@ -194,7 +218,9 @@ function drawTellings() {
   el("p", {}, el("small", {}, timeOf(telling.time), telling.place ? ` · ${telling.place}` : "", basis(telling), why(telling))),
   el("p", { class: "hearings" }, telling.hearings.filter(({ way }) => way !== Way.SAID).map((each) => el("a", {
     class: each.way, href: `/agents/${each.id}/${LINK}${each.n}`, title: `${WAYS[each.way]}, memory ${count(each.n)}`,
-  }, nameOf(each.id)))))));
+  }, nameOf(each.id)))),
+  more.length ? el("details", {}, el("summary", {}, `${who(telling)} tells it ${more.length === 1 ? "once" : `${count(more.length)} times`} more`),
+    el("ol", { class: "tellings" }, more.map((each) => tellingRow(each)))) : null);
 }
 
 /** For the words of an agent: a link to why it said them. */
@@ -212,7 +238,9 @@ function basis({ id, link, rests_on: n, from }) {
 
 function drawKnowers() {
   const ignorant = agents.filter(({ id }) => !fact.knowers.some((knower) => knower.id === id));
-  fill(byId("knowers"), fact.knowers.map(knower));
+  const others = fact.knowers.slice(FOLDED);
+  fill(byId("knowers"), fact.knowers.slice(0, FOLDED).map(knower), others.length ? el("li", { class: "step" }, el("details", {},
+    el("summary", {}, `${count(others.length)} more know it`), el("ol", { class: "knowers" }, others.map(knower)))) : null);
   fill(byId("ignorant"), fact.knowers.length && ignorant.length ? `Nobody told ${ignorant.map(({ name }) => name).join(", ")}.` : "");
 }
 
@@ -233,8 +261,14 @@ function knower(of) {
     new AskAgain(of.id, { question: `What do you know of ${fact.words.split("|")[0].trim()}?`, without: of.memories.slice(-MOST_WITHOUT) }).node);
 }
 
+/** Open what a row is folded into. */
+function unfold(row) {
+  for (let fold = row?.parentElement.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
+}
+
 function showAgent(id) {
   const row = byId(`knower-${id}`) ?? byId(`mind-${id}`);
+  unfold(row);
   row?.focus();
   row?.scrollIntoView({ block: "nearest" });
 }
@@ -243,7 +277,8 @@ function showTelling(number) {
   chosen = number;
   const telling = fact.tellings.find((each) => each.number === number);
   if (scrubber.time < seconds(telling.time)) scrubber.goTo(seconds(telling.time));
-  for (const row of byId("tellings").children) row.classList.toggle("chosen", row.id === `telling-${number}`);
+  for (const row of byId("tellings").querySelectorAll("[data-time]")) row.classList.toggle("chosen", row.id === `telling-${number}`);
+  unfold(byId(`telling-${number}`));
   byId(`telling-${number}`)?.scrollIntoView({ block: "nearest" });
   draw();
 }

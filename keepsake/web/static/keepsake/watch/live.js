@@ -11,6 +11,8 @@ const SOON = 400;
 /** Plans change rarely, and each answer reads the books of all agents. */
 const PLANS = 15000;
 const DUE = 12;
+/** The most people of a room that are shown one by one. */
+const CROWD = 12;
 
 const rooms = new Map();
 let map = { rooms: [] };
@@ -48,7 +50,8 @@ function draw() {
       continue;
     }
     const column = room(name);
-    fill(column.people, of.agents.map(agentHere), of.players.map((player) => el("li", {}, face(player, "player"), personLink(player))));
+    const open = Boolean(column.people.querySelector("details")?.open);
+    fill(column.people, gathering([...of.agents.map(agentHere), ...of.players.map((player) => el("li", {}, face(player, "player"), personLink(player)))], open));
     shown.push(column);
   }
   for (const column of rooms.values()) if (!here.has(column.name)) shown.push(column);
@@ -70,6 +73,12 @@ function agentHere([id, name]) {
   return el("li", {}, face(name, asleep), el("a", { href: `/agents/${id}/`, dir: "auto" }, name),
     agent && agent.waiting !== null ? el("span", { class: "thinking" }, `thinking for ${seconds(agent.waiting)}`) : null,
     asleep ? el("span", { class: "dim" }, "asleep") : null, agent?.paused ? el("span", { class: "dim" }, "paused") : null);
+}
+
+/** The people of a room; of a crowd the others are folded, unless the fold is `open`. */
+function gathering(rows, open) {
+  const more = rows.slice(CROWD);
+  return [rows.slice(0, CROWD), more.length ? el("li", {}, el("details", { open }, el("summary", {}, `+${count(more.length)}`), el("ul", { class: "people" }, more))) : null];
 }
 
 function face(name, tone) {

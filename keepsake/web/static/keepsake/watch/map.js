@@ -1,6 +1,7 @@
 /* The map of the world as a picture: rooms, exits, faces, and how a fact went from room to room. */
 
-import { fill, setAttribute } from "./dom.js";
+import { el, fill, setAttribute, setText } from "./dom.js";
+import { lastBefore } from "./past.js";
 import { svg, twoLines } from "./svg.js";
 
 /** The sizes of a map: of a room with the gap beside it, of the room, and the letters of a line of its name. */
@@ -12,19 +13,39 @@ const FACE = 12;
 /** The part of a room below its name, where the faces are. */
 const TOP = -9;
 const INSIDE = 50;
-/** The sizes of faces: the more there are in a room, the smaller they are. */
-const SIZES = [1, 0.8, 0.6, 0.45, 0.34, 0.26];
+/** The sizes of faces: the more there are in a room, the smaller they are. Smaller ones could not be told apart. */
+const SIZES = [1, 0.8];
+/** The width of a mark of a telling, with the gap beside it. */
+const MARK = 20;
+/** The most tellings of which single ones, or those of one speaker, have a mark; of more, each room has one mark. */
+const MOST_TOLD = 24;
 const ELSEWHERE = "elsewhere";
 /** The most pixels of a unit of the picture. */
 const LARGEST = 1.6;
 
-/** The size of each of `number` faces in `width`, the side of the square that it has, and how many stand in a row. */
+/** The size of each of `number` faces in `width`, the side of the square that it has, how many stand in a row, and how
+ * many are shown: of a crowd, the last place is for a sign that counts the others. */
 function crowd(number, width) {
   const fitting = SIZES.map((size) => {
     const side = (2 * FACE + 3) * size;
-    return { size, side, columns: Math.floor(width / side), rows: Math.floor(INSIDE / side) };
+    const columns = Math.floor(width / side);
+    return { size, side, columns, room: columns * Math.floor(INSIDE / side) };
   });
-  return fitting.find(({ columns, rows }) => columns * rows >= number) ?? fitting.at(-1);
+  const found = fitting.find(({ room }) => room >= number) ?? fitting.at(-1);
+  return { ...found, shown: number > found.room ? found.room - 1 : number };
+}
+
+/** The tellings of one room in groups, a mark for each: if they have no room in a row, those of one speaker; and if these
+ * are too many, the last group has all others. */
+function gathered(tellings, inRow) {
+  if (tellings.length <= inRow) return tellings.map((telling) => [telling]);
+  const groups = new Map();
+  for (const telling of tellings) {
+    const key = telling.id || telling.speaker;
+    groups.set(key, [...(groups.get(key) ?? []), telling]);
+  }
+  const found = [...groups.values()];
+  return found.length <= inRow ? found : [...found.slice(0, inRow - 1), found.slice(inRow - 1).flat().toSorted((a, b) => a.at - b.at)];
 }
 
 /** A map in the SVG element `root`; `choose(id)` is called with a face's id when it is clicked. */
@@ -33,7 +54,9 @@ export class WorldMap {
   #rooms;
   #ways;
   #faces = new Map();
+  #crowds = new Map();
   #marks = [];
+  #draws = [];
   #drawn = new Map();
 
   constructor(root, rooms, choose) {
@@ -61,11 +84,14 @@ export class WorldMap {
     this.way = svg("g", { class: "way" });
     this.faces = svg("g", { class: "faces" });
     this.told = svg("g", { class: "told" });
+    this.others = svg("g", { class: "others" });
+    this.list = el("div", { class: "crowd", popover: true });
+    root.parentElement.append(this.list);
     const exits = shown.flatMap((room) => room.exits
       .filter(({ to }) => byId.has(to) && (to > room.id || !byId.get(to).exits.some((back) => back.to === room.id)))
       .map(({ to }) => [centre(room), centre(byId.get(to))]));
     fill(this.#ways, exits.map(([from, to]) => svg("line", { x1: from.x, y1: from.y, x2: to.x, y2: to.y })));
-    fill(root, svg("title", {}, "The map of the world"), this.#ways, this.#rooms, this.outer, this.way, this.faces, this.told);
+    fill(root, svg("title", {}, "The map of the world"), this.#ways, this.#rooms, this.outer, this.way, this.faces, this.others, this.told);
   }
 
   #room({ name }, { x, y }) {
@@ -85,7 +111,6 @@ export class WorldMap {
 
   /** Draw the faces: `{ id, name, place, ring, words }`, `ring` the class of a face's ring. */
   drawFaces(people) {
-    const inPlace = new Map();
     const shown = new Set(people.map(({ id }) => id));
     for (const [id, node] of this.#faces) {
       if (!shown.has(id)) {
@@ -98,26 +123,68 @@ export class WorldMap {
     this.outer.classList.toggle("used", outside);
     setAttribute(this.root, "viewBox", `0 0 ${this.size.width} ${this.size.height + (outside ? this.cell.height : 0)}`);
     const crowds = new Map();
-    for (const { place } of people) crowds.set(this.centreOf(place), (crowds.get(this.centreOf(place)) ?? 0) + 1);
-    const inside = this.room.width - 10;
-    const first = this.#drawn.size === 0;
     for (const person of people) {
       const centre = this.centreOf(person.place);
-      const nth = inPlace.get(centre) ?? 0;
-      inPlace.set(centre, nth + 1);
+      crowds.set(centre, [...(crowds.get(centre) ?? []), person]);
+    }
+    const first = this.#drawn.size === 0;
+    for (const [centre, here] of crowds) this.#drawCrowd(centre, here);
+    for (const [centre, node] of this.#crowds) if (!crowds.has(centre)) node.style.display = "none";
+    if (first && people.length) this.#lookAt([...crowds].toSorted((a, b) => b[1].length - a[1].length)[0][0]);
+  }
+
+  /** Draw the faces in one place: those with a ring first, as many as have room, and a sign for the others. */
+  #drawCrowd(centre, here) {
+    const inside = this.room.width - 10;
+    const { size, side, columns, shown } = crowd(here.length, inside);
+    const ringed = shown < here.length ? here.toSorted((a, b) => (a.ring === "unknowing") - (b.ring === "unknowing")) : here;
+    const at = (nth) => `translate(${centre.x - inside / 2 + side / 2 + (nth % columns) * side} ${
+      centre.y + TOP + side / 2 + Math.floor(nth / columns) * side}) scale(${size})`;
+    ringed.forEach((person, nth) => {
       const node = this.#faces.get(person.id) ?? this.#newFace(person);
-      const { size, side, columns } = crowd(crowds.get(centre), inside);
-      const x = centre.x - inside / 2 + side / 2 + (nth % columns) * side;
-      const y = centre.y + TOP + side / 2 + Math.floor(nth / columns) * side;
-      const transform = `translate(${x} ${y}) scale(${size})`;
+      const transform = nth < shown ? at(nth) : "";
       const now = `${transform} ${person.ring} ${person.words}`;
-      if (this.#drawn.get(person.id) === now) continue; // most stand still while a scrubber moves
+      if (this.#drawn.get(person.id) === now) return; // most stand still while a scrubber moves
       this.#drawn.set(person.id, now);
-      node.setAttribute("transform", transform);
+      node.style.display = transform ? "inline" : "none";
       node.setAttribute("class", `face ${person.ring}`);
       node.lastElementChild.textContent = `${person.name}: ${person.words}`;
-    }
-    if (first && people.length) this.#lookAt([...crowds].toSorted((a, b) => b[1] - a[1])[0][0]);
+      if (transform) node.setAttribute("transform", transform);
+    });
+    const sign = this.#crowds.get(centre) ?? (shown < here.length ? this.#newSign(centre) : null);
+    if (!sign) return;
+    sign.style.display = shown < here.length ? "inline" : "none";
+    if (shown === here.length) return;
+    sign.setAttribute("transform", at(shown));
+    setText(sign.children[1], `+${here.length - shown}`);
+    setText(sign.lastElementChild, `${here.length - shown} others in ${here[0].place}: open the list of all ${here.length}`);
+    sign.people = ringed;
+  }
+
+  /** The sign in a crowded room: it opens a list of all who are there. */
+  #newSign(centre) {
+    const node = svg("g", { class: "face others", tabindex: "0", role: "button", "aria-haspopup": "dialog" },
+      svg("circle", { r: FACE }), svg("text", { "text-anchor": "middle", y: 4 }), svg("title", {}));
+    const open = () => {
+      fill(this.list, el("b", { dir: "auto" }, node.people[0].place), el("ul", {}, node.people.map(({ id, name, words, ring }) => el("li", {},
+        el("button", { type: "button", class: `plain ${ring}`, on: { click: () => this.#chosen(id) } }, el("bdi", {}, name), el("small", {}, ` ${words}`))))));
+      this.list.showPopover();
+      this.list.querySelector("button").focus();
+    };
+    node.addEventListener("click", open);
+    node.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter") return;
+      event.preventDefault(); // else the key also presses the button that gets the focus
+      open();
+    });
+    this.#crowds.set(centre, node);
+    this.others.append(node);
+    return node;
+  }
+
+  #chosen(id) {
+    this.list.hidePopover();
+    this.choose(id);
   }
 
   /** Move a map that is wider than its holder so that a place is in the middle. */
@@ -139,39 +206,60 @@ export class WorldMap {
   /** Draw the tellings, each a numbered mark in its room, and the ways between them; hidden until their time. */
   drawTellings(tellings, choose) {
     const inPlace = new Map();
-    const at = new Map();
-    const inRow = Math.floor((this.room.width - 20) / 20);
-    this.#marks = tellings.map((telling) => {
+    for (const telling of tellings) {
       const centre = this.centreOf(telling.place);
-      const nth = inPlace.get(centre) ?? 0;
-      inPlace.set(centre, nth + 1);
-      const place = { x: centre.x + this.room.width / 2 - 10 - (nth % inRow) * 20, y: centre.y - this.room.height / 2 - 2 - Math.floor(nth / inRow) * 18 };
-      at.set(telling.number, place);
-      const node = svg("g", { class: `mark ${telling.kind}`, transform: `translate(${place.x} ${place.y})`, tabindex: "0", role: "button" },
-        svg("circle", { r: 9 }), svg("text", { "text-anchor": "middle", y: 4 }, String(telling.number)), svg("title", {}, telling.title));
-      node.addEventListener("click", () => choose(telling.number));
-      node.addEventListener("keydown", (event) => event.key === "Enter" && choose(telling.number));
-      return { at: telling.at, number: telling.number, node, way: null };
-    });
-    fill(this.told, this.#marks.map(({ node }) => node));
-    fill(this.way, tellings.map((telling, i) => {
-      if (!at.has(telling.from)) return null;
-      const [begin, end] = [at.get(telling.from), at.get(telling.number)];
-      const bend = { x: (begin.x + end.x) / 2 + (end.y - begin.y) * 0.15, y: (begin.y + end.y) / 2 - (end.x - begin.x) * 0.15 - 14 };
-      this.#marks[i].way = svg("path", { class: telling.kind, d: `M${begin.x} ${begin.y} Q${bend.x} ${bend.y} ${end.x} ${end.y}` });
-      return this.#marks[i].way;
+      inPlace.set(centre, [...(inPlace.get(centre) ?? []), telling]);
+    }
+    const inRow = Math.floor((this.room.width - 20) / MARK);
+    const at = new Map();
+    const groups = (here) => (tellings.length > MOST_TOLD ? [here] : gathered(here, inRow));
+    this.#marks = [...inPlace].flatMap(([centre, here]) => groups(here).map((group, nth) => {
+      const place = { x: centre.x + this.room.width / 2 - MARK / 2 - nth * MARK, y: centre.y - this.room.height / 2 - 2 };
+      for (const { number } of group) at.set(number, place);
+      return this.#mark(group, place, choose);
     }));
+    fill(this.told, this.#marks.map(({ node }) => node));
+    this.#draws = this.#waysBetween(tellings, at);
+    fill(this.way, this.#draws.map(({ node }) => node));
+  }
+
+  /** A mark for tellings: the number of the first, and how many there are by now. */
+  #mark(group, { x, y }, choose) {
+    const [{ kind, number, title }] = group;
+    const node = svg("g", { class: `mark ${kind}`, transform: `translate(${x} ${y})`, tabindex: "0", role: "button" },
+      svg("circle", { r: 9 }), svg("text", { "text-anchor": "middle", y: 4 }, String(number)),
+      svg("text", { class: "times", x: 5, y: -5 }), svg("title", {}, title));
+    node.addEventListener("click", () => choose(number));
+    node.addEventListener("keydown", (event) => event.key === "Enter" && choose(number));
+    return { group, node, titles: title };
+  }
+
+  /** The ways between the marks of tellings: one for all tellings that go the same way. */
+  #waysBetween(tellings, at) {
+    const drawn = new Map();
+    for (const { from, number, kind, at: time } of tellings) {
+      const [begin, end] = [at.get(from), at.get(number)];
+      if (!begin || begin === end) continue;
+      const bend = { x: (begin.x + end.x) / 2 + (end.y - begin.y) * 0.15, y: (begin.y + end.y) / 2 - (end.x - begin.x) * 0.15 - 14 };
+      const d = `M${begin.x} ${begin.y} Q${bend.x} ${bend.y} ${end.x} ${end.y}`;
+      if (!drawn.has(d)) drawn.set(d, { at: time, node: svg("path", { class: kind, d }) });
+    }
+    return [...drawn.values()];
   }
 
   /** Show the tellings until a time, and which one is chosen. */
   showTellings(time, chosen) {
-    for (const { at, number, node, way } of this.#marks) {
-      const shown = at <= time ? "inline" : "none";
-      if (node.style.display !== shown) {
-        node.style.display = shown;
-        if (way) way.style.display = shown;
-      }
-      node.classList.toggle("chosen", number === chosen);
+    const show = (node, shown) => {
+      const display = shown ? "inline" : "none";
+      if (node.style.display !== display) node.style.display = display;
+    };
+    for (const { at, node } of this.#draws) show(node, at <= time);
+    for (const { group, node, titles } of this.#marks) {
+      const told = lastBefore(group, time, (each) => each.at) + 1;
+      show(node, told > 0);
+      setText(node.querySelector(".times"), told > 1 ? `×${told}` : "");
+      setText(node.lastElementChild, told > 1 ? `${titles} And ${told - 1} more` : titles);
+      node.classList.toggle("chosen", group.some(({ number }) => number === chosen));
     }
   }
 }
