@@ -156,6 +156,7 @@ class Prompting:
         scene = self._scene(talk, window, may)
         scene = with_summaries(scene, context)
         shown = SearchResult()
+        now = opened.parts.clock.now()
         if recalled is not None:
             shown = results_to_show(
                 recalled,
@@ -164,8 +165,10 @@ class Prompting:
                 limits=form.limits,
                 beside=form.beside(scene),
                 agent=opened.who.name,
+                count=opened.tokens.of,
+                now=now,
             )
-        scene = with_excerpts(scene, shown, known_among(talk.names), talk.partner)
+        scene = with_excerpts(scene, shown, known_among(talk.names), talk.partner, now)
         nearest = recalled.numbers if recalled is not None else ()
         scene = self._with_people(replace(scene, refused=refused), talk, nearest)
         prompt = form.render(scene)

@@ -27,6 +27,8 @@ EXTRA_HITS = 3
 """Extra results of each kind, because some may already be in the prompt."""
 RANKED = 20
 """How many memories are ranked for a prompt at least: what bears is told from the next best."""
+_WITH_NEIGHBOURS = 8
+"""How many of the best memories are shown with their neighbours, if the prompt has room."""
 _BESIDE = (-2, -1, 1, 2)
 """The neighbours of a memory that an excerpt shows: what it answers, and what was said to it."""
 
@@ -224,7 +226,7 @@ class Finder:
         """Return the memories that bear on the query and those beside them, outside the window."""
         bearing = (h for h in hits if h.bears and h.document.kind is DocumentKind.MEMORY)
         found = {hit.document.first: hit.document for hit in bearing}
-        best = islice(found, wanted.memories)
+        best = islice(found, _WITH_NEIGHBOURS)
         beside = {number + step for number in best for step in _BESIDE}
         beside |= {n + 1 for n in found if n + 2 in found}  # between two that were found
         with suppress(IndexUnavailable):

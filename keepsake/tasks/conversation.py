@@ -20,7 +20,7 @@ from keepsake.archive.message_types import MessageType
 from keepsake.archive.old_lines import what_of
 from keepsake.archive.privacy import is_private, is_redacted
 from keepsake.archive.records import Memory, MemoryKind
-from keepsake.archive.transcript import heading
+from keepsake.archive.transcript import DAYTIMES, heading
 from keepsake.happening import (
     ME,
     KnownVerb,
@@ -300,43 +300,44 @@ def _own_name(person: Person) -> str:
 
 def excerpt(
     memories: Sequence[Memory],
+    now: datetime,
     known_as: Callable[[Person], str] = _own_name,
     passages: Mapping[int, str] = {},
 ) -> str:
-    """Return memories as one line: ``[18 November 2026, 18:28, The Kettle] Jonas: Elske. / …``.
+    """Return memories as one line: ``[18 November, evening, The Kettle] Jonas: "Elske." / …``.
 
     Where memories between them are left out, the line has ``/ … /``.
 
     Args:
         memories: One or more memories of one talk, oldest first.
+        now: When the line is read.
         known_as: Returns the name by which the prompt calls a speaker.
         passages: What is shown of long memories, by number; of others the beginning is.
     """
-    first = memories[0]
-    when = first.time.astimezone()
-    head = [f"{when.day} {when:%B %Y, %H:%M}", *([first.place] if first.place else [])]
-    numbers = _spans([memory.number for memory in memories])
     lines = []
     for place, memory in enumerate(memories):
         if place and memory.number > memories[place - 1].number + 1:
             lines.append("…")
-        lines.append(_excerpt_line(memory, known_as, passages.get(memory.number, "")))
-    return f"[{', '.join(head)}] {' / '.join(lines)} ({numbers})"
+        lines.append(excerpt_line(memory, known_as, passages.get(memory.number, "")))
+    return f"{excerpt_heading(memories[0], now)} {' / '.join(lines)}"
 
 
-def _spans(numbers: Sequence[int]) -> str:
-    """Return ``memory 7`` or ``memories 7-9, 12``."""
-    spans = list[list[int]]()
-    for number in numbers:
-        if spans and number == spans[-1][-1] + 1:
-            spans[-1] = [spans[-1][0], number]
-        else:
-            spans.append([number])
-    word = "memory" if len(numbers) == 1 else "memories"
-    return f"{word} {', '.join('-'.join(map(str, span)) for span in spans)}"
+def excerpt_heading(memory: Memory, now: datetime) -> str:
+    """Return when and where the talk of an excerpt began: ``[18 November, evening, The Kettle]``.
+
+    A talk of today has the clock's time in place of the evening, one of another year its year.
+    """
+    when = memory.time.astimezone()
+    today = now.astimezone()
+    year = "" if when.year == today.year else f" {when.year}"
+    hour = f"{when:%H:%M}" if when.date() == today.date() else DAYTIMES[when.hour]
+    place = f", {for_prompt(memory.place)}" if memory.place else ""
+    return f"[{when.day} {when:%B}{year}, {hour}{place}]"
 
 
-def _excerpt_line(memory: Memory, known_as: Callable[[Person], str], passage: str) -> str:
+def excerpt_line(
+    memory: Memory, known_as: Callable[[Person], str] = _own_name, passage: str = ""
+) -> str:
     """Return ``Jonas: "Elske."``, ``you: "Good day!"``, or the line itself.
 
     ``passage``: What is shown of a long memory; empty for its beginning.

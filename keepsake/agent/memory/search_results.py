@@ -6,19 +6,19 @@ The limits are in ``vault/config/recall.md``.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from itertools import chain, zip_longest
 
+from keepsake.agent.memory.room import CountTokens, Room
 from keepsake.agent.memory.telling import Shown, only_asks, tells
 from keepsake.agent.settings import RecallConfig
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.language.perception import for_prompt, shorten
-from keepsake.language.tokens import estimate_tokens
 from keepsake.memory.types import MemoryContext
 from keepsake.prompt.results import RECALLED, RECALLED_NOTHING
-from keepsake.recall.documents import Document, DocumentKind, Hit
+from keepsake.recall.documents import DocumentKind, Hit
 from keepsake.recall.finding import SearchResult
 from keepsake.recall.several import fused
 from keepsake.tasks.forms.form import PromptLimits
@@ -40,14 +40,18 @@ def hits_to_show(
     found: SearchResult,
     context: MemoryContext,
     config: RecallConfig,
+    room: Room,
+    *,
+    excerpts: bool = False,
     beside: Sequence[str] = (),
     agent: str = "",
 ) -> tuple[Hit, ...]:
-    """Select hits for a prompt: those that bear on it and tell something new, within the budget.
+    """Select hits for a prompt: those that bear on it and tell something new, within the room.
 
-    The best hits of each kind come first; later ones that exceed the budget are left out.
+    The best hits of each kind come first; later ones for which there is no room are left out.
 
     Args:
+        excerpts: Whether memories are shown in excerpts of talks.
         beside: What the prompt says besides the window: summaries, pins, pages of people.
         agent: The agent's name.
     """
@@ -67,31 +71,16 @@ def hits_to_show(
         if not (in_window or shown) and len(of_kind) < most[document.kind]:
             # Skip a text that repeats another one.
             of_kind.setdefault(f"{document.title} {document.text.casefold()}", hit)
-    left = config.budget
-    hits = list[Hit]()
-    talks = set[str]()
     columns = (each.values() for each in unseen.values())
-    for hit in filter(None, chain.from_iterable(zip_longest(*columns))):
-        cost = _cost(hit, talks)
-        if cost <= left:
-            left -= cost
-            hits.append(hit)
-            talks.add(_talk_of(hit.document))
-    return tuple(hits)
+    best = filter(None, chain.from_iterable(zip_longest(*columns)))
+    return tuple(hit for hit in best if _takes(room, hit, excerpts=excerpts))
 
 
-def _cost(hit: Hit, talks: Collection[str]) -> int:
-    """Return the tokens of a hit; ``talks``: Those whose date and place the prompt says anyway."""
-    line = line_of(hit)
-    talk = _talk_of(hit.document)
-    if hit.document.kind is DocumentKind.MEMORY and talk in talks:
-        line = line.removeprefix(_when(hit.document.time, hit.document.place))
-    return estimate_tokens(line)
-
-
-def _talk_of(document: Document) -> str:
-    """Return what the memories of one excerpt have in common, about: day and place."""
-    return f"{document.time.astimezone():%Y-%m-%d} {document.place}"
+def _takes(room: Room, hit: Hit, *, excerpts: bool) -> bool:
+    """Return whether there was room for a hit as the prompt shows it."""
+    if excerpts and hit.document.kind is DocumentKind.MEMORY:
+        return room.takes_memory(hit.document.memory(), hit.passage)
+    return room.takes(line_of(hit))
 
 
 def results_to_show(
@@ -102,22 +91,26 @@ def results_to_show(
     limits: PromptLimits,
     beside: Sequence[str],
     agent: str,
+    count: CountTokens,
+    now: datetime,
 ) -> SearchResult:
-    """Return what a prompt of these limits shows of a search; see :func:`hits_to_show`."""
-    if limits.shows_excerpts:  # they show the memories behind a summary instead
+    """Return what a prompt of these limits shows of a search; see :func:`hits_to_show`.
+
+    Args:
+        count: Counts the tokens of a line.
+        now: When the prompt is read.
+    """
+    excerpts = limits.shows_excerpts
+    if excerpts:  # they show the memories behind a summary instead
         config = replace(config, summaries=0)
     shown = replace(context, shown=context.shown[-limits.shown_lines :])
-    hits = hits_to_show(found, shown, config, beside, agent)
-    left = config.budget
-    talks = set[str]()
-    for hit in hits:
-        left -= _cost(hit, talks)
-        talks.add(_talk_of(hit.document))
-    return SearchResult(hits, _with_neighbours(hits, found.around, left))
+    room = Room(config.budget, count, now)
+    hits = hits_to_show(found, shown, config, room, excerpts=excerpts, beside=beside, agent=agent)
+    return SearchResult(hits, _with_neighbours(hits, found.around, room))
 
 
 def _with_neighbours(
-    hits: Sequence[Hit], around: Sequence[Memory], left: int
+    hits: Sequence[Hit], around: Sequence[Memory], room: Room
 ) -> tuple[Memory, ...]:
     """Return the memories of hits, and as many of those beside them as there is room for.
 
@@ -127,7 +120,7 @@ def _with_neighbours(
     Args:
         hits: What the prompt shows, best first.
         around: All memories that were found, and those beside them.
-        left: The tokens that the hits leave.
+        room: What the hits leave.
     """
     known = {each.number: each for each in around}
     found = [hit.document.first for hit in hits if hit.document.kind is DocumentKind.MEMORY]
@@ -141,8 +134,7 @@ def _with_neighbours(
     for number in dict.fromkeys(order):
         if number in chosen or number not in known:
             continue
-        left -= estimate_tokens(shorten(known[number].line, LONGEST))
-        if left < 0:
+        if not room.takes_memory(known[number]):
             break
         chosen.add(number)
     return tuple(known[number] for number in sorted(chosen))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import partial
 from itertools import chain, count
 
@@ -371,10 +372,14 @@ class MemoryTools:
         """The number of the first memory whose line a prompt shows; None if there is none."""
         return self.memory.memory.context().shown_from(self._services.limits.shown_lines)
 
-    def to_show(self, recalled: SearchResult | None, beside: Sequence[str] = ()) -> SearchResult:
-        """Return what the current prompt shows of a search; nothing if it failed.
+    def to_show(
+        self, recalled: SearchResult | None, now: datetime, beside: Sequence[str] = ()
+    ) -> SearchResult:
+        """Return what a prompt shows of a search; nothing if it failed.
 
-        ``beside``: What it says besides the window, which need not be recalled.
+        Args:
+            now: When the prompt is read.
+            beside: What it says besides the window, which need not be recalled.
         """
         if recalled is None:
             return SearchResult()
@@ -387,6 +392,8 @@ class MemoryTools:
             limits=services.limits,
             beside=beside,
             agent=self.memory.name,
+            count=services.tokens.of,
+            now=now,
         )
 
 

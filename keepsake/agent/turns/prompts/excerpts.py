@@ -5,18 +5,19 @@ Nothing here knows a world, so a game and a program that is no game use the same
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from itertools import takewhile
+from datetime import datetime
 
 from keepsake.agent.memory.search_results import line_of
+from keepsake.agent.memory.talks import belongs, same_talk
 from keepsake.archive.privacy import is_redacted
 from keepsake.archive.records import Memory
 from keepsake.happening import Person, PersonId
 from keepsake.language.perception import is_question, names
 from keepsake.language.persons import Whom, about_whom
 from keepsake.memory.types import MemoryContext
-from keepsake.recall.documents import SAME_SCENE, DocumentKind, Hit
+from keepsake.recall.documents import DocumentKind, Hit
 from keepsake.recall.finding import SearchResult
 from keepsake.recall.fusion import BY_WORDS
 from keepsake.tasks.conversation import excerpt
@@ -62,11 +63,17 @@ def with_summaries(scene: Scene, remembered: MemoryContext) -> Scene:
 
 
 def with_excerpts(
-    scene: Scene, recalled: SearchResult, known_as: KnownAs, partner: Person | None
+    scene: Scene,
+    recalled: SearchResult,
+    known_as: KnownAs,
+    partner: Person | None,
+    now: datetime,
 ) -> Scene:
     """Return the scene with what its prompt shows of the results of recall.
 
-    ``partner``: Who is answered; None for nobody.
+    Args:
+        partner: Who is answered; None for nobody.
+        now: When the prompt is read.
     """
     lines = {
         kind: tuple(line_of(hit) for hit in recalled.of(kind))
@@ -74,14 +81,14 @@ def with_excerpts(
     }
     return replace(
         scene,
-        recalled=excerpts_of(recalled, known_as),
+        recalled=excerpts_of(recalled, known_as, now),
         told=told_lines(recalled.hits, scene.words or scene.asked, known_as, partner),
         experiences=lines[DocumentKind.SUMMARY],
         notes=lines[DocumentKind.NOTE],
     )
 
 
-def excerpts_of(recalled: SearchResult, known_as: KnownAs) -> tuple[Excerpt, ...]:
+def excerpts_of(recalled: SearchResult, known_as: KnownAs, now: datetime) -> tuple[Excerpt, ...]:
     """Return excerpts of the talks in which memories were found, the talk of the best one first.
 
     Lines around them whose private words are left out are not shown: they say nothing, and what is
@@ -94,30 +101,20 @@ def excerpts_of(recalled: SearchResult, known_as: KnownAs) -> tuple[Excerpt, ...
         if hit.document.kind is not DocumentKind.MEMORY or any(number in each for each in talks):
             continue
         memory = hit.document.memory()
-        talk = next((each for each in talks if _belongs(memory, each)), None)
+        talk = next((each for each in talks if belongs(memory, each)), None)
         if talk is None:
             talk = {}
             talks.append(talk)
         shown = {number for each in talks for number in each}
         talk |= {
             each.number: each
-            for each in _same_talk(memory, recalled.around)
+            for each in same_talk(memory, recalled.around)
             if each.number not in shown and not is_redacted(each)
         }
     ordered = [[talk[number] for number in sorted(talk)] for talk in talks]
     return tuple(
-        Excerpt(tuple(each.number for each in talk), excerpt(talk, known_as, passages))
+        Excerpt(tuple(each.number for each in talk), excerpt(talk, now, known_as, passages))
         for talk in ordered
-    )
-
-
-def _belongs(memory: Memory, talk: Mapping[int, Memory]) -> bool:
-    """Return whether a memory is of the same talk as others: at one time, with the same people."""
-    return all(
-        abs(each.time - memory.time) <= SAME_SCENE
-        and each.place == memory.place
-        and _same_people(each, memory)
-        for each in talk.values()
     )
 
 
@@ -152,31 +149,3 @@ def told_lines(
             line = f'{known_as(said.speaker)} said, "{said.words}"'
             lines.append(Excerpt((hit.document.first,), line))
     return tuple(lines[:MOST_TOLD])
-
-
-def _same_talk(memory: Memory, around: Iterable[Memory]) -> list[Memory]:
-    """Return the memory with consecutive ones of the same talk, at most three on each side.
-
-    A line between other people ends the talk.
-    """
-    talk = {
-        each.number: each
-        for each in around
-        if abs(each.time - memory.time) <= SAME_SCENE and _same_people(each, memory)
-    }
-    after = takewhile(talk.__contains__, range(memory.number + 1, memory.number + 4))
-    before = takewhile(talk.__contains__, range(memory.number - 1, memory.number - 4, -1))
-    return [*(talk[n] for n in sorted(before)), memory, *(talk[n] for n in after)]
-
-
-def _same_people(one: Memory, other: Memory) -> bool:
-    """Whether two memories concern the same person besides the agent; what concerns nobody fits.
-
-    The person is who spoke or acted, or whom the agent turned to.
-    """
-    first = one.actor or one.addressee
-    second = other.actor or other.addressee
-    if first is None or second is None:
-        return True
-    # Old archives have names alone.
-    return first.is_same(second) if second.id else second.is_same(first)

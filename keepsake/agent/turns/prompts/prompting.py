@@ -72,9 +72,9 @@ def prompt_of(
     if recalled is not None:
         # The turn may have become one about another plan, with somebody else, since the search.
         recalled = recalled.heard_by(tools.memory.private, context.audience)
-    shown = tools.to_show(recalled, form.beside(scene))
+    shown = tools.to_show(recalled, now, form.beside(scene))
     nearest = recalled.numbers if recalled is not None else ()
-    scene = with_recalled(scene, agent, context, tools, shown, nearest=nearest)
+    scene = with_recalled(scene, agent, context, tools, shown, now=now, nearest=nearest)
     basis = made_from(tools, shown, found_by(scene, context.looked_up))
     if not tools.has_memory:
         scene, basis = present_only(scene, basis)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from typing import Any
 
 from keepsake.agent.attention import ImpulseKind
@@ -81,6 +82,7 @@ def with_recalled(
     tools: MemoryTools,
     recalled: SearchResult,
     *,
+    now: datetime,
     nearest: Sequence[int] = (),
 ) -> Scene:
     """Return the scene with what its prompt shows of the results of recall, and of people.
@@ -90,12 +92,13 @@ def with_recalled(
 
     Args:
         recalled: What the prompt shows of the results.
+        now: When the prompt is read.
         nearest: The numbers of all memories that were found, best first. A page shows what its
             person told that is nearest, unless an excerpt shows it.
     """
     near = people_near(agent)
     known = known_among({identity_of(each): name_of(each, agent) for each in near})
-    scene = with_excerpts(scene, recalled, known, context.partner)
+    scene = with_excerpts(scene, recalled, known, context.partner, now)
     shown = frozenset(number for each in scene.recalled for number in each.numbers)
     texts = (scene.longterm, scene.recent, *scene.journal, *scene.notes)
     people = tools.books.people_lines(
