@@ -36,7 +36,7 @@ class McpOverHttp:
 
     def __init__(self, keeper: Gatekeeper) -> None:
         self._keeper = keeper
-        self._apps: dict[tuple[str, str], ASGIApp] = {}
+        self._apps: dict[str | Grant, ASGIApp] = {}  # by the agent, or by what a token allows
         self._starting = asyncio.Lock()
         self._tasks: TaskGroup | None = None
         self._ending = asyncio.Event()
@@ -57,14 +57,14 @@ class McpOverHttp:
         """Serve a request for the agent in its path."""
         name = scope["path_params"]["agent"]
         agents = HousedAgents(self._keeper.house, only=name)
-        app = await self._app(("agent", name), lambda: one_memory(name, agents, self._check))
+        app = await self._app(name, lambda: one_memory(name, agents, self._check))
         await app(scope, partial(self._received, receive), send)
 
     async def of_token(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve a request for all agents of its token."""
         grant: Grant = scope["state"]["grant"]
         agents = HousedAgents(self._keeper.house, grant)
-        app = await self._app(("token", grant.id), lambda: FolderServer(agents, self._check))
+        app = await self._app(grant, lambda: FolderServer(agents, self._check))
         await app(scope, partial(self._received, receive), send)
 
     async def _received(self, receive: Receive) -> Message:
@@ -78,7 +78,7 @@ class McpOverHttp:
             message.cancel()
             ending.cancel()
 
-    async def _app(self, key: tuple[str, str], make: Callable[[], MCPServer[Any]]) -> ASGIApp:
+    async def _app(self, key: str | Grant, make: Callable[[], MCPServer[Any]]) -> ASGIApp:
         """Return the application of a server, made at its first request."""
         async with self._starting:
             if key not in self._apps:

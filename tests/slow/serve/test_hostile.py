@@ -96,3 +96,81 @@ def test_hostile_requests_get_no_500_and_nothing_of_another_agent(services, seed
     assert service.answers()
     with service.client("mira") as mira:
         assert mira.get("/mira/status").json()["memories"] == 1
+
+
+METHODS = [
+    "initialize",
+    "tools/list",
+    *["tools/call"] * 6,
+    "resources/list",
+    *["resources/read"] * 3,
+    "resources/templates/list",
+    "subscriptions/listen",
+    "prompts/get",
+    "?",
+]
+PATHS = [
+    "/mcp/",
+    "/mcp",
+    "/mcp/x",
+    "/agents/bram/mcp/",
+    "/agents/mira/mcp/",
+    "/agents/bram/mcp/../../mira/mcp/",
+    "/agents/bram%2F..%2Fmira/mcp/",
+    "/agents/mira%2Fmcp/",
+    "/agents//mcp/",
+    "//agents/mira/mcp/",
+    "/mcp/../agents/mira/people",
+    "/agents/\N{NAZAR AMULET}/mcp/",
+]
+URIS = ["summaries", "people", "agents", "agents/mira/people", "agents/bram%2F..%2Fmira/people"]
+VERSIONS = ["2025-06-18", "2025-06-18", "2025-06-18", "2026-07-28", "1999-01-01", "x"]
+
+
+def called(chance):
+    """Return the body of a hostile request over MCP."""
+    tool = chance.choice(["agents", "remember", "recall", "prompt", "forget", "?"])
+    fields = ("agent", "question", "words", "by", "speaker", "person", "to", "limit")
+    arguments = {name: value(chance, name) for name in fields if chance.random() < 0.6}
+    if chance.random() < 0.5:
+        arguments["agent"] = chance.choice(["mira", "Mira", "bram", "../mira"])
+    uri = f"keepsake://{chance.choice([*URIS, *TEXTS])}"
+    method = chance.choice(METHODS)
+    if chance.random() < 0.1:
+        method = chance.choice(ODD)
+    params = {"name": tool, "arguments": arguments, "uri": uri}
+    params["protocolVersion"] = chance.choice(VERSIONS)
+    number = 1 if chance.random() < 0.9 else chance.choice(ODD)
+    whole = {"jsonrpc": "2.0", "id": number, "method": method}
+    whole["params"] = params if chance.random() < 0.9 else chance.choice(ODD)
+    return whole if chance.random() < 0.95 else [whole, whole]
+
+
+@pytest.mark.parametrize("seed", [54])
+def test_hostile_requests_over_mcp_get_no_500_and_nothing_of_another_agent(services, seed):
+    service = services(options=["--per-minute", "1000000"])
+    with service.client("mira") as mira:
+        told = {"speaker": "Anneke", "words": f"My silver is at {SECRET}.", "to": ["Mira"]}
+        assert mira.post("/mira/perceive", json=told).is_success
+    chance = random.Random(seed)
+    codes = Counter()
+    headers = {
+        "Authorization": f"Bearer {service.token('bram', rights=list(Right))}",
+        "Accept": "application/json, text/event-stream",
+        "Content-Type": "application/json",
+    }
+    with httpx.Client(base_url=service.address, headers=headers, timeout=60) as client:
+        for _ in range(REQUESTS // 2):
+            version = {"MCP-Protocol-Version": chance.choice(VERSIONS)}
+            raw = json.dumps(called(chance)).encode()
+            path = chance.choice([*PATHS, *[PATHS[0], PATHS[3]] * 4])
+            with client.stream("POST", path, content=raw, headers=version) as answer:
+                codes[answer.status_code] += 1
+                assert answer.status_code < 500, (path, raw)
+                if "event-stream" not in answer.headers.get("content-type", ""):
+                    assert SECRET not in answer.read().decode()
+    assert codes[200] > 20
+    assert codes[404] > 20
+    assert service.answers()
+    with service.client("mira") as mira:
+        assert mira.get("/mira/status").json()["memories"] == 1
