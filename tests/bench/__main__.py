@@ -18,6 +18,7 @@ BENCHES = (
     "languages",
     "remembered",
     "recalled",
+    "usefulness",
     "spoken",
     "peers",
     "first_sentence",

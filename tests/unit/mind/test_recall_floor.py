@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from random import Random
 
@@ -11,18 +10,16 @@ from hypothesis import strategies as st
 
 from keepsake.agent.memory.telling import Shown, tells
 from keepsake.archive.message_types import MessageType
-from keepsake.archive.records import Memory, MemoryKind
+from keepsake.archive.records import Memory
 from keepsake.happening import ME, Deed, Person, Sight, Speech, What
 from keepsake.lab.memories.plain import LineIndex
 from keepsake.language.languages import language_of
 from keepsake.ports import FixedClock
-from keepsake.recall.documents import Document, DocumentKind, memory_document
+from keepsake.recall.documents import Document, DocumentKind
 from keepsake.recall.floor import bearing, noise, split
 from keepsake.recall.search import MemorySearch
-from keepsake.recall.usefulness import Signals
 from keepsake.recall.words import WordIndex
 from tests.fakes.embedder import BagOfWords
-from tests.memories import old_memory
 
 NOON = datetime(2026, 5, 14, 12, 0, tzinfo=UTC)
 TOM = Person("Tom", "41-1")
@@ -185,76 +182,3 @@ class TestTelling:
         assert beside.says(SISTER)
         assert not beside.says("My sister Lotte keeps goats.")
         assert not beside.says(f"{SISTER} She is nine.")
-
-
-ERRAND = 'Tom says to Nell, "Would you go to the quay, look how the tide stands, and tell me?"'
-BREAKFAST = 'Tom says to you, "I like cold dumplings with plum jam for breakfast."'
-
-
-class TestUseful:
-    """Which memories an answer in a talk can use; the lines of the talk are archived ones."""
-
-    def bearing(self, text: str, *lines: str, sparing: bool) -> list[str]:
-        chatter = [f'{who} says to you, "{words}"' for who, words in CHATTER]
-        words = WordIndex()
-        embedder = BagOfWords()
-        index = LineIndex(embedder, words.add)
-        for number, line in enumerate([*chatter, *lines], 1):
-            time = NOON + timedelta(minutes=number)
-            source = line.split()[0]
-            kind = MemoryKind.PERCEPTION
-            told = old_memory(number, time, kind, line, "The Inn", source, event="talk")
-            index.add(memory_document(told, "Mira"))
-        index.flush()
-        clock = FixedClock(NOON + timedelta(days=2))
-        search = MemorySearch(
-            words, index, embedder, names=lambda: ["Tom", "Ann", "Nell"], clock=clock, agent="Mira"
-        )
-        hits = search.search(text, asker=TOM, limit=20, sparing=sparing)
-        assert hits is not None
-        return [hit.document.text for hit in hits if hit.bears]
-
-    def test_for_an_errand_another_errand_is_of_no_use(self):
-        asked = "Would you go to the quay, look how the ferry lies, and tell Ann?"
-        assert ERRAND in self.bearing(asked, ERRAND, sparing=False)
-        assert self.bearing(asked, ERRAND, sparing=True) == []
-
-    def test_what_somebody_told_is_found_when_they_ask_for_it(self):
-        asked = "What do I like for breakfast?"
-        assert self.bearing(asked, ERRAND, BREAKFAST, sparing=True) == [BREAKFAST]
-
-    def test_what_tells_nothing_new_is_less_useful(self):
-        known = Signals(
-            above=4.0, share=0.8, heard=True, by_asker=True, new_words=1, terms=3, upper=True
-        )
-        assert replace(known, new_words=9).probability() > known.probability()
-        assert replace(known, heard=False).probability() < known.probability()
-
-    @given(st.floats(-1e9, 1e9), st.integers(0, 10_000), st.integers(0, 10_000))
-    def test_a_probability_is_one_whatever_is_found(self, above, new, terms):
-        found = Signals(
-            above=above,
-            share=1.0,
-            heard=True,
-            by_asker=True,
-            new_words=new,
-            terms=terms,
-            upper=True,
-        )
-        assert 0.0 <= found.probability() <= 1.0
-
-    def test_of_few_candidates_the_upper_group_is_shown(self):
-        (line,) = Few(SISTER).bearing("Where does my sister live?", TOM)
-        assert line == SISTER
-
-
-class Few(World):
-    """An index of one line, of which no median tells anything."""
-
-    def __init__(self, line: str) -> None:
-        super().__init__(("Tom", line))
-
-    def bearing(self, text: str, asker: Person | None = None) -> list[str]:
-        hits = self.recall.search(text, asker=asker, limit=20, sparing=True)
-        assert hits is not None
-        return [hit.document.text for hit in hits if hit.bears]
