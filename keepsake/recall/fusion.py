@@ -142,7 +142,8 @@ def rank(
     chosen = list(_chosen(scores, documents, limit, kinds))
     lines = [place for place in chosen if documents[place].kind is DocumentKind.MEMORY]
     if sparing and meaning and len(documents) >= ENOUGH:
-        bears = {place for place in chosen if content[place] >= noise(content)}.difference(lines)
+        least = noise(content)
+        bears = {place for place in chosen if content[place] >= least}.difference(lines)
         found_in = {place: _weight(matched(place), worth) for place in lines}
         bears |= _useful(question, documents, found_in, scores, content, asker=asker)
     else:
