@@ -87,7 +87,10 @@ class Unprompted:
         ]
         absent = self._names().difference(names_of(people_near(agent), agent))
         now = self._services.seconds()
-        for each in concerns_of(open_plans, plans.waits, promises, wishes):
+        # What anybody may know of a private plan does not say for what it waits.
+        mine = {each.number: each for each in plans.book.current}
+        waits = {x.number: plans.waits.get(x.number, "") for x in open_plans if x == mine[x.number]}
+        for each in concerns_of(open_plans, waits, promises, wishes):
             last = self._heeded.get(each.key)
             if last is not None and now - last < AGAIN_SECONDS:
                 continue

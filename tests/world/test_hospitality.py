@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from evennia.utils.ansi import strip_ansi
 
+from tests.fakes.model_server import llm_page
 from tests.world.agents_world import AgentsWorld
 
 NAMES = ("Ann", "Bob", "Cy")
@@ -189,6 +190,15 @@ class TestSeveralGuests(Inn):
         self.pass_time(30)
         (prompt,) = self.prompts()
         assert "[You turn to Ann now, who has come with Bob, Cy: one greeting" in prompt
+
+    def test_without_a_model_one_stock_line_names_them_all(self):
+        page = llm_page(agent="provider=none", summarizer="provider=none")
+        (self.services.places.config / "llm.md").write_text(page)
+        heard = self.capture(self.guests[0])
+        self.come(*self.guests)
+        self.pass_time(30)
+        (greeting,) = [line for line in heard if "Mira says" in line]
+        assert "Ann, Bob, Cy" in greeting
 
     def test_those_who_have_left_again_are_not_named(self):
         self.come(*self.guests)
