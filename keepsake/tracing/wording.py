@@ -23,8 +23,8 @@ MOST_WORDS = 12
 class Wording:
     """Ways of saying something. A text says it if it has all words of one way, in any order.
 
-    Words are compared without common endings: ``drowned`` finds ``drowning``. A word of five
-    letters or more is also found where another word begins with it. Languages that put no spaces
+    Words are compared without common endings: ``drowned`` finds ``drowning``. A word of five or
+    more letters is also found where another word begins with it. Languages that put no spaces
     between words have no such beginnings: there, any place counts.
 
     Attributes:
