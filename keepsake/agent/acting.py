@@ -8,14 +8,12 @@ it; other agents get it by their ``msg``, which finds in :attr:`Actor.current` w
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any
 
-from twisted.internet.defer import Deferred, succeed
+from twisted.internet.defer import succeed
 from twisted.python.failure import Failure
 
-from keepsake.agent.body import CharacterObject
+from keepsake.agent.acts import NO_BASIS, Act, Basis, CurrentAct, Journey
 from keepsake.agent.happening_ids import new_id
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.memory.tools import Known, MemoryTools
@@ -29,9 +27,7 @@ from keepsake.agent.surroundings import (
     place_names,
     place_of,
 )
-from keepsake.archive.privacy import NO_PRIVATE_WORDS, Audience
 from keepsake.archive.records import Memory, MemoryFacts, MemoryKind
-from keepsake.books.aloud import Aloud
 from keepsake.happening import (
     ME,
     Deed,
@@ -45,146 +41,11 @@ from keepsake.happening import (
     What,
     addressees_of,
 )
-from keepsake.language.perception import inner_quotes, one_line
 from keepsake.logs import Subsystem, get_logger, logged
 from keepsake.prompt.verbs import PRIVATE, Command, find_named
 from keepsake.tasks.deed import spoken_to
 
 log = get_logger(Subsystem.ACTING)
-
-SPEECH = frozenset({KnownVerb.SAY, KnownVerb.WHISPER, KnownVerb.TALK})
-"""Verbs of words that others hear."""
-LOOKUPS = frozenset({KnownVerb.RECALL, KnownVerb.LOOK, KnownVerb.EXAMINE})
-"""Verbs whose result returns to the model in the same turn."""
-
-
-class Journey:
-    """A walk that an act has begun, through several exits. It ends once, there or elsewhere.
-
-    Args:
-        person: To whom it leads; None for a place.
-
-    Attributes:
-        ended: Fires with whether the agent got there, when the walk ends. What the agent wrote
-            after the walk is done then.
-        is_over: Whether the walk has ended.
-        missed: Why the agent did not get there, as the prompt of its plan says it; empty if it did.
-    """
-
-    def __init__(self, person: Person | None = None) -> None:
-        self.person = person
-        self.ended: Deferred[bool] = Deferred()
-        self.is_over = False
-        self.missed = ""
-        self._awaits: Callable[[], bool] = lambda: False
-
-    def await_by(self, awaits: Callable[[], bool]) -> Deferred[bool]:
-        """Return :attr:`ended`, for a turn that goes on then.
-
-        ``awaits``: Whether it still does when the walk ends.
-        """
-        self._awaits = awaits
-        return self.ended
-
-    def end(self, missed: str = "") -> bool:
-        """End the walk, and let a turn that waits for that go on; return whether one does.
-
-        ``missed``: Why the agent did not get where it wanted to; empty if it did.
-        """
-        awaited = self._awaits()
-        self.is_over = True
-        self.missed = missed
-        self.ended.callback(not missed)
-        return awaited
-
-
-@dataclass(frozen=True, slots=True)
-class Act:
-    """The result of one part of an answer."""
-
-    command: Command | None  # what was done; None if nothing was
-    refusal: str = ""  # why nothing was done, told to the agent; empty if something was
-    vetoed: bool = False  # whether the game's hook refused it
-    is_step: bool = True  # whether a plan can need it; a gesture is no step of any
-    # fires when the act is done and its result is in the memory; None if nothing is done
-    result: Deferred[Any] | None = None
-    memory_number: int = 0  # number of its memory; 0 if it is not archived, or not yet
-    journey: Journey | None = None  # the walk that it has begun; None if it has begun none
-
-
-@dataclass(frozen=True, slots=True)
-class Basis:
-    """What an answer rests on: the prompt that it answers.
-
-    Attributes:
-        seen: The newest memory in the prompt; 0 for all.
-        rests_on: The numbers of the memories that the prompt showed because they bear on the
-            answer: recalled ones, and those that are answered.
-        confidants: Who alone may know what the answer says, because the prompt held private
-            words; None for everybody.
-        aloud: What was said aloud that it answers; None if it answers nothing, or a whisper.
-        plan: The number of the plan that the agent is about; 0 for none.
-        due: The number of the plan that is the reason for the answer, so that its prompt shows it
-            whoever hears the answer; 0 for another reason.
-        audience: Who hears the answer. Its prompt shows the plans and promises that they know of,
-            and the answer can name no others.
-    """
-
-    seen: int = 0
-    rests_on: tuple[int, ...] = ()
-    confidants: Audience | None = None
-    aloud: Aloud | None = None
-    audience: Audience = NO_PRIVATE_WORDS
-    plan: int = 0
-    due: int = 0
-
-
-NO_BASIS = Basis()
-"""The basis of an act without a prompt."""
-
-
-@dataclass(slots=True)
-class CurrentAct:
-    """An act that the game carries out now.
-
-    Attributes:
-        what: The act, as the agent archived it.
-        memory_number: The number of its memory.
-        happening: Its id, in all archives.
-        addressee: The character that it is directed at; None for nobody, or nobody here.
-        reached: The identities of the characters who were shown it.
-        perceived: The database numbers of the agents that archived it.
-        echoed: Whether the agent itself was shown its words, as others are.
-        failed: Whether the command reported a failure.
-        facts: Other fields of the memories of those who perceive it.
-        plan: The number of the plan that it is for; 0 for none.
-    """
-
-    command: Command
-    what: What
-    memory_number: int
-    happening: str
-    addressee: CharacterObject | None = None
-    reached: set[PersonId] = field(default_factory=set)
-    perceived: set[int] = field(default_factory=set)
-    echoed: bool = False
-    failed: bool = False
-    facts: MemoryFacts = field(default_factory=MemoryFacts)
-    plan: int = 0
-
-    def has_words(self, line: str) -> bool:
-        """Return whether a line has the words that the agent speaks."""
-        words = one_line(self.what.words) if isinstance(self.what, Speech) else ""
-        return bool(words) and (words in line or inner_quotes(words) in inner_quotes(line))
-
-    @property
-    def arrived(self) -> bool:
-        """Whether the words reached whom they are for; True for an act without words."""
-        if not isinstance(self.what, Speech):
-            return True
-        if self.addressee is not None and self.reached:
-            return identity_of(self.addressee) in self.reached
-        return bool(self.reached - {""}) or self.echoed
 
 
 class Actor:

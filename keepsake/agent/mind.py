@@ -7,7 +7,8 @@ from functools import partial
 
 from twisted.internet.defer import Deferred
 
-from keepsake.agent.acting import Actor, Journey
+from keepsake.agent.acting import Actor
+from keepsake.agent.acts import Journey
 from keepsake.agent.appointments import Appointments
 from keepsake.agent.attention import IDLE, Impulse, ImpulseKind
 from keepsake.agent.body import CharacterObject

@@ -16,7 +16,8 @@ from typing import Protocol
 
 from twisted.python.failure import Failure
 
-from keepsake.agent.acting import Actor, Basis
+from keepsake.agent.acting import Actor
+from keepsake.agent.acts import Basis
 from keepsake.agent.memory.books import Books
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.memory.shelf import PageNeeds

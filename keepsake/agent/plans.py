@@ -10,18 +10,16 @@ Everything here runs on the reactor thread; what writes the file runs in a worke
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 
-from keepsake.agent.attention import Impulse, ImpulseKind
 from keepsake.agent.memory.shown_plans import missed_among, shown_among
 from keepsake.agent.runtime import Runtime
 from keepsake.agent.scheduler import Alarm
+from keepsake.agent.waking import Allowance, Due, Silence
 from keepsake.archive.privacy import Audience
 from keepsake.books.plan import Plan, PlanState
 from keepsake.books.plans import PlanBook
@@ -52,55 +50,8 @@ PLAYER_SECONDS = 90.0
 sooner if the player leaves, or if the agent answers with a deed."""
 BUSY = timedelta(hours=1)
 """How long a plan that was begun and not ended keeps an agent from its ordinary day."""
-HOUR = 3600.0
-"""Seconds of an hour, in which thoughts of plans are counted."""
 WRITE_SECONDS = 10.0
 """Seconds to write the file of plans. A disk that is slower must not keep the agent from acting."""
-
-
-@dataclass(frozen=True, slots=True)
-class Silence:
-    """Whose answer a plan waited for in vain, and since which memory.
-
-    The answer may come after the step is due and before its prompt is made. So the prompt says by
-    its own window whether it has come.
-    """
-
-    person: Person
-    since: int  # the newest memory that the agent knew when it spoke to them
-
-
-@dataclass(frozen=True, slots=True)
-class Due:
-    """A plan that wakes its agent, and why."""
-
-    plan: Plan
-    why: str  # ``its time has come``, ``Anneke is here``, ``it goes on``
-    person: Person | None = None  # who has answered what was asked for it, or has come for it
-    silence: Silence | None = None  # who had not answered when the step was due
-
-
-def impulse_of(due: Due, named: Iterable[Person] = ()) -> Impulse:
-    """Return the impulse of a thought about a plan.
-
-    Args:
-        named: The people whom the agent knows. A plan without a person is with the only one of
-            them whom its words name.
-    """
-    plan = due.plan
-    whom = due.person or plan.whom
-    if whom is None:
-        found = {each.id: each for each in named if names(plan.what, each.name)}
-        whom = next(iter(found.values())) if len(found) == 1 else Person("")
-    return Impulse(
-        ImpulseKind.PLAN,
-        from_player=False,
-        source=whom.name,
-        source_id=whom.id,
-        plan=plan.number,
-        why=due.why,
-        confided=plan.confided,
-    )
 
 
 class Plans:
@@ -141,7 +92,7 @@ class Plans:
         self.whys: dict[int, str] = {}
         self.silences: dict[int, Silence] = {}
         self._woken: dict[int, float] = {}  # by plan: when the agent was woken for it, in seconds
-        self._thoughts = deque[float]()  # when the thoughts of the last hour began
+        self._allowance = Allowance(services)
         self._present: frozenset[str] = frozenset()  # the identities of those who are here
         self._asked = set[PersonId]()  # agents to whom the agent spoke since its last step
         # by plan: the agents who were asked or told something for it
@@ -372,10 +323,7 @@ class Plans:
 
     def take_thought(self) -> bool:
         """Count a thought about plans; return False if those of this hour are used."""
-        if not (self.enabled and self._may_think()):
-            return False
-        self._thoughts.append(self._services.seconds())
-        return True
+        return self.enabled and self._allowance.take()
 
     def _next_step(
         self,
@@ -398,10 +346,9 @@ class Plans:
             return
         if not self.enabled:
             return
-        if not self._may_think():
+        if not self._allowance.take():
             self._rest(due)
             return
-        self._thoughts.append(now)
         self._woken[due.plan.number] = now
         self.whys[due.plan.number] = due.why
         self.silences.pop(due.plan.number, None)
@@ -411,7 +358,7 @@ class Plans:
 
     def _rest(self, due: Due) -> None:
         """Let a plan that was begun wait until the agent may think about plans again."""
-        left = HOUR - (self._services.seconds() - self._thoughts[0]) if self._thoughts else HOUR
+        left = self._allowance.seconds_left
         log.info(
             "The thoughts about plans of this hour are used: the plan goes on later",
             agent=self._name,
@@ -420,13 +367,6 @@ class Plans:
         )
         if due.plan.state is PlanState.DOING:
             self._step.set(max(left, STEP_SECONDS), self._next_step, due.plan.number, due.why)
-
-    def _may_think(self) -> bool:
-        seconds = self._services.seconds()
-        while self._thoughts and seconds - self._thoughts[0] > HOUR:
-            self._thoughts.popleft()
-        most: int = self._services.thinking.current.plan_thoughts
-        return len(self._thoughts) < most
 
     @property
     def occupies(self) -> bool:

@@ -20,8 +20,7 @@ from keepsake.agent.agent_log import ThoughtLog
 from keepsake.agent.attention import DIRECT, IDLE, Attention, Impulse, ImpulseKind
 from keepsake.agent.body import CharacterObject
 from keepsake.agent.memory.tools import MemoryTools
-from keepsake.agent.outage import Outage
-from keepsake.agent.plans import Due, Plans, impulse_of
+from keepsake.agent.plans import Plans
 from keepsake.agent.runtime import Runtime
 from keepsake.agent.scheduler import Alarm
 from keepsake.agent.surroundings import (
@@ -35,12 +34,14 @@ from keepsake.agent.surroundings import (
     show_players,
     talkativeness,
 )
+from keepsake.agent.turns.outage import Outage
 from keepsake.agent.turns.plan_steps import finishes_plan_first, follow_plan
 from keepsake.agent.turns.reading_ahead import read_ahead
 from keepsake.agent.turns.state import Turn
 from keepsake.agent.turns.turn import drop_turn, run_turn
+from keepsake.agent.turns.waiting_players import WaitingPlayers
 from keepsake.agent.unprompted import Unprompted
-from keepsake.agent.waiting_players import WaitingPlayers
+from keepsake.agent.waking import Due, impulse_of_plan
 from keepsake.books.plan import Plan
 from keepsake.errors import KeepsakeError
 from keepsake.events.values import Urgency
@@ -227,7 +228,7 @@ class Thinker:
             return
         agent = self.body()
         here = persons_near(agent) if agent is not None else ()
-        impulse = impulse_of(due, (*self._tools.people_known, *here))
+        impulse = impulse_of_plan(due, (*self._tools.people_known, *here))
         self._attention.notice_plan(impulse, self._seconds())
         self.schedule()
 

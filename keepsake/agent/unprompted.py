@@ -10,9 +10,10 @@ from keepsake.agent.memory.concerns import bears_on, concerns_of
 from keepsake.agent.memory.shown_plans import shown_among
 from keepsake.agent.memory.tools import MemoryTools
 from keepsake.agent.occasions import Occasion, Occasions
-from keepsake.agent.plans import Due, Plans, impulse_of
+from keepsake.agent.plans import Plans
 from keepsake.agent.runtime import Runtime
 from keepsake.agent.surroundings import Body, identity_of, is_agent, names_of, people_near
+from keepsake.agent.waking import Due, impulse_of_plan
 from keepsake.archive.privacy import NO_PRIVATE_WORDS
 
 AGAIN_SECONDS = 3600.0
@@ -53,7 +54,7 @@ class Unprompted:
         self._occasions.plans = plans
         private = self._occasions.take_private_plan(agent, self._services.clock.now())
         if private is not None:
-            return impulse_of(Due(private, "you have time for it"))
+            return impulse_of_plan(Due(private, "you have time for it"))
         occasions = self._occasions.take(agent, self._services.clock.now())
         if not occasions or self._talks_about(occasions):
             return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from keepsake.agent.acting import Act
+from keepsake.agent.acts import Act
 from keepsake.agent.agent_log import call_hook
 from keepsake.agent.memory.tools import WRITES
 from keepsake.agent.surroundings import identity_of, people_near, place_of

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 
 from twisted.internet.defer import Deferred
 
-from keepsake.agent.acting import SPEECH
+from keepsake.agent.acts import SPEECH
 from keepsake.agent.attention import Impulse, ImpulseKind
 from keepsake.agent.memory.tools import MemoryTools
 from keepsake.agent.runtime import PROFILE, Runtime

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from keepsake.agent.acting import LOOKUPS, NO_BASIS, SPEECH, Act, Basis, Journey
+from keepsake.agent.acts import LOOKUPS, NO_BASIS, SPEECH, Act, Basis, Journey
 from keepsake.agent.agent_log import Sent
 from keepsake.agent.attention import Impulse
 from keepsake.agent.body import RoomObject

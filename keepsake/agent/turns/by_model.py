@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from keepsake.agent.acting import Basis
+from keepsake.agent.acts import Basis
 from keepsake.agent.agent_log import Sent
 from keepsake.agent.attention import Impulse
 from keepsake.agent.turns.agreeing import do_agreed

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from random import Random
 
-from keepsake.agent.acting import Basis
+from keepsake.agent.acts import Basis
 from keepsake.agent.appointments import Invitation
 from keepsake.agent.attention import Impulse, ImpulseKind
 from keepsake.agent.memory.tools import TOOL_SECONDS, MemoryTools

@@ -8,7 +8,7 @@ finds the words anew.
 
 from __future__ import annotations
 
-from keepsake.agent.acting import Basis
+from keepsake.agent.acts import Basis
 from keepsake.agent.memory.tools import MemoryTools
 from keepsake.agent.surroundings import Body, persons_near
 from keepsake.happening import KnownVerb

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from keepsake.agent.attention import Impulse
-from keepsake.agent.plans import Plans, Silence
+from keepsake.agent.plans import Plans
 from keepsake.agent.surroundings import (
     Body,
     identity_of,
@@ -14,6 +14,7 @@ from keepsake.agent.surroundings import (
     players_near,
 )
 from keepsake.agent.turns.state import Turn
+from keepsake.agent.waking import Silence
 from keepsake.books.plan import Plan
 from keepsake.happening import KnownVerb, Person
 from keepsake.language.perception import names

@@ -11,13 +11,13 @@ from keepsake.agent.acting import Actor
 from keepsake.agent.agent_log import ThoughtLog
 from keepsake.agent.attention import DIRECT, Impulse, ImpulseKind
 from keepsake.agent.memory.tools import MemoryTools
-from keepsake.agent.outage import Outage
 from keepsake.agent.runtime import Runtime
 from keepsake.agent.scheduler import Alarm
 from keepsake.agent.surroundings import AgentRef, Body, players_near
 from keepsake.agent.turns.asking import ModelCall
 from keepsake.agent.turns.attempt import Attempt, AttemptState, TurnDropped
 from keepsake.agent.turns.context import UNPROMPTED, TurnContext, renewed
+from keepsake.agent.turns.outage import Outage
 from keepsake.events.values import Urgency
 from keepsake.happening import PersonId
 from keepsake.models.tickets import Priority

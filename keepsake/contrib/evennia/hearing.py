@@ -25,7 +25,7 @@ from typing import Unpack, cast
 from evennia.accounts.accounts import DefaultAccount
 from evennia.objects.models import ObjectDB
 
-from keepsake.agent.acting import CurrentAct
+from keepsake.agent.acts import CurrentAct
 from keepsake.agent.body import CharacterObject, GameObject, RoomObject
 from keepsake.agent.happening_ids import new_id
 from keepsake.agent.surroundings import identity_of, is_agent, is_character, number_of

@@ -8,7 +8,7 @@ from typing import Any
 
 from evennia.objects.objects import DefaultObject
 
-from keepsake.agent.acting import CurrentAct
+from keepsake.agent.acts import CurrentAct
 from keepsake.agent.body import Body, GameObject
 from keepsake.agent.mind import Mind
 from keepsake.agent.runtime import runtime

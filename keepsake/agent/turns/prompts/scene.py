@@ -18,7 +18,6 @@ from keepsake.agent.memory.shown_plans import (
     short_line_of,
 )
 from keepsake.agent.memory.tools import MemoryTools
-from keepsake.agent.plans import Silence
 from keepsake.agent.surroundings import (
     Body,
     detail_named,
@@ -31,6 +30,7 @@ from keepsake.agent.turns.context import TurnContext
 from keepsake.agent.turns.prompts.excerpts import with_summaries
 from keepsake.agent.turns.prompts.setting import setting_of
 from keepsake.agent.turns.waiting import NOTHING, Unanswered, came_after, unanswered
+from keepsake.agent.waking import Silence
 from keepsake.archive.privacy import NO_PRIVATE_WORDS, PrivateShown, PrivateWords, is_redacted
 from keepsake.archive.records import Memory
 from keepsake.archive.transcript import day_and_time

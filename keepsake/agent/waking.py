@@ -1,0 +1,87 @@
+"""What wakes an agent for a plan, and how often it may be woken."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from keepsake.agent.attention import Impulse, ImpulseKind
+from keepsake.agent.runtime import Runtime
+from keepsake.books.plan import Plan
+from keepsake.happening import Person
+from keepsake.language.perception import names
+
+HOUR = 3600.0
+"""Seconds of an hour, in which thoughts of plans are counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Silence:
+    """Whose answer a plan waited for in vain, and since which memory.
+
+    The answer may come after the step is due and before its prompt is made. So the prompt says by
+    its own window whether it has come.
+    """
+
+    person: Person
+    since: int  # the newest memory that the agent knew when it spoke to them
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """A plan that wakes its agent, and why."""
+
+    plan: Plan
+    why: str  # ``its time has come``, ``Anneke is here``, ``it goes on``
+    person: Person | None = None  # who has answered what was asked for it, or has come for it
+    silence: Silence | None = None  # who had not answered when the step was due
+
+
+def impulse_of_plan(due: Due, named: Iterable[Person] = ()) -> Impulse:
+    """Return the impulse of a thought about a plan.
+
+    Args:
+        named: The people whom the agent knows. A plan without a person is with the only one of
+            them whom its words name.
+    """
+    plan = due.plan
+    whom = due.person or plan.whom
+    if whom is None:
+        found = {each.id: each for each in named if names(plan.what, each.name)}
+        whom = next(iter(found.values())) if len(found) == 1 else Person("")
+    return Impulse(
+        ImpulseKind.PLAN,
+        from_player=False,
+        source=whom.name,
+        source_id=whom.id,
+        plan=plan.number,
+        why=due.why,
+        confided=plan.confided,
+    )
+
+
+class Allowance:
+    """The thoughts about plans that an agent may have in an hour: the setting ``plan_thoughts``."""
+
+    def __init__(self, services: Runtime) -> None:
+        self._services = services
+        self._begun = deque[float]()  # when those of the last hour began, in seconds
+
+    def take(self) -> bool:
+        """Count a thought that begins now; return False if those of this hour are used."""
+        seconds = self._services.seconds()  # not the clock, which may be set back
+        while self._begun and seconds - self._begun[0] > HOUR:
+            self._begun.popleft()
+        most: int = self._services.thinking.current.plan_thoughts
+        if len(self._begun) >= most:
+            return False
+        self._begun.append(seconds)
+        return True
+
+    @property
+    def seconds_left(self) -> float:
+        """Seconds until the oldest thought of this hour no longer counts."""
+        if not self._begun:
+            return HOUR
+        return HOUR - (self._services.seconds() - self._begun[0])
