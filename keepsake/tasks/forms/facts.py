@@ -6,7 +6,7 @@ one for each person or plan. A template without these blocks tells everything in
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -32,8 +32,10 @@ _OLD_SHARE = 6
 """Facts that stand may use one part in this many of a prompt. Most hold no more, so less than
 recall may use."""
 
-type Render = Callable[[str, dict[str, Any]], list[PromptLine]]
-"""Renders a block of ``talk.md`` with variables."""
+type Mark = Callable[[Mapping[str, Any]], dict[str, Any]]
+"""Marks variables, so that each line shows from which one it comes."""
+type Render = Callable[[str, Mapping[str, Any]], list[PromptLine]]
+"""Renders a block of ``talk.md`` with marked variables."""
 type Cost = Callable[[Sequence[PromptLine]], int]
 """Returns the tokens of lines."""
 
@@ -43,11 +45,13 @@ class Facts:
     """Makes the statements of a form.
 
     Attributes:
+        mark: Marks variables.
         render: Renders a block.
         cost: Counts tokens.
         budget: The most tokens of a prompt.
     """
 
+    mark: Mark
     render: Render
     cost: Cost
     budget: int
@@ -89,9 +93,10 @@ class Facts:
         self, scene: Scene, values: dict[str, Any], before: Stated, after: int
     ) -> Iterator[Statement]:
         """Yield a statement for each block that says something."""
+        marked = self.mark(values)
         for block in BLOCKS:
             for about, more, parts in _each(block, scene, before):
-                lines = tuple(self.render(block, {**values, **more}))
+                lines = tuple(self.render(block, {**marked, **self.mark(more)} if more else marked))
                 if any(line for line, _ in lines):
                     place = scene.place if block == PLACE else ""
                     yield Statement(after, f"{block}: {about}", lines, place, parts)
