@@ -14,6 +14,7 @@ from keepsake.archive.records import Memory
 from keepsake.books.person_line import PersonLine
 from keepsake.language.perception import for_prompt
 from keepsake.prompt.sections import PromptLine
+from keepsake.tasks.conversation import asks
 from keepsake.tasks.scene import Scene, shrinking
 from keepsake.tasks.stated import Stated, Statement
 
@@ -137,6 +138,8 @@ def _place_of_news(scene: Scene) -> int:
     own = (each.number for each in reversed(scene.window) if each.is_own)
     old = max(scene.stated.seen, next(own, 0))
     answered = [number for number in scene.answers if old < number <= newest]
+    if not answered and old < newest and asks(scene.window[-1]):
+        return newest - 1  # words that a prompt supposes, so that a model reads the facts ahead
     return min(answered, default=newest + 1) - 1
 
 
