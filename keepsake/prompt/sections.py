@@ -34,6 +34,10 @@ TITLES = {
     "talk": "window",
     "place": "situation",
     "now": "situation",
+    "moment": "situation",
+    "directed": "deeds",
+    "open_plans": "plans",
+    "due_now": "due",
     FRAME: "headings",
 }
 """Titles of sections whose variable name says too little."""

@@ -102,9 +102,8 @@ def promise_of(plan: Plan, made: Iterable[Commitment]) -> Commitment | None:
 
 
 def known_line_of(plan: Plan) -> str:
-    """Return a plan as :func:`line_of` does, without what changes while it is carried out."""
-    since = f" (since memory {plan.since})" if plan.since else ""
-    return f"{plan.number}. {plan.line}{since}"
+    """Return a plan without what changes while it is carried out, and without its memory."""
+    return f"{plan.number}. {plan.line}"
 
 
 def progress_of(plan: Plan, waits: str = "") -> str:

@@ -89,7 +89,8 @@ class ChatForm(PromptForm):
 
         ``head``: The tokens of the first message.
         """
-        facts = Facts(partial(self.lines, self.talk), self.tokens_of, self.budget)
+        render = partial(self.marked_lines, self.talk)
+        facts = Facts(self.marked, render, self.tokens_of, self.budget)
         lost = list[Statement]()
         while True:
             stated = facts.stated(scene, lost)
@@ -103,7 +104,8 @@ class ChatForm(PromptForm):
                 break
             lost += cut
         lines = (line for turn in (*turns, news) for line in turn.lines)
-        if _describes(lines, scene.description):
+        is_stated = any(each.place for each in stated.statements)
+        if not is_stated and _describes(lines, scene.description):
             last, shown = self._last_message(replace(here, description=""), news)
         return turns, last, shown, stated
 

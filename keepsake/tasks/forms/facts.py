@@ -6,7 +6,7 @@ one for each person or plan. A template without these blocks tells everything in
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,6 +14,7 @@ from keepsake.archive.records import Memory
 from keepsake.books.person_line import PersonLine
 from keepsake.language.perception import for_prompt
 from keepsake.prompt.sections import PromptLine
+from keepsake.tasks.conversation import asks
 from keepsake.tasks.scene import Scene, shrinking
 from keepsake.tasks.stated import Stated, Statement
 
@@ -32,8 +33,10 @@ _OLD_SHARE = 6
 """Facts that stand may use one part in this many of a prompt. Most hold no more, so less than
 recall may use."""
 
-type Render = Callable[[str, dict[str, Any]], list[PromptLine]]
-"""Renders a block of ``talk.md`` with variables."""
+type Mark = Callable[[Mapping[str, Any]], dict[str, Any]]
+"""Marks variables, so that each line shows from which one it comes."""
+type Render = Callable[[str, Mapping[str, Any]], list[PromptLine]]
+"""Renders a block of ``talk.md`` with marked variables."""
 type Cost = Callable[[Sequence[PromptLine]], int]
 """Returns the tokens of lines."""
 
@@ -43,11 +46,13 @@ class Facts:
     """Makes the statements of a form.
 
     Attributes:
+        mark: Marks variables.
         render: Renders a block.
         cost: Counts tokens.
         budget: The most tokens of a prompt.
     """
 
+    mark: Mark
     render: Render
     cost: Cost
     budget: int
@@ -89,9 +94,10 @@ class Facts:
         self, scene: Scene, values: dict[str, Any], before: Stated, after: int
     ) -> Iterator[Statement]:
         """Yield a statement for each block that says something."""
+        marked = self.mark(values)
         for block in BLOCKS:
             for about, more, parts in _each(block, scene, before):
-                lines = tuple(self.render(block, {**values, **more}))
+                lines = tuple(self.render(block, {**marked, **self.mark(more)} if more else marked))
                 if any(line for line, _ in lines):
                     place = scene.place if block == PLACE else ""
                     yield Statement(after, f"{block}: {about}", lines, place, parts)
@@ -132,6 +138,8 @@ def _place_of_news(scene: Scene) -> int:
     own = (each.number for each in reversed(scene.window) if each.is_own)
     old = max(scene.stated.seen, next(own, 0))
     answered = [number for number in scene.answers if old < number <= newest]
+    if not answered and old < newest and asks(scene.window[-1]):
+        return newest - 1  # words that a prompt supposes, so that a model reads the facts ahead
     return min(answered, default=newest + 1) - 1
 
 

@@ -8,7 +8,7 @@ the agents' model.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -176,8 +176,17 @@ class PromptForm(ABC):
         self, prompts: Prompts, part: str, values: dict[str, Any], **more: Any
     ) -> list[PromptLine]:
         """Render one part, and return its lines, each with the variable that it comes from."""
-        every = {"talk": [], **values, **more}
-        marked = {name: _MARKS.on(name, value) for name, value in every.items()}
+        return self.marked_lines(prompts, part, self.marked({**values, **more}))
+
+    def marked(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Return variables with their marks, for several parts."""
+        every = {"talk": [], **values}
+        return {name: _MARKS.on(name, value) for name, value in every.items()}
+
+    def marked_lines(
+        self, prompts: Prompts, part: str, marked: Mapping[str, Any]
+    ) -> list[PromptLine]:
+        """Render one part with marked variables; see :meth:`lines`."""
         return _MARKS.read(prompts.render(part, **marked))
 
     def said(self, scene: Scene) -> tuple[OwnLine, ...]:

@@ -20,6 +20,8 @@ from keepsake.erasure.person import ForgottenPerson
 from keepsake.erasure.request import request_for, requests_in
 from keepsake.erasure.waiting import SpillCleaner
 from keepsake.happening import ME, Person, Speech
+from keepsake.tasks.stated import Stated, Statement
+from keepsake.tasks.stated_file import keep_stated
 from tests.unit.erasure.conftest import START, Village
 
 OTTO = Person("Otto", "41-20261101090000")
@@ -82,6 +84,9 @@ def fill(scratch: Path, sentences: list[str]) -> None:
         ("plans", "plans.md", f"- [ ] with Otto: soup (plan 1, memory 1, by {OTTO.id})\n"),
     ):
         Versions(mira, book).keep(mira / book / name, text, edited)
+    quotes = frozenset(f"'{each}'" for each in sentences)
+    line = (f"[Otto, met 9 November; told you: {', '.join(sorted(quotes))}]", "people")
+    keep_stated(mira, Stated((Statement(1, "person: Otto", (line,), parts=quotes),), 1))
     (mira / "memories").mkdir()
     (mira / "memories" / "plugged.bin").write_bytes(said.encode())
     spill = Spill(scratch / "waiting.jsonl")

@@ -99,6 +99,16 @@ def test_new_facts_stand_before_the_words_that_are_answered():
     assert lines[asked + 2 :] == ["[18:00, The Kettle. Here: Tom.]", "[Tom waits for your answer.]"]
 
 
+def test_a_prompt_that_supposes_words_begins_like_the_one_that_comes():
+    """A slow model reads it ahead."""
+    talk, act = SHIPPED["talk"].current, SHIPPED["act"].current
+    form = form_of(Target("chat"), talk, act, count)
+    supposed = form.render(replace(KETTLE, window=(*WINDOW[:2], heard(3)), answers=(1,)))
+    known = text(supposed).partition('Tom says to you, "Word 3?"')[0]
+    assert "[You carry: ladle.]" in known
+    assert text(prompt_of(KETTLE, *WINDOW[:3])).startswith(known)
+
+
 def test_a_fact_that_has_changed_is_told_again():
     first = prompt_of(KETTLE, *WINDOW[:1])
     bare = replace(KETTLE, carried=())
