@@ -211,9 +211,8 @@ def _with_plans(
         return scene
     # A plan that nobody here may know of is shown: the agent acts on it and says nothing.
     theirs = due.as_known_to(context.audience) or due
-    why = "; ".join(
-        filter(None, [impulse.why, _silence_of(plans.silences.get(due.number), window)])
-    )
+    reasons = [impulse.why, _silence_of(plans.silences.get(due.number), window)]
+    why = "; ".join(dict.fromkeys(filter(None, reasons)))
     why = f" ({why})"
     done = done_for(theirs, window)
     promise = promise_of(due, tools.memory.commitments.items)
