@@ -27,7 +27,7 @@ from keepsake.agent.surroundings import (
     number_of,
     people_near,
 )
-from keepsake.archive.message_types import BY_RULE
+from keepsake.archive.message_types import BY_RULE, MOVES, MessageType
 from keepsake.archive.privacy import NO_PRIVATE_WORDS
 from keepsake.archive.records import Memory
 from keepsake.archive.transcript import DAYTIMES
@@ -61,6 +61,10 @@ class Occasion:
     key: str
     text: str
     about: CharacterObject | None = None
+
+
+_COMES = MOVES | {MessageType.LOGIN}
+"""The types of messages by which an agent sees that somebody comes."""
 
 
 class Occasions:
@@ -285,8 +289,15 @@ def known_to(person: CharacterObject) -> frozenset[str]:
 
 
 def _was_near(window: Sequence[Memory], who: str, memory: Memory) -> bool:
-    """Return whether a player was seen in the same place shortly before."""
-    return any(
+    """Return whether a player who is here was in the same place when something happened.
+
+    The agent has seen them there shortly before, or has stayed there since without seeing them
+    come.
+    """
+    since = [each for each in window if each.number > memory.number]
+    has_stayed = all(each.place == memory.place for each in since)
+    came = any(each.source_id == who and each.event in _COMES for each in since)
+    return (has_stayed and not came) or any(
         each.source_id == who
         and each.place == memory.place
         and each.number < memory.number

@@ -141,6 +141,22 @@ class TestOccasions(Beginning):
         assert 'Ada may not know this yet: Tom says, "Did you know?"' not in asked
         assert "Tom may not know" not in asked
 
+    def test_who_is_here_and_has_not_come_since_heard_it(self):
+        ada = self.add_player(2, "Ada")
+        ada.move_to(self.room1, quiet=True)
+        self.pass_time(2)
+        self.say("The ferry sank this morning.")
+        number = self.mind.memory.newest
+        self.mind.books.journal.write(
+            "The ferry sank.",
+            importance=8,
+            origin=EntryOrigin.TOLD,
+            memories=[number],
+            now=self.services.clock.now(),
+        )
+        self.pass_idle()
+        assert "Ada may not know" not in "\n".join(self.idle_prompts())
+
     def test_a_whisper_is_no_news(self):
         self.mira.db.paused = True
         self.char1.execute_cmd("whisper Mira = The ferry sank.")
