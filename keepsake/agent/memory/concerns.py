@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from keepsake.agent.memory.shown_plans import line_of
 from keepsake.books.kept_lines import Commitment, CommitmentKind
@@ -90,6 +91,7 @@ def bears_on(said: str, concern: Concern, absent: Collection[str]) -> bool:
     return len(concern.words & told) >= SHARED
 
 
+@lru_cache(maxsize=2048)  # plans are compared with each line that is said beside their agent
 def _telling(text: str) -> frozenset[str]:
     """Return the stems of the words of a text that are stop words of no language."""
     return frozenset(stem(each) for each in words(text) if _tells(each.casefold()))
