@@ -72,6 +72,11 @@ class TestConcerns(AgentsWorld):
         assert self.says("Oswin is a good man.") == []
         assert len(self.says("Oswin has sold all his honey.")) == 1
 
+    def test_words_that_say_nothing_in_their_language_bear_on_nothing(self):
+        self.plans("frag Oswin nach dem Honig und bring ihn zu mir")
+        assert self.says("Ich gehe nach dem Essen zu ihm und bin bald da.") == []
+        assert len(self.says("Oswin hat keinen Honig mehr.")) == 1
+
     def test_somebody_who_is_here_is_no_news(self):
         self.plans("when Jonas comes: sit with him")
         self.mind.books.plans.set_state(self.mind.books.plans.current[0], PlanState.DOING)
