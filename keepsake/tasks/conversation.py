@@ -38,7 +38,7 @@ from keepsake.tasks.stated import Statement
 PAUSE = timedelta(minutes=5)
 """The shortest silence that a window tells. An agent with nothing to do acts after 4.5 minutes, so
 a talk that goes on has shorter ones."""
-_NOTED = frozenset(
+NOTED = frozenset(
     {
         KnownVerb.PLAN,
         KnownVerb.DONE,
@@ -146,7 +146,7 @@ def _is_left_out(memory: Memory, *, own: bool) -> bool:
     if is_redacted(memory) and not isinstance(what, Speech):
         return True  # that something private was done says nothing without the words
     # The result of such a deed says it again; a plan or promise stands among the others too.
-    return isinstance(what, Result) and what.done and what.verb in _NOTED
+    return isinstance(what, Result) and what.done and what.verb in NOTED
 
 
 def _passed(before: Memory | None, memory: Memory, later: Later) -> list[str]:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from keepsake.agent.memory.confidences import IN_CONFIDENCE
+from keepsake.agent.turns.prompts.prompting import CONFIDED
 from keepsake.archive.privacy import NO_PRIVATE_WORDS, Audience
 from keepsake.books.kept_lines import Commitment, CommitmentKind
 from keepsake.books.plan import Plan
@@ -198,6 +200,48 @@ class TestPrivateWords(PrivateWorld):
             self.pass_time(6)
         prompts = "\n".join(self.sent_texts()[before:])
         assert set(secrets_in([prompts])) >= set(SECRETS[:4]), prompts
+
+    def test_a_search_alone_with_the_whisperer_is_certain_to_bring_the_whispers(self):
+        self.empty_window()
+        self.mind.memory.commitments.close(lambda _: True)
+        attic = self.add_room("The Attic")
+        for each in (self.ann, self.char2):
+            each.move_to(attic, quiet=True)
+        self.pass_time(6)
+        before = len(self.sent_texts())
+        self.replies = [f"> recall {IN_CONFIDENCE}", "So it is.", "> wait"]
+        self.char1.execute_cmd("talk mira Well, Mira? You know which.")
+        self.pass_time(8)
+        first, second, *_ = self.sent_texts()[before:]
+        assert CONFIDED in first
+        assert not secrets_in([first]), "so that the answer need not be private"
+        assert len(secrets_in([second])) > 1
+        self.ann.move_to(self.mira.location, quiet=True)
+        self.pass_time(4)
+        found = self.prompts_after("talk mira What did he say?", "talk mira And you?")
+        assert not secrets_in(found)
+        assert not any(CONFIDED in each for each in found)
+
+    def test_alone_with_the_whisperer_a_prompt_without_whispers_takes_no_deed_away(self):
+        self.empty_window()
+        self.mind.memory.commitments.close(lambda _: True)
+        attic = self.add_room("The Attic")
+        for each in (self.ann, self.char2):
+            each.move_to(attic, quiet=True)
+        self.pass_time(6)
+        before = len(self.sent_texts())
+        self.replies = [
+            "I will.\n> plan tomorrow 12:00: air the room\n> note air: at noon",
+            "> wait",
+        ]
+        self.char1.execute_cmd("talk mira Air the room at noon, please.")
+        self.pass_time(6)
+        (prompt,) = self.sent_texts()[before:]
+        assert "> talk" not in prompt.partition("[Not possible now: ")[2]
+        assert not secrets_in([prompt])
+        (plan,) = self.mind.books.plans.current
+        assert plan.private is None
+        assert [each.title for each in self.mind.books.notes.all()] == ["air"]
 
     def test_the_whisperer_is_not_reminded_before_others(self):
         self.char1.execute_cmd("talk mira Good evening.")

@@ -187,6 +187,12 @@ def line_of(hit: Hit, most: int = LONGEST_SUMMARY) -> str:
     return f"{_when(document.time, document.place)} {shorten(text, longest)} ({numbers})"
 
 
+def confided_line(told: Sequence[Excerpt]) -> Excerpt:
+    """Return the result of a search for what was told in confidence, newest first."""
+    numbers = {number for each in told for number in each.numbers}
+    return Excerpt(tuple(sorted(numbers)), RECALLED + "; ".join(each.text for each in told))
+
+
 def result_line(found: SearchResult | None, words: str) -> Excerpt:
     """Return the result of the verb `recall`: one line with the best of each kind.
 

@@ -19,6 +19,7 @@ from keepsake.agent.appointments import Appointments
 from keepsake.agent.memory import search_results
 from keepsake.agent.memory.books import Books
 from keepsake.agent.memory.compacting import Compactions
+from keepsake.agent.memory.confidences import IN_CONFIDENCE, confided
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.memory.recaller import Recaller
 from keepsake.agent.plans import Plans
@@ -37,6 +38,7 @@ from keepsake.language.perception import for_prompt, shorten
 from keepsake.logs import Subsystem, get_logger
 from keepsake.prompt import results
 from keepsake.prompt.verbs import ANSWERS, PRIVATE, Command
+from keepsake.recall.documents import DocumentKind, Hit
 from keepsake.recall.finding import SearchResult
 from keepsake.recall.several import MOST_PARTS
 from keepsake.tasks.scene import Excerpt
@@ -149,7 +151,11 @@ class MemoryTools:
             done = not isinstance(result, Failure)
             what = Result(verb=command.verb, act=act, done=done, shown=line)
             rests_on = (*found.numbers, act) if act else found.numbers
-            self.memory.remember(what, place=place, rests_on=rests_on, witnesses=witnesses)
+            # A search for somebody in confidence brings what only they may know.
+            told = self.memory.private.confidants_of(found.numbers)
+            may_know = told if witnesses is None else frozenset(witnesses) & (told or {*witnesses})
+            knows = None if may_know is None else tuple(sorted(may_know))
+            self.memory.remember(what, place=place, rests_on=rests_on, witnesses=knows)
 
         if command.verb == KnownVerb.RECALL:
             self.recaller.read_names()
@@ -190,7 +196,7 @@ class MemoryTools:
             KnownVerb.FORGET: self._forget,
             KnownVerb.PIN: self._pin,
             KnownVerb.UNPIN: self._unpin,
-            KnownVerb.RECALL: self._recall,
+            KnownVerb.RECALL: partial(self._recall, audience=known.audience),
             KnownVerb.REMEMBER: self._remember,
             KnownVerb.PROMISE: partial(self._promise, to=to, act=own, aloud=aloud),
             KnownVerb.KEPT: partial(self._kept, known=known),
@@ -258,8 +264,16 @@ class MemoryTools:
     def _unpin(self, command: Command, _place: str) -> str:
         return f"{results.UNPINNED}{self.books.pinned.remove(command.argument, only_own=True)}"
 
-    def _recall(self, command: Command, _place: str) -> Excerpt:
-        """Search; for each of several things by itself, so that each is found."""
+    def _recall(self, command: Command, _place: str, *, audience: Audience) -> Excerpt:
+        """Search; for each of several things by itself, so that each is found.
+
+        ``audience``: Who hears the answer. What they told in confidence is found, too, if it bears
+        on the words: the result is theirs alone then. :data:`IN_CONFIDENCE` finds only that.
+        """
+        if command.argument.strip().casefold() == IN_CONFIDENCE:
+            told = self.confided(audience)
+            if told:
+                return search_results.confided_line(told)
         parts = [part for part in map(str.strip, command.argument.split(_DIVIDES)) if part]
         asked = parts[:MOST_PARTS] or [command.argument]
         recalled = [
@@ -267,11 +281,28 @@ class MemoryTools:
                 part,
                 purpose=RecallPurpose.AGENT,
                 seconds=TOOL_SECONDS / len(asked),
-                audience=NO_PRIVATE_WORDS,
+                audience=audience,
             )
             for part in asked
         ]
-        return search_results.result_line(search_results.one_result(recalled), command.argument)
+        found = search_results.one_result(recalled)
+        if found is not None:
+            hits = (hit for hit in found.hits if hit.bears or self._is_public(hit))
+            found = replace(found, hits=tuple(hits))
+        return search_results.result_line(found, command.argument)
+
+    def _is_public(self, hit: Hit) -> bool:
+        document = hit.document
+        if document.kind is not DocumentKind.MEMORY:
+            return True
+        return self.memory.private.confidants(document.first) is None
+
+    def confided(self, audience: Audience) -> tuple[Excerpt, ...]:
+        """Return what those who hear an answer told in confidence before the window."""
+        if not self.has_memory:
+            return ()
+        pages = self.books.people.known.values()
+        return confided(pages, audience, self.memory.private, self.shown_from)
 
     def _remember(self, command: Command, place: str) -> str:
         """Keep a fact as a note of its own, with its day as the title; recall finds it."""

@@ -22,13 +22,16 @@ from keepsake.prompt.verbs import ANSWERS, VERBS, WORDS, Options, Verb
 
 
 def available_verbs(
-    agent: Body, context: TurnContext, tools: MemoryTools
+    agent: Body, context: TurnContext, tools: MemoryTools, *, holds: bool | None = None
 ) -> tuple[tuple[Verb, ...], Options]:
     """Return the verbs that the agent may use in this turn, and their options.
 
     An agent that answers somebody may leave the talk, but not the place where it hosts guests.
+
+    Args:
+        holds: Whether the prompt holds whispered words; None if that is not known.
     """
-    _, confided = secrecy(agent, context, tools.memory.private)
+    _, confided = secrecy(agent, context, tools.memory.private, holds=holds)
     without = {KnownVerb.TALK} | WRITES if confided else set[str]()
     if invitation_to(tools, context) is None:
         without |= ANSWERS

@@ -84,7 +84,8 @@ class Answering:
     def _verb_of(self, part: AnswerPart) -> str:
         """Return the verb of a deed, as it is understood now."""
         agent = self._turn.agent
-        return read_deed(part.text, *available_verbs(agent, self._context, self._tools)).verb
+        able = available_verbs(agent, self._context, self._tools, holds=self._holds_private)
+        return read_deed(part.text, *able).verb
 
     def end(self, reader: AnswerReader, text: str) -> None:
         """Record why nothing of an answer was done, or that the reader has altered it.
@@ -148,7 +149,10 @@ class Answering:
 
     def _act(self, part: AnswerPart) -> Act | None:
         """Do a part; return None if its words were refused."""
-        whispered, confided = secrecy(self._turn.agent, self._context, self._tools.memory.private)
+        private = self._tools.memory.private
+        whispered, confided = secrecy(
+            self._turn.agent, self._context, private, holds=self._holds_private
+        )
         match part.kind:
             case PartKind.DEED:
                 return self._do_deed(part, confided=confided)
@@ -210,7 +214,8 @@ class Answering:
     def _do_deed(self, part: AnswerPart, *, confided: bool) -> Act:
         """Execute a line of the answer that begins with ``>``."""
         agent = self._turn.agent
-        read = read_deed(part.text, *available_verbs(agent, self._context, self._tools))
+        able = available_verbs(agent, self._context, self._tools, holds=self._holds_private)
+        read = read_deed(part.text, *able)
         if isinstance(read, Command):
             failed = any(act.refusal and act.is_step for act in self._state.acts)
             if read.verb == KnownVerb.DONE and failed:
@@ -229,6 +234,11 @@ class Answering:
             why = "notes may not contain whispered words"
         told = f"You tried to {read.verb}: {why}" if confided else read.reason
         return self._refused(read.verb, told)
+
+    @property
+    def _holds_private(self) -> bool | None:
+        """Whether the prompt held private words; None for an answer by rule, which has none."""
+        return None if self._guard is None else self._state.basis.confidants is not None
 
     def _as_errand(self, line: str) -> Act | None:
         """Make a plan to say words that cannot be said now; None if there is no such plan."""

@@ -218,16 +218,22 @@ def speaks_openly_now(
     return bool(now.words) and not now.whispered
 
 
-def secrecy(agent: Body, context: TurnContext, private: PrivateWords) -> tuple[bool, bool]:
+def secrecy(
+    agent: Body, context: TurnContext, private: PrivateWords, *, holds: bool | None = None
+) -> tuple[bool, bool]:
     """Return whether an answer is whispered, and whether its prompt may hold whispered words.
 
     The answer to a whisper is whispered. So is an answer that may hold whispered words, if others
     have come in since; without a partner it is then not said or shown at all. Any answer to a
     prompt with whispered words may hold them, and a prompt may hold them if everybody who hears the
     answer knows them.
+
+    Args:
+        holds: Whether the prompt holds whispered words; None if that is not known.
     """
-    shared = bool(context.audience) and private.shares_with(context.audience)
-    confided = context.whispered or shared
+    if holds is None:
+        holds = bool(context.audience) and private.shares_with(context.audience)
+    confided = context.whispered or holds
     if context.whispered:
         return True, confided
     came_in = not context.audience.issuperset(map(identity_of, people_near(agent)))

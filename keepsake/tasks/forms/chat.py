@@ -23,7 +23,7 @@ from keepsake.happening import Deed, Result
 from keepsake.language.perception import for_prompt
 from keepsake.ports import ASSISTANT, SYSTEM, USER, ChatMessage, FormName, GenerationRequest
 from keepsake.prompt.sections import FRAME, PromptLine, Rendered
-from keepsake.tasks.conversation import ChatTurn, own_line, turns_of
+from keepsake.tasks.conversation import NOTED, ChatTurn, own_line, turns_of
 from keepsake.tasks.deed import tools_of
 from keepsake.tasks.forms.facts import Facts, news_of_people
 from keepsake.tasks.forms.form import SHRINK_ORDER, Prompt, PromptForm, PromptLimits
@@ -116,7 +116,7 @@ class ChatForm(PromptForm):
     def _confided(self, scene: Scene) -> tuple[str, ...]:
         """Return the private lines of the window, the oldest first, as many as may be shown.
 
-        Own deeds are left out: what came of them stands among the plans, pins and notes.
+        Own deeds are left out: what came of them stands among the plans and promises, or here.
         """
         lines = list[str]()
         room = self.budget // _CONFIDED_SHARE
@@ -187,5 +187,11 @@ def _with_news_of_people(scene: Scene, stated: Stated) -> Scene:
 
 
 def _is_own_deed(memory: Memory) -> bool:
-    """Return whether a memory is a deed of the agent itself, or the result of one."""
-    return isinstance(memory.what, Result) or (memory.is_own and isinstance(memory.what, Deed))
+    """Return whether a memory is a deed of the agent itself, or says that its books have changed.
+
+    What a search has found, and why a deed was refused, stands nowhere else.
+    """
+    what = memory.what
+    if isinstance(what, Result):
+        return what.done and what.verb in NOTED
+    return memory.is_own and isinstance(what, Deed)

@@ -7,10 +7,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from keepsake.agent.attention import Impulse
+from keepsake.agent.memory.confidences import IN_CONFIDENCE
 from keepsake.agent.memory.present import present_only
 from keepsake.agent.memory.tools import MemoryTools
 from keepsake.agent.runtime import PROFILE, Runtime
 from keepsake.agent.surroundings import Body, place_of
+from keepsake.agent.turns.abilities import available_verbs
 from keepsake.agent.turns.context import TurnContext, context_of
 from keepsake.agent.turns.prompts.recalling import (
     found_by,
@@ -19,6 +21,7 @@ from keepsake.agent.turns.prompts.recalling import (
     with_recalled,
 )
 from keepsake.agent.turns.prompts.scene import scene_of
+from keepsake.agent.turns.prompts.setting import with_deeds
 from keepsake.archive.privacy import Audience, is_private, is_redacted
 from keepsake.archive.records import Memory
 from keepsake.events.values import RecallPurpose
@@ -26,6 +29,10 @@ from keepsake.happening import ME, Person, Speech
 from keepsake.prompt.sections import Rendered
 from keepsake.recall.finding import SearchResult
 from keepsake.tasks.forms.form import Prompt, PromptForm
+
+CONFIDED = f"Here you were told things in confidence before: > recall {IN_CONFIDENCE} finds them."
+"""Said alone with somebody who confided in the agent before the window and speaks openly now. The
+words themselves would make everything private that the agent says and does then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +89,12 @@ def prompt_of(
     private.update(scene.private)
     for excerpt in (*scene.recalled, *scene.told):
         private.update(excerpt.numbers)
+    # Without private words in the prompt, the deeds are those among others, whoever is here.
+    holds = tools.memory.private.confidants_of(private) is not None
+    verbs, options = available_verbs(agent, context, tools, holds=holds)
+    scene = with_deeds(scene, agent, verbs, options, withheld=tools.withheld)
+    if not context.whispered and form.writes_deeds and tools.confided(context.audience):
+        scene = replace(scene, facts=(*scene.facts, CONFIDED))
     return BuiltPrompt(form.render(scene), form, basis, tuple(sorted(private)))
 
 

@@ -25,7 +25,7 @@ from keepsake.agent.surroundings import (
     people_near,
     persons_near,
 )
-from keepsake.agent.turns.abilities import available_verbs, invitation_to
+from keepsake.agent.turns.abilities import invitation_to
 from keepsake.agent.turns.context import TurnContext
 from keepsake.agent.turns.prompts.excerpts import with_summaries
 from keepsake.agent.turns.prompts.setting import setting_of
@@ -50,9 +50,10 @@ def scene_of(
     extra: Memory | None = None,
     refused: str = "",
 ) -> Scene:
-    """Collect what a turn's prompt shows, except what it recalls.
+    """Collect what a turn's prompt shows, except what it recalls and what the agent can do.
 
-    :func:`keepsake.agent.turns.prompts.recalling.with_recalled` adds that.
+    :func:`keepsake.agent.turns.prompts.recalling.with_recalled` and
+    :func:`keepsake.agent.turns.prompts.setting.with_deeds` add that.
 
     Args:
         extra: A memory to show as the newest one, for a preview or a warm-up.
@@ -68,8 +69,7 @@ def scene_of(
     if extra is not None:
         window = (*window, extra)
     invitation = invitation_to(tools, context)
-    verbs, options = available_verbs(agent, context, tools)
-    scene = setting_of(agent, context, now, verbs, options, withheld=tools.withheld)
+    scene = setting_of(agent, context, now, withheld=tools.withheld)
     scene = with_summaries(scene, remembered)
     scene = _with_plans(scene, context, tools, window, may)
     scene = _with_books(scene, agent, context, tools, may)

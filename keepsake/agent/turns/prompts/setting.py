@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from itertools import chain
 
@@ -27,20 +28,16 @@ def setting_of(
     agent: Body,
     context: TurnContext,
     now: datetime,
-    verbs: Sequence[Verb],
-    options: Options,
     *,
     withheld: Collection[str],
 ) -> Scene:
-    """Return the agent's persona and surroundings as a scene.
+    """Return the agent's persona and surroundings as a scene; :func:`with_deeds` adds the rest.
 
     ``withheld``: The names of verbs that the settings take from all agents.
     """
     now = now.astimezone()
     daytime = day_and_time(now)
     impulse = context.impulse
-    usages = options.usages([verb for verb in verbs if verb.takes is not Takes.TEXT])
-    things = names_of(things_seen(agent), agent)
     examples = (str(each).splitlines() for each in agent.db.examples or ())
     return Scene(
         name=agent.key,
@@ -53,15 +50,7 @@ def setting_of(
         place=place_of(agent) or "nowhere",
         description=description_of(agent),
         here=_people_here(agent),
-        things=things,
-        details=_longest([each for each in options.things if each not in things]),
-        lying=options.lying,
-        carried=options.carried,
-        exits=tuple(options.ways),
-        ways=tuple(options.ways.values()),
-        options=_deeds_now(usages, options, names_of(people_near(agent), agent)),
-        own_deeds=tuple(f"{v.usage}: {v.help}" for v in usages if v.takes is Takes.OWN),
-        not_now=_not_now(verbs, options, withheld),
+        things=names_of(things_seen(agent), agent),
         facts=_facts(agent),
         usual=call_hook(agent, "usual_day", str, ""),
         usual_now=call_hook(agent, "usual_now", str, ""),
@@ -71,6 +60,32 @@ def setting_of(
         asks_all=impulse.source if impulse.to_all and context.partner is None else "",
         concern=impulse.why if impulse.kind is ImpulseKind.HEARD else "",
         occasion=impulse.why if impulse.kind is ImpulseKind.IDLE else "",
+    )
+
+
+def with_deeds(
+    scene: Scene,
+    agent: Body,
+    verbs: Sequence[Verb],
+    options: Options,
+    *,
+    withheld: Collection[str],
+) -> Scene:
+    """Return the scene with what the agent carries, the ways out, and what it can do now.
+
+    ``withheld``: The names of verbs that the settings take from all agents.
+    """
+    usages = options.usages([verb for verb in verbs if verb.takes is not Takes.TEXT])
+    return replace(
+        scene,
+        details=_longest([each for each in options.things if each not in scene.things]),
+        lying=options.lying,
+        carried=options.carried,
+        exits=tuple(options.ways),
+        ways=tuple(options.ways.values()),
+        options=_deeds_now(usages, options, names_of(people_near(agent), agent)),
+        own_deeds=tuple(f"{v.usage}: {v.help}" for v in usages if v.takes is Takes.OWN),
+        not_now=_not_now(verbs, options, withheld),
         tools=tuple(usages.items()),
         commands=tuple(f"{verb.usage}: {verb.help}" for verb in verbs),
     )
