@@ -2,8 +2,10 @@
 
 LoCoMo: Maharana et al., ACL 2024, arXiv:2402.17753. REALTALK: Lee et al., 2025, arXiv:2502.13270,
 in LoCoMo's format. LongMemEval: Wu et al., ICLR 2025, arXiv:2410.10813, three files of one format.
-BEAM: :mod:`keepsake.lab.beam`. ``docs/evaluation.md`` describes our own format. An agent's archive
-can be read as a trial, too. Other formats are converted to our own, which is then validated.
+BEAM: :mod:`keepsake.lab.beam`. PersonaMem, GroupMemBench and SocialMemBench:
+:mod:`keepsake.lab.personamem`, :mod:`keepsake.lab.groupmem`, :mod:`keepsake.lab.socialmem`.
+``docs/evaluation.md`` describes our own format. An agent's archive can be read as a trial, too.
+Other formats are converted to our own, which is then validated.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Annotated, Any, Self
 
@@ -25,7 +28,7 @@ from keepsake.archive.privacy import NO_PRIVATE_WORDS, Audience
 from keepsake.archive.records import Memory
 from keepsake.errors import KeepsakeError, refusing
 from keepsake.happening import ME, KnownVerb, Manner, Person, Speech
-from keepsake.lab import beam
+from keepsake.lab import beam, groupmem, personamem, socialmem
 from keepsake.lab.conversation import NO_TIME, ConversationTurn, first_error, parse_time, times_of
 from keepsake.paths import places
 
@@ -84,7 +87,9 @@ class Trial:
 
 _KNOWN = (
     'Known formats: LoCoMo and REALTALK ("session_1" …, and "qa"), LongMemEval '
-    '("haystack_sessions"), BEAM (folders with "chat.json") and {"turns": …, "questions": …}; '
+    '("haystack_sessions"), BEAM (folders with "chat.json"), PersonaMem ("questions_32k.csv"), '
+    'GroupMemBench ("data/final"), SocialMemBench ("conversations.parquet") and '
+    '{"turns": …, "questions": …}; '
     "docs/evaluation.md has the formats"
 )
 
@@ -95,6 +100,8 @@ def read_trials(path: Path) -> list[Trial]:
     Raises:
         KeepsakeError: It cannot be read. The message names the file, the item and the cure.
     """
+    if rows := _tables(path):
+        return grouped([_trial(data, str(path), path.stem) for data in rows])
     if path.is_dir() and not (path / "archive").is_dir():
         files = sorted(path.glob("*.json"))
         chats = sorted({*path.glob(beam.CHAT), *path.glob(f"*/{beam.CHAT}")}, key=_by_number)
@@ -116,6 +123,17 @@ def read_trials(path: Path) -> list[Trial]:
     if not any(trial.questions for trial in found):
         raise KeepsakeError(f"{path} has no questions", _KNOWN)
     return grouped(found)
+
+
+def _tables(path: Path) -> list[Mapping[str, Any]]:
+    """Return the transcripts of a benchmark that consists of tables; none if it is another one."""
+    if fnmatch(path.name, personamem.QUESTIONS):
+        return list(personamem.personamem(path))
+    if (path / socialmem.TALKS).exists():
+        return list(socialmem.socialmem(path))
+    if (path / groupmem.DOMAINS).is_dir():
+        return list(groupmem.groupmem(path))
+    return [data for file in sorted(path.glob(personamem.QUESTIONS)) for data in _tables(file)]
 
 
 def _by_number(path: Path) -> tuple[int, str]:

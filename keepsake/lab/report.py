@@ -60,6 +60,7 @@ from keepsake.paths import REPOSITORY
 
 TEMPLATE = "report.html.j2"
 ALL = "all"
+ANSWERED = "with an answer"
 HEADLINES = (RECALL[10], ALL_HIT[10], WITHIN[2000], RIGHT, F1, JUDGED, KEPT)
 """The measures that arms are compared by, where the rows have them."""
 OVER_TIME = (IN_CONTEXT, IN_REACH, ALL_HIT[10], RIGHT)
@@ -123,12 +124,20 @@ class MeasuredKind:
 
 
 def estimate_kinds(rows: Sequence[Row], measures: Collection[str] = NAMES) -> list[MeasuredKind]:
-    """Return each category in alphabetical order, then all of them together."""
+    """Return each category in alphabetical order, then all of them together.
+
+    Before all stand those with an answer, if some questions have evidence and no answer: a line
+    that they misquote.
+    """
     parts = {kind: [r for r in rows if r["kind"] == kind] for kind in {r["kind"] for r in rows}}
     parts.pop(ALL, None)
+    together = [(ALL, rows)] if rows else []
+    if any(row["evidence"] and not row["answerable"] for row in rows):
+        together.insert(0, (ANSWERED, [row for row in rows if row["answerable"]]))
     return [
         MeasuredKind(kind, len(clusters_of(part)), estimates_of(part, measures))
-        for kind, part in (*sorted(parts.items()), *([(ALL, rows)] if rows else []))
+        for kind, part in (*sorted(parts.items()), *together)
+        if part
     ]
 
 
