@@ -8,7 +8,10 @@ from contextlib import asynccontextmanager, suppress
 from typing import Any
 from urllib.parse import quote
 
+import anyio
 from mcp.server import MCPServer
+from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
+from mcp.server.session import ServerSession
 from mcp.server.subscriptions import InMemorySubscriptionBus, ResourcesListChanged
 from mcp.types import Resource
 
@@ -58,8 +61,8 @@ def one_memory(name: str, agents: Agents, checked: Checked | None = None) -> MCP
 class FolderServer(MCPServer[Any]):
     """The MCP server of all agents of a folder that a client may name.
 
-    Its list of resources is that of the agents who are there now. A client that listens is told
-    when it changes.
+    Its list of resources is that of the agents who are there now. A client is told when it
+    changes: one that listens, and over stdio also one of the protocol before 2026-07-28.
 
     Args:
         agents: The agents.
@@ -68,12 +71,14 @@ class FolderServer(MCPServer[Any]):
 
     def __init__(self, agents: Agents, checked: Checked | None = None) -> None:
         self._changes = InMemorySubscriptionBus()
+        self._client: ServerSession | None = None  # over stdio there is one
         super().__init__(
             "keepsake",
             instructions=_ALL,
             log_level="WARNING",
             lifespan=_watched,
             subscriptions=self._changes,
+            middleware=[self._meet],
         )
         self._tools = Tools(agents, checked)
         self.add_tool(self._tools.agents)
@@ -104,7 +109,22 @@ class FolderServer(MCPServer[Any]):
                 names = await self._tools.names()
                 if names != known:
                     known = names
-                    await self._changes.publish(ResourcesListChanged())
+                    await self._tell()
+
+    async def _meet(
+        self, ctx: ServerRequestContext[Any, Any], call_next: CallNext
+    ) -> HandlerResult:
+        """Take note of who asks, and go on; the SDK names the arguments."""
+        self._client = ctx.session
+        return await call_next(ctx)
+
+    async def _tell(self) -> None:
+        """Tell clients that the list of resources has changed."""
+        await self._changes.publish(ResourcesListChanged())
+        if self._client is not None:
+            # The SDK sends it to a client of the older protocol that is still connected.
+            with suppress(anyio.ClosedResourceError, anyio.BrokenResourceError):
+                await self._client.send_resource_list_changed()
 
 
 def _add_tools(server: MCPServer[Any], tools: Tools) -> None:

@@ -14,6 +14,7 @@ from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 from mcp.client.subscriptions import SubscriptionLost
 from mcp.shared.exceptions import MCPError
+from mcp.types import ResourceListChangedNotification
 
 from keepsake import Memory
 from keepsake.serve.house import make_agent
@@ -88,6 +89,29 @@ def test_over_stdio_an_agent_that_is_made_later_is_there_at_once(tmp_path):
     assert not (folder / "archive").exists()
     with Memory(folder / NEW) as memory:
         assert memory.status().memories == 1
+
+
+def test_over_stdio_a_client_of_the_older_protocol_is_told_of_a_new_agent_too(tmp_path):
+    folder = tmp_path / "memories"
+    make_agent(folder, "mira", "You are Mira.")
+
+    async def main():
+        told = asyncio.Event()
+
+        async def take(message):
+            if isinstance(message, ResourceListChangedNotification):
+                told.set()
+
+        command = ["-m", "keepsake", "mcp", str(folder)]
+        server = StdioServerParameters(command=sys.executable, args=command)
+        async with Client(server, mode="legacy", message_handler=take) as client:
+            assert len(await addresses(client)) == 2
+            await asyncio.to_thread(add_agent, folder, NEW)
+            async with asyncio.timeout(60):
+                await told.wait()
+            assert len(await addresses(client)) == 4
+
+    asyncio.run(main())
 
 
 def test_over_http_an_agent_that_is_made_later_is_there_at_once(service):
