@@ -281,9 +281,7 @@ class TestErrands(AgentsWorld):
         assert almanac.location == ada
         assert self.names[:2] == ["Nell", "Nell"]
         assert self.nell.mind.books.plans.items[0].state is PlanState.DONE
-        assert self.asked[1][1].endswith(
-            "[Ada still waits for your answer to: Good evening, Nell.]"
-        )
+        assert self.asked[1][1].endswith("waits for your answer to: Good evening, Nell.]")
 
     def test_words_of_the_plans_person_come_before_its_next_step(self):
         ada, almanac = self.interrupted(whom="Ada")
