@@ -77,7 +77,9 @@ def test_a_chat_prompt_has_all_parts_and_the_stable_ones_first():
                  "rosemary", "[20 Nov]"):  # fmt: skip
         assert each in last
     assert "give <thing> to <name>" in system
-    assert last.startswith('Anneke says to you, "I told my father. He hugged me."\n[The Kettle. ')
+    # The facts of the moment stand before the words that are answered.
+    assert last.startswith("[The Kettle. ")
+    assert last.index("[You carry: ladle.]") < last.index('Anneke says to you, "I told my father.')
     assert last.endswith("[Your plain lines are spoken to Anneke.]")
 
 
