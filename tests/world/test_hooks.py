@@ -50,7 +50,7 @@ class TestHooks(TalkWorld):
         self.char1.db.coins = 6
         last = self.told("A lamp, please.", "> sell lamp to Tom")
         assert "[A lamp costs 5 coins.]\n" in last
-        assert "sell <words> to <person>: take the money and hand" in last
+        assert "> sell <words> to <person>: take the money and hand" in last
         tools = str(self.fake.calls("/api/chat")[-1].body["tools"])
         assert ("'sell'" in tools, "'buy'" in tools) == (True, False), "nothing is carried"
         assert ([each.key for each in self.char1.contents], self.char1.db.coins) == (["lamp"], 1)
@@ -73,7 +73,7 @@ class TestHooks(TalkWorld):
         assert self.char1.db.hp is None
         guard.db.on_duty = True
         told = self.told("Boo.", "> attack Tom")
-        assert "attack <person>: strike somebody" in told
+        assert "More deeds here: > attack <person>: strike somebody" in told
         assert (self.char1.db.hp, "~attack Tom" in self.lines()) == (7, True)
         assert "You tried to attack king: there is only Tom" in self.told("Boo.", "> attack king")
 
