@@ -19,6 +19,7 @@ BENCHES = (
     "remembered",
     "recalled",
     "usefulness",
+    "excerpts",
     "spoken",
     "peers",
     "first_sentence",
