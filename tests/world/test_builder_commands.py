@@ -87,7 +87,7 @@ class TestAgentCommand(Building, AgentsWorld):
         self.char1.execute_cmd("say |rGood evening|n")
         shown = self.type("@agent/prompt Mira") + self.type("next")
         assert 'Tom says, "|rGood evening|n"' in shown
-        assert "Deeds that you can always do" in shown
+        assert "Your deeds: " in shown
 
     def test_builders_see_what_the_model_can_do_and_what_it_does_now(self):
         model = self.services.gateway.model("agent")[0]

@@ -99,7 +99,7 @@ class TestFaults(FaultsWorld):
     def test_a_bug_in_an_undo(self):
         self.remember_much()
         self.compact()
-        with patch.object(Compactor, "undo", boom):
+        with patch.object(Compactor, "write_undo", boom):
             self.mind.compactions.undo()
             self.settle(lambda: not self.mind.compactions.compacting)
         assert "Broken: a bug" in self.fault("compaction")

@@ -104,7 +104,7 @@ class TestShortDescriptions(AnyGame):
         mind = self.vera.mind
         needs = PageNeeds(partner=identity_of(self.boss))
         lines = mind.books.people_lines(self.vera, mind.memory.private, None, near, needs)
-        assert lines[0].startswith("a tall man, met")
+        assert lines[0].text.startswith("a tall man, met")
 
     def test_it_remembers_who_woke_it_by_the_name_that_it_knows(self):
         self.vera.mind.sleeper.fall_asleep("a test said so")
