@@ -95,9 +95,9 @@ class TestLearned:
         learned = labelled.learn(list(dict.fromkeys(labelled.talks)))
         assert [round(float(each), 2) for each in learned] == [CONSTANT, *WEIGHTS.values()]
 
-    def test_of_plays_that_were_left_out_a_fifth_of_what_was_shown_has_half_of_the_useful_ones(
+    def test_of_plays_that_were_left_out_half_of_what_was_shown_has_most_useful_ones(
         self, labelled
     ):
         shown = np.isin(labelled.talks, PLAYS) & (labelled.left_out() >= USEFUL)
-        assert labelled.useful[shown].sum() >= 26, "the floor showed 53"
-        assert labelled.times[shown].sum() <= 66, "the floor showed 334"
+        assert labelled.useful[shown].sum() >= 40, "the floor showed 53"
+        assert labelled.times[shown].sum() <= 190, "the floor showed 334"

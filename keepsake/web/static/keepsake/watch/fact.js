@@ -241,7 +241,7 @@ function drawKnowers() {
   const others = fact.knowers.slice(FOLDED);
   fill(byId("knowers"), fact.knowers.slice(0, FOLDED).map(knower), others.length ? el("li", { class: "step" }, el("details", {},
     el("summary", {}, `${count(others.length)} more know it`), el("ol", { class: "knowers" }, others.map(knower)))) : null);
-  fill(byId("ignorant"), fact.knowers.length && ignorant.length ? `Nobody told ${ignorant.map(({ name }) => name).join(", ")}.` : "");
+  fill(byId("ignorant"), fact.knowers.length && ignorant.length ? `No telling of it in these words was found for ${ignorant.map(({ name }) => name).join(", ")}.` : "");
 }
 
 function knower(of) {

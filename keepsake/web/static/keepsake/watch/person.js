@@ -41,7 +41,7 @@ function drawPerson({ person, others, agents, strangers }) {
     el("a", { href: "/agents/person" }, "Everybody"));
   fill(byId("others"), others.length ? ["Others of this name: ", others.map((each, i) => [i ? ", " : "", personLink(each.name, each)])] : "");
   fill(byId("list"), agents.map((each) => personCard(each, person.name)));
-  fill(byId("strangers"), strangers.length ? `They know nothing of ${person.name}: ${strangers.join(", ")}.` : "");
+  fill(byId("strangers"), strangers.length ? `No page about ${person.name}: ${strangers.join(", ")}.` : "");
 }
 
 function drawPeople() {
