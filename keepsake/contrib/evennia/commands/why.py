@@ -216,13 +216,15 @@ def _cost(cost: Thought) -> Iterator[str]:
         return
     seed = "random" if cost.seed is None else str(cost.seed)
     cached = "unknown" if cost.cached_tokens is None else f"{cost.cached_tokens:,}"
+    read = f"{cost.prompt_tokens:,}" if cost.prompt_tokens else "unknown"
+    written = f"{cost.completion_tokens:,}" if cost.completion_tokens else "unknown"
     yield (
         f"|wAnswered by|n  {plain(cost.model)}, temperature {cost.temperature:g}, seed {seed}, "
         f"try {cost.attempt}"
     )
     yield (
-        f"              {cost.prompt_tokens:,} prompt tokens ({cached} cached), "
-        f"{cost.completion_tokens:,} answer tokens; waited {cost.wait:.2f} s, answered in "
+        f"              {read} prompt tokens ({cached} cached), "
+        f"{written} answer tokens; waited {cost.wait:.2f} s, answered in "
         f"{cost.latency:.2f} s"
     )
 

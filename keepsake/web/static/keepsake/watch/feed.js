@@ -31,7 +31,7 @@ export class Feed {
     this.named = named;
     this.most = most;
     this.list = el("div", { class: "feed", role: "log", "aria-live": "off", tabindex: "0", "aria-label": "Events" });
-    this.none = el("p", { class: "empty" }, "No such event here.");
+    this.none = el("p", { class: "empty" }, "None among the newest events that are shown here.");
     this.pauseButton = el("button", { type: "button", title: HOLD, on: { click: () => this.pause() } }, "Hold");
     this.filter = el("input", {
       type: "search", placeholder: "only rows with …", "aria-label": "Filter the stream",
