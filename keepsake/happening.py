@@ -10,6 +10,7 @@ people and for prompts. Nothing takes it apart to learn what the fields of a hap
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -248,3 +249,32 @@ def addressees_of(what: What) -> tuple[Person, ...]:
 def shown_as(what: What, shown: str) -> What:
     """Return the same happening with another line to show."""
     return replace(what, shown=shown)
+
+
+def shown_speech(speaker: str, words: str, to: Iterable[Person], manner: Manner) -> str:
+    """Return speech as somebody else sees it: ``Mira says to Tom, "Sit down."``."""
+    names = ", ".join(each.name for each in to)
+    towards = f" to {names}" if names else ""
+    return f'{speaker} {manner.value}s{towards}, "{words}"'
+
+
+def own_deed_of(what: What, name: str) -> str:
+    """Return what an agent itself said or did, as somebody else would tell it.
+
+    In prompts of the agent it stands as it was typed, ``say Sit down.``, which does not tell a
+    reader of many memories who spoke.
+
+    Args:
+        name: The name of the agent.
+
+    Returns:
+        ``Mira says to Tom, "Sit down."``, or nothing if somebody else spoke or acted.
+    """
+    if not is_me(actor_of(what)):
+        return ""
+    match what:
+        case Speech():
+            return shown_speech(name, what.words, what.to, what.manner)
+        case Pose():
+            return f"{name} {what.gesture}"
+    return f"{name} does: {what.shown}"

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from keepsake import happening
 from keepsake.archive.message_types import MessageType
 from keepsake.errors import KeepsakeError
-from keepsake.happening import ME, Manner, Person, What, actor_of, is_me
+from keepsake.happening import ME, Manner, Person, What
 from keepsake.language.perception import fit_name, inner_quotes, one_line
 
 type Who = str | Person
@@ -213,25 +213,6 @@ def own_speech(words: str, to: Sequence[Person], manner: Manner) -> happening.Sp
     )
 
 
-def own_deed_of(what: What, name: str) -> str:
-    """Return what an agent itself said or did, as somebody else would tell it.
-
-    In prompts of the agent it stands as it was typed, ``say Sit down.``; a program cannot tell
-    from that line who spoke.
-
-    Returns:
-        ``Mira says to Tom, "Sit down."``, or nothing if somebody else spoke or acted.
-    """
-    if not is_me(actor_of(what)):
-        return ""
-    match what:
-        case happening.Speech():
-            return _shown_speech(Person(name), what.words, what.to, what.manner)
-        case happening.Pose():
-            return f"{name} {what.gesture}"
-    return f"{name} does: {what.shown}"
-
-
 def _line(text: str, field: str) -> str:
     """Return a text as one line.
 
@@ -254,8 +235,7 @@ def _line(text: str, field: str) -> str:
 def _shown_speech(speaker: Person, words: str, to: Sequence[Person], manner: Manner) -> str:
     if speaker == ME:
         return _own(words, to, manner)
-    towards = f" to {', '.join(each.name for each in to)}" if to else ""
-    return f'{speaker.name} {manner.value}s{towards}, "{words}"'
+    return happening.shown_speech(speaker.name, words, to, manner)
 
 
 def _own(words: str, to: Sequence[Person], manner: Manner) -> str:

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from keepsake.books.person_page import PersonPage
 from keepsake.books.plan import Plan
-from keepsake.library.happenings import own_deed_of
+from keepsake.happening import own_deed_of
 from keepsake.recall.documents import Hit
 
 

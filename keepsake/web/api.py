@@ -99,9 +99,12 @@ type BookName = Literal["journal", "people", "notes", "nights", "kept", "plans"]
 
 
 class SearchQuery(Schema):
-    """A question to the memories of all agents, and which of them are wanted."""
+    """A question to the memories of all agents, and which of them are wanted.
 
-    q: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=1000)]
+    Without a question, the newest memories that are wanted.
+    """
+
+    q: Annotated[str, StringConstraints(strip_whitespace=True, max_length=1000)] = ""
     by: By = By.MEANING
     person: Annotated[str, StringConstraints(max_length=100)] = ""
     """A part of the name of who spoke, acted or was addressed."""

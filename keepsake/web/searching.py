@@ -18,7 +18,7 @@ from pathlib import Path
 from keepsake.agent.memory.recaller import Recaller
 from keepsake.archive.log import Archive
 from keepsake.archive.records import Memory, MemoryKind, memories_in
-from keepsake.happening import addressees_of
+from keepsake.happening import addressees_of, own_deed_of
 from keepsake.json_lines import parsed
 from keepsake.recall.documents import DocumentKind
 from keepsake.web.access import BadRequest
@@ -30,6 +30,8 @@ MOST_BYTES = 200_000_000
 MORE = 4
 """How many times as many hits are asked of an index if a filter may drop some of them."""
 _WORD = re.compile(r"\w+")
+_ACT = f'"{MemoryKind.ACT.value}"'.encode()
+"""What the archive line of an act has in it."""
 
 
 class By(StrEnum):
@@ -64,9 +66,10 @@ class MemoryFilter:
         """Whether it lets everything pass."""
         return self == MemoryFilter()
 
-    def passes(self, memory: Memory) -> bool:
-        """Return whether a memory is wanted."""
-        people = (memory.source, *(each.name for each in addressees_of(memory.what)))
+    def passes(self, memory: Memory, agent: str) -> bool:
+        """Return whether a memory of an agent is wanted; ``agent``: Its name."""
+        actor = agent if memory.is_own else memory.source
+        people = (actor, *(each.name for each in addressees_of(memory.what)))
         return (
             _in(self.person, people)
             and _in(self.place, (memory.place,))
@@ -92,13 +95,16 @@ def search(
     """Return memories of all agents.
 
     Without an index that can be searched, exact words are searched instead, and the answer says so.
+    Without a question, the newest memories are found that are wanted.
 
     Raises:
-        BadRequest: There is no word in the question.
+        BadRequest: There is no word in the question, or neither a question nor a filter.
     """
-    if not _WORD.search(question):
-        raise BadRequest(f"There is no word in {question[:40]!r}", "Give letters or digits")
-    if by is By.MEANING:
+    has_words = bool(_WORD.search(question))
+    if not has_words and (question or wanted.is_open):
+        what = f"There is no word in {question[:40]!r}" if question else "Nothing is asked for"
+        raise BadRequest(what, "Give letters or digits, or a person, a place, a kind or a time")
+    if by is By.MEANING and has_words:
         found = _by_meaning(agents, question, wanted, limit)
         if found is not None:
             return found
@@ -129,7 +135,7 @@ def _by_meaning(
     best: list[FoundView] = []
     for _, number, name, archive, memory_number in scored:  # reading is what takes long
         for memory in archive.read(memory_number, memory_number):
-            if wanted.passes(memory):
+            if wanted.passes(memory, name):
                 best.append(_found(number, name, archive, memory))
         if len(best) >= limit:
             break
@@ -139,12 +145,16 @@ def _by_meaning(
 def _by_words(
     agents: Sequence[Searched], question: str, wanted: MemoryFilter, limit: int
 ) -> SearchView:
-    """Return the newest memories that hold all words of a question, whole or as prefixes."""
+    """Return the newest memories that hold all words of a question, whole or as prefixes.
+
+    What an agent said or did is searched as the pages show it: ``Mira says to Bob, "…"``.
+    """
     words = tuple(dict.fromkeys(_WORD.findall(question.casefold())))
     complete = True
     found: list[FoundView] = []
     for number, name, folder, _ in agents:
-        own, whole = _newest(folder / "archive", words, wanted, limit, MOST_BYTES // len(agents))
+        most = MOST_BYTES // len(agents)
+        own, whole = _newest(folder / "archive", name, words, wanted, limit=limit, most=most)
         if own:
             archive = Archive(folder / "archive", read_only=True)
             found += [_found(number, name, archive, memory) for memory in own]
@@ -159,23 +169,24 @@ def _found(number: int, name: str, archive: Archive, memory: Memory) -> FoundVie
 
 
 def _newest(
-    folder: Path, words: Sequence[str], wanted: MemoryFilter, limit: int, most: int
+    folder: Path, agent: str, words: Sequence[str], wanted: MemoryFilter, *, limit: int, most: int
 ) -> tuple[list[Memory], bool]:
     """Return an agent's newest memories with all the words; whether ``most`` bytes were enough."""
     found: list[Memory] = []
     if not folder.is_dir():
         return [], True
     patterns = [re.compile(rf"\b{re.escape(word)}") for word in words]
-    # Other letters may be escaped in a JSON line: they are only compared in the parsed text.
+    # Other letters may be escaped in a JSON line, and the line of an act has neither the agent's
+    # name nor a verb in the third person: these are only compared in the text.
     needles = [word.encode() for word in words if word.isascii()]
     for line in Archive(folder, read_only=True).lines_back():
         if len(found) == limit or (most := most - len(line)) < 0:
             break
         low = line.lower()
-        if not all(needle in low for needle in needles):
+        if _ACT not in low and not all(needle in low for needle in needles):
             continue
-        record = parsed(line)
-        text = str(record.get("text", "")).casefold()
-        if all(each.search(text) for each in patterns):
-            found += filter(wanted.passes, memories_in([record]))
+        for memory in memories_in([parsed(line)]):
+            told = f"{memory.text} {own_deed_of(memory.what, agent)}".casefold()
+            if all(each.search(told) for each in patterns) and wanted.passes(memory, agent):
+                found.append(memory)
     return found, most >= 0

@@ -17,6 +17,13 @@ function given() {
   return Object.fromEntries(fields);
 }
 
+const FILTERS = ["person", "place", "kind", "since", "until", "private"];
+
+/** Whether anything is asked for: words, or a filter. */
+function asksAnything(asked) {
+  return ["q", ...FILTERS].some((name) => name in asked);
+}
+
 /** Fill the form from the address. */
 function restore() {
   const asked = new URLSearchParams(location.search);
@@ -26,12 +33,12 @@ function restore() {
     else if (field.tagName === "SELECT") field.value = asked.get(field.name) ?? field.options[0].value;
     else field.value = asked.get(field.name) ?? "";
   }
-  byId("filters").open = ["person", "place", "kind", "since", "until", "private"].some((name) => asked.has(name));
+  byId("filters").open = FILTERS.some((name) => asked.has(name));
 }
 
 async function search() {
   const asked = given();
-  if (!asked.q) return;
+  if (!asksAnything(asked)) return;
   fill(byId("summary"), "Searching …");
   const query = { ...asked, limit: MOST };
   for (const name of ["since", "until"]) if (query[name]) query[name] = fromField(query[name]).toISOString();
@@ -49,10 +56,10 @@ async function search() {
   }
 }
 
-function draw(found, { q, by }) {
+function draw(found, { q = "", by }) {
   const number = many(found.hits.length, "memory", "memories");
   const order = found.by === By.MEANING ? "the best first" : "the newest first";
-  const instead = by !== found.by ? " No index can be searched now, so exact words were searched." : "";
+  const instead = q && by !== found.by ? " No index can be searched now, so exact words were searched." : "";
   fill(byId("summary"), found.hits.length ? `${number}, ${order}.` : "No memory was found.", instead,
     found.complete ? "" : " The archives are so long that only their newest part was read.");
   const words = q.toLowerCase().match(/[\p{L}\p{N}_]+/gu) ?? [];
@@ -79,7 +86,7 @@ function marked(text, words) {
 form.addEventListener("submit", (event) => {
   event.preventDefault();
   const asked = given();
-  history.pushState(null, "", asked.q ? `?${new URLSearchParams(asked)}` : location.pathname);
+  history.pushState(null, "", asksAnything(asked) ? `?${new URLSearchParams(asked)}` : location.pathname);
   search();
 });
 addEventListener("popstate", () => {
@@ -91,7 +98,7 @@ bindKeys([
   ...rowKeys(() => hits),
   ["u", "up to all agents", () => byId("up").click()],
 ]);
-if (new URLSearchParams(location.search).has("q")) { // else keep what was typed while the page loaded
+if (asksAnything(Object.fromEntries(new URLSearchParams(location.search)))) { // else keep what was typed while the page loaded
   restore();
   search();
 }
