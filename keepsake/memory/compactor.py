@@ -136,7 +136,11 @@ class Compactor:
     def _summarizer(
         self, plan: CompactionPlan, request: CompactionRequest, *, was_in_vain: bool
     ) -> Summarizer:
-        """Return the configured summarizer, or the one without a model if time is short."""
+        """Return the configured summarizer, or the one without a model.
+
+        Without one if the last compaction was in vain, if an emergency follows a failure, or if
+        more leaves than a prompt may hold; but not if a person asked for it.
+        """
         failed = plan.reason is CompactReason.EMERGENCY and self.backing_off
         haste = was_in_vain or failed or plan.leaving_tokens > plan.config.budget
         if haste and not plan.reason.asked:
