@@ -393,9 +393,9 @@ def _urgency(impulse: Impulse) -> int:
 def _slower(impulse: Impulse) -> float:
     """Return for how many times ``gather`` an impulse waits for what may follow it.
 
-    A player waits for an answer, but not for words about what was only overheard. Agents wait for
-    nothing, and whole talks of theirs are to get few answers. Players who come together come within
-    some seconds, and get one greeting.
+    A player waits for an answer, but not for words about what was only overheard. All words of
+    agents, also to this one, wait longest: they get few answers. Players who come together come
+    within some seconds, and get one greeting.
     """
     if not impulse.from_player:
         return 4.0

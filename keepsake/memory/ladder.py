@@ -58,8 +58,8 @@ class Ladder:
 
         The first step, :attr:`Rung.MASK`, is only recorded: the window was masked before.
 
-        The summaries are shortened, and then cut, only if the prompt is still over the high mark;
-        then they are made to fit under the low one.
+        The summaries are shortened, and then cut, only if the prompt is still over the high mark.
+        The aim is then the low one.
 
         Raises:
             ModelError, ConfigError: No summary could be written.

@@ -38,7 +38,7 @@ class SearchResult:
     """The results of one search."""
 
     hits: tuple[Hit, ...] = ()  # best first
-    # the memories that were found and their two neighbours, limited to what the audience may hear;
+    # the memories that bear, and lines beside or between them, as the audience may hear them;
     # empty if not requested
     around: tuple[Memory, ...] = ()
 
