@@ -69,6 +69,8 @@ class Facts:
         newest = window[-1].number if window else 0
         after = newest if lost else _place_of_news(scene)
         before = scene.stated.behind(window[0].number if window else 0).without(lost)
+        if not scene.may_plan:  # the setting has changed: nothing stands of what it meant to do
+            before = before.without([each for each in before.statements if _is_plan(each)])
         now = self._now(scene, before, after)
         if self._costs(before.statements) > self.budget // _OLD_SHARE:
             before = before.among(now)
@@ -152,3 +154,7 @@ def _is_described(scene: Scene, before: Stated, now: Sequence[Statement]) -> boo
 
 def _text_of(memory: Memory) -> str:
     return for_prompt(memory.line)
+
+
+def _is_plan(statement: Statement) -> bool:
+    return statement.about.startswith(f"{PLAN}: ")
