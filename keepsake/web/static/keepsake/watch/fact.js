@@ -151,7 +151,8 @@ function draw() {
       words: standing ? STANDS[standing] : "does not know it",
     };
   }));
-  map.showTellings(now, chosen);
+  // At its end the scrubber shows all: a telling may have come in the second in which the page was made.
+  map.showTellings(now === scrubber.last ? Infinity : now, chosen);
   for (const agent of agents) {
     const row = byId(`mind-${agent.id}`);
     if (!row) continue;
