@@ -142,24 +142,25 @@ function go(words, agent = null, n = null) {
 function draw() {
   if (!map || !scrubber) return;
   const now = scrubber.time;
+  // At its end the scrubber shows all: a telling may have come in the second in which the page was made.
+  const until = now === scrubber.last ? Infinity : now;
   const knows = new Map(fact.knowers.map((knower) => [knower.id, knower]));
   map.drawFaces(agents.map((agent) => {
-    const standing = standingAt(knows.get(agent.id), now);
+    const standing = standingAt(knows.get(agent.id), until);
     return {
       id: agent.id, name: agent.name, place: now === scrubber.last ? agent.present : agent.placeAt(now),
       ring: standing ? `${standing} ${knows.get(agent.id).way}` : "unknowing",
       words: standing ? STANDS[standing] : "does not know it",
     };
   }));
-  // At its end the scrubber shows all: a telling may have come in the second in which the page was made.
-  map.showTellings(now === scrubber.last ? Infinity : now, chosen);
+  map.showTellings(until, chosen);
   for (const agent of agents) {
     const row = byId(`mind-${agent.id}`);
     if (!row) continue;
     setTierBar(row.lastElementChild.firstElementChild, agent.tiersAt(now), most);
     row.firstElementChild.href = `/agents/${agent.id}/#memory${now === scrubber.last ? "" : `/@${now}`}`;
   }
-  for (const row of byId("lists").querySelectorAll("[data-time]")) row.classList.toggle("to-come", Number(row.dataset.time) > now);
+  for (const row of byId("lists").querySelectorAll("[data-time]")) row.classList.toggle("to-come", Number(row.dataset.time) > until);
 }
 
 function standingAt(knower, now) {
