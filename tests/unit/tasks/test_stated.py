@@ -35,6 +35,7 @@ KETTLE = Scene(
     here=("Tom",),
     known=(PersonLine("Tom, met 9 November: a miller"),),
     open_plans=("1. sweep",),
+    may_plan=True,
     partner="Tom",
 )
 QUAY = replace(KETTLE, place="The Quay", description="Granite steps.", things=("net",), known=())
@@ -117,6 +118,15 @@ def test_a_fact_that_has_changed_is_told_again():
     assert text(second).index("[You carry: ladle.]") < text(second).index("[You carry: nothing.]")
     again = prompt_of(after(second, KETTLE), *WINDOW)
     assert text(again).count("[You carry: ladle.]") == 2
+
+
+def test_without_plans_nothing_stands_of_what_the_agent_meant_to_do():
+    first = prompt_of(KETTLE, *WINDOW[:1])
+    assert "1. sweep" in text(first)
+    without = replace(KETTLE, open_plans=(), may_plan=False)
+    assert "1. sweep" not in text(prompt_of(after(first, without), *WINDOW[:3]))
+    done = replace(KETTLE, open_plans=())
+    assert "1. sweep" in text(prompt_of(after(first, done), *WINDOW[:3])), "it stays as history"
 
 
 def test_a_place_to_which_the_agent_comes_back_is_not_described_again():
