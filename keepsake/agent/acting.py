@@ -248,7 +248,8 @@ class Actor:
 
         An act whose prompt held private words may hold them, too. A tool call is perceived by
         nobody, and so is a walk whose words name no place. Words and gestures are perceived by
-        those who are here: if all of these are confidants, the act stays private.
+        those who are here: if all of these are confidants, the act stays private. Any
+        other deed is seen by all who are here.
         """
         confidants = basis.confidants
         if confidants is None:

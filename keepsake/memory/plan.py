@@ -189,7 +189,9 @@ def _leave(reason: CompactReason, room: _Room) -> int:
     due = max(room.count - immediate_window(config), 0)
     by_count = min(due, open_at)
     if reason is CompactReason.COUNT and by_count * 2 < due:
-        by_count = 0  # most of it is an open exchange: wait, do not compact a little each turn
+        # Most of it is an open exchange: wait, do not compact a little each turn, unless the prompt
+        # is over the high mark (below).
+        by_count = 0
     bearable = target if reason.asked else config.of_budget(config.high)
     if room.used[by_count] <= bearable:
         return by_count

@@ -132,7 +132,9 @@ def _perceive_result(
 
 
 def _take_in(agent: Body, mind: Mind, heard: Heard, *, ignored: bool = False) -> None:
-    """Remember what an agent has perceived, and react to it, unless it sleeps through it.
+    """Remember what an agent has perceived, and react to it.
+
+    A sleeper does so with what it perceives in its sleep.
 
     ``ignored``: It is not remembered, but it may wake a sleeper.
     """
