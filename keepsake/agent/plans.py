@@ -19,7 +19,7 @@ from twisted.python.failure import Failure
 from keepsake.agent.memory.shown_plans import missed_among, shown_among
 from keepsake.agent.runtime import Runtime
 from keepsake.agent.scheduler import Alarm
-from keepsake.agent.waking import Allowance, Due, Silence
+from keepsake.agent.waking import Due, Silence, ThoughtAllowance
 from keepsake.archive.privacy import Audience
 from keepsake.books.plan import Plan, PlanState
 from keepsake.books.plans import PlanBook
@@ -92,7 +92,7 @@ class Plans:
         self.whys: dict[int, str] = {}
         self.silences: dict[int, Silence] = {}
         self._woken: dict[int, float] = {}  # by plan: when the agent was woken for it, in seconds
-        self._allowance = Allowance(services)
+        self._allowance = ThoughtAllowance(services)
         self._present: frozenset[str] = frozenset()  # the identities of those who are here
         self._asked = set[PersonId]()  # agents to whom the agent spoke since its last step
         # by plan: the agents who were asked or told something for it

@@ -61,7 +61,7 @@ def impulse_of_plan(due: Due, named: Iterable[Person] = ()) -> Impulse:
     )
 
 
-class Allowance:
+class ThoughtAllowance:
     """The thoughts about plans that an agent may have in an hour: the setting ``plan_thoughts``."""
 
     def __init__(self, services: Runtime) -> None:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from datetime import datetime
 from itertools import chain, zip_longest
 
-from keepsake.agent.memory.room import CountTokens, Room
+from keepsake.agent.memory.excerpt_budget import CountTokens, ExcerptBudget
 from keepsake.agent.memory.telling import Shown, only_asks, tells
 from keepsake.agent.settings import RecallConfig
 from keepsake.archive.records import Memory, MemoryKind
@@ -40,7 +40,7 @@ def hits_to_show(
     found: SearchResult,
     context: MemoryContext,
     config: RecallConfig,
-    room: Room,
+    room: ExcerptBudget,
     *,
     excerpts: bool = False,
     beside: Sequence[str] = (),
@@ -76,7 +76,7 @@ def hits_to_show(
     return tuple(hit for hit in best if _takes(room, hit, excerpts=excerpts))
 
 
-def _takes(room: Room, hit: Hit, *, excerpts: bool) -> bool:
+def _takes(room: ExcerptBudget, hit: Hit, *, excerpts: bool) -> bool:
     """Return whether there was room for a hit as the prompt shows it."""
     if excerpts and hit.document.kind is DocumentKind.MEMORY:
         return room.takes_memory(hit.document.memory(), hit.passage)
@@ -104,13 +104,13 @@ def results_to_show(
     if excerpts:  # they show the memories behind a summary instead
         config = replace(config, summaries=0)
     shown = replace(context, shown=context.shown[-limits.shown_lines :])
-    room = Room(config.budget, count, now)
+    room = ExcerptBudget(config.budget, count, now)
     hits = hits_to_show(found, shown, config, room, excerpts=excerpts, beside=beside, agent=agent)
     return SearchResult(hits, _with_neighbours(hits, found.around, room))
 
 
 def _with_neighbours(
-    hits: Sequence[Hit], around: Sequence[Memory], room: Room
+    hits: Sequence[Hit], around: Sequence[Memory], room: ExcerptBudget
 ) -> tuple[Memory, ...]:
     """Return the memories of hits, and as many of those beside them as there is room for.
 

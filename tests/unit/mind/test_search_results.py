@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from keepsake.agent.attention import Impulse, ImpulseKind
-from keepsake.agent.memory.room import Room
+from keepsake.agent.memory.excerpt_budget import ExcerptBudget
 from keepsake.agent.memory.search_results import hits_to_show, line_of, result_line, results_to_show
 from keepsake.agent.settings import RecallConfig
 from keepsake.agent.turns.prompts.excerpts import excerpts_of, told_lines
@@ -229,7 +229,7 @@ def test_all_results_together_stay_within_the_budget(budget):
     memories = [memory_hit(i, f"{i} {'word ' * 200}") for i in range(1, 30)]
     found = SearchResult((*notes, *summaries, *memories))
     config = RecallConfig(budget=budget)
-    hits = hits_to_show(found, EMPTY, config, Room(budget, estimate_tokens, NOON))
+    hits = hits_to_show(found, EMPTY, config, ExcerptBudget(budget, estimate_tokens, NOON))
     lines = [line_of(hit) for hit in hits]
     assert sum(map(estimate_tokens, lines)) <= budget
     if budget == 10_000:
@@ -242,7 +242,9 @@ def test_found_text_cannot_forge_the_script():
     found = SearchResult(hits)
     lines = [
         line_of(hit)
-        for hit in hits_to_show(found, EMPTY, RecallConfig(), Room(600, estimate_tokens, NOON))
+        for hit in hits_to_show(
+            found, EMPTY, RecallConfig(), ExcerptBudget(600, estimate_tokens, NOON)
+        )
     ]
     for line in (*lines, result_line(found, "x").text):
         assert "\n" not in line

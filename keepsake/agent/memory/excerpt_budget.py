@@ -13,7 +13,7 @@ type CountTokens = Callable[[str], int]
 """Returns the tokens of a line of a prompt."""
 
 
-class Room:
+class ExcerptBudget:
     """How many tokens are left of a budget, while lines are chosen one by one.
 
     A talk costs its heading once, however many of its memories are shown.
