@@ -365,7 +365,7 @@ class Thinker:
             self._begin_turn(agent, impulse)
 
     def _begin_turn(self, agent: Body, impulse: Impulse) -> None:
-        """Begin a thought; after some seconds, people are shown that the agent thinks."""
+        """Begin a thought; if a player waits, players are shown after some seconds that it thinks."""
         self.turn = turn = self._new_turn(impulse=impulse, agent=agent)
         self._since = self._seconds()
         pause = self._attention.config.pause_notice
@@ -374,7 +374,7 @@ class Thinker:
         Deferred.fromCoroutine(run_turn(turn)).addCallback(lambda _: self._finish(turn))
 
     def _skip(self, agent: Body, impulse: Impulse) -> None:
-        """Skip a thought: the agent is paused, asleep, walking, nowhere, or cannot remember."""
+        """Skip a thought of an agent that cannot think now; ``self.state`` says why."""
         state = self.state
         if impulse.to_all and agent.pass_on(impulse):
             self._finish(None)

@@ -134,7 +134,7 @@ class AgentMemory:
 
         None while a compaction runs, and after a recent failure.
 
-        ``in_talk``: Whether the agent talks with a player; then a compaction waits for a pause, as
+        ``in_talk``: Whether an agent in its room talks with a player; then a compaction waits for a pause, as
         long as there is room.
         """
         if self._busy.locked():
@@ -216,7 +216,8 @@ class AgentMemory:
             What was done; its outcome is NOTHING if nothing was due or left to do.
 
         Raises:
-            CompactionError: Nothing was changed. It says why.
+            CompactionError: No memory and no summary was changed. It says why. What the prompt
+                shows may be masked further, and edited summaries are taken over.
         """
         with self._exclusively(), self.compactor.failing_safely(request.reason):
             if request.reason is not None and (problem := self.no_room()):

@@ -49,7 +49,7 @@ class Triggers:
     def reasons(self, *, asleep: bool, in_talk: bool = False) -> list[CompactReason]:
         """Return the reasons for a background compaction; quick: no plan tells if it would pay.
 
-        ``in_talk``: Whether the agent talks with a player.
+        ``in_talk``: Whether an agent in its room talks with a player.
         """
         config = self._host.config()
         load = self._window.load()

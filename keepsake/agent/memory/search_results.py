@@ -52,7 +52,7 @@ def hits_to_show(
 
     Args:
         excerpts: Whether memories are shown in excerpts of talks.
-        beside: What the prompt says besides the window: summaries, pins, pages of people.
+        beside: What the prompt says besides the window; see :meth:`PromptForm.beside`.
         agent: The agent's name.
     """
     summed = {(s.first, s.last) for s in (context.longterm, context.recent) if s is not None}

@@ -33,7 +33,8 @@ async def recall_for_turn(
 
     * Words are searched for.
     * A plan is searched for too: the talk in which it was made, and what bears on it as much.
-    * An idle thought, and a player who has come, recall by the scene: recent lines, place, people.
+    * An idle thought, and a player who has come or given something, recall by the scene:
+      :func:`scene_query`.
     * What is overheard, and an agent who comes in, recall nothing: the window is enough.
 
     ``purpose``: What the search is for, for the event log; None for a turn of the agent.
