@@ -365,7 +365,7 @@ class Thinker:
             self._begin_turn(agent, impulse)
 
     def _begin_turn(self, agent: Body, impulse: Impulse) -> None:
-        """Begin a thought; if a player waits, players are shown after some seconds that it thinks."""
+        """Begin a thought; if a player waits, players are shown after some seconds: it thinks."""
         self.turn = turn = self._new_turn(impulse=impulse, agent=agent)
         self._since = self._seconds()
         pause = self._attention.config.pause_notice

@@ -134,8 +134,8 @@ class AgentMemory:
 
         None while a compaction runs, and after a recent failure.
 
-        ``in_talk``: Whether an agent in its room talks with a player; then a compaction waits for a pause, as
-        long as there is room.
+        ``in_talk``: Whether an agent in its room talks with a player; then a compaction waits for a
+        pause, as long as there is room.
         """
         if self._busy.locked():
             return None

@@ -75,9 +75,9 @@ class Compactions:
 
         Args:
             asleep: Whether the agent sleeps; then it is due earlier.
-            in_talk: Whether an agent in its room talks with a player; then it waits for a pause, as long as
-                there is room. A compaction changes the beginning of the prompt, so the next answer
-                reads all of it anew.
+            in_talk: Whether an agent in its room talks with a player; then it waits for a pause,
+                as long as there is room. A compaction changes the beginning of the prompt, so
+                the next answer reads all of it anew.
         """
         if self.compacting:
             return
