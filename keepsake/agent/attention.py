@@ -149,7 +149,7 @@ class Attention:
     # -- events
 
     def set_present(self, present: Collection[str], *, player_near: bool, now: float) -> None:
-        """Set who is here. Impulses of people who have left wait for their return for a while."""
+        """Set who is here. Words and gifts of players who have left wait a while for them."""
         self.present = present
         self._now = now
         for key in [key for key in self._waiting if key not in (*_UNBOUND, *present)]:

@@ -147,8 +147,8 @@ class Thinker:
         """Take in an impulse that may be worth a thought. A sleeping agent ignores it.
 
         It ends the current thought in two cases: a player waits, and the thought is about something
-        less urgent; or the thought tries an older line of the same player again, which no model has
-        answered, and has said nothing yet.
+        less urgent (with the exception of :func:`finishes_plan_first`); or the thought tries an
+        older line of the same player again, which no model has answered, and has said nothing yet.
         """
         agent = self._update_present()
         if agent is None or agent.db.asleep:
@@ -333,7 +333,7 @@ class Thinker:
             self._next_thought.set(max(due[0] - self._seconds(), 0.0), self._begin_if_due)
 
     def _begin_if_due(self) -> None:
-        """Begin the thought that is due. If the agent cannot think now, its impulse is dropped."""
+        """Begin the thought that is due; an agent that cannot think now skips it."""
         attention = self._attention
         agent = self._update_present()
         if agent is None:

@@ -298,7 +298,7 @@ class AgentMemory:
                 told = "The undo failed"
                 log.error(told, agent=self.agent, subsystem=Subsystem.COMPACTION, exc_info=error)
                 raise CompactionError(error.what, error.cure) from error
-            self.window.forget()  # what was known about the load is no longer valid
+            self.window.forget()  # what was masked is shown again
             self._triggers.forget()
             return undone
 

@@ -70,7 +70,9 @@ class Compactor:
 
     @contextmanager
     def failing_safely(self, reason: CompactReason | None) -> Iterator[None]:
-        """Count and log a failure inside the block, and raise it as :class:`CompactionError`.
+        """Raise a failure inside the block as :class:`CompactionError`, and count and log it.
+
+        A :class:`CompactionError` of the block, and the world's stop, are no failures to count.
 
         ``reason``: Why the compaction is made; None for whatever was due.
         """
@@ -108,8 +110,8 @@ class Compactor:
     ) -> CompactionResult | None:
         """Carry out ``plan``; None if it would change no summary.
 
-        ``was_in_vain``: Whether the last compaction did not make the prompt short enough; then no
-        model is asked.
+        ``was_in_vain``: Whether the last compaction did not make the prompt short enough; then a
+        model is asked only if a person wants the compaction.
 
         Raises:
             KeepsakeError: Nothing was changed; the error says why.

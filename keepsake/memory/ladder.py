@@ -1,7 +1,7 @@
 """A compaction in progress: from its plan, rung by rung, to new summaries.
 
-Nothing is committed here. Each rung is tried only if the earlier ones were not enough, and
-each is recorded with what it saved.
+Nothing is committed here. Rungs that shorten by rules or cut are tried only if the earlier ones
+were not enough. Each is recorded with what it saved.
 """
 
 from __future__ import annotations

@@ -88,7 +88,8 @@ class MemorySearch:
             unprompted: Whether ``text`` is a scene, as nobody asked: recent memories score higher.
             seeks: Whether ``text`` wants an answer from the memory although it is no question.
             sparing: Whether only memories bear that an answer in a talk can use.
-            seconds: How long the search by meaning may take; after that, words are used alone.
+            seconds: How long to wait for the search by meaning once the search by words has ended;
+                after that, words are used alone.
             asker: The person who says ``text``; None if that is not known.
             may: Whether a document may be found.
 

@@ -33,7 +33,7 @@ class ModelSummarizer:
         """Summarise ``source``, piece by piece if it is too long for one prompt.
 
         Raises:
-            ModelError: The model does not answer.
+            ModelError: The model does not answer, and no earlier answer can be used.
             ConfigError: A template fails on these memories.
         """
         source = source.relevant()

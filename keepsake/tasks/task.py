@@ -101,7 +101,7 @@ def run[T](task: Task[T], ask: Ask, *, fall_back: bool = True) -> TaskResult[T]:
     ``fall_back``: Whether the fallback is also used if the model gives no answer.
 
     Raises:
-        ModelError: There was no answer, and ``fall_back`` is off.
+        ModelError: There was no answer and no usable part, and ``fall_back`` is off.
     """
     refusals = list[RefusedAnswer]()
     reason = ""

@@ -94,8 +94,9 @@ class Compactions:
         """Whether a window that was full at the start waits, because nobody needs it smaller yet.
 
         With another model, or without one, the limits are others than before, and a start must not
-        summarise what people only want to look at. So the window stays until a prompt was sent, a
-        player has talked with the agent, or as many memories have come as the window may grow by.
+        summarise what people only want to look at. So the window stays until a prompt was made, a
+        player talks with an agent in its room, or as many memories have come as the window may
+        grow by.
         """
         if not self._full_at:
             return False

@@ -75,8 +75,8 @@ class Recaller:
         """Run :meth:`recall_blocking` in a worker thread, with the time limit of a thought.
 
         Returns:
-            The results; None without an index, or after a timeout or an error, because the agent
-            must still be able to think.
+            The results; None without an index, without a budget for recall, or after a timeout or
+            an error, because the agent must still be able to think.
         """
         config = self._services.recall_config
         if self._finder is None or not config.budget:

@@ -95,9 +95,10 @@ def _find_model(services: Runtime) -> bool:
 
 
 async def _answer_by_model(turn: Turn, recalled: SearchResult | None) -> Attempt:
-    """Ask the model, and do what it answers: one attempt, and a second one after a refusal.
+    """Ask the model, and do what it answers: one attempt, or two.
 
-    The second attempt tells the model why the first part of its answer was refused.
+    A second one follows a refusal, and tells the model why the first part of its answer was
+    refused; or a prompt that was too large.
     """
     refused = ""
     compactions = turn.tools.compactions

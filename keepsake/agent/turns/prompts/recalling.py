@@ -29,7 +29,7 @@ known. It has no score."""
 async def recall_for_turn(
     agent: Body, context: TurnContext, tools: MemoryTools, purpose: RecallPurpose | None = None
 ) -> SearchResult | None:
-    """Return what bears on a turn; None if the search failed or timed out.
+    """Return what bears on a turn; None as :meth:`Recaller.recall` returns it.
 
     * Words are searched for.
     * A plan is searched for too: the talk in which it was made, and what bears on it as much.
