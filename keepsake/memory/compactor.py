@@ -150,7 +150,7 @@ class Compactor:
         return self._host.summarizer(request)
 
     def _commit(self, ladder: Ladder, began: datetime) -> CompactionResult:
-        """Write the archive line, which is the commit, then the files in the vault."""
+        """Write the archive line, which is the commit, then a file for each summary."""
         new = ladder.summaries
         now = self._host.clock.now()
         recent = new[Tier.RECENT]

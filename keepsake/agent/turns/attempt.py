@@ -30,7 +30,7 @@ class Attempt:
         impulse: What it is about.
         sent: The request with the model's answer; None if none was sent.
         too_large: The costs of a prompt over its budget, which was not sent; else None.
-        acts: The parts of the answer that were done or refused, in order.
+        acts: The parts of the answer that were done or refused, in order, but no refused words.
         fault: Why words, or all deeds, were refused; else empty.
         outcome: What came of the request: an answer, an error, or None if it was cancelled.
         travelled: The seconds for which it waited for a walk to end, before its last parts.
@@ -138,7 +138,7 @@ class AttemptState:
 
     @property
     def is_refused(self) -> bool:
-        """Whether the answer was refused before anything of it was done; the rest is not read."""
+        """Whether its words were refused before any part was done or refused: the rest is not read."""
         return bool(self.fault) and not self.acts
 
     @property
