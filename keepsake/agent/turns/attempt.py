@@ -138,7 +138,7 @@ class AttemptState:
 
     @property
     def is_refused(self) -> bool:
-        """Whether its words were refused before any part was done or refused: the rest is not read."""
+        """Whether words were refused before any part was done or refused; the rest is not read."""
         return bool(self.fault) and not self.acts
 
     @property
