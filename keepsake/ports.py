@@ -113,6 +113,8 @@ class GenerationRequest:
     # called with each piece of the answer while it is generated, thoughts left out, in the calling
     # thread; None to wait for the whole answer. There is no retry after the first piece
     on_text: Callable[[str], None] | None = field(default=None, compare=False, repr=False)
+    # called with the characters that were generated so far, after each piece, in the calling thread
+    on_progress: Callable[[int], None] | None = field(default=None, compare=False, repr=False)
     # returns whether the caller no longer needs the answer; fast, called in the waiting thread
     is_cancelled: Callable[[], bool] | None = field(default=None, compare=False, repr=False)
 

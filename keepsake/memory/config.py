@@ -34,7 +34,7 @@ class CompactionConfig(FileSettings):
     low: float = between(0.60, low=0.21, high=0.69)
     sleep: float = fixed(0.70)
     emergency: float = fixed(0.95)
-    count_from: float = between(0.60, low=0.0, high=0.94)
+    count_from: float = between(0.80, low=0.0, high=0.94)
     preserve_memories: int = between(20, high=LARGEST_WINDOW)
     min_saving_tokens: int = between(300, high=LARGEST_CONTEXT)
     longterm_tokens: int = between(600, low=50, high=LARGEST_CONTEXT)

@@ -289,6 +289,8 @@ class ServerModel(ABC):
                 limits.seconds_left()  # many pieces may come in one read
                 reply.feed(piece[:room])
                 room -= len(piece)
+                if request.on_progress is not None:
+                    request.on_progress(len(reply.text))
                 if room < 0:
                     what = f"{self.server.name} sent more text than {request.max_tokens} tokens"
                     log.warning(f"{what}; its answer is cut off there")

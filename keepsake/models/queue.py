@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import CancelledError, Executor, Future
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from keepsake.errors import (
@@ -52,7 +53,7 @@ agents are not raised, because they have all night."""
 REBUILDS = 2
 """How often a prompt that was too long is rebuilt."""
 _GIVES_WAY = (Priority.COMPACTION, Priority.SLEEP)
-"""Calls that nobody waits for. Each gives its place to a player once. The second time it is
+"""Calls that nobody waits for. Each gives the only place to a player once. The second time it is
 finished, or a busy world would never have a summary."""
 READY = "ready"
 UNASKED = "not asked yet"
@@ -64,9 +65,10 @@ class ModelServer:
     """One server, shared by all profiles that use it, with a priority queue of calls.
 
     Calls with the same key never run at the same time, except cancelled ones. With two or more
-    places, one is kept for players, who never wait for a summary or for another agent's remark. If
-    players take all other places, or there is only one, a summary in flight is taken back and asked
-    for anew, once. Prompts are read ahead one at a time, and not while a player waits: such a call
+    places, one is kept for players, who wait for other players at most: so what was begun is
+    finished, because what a server has read and written for it would be paid for twice. If there is
+    only one, a summary in flight is taken back and asked for anew, once, unless much of it is
+    written. Prompts are read ahead one at a time, and not while a player waits: such a call
     is cancelled and queued anew, so its ticket cannot cancel it.
 
     Args:
@@ -143,7 +145,9 @@ class ModelServer:
                 ticket.cancelled = True
 
     def _take_back(self) -> None:
-        """Queue a summary in flight anew if there is no place for a player's call."""
+        """Queue a summary in flight anew if a player's call waits for the only place."""
+        if self.places > 1:
+            return
         live = [ticket for ticket in self.running if not ticket.cancelled]
         keys = {ticket.key for ticket in live} - {None}
         players = (each for each in self._waiting if each.priority is Priority.PLAYER)
@@ -152,7 +156,7 @@ class ModelServer:
             return
         for ticket in live:
             background = ticket.priority in _GIVES_WAY and not ticket.gave_way
-            if background and ticket.pending.give_up():
+            if background and not ticket.pending.is_well_begun and ticket.pending.give_up():
                 ticket.gave_way = True
                 self.running.remove(ticket)
                 self._waiting.append(ticket)
@@ -241,12 +245,14 @@ class ModelServer:
                     self._finish(ticket, None)
                     return
                 messages = request.messages or (ChatMessage("user", request.prompt),)
+                request = profile.request(request)
                 request = replace(
-                    profile.request(request),
+                    request,
                     messages=messages if FormName(profile.form).sends_messages else (),
                     tools=request.tools if profile.takes_tools else (),
                     is_cancelled=is_cancelled,
                     on_text=passing(request.on_text, pending),
+                    on_progress=partial(pending.note, most_tokens=request.max_tokens),
                 )
                 future = self._executor.submit(ticket.model.generate, request)
         except Exception as error:  # an error in a builder must not stop the queue

@@ -41,12 +41,25 @@ class Priority(IntEnum):
 
 
 class PendingRequest:
-    """One request for a call. It may be given up until its answer begins. Safe in any thread."""
+    """One request for a call. It may be given up until its answer begins. Safe in any thread.
+
+    Attributes:
+        is_well_begun: Whether so much of the answer is written that the rest comes soon: a quarter
+            of what it may have, at four characters a token. That is half of a usual summary.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._begun = False
         self.given_up = False
+        self.is_well_begun = False
+
+    def note(self, characters: int, *, most_tokens: int) -> None:
+        """Take note of how much of the answer is written.
+
+        ``most_tokens``: The most tokens that it may have.
+        """
+        self.is_well_begun = characters >= most_tokens
 
     def begin(self) -> bool:
         """Note that a part of the answer is passed on; return False if it may not be."""

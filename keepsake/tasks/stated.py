@@ -1,8 +1,9 @@
 """Facts of the moment that stand in a conversation, each where a prompt first told it.
 
 A chat prompt does not tell in every turn where the character is, what it carries, whom it knows and
-what it means to do. It tells each such fact once, and again when it has changed. The fact then
-stands in the conversation, behind the memory that was the newest at that time. So the next prompt
+what it means to do. It tells each such fact once, and again when it has changed. Of a place it then
+tells only the sentences that are new, such as those about the weather. The fact stands in the
+conversation from then on, behind the memory that was the newest at that time. So the next prompt
 begins like the one before, and a model server reads only what is new.
 
 A fact that rests on private words never stands in the conversation: another turn, with other
@@ -11,7 +12,7 @@ listeners, shows it too.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from keepsake.prompt.sections import PromptLine
@@ -28,6 +29,8 @@ class Statement:
         lines: Its lines, each with its section.
         place: The place that it describes; empty for none.
         parts: What it tells besides, which holds whatever is told later: quotes of a person.
+        whole: If the lines tell only what has changed since the statement before it about the same,
+            what they would be without that one; else empty.
     """
 
     after: int
@@ -35,10 +38,16 @@ class Statement:
     lines: tuple[PromptLine, ...]
     place: str = ""
     parts: frozenset[str] = frozenset()
+    whole: tuple[PromptLine, ...] = ()
+
+    @property
+    def fact(self) -> tuple[PromptLine, ...]:
+        """All that holds according to it, and to the statements that it completes."""
+        return self.whole or self.lines
 
     def says(self, other: Statement) -> bool:
         """Whether it tells the same about the same, wherever it stands."""
-        return self.about == other.about and self.lines == other.lines
+        return self.about == other.about and self.fact == other.fact
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,20 +69,24 @@ class Stated:
 
     def behind(self, first: int) -> Stated:
         """Return what a window shows that begins with the memory ``first``."""
-        return self._only(each for each in self.statements if each.after >= first - 1)
+        return self._only(lambda each: each.after >= first - 1)
 
     def without(self, lost: Sequence[Statement]) -> Stated:
         """Return what stands without some statements."""
-        return self._only(each for each in self.statements if each not in lost)
+        return self._only(lambda each: each not in lost)
 
     def among(self, now: Sequence[Statement]) -> Stated:
         """Return what stands of the facts that hold ``now``."""
-        return self._only(each for each in self.statements if any(map(each.says, now)))
+        return self._only(lambda each: any(map(each.says, now)))
 
     def lacks(self, fact: Statement) -> bool:
         """Whether a fact is not what was told last about the same."""
-        last = next((x for x in reversed(self.statements) if x.about == fact.about), None)
+        last = self.last(fact.about)
         return last is None or not last.says(fact)
+
+    def last(self, about: str) -> Statement | None:
+        """Return what was told last about something; None if nothing stands of it."""
+        return next((each for each in reversed(self.statements) if each.about == about), None)
 
     def with_new(self, facts: Iterable[Statement], newest: int) -> Stated:
         """Return what stands after a prompt that told ``facts`` anew.
@@ -82,8 +95,17 @@ class Stated:
         """
         return Stated((*self.statements, *facts), max(newest, self.seen))
 
-    def _only(self, statements: Iterable[Statement]) -> Stated:
-        return Stated(tuple(statements), self.seen)
+    def _only(self, stays: Callable[[Statement], bool]) -> Stated:
+        """Return the statements that stay, without changes of what does not."""
+        kept = list[Statement]()
+        lost = set[str]()
+        for each in self.statements:
+            if stays(each) and not (each.whole and each.about in lost):
+                kept.append(each)
+                lost.discard(each.about)
+            else:
+                lost.add(each.about)
+        return Stated(tuple(kept), self.seen)
 
 
 NOTHING_STATED = Stated()

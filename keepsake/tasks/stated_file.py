@@ -30,6 +30,7 @@ def read_stated(folder: Path) -> Stated:
                     tuple((str(line), str(section)) for line, section in each["lines"]),
                     str(each["place"]),
                     frozenset(map(str, each["parts"])),
+                    tuple((str(line), str(section)) for line, section in each["whole"]),
                 )
                 for each in record["statements"]
             ),
@@ -52,6 +53,7 @@ def keep_stated(folder: Path, stated: Stated) -> None:
             "lines": each.lines,
             "place": each.place,
             "parts": sorted(each.parts),
+            "whole": each.whole,
         }
         for each in stated.statements
     ]

@@ -67,6 +67,8 @@ class Summarise:
     Attributes:
         taken: How many memories the model was shown; before it is asked, all of them.
         shown: The texts that the model was shown, older summaries first.
+        required: The names that the summary must have. The prompt says them and the check looks for
+            them, so that no answer is refused for a rule that the model did not know.
     """
 
     source: SummarySource
@@ -78,6 +80,7 @@ class Summarise:
     name: str = field(init=False)
     taken: int = field(init=False)
     shown: tuple[str, ...] = field(init=False)
+    required: tuple[str, ...] = field(init=False)
     _merges: bool = field(init=False)  # whether only summaries are summarised, all at once
     _lines: Sequence[str] = field(init=False)  # memories, numbered and dated; or summaries
     _older: str = field(init=False)  # the summary of earlier memories; empty for none
@@ -113,6 +116,8 @@ class Summarise:
         older = (self._older,) if self._older else ()
         self.taken = taken
         self.shown = (*older, *self._lines[:taken])
+        texts = [each.casefold() for each in self.shown]
+        self.required = tuple(sorted(x for x in self._others if self._is_required(x, texts)))
 
     def ask(self, target: TargetModel, refused: str) -> GenerationRequest:
         """Return the prompt with as many of the memories as fit."""
@@ -196,6 +201,7 @@ class Summarise:
             "words": self.most_words,
             "refused": refused,
             "older": self._older,
+            "required": self.required,
             SUMMARIES if self._merges else MEMORIES: list(lines),
         }
         return self.prompts.render(part, **values | other)
@@ -221,17 +227,14 @@ class Summarise:
         self._check_names(text)
 
     def _check_names(self, text: str) -> None:
-        own = set(self.source.agent.casefold().split())
-        names = [n for n in self.names if n and own.isdisjoint(n.casefold().split())]
-        told = [name for name in names if _mentions(text, name)]
+        told = [name for name in self._others if _mentions(text, name)]
         known = [name for name in told if any(_mentions(each, name) for each in self.shown)]
         unknown = (name for name in told if name not in known)
         foreign = [name for name in unknown if any(_has_word(text, part) for part in _parts(name))]
         if len(foreign) > max(len(known), 1):
             what = f"the memories do not mention {', '.join(sorted(foreign))}"
             raise AnswerRefused(f"{what}; write only what they say")
-        lost = (name for name in names if name not in told and self._is_required(name))
-        if missing := ", ".join(sorted(lost)):
+        if missing := ", ".join(name for name in self.required if name not in told):
             raise AnswerRefused(f"it leaves out {missing}; say what matters about each")
 
     def _invented(self, text: str) -> tuple[str, ...]:
@@ -256,10 +259,18 @@ class Summarise:
         found = [word for text in self.shown for word in capitalised(text)]
         return 2 * sum(_stands_in(word, names) for word in found) > len(found)
 
-    def _is_required(self, name: str) -> bool:
-        """Whether several memories with speech (or sentences of summaries) contain a name."""
+    @property
+    def _others(self) -> list[str]:
+        """The names that are not the agent's own."""
+        own = set(self.source.agent.casefold().split())
+        return [each for each in self.names if each and own.isdisjoint(each.casefold().split())]
+
+    def _is_required(self, name: str, shown: Sequence[str]) -> bool:
+        """Whether several memories with speech (or sentences of summaries) contain a name.
+
+        ``shown``: What the model was shown, folded.
+        """
         name = name.casefold()
-        shown = [each.casefold() for each in self.shown]
         if not self._merges:
             return sum('"' in each and _has_word(each, name) for each in shown) >= SEVERAL
         if len(shown) > 1 and all(_has_word(text, name) for text in shown):

@@ -12,7 +12,7 @@ from typing import Any
 
 from keepsake.archive.records import Memory
 from keepsake.books.person_line import PersonLine
-from keepsake.language.perception import for_prompt
+from keepsake.language.perception import for_prompt, sentences
 from keepsake.prompt.sections import PromptLine
 from keepsake.tasks.conversation import asks
 from keepsake.tasks.scene import Scene, shrinking
@@ -102,7 +102,27 @@ class Facts:
                 lines = tuple(self.render(block, {**marked, **self.mark(more)} if more else marked))
                 if any(line for line, _ in lines):
                     place = scene.place if block == PLACE else ""
-                    yield Statement(after, f"{block}: {about}", lines, place, parts)
+                    fact = Statement(after, f"{block}: {about}", lines, place, parts)
+                    yield self._changed(fact, values, marked, before) if place else fact
+
+    def _changed(
+        self, fact: Statement, values: dict[str, Any], marked: dict[str, Any], before: Stated
+    ) -> Statement:
+        """Return a description of a place, or its new sentences if the others stand already.
+
+        If sentences are gone and none came for them, the whole is told: else the old ones would
+        seem to hold.
+        """
+        last = before.last(fact.about)
+        if last is None or last.says(fact):
+            return fact
+        told = {part for line, _ in last.fact for part in sentences(line)}
+        described = sentences(values["description"])
+        new = [each for each in described if each not in told]
+        if not new or len(new) == len(described):
+            return fact
+        shown = {**marked, **self.mark({"description": " ".join(new)})}
+        return replace(fact, lines=tuple(self.render(PLACE, shown)), whole=fact.lines)
 
     def _costs(self, statements: Sequence[Statement]) -> int:
         return self.cost([line for each in statements for line in each.lines])

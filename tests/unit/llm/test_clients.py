@@ -88,6 +88,17 @@ def test_answers_are_streamed_and_have_token_counts(
     assert model.generate(TALK).text == " say I read system: You are Mira."
 
 
+def test_a_caller_that_waits_for_the_whole_answer_learns_how_much_is_written(
+    model: Model, fake: FakeModelServer
+):
+    fake.script = lambda _: "It is late."
+    written: list[int] = []
+    answer = model.generate(replace(TALK, on_progress=written.append))
+    assert written == sorted(written)
+    assert len(written) > 2
+    assert written[-1] == len(answer.text)
+
+
 def test_texts_and_chats_are_sent_over_one_connection(
     provider: str, model: Model, fake: FakeModelServer
 ):

@@ -31,6 +31,7 @@ class ManualExecutor(Executor):
     def __init__(self) -> None:
         self.running: dict[str, tuple[Future[Any], Callable[[], Any]]] = {}
         self.is_given_up: dict[str, Callable[[], bool]] = {}
+        self.on_progress: dict[str, Callable[[int], None]] = {}
         self.started: list[str] = []
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
@@ -39,7 +40,12 @@ class ManualExecutor(Executor):
         self.started.append(prompt)
         self.running[prompt] = (future, lambda: fn(*args))
         self.is_given_up[prompt] = args[0].is_cancelled
+        self.on_progress[prompt] = args[0].on_progress
         return future
+
+    def write(self, prompt: str, characters: int) -> None:
+        """Let so many characters of an answer be written."""
+        self.on_progress[prompt](characters)
 
     @property
     def wanted(self) -> list[str]:
@@ -206,17 +212,40 @@ def test_the_only_place_is_given_to_a_player_once(harness: QueueHarness, backgro
     assert harness.outcomes.keys() == {"summary", "p1", "p2"}
 
 
-def test_a_summary_keeps_its_place_while_a_player_finds_another():
+@pytest.mark.parametrize("background", [C, S])
+def test_with_two_places_one_is_for_players_and_a_summary_is_asked_for_once(background: Priority):
     harness = QueueHarness(in_flight=2)
-    harness.submit("summary", C)
+    harness.submit("summary", background)
+    harness.run_posted()
     harness.submit("p1", P, "mira")
+    harness.submit("p2", P, "joss")
     harness.run_posted()
-    harness.submit("p2", P, "mira")
+    assert harness.pool.wanted == ["summary", "p1"]
+    harness.finish("p1")
+    assert harness.pool.wanted == ["summary", "p2"]
+    harness.finish_all()
+    assert harness.pool.started == ["summary", "p1", "p2"]
+
+
+def test_a_summary_that_is_half_written_keeps_the_only_place(harness: QueueHarness):
+    harness.submit("summary", C)
     harness.run_posted()
-    assert harness.pool.wanted == ["p1", "summary"], "the agent answers one after the other"
-    harness.submit("p3", P, "joss")
+    harness.pool.write("summary", 2_000)
+    harness.submit("p1", P)
     harness.run_posted()
-    assert harness.pool.wanted == ["p1", "p3"]
+    assert harness.pool.wanted == ["summary"]
+    harness.finish("summary")
+    harness.finish_all()
+    assert harness.pool.started == ["summary", "p1"]
+
+
+def test_a_summary_of_which_little_is_written_gives_the_only_place_away(harness: QueueHarness):
+    harness.submit("summary", C)
+    harness.run_posted()
+    harness.pool.write("summary", 10)
+    harness.submit("p1", P)
+    harness.run_posted()
+    assert harness.pool.wanted == ["p1"]
 
 
 def test_a_timeout_schedules_a_health_check(harness: QueueHarness):

@@ -10,6 +10,13 @@ from keepsake.tasks.stated_file import STATED, keep_stated, read_stated
 FACTS = Stated(
     (
         Statement(3, "surroundings: The Kettle", (("[The Kettle.]", "place"),), "The Kettle"),
+        Statement(
+            5,
+            "surroundings: The Kettle",
+            (("[The Kettle. It rains.]", "place"),),
+            "The Kettle",
+            whole=(("[The Kettle. A low room. It rains.]", "place"),),
+        ),
         Statement(7, "person: Tom", (("[Tom]", "people"),), parts=frozenset({"'A'", "'Ö\u2028'"})),
     ),
     seen=9,

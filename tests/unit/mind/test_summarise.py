@@ -95,6 +95,24 @@ def test_a_chat_model_gets_the_memories_numbered_and_dated():
     assert question.prompt == ""
 
 
+def test_the_prompt_says_which_names_the_check_looks_for():
+    often = tuple(says(number, "Anneke", f"Jonas owes me {number} coppers.") for number in range(3))
+    source = replace(SOURCE, memories=(*often, says(9, "Oswin", "It is late.")))
+    model = ScriptedModel(["Somebody spoke of debts and coppers.", GOOD], Target())
+    ModelSummarizer(model, PROMPTS, NAMES | {"Oswin"})(source)
+    first, again = (each.messages[-1].text for each in model.asked)
+    assert "It names Anneke, Jonas." in first
+    assert "it leaves out Anneke, Jonas;" in again
+
+
+def test_a_merge_says_which_names_the_check_looks_for():
+    older = ("Anneke told me of the sea. " * 40, "Anneke came back, and Jonas ate. " * 40)
+    source = SummarySource(Tier.LONGTERM, "Mira", (), older, limit_tokens=300)
+    model = ScriptedModel([GOOD], Target())
+    ModelSummarizer(model, PROMPTS, NAMES)(source)
+    assert model.asked[0].messages[-1].text.endswith("It names Anneke, Jonas.")
+
+
 def test_a_whisper_is_shown_without_empty_quotation_marks():
     tom = Person("Tom", "Tom-1")
     for speaker, to in ((ME, tom), (tom, ME)):

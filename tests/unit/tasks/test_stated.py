@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from keepsake.archive.records import Memory
 from keepsake.books.person_line import PersonLine
 from keepsake.happening import ME, Deed, Person, Result, Speech
+from keepsake.language.perception import sentences
 from keepsake.language.tokens import estimate_tokens
 from keepsake.paths import SHIPPED_CONFIG
 from keepsake.tasks.forms.choice import form_of
@@ -39,6 +40,8 @@ KETTLE = Scene(
     partner="Tom",
 )
 QUAY = replace(KETTLE, place="The Quay", description="Granite steps.", things=("net",), known=())
+DRY = replace(QUAY, description="Granite steps. The sky is clear.")
+WET = replace(QUAY, description="Granite steps. It rains. The stones shine.")
 DESCRIBED = "[The Kettle. A low room around a hearth. It smells of leeks. "
 
 
@@ -83,6 +86,7 @@ def head(prompt: Prompt) -> str:
 
 
 WINDOW = [heard(1), said(2), heard(3), said(4), heard(5)]
+ON_THE_QUAY = [replace(each, place="The Quay") for each in WINDOW]
 
 
 def test_a_prompt_begins_like_the_one_before_and_tells_no_fact_again():
@@ -137,6 +141,31 @@ def test_a_place_to_which_the_agent_comes_back_is_not_described_again():
     back = prompt_of(after(there, KETTLE), *away, heard(5))
     assert text(back).count(DESCRIBED) == 1
     assert "[18:00, The Kettle. Here: Tom.]" in text(back)
+
+
+def test_of_a_place_only_the_sentences_that_are_new_are_told_again():
+    first = prompt_of(DRY, *ON_THE_QUAY[:1])
+    second = prompt_of(after(first, WET), *ON_THE_QUAY[:3])
+    assert text(second).startswith(head(first))
+    assert "\n[The Quay. It rains. The stones shine. Ways out: " in text(second)
+    third = prompt_of(after(second, WET), *ON_THE_QUAY)
+    assert text(third).count("It rains.") == 1, "nothing is new"
+    again = prompt_of(after(third, DRY), *ON_THE_QUAY)
+    assert text(again).count("Granite steps.") == 1
+    assert text(again).index("It rains.") < text(again).rindex("The sky is clear.")
+
+
+def test_a_place_is_told_whole_if_sentences_are_gone_and_none_is_new():
+    first = prompt_of(DRY, *ON_THE_QUAY[:1])
+    second = prompt_of(after(first, QUAY), *ON_THE_QUAY[:3])
+    assert "[The Quay. Granite steps. Ways out: " in text(second)
+
+
+def test_a_place_is_told_whole_if_what_was_told_of_it_has_left_the_window():
+    first = prompt_of(DRY, *ON_THE_QUAY[:1])
+    second = prompt_of(after(first, WET), *ON_THE_QUAY[:3])
+    third = prompt_of(after(second, WET), *ON_THE_QUAY[2:])
+    assert f"[The Quay. {WET.description} " in text(third)
 
 
 def test_a_look_says_only_what_a_fact_does_not_say_and_the_other_way_round():
@@ -199,7 +228,9 @@ def test_private_plans_and_progress_do_not_stand_in_the_conversation():
     assert "Still to do" not in second
 
 
-PLACES = st.sampled_from([KETTLE, QUAY, replace(KETTLE, carried=()), replace(QUAY, open_plans=())])
+PLACES = st.sampled_from(
+    [KETTLE, QUAY, DRY, WET, replace(KETTLE, carried=()), replace(QUAY, open_plans=())]
+)
 
 
 @given(st.lists(PLACES, min_size=1, max_size=5), st.sampled_from([600, 900, 8000]), st.data())
@@ -215,12 +246,12 @@ def test_every_prompt_tells_what_is_so_now_and_begins_like_the_one_before(scenes
         prompt = prompt_of(now, *window, tokens=tokens)
         shown = text(prompt)
         carried = f"[You carry: {', '.join(scene.carried) or 'nothing'}.]"
-        for fact in (
-            f"[{scene.place}. {scene.description} ",
-            carried,
-            *(x.text for x in scene.known),
-        ):
+        for fact in (*sentences(scene.description), carried, *(x.text for x in scene.known)):
             assert fact in shown
+        for told, old in ((DRY, WET), (WET, DRY)):
+            if scene.description == told.description:
+                weather, other = (sentences(x.description)[1] for x in (told, old))
+                assert shown.rfind(weather) > shown.rfind(other), "the newest is what holds"
         assert shown.rfind("[You carry: ") == shown.rfind(carried), "the newest is what holds"
         if before is not None and tokens == 8000:
             assert shown.startswith(head(before))

@@ -16,6 +16,7 @@ from keepsake.happening import ME, Manner, Person, Speech
 from keepsake.language.tokens import estimate_tokens
 from keepsake.memory.summary_text import SummarySource
 from keepsake.paths import REPOSITORY
+from keepsake.prompt.verbs import VERBS
 from keepsake.tasks.conversation import turns_of
 from keepsake.tasks.forms.choice import form_of
 from keepsake.tasks.forms.form import LAST_LINES, Prompt
@@ -102,6 +103,16 @@ def test_a_plan_that_is_due_is_told_with_its_beginning_if_it_stands_among_the_ot
     assert f"It is time for what you mean to do: {now}" in said
     private = replace(scene, open_plans=plans[:1], due_now="")
     assert f"It is time for what you mean to do: {why}" in texts(prompt_of(private))[-1]
+
+
+def test_a_plan_is_begun_at_once_and_goes_on_as_far_as_it_needs_no_answer():
+    """Each step that a model left for later was a call of its own."""
+    deeds = tuple(f"> {each.usage} ({each.help})" for each in VERBS)
+    due = replace(SCENE, due="1. sweep", trigger="plan", partner="", may_plan=True, deeds=deeds)
+    first, *_, last = texts(prompt_of(due))
+    assert "<when>: now (and begin it in this answer), a time" in first
+    assert "do all of it that needs no answer first" in first
+    assert "Do its next steps now." in last
 
 
 def test_whispers_stand_in_the_last_message_and_the_window_is_the_same_for_everybody():
