@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache, lru_cache
+from itertools import pairwise
 from pathlib import Path
 
 import snowballstemmer
@@ -93,6 +94,24 @@ def forms_to_index(text: str, language: str) -> str:
     if language != ENGLISH:
         forms += [stem(word, language) for word in words(text)]
     return " ".join(forms)
+
+
+def telling_in(text: str, language: str = ENGLISH) -> frozenset[str]:
+    """Return the stems of the words of a text that are stop words of no language.
+
+    Text without spaces between words gives pairs of characters. Pairs that begin with hiragana are
+    mostly grammar and left out.
+
+    ``language``: Whose stems; the same for all texts that are compared.
+    """
+    found = set[str]()
+    for word in words(text.casefold()):
+        if UNSPACED.match(word):
+            pairs = map("".join, pairwise(word) if word[1:] else [word])
+            found.update(pair for pair in pairs if not "\u3041" <= pair[0] <= "\u309f")
+        elif word not in COMMON_WORDS and word not in foreign_stop_words():
+            found.add(stem(word, language))
+    return frozenset(found)
 
 
 def length_in_words(text: str) -> float:

@@ -4,31 +4,32 @@ The model is shown as many memories as fit its prompt. The rest is summarised ne
 summary before it. A summary is refused if it is empty, too long, repetitive, recites its
 instructions, omits a known name that several memories contain, is mostly about people and places
 that its source does not mention, names what nobody knows, or contradicts a pin or an open promise.
-A model that insists on a name that nobody knows loses the sentences that have it.
+A model that insists on a name that nobody knows loses the sentences that have it. Lines for the
+reader are removed (:mod:`keepsake.tasks.chatter`).
 """
 
 from __future__ import annotations
 
 import calendar
-import json
-import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
 
+from keepsake.happening import ME, Speech
 from keepsake.language.capitals import capitalised, folded
-from keepsake.language.perception import SENTENCE_GAP
+from keepsake.language.perception import SENTENCE_GAP, shorten
 from keepsake.memory.summary_text import (
     WIDE,
     SummarySource,
     count_words,
     numbered,
     plain,
+    says_something,
     summarize,
 )
 from keepsake.ports import ChatMessage, GenerationRequest, TargetModel
 from keepsake.tasks.answer import bare, recites
+from keepsake.tasks.chatter import Sources, cleaned, idle_ends, sentence_parts, without_chatter
 from keepsake.tasks.task import AnswerRefused, Prompts
 
 SYSTEM = "system"
@@ -38,11 +39,7 @@ SUMMARIES = "summaries"
 _SPARE_TOKENS = 40
 """Prompt tokens that are kept free, because a chat template adds some."""
 SEVERAL = 3
-"""A summary must keep a known name that at least this many memories contain."""
-_FENCE = "```"
-_RULE = re.compile(r"\n\s*(?:-{3,}|\*{3,}|_{3,})[ \t]*(?=\n|\Z)")
-"""A rule of markdown. A summary is prose, a list or notes; what follows a rule is said to whoever
-asked."""
+"""A summary must keep a known name that at least this many memories of the agent's talk contain."""
 _LEAST_LETTERS = 12
 """A summary with fewer letters is refused, unless its source is as short."""
 _LEAST_SHARE = 0.01
@@ -116,7 +113,7 @@ class Summarise:
         older = (self._older,) if self._older else ()
         self.taken = taken
         self.shown = (*older, *self._lines[:taken])
-        texts = [each.casefold() for each in self.shown]
+        texts = [each.casefold() for each in (self.shown if self._merges else self._talked())]
         self.required = tuple(sorted(x for x in self._others if self._is_required(x, texts)))
 
     def ask(self, target: TargetModel, refused: str) -> GenerationRequest:
@@ -156,20 +153,37 @@ class Summarise:
 
         Raises:
             AnswerRefused: It fails :meth:`_check`, contradicts a pin or an open promise, or names
-                what nobody knows and was not asked again yet.
+                what nobody knows, or begins or ends with a sentence that tells of nothing.
         """
         text = cleaned(answer)
+        sources = self._sources(text)
+        text = without_chatter(text, sources)
         self._check(text)
         invented = self._invented(text)
-        if not invented:
+        idle = idle_ends(text, sources)
+        if not invented and not idle:
             return self._uncontradicted(text)
-        kept = _without(text, invented)
+        kept = _without(text, invented, idle)
         usable = self._uncontradicted(kept) if self._is_as_good(kept, text) else None
         if usable is not None and self._asked_again:
             return usable
-        named = ", ".join(invented)
-        told = f"the memories do not mention {named}; write only what they say"
-        raise AnswerRefused(told, usable=usable)
+        raise AnswerRefused(_unfounded(invented, idle), usable=usable)
+
+    def _sources(self, text: str) -> Sources:
+        """Return what a summary may tell of: memories, older summaries, and who the agent is."""
+        of = self.source
+        older = self.shown if self._merges else (self._older,)
+        memories = () if self._merges else self._lines[: self.taken]
+        known = (*older, *of.constraints, self.persona)
+        texts = (*memories, *(part for each in known for part in _sentences(each)))
+        names = (part for name in self._others for part in _parts(name))
+        return Sources.of(text, texts, names)
+
+    @property
+    def _others(self) -> list[str]:
+        """The names of people and places that the game knows, without the agent's own."""
+        own = set(self.source.agent.casefold().split())
+        return [n for n in self.names if n and own.isdisjoint(n.casefold().split())]
 
     def _is_as_good(self, part: str, whole: str) -> bool:
         """Whether a part of a summary passes the check, and names all that the whole one names."""
@@ -212,6 +226,8 @@ class Summarise:
         letters = bare(" ".join(plain(text)))
         if len(letters) < min(_LEAST_LETTERS, max(int(len(told) * _LEAST_SHARE), 1)):
             raise AnswerRefused("it is empty, or says next to nothing")
+        if self._sources(text).lack(text):
+            raise AnswerRefused("it tells nothing of the memories; write what they hold")
         words = count_words(text)
         if words > self.most_words:
             raise AnswerRefused(f"it has {words} words and may have {self.most_words}")
@@ -259,51 +275,26 @@ class Summarise:
         found = [word for text in self.shown for word in capitalised(text)]
         return 2 * sum(_stands_in(word, names) for word in found) > len(found)
 
-    @property
-    def _others(self) -> list[str]:
-        """The names that are not the agent's own."""
-        own = set(self.source.agent.casefold().split())
-        return [each for each in self.names if each and own.isdisjoint(each.casefold().split())]
-
     def _is_required(self, name: str, shown: Sequence[str]) -> bool:
         """Whether several memories with speech (or sentences of summaries) contain a name.
 
-        ``shown``: What the model was shown, folded.
+        ``shown``: The lines of the agent's own talk, or the summaries, folded.
         """
         name = name.casefold()
         if not self._merges:
-            return sum('"' in each and _has_word(each, name) for each in shown) >= SEVERAL
+            return sum(_has_word(each, name) for each in shown) >= SEVERAL
         if len(shown) > 1 and all(_has_word(text, name) for text in shown):
             return True
         return sum(_has_word(part, name) for text in shown for part in _sentences(text)) >= SEVERAL
 
-
-def cleaned(answer: str) -> str:
-    """Return an answer without what is around the summary.
-
-    That is a fence, with what comes after it; a JSON object whose only value is the summary; an
-    introductory line; what follows a rule at the end.
-    """
-    text = answer.strip()
-    if text.startswith(_FENCE) and "\n" in text:
-        text = text.partition("\n")[2].partition(f"\n{_FENCE}")[0].strip()
-    text = _unwrapped(text)
-    first, _, rest = text.partition("\n\n")
-    announces = first.rstrip("*_ ").endswith((":", "：")) and "\n" not in first
-    text = rest.strip() if announces and rest.strip() else text
-    return _RULE.split(text, 1)[0].strip() or text
-
-
-def _unwrapped(text: str) -> str:
-    """Return the text that a JSON object holds, if it holds just one; else the text as it is."""
-    if not text.startswith("{"):
-        return text
-    try:
-        said = json.loads(text)
-    except ValueError:
-        return text
-    values = list(said.values()) if isinstance(said, dict) else []
-    return values[0].strip() if len(values) == 1 and isinstance(values[0], str) else text
+    def _talked(self) -> Iterator[str]:
+        """Yield the lines that are shown of talk in which the agent takes part."""
+        told = filter(says_something, self.source.memories)
+        for line, memory in zip(self._lines[: self.taken], told, strict=False):
+            match memory.what:
+                case Speech(speaker=speaker, to=to, words=words) if words:
+                    if speaker == ME or not to or ME in to:
+                        yield line
 
 
 def _has_word(text: str, word: str) -> bool:
@@ -330,16 +321,23 @@ def _mentions(text: str, name: str) -> bool:
     return any(part.casefold() in low for part in _parts(name))
 
 
-def _without(text: str, names: Sequence[str]) -> str:
-    """Return a text without the sentences that have one of the names."""
+def _without(text: str, names: Sequence[str], sentences: Collection[str] = ()) -> str:
+    """Return a text without some sentences, and without those that have one of the names."""
     lines = list[str]()
     for line in text.splitlines():
-        ends = [gap.end() for gap in SENTENCE_GAP.finditer(line)]
-        parts = [line[start:end] for start, end in pairwise([0, *ends, len(line)])]
-        kept = [part for part in parts if not any(_has_word(part, name) for name in names)]
+        parts = sentence_parts(line)
+        there = [part for part in parts if part.strip() not in sentences or not part.strip()]
+        kept = [part for part in there if not any(_has_word(part, name) for name in names)]
         if kept or not parts:
             lines.append("".join(kept).rstrip())
     return "\n".join(lines).strip()
+
+
+def _unfounded(names: Sequence[str], sentences: Sequence[str]) -> str:
+    """Return what a summary says that no memory does, as the reason of a refusal."""
+    told = [f"the memories do not mention {', '.join(names)}"] if names else []
+    told += [f"this tells nothing of the memories: {shorten(each, 80)!r}" for each in sentences]
+    return f"{'; '.join(told)}; write only what they say"
 
 
 def _parts(name: str) -> list[str]:

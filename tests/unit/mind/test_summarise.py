@@ -21,7 +21,8 @@ from keepsake.memory.summary_text import SummarySource, count_words, numbered
 from keepsake.memory.types import UNCHANGED
 from keepsake.paths import REPOSITORY
 from keepsake.ports import Generation
-from keepsake.tasks.summarise import Summarise, cleaned
+from keepsake.tasks.chatter import cleaned
+from keepsake.tasks.summarise import Summarise
 from keepsake.tasks.summarizer import ModelSummarizer
 from keepsake.tasks.task import AnswerRefused
 from keepsake.tasks.task_prompts import task_prompts
@@ -219,11 +220,23 @@ def test_older_summaries_that_fit_together_are_not_merged_by_a_model():
 
 def check_of(name: str) -> Summarise:
     transcript = DATA["lives"][name]
-    source = SummarySource(Tier.RECENT, transcript["agent"], MEMORIES)
+    memories = tuple(map(lived, transcript["lines"]))
+    source = SummarySource(Tier.RECENT, transcript["agent"], memories)
     task = Summarise(source, PROMPTS["summarise"].current, "", frozenset(DATA["names"]))
     task._lines = transcript["lines"]
     task._show(len(task._lines))
     return task
+
+
+def lived(line: str) -> Memory:
+    """Return the memory that a prompt shows as ``2. [4 May, evening] You say to Ann, "Hello."``."""
+    number, text = re.fullmatch(r"(\d+)\. (?:\[.*?\] )?(.*)", line).groups()
+    if own := re.fullmatch(r'You say to (\S+), "(.*)"', text):
+        return act(int(number), f"say {own[2]}", to=own[1])
+    if done := re.fullmatch(r"You did: (.*)", text):
+        return act(int(number), done[1])
+    who, _, _ = text.partition(" ")
+    return old_memory(int(number), START, MemoryKind.PERCEPTION, text, source=who)
 
 
 def refusal(case: dict) -> str:
