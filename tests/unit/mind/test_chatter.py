@@ -107,6 +107,7 @@ def test_whom_others_talk_about_beside_an_agent_need_not_be_named():
     names = NAMES | {"Wren"}
     task = Summarise(source, PROMPTS["summarise"].current, "", names)
     assert task.read(GOOD) == GOOD
+    assert "Wren" not in task.required
 
 
 def test_whom_the_agent_talks_with_or_hears_aloud_must_be_named():
