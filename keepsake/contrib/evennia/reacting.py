@@ -141,14 +141,10 @@ def _may_react(
 
 def _with_addressee(agent: Body, event: Impulse, player: CharacterObject, what: What) -> Impulse:
     """Return the event, as addressed if the player's words to the room are for this agent."""
-    now = runtime().seconds()
     to = addressees_of(what)
-    said = isinstance(what, Speech) and what.manner is Manner.SAY and not to
-    to_room = event.kind is ImpulseKind.HEARD and said and not event.aside
-    if to_room:
+    to_room = event.kind is ImpulseKind.HEARD and not event.aside and not to
+    if to_room and isinstance(what, Speech) and what.manner is Manner.SAY:
         event = _said_to_room(agent, event, player, what.words)
-    if to_room and not (event.aside or event.called) and answers_room(agent, player, now):
-        event = replace(event, kind=ImpulseKind.ADDRESSED)
     if event.kind is ImpulseKind.ADDRESSED:
         note_partner(player, agent)
     elif to and ME not in to and (player.ndb.spoken_to or [None])[0] is agent:
@@ -165,12 +161,11 @@ def _said_to_room(agent: Body, event: Impulse, player: CharacterObject, words: s
     """
     event = replace(event, to_all=_asks_in(words))
     mention = mention_in(agent, player, words)
-    if mention is None:
-        return event
-    if mention.is_called:
+    if mention is not None and mention.is_called:
         return replace(event, called=mention.who, aside=not event.to_all)
-    in_talk = answers_room(agent, player, runtime().seconds())
-    return event if event.to_all or in_talk else replace(event, aside=True)
+    if answers_room(agent, player, runtime().seconds()):
+        return replace(event, kind=ImpulseKind.ADDRESSED)
+    return replace(event, aside=mention is not None and not event.to_all)
 
 
 def _asks(what: What) -> bool:
