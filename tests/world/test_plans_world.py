@@ -313,7 +313,7 @@ class TestPlans(AgentsWorld):
         assert len(prompts) == 1
         assert [line for line in self.heard if line.startswith(("*", "Mira "))] == [
             "Mira arrives from The Inn.",
-            "* Mira bows.",
+            "* Mira bows",
             'Mira says to you, "Here I am."',
             'Mira whispers to you, "As you said."',
             'Mira says to you, "What is it?"',
@@ -530,6 +530,27 @@ class TestPlans(AgentsWorld):
         assert not any("Your almanac" in line for line in self.lines())
         assert "(you did not reach Tom)" in self.prompts()[before]
         assert self.plans.items[0].state is PlanState.DOING
+
+    def test_what_could_not_be_done_after_a_missed_walk_begins_no_plan(self):
+        bram = self.add_agent("Bram")
+        bram.db.paused = True
+        bram.move_to(self.quay)
+        cup = self.add_thing("cup")
+        cup.location = self.mira
+        errand = "> walk to Bram\n> plan now: give Bram his cup\n> give cup to Bram"
+        self.ask("Take Bram his cup, please.", errand, seconds=2)
+        bram.move_to(self.add_room("The Moon"), quiet=True)
+        missed = "You did not reach Bram; you are at The Inn."
+        for _ in range(100):
+            self.pass_time(0.5)
+            if missed in self.lines():
+                break
+        assert missed in self.lines()
+        (plan,) = self.plans.current
+        assert plan.state is PlanState.OPEN
+        before = len(self.prompts())
+        self.pass_minutes(1)
+        assert "It is time for what you mean to do: 1. " in self.prompts()[before]
 
     def test_somebody_who_moves_on_and_on_is_given_up(self):
         far = self.walk_after_tom("> walk to Tom", "> wait")

@@ -56,7 +56,8 @@ class Answering:
         if allowed is None:
             return
         missed = await self._end_journey(allowed)
-        await self._take_up_plan(allowed)
+        if not missed:
+            await self._take_up_plan(allowed)
         act = Act(None, missed) if missed else self._act(allowed)
         if act is None:
             return
@@ -143,9 +144,7 @@ class Answering:
         state.is_walking = False
         state.travelled += turn.services.seconds() - began
         state.place = turn.agent.location
-        self._context = arrived(
-            turn.agent, self._context, journey.person, state.basis.confidants
-        )
+        self._context = arrived(turn.agent, self._context, journey.person, state.basis.confidants)
         return journey.missed
 
     def _act(self, part: AnswerPart) -> Act | None:
@@ -216,7 +215,7 @@ class Answering:
         return self._actor.do(agent, gesture, basis=self._state.basis)
 
     def _do_deed(self, part: AnswerPart, *, whispered: bool, confided: bool) -> Act | None:
-        """Execute a line of the answer that begins with ``>``; return None if words were refused."""
+        """Execute a line of the answer that begins with ``>``; return None for refused words."""
         agent = self._turn.agent
         able = available_verbs(agent, self._context, self._tools, holds=self._holds_private)
         read = read_deed(part.text, *able)
