@@ -87,6 +87,7 @@ class Impulse:
     others: tuple[Person, ...] = ()  # who else has come, and is greeted with the source
     to_all: bool = False  # whether it asks everybody here, so that another agent may answer it too
     tried: frozenset[PersonId] = frozenset()  # the agents that could not answer such a question
+    called: PersonId = ""  # who is called in such a question, and may answer it first
     who: str = field(init=False)
     priority: Urgency = field(init=False)
     key: str = field(init=False)

@@ -27,6 +27,7 @@ from keepsake.happening import (
     Speech,
     What,
 )
+from keepsake.language.addressing import calls
 from keepsake.language.perception import names, plain_line, sentences
 from keepsake.prompt.verbs import Options, find_named
 
@@ -328,18 +329,54 @@ def _attention_to(
     others = people_near(agent)
     if others == [speaker] and aloud:
         return ImpulseKind.ADDRESSED, False  # alone in a room: each line is for the other one
-    theirs = [
-        name
+    to_room = player and isinstance(what, Speech) and what.manner is Manner.SAY
+    aside = any(
+        names(words, name)
         for each in others
-        if each is not speaker
-        for name in (name_of(each, agent), *_nicknames(each))
-    ]
-    aside = any(names(words, each) for each in theirs)
+        if each is not speaker and not (to_room and is_silent(each))
+        for name in _names_of_one(each, agent)
+    )
     return ImpulseKind.HEARD, aside
+
+
+def is_silent(somebody: CharacterObject) -> bool:
+    """Return whether somebody is no agent that answers: a player, a sleeper, anybody else."""
+    return not is_agent(somebody) or bool(somebody.db.asleep or somebody.db.paused)
+
+
+class Mention(NamedTuple):
+    """Somebody here whom words to the room name, and who may not answer.
+
+    Attributes:
+        who: The identity.
+        is_called: Whether the words call that person, so that they are for them.
+    """
+
+    who: PersonId
+    is_called: bool
+
+
+def mention_in(agent: Body, speaker: CharacterObject, words: str) -> Mention | None:
+    """Return whom of those here that are no agents who answer words name; None for nobody.
+
+    Who is called comes first.
+    """
+    named = [
+        Mention(identity_of(each), any(calls(words, name) for name in _names_of_one(each, agent)))
+        for each in people_near(agent)
+        if each is not speaker and is_silent(each)
+        if any(names(words, name) for name in _names_of_one(each, agent))
+    ]
+    return max(named, key=lambda each: each.is_called, default=None)
 
 
 SHORTEST = 3
 """The fewest letters of an alias that is a name. Shorter ones save typing, and are in any talk."""
+
+
+def _names_of_one(somebody: CharacterObject, agent: Body) -> tuple[str, ...]:
+    """Return all names by which an agent may hear of somebody."""
+    return (name_of(somebody, agent), *_nicknames(somebody))
 
 
 def _nicknames(somebody: CharacterObject) -> list[str]:

@@ -223,6 +223,12 @@ class Options:
     # the visible exits, each with its destination: ``north to The Quay``
     ways: Mapping[str, str] = field(default_factory=dict)
     stays: bool = False  # whether it must not leave now: it is in a talk, or has guests
+    others: tuple[str, ...] = ()  # other people here, to whom nothing may be said now
+
+    @property
+    def takers(self) -> tuple[str, ...]:
+        """Those to whom a thing can be given, which says nothing: everybody here."""
+        return (*self.people, *self.others)
 
     def known(self, takes: Takes) -> tuple[str, ...]:
         """Return the names that are understood for a kind of argument, unlisted ones included."""
@@ -234,7 +240,7 @@ class Options:
         if takes in (Takes.THING, Takes.MAYBE_THING):
             return (*dict.fromkeys((*self.things, *self.lying, *self.carried, *self.people)),)
         stays = self.stays and takes in LEAVING
-        if stays or (takes is Takes.GIFT and not self.people):
+        if stays or (takes is Takes.GIFT and not self.takers):
             return ()
         names: tuple[str, ...] = getattr(self, _NAMES.get(takes, ""), ())
         return names
@@ -257,7 +263,7 @@ class Options:
                 continue
             names = self.of(verb.takes)
             if names or verb.takes not in NAMING:
-                to = f"; to {either(self.people)}" if verb.takes is Takes.GIFT else ""
+                to = f"; to {either(self.takers)}" if verb.takes is Takes.GIFT else ""
                 shown = f" ({', '.join(names[:_LISTED])}{to})" if names else ""
                 found[verb] = f"{verb.usage}{shown}"
         return found

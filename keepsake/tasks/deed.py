@@ -179,7 +179,7 @@ def _directed(verb: Verb, rest: str, options: Options) -> Command:
             found = _thing(verb, thing, options) if thing and who else ""
             if not found:
                 return Command(name)
-            to = _person(who, people)
+            to = _person(who, options.takers)
             return Command(name, f"{found} to {to}", to=to, thing=found)
         case Takes.PROMISE:
             who, what = _halves(rest, r"\s*:\s*", people)

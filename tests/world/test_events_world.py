@@ -95,6 +95,28 @@ class ThoughtsTest(EventsWorld):
         assert thought["sections"]["who it is"] > 0
         assert thought["prompt_tokens"] > 0
 
+    def test_what_was_done_before_a_turn_was_dropped_is_logged_once(self):
+        """The second round of a turn, after a look-up, is dropped before it asks anything."""
+        for drop in (self.pause_mira, self.mind.thinker.cancel_thought):
+            before = len(self.logged("thought"))
+            recall = self.mind.tools.recaller.recall
+            rounds = iter([lambda: None, drop])
+
+            def recalled(*args: object, recall=recall, rounds=rounds, **options: object) -> object:
+                if "purpose" in options:  # a round's own, and not the look-up
+                    next(rounds)()
+                return recall(*args, **options)
+
+            self.mind.tools.recaller.recall = recalled
+            self.ask_and_wait("Well?", "> look")
+            self.mind.tools.recaller.recall = recall
+            self.mira.attributes.remove("paused")
+            found = [(each["outcome"], each["command"]) for each in self.logged("thought")[before:]]
+            assert found == [("acted", "look"), ("dropped", None)], drop
+
+    def pause_mira(self) -> None:
+        self.mira.db.paused = True
+
     def test_secrets_do_not_enter(self):
         self.ask_and_wait(f"connect Tom {_PASSWORD}", f"say connect Tom {_PASSWORD}")
         self.char1.execute_cmd(f"say create Tom {_PASSWORD}")

@@ -212,9 +212,9 @@ class TestPlans(AgentsWorld):
 
     def bram_and_ada_at_the_quay(self) -> list[str]:
         """Put Bram and Ada at the Quay; return what Ada is shown from now on."""
-        bram = self.add_agent("Bram")
-        bram.move_to(self.quay)
-        bram.db.paused = True
+        self.bram = self.add_agent("Bram")
+        self.bram.move_to(self.quay)
+        self.bram.db.paused = True
         ada = self.add_player(2, "Ada")
         ada.move_to(self.quay)
         return self.capture(ada)
@@ -286,6 +286,83 @@ class TestPlans(AgentsWorld):
         assert any("(you wait for Bram)" in each for each in prompts)
         assert len(prompts) > 2
         assert not any("forge" in each.replace("forget", "") for each in (*prompts, *heard))
+
+    def whispered_plan_is_due(self, *answers: str) -> list[str]:
+        """Let a plan of Tom's whisper come, that Mira begins so; return her prompts for it.
+
+        ``self.heard`` is what Tom is shown at the Quay.
+        """
+        self.whisper_before()
+        self.replies = ["I will.\n> plan in 2 minutes, the Quay, Tom: come alone", "> wait"]
+        self.char1.execute_cmd("whisper Mira = Come to the quay in two minutes, alone.")
+        self.pass_time(5)
+        self.char1.move_to(self.quay, quiet=True)
+        self.char2.move_to(self.room1, quiet=True)
+        self.heard = self.capture(self.char1)
+        before = len(self.prompts())
+        self.replies = [*answers, "> wait"]
+        self.pass_minutes(3)
+        return self.prompts()[before:]
+
+    def test_after_a_walk_for_a_private_plan_its_words_reach_who_knows_of_it(self):
+        prompts = self.whispered_plan_is_due(
+            "> walk to the Quay\n*bows*\nHere I am.\n> whisper Tom = As you said.\n"
+            "> talk Tom = What is it?\n> wait for Tom"
+        )
+        assert "Others are here who may not know of this plan" in prompts[0]
+        assert len(prompts) == 1
+        assert [line for line in self.heard if line.startswith(("*", "Mira "))] == [
+            "Mira arrives from The Inn.",
+            "* Mira bows",
+            'Mira says to you, "Here I am."',
+            'Mira whispers to you, "As you said."',
+            'Mira says to you, "What is it?"',
+        ]
+
+    def test_after_a_walk_for_a_private_plan_others_are_shown_nothing_of_it(self):
+        others = self.bram_and_ada_at_the_quay()
+        self.whispered_plan_is_due(
+            "> walk to the Quay\n*hides the seal*\nI came for the seal.\n"
+            "> talk Tom = Your seal.\n> talk Bram = His seal.\n> whisper Ada = His seal.\n> wait"
+        )
+        assert [line for line in self.heard if "whispers" in line] == [
+            'Mira whispers to you, "I came for the seal."',
+            'Mira whispers to you, "Your seal."',
+        ]
+        assert not any("seal" in line for line in others)
+
+    def test_what_a_private_errand_hands_over_is_handed_over_where_its_walk_ends(self):
+        self.whisper_before()
+        heard = self.bram_and_ada_at_the_quay()
+        cup = self.add_thing("cup")
+        cup.location = self.mira
+        before = len(self.prompts())
+        self.replies = [
+            "> walk to Bram\n*holds it out*\n> talk Bram = From the forger.\n> give cup to Bram",
+            "> wait",
+        ]
+        self.char1.execute_cmd("whisper Mira = Take the cup to Bram, and not a word.")
+        self.pass_minutes(1)
+        assert "forged" in self.prompts()[before]
+        assert cup.location is self.bram
+        assert "Mira gives a cup to Bram." in heard
+        assert not any("forger" in line or "holds" in line for line in heard)
+
+    def test_a_confider_is_talked_to_by_name_and_nobody_else_hears_it(self):
+        self.whisper_before()
+        heard = self.capture(self.char1)
+        told = "> talk Tom = The forged seal.\n> wait"
+        self.ask("What was it?", told)
+        ada = self.add_player(2, "Ada")
+        others = self.capture(ada)
+        self.replies = [told]
+        self.char1.execute_cmd("whisper Mira = And what was it again?")
+        self.pass_time(8)
+        assert [line for line in heard if "seal" in line and line.startswith("Mira")] == [
+            'Mira says to you, "The forged seal."',
+            'Mira whispers to you, "The forged seal."',
+        ]
+        assert not any("seal" in line for line in others)
 
     def test_a_plan_that_words_said_aloud_do_not_explain_is_the_whisperers_alone(self):
         self.whisper_before()
@@ -453,6 +530,27 @@ class TestPlans(AgentsWorld):
         assert not any("Your almanac" in line for line in self.lines())
         assert "(you did not reach Tom)" in self.prompts()[before]
         assert self.plans.items[0].state is PlanState.DOING
+
+    def test_what_could_not_be_done_after_a_missed_walk_begins_no_plan(self):
+        bram = self.add_agent("Bram")
+        bram.db.paused = True
+        bram.move_to(self.quay)
+        cup = self.add_thing("cup")
+        cup.location = self.mira
+        errand = "> walk to Bram\n> plan now: give Bram his cup\n> give cup to Bram"
+        self.ask("Take Bram his cup, please.", errand, seconds=2)
+        bram.move_to(self.add_room("The Moon"), quiet=True)
+        missed = "You did not reach Bram; you are at The Inn."
+        for _ in range(100):
+            self.pass_time(0.5)
+            if missed in self.lines():
+                break
+        assert missed in self.lines()
+        (plan,) = self.plans.current
+        assert plan.state is PlanState.OPEN
+        before = len(self.prompts())
+        self.pass_minutes(1)
+        assert "It is time for what you mean to do: 1. " in self.prompts()[before]
 
     def test_somebody_who_moves_on_and_on_is_given_up(self):
         far = self.walk_after_tom("> walk to Tom", "> wait")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from keepsake.agent.surroundings import is_agent
+from keepsake.contrib.evennia.reacting import CALLED_SECONDS
 from keepsake.happening import KnownVerb
 from keepsake.tasks.deed import spoken_to
 from tests.world.agents_world import AgentsWorld
@@ -223,3 +224,92 @@ class TestQuestionToAll(AgentsWorld):
         self.mira.move_to(self.quay, quiet=True)
         assert self.asked_of() == ["Bram"]
         assert any("Bram says" in line or "At seven" in line for line in self.lines(self.wren))
+
+
+class TestPlayerNamed(AgentsWorld):
+    """Tom speaks to the room, where Mira, Bram and the player Ada are, and names Ada."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.set_thinking(idle_interval=1e9)
+        self.bram = self.add_agent("Bram")
+        self.ada = self.add_player(2, "Ada")
+        self.pass_time(30)
+        self.replies = ["On the hook.", "> wait"]
+
+    def says(self, words: str, seconds: float = 10) -> list[str]:
+        """Let Tom say words; return the prompts of whoever thinks from then on."""
+        before = len(self.prompts())
+        self.char1.execute_cmd(f"say {words}")
+        return self.later(before, seconds)
+
+    def later(self, before: int, seconds: float) -> list[str]:
+        self.pass_time(seconds)
+        return self.prompts()[before:]
+
+    def test_a_question_about_a_player_is_a_question_to_everybody(self):
+        for question in (
+            "Has anyone seen Ada's hat?",
+            "Who is Ada?",
+            "Hat jemand Adas oder Ada seine Tasse gegeben?",
+            "¿Alguien sabe dónde duerme Ada?",
+        ):
+            (prompt,) = self.says(question)
+            assert "[Tom asked everybody here." in prompt
+            assert "This was not said to you" not in prompt
+
+    def test_a_question_that_calls_a_player_is_for_that_player_first(self):
+        for question in (
+            "Ada, has anyone seen my cup?",
+            "Has anyone seen my cup, Ada?",
+            "Good morning Ada, has anyone seen my cup?",
+            "Ada, sit down. Has anyone seen my cup?",
+            "Ada：誰か見ましたか？",
+        ):
+            before = len(self.prompts())
+            assert self.says(question) == []
+            (prompt,) = self.later(before, CALLED_SECONDS)
+            assert "[Tom asked everybody here." in prompt
+
+    def test_what_the_player_who_is_called_answers_is_the_answer(self):
+        before = len(self.prompts())
+        self.says("Ada, has anyone seen my cup?", seconds=5)
+        self.ada.execute_cmd("talk Tom It is on the hook.")
+        assert self.later(before, 30) == []
+
+    def test_what_another_agent_has_answered_meanwhile_is_not_asked_again(self):
+        before = len(self.prompts())
+        self.says("Ada, has anyone seen my cup?", seconds=5)
+        self.bram.execute_cmd("talk Tom It is on the hook.")
+        assert self.later(before, 30) == []
+
+    def test_who_has_left_meanwhile_gets_no_answer(self):
+        before = len(self.prompts())
+        self.says("Ada, has anyone seen my cup?", seconds=5)
+        self.char1.move_to(self.add_room("The Quay"), quiet=True)
+        assert self.later(before, 30) == []
+
+    def test_it_falls_to_who_is_still_there(self):
+        before = len(self.prompts())
+        self.says("Ada, has anyone seen my cup?", seconds=5)
+        self.mira.move_to(self.add_room("The Quay"), quiet=True)
+        (prompt,) = self.later(before, 30)
+        assert prompt.startswith("You are Bram.")
+
+    def test_words_that_call_a_player_and_ask_nothing_are_for_that_player(self):
+        self.ask("Good day.")
+        for words in ("Ada, sit down.", "Good morning Ada, it is late.", "Thank you, Ada."):
+            assert self.says(words, seconds=30) == []
+
+    def test_in_a_talk_words_that_only_name_a_player_are_for_the_partner(self):
+        self.ask("Good day.")
+        (prompt,) = self.says("I had this hat of Ada.")
+        assert prompt.endswith("[Tom waits for your answer.]")
+
+    def test_without_a_talk_words_that_only_name_a_player_ask_nobody_else(self):
+        assert self.says("A fine morning Ada.", seconds=30) == []
+
+    def test_a_sleeper_who_is_named_does_not_answer_for_all(self):
+        self.mira.db.asleep = self.services.clock.now().isoformat()
+        (prompt,) = self.says("Does anybody know what Mira puts into the soup?")
+        assert prompt.startswith("You are Bram.")

@@ -46,9 +46,11 @@ def available_verbs(
     if context.impulse.kind is ImpulseKind.PLAN:  # guests wait, but not somebody whom it talks with
         stays = mind is not None and mind.thinker.in_talk
     options = options_of(agent, stays=stays)
-    if confided:  # no verb reaches anybody else, whatever it is
+    if confided:  # no words reach anybody else, by whatever verb
         near = (each for each in people_near(agent) if identity_of(each) in context.audience)
-        options = replace(options, people=names_of(near, agent))
+        people = names_of(near, agent)
+        others = tuple(each for each in options.people if each not in people)
+        options = replace(options, people=people, others=others)
     return verbs, options
 
 

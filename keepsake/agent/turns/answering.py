@@ -7,10 +7,10 @@ from dataclasses import replace
 from keepsake.agent.acts import Act
 from keepsake.agent.agent_log import call_hook
 from keepsake.agent.memory.tools import WRITES
-from keepsake.agent.surroundings import identity_of, people_near, place_of
+from keepsake.agent.surroundings import identity_of, people_near, persons_near, place_of
 from keepsake.agent.turns.abilities import available_verbs
 from keepsake.agent.turns.context import arrived, secrecy
-from keepsake.agent.turns.errand import errand_of
+from keepsake.agent.turns.errand import errand_of, read_words
 from keepsake.agent.turns.state import Turn
 from keepsake.archive.message_types import MessageType
 from keepsake.events.values import GuardOp
@@ -56,7 +56,8 @@ class Answering:
         if allowed is None:
             return
         missed = await self._end_journey(allowed)
-        await self._take_up_plan(allowed)
+        if not missed:
+            await self._take_up_plan(allowed)
         act = Act(None, missed) if missed else self._act(allowed)
         if act is None:
             return
@@ -143,8 +144,7 @@ class Answering:
         state.is_walking = False
         state.travelled += turn.services.seconds() - began
         state.place = turn.agent.location
-        if state.basis.confidants is None:  # anybody may hear what follows
-            self._context = arrived(turn.agent, self._context, journey.person)
+        self._context = arrived(turn.agent, self._context, journey.person, state.basis.confidants)
         return journey.missed
 
     def _act(self, part: AnswerPart) -> Act | None:
@@ -155,20 +155,19 @@ class Answering:
         )
         match part.kind:
             case PartKind.DEED:
-                return self._do_deed(part, confided=confided)
+                return self._do_deed(part, whispered=whispered, confided=confided)
             case PartKind.EMOTE:
                 return self._gesture(part, whispered=whispered)
             case PartKind.SPEECH:
-                return self._speak(part, whispered=whispered)
+                return self._speak(part, self._context.partner, whispered=whispered)
 
-    def _speak(self, part: AnswerPart, *, whispered: bool) -> Act | None:
-        """Say plain words to the partner; return None if they were refused."""
+    def _speak(self, part: AnswerPart, partner: Person | None, *, whispered: bool) -> Act | None:
+        """Say plain words to a person, or to all; return None if they were refused."""
         state = self._state
         if fault := self._fault(part.text, aloud=not whispered):
             self._log_guard(GuardOp.DROPPED if state.acts else GuardOp.REFUSED, part, fault)
             state.fault = fault
             return None
-        partner = self._context.partner
         if partner is not None and self._has_gone(partner):
             whom = state.journey.person if state.journey is not None else None
             errand = (
@@ -186,6 +185,10 @@ class Answering:
             reason=part.reason,
             basis=state.basis,
         )
+
+    def _near(self, name: str) -> Person | None:
+        """Return the person here whom the agent knows by that name; None for nobody."""
+        return next((x for x in persons_near(self._turn.agent) if x.name == name), None)
 
     def _has_gone(self, person: Person) -> bool:
         """Return whether a person whose identity is known is not here any more."""
@@ -211,8 +214,8 @@ class Answering:
             return self._actor.do(agent, gesture, partner, event=event, basis=self._state.basis)
         return self._actor.do(agent, gesture, basis=self._state.basis)
 
-    def _do_deed(self, part: AnswerPart, *, confided: bool) -> Act:
-        """Execute a line of the answer that begins with ``>``."""
+    def _do_deed(self, part: AnswerPart, *, whispered: bool, confided: bool) -> Act | None:
+        """Execute a line of the answer that begins with ``>``; return None for refused words."""
         agent = self._turn.agent
         able = available_verbs(agent, self._context, self._tools, holds=self._holds_private)
         read = read_deed(part.text, *able)
@@ -226,6 +229,11 @@ class Answering:
             if read.verb not in PRIVATE and self._tells_secret(read.words, aloud=aloud):
                 return Act(None, SpeechFault.SECRET)
             return self._actor.do(agent, read, basis=self._state.basis, confided=confided)
+        if confided and read.verb == KnownVerb.TALK and read.verb not in self._tools.withheld:
+            words = read_words(part.text, able[1].people)
+            if words is not None:  # to somebody who may know what the answer says
+                spoken = replace(part, text=words.words, reason=words.reason)
+                return self._speak(spoken, self._near(words.to), whispered=whispered)
         errand = self._as_errand(part.text)
         if errand is not None:
             return errand

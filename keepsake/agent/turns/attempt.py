@@ -135,6 +135,8 @@ class AttemptState:
     """The seconds for which it waited for a walk to end, before its last parts."""
     is_walking: bool = False
     """Whether it waits for that now."""
+    has_ended: bool = False
+    """Whether its end is logged."""
 
     @property
     def is_refused(self) -> bool:

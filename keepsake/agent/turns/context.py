@@ -111,16 +111,20 @@ def _context_of_plan(agent: Body, impulse: Impulse) -> TurnContext:
     return TurnContext(impulse, partner, whispered=True, audience=audience)
 
 
-def arrived(agent: Body, context: TurnContext, person: Person | None) -> TurnContext:
+def arrived(
+    agent: Body, context: TurnContext, person: Person | None, confidants: Audience | None
+) -> TurnContext:
     """Return the context of the rest of an answer, after a walk to a place or a person.
 
-    Plain lines go to the person, or in a turn about a plan to the only one who is there. Call it
-    only if the prompt held no private words.
+    Plain lines go to the person, or in a turn about a plan to the only one who is there.
 
     Args:
         person: To whom the walk led; None for a place.
+        confidants: Who alone may know what the answer says; None for everybody.
     """
     near = persons_near(agent)
+    if confidants is not None:
+        return _arrived_in_confidence(context, person, near, confidants)
     wanted = person or context.partner
     partner = next((each for each in near if wanted is not None and wanted.is_same(each)), None)
     if partner is None:
@@ -128,6 +132,27 @@ def arrived(agent: Body, context: TurnContext, person: Person | None) -> TurnCon
             return context  # its words are for somebody who is not here
         partner = near[0] if len(near) == 1 else None
     return replace(context, partner=partner, audience=NO_PRIVATE_WORDS)
+
+
+def _arrived_in_confidence(
+    context: TurnContext, person: Person | None, near: Sequence[Person], confidants: Audience
+) -> TurnContext:
+    """Return the context after a walk, of an answer that only some may know.
+
+    Its words go to one of them who is there: aloud if nobody else is, and else in a whisper. If
+    none is, they are said to nobody.
+    """
+    is_plan = context.impulse.kind is ImpulseKind.PLAN
+    wanted = person or context.partner or (context.impulse.person if is_plan else None)
+    known = [each for each in near if each.id in confidants]
+    partner = next((each for each in known if wanted is not None and wanted.is_same(each)), None)
+    if partner is None and is_plan and len(known) == 1:
+        partner = known[0]
+    if partner is None:
+        return context
+    alone = len(known) == len(near)
+    audience = frozenset(each.id for each in known) if alone else frozenset({partner.id})
+    return replace(context, partner=partner, audience=audience, whispered=not alone)
 
 
 def _words_to_me(agent: Body, memory: MemoryComponent) -> Impulse | None:

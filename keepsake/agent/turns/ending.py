@@ -48,8 +48,25 @@ def _too_large(turn: Turn, attempt: Attempt) -> str:
 
 
 def end(turn: Turn, attempt: Attempt, outcome: ThoughtOutcome, problem: str = "") -> None:
-    """Log the end of the turn, or of one of its attempts."""
+    """Log the end of one of the turn's attempts."""
     turn.attempts.append(attempt)
+    turn.attempt.has_ended = True
+    _log(turn, attempt, outcome, problem)
+
+
+def end_early(turn: Turn, outcome: ThoughtOutcome, problem: str = "") -> None:
+    """Log the end of a turn that is dropped or breaks off.
+
+    Between two attempts, nothing more was asked or done: the last one is logged already.
+    """
+    state = turn.attempt
+    if state.has_ended:
+        _log(turn, Attempt(number=state.number, impulse=turn.impulse), outcome, problem)
+    else:
+        end(turn, state.as_attempt(), outcome, problem)
+
+
+def _log(turn: Turn, attempt: Attempt, outcome: ThoughtOutcome, problem: str) -> None:
     sent = attempt.sent
     spent = (turn.services.clock.now() - sent.time).total_seconds() if sent else 0.0
     spent -= attempt.travelled

@@ -8,6 +8,8 @@ finds the words anew.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from keepsake.agent.acts import Basis
 from keepsake.agent.memory.tools import MemoryTools
 from keepsake.agent.surroundings import Body, persons_near
@@ -32,8 +34,14 @@ def errand_of(line: str, agent: Body, tools: MemoryTools, basis: Basis) -> Comma
         return None
     people = (*persons_near(agent), *tools.people_known)
     others = dict.fromkeys(each.name for each in people if each.id not in basis.confidants)
-    read = read_deed(line, _TO_ONE, Options(people=tuple(others)))
-    if isinstance(read, Refusal) or not basis.aloud.names(read.to):
+    read = read_words(line, tuple(others))
+    if read is None or not basis.aloud.names(read.to):
         return None
     words = f"now, {read.to}: {read.line}"
     return Command(KnownVerb.PLAN, words, words=words)
+
+
+def read_words(line: str, people: Sequence[str]) -> Command | None:
+    """Return a deed that speaks to one of those people; None for another deed."""
+    read = read_deed(line, _TO_ONE, Options(people=tuple(people)))
+    return None if isinstance(read, Refusal) else read

@@ -18,7 +18,7 @@ from keepsake.agent.turns.attempt import Attempt, AttemptState, TurnDropped
 from keepsake.agent.turns.by_model import attempt_by_model
 from keepsake.agent.turns.by_rule import answer_by_rule
 from keepsake.agent.turns.context import context_of
-from keepsake.agent.turns.ending import end, end_answered, end_unanswered
+from keepsake.agent.turns.ending import end_answered, end_early, end_unanswered
 from keepsake.agent.turns.prompts.recalling import recall_for_turn
 from keepsake.agent.turns.state import Turn
 from keepsake.errors import KeepsakeError
@@ -42,11 +42,11 @@ async def run_turn(turn: Turn) -> None:
         await _think(turn)
     except TurnDropped:
         if not turn.dropped:
-            end(turn, turn.attempt.as_attempt(), ThoughtOutcome.DROPPED)
+            end_early(turn, ThoughtOutcome.DROPPED)
     except Exception as error:
         # A bug must not keep the agent from thinking again.
         log.error("The thought failed", agent=turn.agent.key, exc_info=error)
-        end(turn, turn.attempt.as_attempt(), ThoughtOutcome.BROKE_OFF, repr(error))
+        end_early(turn, ThoughtOutcome.BROKE_OFF, repr(error))
 
 
 def drop_turn(turn: Turn) -> None:
@@ -54,7 +54,7 @@ def drop_turn(turn: Turn) -> None:
     turn.dropped = True
     if turn.call is not None:
         turn.call.cancel()
-    end(turn, turn.attempt.as_attempt(), ThoughtOutcome.DROPPED)
+    end_early(turn, ThoughtOutcome.DROPPED)
 
 
 async def _think(turn: Turn) -> None:

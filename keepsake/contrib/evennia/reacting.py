@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TypeGuard
 
 from keepsake.agent.agent_log import call_hook
@@ -11,7 +12,14 @@ from keepsake.agent.attention import Impulse, ImpulseKind
 from keepsake.agent.body import Body, CharacterObject, GameObject
 from keepsake.agent.mind import Mind
 from keepsake.agent.runtime import runtime
-from keepsake.agent.surroundings import identity_of, impulse_of, is_agent, is_character, name_of
+from keepsake.agent.surroundings import (
+    identity_of,
+    impulse_of,
+    is_agent,
+    is_character,
+    mention_in,
+    name_of,
+)
 from keepsake.archive.message_types import BY_RULE
 from keepsake.archive.records import Memory
 from keepsake.contrib.evennia.characters import (
@@ -37,6 +45,10 @@ from keepsake.happening import (
 )
 from keepsake.language.perception import is_question, sentences
 
+CALLED_SECONDS = 15.0
+"""Seconds for which a question to the room waits for the person whom it calls, who reads and types.
+Then it falls to the agents, whose answer takes as long again."""
+
 
 def react(agent: Body, mind: Mind, heard: Heard, number: int) -> None:
     """Let an agent think about what it perceived, if that is worth a thought.
@@ -58,7 +70,10 @@ def react(agent: Body, mind: Mind, heard: Heard, number: int) -> None:
         # What its plan waits for is answered by the next step of the plan.
         answers_plan = by_agent and mind.plans.answer(event.person)
         wanted = None if answers_plan else _worth_a_thought(agent, speaker, event, heard.what)
-        if wanted is not None:
+        if wanted is not None and wanted.called:
+            ask = partial(_ask_all, agent, replace(wanted, memory_number=number))
+            runtime().scheduler.later(CALLED_SECONDS, ask)
+        elif wanted is not None:
             mind.thinker.notice(replace(wanted, memory_number=number))
         elif not answers_plan:
             _heed(agent, mind, speaker, heard, number, event=event)
@@ -126,14 +141,10 @@ def _may_react(
 
 def _with_addressee(agent: Body, event: Impulse, player: CharacterObject, what: What) -> Impulse:
     """Return the event, as addressed if the player's words to the room are for this agent."""
-    now = runtime().seconds()
     to = addressees_of(what)
-    said = isinstance(what, Speech) and what.manner is Manner.SAY and not to
-    to_room = event.kind is ImpulseKind.HEARD and said and not event.aside
-    if to_room:
-        event = replace(event, to_all=_asks(what))
-    if to_room and answers_room(agent, player, now):
-        event = replace(event, kind=ImpulseKind.ADDRESSED)
+    to_room = event.kind is ImpulseKind.HEARD and not event.aside and not to
+    if to_room and isinstance(what, Speech) and what.manner is Manner.SAY:
+        event = _said_to_room(agent, event, player, what.words)
     if event.kind is ImpulseKind.ADDRESSED:
         note_partner(player, agent)
     elif to and ME not in to and (player.ndb.spoken_to or [None])[0] is agent:
@@ -141,9 +152,30 @@ def _with_addressee(agent: Body, event: Impulse, player: CharacterObject, what: 
     return event
 
 
+def _said_to_room(agent: Body, event: Impulse, player: CharacterObject, words: str) -> Impulse:
+    """Return the event of a player's words to the room that may name somebody else here.
+
+    Words that call somebody are for them; a question falls to the agents if it stays unanswered.
+    Words that only name somebody are still for all: a question for anybody, and anything else for
+    the partner of the player's talk.
+    """
+    event = replace(event, to_all=_asks_in(words))
+    mention = mention_in(agent, player, words)
+    if mention is not None and mention.is_called:
+        return replace(event, called=mention.who, aside=not event.to_all)
+    if answers_room(agent, player, runtime().seconds()):
+        return replace(event, kind=ImpulseKind.ADDRESSED)
+    return replace(event, aside=mention is not None and not event.to_all)
+
+
 def _asks(what: What) -> bool:
     """Whether it is speech with a question."""
-    return isinstance(what, Speech) and any(map(is_question, sentences(what.words)))
+    return isinstance(what, Speech) and _asks_in(what.words)
+
+
+def _asks_in(words: str) -> bool:
+    """Whether words have a question."""
+    return any(map(is_question, sentences(words)))
 
 
 def _worth_a_thought(
@@ -170,6 +202,35 @@ def _worth_a_thought(
     if not asks and not mind.plans.tells(plan, listener):
         return None
     return replace(event, errand=mind.plans.may_ask(listener.id))
+
+
+def _ask_all(agent: Body, question: Impulse) -> None:
+    """Let an agent think about a question to everybody that calls somebody who has not answered.
+
+    If the agent is no longer with the player who asked, it falls to the next one who is.
+    """
+    mind = mind_of(agent)
+    player = object_of(question.source_id)
+    if mind is None or player is None:
+        return
+    asked = _memory_of(agent, question.memory_number)
+    if asked is not None and (_is_answered(agent, asked) or _has_spoken(agent, question)):
+        return
+    question = replace(question, called="")
+    if player.location is agent.location:
+        mind.thinker.notice(question)
+    else:
+        pass_on(agent, question)
+
+
+def _has_spoken(agent: Body, question: Impulse) -> bool:
+    """Whether who is called in a question has said or shown something since, to anybody."""
+    return any(
+        each.number > question.memory_number
+        and each.source_id == question.called
+        and isinstance(each.what, Speech | Pose)
+        for each in _window_of(agent)
+    )
 
 
 def pass_on(agent: Body, question: Impulse) -> bool:
