@@ -170,7 +170,8 @@ class AgentMemory:
             return f"at memory {due} ({left} more)"
         if self._triggers.is_count_due(self.load()):
             return f"at memory {due} (due now)"
-        share = self.host.config().count_from
+        config = self.host.config()
+        share = config.count_tokens / config.budget
         return f"when the prompt fills {share:.0%} of its budget (due by count at memory {due})"
 
     def _reasons(self, *, asleep: bool, in_talk: bool) -> list[CompactReason]:

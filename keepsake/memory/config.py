@@ -17,6 +17,12 @@ USUAL_CONTEXT = 4096
 SUMMARY_SHARE = 6
 """A divisor: a long-term summary may fill one sixth of a chat model's prompt."""
 
+COUNT_ROOM = 1_600
+"""Tokens of room for which a compaction by count is put off: some fifty memories. Where there is
+more, longer prompts cost less than the calls of the summaries."""
+COUNT_MOST = 0.80
+"""The share of the budget beyond which it is not put off, so that it comes before the high mark."""
+
 
 @dataclass(frozen=True, slots=True)
 class CompactionConfig(FileSettings):
@@ -34,7 +40,7 @@ class CompactionConfig(FileSettings):
     low: float = between(0.60, low=0.21, high=0.69)
     sleep: float = fixed(0.70)
     emergency: float = fixed(0.95)
-    count_from: float = between(0.80, low=0.0, high=0.94)
+    count_from: float = between(0.60, low=0.0, high=0.94)
     preserve_memories: int = between(20, high=LARGEST_WINDOW)
     min_saving_tokens: int = between(300, high=LARGEST_CONTEXT)
     longterm_tokens: int = between(600, low=50, high=LARGEST_CONTEXT)
@@ -57,6 +63,17 @@ class CompactionConfig(FileSettings):
             context_tokens=prompt_tokens + self.reserve_tokens,
             longterm_tokens=max(self.longterm_tokens, prompt_tokens // SUMMARY_SHARE),
         )
+
+    @property
+    def count_tokens(self) -> int:
+        """Tokens that a prompt must have before the number of memories starts a compaction.
+
+        0 if the number alone decides.
+        """
+        if not self.count_from:
+            return 0
+        roomy = min(self.budget - COUNT_ROOM, self.of_budget(COUNT_MOST))
+        return max(self.of_budget(self.count_from), roomy)
 
     def of_budget(self, share: float) -> int:
         """This share of :attr:`budget`, in tokens."""

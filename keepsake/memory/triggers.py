@@ -124,7 +124,7 @@ class Triggers:
         """
         if self._tiers.last_number < self.next_due():
             return False
-        return not self._window.is_overhead_known or load.share >= self._host.config().count_from
+        return not self._window.is_overhead_known or load.used >= self._host.config().count_tokens
 
     def compacted(self, reason: CompactReason, left: Load) -> None:
         """Take note of a compaction and the load after it, without memories that came meanwhile."""

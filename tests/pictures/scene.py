@@ -46,7 +46,7 @@ TRIES = 5
 """How often Joss is asked for it."""
 _CHANGES = (
     ("memory_compaction.md", "window**: 64", "window**: 8"),
-    ("memory_compaction.md", "**count_from**: 0.80", "**count_from**: 0"),
+    ("memory_compaction.md", "**count_from**: 0.60", "**count_from**: 0"),
     ("thinking.md", "**gather**: 0.6", "**gather**: 0.1"),
     ("thinking.md", "**cooldown**: 4", "**cooldown**: 0.3"),
 )

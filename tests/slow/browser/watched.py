@@ -18,7 +18,7 @@ HOSTILE = "<img src=x onerror=document.title='broken'><script>document.title='br
 FACT = "My brother Edwin mends nets in Ostrey, beside the salt house."
 _CHANGES = (
     ("memory_compaction.md", "window**: 64", "window**: 5"),
-    ("memory_compaction.md", "**count_from**: 0.80", "**count_from**: 0"),
+    ("memory_compaction.md", "**count_from**: 0.60", "**count_from**: 0"),
     ("recall.md", "**patience**: 0.5", "**patience**: 30"),
     ("thinking.md", "**gather**: 0.6", "**gather**: 0.1"),
     ("thinking.md", "**cooldown**: 4", "**cooldown**: 0.3"),

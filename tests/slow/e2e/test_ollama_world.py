@@ -34,7 +34,7 @@ def fake() -> Iterator[FakeModelServer]:
 def copy(tmp_path_factory, fake, tables) -> Iterator[Copy]:
     changes = [
         ("memory_compaction.md", "window**: 64", "window**: 5"),
-        ("memory_compaction.md", "**count_from**: 0.80", "**count_from**: 0"),
+        ("memory_compaction.md", "**count_from**: 0.60", "**count_from**: 0"),
         # On a busy machine a search may take longer than half a second.
         ("recall.md", "**patience**: 0.5", "**patience**: 30"),
         ("thinking.md", "**gather**: 0.6", "**gather**: 0.2"),

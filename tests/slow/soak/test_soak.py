@@ -50,7 +50,7 @@ CHANGES = [
     ("sleep.md", "**sleep**: yes", "**sleep**: no"),
     ("memory_compaction.md", "**immediate_window**: 64", "**immediate_window**: 16"),
     ("memory_compaction.md", "**recent_window**: 64", "**recent_window**: 16"),
-    ("memory_compaction.md", "**count_from**: 0.80", "**count_from**: 0"),
+    ("memory_compaction.md", "**count_from**: 0.60", "**count_from**: 0"),
 ]
 FAULTS = (
     # Mostly it answers: only what an agent says, does and means to do can tell a whisper on.

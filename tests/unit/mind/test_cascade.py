@@ -61,9 +61,22 @@ def test_default_windows_compact_at_129_193_and_257_memories(agent, logged):
     memory.close()
 
 
-@pytest.mark.parametrize(("share", "reason"), [(0.59, None), (0.61, COUNT)])
-def test_a_compaction_by_count_waits_until_the_prompt_is_well_filled(agent, share, reason):
-    agent.config = CompactionConfig(min_saving_tokens=0)
+@pytest.mark.parametrize(
+    ("tokens", "share", "reason"),
+    [
+        (4000, 0.59, None),
+        (4000, 0.61, COUNT),
+        (6000, 0.72, None),
+        (6000, 0.74, COUNT),
+        (8000, 0.79, None),
+        (8000, 0.81, COUNT),
+        (32_000, 0.79, None),
+        (32_000, 0.81, COUNT),
+    ],
+)
+def test_a_compaction_by_count_waits_until_the_prompt_is_well_filled(agent, tokens, share, reason):
+    """So much that there is no room for fifty more memories; in a large prompt, 80 %."""
+    agent.config = CompactionConfig(min_saving_tokens=0).fitted(tokens)
     memory = agent.open()
     add(memory, 130)
     load = memory.load()
