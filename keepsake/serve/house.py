@@ -69,7 +69,7 @@ class House:
             own.mkdir(exist_ok=True, mode=0o700)
             lock = claim(own / "serve.lock", 0o600)
         if lock is None:
-            cure = "Ask that one, or stop it first"
+            cure = "Ask that one (over MCP: its address with /mcp/, and a token), or stop it first"
             raise ArchiveInUse(f"Another service serves {self.folder}", cure)
         self._lock = lock
         self.events = EventLog(own / "events")

@@ -8,12 +8,19 @@ import socket
 import sys
 from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager, closing, suppress
+from contextlib import ExitStack, asynccontextmanager, closing, suppress
 from pathlib import Path
+from typing import Any
 
+import anyio
 import uvicorn
 from fastapi import FastAPI
+from mcp.server import MCPServer
+from mcp.server.stdio import stdio_server
+from mcp.shared.message import SessionMessage
+from mcp.types import INTERNAL_ERROR, ErrorData, JSONRPCError, JSONRPCRequest
 
+from keepsake.errors import KeepsakeError
 from keepsake.serve.gatekeeper import Gatekeeper, ServiceLimits
 from keepsake.serve.house import House, MemoryOptions, holds_agents
 from keepsake.serve.http import MCP, make_app
@@ -94,15 +101,43 @@ def serve_stdio(folder: Path, options: MemoryOptions) -> None:
     It returns when that program ends.
 
     Raises:
-        KeepsakeError: The memory cannot be opened, or the folder cannot be served.
+        KeepsakeError: The memory cannot be opened, or the folder cannot be served. A program that
+            asks has been told so.
     """
     # Only MCP may write to the standard output: what anything else prints goes to the errors.
     answer = os.dup(1)
     os.dup2(2, 1)
     sys.stdout = os.fdopen(answer, "w", encoding="utf-8", buffering=1)
+    with ExitStack() as opened:
+        try:
+            server = _opened(folder, options, opened)
+        except KeepsakeError as error:
+            if not sys.stdin.isatty():  # a person is told at once, by the caller
+                anyio.run(_refuse, error)
+            raise
+        server.run("stdio")
+
+
+async def _refuse(error: KeepsakeError) -> None:
+    """Answer each request over stdio with an error, until the program that sends them ends.
+
+    Programs show the answer to their first request, and seldom what stands on standard error. A
+    server of the SDK is none for this: after one refused request of the protocol of 2026-07-28 it
+    refuses the handshake of older ones with a reason of its own.
+    """
+    refused = ErrorData(code=INTERNAL_ERROR, message=str(error))
+    async with stdio_server() as (asked, answers), answers:  # else its writer never ends
+        async for message in asked:
+            if isinstance(message, SessionMessage) and isinstance(message.message, JSONRPCRequest):
+                number = message.message.id
+                answer = JSONRPCError(jsonrpc="2.0", id=number, error=refused)
+                await answers.send(SessionMessage(answer))
+
+
+def _opened(folder: Path, options: MemoryOptions, opened: ExitStack) -> MCPServer[Any]:
+    """Open what is in a folder, to be closed with ``opened``; return its MCP server."""
     if holds_agents(folder):
-        with closing(House(folder, options)) as house:
-            FolderServer(HousedAgents(house)).run("stdio")
-        return
-    with options.open(folder) as memory:
-        one_memory(memory.name, OneAgent(memory)).run("stdio")
+        house = opened.enter_context(closing(House(folder, options)))
+        return FolderServer(HousedAgents(house))
+    memory = opened.enter_context(options.open(folder))
+    return one_memory(memory.name, OneAgent(memory))

@@ -1,9 +1,8 @@
-"""The examples of docs/other-programs.md run as they are."""
+"""The examples of docs/other-programs.md run as they are, from the wheel in an empty folder."""
 
 import os
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -11,6 +10,7 @@ import pytest
 from tests.doc_blocks import blocks
 from tests.free_ports import free_base
 from tests.slow.serve.conftest import environ
+from tests.slow.wheel.game import install
 from tests.unit.llm.conftest import until
 
 PAGE = "other-programs.md"
@@ -18,55 +18,73 @@ START, CURL = blocks(PAGE, "bash")
 BOT, MCP, MCP_HTTP = blocks(PAGE, "python")
 JAVASCRIPT, _ = blocks(PAGE, "javascript")
 PORT = "8765"
+BASH = ("bash", "-e")
+PYTHON = ("python", "-")
 
 
-def run(example, folder, port, command=("bash", "-e")):
-    environment = environ() | {
-        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
-        "KEEPSAKE": f"http://127.0.0.1:{port}",
-    }
-    done = subprocess.run(
-        [*command],
-        input=example.replace(PORT, str(port)),
-        cwd=folder,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+@pytest.fixture(scope="module")
+def programs(tmp_path_factory):
+    """Install the wheel as the page says; return the folder of its programs."""
+    folder = tmp_path_factory.mktemp("wheel")
+    yield install(folder, "[serve]")
+    shutil.rmtree(folder)
+
+
+class Page:
+    """Runs the examples in a folder, with another port than the page's."""
+
+    def __init__(self, folder: Path, programs: Path) -> None:
+        self.folder = folder
+        self.port = free_base()
+        self.environ = environ() | {
+            "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
+            "KEEPSAKE": f"http://127.0.0.1:{self.port}",
+        }
+
+    def run(self, example: str, *command: str) -> str:
+        """Run an example; return what it prints."""
+        done = subprocess.run(
+            [*command],
+            input=example.replace(PORT, str(self.port)),
+            cwd=self.folder,
+            env=self.environ,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=300,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
 
 
 @pytest.fixture
-def started(tmp_path, model):
-    """Start the service as the page says, with another port and model."""
+def page(tmp_path, model, programs):
+    """Start the service as the page says, with another model."""
     model.script = lambda prompt: "It was good bread." if "loaf?" in prompt else "Liesbet."
-    port = free_base()
+    page = Page(tmp_path, programs)
     *before, serve = START.strip().splitlines()
-    run("\n".join(before), tmp_path, port)
-    serve = serve.replace(PORT, str(port)).replace(
+    page.run("\n".join(before), *BASH)
+    serve = serve.replace(PORT, str(page.port)).replace(
         "ollama:qwen3.5:4b", f"openai:fake@{model.address}"
     )
-    command = serve.removeprefix("keepsake ").split()
     with subprocess.Popen(
-        [sys.executable, "-m", "keepsake", *command], cwd=tmp_path, env=environ()
+        ["bash", "-ec", f"exec {serve}"], cwd=tmp_path, env=page.environ
     ) as process:
-        health = f"http://127.0.0.1:{port}/health"
+        health = f"{page.environ['KEEPSAKE']}/health"
         until(lambda: subprocess.run(["curl", "-sf", health], check=False).returncode == 0)
-        yield tmp_path, port
+        yield page
         process.terminate()
 
 
-def test_the_examples_of_the_page_run(started):
-    folder, port = started
-    said = run(CURL, folder, port)
+def test_the_examples_of_the_page_run(page, programs):
+    where = page.run("import keepsake; print(keepsake.__file__)", *PYTHON)
+    assert where.startswith(str(programs.parent))
+    said = page.run(CURL, *BASH)
     assert '"number":1' in said
     assert "Liesbet drowned" in said
     assert "event: answer" in said
-    assert "Liesbet." in run(BOT, folder, port, (sys.executable, "-"))
-    assert "The tide turns at nine." in run(MCP, folder, port, (sys.executable, "-"))
-    assert "The ferry is blue." in run(MCP_HTTP, folder, port, (sys.executable, "-"))
+    assert "Liesbet." in page.run(BOT, *PYTHON)
+    assert "The tide turns at nine." in page.run(MCP, *PYTHON)
+    assert "The ferry is blue." in page.run(MCP_HTTP, *PYTHON)
     if shutil.which("node"):
-        assert "It was good bread." in run(JAVASCRIPT, folder, port, ("node", "-"))
+        assert "It was good bread." in page.run(JAVASCRIPT, "node", "-")

@@ -1,15 +1,22 @@
 """MCP with the SDK's own client: over stdio, and over HTTP with a token."""
 
 import asyncio
+import re
+import subprocess
 import sys
 
 import httpx
 import pytest
 from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
+from mcp.shared.exceptions import MCPError
 
 from keepsake import Memory
 from keepsake.serve.tokens import Right
+from tests.slow.serve.conftest import environ
+
+IN_USE = {"": "Another service serves .*Ask that one", "mira": "is open already.*`keepsake serve`"}
+"""What is told of a folder that is served already, and of one memory of it."""
 
 
 def text_of(result):
@@ -44,6 +51,33 @@ def test_over_stdio_a_program_remembers_recalls_and_forgets(tmp_path):
     with Memory(folder) as mira:
         assert mira.status().memories == 1
         assert mira.recall("Liesbet") == []
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+@pytest.mark.parametrize("served", ["", "mira"])
+def test_over_stdio_a_client_is_told_why_a_memory_cannot_be_opened(service, mode, served):
+    with service.client("mira") as mira:  # the service has the memory open
+        assert mira.get("/mira/status").is_success
+    command = ["-m", "keepsake", "mcp", str(service.folder / served)]
+
+    async def main():
+        server = StdioServerParameters(command=sys.executable, args=command)
+        async with Client(server, mode=mode):
+            pass
+
+    told = pytest.RaisesExc(MCPError, match=IN_USE[served])
+    with pytest.RaisesGroup(told, allow_unwrapped=True, flatten_subgroups=True):
+        asyncio.run(main())
+    by_hand = [sys.executable, *command]
+    done = subprocess.run(
+        by_hand,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        check=False,
+        env=environ() | {"KEEPSAKE_MODEL": ""},
+    )
+    assert done.returncode == 1
+    assert re.search(IN_USE[served], done.stderr.decode())
 
 
 @pytest.mark.parametrize("rights", [list(Right), [Right.READ, Right.WRITE]])

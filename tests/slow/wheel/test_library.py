@@ -13,6 +13,7 @@ from tests.slow.wheel.game import install, run
 
 MOST_MB = 60
 EXAMPLES = blocks("library.md", "python")
+[ON_FRONT_PAGE] = blocks("../README.md", "python")
 
 
 @pytest.fixture(scope="module")
@@ -38,12 +39,13 @@ def test_the_core_is_small(programs):
     assert size < MOST_MB * 1_000_000
 
 
-def test_the_pages_examples_run_and_remember_over_a_restart(programs, environ, tmp_path):
+def test_the_examples_of_both_pages_run_and_remember_over_a_restart(programs, environ, tmp_path):
     said = ""
-    for number, example in enumerate([*EXAMPLES, EXAMPLES[0]]):
+    for number, example in enumerate([*EXAMPLES, EXAMPLES[0], ON_FRONT_PAGE]):
         path = tmp_path / f"example{number}.py"
         path.write_text(example, encoding="utf-8")
         said += run([programs / "python", path.name], tmp_path, env=environ)
+    assert said.endswith("She drowned. I am sorry.\n")
     assert said.count('1 Anneke says to you, "My sister Liesbet drowned') == 2
 
 
