@@ -244,6 +244,15 @@ class PlanRow(Shape):
         )
 
 
+class DayView(Shape):
+    """What an agent does by itself, besides its plans."""
+
+    usual: str
+    """Its ordinary day, today and tomorrow, in a line; empty if the game sets none."""
+    now: str
+    """What it does at this hour of such a day; empty if the game sets nothing."""
+
+
 class NewEvents(Shape):
     """The events since the last request."""
 

@@ -59,7 +59,7 @@ export class Why {
     const again = askAgain(this.id, why);
     const asked = !why.by_rule; // without a model there was no prompt, and nothing of one is shown
     const others = el("p", { class: "dim" }, "For any other act: “why?” beside it, in ", el("a", { href: "#live" }, "Live"), " and ", el("a", { href: "#memory" }, "Memory"), ".");
-    fill(this.view, turns(nth), others, el("ol", { class: "chain" },
+    fill(this.view, turns(nth), el("ol", { class: "chain" },
       step("What it did", asked ? null : el("p", {}, "Done by rule; no model was asked."), act(why)),
       step("What set it off", cause(why)),
       why.window && why.window[1] >= why.window[0] ? step("What came just before", before(this.id, why)) : null,
@@ -69,13 +69,13 @@ export class Why {
       asked ? step("Summaries in its prompt", summaries(why)) : null,
       why.thought && asked ? step("What it cost", cost(why.thought), sent(why)) : null,
       why.missing.length ? step("What is not known", why.missing.map((each) => el("p", {}, each))) : null),
-    turns(nth));
+    turns(nth), others);
   }
 }
 
 function turns(nth) {
   const later = nth > 1 ? el("a", { href: `#why/${nth - 1}` }, "the act after it →") : null;
-  const which = nth === 1 ? "its last act" : `act ${nth}, counted back from the last`;
+  const which = nth === 1 ? "its last act" : `${many(nth - 1, "newer act")}`;
   return el("p", { class: "tools turns" },
     el("a", { href: `#why/${nth + 1}` }, "← the act before it"), el("span", {}, which), later);
 }
