@@ -305,6 +305,9 @@ class WhyView(Shape):
     summaries: tuple[SummaryBasis, ...]
     window: tuple[int, int] | None
     """The first and the last memory of the window; null if that is not known."""
+    bearing: tuple[MemoryView, ...] = ()
+    """Those memories of the window that bear on the act, oldest first: it rests on them, or they
+    share words with it or with what set it off."""
     thought: Thought | None
     guards: tuple[Guard, ...]
     agreements: tuple[Agreement, ...]
