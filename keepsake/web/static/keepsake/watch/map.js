@@ -99,12 +99,13 @@ export class WorldMap {
   #room({ name }, { x, y }) {
     const { width, height } = this.room;
     const lines = twoLines(name, this.letters);
-    const way = this.roomAt ? { href: this.roomAt(name), "aria-label": `What happened at ${name}` } : null;
+    const way = this.roomAt ? { href: this.roomAt(name) } : null;
     return svg(way ? "a" : "g", { class: "room", ...way },
       svg("rect", { x: x - width / 2, y: y - height / 2, width, height, rx: 7 }),
-      svg("text", { class: "name", "text-anchor": "middle" }, lines.map((line, i) =>
-        svg("tspan", { x, y: y - height / 2 + 16 + 14 * i }, line))),
-      svg("title", {}, name));
+      svg("text", { class: "name", "text-anchor": "middle" }, lines.map((line, i) => [
+        i ? " " : null, // readers of the text do not see that a line has ended
+        svg("tspan", { x, y: y - height / 2 + 16 + 14 * i }, line)])),
+      svg("title", {}, way ? `What happened at ${name}` : name));
   }
 
   /** The centre of a place; of an unknown one a place outside of the map. */
