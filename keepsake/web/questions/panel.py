@@ -87,13 +87,13 @@ def _picked(agent: KnownAgent) -> Picked:
         return Picked(agent.id, agent.name)
     try:
         memory = agent.mind.memory.memory
-        state = memory.tiers.state
-        window = memory.context().window
+        tiers = memory.tiers.view()
         begun = memory.archive.read(1, _FIRST_FEW)
     except (KeepsakeError, OSError):  # its archive cannot be read, which its own page says
         return Picked(agent.id, agent.name)
+    state = tiers.state
     compacted = state.time if state.recent or state.longterm else None
-    last = window[-1].time if window else state.time
+    last = tiers.window[-1].time if tiers.window else state.time
     return Picked(agent.id, agent.name, compacted, begun[0].time if begun else None, last)
 
 
