@@ -34,6 +34,8 @@ SHIPPED_CONFIG = _PACKAGED if _PACKAGED.is_dir() else REPOSITORY / "vault" / "co
 _ZONES = Path("/usr/share/zoneinfo")
 _LOCALTIME = "/etc/localtime"
 """The files of all time zones, and a link to the machine's."""
+ZONE_FILE = "world-time-zone"
+"""The file beside the agents' folders with the time zone that the world lives by."""
 DATABASE_URL = "KEEPSAKE_DATABASE_URL"  # environment variable: address of a PostgreSQL database
 OWN_WORLD = "own-world"
 """The folder beside the vault that is laid over the village's world if ``KEEPSAKE_WORLD`` is not
@@ -327,6 +329,31 @@ def time_zone(environ: Mapping[str, str] = os.environ) -> str:
         cure = "Set it to the name of a time zone, such as Europe/Berlin or UTC, or unset it"
         raise KeepsakeError(f"TZ is {given!r}, which is the name of no time zone", cure)
     return "UTC"
+
+
+def kept_zone(agents: Path) -> str:
+    """Return the time zone that a world lived by at its last start; empty if none is known.
+
+    ``agents``: The folder of the memories, which speak of hours of that zone.
+    """
+    try:
+        name = (agents / ZONE_FILE).read_text(encoding="utf-8").strip()
+    except (OSError, ValueError):
+        return ""
+    return name if name and (_ZONES / name).is_file() else ""
+
+
+def world_zone(agents: Path, environ: Mapping[str, str] = os.environ) -> str:
+    """Return the name of the time zone that a world lives by.
+
+    It is that of the variable TZ; else the one that the world lived by before, which a move to
+    another machine does not change; else the machine's.
+
+    Raises:
+        KeepsakeError: TZ names no time zone.
+    """
+    kept = "" if environ.get("TZ") else kept_zone(agents)
+    return kept or time_zone(environ)
 
 
 def public_part(address: str) -> str:

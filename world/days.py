@@ -142,10 +142,12 @@ def _work(agent: Any, does: Sequence[str], now: Almanac) -> None:
     if agent.ndb.worked == (today := (now.moment.date(), work)):
         return
     agent.ndb.worked = today
-    if not _remembers(agent, act := f"emote {work}"):
-        gesture = Pose(actor=ME, gesture=work, shown=act)
-        agent.mind.memory.remember(gesture, place=place_of(agent), event=MessageType.SCENE)
-    with happens(Pose(actor=person_of(agent))):
+    with happens(Pose(actor=person_of(agent))) as happening:
+        if not _remembers(agent, act := f"emote {work}"):
+            gesture = Pose(actor=ME, gesture=work, shown=act)
+            agent.mind.memory.remember(
+                gesture, place=place_of(agent), event=MessageType.SCENE, happening=happening
+            )
         show(agent, f"{agent.key} {work}", MessageType.SCENE, work=True)
 
 

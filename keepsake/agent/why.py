@@ -328,7 +328,7 @@ def _source(
             return replace(source, first=found.n, last=found.n, text=memory.line, memory=memory)
 
 
-def _matter(act: Memory) -> str:
+def matter_of(act: Memory) -> str:
     """Return the words that say what an act is about: without its verb, with the people's names."""
     people = (each.name for each in addressees_of(act.what))
     match act.what:
@@ -348,7 +348,7 @@ def _summary_basis(texts: SummaryState, act: Memory, reason: str) -> tuple[Summa
 
     Sentences that share most words come first, because one name is shared by many.
     """
-    about = telling(f"{_matter(act)} {reason}")
+    about = telling(f"{matter_of(act)} {reason}")
     summaries = []
     for each in filter(None, (texts.longterm, texts.recent)):
         lines = (sentence for line in each.text.splitlines() for sentence in sentences(line))

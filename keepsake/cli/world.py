@@ -19,8 +19,19 @@ from keepsake.cli import processes
 from keepsake.cli.output import plain_table
 from keepsake.cli.processes import Component
 from keepsake.errors import KeepsakeError
+from keepsake.files import replace_file
 from keepsake.models import fetching
-from keepsake.paths import DATABASE_URL, REPOSITORY, Places, prepare, protect, time_zone
+from keepsake.paths import (
+    DATABASE_URL,
+    REPOSITORY,
+    ZONE_FILE,
+    Places,
+    kept_zone,
+    prepare,
+    protect,
+    time_zone,
+    world_zone,
+)
 
 LAUNCHER = "game.server.launch"
 """The game's module that runs Evennia's launcher in a process of its own."""
@@ -80,9 +91,26 @@ def start(here: Places, say: Say, *, new_vault: bool = False) -> bool:
         except BaseException:  # also on Ctrl-C, nothing half-started stays behind
             end_all(here)
             raise
+        keep_zone(here, say)
         if here.database_url:
             here.elsewhere.write_text(f"{database.address(here)}\n", encoding="utf-8")
     return True
+
+
+def keep_zone(here: Places, say: Say) -> None:
+    """Note the time zone that the world lives by, and say it where somebody may expect another."""
+    zone = world_zone(here.agents)
+    kept = kept_zone(here.agents)
+    machine = time_zone({})
+    if kept not in ("", zone):
+        say(f"The world lives by {zone} now; what agents remember speaks of hours of {kept}")
+    elif zone != machine:
+        say(f"The world lives by {zone}; this machine's zone is {machine}. TZ sets another")
+    if zone != kept:
+        try:
+            replace_file(here.agents / ZONE_FILE, f"{zone}\n")
+        except OSError as error:  # the world runs; the next start notes it
+            say(f"The time zone of the world could not be kept ({error.strerror})")
 
 
 def reload(here: Places, say: Say) -> None:
@@ -112,7 +140,7 @@ def launch(here: Places, operation: str, say: Say, *options: str) -> None:
     # Containers often disable Python's byte code files. Then each process of a world compiles two
     # thousand modules again, which takes more than half of the start time.
     environ = {name: value for name, value in os.environ.items() if name != NO_BYTE_CODE}
-    time_zone()  # its error is clearer here than in the launcher's traceback
+    world_zone(here.agents)  # its error is clearer here than in the launcher's traceback
     environ |= {"KEEPSAKE_HOME": str(here.home), "KEEPSAKE_VAULT": str(here.vault)}
     environ |= {DATABASE_URL: here.database_url, "PYTHONUNBUFFERED": "1"}
     environ["KEEPSAKE_WORLD"] = str(here.own_world_given or "")

@@ -54,11 +54,13 @@ from keepsake.web.links import state_with_links, with_links
 from keepsake.web.people import api as people_api
 from keepsake.web.programs import api as tokens_api
 from keepsake.web.programs.tokens import PER_MINUTE
+from keepsake.web.questions.bearing import bearing_on
 from keepsake.web.remembered import view_of, views_of, words_in_archive
 from keepsake.web.searching import By, MemoryFilter
 from keepsake.web.shapes import (
     ERRORS,
     AgentRow,
+    DayView,
     MemoryView,
     NewEvents,
     Overview,
@@ -99,13 +101,15 @@ type BookName = Literal["journal", "people", "notes", "nights", "kept", "plans"]
 
 
 class SearchQuery(Schema):
-    """A question to the memories of all agents, and which of them are wanted.
+    """A question to the memories of all agents or of one, and which of them are wanted.
 
     Without a question, the newest memories that are wanted.
     """
 
     q: Annotated[str, StringConstraints(strip_whitespace=True, max_length=1000)] = ""
     by: By = By.MEANING
+    agent: Annotated[int | None, Field(ge=1, le=_LARGEST)] = None
+    """The number of the agent whose memories are searched; without it those of all."""
     person: Annotated[str, StringConstraints(max_length=100)] = ""
     """A part of the name of who spoke, acted or was addressed."""
     place: Annotated[str, StringConstraints(max_length=100)] = ""
@@ -188,8 +192,9 @@ def overview(request: HttpRequest) -> Overview:
 
 @api.get("/search", response=_answers(SearchView))
 def search_all(request: HttpRequest, asked: Query[SearchQuery]) -> SearchView:
-    """Search the memories of all agents, by meaning and words, or by exact words."""
+    """Search the memories of all agents or one, by meaning and words, or by exact words."""
     wanted = MemoryFilter(
+        agent=asked.agent,
         person=asked.person,
         place=asked.place,
         kind=asked.kind,
@@ -290,6 +295,12 @@ def plans_of_agent(request: HttpRequest, number: int) -> list[PlanRow]:
     """The plans of an agent, in the order of its file: also those that have ended lately."""
     mind = world.mind_of_agent(number)
     return [PlanRow.of(number, mind.memory.name, each) for each in mind.books.plans.items]
+
+
+@api.get(f"{AGENT_PATH}/day", response=_answers(DayView))
+def day(request: HttpRequest, number: int) -> DayView:
+    """What an agent does on an ordinary day, today and tomorrow, unless a plan is due."""
+    return world.day(number)
 
 
 @api.get(f"{AGENT_PATH}/tiers", response=_answers(TiersView))
@@ -419,7 +430,9 @@ def why(
         raise NotFound(error.what, error.cure) from error
     summaries = (replace(each, text=with_links(each.text)) for each in found.summaries)
     view = WhyView.model_validate(replace(found, summaries=tuple(summaries)))
-    return view.model_copy(update={"act": view_of(found.act, words_in_archive(archive))})
+    near = views_of(archive, bearing_on(archive, found))
+    act = view_of(found.act, words_in_archive(archive))
+    return view.model_copy(update={"act": act, "bearing": near})
 
 
 def _act_of(archive: Archive, name: str, happening: str) -> int:

@@ -18,15 +18,16 @@ from pathlib import Path
 from keepsake.agent.memory.recaller import Recaller
 from keepsake.archive.log import Archive
 from keepsake.archive.records import Memory, MemoryKind, memories_in
-from keepsake.happening import addressees_of, own_deed_of
+from keepsake.happening import HappeningKind, addressees_of, own_deed_of
 from keepsake.json_lines import parsed
 from keepsake.recall.documents import DocumentKind
-from keepsake.web.access import BadRequest
+from keepsake.web.access import BadRequest, NotFound
 from keepsake.web.remembered import view_of, words_in_archive
 from keepsake.web.shapes import FoundView, SearchView
 
 MOST_BYTES = 200_000_000
 """The most bytes of all archives to search, shared equally: about two seconds of one core."""
+_NOTHING_CURE = "Give letters or digits, or an agent, a person, a place, a kind or a time"
 MORE = 4
 """How many times as many hits are asked of an index if a filter may drop some of them."""
 _WORD = re.compile(r"\w+")
@@ -48,15 +49,19 @@ class MemoryFilter:
     """Which memories are wanted; what is empty or None wants any.
 
     Attributes:
+        agent: The number of the agent whose memories are wanted.
         person: A part of the name of who spoke, acted or was addressed, in any case of letters.
         place: A part of the place's name.
+        form: The type of what happened, such as speech.
         since, until: With time zone.
         private: Whether only whispered and other private ones are wanted.
     """
 
+    agent: int | None = None
     person: str = ""
     place: str = ""
     kind: MemoryKind | None = None
+    form: HappeningKind | None = None
     since: datetime | None = None
     until: datetime | None = None
     private: bool = False
@@ -74,6 +79,7 @@ class MemoryFilter:
             _in(self.person, people)
             and _in(self.place, (memory.place,))
             and self.kind in (None, memory.kind)
+            and self.form in (None, memory.form)
             and (self.since is None or memory.time >= self.since)
             and (self.until is None or memory.time <= self.until)
             and not (self.private and memory.confidants is None)
@@ -85,6 +91,11 @@ def _in(part: str, names: Sequence[str]) -> bool:
     return not wanted or any(wanted in name.casefold() for name in names)
 
 
+def words_of(question: str) -> tuple[str, ...]:
+    """Return the different words of a question, in small letters."""
+    return tuple(dict.fromkeys(_WORD.findall(question.casefold())))
+
+
 type Searched = tuple[int, str, Path, Recaller | None]
 """Number, name and folder of an agent, and its recall; None if its memory is not open."""
 
@@ -92,18 +103,22 @@ type Searched = tuple[int, str, Path, Recaller | None]
 def search(
     agents: Sequence[Searched], question: str, by: By, wanted: MemoryFilter, limit: int
 ) -> SearchView:
-    """Return memories of all agents.
+    """Return memories of all agents, or of the one that is wanted.
 
     Without an index that can be searched, exact words are searched instead, and the answer says so.
     Without a question, the newest memories are found that are wanted.
 
     Raises:
         BadRequest: There is no word in the question, or neither a question nor a filter.
+        NotFound: There is no agent with the number that the filter has.
     """
+    agents = [each for each in agents if wanted.agent in (None, each[0])]
+    if not agents and wanted.agent is not None:
+        raise NotFound(f"There is no agent {wanted.agent}", "GET /agents/api/agents lists all")
     has_words = bool(_WORD.search(question))
     if not has_words and (question or wanted.is_open):
         what = f"There is no word in {question[:40]!r}" if question else "Nothing is asked for"
-        raise BadRequest(what, "Give letters or digits, or a person, a place, a kind or a time")
+        raise BadRequest(what, _NOTHING_CURE)
     if by is By.MEANING and has_words:
         found = _by_meaning(agents, question, wanted, limit)
         if found is not None:
@@ -149,12 +164,14 @@ def _by_words(
 
     What an agent said or did is searched as the pages show it: ``Mira says to Bob, "…"``.
     """
-    words = tuple(dict.fromkeys(_WORD.findall(question.casefold())))
+    words = words_of(question)
     complete = True
     found: list[FoundView] = []
     for number, name, folder, _ in agents:
         most = MOST_BYTES // len(agents)
-        own, whole = _newest(folder / "archive", name, words, wanted, limit=limit, most=most)
+        own, whole = newest_memories(
+            folder / "archive", name, words, wanted, limit=limit, most=most
+        )
         if own:
             archive = Archive(folder / "archive", read_only=True)
             found += [_found(number, name, archive, memory) for memory in own]
@@ -168,10 +185,13 @@ def _found(number: int, name: str, archive: Archive, memory: Memory) -> FoundVie
     return FoundView(id=number, agent=name, memory=view)
 
 
-def _newest(
+def newest_memories(
     folder: Path, agent: str, words: Sequence[str], wanted: MemoryFilter, *, limit: int, most: int
 ) -> tuple[list[Memory], bool]:
-    """Return an agent's newest memories with all the words; whether ``most`` bytes were enough."""
+    """Return an agent's newest memories with all the words; whether ``most`` bytes were enough.
+
+    ``folder``: Its archive's. No words: its newest memories that are wanted.
+    """
     found: list[Memory] = []
     if not folder.is_dir():
         return [], True

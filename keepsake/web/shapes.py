@@ -244,6 +244,15 @@ class PlanRow(Shape):
         )
 
 
+class DayView(Shape):
+    """What an agent does by itself, besides its plans."""
+
+    usual: str
+    """Its ordinary day, today and tomorrow, in a line; empty if the game sets none."""
+    now: str
+    """What it does at this hour of such a day; empty if the game sets nothing."""
+
+
 class NewEvents(Shape):
     """The events since the last request."""
 
@@ -296,6 +305,9 @@ class WhyView(Shape):
     summaries: tuple[SummaryBasis, ...]
     window: tuple[int, int] | None
     """The first and the last memory of the window; null if that is not known."""
+    bearing: tuple[MemoryView, ...] = ()
+    """Those memories of the window that bear on the act, oldest first: it rests on them, or they
+    share words with it or with what set it off."""
     thought: Thought | None
     guards: tuple[Guard, ...]
     agreements: tuple[Agreement, ...]

@@ -17,8 +17,10 @@ from keepsake.errors import KeepsakeError
 from keepsake.web.access import NotFound, View, may_read_metrics, page, unknown_address
 from keepsake.web.api import addresses
 from keepsake.web.mine import mine
+from keepsake.web.questions.panel import panel
+from keepsake.web.questions.views import urlpatterns as questions
 from keepsake.web.watching import watching
-from keepsake.web.world import agent_numbers, name_of
+from keepsake.web.world import agent_names, agent_numbers, name_of
 
 APPS = ("keepsake.contrib.evennia", "keepsake.web")
 """The apps that a game with the dashboard installs."""
@@ -37,9 +39,13 @@ SECTIONS = (
     "nights",
 )
 """The sections of an agent's page."""
-_SHARED: dict[str, Any] = {"zone": get_default_timezone_name(), "agent_numbers": agent_numbers}
-"""What each page needs to know: the world's time zone, which agents live by and pages show; and the
-agents' numbers by identity, so that what an agent did leads to why it did it."""
+_SHARED: dict[str, Any] = {
+    "zone": get_default_timezone_name(),
+    "agent_numbers": agent_numbers,
+    "agents": agent_names,
+}
+"""What each page needs to know: the world's time zone, which agents live by and pages show; the
+agents' numbers by identity, so that what an agent did leads to why it did it; and their names."""
 
 
 @page
@@ -52,7 +58,13 @@ def agent(request: HttpRequest, number: int) -> HttpResponse:
     except KeepsakeError as error:
         return HttpResponse(str(error), status=503, content_type="text/plain; charset=utf-8")
     known = {**_SHARED, "id": number, "name": name, "sections": SECTIONS}
-    return render(request, "keepsake/agent.html", known)
+    return render(request, "keepsake/agent.html", {**known, "questions": panel(number)})
+
+
+@page
+def agents(request: HttpRequest) -> HttpResponse:
+    """Show the start page: what people want to know, and all agents."""
+    return render(request, "keepsake/agents.html", {**_SHARED, "questions": panel()})
 
 
 @require_safe  # type: ignore[untyped-decorator]
@@ -75,7 +87,8 @@ def _template(name: str) -> View:
 
 
 urlpatterns = [
-    path("", _template("agents"), name="agents"),
+    path("", agents, name="agents"),
+    path("ask/", include(questions)),
     path("mine/", mine, name="mine"),
     path("metrics", metrics, name="metrics"),
     path("fact", _template("fact"), name="fact"),

@@ -18,6 +18,7 @@ from twisted.internet import reactor
 from twisted.internet.threads import blockingCallFromThread
 from twisted.python.threadable import isInIOThread
 
+from keepsake.agent.agent_log import call_hook
 from keepsake.agent.body import Body
 from keepsake.agent.mind import Mind
 from keepsake.agent.runtime import runtime
@@ -46,6 +47,7 @@ from keepsake.web.remembered import view_of, words_in_book
 from keepsake.web.searching import Searched
 from keepsake.web.shapes import (
     AgentRow,
+    DayView,
     Overview,
     PlanRow,
     ProfileView,
@@ -234,6 +236,15 @@ def plans(*, ended: bool = False) -> list[PlanRow]:
     return current[:MOST_PLANS] + past[:MOST_PLANS]
 
 
+@on_reactor
+def day(number: int) -> DayView:
+    """Return what an agent does on an ordinary day, as the game says it."""
+    agent = agent_with(number)
+    return DayView(
+        usual=call_hook(agent, "usual_day", str, ""), now=call_hook(agent, "usual_now", str, "")
+    )
+
+
 MOST_ROOMS = 400
 """The most rooms of a map. Larger ones are no pictures any more, and take the reactor too long."""
 
@@ -360,6 +371,13 @@ def known_agents() -> list[KnownAgent]:
 def agent_numbers() -> dict[str, int]:
     """Return the number of every agent by its identity, which the memories of others have."""
     return {identity_of(each): each.id for each in all_agents()}
+
+
+@on_reactor
+def agent_names() -> list[tuple[int, str]]:
+    """Return number and name of every agent, by name."""
+    found = [(each.id, str(each.key)) for each in all_agents()]
+    return sorted(found, key=lambda each: each[1].casefold())
 
 
 @on_reactor

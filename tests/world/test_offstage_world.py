@@ -124,6 +124,22 @@ class TestDays(Offstage):
         assert heard.count("Joss peels an onion.") == 1
         assert not self.fake.calls("/api/chat"), "nobody thinks about it"
 
+    def test_work_is_one_happening_for_the_worker_and_for_who_sees_it(self):
+        self.mira.location = self.quay
+        self.day(self.joss, ("9-12", self.quay, "mends a net"))
+        self.pass_minutes(2)
+        own, seen = (
+            next(
+                each
+                for each in agent.mind.memory.memory.context().window
+                if "mends a net" in each.text
+            )
+            for agent in (self.joss, self.mira)
+        )
+        assert own.is_own
+        assert own.happening
+        assert own.happening == seen.happening
+
     def test_a_host_stays_with_guests_and_says_when_she_steps_out(self):
         self.mira.home = self.room1
         self.mira.db.keeps = True

@@ -37,16 +37,16 @@ from evennia.settings_default import *  # noqa: E402
 os.chdir(_started_in)
 
 from keepsake.database import database_settings  # noqa: E402
-from keepsake.paths import places, read_or_create, time_zone  # noqa: E402
+from keepsake.paths import places, read_or_create, world_zone  # noqa: E402
 
 _HERE = places()
 _LOOPBACK = "127.0.0.1"
 _PUBLIC = _HERE.listen != _LOOPBACK
 
 
-# The machine's time zone, such as Europe/Berlin: agents live by local time, and Django sets the
-# zone of its settings for the whole process.
-TIME_ZONE = time_zone()
+# Such as Europe/Berlin: agents live by local time, and Django sets the zone of its settings for the
+# whole process.
+TIME_ZONE = world_zone(_HERE.agents)
 # --- the game ---------------------------------------------------------------------
 SERVERNAME = "Keepsake"
 GAME_SLOGAN = "A text world whose inhabitants remember"

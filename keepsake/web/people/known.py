@@ -19,10 +19,12 @@ from keepsake.language.citations import citations_in
 from keepsake.language.perception import names as is_named
 from keepsake.language.perception import sentences
 from keepsake.web.access import BadRequest, NotFound
+from keepsake.web.links import numbers_cited
 from keepsake.web.people.shapes import (
     KnownBy,
     KnownLine,
     MentionLine,
+    NoteAbout,
     PersonRow,
     PersonView,
     PromiseTo,
@@ -136,11 +138,13 @@ def _known_by(agent: KnownAgent, about: PersonRow) -> KnownBy | None:
         portrait=page.portrait if page else "",
         remarks="\n".join(page.by_hand) if page else "",
         lines=tuple(_lines(page, whispered)) if page else (),
+        notes=tuple(_notes(books, about, whispered)),
         promises=tuple(_promises(books, about, whispered)),
         plans=tuple(_plans(agent, books, about)),
         mentions=tuple(_mentions(agent.mind, about, whispered)),
     )
-    return known if page or known.promises or known.plans or known.mentions else None
+    told = (page, known.notes, known.promises, known.plans, known.mentions)
+    return known if any(told) else None
 
 
 def _lines(page: PersonPage, whispered: Callable[[int], bool]) -> Iterator[KnownLine]:
@@ -152,6 +156,20 @@ def _lines(page: PersonPage, whispered: Callable[[int], bool]) -> Iterator[Known
             numbers=each.numbers,
             private=any(map(whispered, each.numbers)),
         )
+
+
+def _notes(books: Books, about: PersonRow, whispered: Callable[[int], bool]) -> Iterator[NoteAbout]:
+    notes = sorted(books.notes.all(), key=lambda each: each.updated, reverse=True)
+    for each in notes:
+        if any(is_named(f"{each.title}. {each.text}", name) for name in about.names):
+            numbers = tuple(numbers_cited(each.text))
+            yield NoteAbout(
+                title=each.title,
+                text=each.text,
+                time=each.updated,
+                numbers=numbers,
+                private=any(map(whispered, numbers)),
+            )
 
 
 def _promises(

@@ -58,6 +58,19 @@ class PromiseTo(PromiseLine):
     private: bool
 
 
+class NoteAbout(Shape):
+    """A note of an agent that names a person."""
+
+    title: str
+    text: str
+    time: datetime
+    """When it was written last."""
+    numbers: tuple[int, ...]
+    """The memories that it cites."""
+    private: bool
+    """Whether one of them is private."""
+
+
 class KnownBy(Shape):
     """What one agent knows of a person."""
 
@@ -76,6 +89,8 @@ class KnownBy(Shape):
     """What people wrote into the page by hand."""
     lines: tuple[KnownLine, ...]
     """What they said to it and did, oldest first."""
+    notes: tuple[NoteAbout, ...]
+    """Its own notes that name them, the one that it wrote last first."""
     promises: tuple[PromiseTo, ...]
     plans: tuple[PlanRow, ...]
     """What it means to do with them or for them."""

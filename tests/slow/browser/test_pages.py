@@ -33,6 +33,7 @@ WHY = {
     "recalled": [],
     "summaries": [{**SUMMARY, "text": "- Tom mends nets.", "told": []}],
     "window": [6, 8],
+    "bearing": [],
     "thought": None,
     "missing": ["The log does not have it"],
     "by_rule": False,

@@ -14,16 +14,20 @@ from pathlib import Path
 import pytest
 
 from keepsake.cli import processes
+from keepsake.cli.world import keep_zone
 from keepsake.errors import KeepsakeError
 from keepsake.paths import (
     REPOSITORY,
     SHIPPED_CONFIG,
+    ZONE_FILE,
     exposed,
+    kept_zone,
     places,
     prepare,
     protect,
     read_or_create,
     time_zone,
+    world_zone,
 )
 from tests.sentences import table
 from tests.slow.cli.conftest import make_copy
@@ -53,6 +57,35 @@ def test_a_time_zone_without_a_name_is_refused_with_the_cure(given):
 @pytest.mark.parametrize("given", ["Asia/Tokyo", ":Asia/Tokyo", "/usr/share/zoneinfo/Asia/Tokyo"])
 def test_a_time_zone_is_known_by_its_name(given):
     assert time_zone({"TZ": given}) == "Asia/Tokyo"
+
+
+def test_a_world_keeps_its_time_zone_on_another_machine(tmp_path):
+    agents = here_in(tmp_path).agents
+    assert world_zone(agents, {}) == time_zone({})
+    agents.mkdir(parents=True)
+    (agents / ZONE_FILE).write_text("Asia/Tokyo\n")
+    assert world_zone(agents, {}) == "Asia/Tokyo"
+    assert world_zone(agents, {"TZ": "Europe/Berlin"}) == "Europe/Berlin"
+    (agents / ZONE_FILE).write_text("../../etc/passwd\n")
+    assert world_zone(agents, {}) == time_zone({}), "no zone: the machine's"
+
+
+def test_a_start_notes_the_time_zone_and_says_when_it_is_another(tmp_path, monkeypatch):
+    here = here_in(tmp_path)
+    machine = time_zone({})
+    zone, other = [z for z in ("Asia/Tokyo", "Europe/Berlin", "Asia/Dubai") if z != machine][:2]
+    told: list[str] = []
+    monkeypatch.setenv("TZ", zone)
+    keep_zone(here, told.append)
+    monkeypatch.delenv("TZ")
+    keep_zone(here, told.append)
+    assert kept_zone(here.agents) == zone
+    said = f"The world lives by {zone}; this machine's zone is {machine}. TZ sets another"
+    assert told == [said, said]
+    monkeypatch.setenv("TZ", other)
+    keep_zone(here, told.append)
+    assert f"what agents remember speaks of hours of {zone}" in told[-1]
+    assert kept_zone(here.agents) == other
 
 
 def test_a_vault_gets_the_shipped_configuration_and_keeps_existing_files(tmp_path, monkeypatch):

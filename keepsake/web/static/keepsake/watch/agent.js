@@ -18,12 +18,15 @@ const id = Number(document.body.dataset.agent);
 const SOON = 1000;
 const POLL = 4000;
 const SEEDED = 60;
+const LIVE = "live";
+/** Where the panel of questions leaves room for what happens. */
+const ROOMY = "(width >= 64rem) and (height >= 40rem)";
 const RELOADED = ["charts", "compactions", "prompt", "journal", "people", "plans", "notes", "nights"];
 const CLASSES = {
   prompt: Prompt, memory: Tiers, recall: Recall, compactions: Compactions, charts: Charts, why: Why,
   journal: Book, people: Book, plans: PlanSection, notes: Notes, nights: Book,
 };
-const NAMES = ["live", ...Object.keys(CLASSES)];
+const NAMES = [LIVE, ...Object.keys(CLASSES)];
 
 const sections = {};
 const stream = new Stream({ agent: id, onEvent, onState });
@@ -40,7 +43,7 @@ function panel(name) {
 /** The section and the item from the anchor: `#memory/17`. */
 function wanted() {
   const [name, at = ""] = location.hash.slice(1).split("/");
-  return [NAMES.includes(name) ? name : "live", at];
+  return [NAMES.includes(name) ? name : LIVE, at];
 }
 
 async function open() {
@@ -52,8 +55,15 @@ async function open() {
     if (link.hash === `#${name}`) fill(byId("section"), link.textContent);
   }
   byId("sections").hidePopover?.();
+  offerQuestions(name);
   document.title = `${document.body.dataset.name}: ${name}`;
   if (name in CLASSES && !over) await load(name, at);
+}
+
+/** Open the panel of questions for whoever comes to the page without one; who asked for a section has its answer. */
+function offerQuestions(name) {
+  const panelOfQuestions = byId("questions");
+  if (panelOfQuestions) panelOfQuestions.open = name === LIVE && matchMedia(ROOMY).matches;
 }
 
 async function load(name, at) {

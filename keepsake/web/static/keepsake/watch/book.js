@@ -146,18 +146,29 @@ export class PlanSection {
     this.list = el("ul", { class: "pins", "aria-label": "Plans" });
     this.ended = el("ul", { class: "pins", "aria-label": "Plans that have ended" });
     this.past = el("details", {}, el("summary", {}, "Plans that have ended"), this.ended);
-    fill(root, el("p", { class: "dim" }, "Plans come from the model, or from a line that you write into the file: “- [ ] tomorrow noon, the Quay, Anneke: show her the ferry”."),
-      this.list, this.past, fileEditor(id, "plans", "plans.md", "Edit the plans", () => this.load()));
+    this.usual = el("div", {});
+    fill(root, this.list, this.usual, this.past,
+      el("p", { class: "dim" }, "Plans come from the model, or from a line that you write into the file: “- [ ] tomorrow noon, the Quay, Anneke: show her the ferry”."), fileEditor(id, "plans", "plans.md", "Edit the plans", () => this.load()));
   }
 
   async load() {
-    const plans = await get(`agents/${this.id}/plans`);
+    const [plans, day] = await Promise.all([get(`agents/${this.id}/plans`), get(`agents/${this.id}/day`)]);
     const open = plans.filter(({ state }) => [PlanState.OPEN, PlanState.DOING].includes(state));
     const ended = plans.filter((each) => !open.includes(each)).reverse();
-    fill(this.list, open.length ? open.map(plan) : el("li", { class: "dim", "data-row": true, tabindex: "-1" }, "It means to do nothing in particular."));
+    fill(this.list, open.length ? open.map(plan) : el("li", { class: "dim", "data-row": true, tabindex: "-1" }, "It has no plan now."));
+    fill(this.usual, usualDay(day));
     fill(this.ended, ended.map(plan));
     this.past.hidden = !ended.length;
   }
+}
+
+/** What it does by itself, if the game says so. */
+function usualDay({ usual, now }) {
+  if (!usual) return null;
+  return [el("h3", {}, "Its usual day, today and tomorrow"),
+    el("p", { class: "profile", dir: "auto" }, usual),
+    now ? el("p", {}, "At this hour: ", el("bdi", {}, now)) : null,
+    el("p", { class: "dim" }, "A plan that is due comes first.")];
 }
 
 function plan({ line, state, why, memory, private: hidden }) {

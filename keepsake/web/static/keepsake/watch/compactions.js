@@ -9,6 +9,7 @@ import { outcome, reason } from "./plain_words.js";
 import { sentence } from "./sentences.js";
 
 const LIMIT = 20;
+const LAST = "last";
 
 /** The section "Compactions" of an agent's page. */
 export class Compactions {
@@ -41,6 +42,16 @@ export class Compactions {
     this.#add(found);
   }
 
+  /** Open one, by its number, or the last that stands: `#compactions/last`. */
+  async show(at) {
+    await this.load();
+    const wanted = [...this.list.children].find(({ dataset }) => (at === LAST ? "stands" in dataset : dataset.number === at));
+    if (!wanted) return;
+    wanted.querySelector("details").open = true;
+    wanted.querySelector("summary").focus({ preventScroll: true });
+    wanted.scrollIntoView({ block: "start" });
+  }
+
   #add(compactions) {
     this.list.append(...compactions.map((made) => compaction(this.id, made)));
     this.#oldest = compactions.at(-1)?.number ?? this.#oldest;
@@ -71,7 +82,9 @@ function compaction(id, made) {
       made.tokens_before === 0 ? null : el("span", { class: "figure" }, `${count(made.tokens_before)} → ${count(made.tokens_after)} tokens (${saved < 0 ? "+" : "−"}${percent(Math.abs(saved))})`),
       el("small", {}, time(made.time), ` · ${seconds(made.seconds)} · ${many(made.calls, "model call")}${folded}`)),
     el("div", { class: "change" }));
-  return el("li", { "data-row": true, tabindex: "-1", class: made.undone ? "undone" : "" }, details);
+  return el("li", {
+    "data-row": true, tabindex: "-1", class: made.undone ? "undone" : "", "data-number": made.number, "data-stands": !made.undone,
+  }, details);
 }
 
 /** Fill a compaction when it is first opened: to compare all memories at once takes too long. */

@@ -48,7 +48,8 @@ function gathered(tellings, inRow) {
   return found.length <= inRow ? found : [...found.slice(0, inRow - 1), found.slice(inRow - 1).flat().toSorted((a, b) => a.at - b.at)];
 }
 
-/** A map in the SVG element `root`; `choose(id)` is called with a face's id when it is clicked. */
+/** A map in the SVG element `root`; `choose(id)` is called with a face's id when it is clicked. `roomAt(name)`: the
+ * address that a room leads to, if there is one. */
 export class WorldMap {
   #places = new Map();
   #rooms;
@@ -59,8 +60,9 @@ export class WorldMap {
   #draws = [];
   #drawn = new Map();
 
-  constructor(root, rooms, choose) {
+  constructor(root, rooms, choose, roomAt = null) {
     this.root = root;
+    this.roomAt = roomAt;
     this.choose = choose;
     const shown = rooms.length ? rooms : [{ id: 0, name: ELSEWHERE, x: 0, y: 0, exits: [] }];
     const columns = Math.max(...shown.map(({ x }) => x)) + 1;
@@ -97,11 +99,13 @@ export class WorldMap {
   #room({ name }, { x, y }) {
     const { width, height } = this.room;
     const lines = twoLines(name, this.letters);
-    return svg("g", { class: "room" },
+    const way = this.roomAt ? { href: this.roomAt(name) } : null;
+    return svg(way ? "a" : "g", { class: "room", ...way },
       svg("rect", { x: x - width / 2, y: y - height / 2, width, height, rx: 7 }),
-      svg("text", { class: "name", "text-anchor": "middle" }, lines.map((line, i) =>
-        svg("tspan", { x, y: y - height / 2 + 16 + 14 * i }, line))),
-      svg("title", {}, name));
+      svg("text", { class: "name", "text-anchor": "middle" }, lines.map((line, i) => [
+        i ? " " : null, // readers of the text do not see that a line has ended
+        svg("tspan", { x, y: y - height / 2 + 16 + 14 * i }, line)])),
+      svg("title", {}, way ? `What happened at ${name}` : name));
   }
 
   /** The centre of a place; of an unknown one a place outside of the map. */

@@ -4,6 +4,7 @@ import { badges, bar, compactionFlag, failing, serverBadge, tokensBar, trouble }
 import { get } from "./api.js";
 import { ago, announce, bindKeys, byId, count, el, fill, many, percent, rowKeys, seconds, setAttribute, throttled, time } from "./dom.js";
 import { Feed } from "./feed.js";
+import { followOneAgent } from "./questions.js";
 import { sentence } from "./sentences.js";
 import { GAP, Stream, StreamState } from "./stream.js";
 
@@ -215,6 +216,7 @@ bindKeys([
   ...rowKeys(() => body),
   ["p", "hold the stream, or continue it", () => feed.pause()],
 ]);
+followOneAgent();
 const stream = new Stream({ onEvent, onState });
 stream.start();
 setInterval(refresh, POLL);

@@ -1,7 +1,7 @@
 /* One person across all agents: what each knows of them. Without a person: everybody whom agents know. */
 
 import { get } from "./api.js";
-import { announce, bindKeys, byId, el, fill, many, personLink, rowKeys, time } from "./dom.js";
+import { announce, bindKeys, byId, count, el, fill, many, personLink, rowKeys, time } from "./dom.js";
 import { personCard } from "./person_card.js";
 
 const asked = new URLSearchParams(location.search);
@@ -24,24 +24,45 @@ async function load() {
   }
 }
 
-function drawPerson({ person, others, agents, strangers }) {
-  document.title = person.name;
-  fill(byId("title"), el("bdi", {}, person.name));
-  const known = agents.filter(({ lines, portrait }) => lines.length || portrait);
-  fill(byId("summary"), person.id ? [el("a", { href: `/agents/${person.id}/` }, "An agent"), "; "] : "Not an agent; ",
-    // Cards are long: each name leads to its own.
-    agents.length ? [`${many(agents.length, "agent knows", "agents know")} them: `,
-      agents.map((each, i) => [i ? ", " : "", el("a", { href: `#knows-${each.id}`, dir: "auto" }, each.agent)]), "."] : "no agent knows them.",
+/** The person as all agents know them; with `by=48` in the address only as that agent does. */
+function drawPerson({ person, others, agents: all, strangers }) {
+  const one = all.find(({ id }) => id === Number(asked.get("by")));
+  document.title = one ? `What ${one.agent} knows of ${person.name}` : person.name;
+  fill(byId("title"), one ? ["What ", el("bdi", {}, one.agent), " knows of "] : null, el("bdi", {}, person.name));
+  fill(byId("summary"), one ? elsewhere(person, all) : knownBy(person, all),
     person.names.length > 1 ? ` Also called ${person.names.slice(1).join(", ")}.` : "");
-  fill(byId("links"),
-    el("a", { href: `/agents/fact?q=${encodeURIComponent(person.name)}` }, `Where did news of ${person.name} go?`),
-    known.length > 1 ? el("a", { href: `/agents/compare?a=${known[0].id}&b=${known[1].id}&person=${encodeURIComponent(person.key)}` },
-      `${known[0].agent} and ${known[1].agent} side by side`) : null,
-    el("a", { href: `/agents/search/?q=${encodeURIComponent(person.name)}` }, "Search their name"),
-    el("a", { href: "/agents/person" }, "Everybody"));
+  fill(byId("links"), one ? linksOfOne(person, one) : links(person, all), el("a", { href: "/agents/person" }, "Everybody"));
   fill(byId("others"), others.length ? ["Others of this name: ", others.map((each, i) => [i ? ", " : "", personLink(each.name, each)])] : "");
-  fill(byId("list"), agents.map((each) => personCard(each, person.name)));
-  fill(byId("strangers"), strangers.length ? `No page about ${person.name}: ${strangers.join(", ")}.` : "");
+  byId("list").classList.toggle("one", Boolean(one));
+  fill(byId("list"), (one ? [one] : all).map((each) => personCard(each, person.name)));
+  fill(byId("strangers"), !one && strangers.length ? `No page about ${person.name}: ${strangers.join(", ")}.` : "");
+}
+
+/** Who knows the person. Cards are long: each name leads to its own. */
+function knownBy({ id }, agents) {
+  return [id ? [el("a", { href: `/agents/${id}/` }, "An agent"), "; "] : "Not an agent; ",
+    agents.length ? [`${many(agents.length, "agent knows", "agents know")} them: `,
+      agents.map((each, i) => [i ? ", " : "", el("a", { href: `#knows-${each.id}`, dir: "auto" }, each.agent)]), "."] : "no agent knows them."];
+}
+
+/** Where the others are, on the page of one agent. */
+function elsewhere({ name, key }, agents) {
+  if (agents.length < 2) return `No other agent knows ${name}.`;
+  return [el("a", { href: `/agents/person?key=${encodeURIComponent(key)}` }, `What all ${count(agents.length)} agents know of ${name}`), "."];
+}
+
+function links({ name, key }, agents) {
+  const known = agents.filter(({ lines, portrait }) => lines.length || portrait);
+  const said = encodeURIComponent(name);
+  return [el("a", { href: `/agents/fact?q=${said}` }, `Where did news of ${name} go?`),
+    known.length > 1 ? el("a", { href: `/agents/compare?a=${known[0].id}&b=${known[1].id}&person=${encodeURIComponent(key)}` },
+      `${known[0].agent} and ${known[1].agent} side by side`) : null,
+    el("a", { href: `/agents/search/?q=${said}` }, "Search their name")];
+}
+
+function linksOfOne({ name }, { id, agent }) {
+  return [el("a", { href: `/agents/search/?agent=${id}&q=${encodeURIComponent(name)}` }, `Search the memory of ${agent} for ${name}`),
+    el("a", { href: `/agents/ask/said?agent=${id}&words=${encodeURIComponent(name)}` }, `What ${agent} said to ${name}`)];
 }
 
 function drawPeople() {

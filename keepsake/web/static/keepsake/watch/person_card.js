@@ -17,6 +17,7 @@ export function personCard(known, name) {
     el("p", { class: "dim" }, met(known, name)),
     known.portrait ? el("p", { class: "portrait", dir: "auto" }, known.portrait) : null,
     known.remarks ? el("p", { dir: "auto" }, known.remarks) : null,
+    part(`Notes about ${name}`, known.notes.map((each) => row(`${each.title}: ${each.text}`, each.numbers, each, known.id))),
     part("Promises", known.promises.map((each) => row(each.text, each.memory ? [each.memory] : [], each, known.id))),
     part("Plans", known.plans.map((each) => row(each.line, [], each, known.id))),
     part("Said and done, the newest first", newestFirst(known.lines.toReversed()).map((each) => row(

@@ -17,7 +17,7 @@ function given() {
   return Object.fromEntries(fields);
 }
 
-const FILTERS = ["person", "place", "kind", "since", "until", "private"];
+const FILTERS = ["agent", "person", "place", "kind", "since", "until", "private"];
 
 /** Whether anything is asked for: words, or a filter. */
 function asksAnything(asked) {
@@ -33,7 +33,7 @@ function restore() {
     else if (field.tagName === "SELECT") field.value = asked.get(field.name) ?? field.options[0].value;
     else field.value = asked.get(field.name) ?? "";
   }
-  byId("filters").open = FILTERS.some((name) => asked.has(name));
+  byId("filters").open = FILTERS.some((name) => asked.has(name) && byId("filters").contains(form.elements[name]));
 }
 
 async function search() {

@@ -8,6 +8,8 @@ import { memoryRows, summaryFold } from "./memories.js";
 import { MemoryLine } from "./memory_line.js";
 
 const PAGE = 50;
+/** The part of the screen below which a page of memories begins too low. */
+const LOW = 0.6;
 /** The parts of the timeline that are not summaries; also the names of their styles. */
 const CLEARED = "cleared";
 const WINDOW = "window";
@@ -69,8 +71,12 @@ export class Tiers {
   /** Open the page with a memory (`17`), or with the first of several (`1-50`), and highlight it; or
    * show the memory as it was at a time (`@1777636800`, seconds since 1970) or when a memory came (`@m17`). */
   async show(at) {
-    if (at.startsWith("@m")) return this.#asOf({ n: at.slice(2) });
-    if (at.startsWith("@")) return this.#asOf({ t: new Date(Number(at.slice(1)) * 1000).toISOString() });
+    if (at.startsWith("@")) {
+      await this.#asOf(at[1] === "m" ? { n: at.slice(2) } : { t: new Date(Number(at.slice(1)) * 1000).toISOString() });
+      // On a phone the answer would stand below the fold.
+      if (this.page.getBoundingClientRect().top > LOW * innerHeight) this.page.scrollIntoView({ block: "start" });
+      return undefined;
+    }
     const first = parseInt(at, 10);
     if (!(first >= 1)) return this.load();
     if (this.#tiers === null || first > this.#tiers.total) return this.load(first);

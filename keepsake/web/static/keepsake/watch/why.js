@@ -59,23 +59,24 @@ export class Why {
     const again = askAgain(this.id, why);
     const asked = !why.by_rule; // without a model there was no prompt, and nothing of one is shown
     const others = el("p", { class: "dim" }, "For any other act: “why?” beside it, in ", el("a", { href: "#live" }, "Live"), " and ", el("a", { href: "#memory" }, "Memory"), ".");
-    fill(this.view, turns(nth), others, el("ol", { class: "chain" },
+    fill(this.view, turns(nth), el("ol", { class: "chain" },
       step("What it did", asked ? null : el("p", {}, "Done by rule; no model was asked."), act(why)),
       step("What set it off", cause(why)),
       why.window && why.window[1] >= why.window[0] ? step("What came just before", before(this.id, why)) : null,
+      why.bearing.length ? step("What else in its window bears on it", bearing(why)) : null,
       asked || why.recalled.length ? step("What it recalled", recalled(why, again), again?.node) : null,
       asked ? step("Plans in its prompt", plans(why)) : null,
       why.plan && !stood(why) ? step("The plan it belongs to", el("ul", { class: "pins" }, plan(why.plan))) : null,
       asked ? step("Summaries in its prompt", summaries(why)) : null,
       why.thought && asked ? step("What it cost", cost(why.thought), sent(why)) : null,
       why.missing.length ? step("What is not known", why.missing.map((each) => el("p", {}, each))) : null),
-    turns(nth));
+    turns(nth), others);
   }
 }
 
 function turns(nth) {
   const later = nth > 1 ? el("a", { href: `#why/${nth - 1}` }, "the act after it →") : null;
-  const which = nth === 1 ? "its last act" : `act ${nth}, counted back from the last`;
+  const which = nth === 1 ? "its last act" : `${count(nth - 1)} of its acts ${nth === 2 ? "is" : "are"} newer`;
   return el("p", { class: "tools turns" },
     el("a", { href: `#why/${nth + 1}` }, "← the act before it"), el("span", {}, which), later);
 }
@@ -120,6 +121,14 @@ function before(id, { window: [first, last] }) {
   return list;
 }
 
+/** Those memories of its window that share most with the act, and the way to all of them. */
+function bearing({ bearing: found, window: [first, last] }) {
+  const range = `memories ${count(first)}–${count(last)}`;
+  return [el("ol", { class: "memories" }, memoryRows(found)),
+    el("p", {}, "These share most with the act and with what set it off. Word for word before it: ",
+      el("a", { href: `#memory/${first}-${last}` }, range), ".")];
+}
+
 /** Only words can be asked for again: what was said to it, and its answer. */
 function askAgain(id, { cause, act: done, recalled: hits }) {
   const said = cause?.what.words;
@@ -160,7 +169,7 @@ function plan({ line, private: hidden }, own = false) {
 
 function summaries(why) {
   const [first, last] = why.window ?? [0, 0];
-  const window = last >= first && first ? `Word for word: memories ${count(first)}–${count(last)}.` : "";
+  const window = last >= first && first ? ["Word for word: ", el("a", { href: `#memory/${first}-${last}` }, `memories ${count(first)}–${count(last)}`), "."] : "";
   if (!why.summaries.length) return [none("There was no summary in its prompt."), el("p", {}, window)];
   return [why.summaries.map((each) => [each.told.length ? el("p", {}, `${TIERS[each.tier]}, nearest to the act: `, el("q", { dir: "auto" }, each.told.slice(0, TOLD).join(" … "))) : null, el("details", {},
     el("summary", { "data-opens": true }, el("b", {}, `${TIERS[each.tier]} of memories ${count(each.first)}–${count(each.last)}`),

@@ -8,10 +8,15 @@ const POLL = 5000;
 let map;
 let drawn = "";
 
+/** The address of what agents remember of a place, the newest first. */
+function happenedAt(name) {
+  return `/agents/search/?by=words&place=${encodeURIComponent(name)}`;
+}
+
 function row({ name, exits, agents, players }) {
   const here = [...agents.map(([id, agent]) => el("a", { href: `/agents/${id}/`, "data-opens": true }, agent)),
     ...players.map((player) => personLink(player))];
-  return el("li", { "data-row": true, tabindex: "-1" }, el("b", {}, name), " ",
+  return el("li", { "data-row": true, tabindex: "-1" }, el("a", { href: happenedAt(name), title: `What happened at ${name}` }, el("b", {}, name)), " ",
     el("small", {}, exits.length ? `exits: ${exits.map((exit) => exit.name).join(", ")}` : "no exits"),
     here.length ? el("p", { class: "what" }, here.flatMap((each, i) => (i ? [", ", each] : [each]))) : null);
 }
@@ -34,7 +39,7 @@ function draw(rooms) {
   const layout = JSON.stringify(rooms.map(({ id, name, x, y, exits }) => [id, name, x, y, exits]));
   if (layout !== drawn) {
     drawn = layout;
-    map = new WorldMap(byId("map"), rooms, (id) => typeof id === "number" && location.assign(`/agents/${id}/`));
+    map = new WorldMap(byId("map"), rooms, (id) => typeof id === "number" && location.assign(`/agents/${id}/`), happenedAt);
   }
   map.drawFaces(rooms.flatMap(({ name: place, agents, players }) => [
     ...agents.map(([id, name]) => ({ id, name, place, ring: "agent", words: `in ${place}` })),

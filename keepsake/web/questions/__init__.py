@@ -1,0 +1,1 @@
+"""What people want to know of agents: sentences with pickers, each a way to its answer."""

@@ -1,0 +1,117 @@
+"""The panel "What do you want to know?": the agents, people and times that its pickers offer.
+
+Runs in a view's thread, because it reads the beginnings of the archives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, time, timedelta
+
+from django.utils.timezone import localtime
+
+from keepsake.agent.mind import Mind
+from keepsake.agent.runtime import runtime
+from keepsake.errors import KeepsakeError
+from keepsake.web import world
+from keepsake.web.people.known import KnownAgent
+
+FIELD = "%Y-%m-%dT%H:%M"
+"""How a field for date and time has its value."""
+_EVENING = time(20)
+"""The hour of yesterday that the panel offers: the day's talks are over by then."""
+_FIRST_FEW = 50
+"""The memories among which the first one is looked for: somebody may have had it forgotten."""
+MOST_NAMES = 300
+"""The most names that a field offers; the page of a large world would grow with them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Picked:
+    """An agent that a picker offers.
+
+    Attributes:
+        compacted: When its summaries were made last; None if it has none.
+        first, last: The times of its first and its newest memory; None if it has none.
+    """
+
+    id: int
+    name: str
+    compacted: datetime | None = None
+    first: datetime | None = None
+    last: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """What the panel offers.
+
+    Attributes:
+        about: The agent of the page; None on the page of all.
+        names: The people whom an agent knows, and the agents.
+        evening: The time that is offered first, as a field's value.
+        first, last: When the memories of these agents begin and end; None if there are none.
+    """
+
+    agents: Sequence[Picked]
+    about: Picked | None
+    names: Sequence[str]
+    evening: str
+    first: datetime | None
+    last: datetime | None
+
+
+def panel(about: int | None = None) -> Panel | None:
+    """Return the panel of all agents, or about one; None while the agents are not running."""
+    try:
+        known = world.known_agents()
+        now = runtime().clock.now()
+    except KeepsakeError:  # the page says it, as soon as it asks the API
+        return None
+    agents = [_picked(each) for each in known if about is None or each.id == about]
+    first = min((each.first for each in agents if each.first), default=None)
+    last = max((each.last for each in agents if each.last), default=None)
+    return Panel(
+        agents=agents,
+        about=agents[0] if about is not None and agents else None,
+        names=_names(known),
+        evening=localtime(_evening(now, first, last)).strftime(FIELD),
+        first=first,
+        last=last,
+    )
+
+
+def _picked(agent: KnownAgent) -> Picked:
+    if agent.mind is None:
+        return Picked(agent.id, agent.name)
+    try:
+        memory = agent.mind.memory.memory
+        tiers = memory.tiers.view()
+        begun = memory.archive.read(1, _FIRST_FEW)
+    except (KeepsakeError, OSError):  # its archive cannot be read, which its own page says
+        return Picked(agent.id, agent.name)
+    state = tiers.state
+    compacted = state.time if state.recent or state.longterm else None
+    last = tiers.window[-1].time if tiers.window else state.time
+    return Picked(agent.id, agent.name, compacted, begun[0].time if begun else None, last)
+
+
+def _names(agents: Sequence[KnownAgent]) -> tuple[str, ...]:
+    """Return the names of the people whom agents know by now, and of the agents, sorted."""
+    names = {each.name for each in agents}
+    for mind in filter(None, (each.mind for each in agents)):
+        names.update(_names_known(mind))
+    return tuple(sorted(names, key=str.casefold)[:MOST_NAMES])
+
+
+def _names_known(mind: Mind) -> list[str]:
+    return [page.name for page in mind.books.people.known.values()]
+
+
+def _evening(now: datetime, first: datetime | None, last: datetime | None) -> datetime:
+    """Return yesterday evening; the newest memory's time if there is no memory of that evening."""
+    today = localtime(now)
+    evening = today.replace(hour=_EVENING.hour, minute=0, second=0, microsecond=0)
+    evening -= timedelta(days=1)
+    return evening if first is None or last is None or first <= evening <= last else last

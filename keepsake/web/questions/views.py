@@ -1,0 +1,141 @@
+"""The pages behind the panel "What do you want to know?": its answers, or the ways to them.
+
+Every form of the panel is a GET to an address below ``/agents/ask/``, so it works without
+JavaScript, and an answer can be linked.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+from urllib.parse import urlencode
+
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+from django.urls import path
+from django.utils.timezone import get_default_timezone, get_default_timezone_name
+
+from keepsake.errors import KeepsakeError
+from keepsake.web import world
+from keepsake.web.access import NotFound, page
+from keepsake.web.people import known
+from keepsake.web.questions.panel import panel
+from keepsake.web.questions.said import MOST_LINES, said
+
+LONGEST = 1000
+"""The most characters of a question that are read."""
+
+
+def _asked_agent(request: HttpRequest) -> tuple[int, str, Path]:
+    """Return number, name and folder of the agent that a form names.
+
+    Raises:
+        NotFound: There is no such agent.
+    """
+    given = request.GET.get("agent", "")
+    for number, name, folder in world.folders():
+        if str(number) == given:
+            return number, name, folder
+    raise NotFound(f"There is no agent {given[:20]!r}", "Choose one at /agents/")
+
+
+def _words(request: HttpRequest, name: str) -> str:
+    return request.GET.get(name, "").strip()[:LONGEST]
+
+
+def _refused(request: HttpRequest, error: KeepsakeError) -> HttpResponse:
+    """Return the page of the panel with what is wrong."""
+    status = getattr(error, "status", 503)
+    shown = {"trouble": str(error), "questions": panel(), "zone": get_default_timezone_name()}
+    return render(request, "keepsake/said.html", shown, status=status)
+
+
+@page
+def what_it_said(request: HttpRequest) -> HttpResponse:
+    """Show what an agent said, newest first: each line leads to why."""
+    question = _words(request, "words")
+    deeds = bool(request.GET.get("deeds"))
+    try:
+        number, name, folder = _asked_agent(request)
+        found = said(folder, name, question, deeds=deeds)
+    except KeepsakeError as error:
+        return _refused(request, error)
+    shown = {
+        "agent": number,
+        "name": name,
+        "question": question,
+        "deeds": deeds,
+        "said": found,
+        "most": MOST_LINES,
+        "questions": panel(),
+        "zone": get_default_timezone_name(),
+    }
+    return render(request, "keepsake/said.html", shown)
+
+
+@page
+def what_it_knows(request: HttpRequest) -> HttpResponse:
+    """Lead to what an agent knows of a person; of a thing, to a search of its memory."""
+    of = _words(request, "of")
+    try:
+        number, _, _ = _asked_agent(request)
+        key = _person_known(number, of)
+    except KeepsakeError as error:
+        return _refused(request, error)
+    if key:
+        return _to("person", {"key": key, "by": number})
+    return _to("search/", {"agent": number, "q": of})
+
+
+def _person_known(number: int, name: str) -> str:
+    """Return the identity of the person of that name whom an agent knows; empty for nobody."""
+    if not name:
+        return ""
+    try:
+        found = known.person(world.known_agents(), name=name)
+    except NotFound:
+        return ""
+    return found.person.key if number in {each.id for each in found.agents} else ""
+
+
+@page
+def what_it_lost(request: HttpRequest) -> HttpResponse:
+    """Lead to the last compaction of an agent, opened."""
+    return _to_section(request, "compactions/last")
+
+
+@page
+def what_it_does_next(request: HttpRequest) -> HttpResponse:
+    """Lead to the plans of an agent, and its usual day."""
+    return _to_section(request, "plans")
+
+
+@page
+def what_it_remembered(request: HttpRequest) -> HttpResponse:
+    """Lead to the memory of an agent as it was at a time of the world's clock."""
+    try:
+        at = datetime.fromisoformat(_words(request, "at")).replace(tzinfo=get_default_timezone())
+    except ValueError:
+        return _to_section(request, "memory")
+    return _to_section(request, f"memory/@{int(at.timestamp())}")
+
+
+def _to_section(request: HttpRequest, section: str) -> HttpResponse:
+    try:
+        number, _, _ = _asked_agent(request)
+    except KeepsakeError as error:
+        return _refused(request, error)
+    return HttpResponseRedirect(f"/agents/{number}/#{section}")
+
+
+def _to(address: str, query: dict[str, object]) -> HttpResponse:
+    return HttpResponseRedirect(f"/agents/{address}?{urlencode(query)}")
+
+
+urlpatterns = [
+    path("said", what_it_said, name="ask-said"),
+    path("of", what_it_knows, name="ask-of"),
+    path("lost", what_it_lost, name="ask-lost"),
+    path("next", what_it_does_next, name="ask-next"),
+    path("then", what_it_remembered, name="ask-then"),
+]

@@ -1,0 +1,153 @@
+"""The panel "What do you want to know?": every question leads to its answer, without JavaScript."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from urllib.parse import parse_qs, urlsplit
+
+from django.utils.timezone import localtime
+
+from keepsake.agent.surroundings import identity_of
+from keepsake.ports import FixedClock
+from keepsake.web.questions.panel import FIELD
+from tests.world.web_world import WebWorld
+
+HOSTILE = "<script>alert(1)</script>"
+LADLE = "On its hook, where Jo left it."
+JUG = "Tom broke it, Jo."
+
+
+class TestQuestions(WebWorld):
+    """Tom and Jo ask Mira, and she answers each; she whispers to Tom. Ada is there, too."""
+
+    def setUp(self):
+        super().setUp()
+        self.ada = self.add_agent("Ada")
+        self.ada.db.paused = True
+        self.jo = self.add_player(7, "Jo")
+        self.ask("Where is the ladle?", f"> say {LADLE}")
+        self.ask("Who broke the jug?", f"> say {JUG}", who=self.jo)
+        self.ask(f"Say {HOSTILE}!", f"> whisper Tom = {HOSTILE}")
+
+    def page(self, address, status=200, web=None, **query):
+        """Return the text of a page, as the builder or another client gets it."""
+        answer = (web or self.web).get(f"/agents/{address}", query)
+        assert answer.status_code == status, answer.content
+        return answer.content.decode()
+
+    def way(self, address, **query):
+        """Return where a question leads: path, query and anchor."""
+        answer = self.web.get(f"/agents/ask/{address}", query)
+        assert answer.status_code == 302, answer.content
+        parts = urlsplit(answer["Location"])
+        found = {name: value for name, (value,) in parse_qs(parts.query).items()}
+        return parts.path, found, parts.fragment
+
+    def test_the_start_page_asks_all_six_and_says_who_has_no_compaction(self):
+        page = self.page("")
+        for action in ("ask/said", "ask/of", "ask/lost", "fact", "ask/then", "ask/next"):
+            assert f'<form action="/agents/{action}"' in page
+        assert page.count(">Ada</option>") == 4
+        assert "Ada (none yet)</option>" in page
+        for name in ("Mira", "Ada", "Tom", "Jo"):
+            assert f'<option value="{name}">' in page
+
+    def test_an_agents_page_asks_about_the_agent(self):
+        page = self.page(f"{self.mira.id}/")
+        assert page.count(f'<input type="hidden" name="agent" value="{self.mira.id}">') == 5
+        assert '<select name="agent"' not in page
+
+    def test_what_she_said_to_somebody_comes_before_what_she_said_of_them(self):
+        page = self.page("ask/said", agent=self.mira.id, words="to Tom")
+        to_tom, others = page.split("With these words, to others")
+        assert LADLE in to_tom
+        assert JUG not in to_tom
+        assert JUG in others
+        number = next(
+            each["memory"]["number"]
+            for each in self.get("/search", by="words", q="hook", kind="act")["hits"]
+        )
+        assert f'href="/agents/{self.mira.id}/#why/m{number}"' in to_tom
+
+    def test_what_she_said_is_found_by_its_words(self):
+        page = self.page("ask/said", agent=self.mira.id, words="hook")
+        assert LADLE in page
+        assert JUG not in page
+        assert "has said nothing with all of these words" in self.page(
+            "ask/said", agent=self.mira.id, words="herrings"
+        )
+        assert "Ada has said nothing yet" in self.page("ask/said", agent=self.ada.id)
+
+    def test_what_she_whispered_is_marked_and_stays_words(self):
+        page = self.page("ask/said", agent=self.mira.id)
+        assert HOSTILE not in page
+        assert "&lt;script&gt;alert(1)" in page
+        assert page.count("in private") == 1
+
+    def test_a_person_leads_to_what_she_knows_of_them_and_a_thing_to_her_memory(self):
+        mira = str(self.mira.id)
+        tom = {"key": identity_of(self.char1), "by": mira}
+        assert self.way("of", agent=mira, of="tom") == ("/agents/person", tom, "")
+        ladle = {"agent": mira, "q": "the ladle"}
+        assert self.way("of", agent=mira, of="the ladle") == ("/agents/search/", ladle, "")
+
+    def test_somebody_whom_she_does_not_know_is_searched(self):
+        self.add_agent("Ed").location = None
+        path, query, _ = self.way("of", agent=self.mira.id, of="Ed")
+        assert (path, query["q"]) == ("/agents/search/", "Ed")
+
+    def test_compaction_and_plans_are_opened(self):
+        path = f"/agents/{self.mira.id}/"
+        assert self.way("lost", agent=self.mira.id) == (path, {}, "compactions/last")
+        assert self.way("next", agent=self.mira.id) == (path, {}, "plans")
+
+    def test_a_time_is_by_the_worlds_clock(self):
+        now = self.services.clock.now().replace(second=0, microsecond=0)
+        at = localtime(now).strftime(FIELD)
+        _, _, anchor = self.way("then", agent=self.mira.id, at=at)
+        assert anchor == f"memory/@{int(now.timestamp())}"
+        assert self.way("then", agent=self.mira.id, at="yesterday")[2] == "memory"
+
+    def test_yesterday_evening_is_offered_as_soon_as_there_is_memory_of_it(self):
+        newest = self.mind.memory.memory.context().window[-1].time
+        assert f'value="{localtime(newest).strftime(FIELD)}"' in self.page("")
+        self.services.clock = FixedClock(newest + timedelta(days=2))
+        self.ask("Are you still here?")
+        evening = localtime(newest) + timedelta(days=1)
+        assert f'value="{evening:%Y-%m-%d}T20:00"' in self.page("")
+
+    def test_an_unknown_agent_is_refused_with_the_panel(self):
+        for address in ("said", "of", "lost", "next", "then"):
+            for given in ("99999", "x" * 300, ""):
+                page = self.page(f"ask/{address}", 404, agent=given)
+                assert "There is no agent" in page
+                assert "What do you want to know?" in page
+
+    def test_players_and_strangers_get_nothing(self):
+        for web in (self.client_of(), self.client_of(self.account_named("Pia"))):
+            for address in ("said", "of", "lost", "next", "then"):
+                page = self.page(f"ask/{address}", 403, web, agent=self.mira.id)
+                assert LADLE not in page
+
+    def test_search_is_in_the_memory_of_one_agent(self):
+        hits = self.get("/search", by="words", q="ladle", agent=self.ada.id)["hits"]
+        assert {each["agent"] for each in hits} == {"Ada"}
+        assert self.get("/search", by="words", agent=self.ada.id)["hits"], (
+            "the newest, without words"
+        )
+        assert "There is no agent 99999" in str(self.get("/search", 404, q="ladle", agent=99_999))
+
+    def test_her_notes_on_somebody_are_among_what_she_knows(self):
+        self.post(self.of_mira("/note"), body={"title": "Guests", "text": "Jo hates aniseed."})
+        (mira,) = (
+            each for each in self.get("/person", name="Jo")["agents"] if each["agent"] == "Mira"
+        )
+        assert [each["text"] for each in mira["notes"]] == ["Jo hates aniseed."]
+        assert not any(each["notes"] for each in self.get("/person", name="Tom")["agents"])
+
+    def test_her_usual_day_is_said(self):
+        self.mira.db.day = [{"at": "9-24", "in": self.room1, "does": ["scrubs the tables"]}]
+        usual = self.get(self.of_mira("/day"))["usual"]
+        assert usual == f"9-24 at {self.room1.key}: scrubs the tables"
+        del self.mira.db.day
+        assert self.get(self.of_mira("/day")) == {"usual": "", "now": ""}
