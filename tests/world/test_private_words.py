@@ -69,6 +69,43 @@ class TestToldAgain(TalkWorld):
         assert "You tried to whisper: that cannot be done now" in self.lines()
 
 
+class TestWho(TalkWorld):
+    """A confidence is that of a person, not of a name."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.set_thinking(idle_interval=1e9, pause_notice=0)
+        self.char1.move_to(self.add_room("The Quay"), quiet=True)
+        self.char2.move_to(self.char1.location, quiet=True)
+        self.dorrit = self.add_player(2, "Dorrit")
+        self.replies = ["I will keep it.", "> wait"]
+        self.dorrit.execute_cmd("whisper Mira = My brother forged the harbour seal.")
+        self.pass_time(6)
+
+    def told(self, asker: Any, line: str) -> str:
+        """Return what the model is shown to answer a line, as one text."""
+        before = len(self.prompts())
+        self.replies = [HM, "> wait"]
+        asker.execute_cmd(line)
+        self.pass_time(6)
+        assert self.prompts()[before:]
+        return "\n".join(self.prompts()[before:])
+
+    def test_a_new_person_of_an_old_name_is_told_nothing(self):
+        account = self.dorrit.account
+        self.dorrit.delete()
+        account.delete()
+        other = self.add_player(3, "Dorrit")
+        self.pass_time(10)
+        for line in ("whisper Mira = What did I tell you?", "talk Mira What did I tell you?"):
+            assert "forged" not in self.told(other, line)
+
+    def test_a_person_with_a_new_name_is_reminded(self):
+        self.dorrit.key = "Ottilie"
+        asked = self.told(self.dorrit, "whisper Mira = What did I tell you?")
+        assert "forged" in asked
+
+
 class PrivateWorld(RecallWorld, TalkWorld):
     """Tom whispers to Mira in the inn; Ann comes in afterwards."""
 

@@ -34,6 +34,20 @@ class TestRules(TalkWorld):
         assert self.mind.thinker.log.outcomes == {"acted": 2}
         assert not self.fake.prompts()
 
+    def test_however_long_the_talk_was_a_small_prompt_is_answered(self):
+        (self.services.places.config / "llm.md").write_text(self.models_page(prompt_tokens=1024))
+        self.services.update_limits()
+        self.mind.thinker.answered(identity_of(self.char1))
+        self.settle()
+        self.mira.db.paused = True
+        for number in range(81):
+            line = f"The tide took plank {number} " + "and then the next one " * 12
+            (self.char1, self.char2)[number % 2].execute_cmd(f"say {line}")
+        self.mira.attributes.remove("paused")
+        self.ask("Is there soup?", "There is.")
+        assert self.acts()[-1] == "say There is."
+        assert not any("far away" in line for line in self.heard)
+
     def test_who_read_that_there_is_no_model_is_told_once_when_there_is_one(self):
         ann = self.capture(self.add_player(2, "Ann"))
         lifecycle.at_model_ready.append(tell_of_model)

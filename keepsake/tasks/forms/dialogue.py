@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -28,6 +29,11 @@ MOST_KNOWN = 2
 lines."""
 LEAST_SHARED = 2
 """A single word that a question shares with what the character knows is chance."""
+_GIVEN_UP = LAST_LINES // 4
+"""How many of the oldest lines give way at a time if a dialogue is too long. So the next prompts
+begin like this one, until these lines are used up, too."""
+_LEAST_TALK = 2
+"""The lines that stay: what is answered, and what was said before it."""
 _STOP = ("\n", "(")
 """Strings that end an answer. Text in brackets is an event, not speech."""
 
@@ -78,6 +84,24 @@ def known_about(persona: str, words: str) -> tuple[str, ...]:
     return tuple(f"{name}, {what}" for name, what in (named or alike)[:MOST_KNOWN])
 
 
+def _shorter_and_shorter(
+    scene: Scene, talk: Sequence[str]
+) -> Iterator[tuple[Scene, dict[str, Any], Sequence[str]]]:
+    """Yield the scene, its variables and its talk, then again with less each time.
+
+    The oldest lines give way before what was recalled for the question and the examples of the
+    character's voice: a dialogue always fits, however long its lines are.
+    """
+    shown = scene
+    for shown, values in shrinking(scene, SHRINK_ORDER):
+        yield shown, values, talk
+    while len(talk) > _LEAST_TALK:
+        talk = talk[min(_GIVEN_UP, len(talk) - _LEAST_TALK) :]
+        yield shown, shown.variables(), talk
+    for least, values in shrinking(shown, ("told", "examples")):
+        yield least, values, talk
+
+
 class DialogueForm(PromptForm):
     """A dialogue to continue: ``Tom: Hello.``, ``Mira:``."""
 
@@ -114,10 +138,10 @@ class DialogueForm(PromptForm):
         lines: list[PromptLine] = []
         shown = scene
         instructions = ""
-        for shown, values in shrinking(scene, (*SHRINK_ORDER, "told", "examples")):
+        for shown, values, lately in _shorter_and_shorter(scene, talk):
             # These tokens are evaluated again at every turn, and a small model is slow.
             more: dict[str, Any] = {
-                "talk": talk,
+                "talk": lately,
                 "now": values["daytime"],
                 "people": [each for each in values["people"] if each.startswith(shown.partner)],
             }

@@ -179,6 +179,11 @@ def test_only_the_model_with_a_tuned_voice_is_served_with_it(tmp_path: Path):
         assert [each.path for each in given.lora_adapters] == [str(voice)] * (name == named)
 
 
+def test_players_wait_for_it_so_it_has_the_priority_of_the_game(embedded: Embedded):
+    assert embedded.pid is not None
+    assert psutil.Process(embedded.pid).nice() == psutil.Process().nice()
+
+
 def test_more_agents_than_slots_keep_their_prompts(model: OpenAIModel):
     """Each agent's prompt is read once, however many others were asked in between."""
 

@@ -7,6 +7,7 @@ import json
 import os
 import threading
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -108,6 +109,21 @@ def test_full_segments_are_continued_in_new_ones_and_read_back(agent, monkeypatc
     assert memory.context() == before
     assert [m.repeats for m in memory.archive.read(23, 26)] == [1, 9, 1, 1]
     assert check(memory.archive, memory.context(), memory.summaries).whole
+    memory.close()
+
+
+def test_the_same_line_is_one_memory_only_within_minutes_and_in_one_place(agent):
+    memory = agent.open()
+    line = seen("The ferry is late.", "Tom", "5-1")
+    days = [datetime(2026, 5, day, 18, tzinfo=UTC) for day in (1, 2, 7)]
+    told = [memory.append(line, time=day, place="The Kettle") for day in days]
+    soon = days[-1] + timedelta(minutes=1)
+    again = memory.append(line, time=soon, place="The Kettle")
+    elsewhere = memory.append(line, time=soon, place="The Quay")
+    assert [each.number for each in (*told, again, elsewhere)] == [1, 2, 3, 3, 4]
+    kept = [(each.time, each.place, each.repeats) for each in memory.archive.read(1, 4)]
+    places = ["The Kettle"] * 3 + ["The Quay"]
+    assert kept == [*zip([*days, soon], places, (1, 1, 2, 1), strict=True)]
     memory.close()
 
 
