@@ -153,13 +153,12 @@ def rank(
     chosen = list(_chosen(scores, documents, limit, kinds))
     lines = [place for place in chosen if documents[place].kind is DocumentKind.MEMORY]
     if sparing and meaning and len(documents) >= ENOUGH:
-        least = noise(content)
-        bears = {place for place in chosen if content[place] >= least}.difference(lines)
         found_in = {place: _weight(matched(place), worth) for place in lines[:JUDGED]}
         probable = _probable(question, documents, found_in, scores, content, asker=asker)
-        bears |= {place for place, each in probable.items() if each >= USEFUL}
-        if fills and question.asks and _several(probable, documents):
-            bears |= {*lines}
+        several = fills and question.asks and _several(probable, documents)
+        least = noise(content)
+        bears = {place for place in {*chosen}.difference(lines) if content[place] >= least}
+        bears.update(lines if several else (n for n, each in probable.items() if each >= USEFUL))
     else:
         bears = {*bearing(chosen, lines, scores, content, asks=question.asks)}
     for place in chosen:
