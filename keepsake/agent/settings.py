@@ -106,7 +106,7 @@ class RecallConfig(FileSettings):
     budget: int = between(600, high=100_000)
     notes: int = fixed(3)
     summaries: int = fixed(2)
-    memories: int = between(20, high=200)
+    memories: int = between(30, high=200)
     patience: float = between(0.5, low=0.05, high=60.0)
 
     def fitted(self, tokens: int) -> RecallConfig:

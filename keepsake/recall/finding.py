@@ -82,7 +82,8 @@ class Wanted:
         memories, summaries, notes: The most that the prompt shows of each kind.
         before: The number of the first memory of the window, which the prompt shows anyway; None
             to search the window too.
-        excerpts: Whether the prompt shows what was found with its neighbours.
+        excerpts: Whether the prompt shows what was found with its neighbours. It belongs to a model
+            that reads much: then all that ranks bears on a question about several talks.
         unprompted: Whether the text is a scene, as nobody asked: recent memories count more.
         seeks: Whether the text is no question, but wants what the memory has of it. Then only the
             best bears. The lines of the window are ranked too, though not returned: what bears
@@ -171,6 +172,7 @@ class Finder:
             unprompted=wanted.unprompted,
             seeks=wanted.seeks,
             sparing=wanted.sparing,
+            fills=wanted.excerpts,
             seconds=wanted.seconds * VECTOR_SHARE,
             asker=asker,
             may=lambda document: audience is None or self._may_hear(document, audience),

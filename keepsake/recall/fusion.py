@@ -32,7 +32,16 @@ from keepsake.recall.long_texts import (
     passages_to_rank,
 )
 from keepsake.recall.query import RecallQuery, mentions_time, saying, terms_in
-from keepsake.recall.usefulness import ENOUGH, USEFUL, Signals, concerns_agent, new_words
+from keepsake.recall.usefulness import (
+    ENOUGH,
+    JUDGED,
+    SEVERAL,
+    USEFUL,
+    Signals,
+    concerns_agent,
+    new_words,
+    useful_talks,
+)
 
 BY_WORDS = "words: "
 """The prefix of a reason that lists the question's words in a document."""
@@ -94,6 +103,7 @@ def rank(
     agent: str = "",
     asker: Person | None = None,
     sparing: bool = False,
+    fills: bool = False,
 ) -> list[Hit]:
     """Return the ``limit`` best candidates, best first, each with the reasons for its rank.
 
@@ -108,6 +118,7 @@ def rank(
         agent: The agent, whose own words score lower; empty for none.
         asker: Who said the text; None if nobody did.
         sparing: Whether only memories bear that an answer in a talk can use.
+        fills: Whether all memories bear on a question whose answer stands in several talks.
     """
     # From here on a candidate is its index ("place") in these lists.
     rows = [*candidates]
@@ -142,10 +153,12 @@ def rank(
     chosen = list(_chosen(scores, documents, limit, kinds))
     lines = [place for place in chosen if documents[place].kind is DocumentKind.MEMORY]
     if sparing and meaning and len(documents) >= ENOUGH:
+        found_in = {place: _weight(matched(place), worth) for place in lines[:JUDGED]}
+        probable = _probable(question, documents, found_in, scores, content, asker=asker)
+        several = fills and question.asks and _several(probable, documents)
         least = noise(content)
-        bears = {place for place in chosen if content[place] >= least}.difference(lines)
-        found_in = {place: _weight(matched(place), worth) for place in lines}
-        bears |= _useful(question, documents, found_in, scores, content, asker=asker)
+        bears = {place for place in {*chosen}.difference(lines) if content[place] >= least}
+        bears.update(lines if several else (n for n, each in probable.items() if each >= USEFUL))
     else:
         bears = {*bearing(chosen, lines, scores, content, asks=question.asks)}
     for place in chosen:
@@ -164,7 +177,7 @@ def rank(
     return hits
 
 
-def _useful(
+def _probable(
     question: RecallQuery,
     documents: Sequence[Document],
     shares: Mapping[int, float],
@@ -172,16 +185,16 @@ def _useful(
     content: Sequence[float],
     *,
     asker: Person | None,
-) -> set[int]:
-    """Return the places of the memories that an answer in a talk can probably use.
+) -> Mapping[int, float]:
+    """Return how probable it is that an answer in a talk can use each memory, by place.
 
     Args:
-        shares: The share of the query's terms in each memory that is ranked, by place.
+        shares: The share of the query's terms in each memory that is judged, by place.
     """
     middle = median(content)
     upper = split([scores[place] for place in shares])
     known = telling(question.text)
-    useful = set[int]()
+    probable = dict[int, float]()
     for place, share in shares.items():
         document = documents[place]
         signals = Signals(
@@ -193,9 +206,14 @@ def _useful(
             terms=len(question.terms),
             upper=scores[place] >= upper,
         )
-        if signals.probability() >= USEFUL:
-            useful.add(place)
-    return useful
+        probable[place] = signals.probability()
+    return probable
+
+
+def _several(probable: Mapping[int, float], documents: Sequence[Document]) -> bool:
+    """Whether useful memories are to be expected in several talks."""
+    found = [(documents[place].time, each) for place, each in probable.items()]
+    return useful_talks(found) >= SEVERAL
 
 
 def _weight(terms: Sequence[str], worth: Mapping[str, float]) -> float:

@@ -74,6 +74,7 @@ class MemorySearch:
         unprompted: bool = False,
         seeks: bool = False,
         sparing: bool = False,
+        fills: bool = False,
         seconds: float | None = None,
         asker: Person | None = None,
         may: Callable[[Document], bool] = lambda _: True,
@@ -88,6 +89,7 @@ class MemorySearch:
             unprompted: Whether ``text`` is a scene, as nobody asked: recent memories score higher.
             seeks: Whether ``text`` wants an answer from the memory although it is no question.
             sparing: Whether only memories bear that an answer in a talk can use.
+            fills: Whether all memories bear on a question whose answer stands in several talks.
             seconds: How long to wait for the search by meaning once the search by words has ended;
                 after that, words are used alone.
             asker: The person who says ``text``; None if that is not known.
@@ -147,6 +149,7 @@ class MemorySearch:
             agent=self._agent,
             asker=asker,
             sparing=sparing,
+            fills=fills,
         )
 
     def _ask_vectors(self, query: RecallQuery, *, unprompted: bool) -> Future[Nearest] | None:

@@ -226,7 +226,7 @@ def test_words_to_somebody_else_wait_for_no_answer():
 def test_all_results_together_stay_within_the_budget(budget):
     notes = [note_hit(f"n{i}", "word " * 50) for i in range(9)]
     summaries = [summary_hit(i, i * 10, i * 10 + 9, f"{i} word " * 80) for i in range(1, 9)]
-    memories = [memory_hit(i, f"{i} {'word ' * 200}") for i in range(1, 30)]
+    memories = [memory_hit(i, f"{i} {'word ' * 200}") for i in range(1, 40)]
     found = SearchResult((*notes, *summaries, *memories))
     config = RecallConfig(budget=budget)
     hits = hits_to_show(found, EMPTY, config, ExcerptBudget(budget, estimate_tokens, NOON))
