@@ -100,6 +100,13 @@ def things_seen(agent: Body) -> list[GameObject]:
     return list(place.filter_visible(place.contents_get(content_type="object"), agent))
 
 
+def is_thing_near(agent: Body, name: str) -> bool:
+    """Return whether a thing of that name is in the agent's room, or somebody there carries it."""
+    carried = [thing for each in (agent, *people_near(agent)) for thing in each.contents]
+    near = names_of((*things_seen(agent), *carried), agent)
+    return any(names(each, name) for each in near)
+
+
 def keys_of(objects: Iterable[GameObject]) -> tuple[str, ...]:
     """Return the keys of exits, which are commands, without duplicates."""
     return tuple(dict.fromkeys(str(each.key) for each in objects))
