@@ -10,13 +10,15 @@ Everything here reads what is in RAM, on the reactor thread.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
+from enum import IntEnum
 
 from keepsake.agent.body import CharacterObject
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.memory.shown_plans import line_of
+from keepsake.agent.memory.telling import states
 from keepsake.agent.plans import Plans
 from keepsake.agent.runtime import Runtime
 from keepsake.agent.surroundings import (
@@ -33,8 +35,8 @@ from keepsake.archive.records import Memory
 from keepsake.archive.transcript import DAYTIMES
 from keepsake.books.plan import Plan
 from keepsake.errors import KeepsakeError
-from keepsake.happening import Manner
-from keepsake.language.perception import is_question, shorten
+from keepsake.happening import KnownVerb, Manner
+from keepsake.language.perception import names, shorten
 from keepsake.recall.documents import SAME_SCENE
 
 MOST_AT_ONCE = 3
@@ -187,28 +189,60 @@ class Occasions:
     def _news_for(
         self, agent: Body, person: CharacterObject, window: Sequence[Memory], now: datetime
     ) -> Iterator[Occasion]:
-        """Yield what the agent was told in public and this person did not hear."""
+        """Yield what the agent was told in public and this person did not hear.
+
+        What matters most to that person comes first.
+        """
         who = identity_of(person)
         by_agent = is_agent(person)
         known = known_to(person)
         told = {n for each in window if each.said and each.to_id == who for n in each.rests_on}
+        name = name_of(person, agent)
+        planned = _planned_with(window)
+        found = list[tuple[NewsRank, Memory]]()
         for memory in reversed(window):
             if now - memory.time > NEWS_AGE:
-                return
+                break
             is_known = memory.number in told or memory.happening in known
             if is_known or memory.source_id == who:
                 continue
-            # A model picks from all that was said what two agents tell each other.
-            if not (self._is_rated(memory) or (by_agent and self._is_said(memory))):
+            rank = self._rank_of(memory, name, planned, by_agent=by_agent)
+            if rank is None or (not by_agent and _was_near(window, who, memory)):
                 continue
-            if not by_agent and _was_near(window, who, memory):
-                continue
+            found.append((rank, memory))
+        for _, memory in sorted(found, key=lambda each: each[0]):
             key = f"news {memory.happening or memory.number} {who}"
             if by_agent:  # so that the same two do not talk after each line that one of them hears
                 key = _talk(person, now)
-            name = name_of(person, agent)
             line = shorten(memory.line, _LONGEST_NEWS)
             yield Occasion(key, f"{name} may not know this yet: {line}", person)
+
+    def _rank_of(
+        self, memory: Memory, name: str, planned: Collection[int], *, by_agent: bool
+    ) -> NewsRank | None:
+        """Return how much a memory matters to a person who did not hear it; None if it is no news.
+
+        A model picks from what is left what two agents tell each other.
+
+        Args:
+            name: The person's name.
+            planned: The numbers of memories on which a plan or promise of the agent rests.
+            by_agent: Whether the person is an agent. Players are told only what is rated.
+        """
+        rated = self._is_rated(memory)
+        if not by_agent:
+            return NewsRank.RATED if rated else None
+        heard = memory.heard
+        stated = heard is not None and self._is_said(memory)
+        if stated and names(memory.line, name):
+            return NewsRank.ABOUT_THEM
+        if stated and memory.number in planned:
+            return NewsRank.PLANNED
+        if rated:
+            return NewsRank.RATED
+        if stated and heard is not None and heard.is_to_me_or_all:
+            return NewsRank.TOLD
+        return None
 
     def _is_rated(self, memory: Memory) -> bool:
         """Return whether a memory matters to others.
@@ -220,11 +254,36 @@ class Occasions:
         return bool(memory.chain) or self._importance_of(memory) >= NEWS_IMPORTANCE
 
     def _is_said(self, memory: Memory) -> bool:
-        """Return whether a memory is what a player said in public and did not ask."""
+        """Return whether a memory is what a player stated in public: no mere question or thanks."""
         heard = memory.heard
-        if heard is None or heard.manner is Manner.WHISPER or is_question(heard.words):
+        if heard is None or heard.manner is Manner.WHISPER:
+            return False
+        people = (heard.speaker, *heard.to)
+        if not states(heard.words, (each.name for each in people)):
             return False
         return number_of(heard.speaker.id) not in self._agents.values()
+
+
+class NewsRank(IntEnum):
+    """How much something that was said or seen matters to somebody who does not know it yet.
+
+    What others said to each other about nothing of this matters to neither, and is no news: who was
+    told it can tell it.
+    """
+
+    ABOUT_THEM = 1  # it names that person
+    PLANNED = 2  # the agent has planned or promised something for it, such as an invitation
+    RATED = 3  # it was passed on, or a journal entry or the world's rules rate it so
+    TOLD = 4  # a player said it to the agent or to everybody
+
+
+def _planned_with(window: Sequence[Memory]) -> frozenset[int]:
+    """Return the numbers of the memories on which the agent's plans and promises rest."""
+    made = (each for each in window if each.is_own and each.verb in _COMMITS)
+    return frozenset(number for each in made for number in each.rests_on)
+
+
+_COMMITS = frozenset({KnownVerb.PLAN, KnownVerb.PROMISE})
 
 
 def _waits_for_nothing(plan: Plan) -> bool:

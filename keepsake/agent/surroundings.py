@@ -27,7 +27,7 @@ from keepsake.happening import (
     Speech,
     What,
 )
-from keepsake.language.addressing import calls
+from keepsake.language.addressing import addresses
 from keepsake.language.perception import names, plain_line, sentences
 from keepsake.prompt.verbs import Options, find_named
 
@@ -98,6 +98,13 @@ def things_seen(agent: Body) -> list[GameObject]:
     if place is None:
         return []
     return list(place.filter_visible(place.contents_get(content_type="object"), agent))
+
+
+def is_thing_near(agent: Body, name: str) -> bool:
+    """Return whether a thing of that name is in the agent's room, or somebody there carries it."""
+    carried = [thing for each in (agent, *people_near(agent)) for thing in each.contents]
+    near = names_of((*things_seen(agent), *carried), agent)
+    return any(names(each, name) for each in near)
 
 
 def keys_of(objects: Iterable[GameObject]) -> tuple[str, ...]:
@@ -361,12 +368,12 @@ def mention_in(agent: Body, speaker: CharacterObject, words: str) -> Mention | N
 
     Who is called comes first.
     """
-    named = [
-        Mention(identity_of(each), any(calls(words, name) for name in _names_of_one(each, agent)))
-        for each in people_near(agent)
-        if each is not speaker and is_silent(each)
-        if any(names(words, name) for name in _names_of_one(each, agent))
-    ]
+    named = list[Mention]()
+    for each in people_near(agent):
+        theirs = [name for name in _names_of_one(each, agent) if names(words, name)]
+        if theirs and each is not speaker and is_silent(each):
+            is_called = any(addresses(words, name) for name in theirs)
+            named.append(Mention(identity_of(each), is_called))
     return max(named, key=lambda each: each.is_called, default=None)
 
 

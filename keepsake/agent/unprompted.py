@@ -12,9 +12,10 @@ from keepsake.agent.memory.tools import MemoryTools
 from keepsake.agent.occasions import Occasion, Occasions
 from keepsake.agent.plans import Plans
 from keepsake.agent.runtime import Runtime
-from keepsake.agent.surroundings import Body, identity_of, is_agent, names_of, people_near
+from keepsake.agent.surroundings import Body, identity_of, is_agent, is_thing_near, persons_near
 from keepsake.agent.waking import Due, impulse_of_plan
 from keepsake.archive.privacy import NO_PRIVATE_WORDS
+from keepsake.language.perception import names
 
 AGAIN_SECONDS = 3600.0
 """How long words that are not said to an agent are no reason again to think of the same plan,
@@ -74,7 +75,7 @@ class Unprompted:
         more than ``plan_thoughts``.
 
         Args:
-            wishes: The names of things that the agent waits for.
+            wishes: The names of things that the agent waits for. One that is here is no news.
         """
         plans = self._tools.plans
         if plans is None or not self._services.acts_unprompted:
@@ -86,16 +87,19 @@ class Unprompted:
             for x in memory.commitments.items
             if memory.private.may_hear([x.number], NO_PRIVATE_WORDS)
         ]
-        absent = self._names().difference(names_of(people_near(agent), agent))
+        here = persons_near(agent)
+        absent = self._names().difference(each.name for each in here)
         now = self._services.seconds()
         # What anybody may know of a private plan does not say for what it waits.
         mine = {each.number: each for each in plans.book.current}
         waits = {x.number: plans.waits.get(x.number, "") for x in open_plans if x == mine[x.number]}
-        for each in concerns_of(open_plans, waits, promises, wishes):
+        ended = [each for each in plans.book.items if each.state.has_ended]
+        wished = [x for x in wishes if names(said, x) and not is_thing_near(agent, x)]
+        for each in concerns_of(open_plans, ended, waits, promises, wished):
             last = self._heeded.get(each.key)
             if last is not None and now - last < AGAIN_SECONDS:
                 continue
-            if bears_on(said, each, absent) and plans.take_thought():
+            if bears_on(said, each, here=here, absent=absent) and plans.take_thought():
                 self._heeded[each.key] = now
                 return each.text
         return ""

@@ -24,7 +24,7 @@ def meant_for(said: Speech, own_name: str, *, alone: bool = False) -> bool:
     return ME in said.to or (not said.to and (alone or names(said.words, own_name)))
 
 
-def calls(words: str, name: str) -> bool:
+def addresses(words: str, name: str) -> bool:
     """Return whether words call somebody by name: punctuation sets the name off from the rest.
 
     ``Bob, has anyone seen my cup?``, ``Good morning Bob, …`` and ``Thank you, Bob.`` call Bob.

@@ -43,9 +43,9 @@ class TestConcerns(AgentsWorld):
         book.add(replace(plan, private=frozenset(private) or None))
 
     def says(self, words: str, who=None, to: str = "Nell") -> list[str]:
-        """Let Bram say something to Nell; return the prompts of whoever thinks about it."""
+        """Let Bram say something to Nell, or to all; return the prompts of whoever thinks of it."""
         before = len(self.prompts())
-        (who or self.bram).execute_cmd(f"talk {to} {words}")
+        (who or self.bram).execute_cmd(f"talk {to} {words}" if to else f"say {words}")
         self.pass_time(30)
         self.time.time += timedelta(seconds=30)
         return self.prompts()[before:]
@@ -112,9 +112,48 @@ class TestConcerns(AgentsWorld):
         with patch.object(
             type(self.mira), "wishes", lambda who: ["blue cup"] if who is self.mira else []
         ):
-            assert self.says("A cup of tea?", to="Jonas") == []
+            assert self.says("A cup of tea, Nell.") == []
             (prompt,) = self.says("I saw a blue cup in the boathouse.")
         assert "it may bear on what you wait for (blue cup)" in prompt
+
+    def test_a_thing_that_is_here_is_no_news(self):
+        cup = self.add_thing("blue cup")
+        wishes = patch.object(
+            type(self.mira), "wishes", lambda who: ["blue cup"] if who is self.mira else []
+        )
+        with wishes:
+            assert self.says("There is the blue cup, under your lamp.") == []
+            cup.location = self.nell
+            assert self.says("You have the blue cup under your lamp.") == []
+            cup.location = self.quay
+            assert len(self.says("I saw the blue cup at the quay.")) == 1
+
+    def test_a_plan_with_a_time_or_that_was_begun_comes_by_itself(self):
+        self.plans("tomorrow 20:00, Bram: drink plum cordial by the fire")
+        self.plans("now: bring Wren the red glass")
+        self.mind.books.plans.set_state(self.mind.books.plans.current[1], PlanState.DOING)
+        assert self.says("Plum cordial, and a fire, and a story.") == []
+        assert self.says("Wren has the red glass.") == []
+
+    def test_a_promise_of_a_plan_and_one_to_somebody_here_are_no_concerns(self):
+        """The plan carries the promise, and who was promised something can ask for it."""
+        nell = identity_of(self.nell)
+        promised = Commitment(CommitmentKind.PROMISE, "Nell", "a bowl of leek soup", 3, nell)
+        self.mind.memory.commitments.add(promised)
+        assert self.says("There is no leek left for soup.") == []
+        self.nell.move_to(self.quay, quiet=True)
+        self.pass_time(60)
+        plan = read_plan("tomorrow 20:00: cook Nell a leek soup", self.services.clock.now())
+        kept = self.mind.books.plans.add(replace(plan, since=4))
+        assert self.says("There is no leek left for soup.", to="") == []
+        self.mind.books.plans.set_state(kept, PlanState.DONE)
+        assert self.says("Not one leek for a soup.", to="") == []
+
+    def test_a_condition_of_one_word_is_enough(self):
+        self.plans("after the storm: mend the roof")
+        assert self.says("The roof has a hole, I say.") == []
+        (prompt,) = self.says("The storm is over.")
+        assert "it may bear on what you mean to do (1. after the storm" in prompt
 
     def test_a_private_plan_a_whisper_and_a_scene_wake_nobody(self):
         self.plans("ask Oswin for honey", identity_of(self.char1))

@@ -13,6 +13,7 @@ from keepsake.books.entries import EntryOrigin
 from keepsake.books.plan import Plan
 from keepsake.books.plan_lines import read_plan
 from keepsake.events.files import events
+from keepsake.happening import ME, Deed
 from tests.world.agents_world import FixedConfig, LoggedWorld, next_of
 
 IDLE = "Nobody has turned to you."
@@ -259,6 +260,33 @@ class TestPairTalk(PairTalkWorld):
         self.time.time += timedelta(hours=1)
         self.pass_idle()
         assert "Wren may not know this yet: Mira says to you, " in "\n".join(self.idle_prompts())
+
+    def news_for_wren(self, *said: tuple[str, str]) -> list[str]:
+        """Let Tom say lines beside Mira while Bram is there; return what Wren may not know then."""
+        self.mira.db.paused = self.bram.db.paused = True
+        for whom, words in said:
+            self.char1.execute_cmd(f"talk {whom} {words}" if whom else f"say {words}")
+        self.char1.move_to(self.add_room("The Quay"))
+        self.bram.move_to(self.add_room("The Orchard"), quiet=True)
+        wren = self.add_agent("Wren")
+        wren.db.paused = True
+        self.mira.attributes.remove("paused")
+        self.pass_idle()
+        prompts = "\n".join(self.idle_prompts())
+        return [each.split('"')[0] for each in prompts.split("Wren may not know this yet: ")[1:]]
+
+    def test_what_others_said_to_each_other_is_no_news(self):
+        assert self.news_for_wren(("Bram", "The cheese was kind, Bram."), ("", "Thank you!")) == []
+
+    def test_what_is_about_the_hearer_and_what_was_planned_comes_first(self):
+        number = self.tell_mira("There is cider tonight, for all.")
+        self.mind.memory.remember(
+            Deed(actor=ME, verb="promise", shown="promise Tom: come"), rests_on=(number,)
+        )
+        self.char1.move_to(self.room1, quiet=True)
+        said = (("Mira", "The tide is late."), ("Bram", "Wren has your red glass."))
+        heard = self.news_for_wren(*said)
+        assert heard == ["Tom says to Bram, ", "Tom says, ", "Tom says to you, "]
 
     def test_a_player_who_comes_in_interrupts_it(self):
         number = self.tell_mira("The ferry sank this morning.")

@@ -1,83 +1,103 @@
-"""What an agent means to do, has promised or waits for, and whether words of others bear on it.
+"""What an agent waits for, and whether words of others bear on it.
 
 Words that are not said to an agent are no reason for it to think. They are one if they bear on
-something that it means to do. Rules decide that from data: a plan has a person for whom it waits,
-and plans and promises have words. So most of what is said costs nothing.
+something that it waits for. Rules decide that from data, so most of what is said costs nothing. A
+plan that has a time comes by itself, and one that was begun goes on by itself: neither waits for
+words, unless it waits for somebody who is not here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from keepsake.agent.memory.shown_plans import line_of
+from keepsake.agent.memory.shown_plans import line_of, promise_of
 from keepsake.books.kept_lines import Commitment, CommitmentKind
 from keepsake.books.plan import Plan
+from keepsake.happening import Person
 from keepsake.language.languages import foreign_stop_words
 from keepsake.language.perception import COMMON_WORDS, names, stem, words
 
 SHARED = 2
 """How many telling words of a plan or promise must be said. One alone, such as the name of somebody
-in the village, is in most talk."""
+in the village, is in most talk. What a plan waits for may have fewer: then all of them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Concern:
-    """Something that an agent means to do or waits for.
+    """Something that an agent waits for, or has yet to do at no set time.
 
     Attributes:
         key: What makes it the same concern.
         text: The concern, as a prompt shows it.
         awaited: The words in which a plan says for whom or what it waits; empty for nobody.
-        words: The stems of its telling words.
+        words: Words of which :data:`SHARED` telling ones must be said; empty for none.
+        whom: Whom it is for; None for nobody. While they are here, words among others tell the
+            agent nothing that it could not ask them.
         things: The names of things that the agent waits for.
     """
 
     key: str
     text: str
     awaited: str = ""
-    words: frozenset[str] = frozenset()
+    words: str = ""
     things: tuple[str, ...] = ()
+    whom: Person | None = None
 
 
 def concerns_of(
-    plans: Iterable[Plan],
+    plans: Sequence[Plan],
+    ended: Sequence[Plan],
     waits: Mapping[int, str],
-    promises: Iterable[Commitment],
+    promises: Sequence[Commitment],
     wishes: Collection[str],
 ) -> Iterator[Concern]:
-    """Yield what an agent means to do, has promised and waits for.
+    """Yield what an agent waits for, or has yet to do at no set time.
 
     Args:
         plans: Its current plans that anybody may know of.
+        ended: Its plans that have ended. What was promised with one is no concern any more.
         waits: What plans that were begun wait for, by number.
         promises: Its promises that anybody may know of.
         wishes: The names of things that it waits for.
     """
     for plan in plans:
-        meeting = plan.when.meeting if plan.when is not None else ""
-        after = plan.when.after if plan.when is not None else ""
-        whom = plan.whom.name if plan.whom is not None else ""
+        when = plan.when
+        meeting = when.meeting if when is not None else ""
+        words = ""
+        if not plan.is_begun and when is not None:
+            words = when.after
+        elif not plan.is_begun:
+            words = f"{plan.what} {plan.whom.name if plan.whom is not None else ''}"
         yield Concern(
             key=f"plan {plan.number}",
             text=f"what you mean to do ({line_of(plan)})",
             awaited=f"{meeting} {waits.get(plan.number, '')}".strip(),
-            words=_telling(f"{plan.what} {whom} {after}"),
+            words=words,
+            whom=plan.whom,
         )
+    planned = {promise_of(plan, promises) for plan in (*plans, *ended)}
     for promise in promises:
-        if promise.kind is CommitmentKind.PROMISE:
-            words = _telling(f"{promise.text} {promise.who}")
-            yield Concern(f"promise {promise.number}", f"a promise ({promise.line})", words=words)
+        if promise.kind is CommitmentKind.PROMISE and promise not in planned:
+            yield Concern(
+                key=f"promise {promise.number}",
+                text=f"a promise ({promise.line})",
+                words=f"{promise.text} {promise.who}",
+                whom=Person(promise.who, promise.key) if promise.who else None,
+            )
     for wish in wishes:
         yield Concern(f"wish {wish}", f"what you wait for ({wish})", things=(wish,))
 
 
-def bears_on(said: str, concern: Concern, absent: Collection[str]) -> bool:
+def bears_on(
+    said: str, concern: Concern, *, here: Sequence[Person], absent: Collection[str]
+) -> bool:
     """Return whether words bear on a concern.
 
     Args:
         said: What somebody said.
+        here: The people who are here. Talk among them names them for other reasons.
         absent: The names of people who are not here. A plan that waits for somebody who is here
             goes on without that.
     """
@@ -88,7 +108,11 @@ def bears_on(said: str, concern: Concern, absent: Collection[str]) -> bool:
         return True
     if any(names(said, each) for each in concern.things):
         return True
-    return len(concern.words & told) >= SHARED
+    if concern.whom is not None and any(map(concern.whom.is_same, here)):
+        return False
+    wanted = _telling(concern.words)
+    shared = (wanted & told).difference(*(_telling(each.name) for each in here))
+    return bool(shared) and len(shared) >= min(SHARED, len(wanted))
 
 
 @lru_cache(maxsize=2048)  # plans are compared with each line that is said beside their agent
