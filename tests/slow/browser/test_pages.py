@@ -100,6 +100,17 @@ def test_the_last_memories_before_an_act_are_shown(page: Page) -> None:
     expect(before.locator(".memory .number")).to_have_text(["8"])
 
 
+def test_what_bears_on_an_act_leads_to_the_whole_window(page: Page) -> None:
+    heard = {**ACT, "number": 3, "kind": "perception", "text": "Anneke whispers to you."}
+    serve(page, "agents/1/why?*", {**WHY, "nth": 8, "window": [2, 8], "bearing": [heard]})
+    serve(page, "agents/1/memories?*", [])
+    show(page, "why", "Why")
+    step = page.locator(".chain > li", has_text="What else in its window bears on it")
+    expect(step.locator(".memory")).to_contain_text("Anneke whispers to you.")
+    expect(step.get_by_role("link", name="memories 2–8")).to_have_attribute("href", "#memory/2-8")
+    expect(page.locator(".turns").first).to_contain_text("7 newer acts")
+
+
 def test_an_act_by_rule_shows_nothing_of_a_prompt(page: Page) -> None:
     by_rule = {"by_rule": True, "trigger": "its ordinary day", "summaries": [], "window": None}
     serve(page, "agents/1/why?*", {**WHY, **by_rule, "missing": []})
@@ -134,10 +145,13 @@ def test_a_plan_tells_its_time_once_and_in_the_words_of_the_world(page: Page) ->
         "private": False,
     }
     serve(page, "agents/1/plans", [plan])
+    serve(page, "agents/1/day", {"usual": "6-8 at home: bakes", "now": ""})
     show(page, "book", "PlanSection")
     expect(page.get_by_role("list", name="Plans", exact=True)).to_have_text(
         "2026-05-02 09:30: bake"
     )
+    expect(page.locator("main")).to_contain_text("today and tomorrow")
+    expect(page.locator("main")).to_contain_text("6-8 at home: bakes")
 
 
 def test_the_memory_as_it_was_is_asked_for_by_the_clock_of_the_world(page: Page) -> None:
@@ -264,6 +278,7 @@ def test_a_persons_lines_stand_in_the_order_of_time_and_new_whispers_are_not_fol
     lines = [*(line(minute) for minute in range(1, 12)), line(12, private=True)]
     known = {"id": 1, "agent": "Mira", "names": ["Tom"], "first_met": None, "portrait": ""}
     known |= {"remarks": "", "promises": [], "plans": [], "mentions": [], "lines": lines}
+    known |= {"notes": []}
     page.evaluate(
         """async (known) => {
             const { personCard } = await import("/person_card.js");

@@ -6,7 +6,9 @@ import { announce, bindKeys, byId, count, el, fill, many, personLink, rowKeys, t
 import { By, MemoryKind } from "./kinds.js";
 import { sentence } from "./sentences.js";
 
+/** The most rows, and the most memories for them: what several agents perceived is one row. */
 const MOST = 50;
+const MOST_MEMORIES = 150;
 const form = byId("search");
 const hits = byId("hits");
 let turns = 0;
@@ -40,7 +42,7 @@ async function search() {
   const asked = given();
   if (!asksAnything(asked)) return;
   fill(byId("summary"), "Searching …");
-  const query = { ...asked, limit: MOST };
+  const query = { ...asked, limit: MOST_MEMORIES };
   for (const name of ["since", "until"]) if (query[name]) query[name] = fromField(query[name]).toISOString();
   const turn = ++turns;
   try {
@@ -57,18 +59,36 @@ async function search() {
 }
 
 function draw(found, { q = "", by }) {
-  const number = many(found.hits.length, "memory", "memories");
+  const rows = happenings(found.hits).slice(0, MOST);
+  const number = many(rows.flat().length, "memory", "memories");
   const order = found.by === By.MEANING ? "the best first" : "the newest first";
   const instead = q && by !== found.by ? " No index can be searched now, so exact words were searched." : "";
   fill(byId("summary"), found.hits.length ? `${number}, ${order}.` : "No memory was found.", instead,
     found.complete ? "" : " The archives are so long that only their newest part was read.");
   const words = q.toLowerCase().match(/[\p{L}\p{N}_]+/gu) ?? [];
-  fill(hits, found.hits.map(({ id, agent, memory }) => el("li", { "data-row": true, tabindex: "-1", class: memory.confidants ? "whisper" : "" },
+  fill(hits, rows.map(([{ id, agent, memory }, ...others]) => el("li", { "data-row": true, tabindex: "-1", class: memory.confidants ? "whisper" : "" },
     el("a", { href: `/agents/${id}/#memory/${memory.number}`, "data-opens": true }, `${agent}, memory ${count(memory.number)}`), " ",
     memory.confidants ? el("span", { class: "flag" }, "in private ") : null,
     el("small", {}, time(memory.time), memory.place ? ` · ${memory.place}` : "", memory.source ? [" · by ", personLink(memory.source, { key: memory.source_id })] : null, memory.kind === MemoryKind.ACT ? " · its own act" : "", " · ",
-      before(whyOf(id, memory)), whereLink(id, memory.number)),
+      before(whyOf(id, memory)), whereLink(id, memory.number), others.length ? [" · also remembered by ", others.map(alsoOf)] : null),
     el("p", { class: "what", dir: "auto" }, marked(sentence(memory), words)))));
+}
+
+/** The memories of one happening together, that of who did it first; the order is that of their first ones. */
+function happenings(found) {
+  const rows = new Map();
+  for (const hit of found) {
+    const { happening, number } = hit.memory;
+    const key = happening || `${hit.id} ${number}`;
+    rows.set(key, [...(rows.get(key) ?? []), hit]);
+  }
+  const isOwn = ({ memory }) => memory.kind === MemoryKind.ACT;
+  return [...rows.values()].map((row) => row.toSorted((a, b) => isOwn(b) - isOwn(a)));
+}
+
+/** The link to the memory that another agent has of the same. */
+function alsoOf({ id, agent, memory }, i) {
+  return [i ? ", " : "", el("a", { class: "where", href: `/agents/${id}/#memory/${memory.number}`, dir: "auto" }, agent)];
 }
 
 /** A link, and what divides it from the next; null if there is none. */

@@ -76,7 +76,7 @@ export class Why {
 
 function turns(nth) {
   const later = nth > 1 ? el("a", { href: `#why/${nth - 1}` }, "the act after it →") : null;
-  const which = nth === 1 ? "its last act" : `${count(nth - 1)} of its acts ${nth === 2 ? "is" : "are"} newer`;
+  const which = nth === 1 ? "its last act" : many(nth - 1, "newer act");
   return el("p", { class: "tools turns" },
     el("a", { href: `#why/${nth + 1}` }, "← the act before it"), el("span", {}, which), later);
 }
