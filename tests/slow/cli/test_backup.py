@@ -18,7 +18,7 @@ from keepsake import vault_lock
 from keepsake.cli import backup as backups
 from keepsake.cli import world_tar
 from keepsake.errors import KeepsakeError
-from keepsake.paths import REPOSITORY, Places, Ports, places, prepare
+from keepsake.paths import REPOSITORY, ZONE_FILE, Places, Ports, kept_zone, places, prepare
 from tests.slow.cli.conftest import Copy, make_copy
 
 SECRET = "a-secret-of-forty-eight-bytes"
@@ -67,6 +67,7 @@ def backup_file(tmp_path_factory) -> Path:
 def test_a_backup_is_restored_into_another_home(tmp_path):
     here = world_in(tmp_path / "one")
     there = copy_in(tmp_path / "other")
+    (here.agents / ZONE_FILE).write_text("Asia/Tokyo")
     file = backups.backup(here, tmp_path / "world.tar.gz").path
     assert file.stat().st_mode & 0o077 == 0, "it holds secrets"
     backups.restore(there, file)
@@ -77,6 +78,7 @@ def test_a_backup_is_restored_into_another_home(tmp_path):
     assert (there.agents / "Mira" / "noticed.md").exists()
     assert {p.name for p in there.config.iterdir()} == {p.name for p in here.config.iterdir()}
     assert not (there.agents / "Mira" / "archive" / ".lock").exists()
+    assert kept_zone(there.agents) == "Asia/Tokyo"
 
 
 def test_restore_refuses_an_existing_world_or_moves_it_aside(tmp_path, backup_file):
