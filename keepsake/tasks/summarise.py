@@ -11,13 +11,14 @@ reader are removed (:mod:`keepsake.tasks.chatter`).
 from __future__ import annotations
 
 import calendar
+import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from keepsake.happening import ME, Speech
 from keepsake.language.capitals import capitalised, folded
-from keepsake.language.perception import SENTENCE_GAP, shorten
+from keepsake.language.perception import QUOTES, SENTENCE_GAP, shorten
 from keepsake.memory.summary_text import (
     WIDE,
     SummarySource,
@@ -50,6 +51,10 @@ _PROSE = 0.95
 """The share of the words that would fit. A summary may have that many, so that it fits if its words
 are a little longer than those of its source."""
 _REPEATS = 3
+_OWN_NAME = 2
+"""The sentences with the agent's own name from which a summary is not its own. Of 78 recorded ones
+that were its own, one has it once; the two that were written as another villager have it twice."""
+_QUOTATION = re.compile("|".join(f"{begin}[^{end}]*{end}" for begin, end in QUOTES.items()))
 _ENDING = 2
 """The last letters of a name that may differ: ``Mira``, ``Miry``. At least three must be equal."""
 _CALENDAR = (*calendar.day_name, *calendar.month_name)
@@ -152,13 +157,17 @@ class Summarise:
         """Return the checked summary.
 
         Raises:
-            AnswerRefused: It fails :meth:`_check`, contradicts a pin or an open promise, or names
-                what nobody knows, or begins or ends with a sentence that tells of nothing.
+            AnswerRefused: It fails :meth:`_check`, contradicts a pin or an open promise, names what
+                nobody knows, begins or ends with a sentence that tells of nothing, or was written
+                as somebody else.
         """
         text = cleaned(answer)
         sources = self._sources(text)
         text = without_chatter(text, sources)
         self._check(text)
+        if not self._asked_again and self._names_its_writer(text):
+            who = self.source.agent
+            raise AnswerRefused(f"it speaks of {who} by name; you are {who}, write of yourself")
         invented = self._invented(text)
         idle = idle_ends(text, sources)
         if not invented and not idle:
@@ -252,6 +261,19 @@ class Summarise:
             raise AnswerRefused(f"{what}; write only what they say")
         if missing := ", ".join(name for name in self.required if name not in told):
             raise AnswerRefused(f"it leaves out {missing}; say what matters about each")
+
+    def _names_its_writer(self, text: str) -> bool:
+        """Whether several sentences have the agent's own name, without quotations and places.
+
+        So does a summary that was written as somebody else, or about the agent. It may be told once
+        by what name somebody called it.
+        """
+        own = _parts(self.source.agent)
+        told = _QUOTATION.sub("", text)
+        for name in self.names.difference(self._others):
+            told = told.replace(name, "") if name not in (self.source.agent, *own) else told
+        found = (part for part in _sentences(told) if any(_has_word(part, each) for each in own))
+        return len([*found]) >= _OWN_NAME
 
     def _invented(self, text: str) -> tuple[str, ...]:
         """Return the names that stand in no source and that the game does not know, each once.

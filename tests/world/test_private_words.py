@@ -6,13 +6,18 @@ The fake model repeats its prompt. What counts is which texts it was sent.
 from __future__ import annotations
 
 from typing import Any
+from unittest.mock import patch
 
 from keepsake.agent.memory.confidences import IN_CONFIDENCE
+from keepsake.agent.surroundings import identity_of
 from keepsake.agent.turns.prompts.prompting import CONFIDED
 from keepsake.archive.privacy import NO_PRIVATE_WORDS, Audience
+from keepsake.archive.records import Memory
 from keepsake.books.kept_lines import Commitment, CommitmentKind
 from keepsake.books.plan import Plan
 from keepsake.events.values import CompactReason
+from keepsake.happening import ME, Manner, Speech
+from keepsake.prompt.verbs import VERBS, own_verbs
 from tests.sentences import table
 from tests.world.agents_world import FixedConfig
 from tests.world.talk_world import TalkWorld
@@ -67,6 +72,40 @@ class TestToldAgain(TalkWorld):
         self.pass_time(6)
         assert not any("forged" in line for line in shown)
         assert "You tried to whisper: that cannot be done now" in self.lines()
+
+    def test_no_verb_reaches_anybody_else_and_what_is_done_with_it_stays_between_the_two(self):
+        """Each verb that there is, one of the game's own, and plain words with a name."""
+        own = {"shout <words>": "call it out", "wave <words> to <person>": "wave it"}
+        kind = type(self.mira)
+        self.enterContext(patch.object(kind, "agent_verbs", own))
+        self.enterContext(patch.object(kind, "verbs_now", lambda _: own_verbs(own)))
+        bob = self.add_player(2, "Bob")
+        shown = self.capture(bob)
+        secret = "the forged seal"
+        rests = ("{}", "Bob = {}", "Bob: {}", "{} to Bob", "when Bob comes, here, Bob: {}")
+        verbs = (*(verb.name for verb in VERBS), "shout", "wave")
+        for verb in verbs:
+            lines = [f"> {verb} {rest.format(secret)}" for rest in rests]
+            self.replies = ["\n".join(lines), "> wait"]
+            self.char1.execute_cmd("whisper Mira = Do you know it still?")
+            self.pass_time(4)
+        self.replies = [f"Bob, {secret}!\n*shows Bob {secret}*", "> wait"]
+        self.char1.execute_cmd("whisper Mira = Do you know it still?")
+        self.pass_time(4)
+        assert not any("forged" in line for line in shown)
+        archive = self.mind.memory.memory.archive
+        kept = [each for each in archive.read(1, archive.last_number) if "forged" in each.text]
+        assert len(kept) > len(VERBS), "most verbs are told what is wrong, in private"
+        tom = identity_of(self.char1)
+        assert {tuple(each.witnesses or hearers(each)) for each in kept} == {(tom,)}
+
+
+def hearers(memory: Memory) -> tuple[str, ...]:
+    """Return who else heard or said the whisper of a memory, by identity."""
+    match memory.what:
+        case Speech(manner=Manner.WHISPER, speaker=speaker, to=to):
+            return tuple(each.id for each in (speaker, *to) if each != ME)
+    return ()
 
 
 class TestWho(TalkWorld):

@@ -20,6 +20,7 @@ from keepsake.erasure.person import ForgottenPerson
 from keepsake.erasure.request import request_for, requests_in
 from keepsake.erasure.waiting import SpillCleaner
 from keepsake.happening import ME, Person, Speech
+from keepsake.language.everyday import everyday_words
 from keepsake.tasks.stated import Stated, Statement
 from keepsake.tasks.stated_file import keep_stated
 from tests.unit.erasure.conftest import START, Village
@@ -44,10 +45,39 @@ def test_no_byte_of_a_sentence_of_common_words_is_left(sentences):
         before = everything(scratch)
         assert all(each.encode() in before for each in sentences)
         forget(scratch)
+        waiting = Spill(scratch / "waiting.jsonl").of("mira")
+        assert [each["text"] for each in waiting] == ["It rains."]
         left = everything(scratch).lower()
         assert not [each for each in sentences if each.lower().encode() in left]
         assert not [each for each in (b"otto", OTTO.id.encode()) if each in left]
         assert b"the soup is on the table" in left
+    finally:
+        shutil.rmtree(scratch)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.sampled_from(sorted(everyday_words())))
+def test_a_name_that_is_a_word_changes_no_byte_where_its_person_never_spoke(word):
+    scratch = Path(tempfile.mkdtemp(prefix="keepsake-erasure-"))
+    name = word.capitalize()
+    text = f"{name}? The {word} is old. {name} it is, said {word}."
+    try:
+        village = Village(scratch / "agents")
+        heard = Speech(speaker=ANN, words=text, to=(ME,), shown=f'Ann says to you, "{text}"')
+        said = Speech(speaker=ME, words=text, to=(ANN,), shown=f"say {text}")
+        for agent in ("mira", "joss"):
+            folder = village.live(agent, [(heard, {}), (said, {})])
+            for book in ("notes", "people", "journal"):
+                (folder / book).mkdir()
+            (folder / "notes" / "old.md").write_text(text)
+            (folder / "people" / f"Ann-{ANN.id}.md").write_text(f"# Ann\n\n{text}\n")
+            (folder / "recent.md").write_text(text)
+            (folder / "pinned.md").write_text(f"- {text}\n")
+        (scratch / "logs").mkdir()
+        (scratch / "logs" / "agents.log").write_text(f"Ann: {text}\n")
+        before = files_of(scratch)
+        forget(scratch, Person(name, "77-20261101090000"))
+        assert files_of(scratch) == before
     finally:
         shutil.rmtree(scratch)
 
@@ -107,8 +137,8 @@ def fill(scratch: Path, sentences: list[str]) -> None:
     (logs / "reports.jsonl").write_text(f"{json.dumps(report, separators=(',', ':'))}\n")
 
 
-def forget(scratch: Path) -> None:
-    person = ForgottenPerson(OTTO.id, OTTO.name, AGENTS)
+def forget(scratch: Path, who: Person = OTTO) -> None:
+    person = ForgottenPerson(who.id, who.name, AGENTS)
     erasure = Erasure(request_for(scratch / "forgetting", person))
     folders = [scratch / "agents" / name for name in ("mira", "joss")]
     erasure.begin(list(map(memories_of, folders)))
@@ -119,9 +149,12 @@ def forget(scratch: Path) -> None:
     assert erasure.problems == []
     assert erasure.end()
     assert not list(requests_in(scratch / "forgetting"))
-    assert [each["text"] for each in Spill(spill.path).of("mira")] == ["It rains."]
 
 
 def everything(scratch: Path) -> bytes:
+    return b"\n".join(path.encode() + content for path, content in files_of(scratch).items())
+
+
+def files_of(scratch: Path) -> dict[str, bytes]:
     files = [path for path in sorted(scratch.rglob("*")) if path.is_file()]
-    return b"\n".join(str(path).encode() + path.read_bytes() for path in files)
+    return {str(path): path.read_bytes() for path in files}

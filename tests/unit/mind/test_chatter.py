@@ -1,4 +1,4 @@
-"""Words for the reader are no part of a summary, and who is only overheard need not be named."""
+"""What is no part of a summary: words for its reader, and the view of somebody else."""
 
 from __future__ import annotations
 
@@ -121,3 +121,29 @@ def test_whom_the_agent_talks_with_or_hears_aloud_must_be_named():
         task = Summarise(source, PROMPTS["summarise"].current, "", NAMES | {"Wren"})
         with pytest.raises(Exception, match="it leaves out Wren"):
             task.read(GOOD)
+
+
+# -- who writes it
+
+
+def test_a_summary_that_somebody_else_might_have_written_is_asked_for_again():
+    wrong = f"{GOOD} Mira laughed with Jonas. Anneke thanked Mira."
+    right = f"{GOOD} I laughed with Jonas, and Anneke thanked me."
+    draft, (_, second) = summarised_by([wrong, right])
+    assert "it speaks of Mira by name" in second.messages[-1].text
+    assert draft.text == right
+    draft, asked = summarised_by([wrong])
+    assert (draft.text, len(asked)) == (wrong, 2), "a model may write so"
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        'Jonas called me "Mira, the queen of Mira". "Ask Mira," said Anneke. “Mira!”',
+        "I told Jonas that I am Mira.",
+        "Anneke came to Mira's Yard, and Jonas to Mira's Yard as well.",
+    ],
+)
+def test_its_own_name_in_quotations_in_a_place_or_once_is_no_matter(told):
+    task = Summarise(SOURCE, PROMPTS["summarise"].current, "", NAMES | {"Mira's Yard"})
+    assert task.read(f"{GOOD} {told}") == f"{GOOD} {told}"
