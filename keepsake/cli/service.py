@@ -19,7 +19,7 @@ Model = Annotated[
     str,
     typer.Option(
         envvar="KEEPSAKE_MODEL",
-        help="ollama:MODEL or openai:MODEL@HOST; without it there are no answers.",
+        help="ollama:MODEL or openai:MODEL@HOST; none or nothing: no answers.",
     ),
 ]
 Embedder = Annotated[
@@ -50,7 +50,7 @@ def serve(
     from keepsake.serve.house import MemoryOptions, agents_in  # noqa: PLC0415
     from keepsake.serve.run import serve as run  # noqa: PLC0415
 
-    options = MemoryOptions(model or None, embedder or None, prompt_tokens)
+    options = MemoryOptions(_asked(model), embedder or None, prompt_tokens)
     names = ", ".join(agents_in(folder)) if folder.is_dir() else ""
     out.print(f"Keepsake serves {names or folder} on http://{host}:{port}", markup=False)
     status = run(folder, options, host, port, ServiceLimits(per_minute=per_minute))
@@ -72,7 +72,14 @@ def mcp(
     from keepsake.serve.house import MemoryOptions  # noqa: PLC0415
     from keepsake.serve.run import serve_stdio  # noqa: PLC0415
 
-    serve_stdio(folder, MemoryOptions(model or None, embedder or None))
+    serve_stdio(folder, MemoryOptions(_asked(model), embedder or None))
+
+
+def _asked(model: str) -> str | None:
+    """Return the model that is named; None for none at all, which KEEPSAKE_MODEL may say too."""
+    from keepsake.models.profiles import NO_MODEL  # noqa: PLC0415
+
+    return None if model in ("", NO_MODEL) else model
 
 
 @app.command("add-agent")

@@ -74,7 +74,7 @@ def test_over_stdio_a_client_is_told_why_a_memory_cannot_be_opened(service, mode
         stdin=subprocess.DEVNULL,
         capture_output=True,
         check=False,
-        env=environ() | {"KEEPSAKE_MODEL": ""},
+        env=environ() | {"KEEPSAKE_MODEL": "none"},
     )
     assert done.returncode == 1
     assert re.search(IN_USE[served], done.stderr.decode())
