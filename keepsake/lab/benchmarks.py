@@ -100,8 +100,13 @@ def read_trials(path: Path) -> list[Trial]:
     Raises:
         KeepsakeError: It cannot be read. The message names the file, the item and the cure.
     """
+    return grouped(_ungrouped(path))
+
+
+def _ungrouped(path: Path) -> list[Trial]:
+    """Return the trials of a file or a folder; people of several files may be the same."""
     if rows := _tables(path):
-        return grouped([_trial(data, str(path), path.stem) for data in rows])
+        return [_trial(data, str(path), path.stem) for data in rows]
     if path.is_dir() and not (path / "archive").is_dir():
         files = sorted(path.glob("*.json"))
         chats = sorted({*path.glob(beam.CHAT), *path.glob(f"*/{beam.CHAT}")}, key=_by_number)
@@ -110,8 +115,8 @@ def read_trials(path: Path) -> list[Trial]:
             raise KeepsakeError(what, _KNOWN)
         found = [_beam(file.parent) for file in chats]
         if (path / beam.CHAT) not in chats:  # else the files are those of one chat
-            found += [trial for file in files for trial in read_trials(file)]
-        return grouped(found)
+            found += [trial for file in files for trial in _ungrouped(file)]
+        return found
     with refusing(f"{path} cannot be read", _KNOWN, ValueError, RecursionError):
         is_archive = path.is_dir() or str(path).startswith(VAULT)
         data = {"life": str(path)} if is_archive else json.loads(path.read_text("utf-8-sig"))
@@ -122,7 +127,7 @@ def read_trials(path: Path) -> list[Trial]:
         found = [_trial(data, path.name, path.stem)]
     if not any(trial.questions for trial in found):
         raise KeepsakeError(f"{path} has no questions", _KNOWN)
-    return grouped(found)
+    return found
 
 
 def _tables(path: Path) -> list[Mapping[str, Any]]:

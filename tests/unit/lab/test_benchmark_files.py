@@ -71,6 +71,17 @@ def test_chats_that_share_people_are_one_cluster():
     assert clusters == [{"Ann, Ben, Eve, Fay"}, {"Cid, Dan"}, *[{"Ann, Ben, Eve, Fay"}] * 2]
 
 
+def test_chats_in_several_files_that_share_people_are_one_cluster(tmp_path):
+    base = json.loads((FOLDER / "locomo.json").read_text())[0]
+    said = base.pop("conversation")
+    first, second = sorted({turn["speaker"] for turn in said["session_1"]})
+    for number, pair in enumerate((("Ann", "Ben"), ("Cid", "Dan"), ("Ben", "Eve"))):
+        chat = json.dumps(base | said).replace(first, pair[0]).replace(second, pair[1])
+        (tmp_path / f"Chat_{number}.json").write_text(chat)
+    clusters = [{each.about for each in trial.questions} for trial in read_trials(tmp_path)]
+    assert clusters == [{"Ann, Ben, Eve"}, {"Cid, Dan"}, {"Ann, Ben, Eve"}]
+
+
 def test_evidence_is_read_in_all_spellings_and_named_if_it_is_not_there(tmp_path):
     data = json.loads((FOLDER / "locomo.json").read_text())[0]
     asked = data["qa"][0]
