@@ -140,9 +140,9 @@ function whole({ tier, first, last, text }) {
 // -- what became of each memory that was summarised, and of each sentence of the summaries before
 
 const KEPT = {
-  [Kept.GONE]: ["Gone", "None of their telling words are there, or single ones in sentences about something else."],
-  [Kept.PARTLY]: ["Told in part", "The words that are not there are marked."],
-  [Kept.WHOLE]: ["Told in other words", "All their telling words are there."],
+  [Kept.GONE]: ["Lost", "Nothing of it is there, or single words in sentences about something else."],
+  [Kept.WHISPERED]: ["Whispered", "Private: kept in the archive, never summarised."],
+  [Kept.SHORTER]: ["Told shorter", "Or in other words. The words that are not there are marked."],
   [Kept.VERBATIM]: ["Word for word", "All their words are there, in their order."],
 };
 
@@ -159,7 +159,7 @@ async function compare(id, number, account, steps) {
   }
 }
 
-/** How many there are of each kind: 3 gone, 5 told in part. */
+/** How many there are of each kind: 3 lost, 5 told shorter. */
 function tally(found) {
   const told = Object.entries(KEPT).map(([kept, [title]]) => [found.filter((each) => each.kept === kept).length, title.toLowerCase()]);
   return told.filter(([number]) => number).map(([number, title]) => `${count(number)} ${title}`).join(", ") || "nothing to compare";
@@ -190,7 +190,7 @@ const SHORT = { [Tier.LONGTERM]: "long", [Tier.RECENT]: "short" };
 
 /** A text with the words marked that are not told any more. */
 function marked(text, kept, missing) {
-  const words = new Set(kept === Kept.PARTLY ? missing.map((word) => word.toLowerCase()) : []);
+  const words = new Set(kept === Kept.SHORTER ? missing.map((word) => word.toLowerCase()) : []);
   return text.split(/([\p{L}\p{N}\p{M}'’]+)/u).map((part) => (words.has(part.toLowerCase()) ? el("del", {}, part) : part));
 }
 

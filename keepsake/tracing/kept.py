@@ -1,0 +1,58 @@
+"""How much of a text another text has: the one measure for people and for compactions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from enum import StrEnum
+
+from keepsake.language.perception import sentences, words
+from keepsake.tracing.content import Content
+
+
+class Kept(StrEnum):
+    """How much is left of what somebody said."""
+
+    VERBATIM = "verbatim"
+    """All its words, in their order: a single word of it is not enough."""
+    SHORTER = "shorter"
+    """It is told in other words, or in part."""
+    WHISPERED = "whispered"
+    """It was private. By design no summary ever says it; the archive has it."""
+    GONE = "gone"
+    """Nothing, or single words in sentences about something else."""
+
+
+class Summarised:
+    """A text that was made from memories, or from an older summary.
+
+    Args:
+        text: The text.
+        among: How many memories it was made from.
+    """
+
+    def __init__(self, text: str, among: int) -> None:
+        self.text = text
+        self._among = among
+        self._sentences = [*summary_sentences(text)]
+
+    def kept(self, content: Content) -> Kept:
+        """Return how much it has of what a memory, or a sentence, says."""
+        if content.is_verbatim_in(self.text):
+            return Kept.VERBATIM
+        said = any(content.is_said_in(each, self._among) for each in self._sentences)
+        return Kept.SHORTER if said else Kept.GONE
+
+
+def missing_in(texts: Iterable[str], content: Content) -> tuple[str, ...]:
+    """Return the telling words of what is said that texts do not have, as written, in order."""
+    has = frozenset().union(*map(content.shared, texts))
+    return tuple(dict.fromkeys(word for part, word in content.parts.items() if part not in has))
+
+
+def summary_sentences(text: str) -> Iterator[str]:
+    """Yield the sentences of a summary that have words, without the marks of its lists."""
+    for line in text.splitlines():
+        for sentence in sentences(line):
+            shown = sentence.strip().lstrip("-*# ").strip()
+            if words(shown):
+                yield shown
