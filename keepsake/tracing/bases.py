@@ -10,7 +10,7 @@ from typing import Self
 from keepsake.archive.records import Memory
 from keepsake.events.values import RecalledKind
 from keepsake.json_lines import Record
-from keepsake.tracing.items import PassedOn
+from keepsake.tracing.items import Evidence, PassedOn
 
 
 class Link(StrEnum):
@@ -91,10 +91,7 @@ def claims(
 
 
 def is_reply(memory: Memory, basis: Memory) -> bool:
-    """Return whether words are for nobody but who told the speaker of what they may rest on.
-
-    A reply rests on what it answers, whatever it says.
-    """
+    """Return whether words are for nobody but the source of what they may rest on."""
     to = memory.said.to if memory.said is not None else ()
     return bool(basis.source_id and to) and all(each.id == basis.source_id for each in to)
 
@@ -113,11 +110,13 @@ def passed_on(
         known: The speaker's memories of the item.
         window: How many memories the prompt of the words had.
     """
+    rests = claim.link is Link.RESTS_ON
+    shown = max(claim.among, window)
     found = []
     for number in claim.numbers:
-        sure = claim.link is Link.RESTS_ON and not is_reply(memory, known[number])
-        among = claim.among if sure else max(claim.among, window)
-        if is_passed_on(memory, known[number], among, linked=sure):
+        basis = known[number]
+        evidence = Evidence(rests, is_reply(memory, basis), claim.among, shown)
+        if is_passed_on(memory, basis, evidence):
             found.append(number)
     return found
 

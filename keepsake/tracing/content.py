@@ -7,13 +7,14 @@ words must be that both have.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import comb, log2
 
 from keepsake.language.languages import ENGLISH, language_of, stem, stop_words
-from keepsake.language.perception import SENTENCE_GAP, UNSPACED, words
+from keepsake.language.perception import SENTENCE_GAP, UNSPACED, WORD, is_question, words
 
 _PRIOR = 200
 """Before anything is counted, a telling word is in about one of so many memories. It keeps a word
@@ -23,8 +24,19 @@ _SURE = 3.0
 _TOGETHER = 2
 """How many words both have at least, if nothing but words joins them: a single word, however rare,
 is in sentences about other things."""
+_SHORT_FORM = 2
+"""The letters of a short form such as ``'ll``."""
 _PREFIX = 5
 """The letters from which on a stem is found in any word that begins with it, as in a compound."""
+
+
+_COMPOUND = re.compile(rf"{WORD.pattern}(?:-{WORD.pattern})*")
+"""A word, or several with hyphens between them, which say one thing: map-maker."""
+
+
+def joined(text: str) -> str:
+    """Return a text in which words with hyphens between them are one."""
+    return text.replace("-", "")
 
 
 def parts_of(text: str, language: str) -> Iterator[tuple[str, str]]:
@@ -33,13 +45,24 @@ def parts_of(text: str, language: str) -> Iterator[tuple[str, str]]:
     Where a script has no spaces between words, these are its pairs of characters.
     """
     common = stop_words()[language]
-    for word in words(text):
-        folded = word.casefold()
+    for word in _COMPOUND.findall(text):
+        folded = joined(word.casefold())
         if UNSPACED.match(folded):
             pairs = (folded[at : at + 2] for at in range(max(len(folded) - 1, 1)))
             yield from ((pair, pair) for pair in pairs)
-        elif folded not in common:
+        elif not _is_common(folded, common):
             yield stem(folded, language), word
+
+
+def _is_common(word: str, common: frozenset[str]) -> bool:
+    """Whether a word says nothing; of ``it's`` and ``you'll``, the first part decides."""
+    first, _, rest = word.replace("’", "'").partition("'")
+    return word in common or (first in common and 0 < len(rest) <= _SHORT_FORM)
+
+
+def told_in(text: str) -> str:
+    """Return a text without its questions: they ask for something, and do not tell it."""
+    return " ".join(each for each in SENTENCE_GAP.split(text) if not is_question(each))
 
 
 @dataclass(frozen=True)
@@ -125,15 +148,18 @@ class Content:
         """Return how much it says that a text has these words, in bits."""
         return sum(map(self.rarity.bits, parts))
 
-    def is_said_in(self, text: str, among: int, *, linked: bool = False) -> bool:
+    def is_said_in(self, text: str, among: int, *, linked: bool = False, besides: str = "") -> bool:
         """Return whether a text says it, or a part of it.
 
         Args:
             text: Words that may come from this one.
             among: How many texts they may come from, this one included.
             linked: Whether something else than words joins the two, so that one word is enough.
+            besides: Words that do not count, because an answer has them from its question.
         """
         shared = self.shared(text)
+        if besides:
+            shared -= self.shared(besides)
         # A long text tells of several things, each in sentences of its own.
         return any(
             _is_more_than_chance(
@@ -161,6 +187,11 @@ class Content:
         # Where a language has no spaces between words, any part of a run may be a word.
         found = self.run.strip() in run if UNSPACED.search(self.run) else self.run in run
         return found and bool(self.run.strip())
+
+    def is_asked_in(self, text: str, among: int) -> bool:
+        """Return whether a text only asks about it; ``among``: as for :meth:`is_said_in`."""
+        told = told_in(text)
+        return told != text and self.is_said_in(text, among) and not self.is_said_in(told, among)
 
     def part_said_in(self, text: str) -> str:
         """Return the sentences of a text that have words of this one: they pass it on."""

@@ -9,6 +9,24 @@ from typing import Protocol
 from keepsake.archive.records import Memory
 
 
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What joins words with a memory, besides the words of both.
+
+    Attributes:
+        rests: Whether the archive says that the words rest on the memory.
+        answers: Whether they are for nobody but who is the source of the memory. What is an answer
+            rests on what it answers, whatever it says.
+        among: How many memories the words may come from, if they come from one of this kind.
+        shown: How many the prompt showed in any way.
+    """
+
+    rests: bool
+    answers: bool
+    among: int
+    shown: int
+
+
 class Traceable(Protocol):
     """Something that is followed."""
 
@@ -28,22 +46,21 @@ class Traceable(Protocol):
     def is_said_in(self, memory: Memory) -> bool:
         """Return whether words say it, wherever they come from."""
 
-    def is_passed_on(self, memory: Memory, basis: Memory, among: int, *, linked: bool) -> bool:
+    def is_asked_in(self, memory: Memory) -> bool:
+        """Return whether somebody only asks about it, and tells nothing of it."""
+
+    def is_passed_on(self, memory: Memory, basis: Memory, evidence: Evidence) -> bool:
         """Return whether words say it, if they may come from a memory of it.
 
         Args:
             memory: The words, as their speaker remembers them.
-            basis: The speaker's memory of the item.
-            among: How many of its memories the words may come from.
-            linked: Whether the archive says that they rest on it.
+            basis: The speaker's memory of the item, or of a question about it.
+            evidence: What joins the two.
         """
 
 
-class PassedOn(Protocol):
-    """As :meth:`Traceable.is_passed_on`."""
-
-    def __call__(self, memory: Memory, basis: Memory, among: int, *, linked: bool) -> bool:
-        """Return whether words say it, if they may come from a memory of it."""
+type PassedOn = Callable[[Memory, Memory, Evidence], bool]
+"""As :meth:`Traceable.is_passed_on`."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +93,12 @@ class Words:
         # A game may show an agent the speech of another as text alone.
         return self.are_said_in(memory.words or memory.text)
 
-    def is_passed_on(self, memory: Memory, basis: Memory, among: int, *, linked: bool) -> bool:
+    def is_asked_in(self, memory: Memory) -> bool:
+        """Return False: who asks says the words, too."""
+        del memory
+        return False
+
+    def is_passed_on(self, memory: Memory, basis: Memory, evidence: Evidence) -> bool:
         """Return whether a memory has the words, whatever it may come from."""
-        del basis, among, linked
+        del basis, evidence
         return self.are_said_in(memory.words)

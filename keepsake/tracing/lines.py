@@ -17,7 +17,7 @@ from keepsake.archive.log import Archive
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.json_lines import parsed
 from keepsake.language.perception import UNSPACED
-from keepsake.tracing.content import Rarity
+from keepsake.tracing.content import Rarity, joined
 from keepsake.tracing.past import number_in
 
 _MEMORY = LineType.MEMORY.start
@@ -172,7 +172,7 @@ def _text_in(line: bytes) -> str:
     start = line.find(_WORDS)
     at = start + len(_WORDS) if start >= 0 else line.find(_TEXT) + len(_TEXT)
     found = _STRING.match(line, at)
-    return found[0].decode(errors="replace").casefold() if found else ""
+    return joined(found[0].decode(errors="replace").casefold()) if found else ""
 
 
 def _happening_in(line: bytes) -> str:

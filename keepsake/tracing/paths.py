@@ -114,6 +114,8 @@ class Tracer:
         self._memories: dict[str, dict[int, Memory]] = defaultdict(dict)
         # By agent and number: its own words that say the item, with the path to them.
         self._told: dict[str, dict[int, Path]] = defaultdict(dict)
+        # By agent and number: questions about the item, which tell nothing of it.
+        self._asked: dict[str, set[int]] = defaultdict(set)
         # by happening: the path to what was said; None if it was invented
         self._said: dict[str, Path | None] = {}
         # by happening: which agent says it, and its place in that agent's archive
@@ -175,6 +177,9 @@ class Tracer:
         self._position[key] += 1
         if self._item.is_given(key, memory):
             self._be_given(key, memory)
+        elif self._item.is_asked_in(memory):
+            self._asked[key].add(memory.number)
+            self._memories[key][memory.number] = memory
         elif memory.own_words is not None:
             self._say(key, memory)
         elif not memory.is_own:
@@ -209,28 +214,43 @@ class Tracer:
     def _say(self, key: str, memory: Memory) -> None:
         """Find on what the words of an agent rest, if they say the item."""
         known = self.known[key]
-        if self._item.is_sentence:
-            known = self._told[key] | known
+        if self._item.is_sentence and key in self.paths:
+            asked = dict.fromkeys(self._asked[key], self.paths[key])
+            known = asked | self._told[key] | known
         witness = self._witnesses[key]
         if not known and self._item.is_said_in(memory):
             self._begin(key, memory)
             return
         basis = witness.bases.get(memory.number)
         window = basis.last - basis.before if basis is not None else 0
-        for claim in claims(witness.name, memory, known, basis):
-            found = passed_on(self._item.is_passed_on, memory, self._memories[key], claim, window)
-            if found:
+        ways = list(claims(witness.name, memory, known, basis))
+        for way in ways:
+            found = passed_on(self._item.is_passed_on, memory, self._memories[key], way, window)
+            told = [number for number in found if number not in self._asked[key]]
+            if told:
                 # If there are several, it is the one with the shortest path.
-                number = min(found, key=lambda number: (len(known[number]), number))
-                step = step_of(key, memory, Step.SAID, number, claim.link)
-                self.steps[key, memory.number] = step
-                # It may rest on its own words later, but has it from where these have it.
-                self._told[key][memory.number] = known[number]
-                self._memories[key][memory.number] = memory
-                self._said[memory.happening] = (*known[number], step)
+                self._tell(
+                    key, memory, known, min(told, key=lambda n: (len(known[n]), n)), way.link
+                )
+                return
+            if found:  # it answers a question by what it knew before
+                number = self.paths[key][-1].memory
+                link = next(each.link for each in ways if number in each.numbers)
+                self._tell(key, memory, known, number, link)
                 return
         if known.keys() & rested_on(witness.name, memory):
             self.wordless.append((key, memory))
+
+    def _tell(
+        self, key: str, memory: Memory, known: Mapping[int, Path], number: int, link: Link
+    ) -> None:
+        """Note that words say the item because of one of the speaker's memories."""
+        step = step_of(key, memory, Step.SAID, number, link)
+        self.steps[key, memory.number] = step
+        # It may rest on its own words later, but has it from where these have it.
+        self._told[key][memory.number] = known[number]
+        self._memories[key][memory.number] = memory
+        self._said[memory.happening] = (*known[number], step)
 
     def _begin(self, key: str, memory: Memory) -> None:
         """Let an agent say the item though it was not told: as a beginning, or as an invention."""

@@ -13,7 +13,8 @@ from pathlib import Path
 
 from keepsake.archive.records import TOOL_VERBS, Memory
 from keepsake.tracing.bases import Link, PromptBasis, claims, passed_on
-from keepsake.tracing.content import Content, Rarity
+from keepsake.tracing.content import Content, Rarity, told_in
+from keepsake.tracing.items import Evidence
 from keepsake.tracing.lines import Line, Lines, memories_of
 from keepsake.tracing.past import Past
 from keepsake.tracing.paths import Tracer, Witness
@@ -93,20 +94,34 @@ class Said:
         passed = self._passed.get(memory.happening) if memory.happening else None
         return passed is not None and self._of(passed).is_verbatim_in(memory.words or memory.text)
 
-    def is_passed_on(self, memory: Memory, basis: Memory, among: int, *, linked: bool) -> bool:
+    def is_asked_in(self, memory: Memory) -> bool:
+        """Return whether somebody only asks about it."""
+        if memory.happening in self._always:
+            return False
+        return self._content.is_asked_in(memory.words, self._content.rarity.total)
+
+    def is_passed_on(self, memory: Memory, basis: Memory, evidence: Evidence) -> bool:
         """Return whether words that may come from a memory of it say it."""
-        said = memory.words
-        found = memory.happening in self._always or self._content.is_said_in(
-            said, among, linked=linked
-        )
-        if not found and linked:
-            # In other words than the sentence, but in those in which it was told.
-            told = self._passed.get(basis.happening, "")
-            found = bool(told) and self._of(told).is_said_in(said, among, linked=True)
+        said = told_in(memory.words)
+        found = memory.happening in self._always or self._is_told(said, basis, evidence)
         if found and memory.happening:
             part = self._content.part_said_in(said)
-            self._passed.setdefault(memory.happening, part or said)
+            self._passed.setdefault(memory.happening, part or memory.words)
         return found
+
+    def _is_told(self, said: str, basis: Memory, evidence: Evidence) -> bool:
+        content = self._content
+        if content.is_said_in(said, evidence.shown):
+            return True
+        if not evidence.rests:
+            return False
+        if evidence.answers:
+            asked = basis.words or basis.text
+            return content.is_said_in(said, evidence.among, linked=True, besides=asked)
+        # In words of the sentence, or in other words in which it was told before.
+        told = self._passed.get(basis.happening, "")
+        ways = (content, self._of(told)) if told else (content,)
+        return any(each.is_said_in(said, evidence.among, linked=True) for each in ways)
 
     def _of(self, text: str) -> Content:
         return Content(text, self._content.rarity, self._content.language)
@@ -222,15 +237,17 @@ class Trail:
                 return [(key, known[number]) for number in found]
         return []
 
-    def _comes_from(self, memory: Memory, basis: Memory, among: int, *, linked: bool) -> bool:
+    def _comes_from(self, memory: Memory, basis: Memory, evidence: Evidence) -> bool:
         """Whether an earlier memory says what the sentence says.
 
         An answer has words of its question and says another thing.
         """
         del memory
         text = basis.words or basis.text
-        said = self.content.is_said_in(text, among, linked=linked)
-        return said and (linked or self.content.is_mostly_in(text))
+        if evidence.rests and not evidence.answers:
+            return self.content.is_said_in(text, evidence.among, linked=True)
+        said = self.content.is_said_in(text, evidence.shown)
+        return said and (not evidence.answers or self.content.is_mostly_in(text))
 
     def _in_common(self, memory: Memory) -> float:
         return self.content.bits(self.content.shared(memory.words or memory.text))
@@ -266,9 +283,11 @@ class Trail:
 
     def _hear_again(self, line: Line, memory: Memory) -> None:
         """Add words of somebody without an archive: of these nobody knows where they come from."""
-        if self.content.is_said_in(memory.words, self._archives.lines.rarity.total):
+        many = self._archives.lines.rarity.total
+        if self.content.is_said_in(memory.words, many):
             self._add(line.key, memory)
-            self._given.add((line.key, memory.number))
+            if not self.content.is_asked_in(memory.words, many):
+                self._given.add((line.key, memory.number))
 
     def _add_happening(self, happening: str) -> None:
         for key, memory in memories_of(self._archives.lines.of(happening)):

@@ -190,7 +190,7 @@ const SHORT = { [Tier.LONGTERM]: "long", [Tier.RECENT]: "short" };
 
 /** A text with the words marked that are not told any more. */
 function marked(text, kept, missing) {
-  const words = new Set(kept === Kept.SHORTER ? missing.map((word) => word.toLowerCase()) : []);
+  const words = new Set(kept === Kept.SHORTER ? missing.flatMap((word) => word.toLowerCase().split("-")) : []);
   return text.split(/([\p{L}\p{N}\p{M}'’]+)/u).map((part) => (words.has(part.toLowerCase()) ? el("del", {}, part) : part));
 }
 
