@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -120,8 +120,14 @@ class Lines:
                 having[part].add(happening)
             if each.parts:
                 self.sharing.append(each)
-        counts = {part: len(happenings) for part, happenings in having.items()}
-        self.rarity = Rarity(counts, len(self._by_happening) + unnamed)
+        self._having = having
+        self._total = len(self._by_happening) + unnamed
+        self.rarity = self.rarity_without(())
+
+    def rarity_without(self, happenings: Collection[str]) -> Rarity:
+        """Return in how many happenings each of the words is, without some happenings."""
+        counts = {part: len(found.difference(happenings)) for part, found in self._having.items()}
+        return Rarity(counts, self._total - len(happenings))
 
     def of(self, happening: str) -> Sequence[Line]:
         """Return the lines of a happening, in all archives; none for an empty id."""

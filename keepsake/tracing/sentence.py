@@ -24,6 +24,9 @@ MOST_CANDIDATES = 500
 _MOST_ROUNDS = 12
 """How often tellings that rest on those found are looked for: each time one step further."""
 
+_MOST_PASSES = 4
+"""How often all is looked for: what is found tells how rare the words are in all else."""
+
 type Place = tuple[str, int]
 """The key of an agent, and the number of one of its memories."""
 
@@ -154,16 +157,37 @@ class Trail:
         text = memory.words or memory.text
         first = Content(text, Rarity())
         self._archives = Archives(folders, pasts, names, tuple(first.parts))
-        self.content = Content(text, self._archives.lines.rarity, first.language)
-        self._found: dict[str, dict[int, Memory]] = {each: {} for each in folders}
-        self._begun: dict[str, str] = {}
-        self._given: set[Place] = set()
-        self._always: set[str] = set()
-        self._add(key, memory)
+        told = frozenset[str]()
+        for _ in range(_MOST_PASSES):
+            # In what tells of it its words are no sign that they are common.
+            rarity = self._archives.lines.rarity_without(told)
+            self.content = Content(text, rarity, first.language)
+            self._found: dict[str, dict[int, Memory]] = {each: {} for each in folders}
+            self._begun: dict[str, str] = {}
+            self._given: set[Place] = set()
+            self._always: set[str] = set()
+            self._search()
+            before, told = told, self._told()
+            if told == before:
+                break
+
+    def _search(self) -> None:
+        """Look for where it came from, and for who told it on."""
+        self._add(self._key, self._memory)
         self._go_back()
         self._look_for_tellings()
         self.witnesses: dict[str, Witness] = {}
         self.tracer = self._traced()
+
+    def _told(self) -> frozenset[str]:
+        """Return the other happenings in which it was told."""
+        heard = (
+            self._found[key][number].happening
+            for key, known in self.tracer.known.items()
+            for number in known
+        )
+        said = (step.happening for step in self.tracer.steps.values())
+        return frozenset({*heard, *said} - {"", self._memory.happening})
 
     @property
     def complete(self) -> bool:
