@@ -19,7 +19,7 @@ from keepsake.happening import Manner
 from keepsake.tracing.bases import Link, PromptBasis
 from keepsake.tracing.content import Content, Rarity
 from keepsake.tracing.items import Words
-from keepsake.tracing.kept import Kept, Summarised
+from keepsake.tracing.kept import Kept, Summarised, summary_sentences
 from keepsake.tracing.past import Past
 from keepsake.tracing.paths import Path, Tracer, Witness
 from keepsake.tracing.sentence import Trail
@@ -178,8 +178,9 @@ def follow_sentence(archives: Mapping[str, Archived], key: str, memory: Memory) 
         )
 
     fact = _fact(archives, trail.witnesses, trail.tracer, holding, complete=trail.complete)
-    counts = trail.content.rarity.counts
-    others = sorted(((part, counts[part] - 1) for part in trail.content.parts), key=_by_count)
+    counts = trail.rarity.counts
+    parts = trail.content.parts.items()
+    others = sorted(((word, counts[part] - 1) for part, word in parts), key=_by_count)
     shared = [each for each in others if each[1] > 0]
     return Followed(fact, (*shared, *(each for each in others if each[1] <= 0)))
 
@@ -333,10 +334,12 @@ def _way(memory: Memory) -> Way:
 
 
 def _holding(
-    forms: Mapping[int, Kept], memories: Sequence[Memory], kept_in: Callable[[Summary], Kept]
+    forms: Mapping[int, Kept],
+    memories: Sequence[Memory],
+    kept_in: Callable[[Summary], tuple[Kept, str]],
 ) -> Holding:
     private = frozenset(each.number for each in memories if is_private(each))
-    return Holding(forms, private, kept_in)
+    return Holding(forms, {each.number: _text_of(each) for each in memories}, private, kept_in)
 
 
 def _form(content: Content, memory: Memory) -> Kept:
@@ -344,22 +347,23 @@ def _form(content: Content, memory: Memory) -> Kept:
     return Kept.VERBATIM if content.is_verbatim_in(_text_of(memory)) else Kept.SHORTER
 
 
-def _kept_of(content: Content, told: Iterable[str], summary: Summary) -> Kept:
+def _kept_of(content: Content, told: Iterable[str], summary: Summary) -> tuple[Kept, str]:
     """Return how much of a sentence a summary has; ``told``: the words in which it was heard."""
     made = Summarised(summary.text, summary.last - summary.first + 1)
-    kept = made.kept(content)
+    kept, said = made.found(content)
     if kept is not Kept.GONE:
-        return kept
+        return kept, said
     others = (Content(each, content.rarity, content.language) for each in told)
-    heard = any(made.kept(each) is not Kept.GONE for each in others)
-    return Kept.SHORTER if heard else Kept.GONE
+    heard = next((said for _, said in map(made.found, others) if said), "")
+    return (Kept.SHORTER, heard) if heard else (Kept.GONE, "")
 
 
-def _worded(content: Content, wording: Wording, summary: Summary) -> Kept:
+def _worded(content: Content, wording: Wording, summary: Summary) -> tuple[Kept, str]:
     """Return how much of words, and of the sentence in which they were heard, a summary has."""
     if not wording.is_said_in(summary.text):
-        return Kept.GONE
-    return Kept.VERBATIM if content.is_verbatim_in(summary.text) else Kept.SHORTER
+        return Kept.GONE, ""
+    said = next(filter(wording.is_said_in, summary_sentences(summary.text)), summary.text)
+    return (Kept.VERBATIM if content.is_verbatim_in(summary.text) else Kept.SHORTER), said
 
 
 def _acts_on(past: Past, numbers: frozenset[int]) -> list[int]:

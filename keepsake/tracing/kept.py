@@ -37,10 +37,15 @@ class Summarised:
 
     def kept(self, content: Content) -> Kept:
         """Return how much it has of what a memory, or a sentence, says."""
+        return self.found(content)[0]
+
+    def found(self, content: Content) -> tuple[Kept, str]:
+        """Return how much it has of what is said, and its sentence that says most of it."""
+        said = [each for each in self._sentences if content.is_said_in(each, self._among)]
+        best = max(said, key=lambda each: content.bits(content.shared(each)), default="")
         if content.is_verbatim_in(self.text):
-            return Kept.VERBATIM
-        said = any(content.is_said_in(each, self._among) for each in self._sentences)
-        return Kept.SHORTER if said else Kept.GONE
+            return Kept.VERBATIM, best or content.text
+        return (Kept.SHORTER, best) if best else (Kept.GONE, "")
 
 
 def missing_in(texts: Iterable[str], content: Content) -> tuple[str, ...]:

@@ -190,6 +190,11 @@ class Trail:
         return frozenset({*heard, *said} - {"", self._memory.happening})
 
     @property
+    def rarity(self) -> Rarity:
+        """In how many happenings each of its words is, those that tell of it included."""
+        return self._archives.lines.rarity
+
+    @property
     def complete(self) -> bool:
         """Whether all that may say it in other words was looked at."""
         return not self._cut

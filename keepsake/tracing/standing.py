@@ -32,12 +32,15 @@ class Spell:
     Attributes:
         time: In seconds since 1970.
         kept: How much of it it has there.
+        has: What it has there: the newest memory of it, or what the summary says of it; empty if it
+            has nothing.
         compaction: The number of the compaction that changed it; 0 if none did.
     """
 
     time: float
     standing: Standing
     kept: Kept
+    has: str = ""
     compaction: int = 0
 
 
@@ -47,13 +50,15 @@ class Holding:
 
     Attributes:
         memories: By number of a memory of the fact: how much it has of it.
+        texts: By number: what the memory says.
         private: The numbers of those that no summary ever says.
-        kept_in: How much a summary has of it.
+        kept_in: How much a summary has of it, and the sentence that says it.
     """
 
     memories: Mapping[int, Kept]
+    texts: Mapping[int, str]
     private: frozenset[int]
-    kept_in: Callable[[Summary], Kept]
+    kept_in: Callable[[Summary], tuple[Kept, str]]
 
     def spells(self, past: Past) -> Iterator[Spell]:
         """Yield how the agent had the fact, oldest first. There must be a memory of it."""
@@ -69,24 +74,26 @@ class Holding:
         ]
         before: tuple[Standing, Kept] | None = None
         for time, newest, state, compaction in sorted(events, key=lambda each: each[:2]):
-            now = self._at(newest, state)
-            if now != before:
-                yield Spell(time, *now, compaction)
-                before = now
+            standing, kept, has = self._at(newest, state)
+            if (standing, kept) != before:
+                yield Spell(time, standing, kept, has, compaction)
+                before = (standing, kept)
 
-    def _at(self, newest: int, state: SummaryState) -> tuple[Standing, Kept]:
-        held = {number: kept for number, kept in self.memories.items() if number <= newest}
-        window = [kept for number, kept in held.items() if number > state.summarised]
+    def _at(self, newest: int, state: SummaryState) -> tuple[Standing, Kept, str]:
+        held = [number for number in self.memories if number <= newest]
+        window = [number for number in held if number > state.summarised]
         if window:
-            return Standing.WINDOW, Kept.VERBATIM if Kept.VERBATIM in window else Kept.SHORTER
-        open_to_all = held.keys() - self.private
+            kept = [number for number in window if self.memories[number] is Kept.VERBATIM]
+            form = Kept.VERBATIM if kept else Kept.SHORTER
+            return Standing.WINDOW, form, self.texts[(kept or window)[-1]]
+        open_to_all = [number for number in held if number not in self.private]
         if not open_to_all:
-            return Standing.LOST, Kept.WHISPERED
+            return Standing.LOST, Kept.WHISPERED, ""
         tiers = ((Standing.RECENT, state.recent), (Standing.LONGTERM, state.longterm))
         for standing, summary in tiers:
             if summary is None or min(open_to_all) > summary.last:
                 continue  # it was made before
-            kept = self.kept_in(summary)
-            if kept is not Kept.GONE:
-                return standing, kept
-        return Standing.LOST, Kept.GONE
+            form, said = self.kept_in(summary)
+            if form is not Kept.GONE:
+                return standing, form, said
+        return Standing.LOST, Kept.GONE, ""

@@ -187,6 +187,8 @@ class SpellView(Shape):
     standing: Standing
     kept: Kept
     """How much of it it has there. With typed words: how much of the sentence that it heard."""
+    has: str
+    """What it has there: the newest memory of it, or what the summary says of it."""
     compaction: int
     """The compaction that changed it; 0 if none did."""
 

@@ -401,6 +401,7 @@ def _knower(
                 time=datetime.fromtimestamp(each.time, last.time.tzinfo),
                 standing=each.standing,
                 kept=each.kept,
+                has=each.has,
                 compaction=each.compaction,
             )
             for each in knower.spells

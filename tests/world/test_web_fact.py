@@ -82,7 +82,7 @@ class TestFact(WebWorld):
     def test_a_sentence_is_followed_and_what_only_answers_it_tells_nobody(self):
         fact = self.get("/fact", agent=self.mira.id, n=self.number_of("Edwin mends"))
         assert fact["words"] == ""
-        assert fact["suggested"][0] == {"word": "edwin", "count": 1}
+        assert fact["suggested"][0] == {"word": "Edwin", "count": 1}
         assert [each["text"] for each in fact["tellings"]] == ["My brother Edwin mends nets."]
         knowers = {each["agent"]: each["spells"][-1] for each in fact["knowers"]}
         assert {each: spell["kept"] for each, spell in knowers.items()} == {

@@ -129,9 +129,10 @@ function drawWords(agent, n) {
   fill(byId("sentence"), memory ? [el("q", { dir: "auto" }, memory.what.words || memory.text), " ",
     el("small", {}, `memory ${count(memory.number)} of `, el("a", { href: `/agents/${agent}/${LINK}${n}` }, nameOf(Number(agent))))] : "");
   fill(byId("suggested"), suggested.slice(0, 12).map(({ word, count: others }) => el("button", {
-    type: "button", "aria-pressed": String(fact.words.split("|").map((each) => each.trim()).includes(word)),
+    type: "button", "aria-pressed": String(fact.words === word),
     title: `${many(others, "other memory", "other memories")} have it`, on: { click: () => go(word, agent, n) },
   }, word, " ", el("small", {}, count(others)))));
+  byId("by-word").hidden = !suggested.length;
   const lost = knowers.filter(({ spells }) => spells.at(-1).standing === Standing.LOST).length;
   fill(byId("summary"), tellings.length
     ? `${many(tellings.length, "telling")}; ${many(knowers.length, "agent knows it", "agents know it")}${lost ? `, ${count(lost)} of them only in the archive` : ""}.`
@@ -259,7 +260,7 @@ function knower(of) {
   const { n } = of.path.at(-1);
   return el("li", { id: `knower-${of.id}`, "data-row": true, tabindex: "-1", "data-time": seconds(of.path.at(-1).time), class: last.standing },
     el("p", {}, el("b", {}, el("a", { href: `/agents/${of.id}/`, "data-opens": true, dir: "auto" }, of.agent)), " ", stands(last), "."),
-    typed() || last.kept === Kept.SHORTER ? el("p", { class: "heard" }, el("q", { dir: "auto" }, of.heard)) : null,
+    typed() || last.kept === Kept.SHORTER ? el("p", { class: "heard" }, el("q", { dir: "auto" }, last.has || of.heard)) : null,
     el("p", {}, el("small", {}, `Since ${moment(of.path.at(-1).time)}`, of.source ? [", from ", personLink(of.source)] : "", " · ",
       of.memories.slice(0, 5).map((each, i) => [i ? ", " : "", el("a", { href: `/agents/${of.id}/${LINK}${each}` }, `memory ${count(each)}`)]))),
     last.compaction && last.kept !== Kept.WHISPERED ? el("p", {}, el("small", {}, el("a", { href: `/agents/${of.id}/#compactions` }, `compaction ${count(last.compaction)}`),
