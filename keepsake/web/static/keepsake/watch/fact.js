@@ -8,15 +8,9 @@ import { WorldMap } from "./map.js";
 import { PastAgent, lastBefore } from "./past.js";
 import { TimeScrubber, setTierBar, tierBar } from "./scrubber.js";
 import { sentence } from "./sentences.js";
+import { stands } from "./standings.js";
 
 const LINK = "#memory/";
-/** Of a text, how much of it somebody has: the words of the compactions' page too. */
-const FORMS = { [Kept.VERBATIM]: "word for word", [Kept.SHORTER]: "told shorter" };
-const TIERS_OF = { [Standing.WINDOW]: "", [Standing.RECENT]: ", in its short-term summary", [Standing.LONGTERM]: ", in its long-term summary" };
-const LOST = {
-  [Kept.GONE]: "has lost it: only its archive and recall have it",
-  [Kept.WHISPERED]: "was told in private: its archive has it, no summary ever says it",
-};
 const WAYS = {
   [Way.SAID]: "said it", [Way.TOLD]: "was told", [Way.OVERHEARD]: "overheard it", [Way.WHISPERED]: "was told in private", [Way.SAW]: "saw it",
 };
@@ -35,12 +29,6 @@ let most = 0;
 
 /** Whether words were typed, so that what each heard may be a sentence of its own. */
 const typed = () => Boolean(fact.words);
-
-/** How somebody has it: knows it word for word; has what it heard told shorter, in its short-term summary. */
-function stands({ standing, kept }) {
-  if (standing === Standing.LOST) return LOST[kept];
-  return `${typed() ? "has what it heard" : standing === Standing.WINDOW ? "knows it" : "has it"} ${FORMS[kept]}${TIERS_OF[standing]}`;
-}
 
 const seconds = (iso) => Date.parse(iso) / 1000;
 const nameOf = (id) => agents.find((each) => each.id === id)?.name ?? `agent ${id}`;
@@ -161,7 +149,7 @@ function draw() {
     return {
       id: agent.id, name: agent.name, place: now === scrubber.last ? agent.present : agent.placeAt(now),
       ring: spell ? `${spell.standing} ${knows.get(agent.id).way}` : "unknowing",
-      words: spell ? stands(spell) : "does not know it",
+      words: spell ? stands(spell, typed()) : "does not know it",
     };
   }));
   map.showTellings(until, chosen);
@@ -259,7 +247,7 @@ function knower(of) {
   const last = of.spells.at(-1);
   const { n } = of.path.at(-1);
   return el("li", { id: `knower-${of.id}`, "data-row": true, tabindex: "-1", "data-time": seconds(of.path.at(-1).time), class: last.standing },
-    el("p", {}, el("b", {}, el("a", { href: `/agents/${of.id}/`, "data-opens": true, dir: "auto" }, of.agent)), " ", stands(last), "."),
+    el("p", {}, el("b", {}, el("a", { href: `/agents/${of.id}/`, "data-opens": true, dir: "auto" }, of.agent)), " ", stands(last, typed()), "."),
     typed() || last.kept === Kept.SHORTER ? el("p", { class: "heard" }, el("q", { dir: "auto" }, last.has || of.heard)) : null,
     el("p", {}, el("small", {}, `Since ${moment(of.path.at(-1).time)}`, of.source ? [", from ", personLink(of.source)] : "", " · ",
       of.memories.slice(0, 5).map((each, i) => [i ? ", " : "", el("a", { href: `/agents/${of.id}/${LINK}${each}` }, `memory ${count(each)}`)]))),
