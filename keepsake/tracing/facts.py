@@ -169,7 +169,7 @@ def follow_sentence(archives: Mapping[str, Archived], key: str, memory: Memory) 
         {each: archived.name for each, archived in archives.items()},
     )
 
-    def holding(_: Path, memories: Sequence[Memory]) -> Holding:
+    def holding(memories: Sequence[Memory]) -> Holding:
         told = [trail.passed_in(each) for each in memories]
         return _holding(
             {each.number: _form(trail.content, each) for each in memories},
@@ -211,13 +211,13 @@ def follow_words(archives: Mapping[str, Archived], wording: Wording, happening: 
         unarchived = not memory.is_own and not tracer.speaker_of(memory)
         return unarchived and (memory.happening == happening != "" or _shows(memory, wording))
 
-    def holding(path: Path, memories: Sequence[Memory]) -> Holding:
+    def holding(memories: Sequence[Memory]) -> Holding:
         # What an agent knows word for word is a sentence that it heard, not a word of it.
-        first = Content(path[-1].text, Rarity())
+        heard = [Content(_text_of(each), Rarity()) for each in memories]
         return _holding(
-            {each.number: _form(first, each) for each in memories},
+            {each.number: Kept.VERBATIM for each in memories},
             memories,
-            lambda summary: _worded(first, wording, summary),
+            lambda summary: _worded(heard, wording, summary),
         )
 
     tracer = Tracer(witnesses, Words(wording.is_said_in, is_given, may_begin=True))
@@ -230,7 +230,7 @@ def _fact(
     archives: Mapping[str, Archived],
     witnesses: Mapping[str, Witness],
     tracer: Tracer,
-    holding: Callable[[Path, Sequence[Memory]], Holding],
+    holding: Callable[[Sequence[Memory]], Holding],
     *,
     complete: bool,
 ) -> Fact:
@@ -247,7 +247,7 @@ def _fact(
                 path=path,
                 heard=path[-1].text,
                 memories=tuple(each.number for each in memories),
-                spells=tuple(holding(path, memories).spells(past)),
+                spells=tuple(holding(memories).spells(past)),
                 acts=tuple(_acts_on(past, frozenset(numbers))),
             )
         )
@@ -358,12 +358,15 @@ def _kept_of(content: Content, told: Iterable[str], summary: Summary) -> tuple[K
     return (Kept.SHORTER, heard) if heard else (Kept.GONE, "")
 
 
-def _worded(content: Content, wording: Wording, summary: Summary) -> tuple[Kept, str]:
-    """Return how much of words, and of the sentence in which they were heard, a summary has."""
+def _worded(heard: Iterable[Content], wording: Wording, summary: Summary) -> tuple[Kept, str]:
+    """Return how much of words a summary has, and of the sentences in which they were heard."""
     if not wording.is_said_in(summary.text):
         return Kept.GONE, ""
+    whole = next((each.text for each in heard if each.is_verbatim_in(summary.text)), "")
+    if whole:
+        return Kept.VERBATIM, whole
     said = next(filter(wording.is_said_in, summary_sentences(summary.text)), summary.text)
-    return (Kept.VERBATIM if content.is_verbatim_in(summary.text) else Kept.SHORTER), said
+    return Kept.SHORTER, said
 
 
 def _acts_on(past: Past, numbers: frozenset[int]) -> list[int]:

@@ -186,7 +186,7 @@ class SpellView(Shape):
     time: datetime
     standing: Standing
     kept: Kept
-    """How much of it it has there. With typed words: how much of the sentence that it heard."""
+    """How much of it it has there. With typed words: of a sentence in which it heard them."""
     has: str
     """What it has there: the newest memory of it, or what the summary says of it."""
     compaction: int

@@ -123,7 +123,7 @@ function drawWords(agent, n) {
   byId("by-word").hidden = !suggested.length;
   const lost = knowers.filter(({ spells }) => spells.at(-1).standing === Standing.LOST).length;
   fill(byId("summary"), tellings.length
-    ? `${many(tellings.length, "telling")}; ${many(knowers.length, "agent knows it", "agents know it")}${lost ? `, ${count(lost)} of them only in the archive` : ""}.`
+    ? `${many(tellings.length, "telling")}; ${many(knowers.length, typed() ? "agent has heard it" : "agent knows it", typed() ? "agents have heard it" : "agents know it")}${lost ? `, ${count(lost)} of them only in the archive` : ""}.`
     : "Nobody said these words.", complete ? "" : " There are too many to follow all of them.");
 }
 

@@ -16,6 +16,6 @@ const WHERE = { [Standing.WINDOW]: "", [Standing.RECENT]: ", in its short-term s
 export function stands({ standing, kept }, typed) {
   if (kept === Kept.WHISPERED) return `was told in private: ${WHISPERED}`;
   if (standing === Standing.LOST) return "has lost it: only its archive and recall have it";
-  const how = typed ? "has what it heard" : standing === Standing.WINDOW ? "knows it" : "has it";
+  const how = typed ? "has a sentence with these words" : standing === Standing.WINDOW ? "knows it" : "has it";
   return `${how} ${FORMS[kept]}${WHERE[standing]}`;
 }
