@@ -2,7 +2,7 @@
 
 import { act, actForm, field, get, mayAct } from "./api.js";
 import { AskAgain } from "./aside.js";
-import { announce, bindKeys, byId, count, el, fill, many, moment, personLink, rowKeys, time as timeOf, whyLink } from "./dom.js";
+import { announce, bindKeys, byId, count, el, fill, many, moment, personLink, rowKeys, setText, tick, time as timeOf, whyLink } from "./dom.js";
 import { Kept, Link, Standing, Way } from "./kinds.js";
 import { WorldMap } from "./map.js";
 import { PastAgent, lastBefore } from "./past.js";
@@ -25,6 +25,8 @@ let agents = [];
 let map;
 let scrubber;
 let chosen = 0;
+/** By agent and memory: when that was told. */
+let times = new Map();
 let most = 0;
 
 /** Whether words were typed, so that what each heard may be a sentence of its own. */
@@ -74,6 +76,7 @@ async function follow() {
     // What it came from is earlier in the list; of a clock that was set back, nothing is known.
     telling.step = telling.from && telling.from < telling.number ? fact.tellings[telling.from - 1].step + 1 : 0;
   }
+  times = new Map(fact.tellings.flatMap(({ at, hearings }) => hearings.map((each) => [`${each.id} ${each.n}`, at])));
   const hearings = new Map(fact.tellings.flatMap((telling) => telling.hearings.map((each) => [`${each.id} ${each.n}`, each.way])));
   for (const each of fact.knowers) {
     each.way = hearings.get(`${each.id} ${each.path.at(-1).n}`) ?? "";
@@ -159,7 +162,18 @@ function draw() {
     setTierBar(row.lastElementChild.firstElementChild, agent.tiersAt(now), most);
     row.firstElementChild.href = `/agents/${agent.id}/#memory${now === scrubber.last ? "" : `/@${now}`}`;
   }
+  for (const each of fact.knowers) {
+    const row = byId(`knower-${each.id}`);
+    if (row) tellStanding(row, each, spellAt(each, until));
+  }
+  setText(byId("who"), heading(now));
   for (const row of byId("lists").querySelectorAll("[data-time]")) row.classList.toggle("to-come", Number(row.dataset.time) > until);
+}
+
+/** Of whom the list is: of who knows it now, or knew it at an earlier time. */
+function heading(now) {
+  if (now === scrubber.last) return typed() ? "Who has heard it" : "Who knows it now";
+  return `${typed() ? "Who had heard it" : "Who knew it"} at ${tick(new Date(now * 1000).toISOString(), true)}`;
 }
 
 function spellAt(knower, now) {
@@ -245,20 +259,41 @@ function drawKnowers() {
 
 function knower(of) {
   const last = of.spells.at(-1);
-  const { n } = of.path.at(-1);
-  return el("li", { id: `knower-${of.id}`, "data-row": true, tabindex: "-1", "data-time": seconds(of.path.at(-1).time), class: last.standing },
-    el("p", {}, el("b", {}, el("a", { href: `/agents/${of.id}/`, "data-opens": true, dir: "auto" }, of.agent)), " ", stands(last, typed()), "."),
-    typed() || last.kept === Kept.SHORTER ? el("p", { class: "heard" }, el("q", { dir: "auto" }, last.has || of.heard)) : null,
-    el("p", {}, el("small", {}, `Since ${moment(of.path.at(-1).time)}`, of.source ? [", from ", personLink(of.source)] : "", " · ",
-      of.memories.slice(0, 5).map((each, i) => [i ? ", " : "", el("a", { href: `/agents/${of.id}/${LINK}${each}` }, `memory ${count(each)}`)]))),
-    last.compaction && last.kept !== Kept.WHISPERED ? el("p", {}, el("small", {}, el("a", { href: `/agents/${of.id}/#compactions` }, `compaction ${count(last.compaction)}`),
-      last.kept === Kept.GONE ? " dropped it, " : " summarised it, ", moment(last.time))) : null,
-    of.path.length > 1 ? el("p", { class: "path" }, of.path.filter(({ id }, i) => id !== of.path[i - 1]?.id).map(({ id }, i) => [i ? " → " : "", nameOf(id)])) : null,
-    of.acts.length ? el("details", {}, el("summary", {}, `What it did because of it (${count(of.acts.length)})`),
-      el("ul", {}, of.acts.map((each) => el("li", {}, el("bdi", {}, sentence(each)), " ", el("small", {},
-        el("a", { href: `/agents/${of.id}/${LINK}${each.number}` }, `memory ${count(each.number)}`), " · ", whyLink(of.id, `m${each.number}`)))))) : null,
-    actForm("Pin it", () => [field("A line for all its prompts", "text")], ({ text }) => act(of.id, "pin", { text }), () => null),
-    new AskAgain(of.id, { question: question(), without: of.memories.slice(-MOST_WITHOUT) }).node);
+  return el("li", { id: `knower-${of.id}`, "data-row": true, tabindex: "-1", "data-time": of.since[0], class: last.standing },
+    el("p", {}, el("b", {}, el("a", { href: `/agents/${of.id}/`, "data-opens": true, dir: "auto" }, of.agent)), " ", el("span", { class: "how" })),
+    el("p", { class: "heard" }, el("q", { dir: "auto" })),
+    el("p", {}, el("small", {}, `Since ${moment(of.path.at(-1).time)}`, of.source ? [", from ", personLink(of.source)] : "", way(of))),
+    el("details", { class: "more" }, el("summary", {}, "More"),
+      el("p", {}, el("small", {}, of.memories.map((each, i) => [i ? ", " : "", memoryOf(of.id, each)]))),
+      last.compaction && last.kept !== Kept.WHISPERED ? el("p", {}, el("small", {},
+        el("a", { href: `/agents/${of.id}/#compactions` }, `compaction ${count(last.compaction)}`),
+        last.kept === Kept.GONE ? " dropped it, " : " summarised it, ", moment(last.time))) : null,
+      of.acts.length ? el("details", {}, el("summary", {}, `What it did because of it (${count(of.acts.length)})`),
+        el("ul", {}, of.acts.map((each) => el("li", {}, el("bdi", {}, sentence(each)), " ", el("small", {},
+          memoryOf(of.id, each.number), " · ", whyLink(of.id, `m${each.number}`)))))) : null,
+      actForm("Pin it", () => [field("A line for all its prompts", "text")], ({ text }) => act(of.id, "pin", { text }), () => null),
+      new AskAgain(of.id, { question: question(), without: of.memories.slice(-MOST_WITHOUT) }).node));
+}
+
+/** The way to somebody, if it is longer than from one to the other: Joss → Wren → Mira. */
+function way({ path }) {
+  const names = path.filter(({ id }, i) => id !== path[i - 1]?.id).map(({ id }) => nameOf(id));
+  return names.length > 2 ? el("span", { class: "path" }, `: ${names.join(" → ")}`) : "";
+}
+
+/** A link to a memory of it, which is pale before its time. */
+function memoryOf(id, number) {
+  return el("a", { href: `/agents/${id}/${LINK}${number}`, "data-time": times.get(`${id} ${number}`) ?? 0 }, `memory ${count(number)}`);
+}
+
+/** Say in a row how somebody has the fact at a time. */
+function tellStanding(row, of, spell) {
+  const how = spell ? `${stands(spell, typed())}.` : "does not know it yet.";
+  setText(row.querySelector(".how"), how);
+  const heard = row.querySelector(".heard");
+  heard.hidden = !spell || !(typed() || spell.kept === Kept.SHORTER);
+  setText(heard.firstElementChild, spell?.has || of.heard);
+  for (const standing of Object.values(Standing)) row.classList.toggle(standing, standing === spell?.standing);
 }
 
 /** What to ask an agent again: of the words, or of the sentence. */
