@@ -58,7 +58,7 @@ class Archives:
         return PromptBasis(summarised, summarised, number - 1)
 
 
-class Said:
+class SaidSentence:
     """A sentence as an item; see :class:`keepsake.tracing.paths.Traceable`.
 
     Args:
@@ -360,7 +360,9 @@ class Trail:
             )
             for key, memories in self._found.items()
         }
-        said = Said(self.content, self._begun, frozenset(self._given), frozenset(self._always))
+        said = SaidSentence(
+            self.content, self._begun, frozenset(self._given), frozenset(self._always)
+        )
         tracer = Tracer(self.witnesses, said)
         tracer.run()
         return tracer
