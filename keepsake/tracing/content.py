@@ -14,6 +14,7 @@ from functools import cached_property
 from math import comb, log2
 
 from keepsake.language.languages import ENGLISH, language_of, stem, stop_words
+from keepsake.language.numbers import numerals
 from keepsake.language.perception import SENTENCE_GAP, UNSPACED, WORD, is_question, words
 
 _PRIOR = 200
@@ -42,7 +43,8 @@ def joined(text: str) -> str:
 def parts_of(text: str, language: str) -> Iterator[tuple[str, str]]:
     """Yield the telling words of a text, each as what is compared and as it is written.
 
-    Where a script has no spaces between words, these are its pairs of characters.
+    Where a script has no spaces between words, these are its pairs of characters. A number in words
+    is compared by its digits.
     """
     common = stop_words()[language]
     for word in _COMPOUND.findall(text):
@@ -51,7 +53,7 @@ def parts_of(text: str, language: str) -> Iterator[tuple[str, str]]:
             pairs = (folded[at : at + 2] for at in range(max(len(folded) - 1, 1)))
             yield from ((pair, pair) for pair in pairs)
         elif not _is_common(folded, common):
-            yield stem(folded, language), word
+            yield numerals(language).get(folded) or stem(folded, language), word
 
 
 def _is_common(word: str, common: frozenset[str]) -> bool:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from enum import StrEnum
 
 from keepsake.language.perception import sentences, words
-from keepsake.tracing.content import Content
+from keepsake.language.when import CLOCK_TIME, clock_times_in
+from keepsake.tracing.content import Content, parts_of
 
 
 class Kept(StrEnum):
@@ -48,10 +49,22 @@ class Summarised:
         return (Kept.SHORTER, best) if best else (Kept.GONE, "")
 
 
-def missing_in(texts: Iterable[str], content: Content) -> tuple[str, ...]:
-    """Return the telling words of what is said that texts do not have, as written, in order."""
-    has = frozenset().union(*map(content.shared, texts))
-    return tuple(dict.fromkeys(word for part, word in content.parts.items() if part not in has))
+def missing_in(text: str, content: Content) -> tuple[str, ...]:
+    """Return the telling words of what is said that a text does not have, as written, in order.
+
+    The digits of a clock time are there if the text has the time in words.
+    """
+    language = content.language
+    times = clock_times_in(text, language)
+    has = content.shared(text)
+    digits = {
+        part
+        for found in CLOCK_TIME.findall(content.text)
+        if clock_times_in(found, language) & times
+        for part, _ in parts_of(found, language)
+    }
+    missing = (word for part, word in content.parts.items() if part not in has | digits)
+    return tuple(dict.fromkeys(missing))
 
 
 def summary_sentences(text: str) -> Iterator[str]:

@@ -16,6 +16,7 @@ from keepsake.archive.line_types import LineType
 from keepsake.archive.log import Archive
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.json_lines import parsed
+from keepsake.language.numbers import numeral_words
 from keepsake.language.perception import UNSPACED
 from keepsake.tracing.content import Rarity, joined
 from keepsake.tracing.past import number_in
@@ -92,23 +93,24 @@ class Lines:
     Args:
         folders: The folder of each archive, by key of the agent.
         parts: The words of a sentence, as compared.
+        language: Their language.
 
     Attributes:
         rarity: In how many happenings each of the words is.
         sharing: The lines that have any of them, in order of their archives.
     """
 
-    def __init__(self, folders: Mapping[str, Path], parts: Sequence[str]) -> None:
+    def __init__(self, folders: Mapping[str, Path], parts: Sequence[str], language: str) -> None:
         self._by_happening: dict[str, list[Line]] = defaultdict(list)
         self.sharing: list[Line] = []
-        needles = [(each, _begun(each)) for each in parts]
+        needles = [_Needle.of(each, language) for each in parts]
         having: dict[str, set[str]] = {each: set() for each in parts}
         unnamed = 0
         self._of_agent: dict[str, list[Line]] = {each: [] for each in folders}
         self._numbered: dict[str, dict[int, Line]] = {}
         for key, line in _memory_lines(folders):
             text = _text_in(line)
-            each = Line(key, line, tuple(_found_in(text, needles)))
+            each = Line(key, line, tuple(needle.part for needle in needles if needle.is_in(text)))
             self._of_agent[key].append(each)
             happening = each.happening
             if happening:
@@ -160,17 +162,35 @@ def _memory_lines(folders: Mapping[str, Path]) -> Iterator[tuple[str, bytes]]:
             yield from ((key, line) for line in data.split(b"\n") if line.startswith(_MEMORY))
 
 
-def _found_in(text: str, needles: Iterable[tuple[str, re.Pattern[str] | None]]) -> Iterator[str]:
-    for part, begun in needles:
-        if part in text and (begun is None or begun.search(text)):
-            yield part
+@dataclass(frozen=True, slots=True)
+class _Needle:
+    """A word that is looked for.
 
+    Attributes:
+        part: The word, as compared.
+        forms: What a text has at least, if it has the word: one of these.
+        begun: What finds the word where a word begins; None if any place counts.
+    """
 
-def _begun(part: str) -> re.Pattern[str] | None:
-    """Return what finds a short word where a word begins; None if any place counts."""
-    if len(part) >= _LONG or UNSPACED.match(part):
-        return None
-    return re.compile(rf"(?<![^\W_]){re.escape(part)}")
+    part: str
+    forms: tuple[str, ...]
+    begun: re.Pattern[str] | None
+
+    @classmethod
+    def of(cls, part: str, language: str) -> _Needle:
+        numbers = numeral_words(part, language) if part.isdecimal() else ()
+        if numbers:
+            forms = (part, *numbers)
+            return cls(part, forms, re.compile(rf"(?<![^\W_])(?:{'|'.join(forms)})(?![^\W_])"))
+        if len(part) >= _LONG or UNSPACED.match(part):
+            return cls(part, (part,), None)
+        return cls(part, (part,), re.compile(rf"(?<![^\W_]){re.escape(part)}"))
+
+    def is_in(self, text: str) -> bool:
+        """Whether a text in small letters has the word."""
+        if not any(form in text for form in self.forms):
+            return False
+        return self.begun is None or self.begun.search(text) is not None
 
 
 def _text_in(line: bytes) -> str:

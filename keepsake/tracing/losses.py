@@ -100,7 +100,7 @@ def _kept(content: Content, now: Summarised) -> tuple[Kept, tuple[str, ...]]:
         return kept, ()
     if kept is Kept.GONE:
         return kept, tuple(content.parts.values())
-    return kept, missing_in([now.text], content)
+    return kept, missing_in(now.text, content)
 
 
 def _covering(state: SummaryState, before: Summary) -> Summary | None:

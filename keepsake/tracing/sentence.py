@@ -39,6 +39,7 @@ class Archives:
         pasts: Their pasts, read to their ends.
         names: Their names.
         parts: The words of the sentence, as compared.
+        language: Their language.
     """
 
     def __init__(
@@ -47,10 +48,11 @@ class Archives:
         pasts: Mapping[str, Past],
         names: Mapping[str, str],
         parts: Sequence[str],
+        language: str,
     ) -> None:
         self.pasts = pasts
         self.names = names
-        self.lines = Lines(folders, parts)
+        self.lines = Lines(folders, parts, language)
 
     def basis(self, key: str, number: int) -> PromptBasis:
         """Return what the prompt of an act showed, from the archive alone."""
@@ -156,7 +158,7 @@ class Trail:
         self._memory = memory
         text = memory.words or memory.text
         first = Content(text, Rarity())
-        self._archives = Archives(folders, pasts, names, tuple(first.parts))
+        self._archives = Archives(folders, pasts, names, tuple(first.parts), first.language)
         told = frozenset[str]()
         for _ in range(_MOST_PASSES):
             # In what tells of it its words are no sign that they are common.

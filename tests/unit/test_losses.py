@@ -69,6 +69,31 @@ def test_a_memory_is_there_word_for_word_or_told_shorter_or_gone(line, kept, mis
     assert (loss.kept, loss.missing) == (kept, missing)
 
 
+@pytest.mark.parametrize(
+    ("line", "summary", "missing"),
+    [
+        ("The goat ate 7 hats.", "A goat has eaten seven hats.", ("ate",)),
+        ("The goat ate seven hats.", "A goat has eaten 7 hats.", ("ate",)),
+        ("Die Ziege frisst sieben Hüte.", "Die Ziege hat 7 Hüte und die Mütze.", ("frisst",)),
+        ("Supper and soup at 17:20.", "Supper and soup at twenty past five.", ()),
+        ("Supper and soup at 17:20.", "Supper and soup at 5:20.", ()),
+        ("Supper and soup at 17:20.", "Supper and soup at half past five.", ("17", "20")),
+    ],
+)
+def test_a_number_in_words_is_the_number(line, summary, missing):
+    memory = old_memory(1, NOON, MemoryKind.PERCEPTION, line)
+    (loss,) = losses(made(summary), [memory])
+    assert (loss.kept, loss.missing) == (Kept.SHORTER, missing)
+
+
+def test_a_whisper_is_kept_in_the_archive_and_never_summarised():
+    line = 'Tom whispers to you, "My sister Liesbet drowned."'
+    memory = old_memory(1, NOON, MemoryKind.PERCEPTION, line, source="Tom", event="whisper")
+    assert memory.confidants is not None
+    (loss,) = losses(made("Liesbet, Tom's sister, has drowned."), [memory])
+    assert loss.kept is Kept.WHISPERED
+
+
 def test_the_greatest_loss_comes_first():
     lines = ("Liesbet drowned.", "A sister came in red.", "Seven goats ate.")
     memories = [

@@ -86,6 +86,15 @@ def test_what_stood_in_the_prompt_is_told_on_if_the_words_are_rare_enough(villag
     assert ways(fact).keys() == {"Mira", "Bram"}
 
 
+def test_a_number_in_words_is_found_where_it_is_in_digits(village):
+    heard = village.said("Anneke", "I owe 17 coppers to Hilda.", to=["Mira"])
+    other = village.said("Anneke", "How is the soup?", to=["Mira"])
+    rests_on = (other["Mira"],)
+    village.said("Mira", "Seventeen, to Hilda.", to=["Bram"], rests_on=rests_on)
+    fact = village.follow_memory("Mira", heard["Mira"])
+    assert ways(fact).keys() == {"Mira", "Bram"}
+
+
 def test_an_answer_rests_on_its_question_and_does_not_pass_it_on(village):
     heard = village.said("Anneke", "My aunt keeps seven geese in the attic.", to=["Mira"])
     village.said("Mira", "Is your aunt well?", "Joss", to=["Anneke"], rests_on=(heard["Mira"],))
