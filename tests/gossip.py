@@ -238,7 +238,9 @@ class Gossip:
         kept = [
             f"- {fact} hid the silver spoons (memory {numbers[-1]})."
             for fact, numbers in teller.facts.items()
-            if numbers[-1] <= last and self._random.random() < self._keeps
+            if numbers[-1] <= last
+            and self._random.random() < self._keeps
+            and fact not in self._whispered  # no summary says what was whispered
         ]
         text = "\n".join(
             ["- People spoke of the weather, the ferry and the price of barley.", *kept]

@@ -11,6 +11,9 @@ import re
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from keepsake.language.languages import ENGLISH
+from keepsake.language.numbers import numerals
+
 PARTS_OF_DAY = {
     "dawn": "6:00",
     "morning": "9:00",
@@ -56,6 +59,10 @@ _MEETING = re.compile(
 )
 _SEEN = re.compile(r"\b(?:see|meet|am with|comes|arrives|is here|is back)\b", re.I)
 _WORDS = re.compile(r"[^\W\d_]+")
+_PIECES = re.compile(r"[^\W\d_]+|.", re.S)
+"""Words, and every other character."""
+CLOCK_TIME = re.compile(r"(?<![\d:])\d{1,2}:\d{2}(?![\d:])")
+"""A time of day in digits: 17:20."""
 
 
 FARTHEST = timedelta(days=36_525)
@@ -102,6 +109,20 @@ def names_an_hour(text: str) -> bool:
     words = [word.casefold() for word in _WORDS.findall(text)]
     named = any(word in PARTS_OF_DAY for word in words)
     return bool(named or _CLOCK.search(text) or _SPAN.fullmatch(text))
+
+
+def clock_times_in(text: str, language: str) -> frozenset[tuple[int, int]]:
+    """Return the times of day that a text says, as hours up to eleven and minutes.
+
+    ``17:20`` and, in English, ``twenty past five`` are (5, 20): which half of the day is meant, a
+    text leaves to the reader.
+    """
+    if language == ENGLISH:
+        known = numerals(language)
+        words = (known.get(each.casefold(), each) for each in _PIECES.findall(text))
+        text = _HALF_PAST.sub(_clock_time, "".join(words))
+    found = (each.split(":") for each in CLOCK_TIME.findall(text))
+    return frozenset((int(hour) % 12, int(minute)) for hour, minute in found)
 
 
 def _with_clock_times(text: str) -> str:

@@ -1,32 +1,32 @@
 """A fact across all archives: who told it to whom, who knows it now, and where it was lost.
 
-A fact is what somebody once said, or some words. :func:`follow` reads the archives; it blocks, and
-takes about a second for 100,000 memories.
+A fact is a sentence that somebody once said, or some words. :func:`follow_sentence` and
+:func:`follow_words` read the archives; they block, and take about a second for 100,000 memories.
 """
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path as File
 
-from keepsake.archive.line_types import LineType
-from keepsake.archive.log import Archive
-from keepsake.archive.records import TOOL_VERBS, Memory, MemoryKind
-from keepsake.archive.tiers import SummaryState
+from keepsake.archive.privacy import is_private
+from keepsake.archive.records import TOOL_VERBS, Memory, MemoryKind, Summary
 from keepsake.happening import Manner
-from keepsake.json_lines import parsed
+from keepsake.tracing.bases import Link, PromptBasis
+from keepsake.tracing.content import Content, Rarity
+from keepsake.tracing.items import Words
+from keepsake.tracing.kept import Kept, Summarised, summary_sentences
 from keepsake.tracing.past import Past
-from keepsake.tracing.paths import Link, Path, PromptBasis, Tracer, Witness
-from keepsake.tracing.wording import Wording, counted
+from keepsake.tracing.paths import Path, Tracer, Witness
+from keepsake.tracing.sentence import Trail
+from keepsake.tracing.standing import Holding, Spell
+from keepsake.tracing.worded import memories_with
+from keepsake.tracing.wording import Wording
 
-_MEMORY = LineType.MEMORY.start
-"""How the line of a memory begins."""
 MOST_TELLINGS = 500
 """The most tellings that a fact may have: with more it is no fact but an everyday word."""
 
@@ -44,19 +44,6 @@ class Way(StrEnum):
     """It was told in private."""
     SAW = "saw"
     """It perceived it, and nobody said it."""
-
-
-class Standing(StrEnum):
-    """Where an agent has a fact at some moment: the first of these that is true."""
-
-    WINDOW = "window"
-    """Word for word in its prompts."""
-    RECENT = "recent"
-    """Its short-term summary says it."""
-    LONGTERM = "longterm"
-    """Its long-term summary says it."""
-    LOST = "lost"
-    """Only its archive has it: no prompt has it, unless recall finds it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +69,8 @@ class Telling:
         hearings: Who remembers it, the speaker included.
         rests_on: The speaker's memory from which it has it; 0 if it has it from nobody.
         link: How that is known.
+        came_from: The happening in which the speaker was told it, or told it before; empty if that
+            is not known.
     """
 
     happening: str
@@ -95,20 +84,7 @@ class Telling:
     hearings: tuple[Hearing, ...]
     rests_on: int = 0
     link: Link | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Spell:
-    """From when on an agent had a fact in another way.
-
-    Attributes:
-        time: In seconds since 1970.
-        compaction: The number of the compaction that changed it; 0 if none did.
-    """
-
-    time: float
-    standing: Standing
-    compaction: int = 0
+    came_from: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,6 +93,7 @@ class Knower:
 
     Attributes:
         path: How it came to know it first, from the beginning.
+        heard: What it heard, saw or said then.
         memories: The numbers of its memories of it.
         spells: How it had the fact from then on, in order; the last one is now.
         acts: What it did later because of it, without saying it: numbers of its memories.
@@ -124,6 +101,7 @@ class Knower:
 
     agent: str
     path: Path
+    heard: str
     memories: tuple[int, ...]
     spells: tuple[Spell, ...]
     acts: tuple[int, ...] = ()
@@ -136,11 +114,9 @@ class Fact:
     Attributes:
         tellings: Every happening in which it was said or shown, oldest first.
         knowers: Who knows it, by when they came to know it.
-        complete: False if there are more than :data:`MOST_TELLINGS`, so that only the newest are
-            followed.
+        complete: False if there are too many tellings to follow all of them.
     """
 
-    wording: Wording
     tellings: tuple[Telling, ...]
     knowers: tuple[Knower, ...]
     complete: bool = True
@@ -161,26 +137,60 @@ class Archived:
     past: Past
 
 
-def telling_words(archives: Iterable[Archived], memory: Memory) -> list[tuple[str, int]]:
-    """Return the words that tell a memory from others, the rarest first, with their counts; blocks.
+@dataclass(frozen=True)
+class Followed:
+    """A sentence that was followed.
 
-    Words that no other happening has come last: by them nothing could be followed.
+    Attributes:
+        words: Its telling words, the rarest first, each with how many other happenings have it.
+            Words that no other happening has come last: by them nothing could be followed.
     """
-    lines = [
-        line
-        for each in archives
-        for data in _segments(each.folder)
-        for line in data.lower().split(b"\n")
-        if line.startswith(LineType.MEMORY.start)
-    ]
-    happening = f'"{memory.happening}"'.lower().encode()
-    others = [line for line in lines if not (memory.happening and happening in line)]
-    found = counted(memory.words or memory.text, others)
-    return [each for each in found if each[1]] + [each for each in found if not each[1]]
+
+    fact: Fact
+    words: tuple[tuple[str, int], ...]
 
 
-def follow(archives: Mapping[str, Archived], wording: Wording, happening: str = "") -> Fact:
-    """Return where a fact went; blocks.
+def follow_sentence(archives: Mapping[str, Archived], key: str, memory: Memory) -> Followed:
+    """Return where a sentence went, in whatever words it was told on; blocks.
+
+    Args:
+        archives: The agents' archives, by key.
+        key: The agent in whose memory it is.
+        memory: The memory.
+
+    Raises:
+        OSError, KeepsakeError: An archive cannot be read.
+    """
+    trail = Trail(
+        key,
+        memory,
+        {each: archived.folder for each, archived in archives.items()},
+        {each: archived.past for each, archived in archives.items()},
+        {each: archived.name for each, archived in archives.items()},
+    )
+
+    def holding(memories: Sequence[Memory]) -> Holding:
+        told = [trail.passed_in(each) for each in memories]
+        return _holding(
+            {each.number: _form(trail.content, each) for each in memories},
+            memories,
+            lambda summary: _kept_of(trail.content, told, summary),
+        )
+
+    fact = _fact(archives, trail.witnesses, trail.tracer, holding, complete=trail.complete)
+    counts = trail.rarity.counts
+    parts = trail.content.parts.items()
+    others = sorted(((word, counts[part] - 1) for part, word in parts), key=_by_count)
+    shared = [each for each in others if each[1] > 0]
+    return Followed(fact, (*shared, *(each for each in others if each[1] <= 0)))
+
+
+def _by_count(counted: tuple[str, int]) -> tuple[int, str]:
+    return counted[1], counted[0]
+
+
+def follow_words(archives: Mapping[str, Archived], wording: Wording, happening: str = "") -> Fact:
+    """Return where some words went; blocks.
 
     Args:
         archives: The agents' archives, by key.
@@ -190,83 +200,62 @@ def follow(archives: Mapping[str, Archived], wording: Wording, happening: str = 
     Raises:
         OSError, KeepsakeError: An archive cannot be read.
     """
-    lines = {key: _lines_with(each.folder, wording, happening) for key, each in archives.items()}
-    complete = True
+    found = {key: memories_with(each.folder, wording, happening) for key, each in archives.items()}
     witnesses = {}
-    for key, found in lines.items():
-        if len(found) > MOST_TELLINGS:
-            complete = False
-        memories = found[-MOST_TELLINGS:]
-        past = archives[key].past
-        bases = {each.number: _basis(past, each.number) for each in memories if each.is_own}
-        witnesses[key] = Witness(archives[key].name, memories, bases)
+    for key, each in archives.items():
+        memories = found[key][-MOST_TELLINGS:]
+        bases = {own.number: _basis(each.past, own.number) for own in memories if own.is_own}
+        witnesses[key] = Witness(each.name, memories, bases)
 
     def is_given(_: str, memory: Memory) -> bool:
         unarchived = not memory.is_own and not tracer.speaker_of(memory)
         return unarchived and (memory.happening == happening != "" or _shows(memory, wording))
 
-    tracer = Tracer(witnesses, wording.is_said_in, is_given, may_begin=True)
-    tracer.run()
-    knowers = (
-        _knower(
-            key, path, _held(tracer.known[key], witnesses[key], wording), archives[key], wording
+    def holding(memories: Sequence[Memory]) -> Holding:
+        # What an agent knows word for word is a sentence that it heard, not a word of it.
+        heard = [Content(_text_of(each), Rarity()) for each in memories]
+        return _holding(
+            {each.number: Kept.VERBATIM for each in memories},
+            memories,
+            lambda summary: _worded(heard, wording, summary),
         )
-        for key, path in tracer.paths.items()
-    )
+
+    tracer = Tracer(witnesses, Words(wording.is_said_in, is_given, may_begin=True))
+    tracer.run()
+    complete = max(map(len, found.values()), default=0) <= MOST_TELLINGS
+    return _fact(archives, witnesses, tracer, holding, complete=complete)
+
+
+def _fact(
+    archives: Mapping[str, Archived],
+    witnesses: Mapping[str, Witness],
+    tracer: Tracer,
+    holding: Callable[[Sequence[Memory]], Holding],
+    *,
+    complete: bool,
+) -> Fact:
+    """Return what a tracer found."""
+    knowers = []
+    for key, path in tracer.paths.items():
+        told = {number for agent, number in tracer.steps if agent == key}
+        numbers = tracer.known[key].keys() | told
+        memories = [each for each in witnesses[key].memories if each.number in numbers]
+        past = archives[key].past
+        knowers.append(
+            Knower(
+                agent=key,
+                path=path,
+                heard=path[-1].text,
+                memories=tuple(each.number for each in memories),
+                spells=tuple(holding(memories).spells(past)),
+                acts=tuple(_acts_on(past, frozenset(numbers))),
+            )
+        )
     return Fact(
-        wording=wording,
         tellings=_tellings(witnesses, tracer),
         knowers=tuple(sorted(knowers, key=lambda each: each.path[-1].time)),
         complete=complete,
     )
-
-
-# -- reading
-
-
-def _segments(folder: File) -> Iterator[bytes]:
-    """Yield the complete lines of each file of an archive.
-
-    A whole file is searched much faster than its lines one by one, and most files lack a fact.
-    """
-    if not folder.is_dir():
-        return
-    for path in Archive(folder, read_only=True).segments():
-        data = path.read_bytes()
-        yield data[: data.rfind(b"\n") + 1]
-
-
-def _lines_with(folder: File, wording: Wording, happening: str) -> list[Memory]:
-    """Return the memories of an archive that may bear on a fact: they say it, or rest on others."""
-    found = []
-    for data in _segments(folder):
-        for line in _lines_at(data, _places_in(data, wording, happening)):
-            # Opening the memory reports damaged lines.
-            with suppress(KeyError, ValueError, TypeError):
-                memory = Memory.from_record(parsed(line))
-                if memory.happening == happening != "" or wording.is_said_in(_text_of(memory)):
-                    found.append(memory)
-    return found
-
-
-def _places_in(data: bytes, wording: Wording, happening: str) -> list[int]:
-    """Return places in all lines that may say a fact, in order: few lines have its words."""
-    found = list(wording.places_in(data.lower()))
-    if happening:
-        found += (each.start() for each in re.finditer(re.escape(f'"{happening}"'.encode()), data))
-    return sorted(found)
-
-
-def _lines_at(data: bytes, places: Iterable[int]) -> Iterator[bytes]:
-    """Yield the lines of memories that have these places, each once."""
-    end = -1
-    for place in places:
-        if place < end:
-            continue
-        start = data.rfind(b"\n", 0, place) + 1
-        end = data.index(b"\n", place)
-        if data.startswith(_MEMORY, start):
-            yield data[start:end]
 
 
 def _text_of(memory: Memory) -> str:
@@ -292,21 +281,16 @@ def _tellings(witnesses: Mapping[str, Witness], tracer: Tracer) -> tuple[Telling
     grouped: dict[str, list[tuple[str, Memory]]] = defaultdict(list)
     for key, witness in witnesses.items():
         for memory in witness.memories:
-            if memory.number in tracer.known[key] or _said_again(memory, key, tracer):
+            if memory.number in tracer.known[key] or (key, memory.number) in tracer.steps:
                 grouped[memory.happening or f"{key} {memory.number}"].append((key, memory))
     made = (_telling(happening, told, tracer) for happening, told in grouped.items())
     return tuple(sorted(made, key=lambda each: each.time))
 
 
-def _said_again(memory: Memory, key: str, tracer: Tracer) -> bool:
-    """Whether an agent says here what it knows already: such words are no new knowledge."""
-    return memory.own_words is not None and key in tracer.paths
-
-
 def _telling(happening: str, told: Sequence[tuple[str, Memory]], tracer: Tracer) -> Telling:
     own = next(((key, memory) for key, memory in told if memory.is_own), None)
     agent, memory = own or told[0]
-    step = tracer.steps.get(memory.happening) if own else None
+    step = tracer.steps.get((agent, memory.number)) if own else None
     return Telling(
         happening=happening,
         time=memory.time,
@@ -319,7 +303,20 @@ def _telling(happening: str, told: Sequence[tuple[str, Memory]], tracer: Tracer)
         hearings=tuple(Hearing(key, each.number, _way(each)) for key, each in told),
         rests_on=step.rests_on if step else 0,
         link=step.link if step else None,
+        came_from=_came_from(agent, memory, tracer),
     )
+
+
+def _came_from(agent: str, memory: Memory, tracer: Tracer) -> str:
+    """Return the happening before a telling, on its way."""
+    known = tracer.known[agent]
+    step = tracer.steps.get((agent, memory.number))
+    if step is not None:
+        told = tracer.steps.get((agent, step.rests_on))
+        return told.happening if told else known[step.rests_on][-1].happening if step.link else ""
+    path = known.get(memory.number, ())
+    *before, last = path
+    return before[-1].happening if before and last.happening == memory.happening else ""
 
 
 def _way(memory: Memory) -> Way:
@@ -336,62 +333,42 @@ def _way(memory: Memory) -> Way:
 # -- knowers
 
 
-def _held(known: Iterable[int], witness: Witness, wording: Wording) -> list[int]:
-    """Return the numbers of an agent's memories of a fact, also of those in which it says it again.
-
-    A prompt that has its own words has the fact word for word.
-
-    Args:
-        known: Those by which it came to know it.
-        witness: The agent, with all that may bear on the fact.
-    """
-    own = ((each.number, each.own_words) for each in witness.memories)
-    again = (number for number, said in own if said and wording.is_said_in(said.words))
-    return sorted({*known, *again})
+def _holding(
+    forms: Mapping[int, Kept],
+    memories: Sequence[Memory],
+    kept_in: Callable[[Summary], tuple[Kept, str]],
+) -> Holding:
+    private = frozenset(each.number for each in memories if is_private(each))
+    return Holding(forms, {each.number: _text_of(each) for each in memories}, private, kept_in)
 
 
-def _knower(
-    key: str, path: Path, numbers: Sequence[int], archived: Archived, wording: Wording
-) -> Knower:
-    return Knower(
-        agent=key,
-        path=path,
-        memories=tuple(numbers),
-        spells=tuple(_spells(numbers, archived.past, wording)),
-        acts=tuple(_acts_on(archived.past, frozenset(numbers))),
-    )
+def _form(content: Content, memory: Memory) -> Kept:
+    """Return how much of a fact a memory of it has."""
+    return Kept.VERBATIM if content.is_verbatim_in(_text_of(memory)) else Kept.SHORTER
+
+
+def _kept_of(content: Content, told: Iterable[str], summary: Summary) -> tuple[Kept, str]:
+    """Return how much of a sentence a summary has; ``told``: the words in which it was heard."""
+    made = Summarised(summary.text, summary.last - summary.first + 1)
+    kept, said = made.found(content)
+    if kept is not Kept.GONE:
+        return kept, said
+    others = (Content(each, content.rarity, content.language) for each in told)
+    heard = next((said for _, said in map(made.found, others) if said), "")
+    return (Kept.SHORTER, heard) if heard else (Kept.GONE, "")
+
+
+def _worded(heard: Iterable[Content], wording: Wording, summary: Summary) -> tuple[Kept, str]:
+    """Return how much of words a summary has, and of the sentences in which they were heard."""
+    if not wording.is_said_in(summary.text):
+        return Kept.GONE, ""
+    whole = next((each.text for each in heard if each.is_verbatim_in(summary.text)), "")
+    if whole:
+        return Kept.VERBATIM, whole
+    said = next(filter(wording.is_said_in, summary_sentences(summary.text)), summary.text)
+    return Kept.SHORTER, said
 
 
 def _acts_on(past: Past, numbers: frozenset[int]) -> list[int]:
     """Return the numbers of what rests on one of these memories, and is none of them."""
     return sorted({act for number in numbers for act in past.resting_on(number)} - numbers)
-
-
-def _spells(numbers: Sequence[int], past: Past, wording: Wording) -> Iterator[Spell]:
-    """Yield how an agent had a fact, from its first memory of it on."""
-    first = numbers[0]
-    events: list[tuple[float, int, SummaryState, int]] = [
-        (past.time_of(number), number, past.state_when(number), 0) for number in numbers
-    ]
-    events += [
-        (change.time, change.number, change.state, change.state.standing)
-        for change in past.changes
-        if change.number >= first
-    ]
-    before: Standing | None = None
-    for time, newest, state, compaction in sorted(events, key=lambda each: each[:2]):
-        held = [number for number in numbers if number <= newest]
-        standing = _standing(held, state, wording)
-        if standing is not before:
-            yield Spell(time, standing, compaction)
-            before = standing
-
-
-def _standing(numbers: Sequence[int], state: SummaryState, wording: Wording) -> Standing:
-    if numbers and numbers[-1] > state.summarised:
-        return Standing.WINDOW
-    if state.recent is not None and wording.is_said_in(state.recent.text):
-        return Standing.RECENT
-    if state.longterm is not None and wording.is_said_in(state.longterm.text):
-        return Standing.LONGTERM
-    return Standing.LOST

@@ -6,37 +6,18 @@ become a new long-term summary. Words may be lost in both.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 
+from keepsake.archive.privacy import is_private
 from keepsake.archive.records import Memory, Summary, Tier
 from keepsake.archive.tiers import SummaryState
-from keepsake.language.perception import (
-    COMMON_WORDS,
-    UNSPACED,
-    sentences,
-    stem,
-    stems,
-    words,
-)
+from keepsake.language.languages import language_of
 from keepsake.memory.history import PastCompaction
+from keepsake.tracing.content import Content, Rarity
+from keepsake.tracing.kept import Kept, Summarised, missing_in, summary_sentences
 
-
-class Kept(StrEnum):
-    """How much of a memory, or of a sentence, a summary has."""
-
-    VERBATIM = "verbatim"
-    """All its words, in their order."""
-    WHOLE = "whole"
-    """All its telling words."""
-    PARTLY = "partly"
-    """Some of them, at least two in one sentence."""
-    GONE = "gone"
-    """None of them, or single ones in sentences about something else."""
-
-
-_ORDER = (Kept.GONE, Kept.PARTLY, Kept.WHOLE, Kept.VERBATIM)
+_ORDER = (Kept.GONE, Kept.WHISPERED, Kept.SHORTER, Kept.VERBATIM)
 """The greatest loss first."""
 
 
@@ -46,8 +27,8 @@ class Loss:
 
     Attributes:
         missing: Its telling words that no summary has, as written, in order; for a memory that is
-            gone, all of them. Telling words are all but stop words, and without the names of those
-            who spoke.
+            gone or private, all of them. Telling words are all but stop words, and without the
+            names of those who spoke.
     """
 
     memory: Memory
@@ -71,53 +52,24 @@ class SentenceLoss:
     missing: tuple[str, ...]
 
 
-_TOGETHER = 2
-"""How many words of a memory one sentence has at least, if it tells of that memory."""
-
-
-class _Sentence:
-    """A sentence of a summary, or all of them, in which words are looked for."""
-
-    def __init__(self, text: str) -> None:
-        self._stems = stems(text)
-        self._folded = text.casefold()
-
-    def has(self, word: str) -> bool:
-        return stem(word) in self._stems or (
-            UNSPACED.match(word) is not None and word in self._folded
-        )
-
-
-class _Text:
-    """A summary's text, in which a memory is looked for."""
-
-    def __init__(self, text: str) -> None:
-        self._whole = _Sentence(text)
-        self._sentences = [*map(_Sentence, _sentences(text))]
-        self._run = _run(text)
-
-    def kept(self, text: str) -> tuple[Kept, tuple[str, ...]]:
-        """Return how much of ``text`` it has, and the telling words that it lacks."""
-        telling = list(dict.fromkeys(_telling_words(text)))
-        missing = tuple(word for word in telling if not self._whole.has(word))
-        if missing:
-            together = max((sum(map(each.has, telling)) for each in self._sentences), default=0)
-            told = together >= min(_TOGETHER, len(telling))
-            return (Kept.PARTLY, missing) if told else (Kept.GONE, tuple(telling))
-        run = _run(text)
-        # Where a language has no spaces between words, any part of a run may be a word.
-        found = run.strip() in self._run if UNSPACED.search(run) else run in self._run
-        return Kept.VERBATIM if found and run.strip() else Kept.WHOLE, ()
-
-
 def losses(made: PastCompaction, memories: Sequence[Memory]) -> list[Loss]:
     """Return what became of each memory that a compaction summarised, the greatest loss first.
 
     ``memories``: Those of ``made.covered``.
     """
-    texts = (made.after.longterm, made.after.recent)
-    now = _Text("\n".join(each.text for each in texts if each is not None))
-    found = [Loss(each, *now.kept(each.words or each.text)) for each in memories]
+    summaries = [each.text for each in (made.after.longterm, made.after.recent) if each is not None]
+    language = language_of("\n".join(summaries))
+    texts = [each.words or each.text for each in memories]
+    rarity = Rarity.among(texts, language)
+    now = Summarised("\n".join(summaries), len(memories))
+    found = []
+    for memory, text in zip(memories, texts, strict=True):
+        content = Content(text, rarity, language)
+        if is_private(memory):
+            kept, missing = Kept.WHISPERED, tuple(content.parts.values())
+        else:
+            kept, missing = _kept(content, now)
+        found.append(Loss(memory, kept, missing))
     return sorted(found, key=lambda each: (_ORDER.index(each.kept), -len(each.missing)))
 
 
@@ -131,10 +83,24 @@ def summary_losses(made: PastCompaction) -> list[SentenceLoss]:
         after = before and _covering(made.after, before)
         if before is None or after is None or after.text == before.text:
             continue
-        now = _Text(after.text)
-        for sentence in _sentences(before.text):
-            found.append(SentenceLoss(before.tier, sentence, *now.kept(sentence)))
+        sentences = [*summary_sentences(before.text)]
+        language = language_of(after.text)
+        rarity = Rarity.among(sentences, language)
+        now = Summarised(after.text, len(sentences))
+        for sentence in sentences:
+            kept = _kept(Content(sentence, rarity, language), now)
+            found.append(SentenceLoss(before.tier, sentence, *kept))
     return sorted(found, key=lambda each: (_ORDER.index(each.kept), -len(each.missing)))
+
+
+def _kept(content: Content, now: Summarised) -> tuple[Kept, tuple[str, ...]]:
+    """Return how much a summary has of a text, and which of its telling words it lacks."""
+    kept = now.kept(content)
+    if kept is Kept.VERBATIM:
+        return kept, ()
+    if kept is Kept.GONE:
+        return kept, tuple(content.parts.values())
+    return kept, missing_in(now.text, content)
 
 
 def _covering(state: SummaryState, before: Summary) -> Summary | None:
@@ -147,21 +113,3 @@ def _covering(state: SummaryState, before: Summary) -> Summary | None:
         ),
         None,
     )
-
-
-def _sentences(text: str) -> Iterator[str]:
-    """Yield the sentences of a summary that have words, without the marks of its lists."""
-    for line in text.splitlines():
-        for sentence in sentences(line):
-            shown = sentence.strip().lstrip("-*# ").strip()
-            if words(shown):
-                yield shown
-
-
-def _run(text: str) -> str:
-    """Return the words of a text in small letters, with a space around each."""
-    return f" {' '.join(words(text)).casefold()} "
-
-
-def _telling_words(text: str) -> Iterator[str]:
-    return (word for word in words(text) if word.casefold() not in COMMON_WORDS)

@@ -137,7 +137,7 @@ class Past:
     def _take_memory(self, line: bytes) -> None:
         self._latest = max(self._latest, _time_in(line))
         where = self._place_in(line)
-        missing = _number_in(line) - len(self._times) - 1
+        missing = number_in(line) - len(self._times) - 1
         for _ in range(missing):  # damaged lines
             self._times.append(self._latest)
             self._where.append(-1)
@@ -219,7 +219,8 @@ class Past:
         return [(self._times[number - 1], number) for number in numbers]
 
 
-def _number_in(line: bytes) -> int:
+def number_in(line: bytes) -> int:
+    """Return the number of the memory of a line."""
     start = len(_MEMORY) + len(b'"n":')
     return int(line[start : line.index(b",", start)])
 

@@ -4,21 +4,21 @@ An agent knows an item if it was given it, or if it heard it said by somebody wh
 said and what was heard are joined by the id of the happening. What the speaker knew is found in its
 own archive: the memories on which the words rest (``rests_on``, or the ``chain`` of hearsay), or
 else the memories that its prompt showed. Words alone never make a path. They only decide whether
-what was said is the item.
+what was said is the item: an item is some words, or a sentence that somebody said.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Self
 
 from keepsake.archive.records import Memory
-from keepsake.events.values import RecalledKind
-from keepsake.json_lines import Record
+from keepsake.happening import PersonId
+from keepsake.tracing.bases import Link, PromptBasis, claims, passed_on, rested_on
+from keepsake.tracing.items import Traceable
 
 
 class Step(StrEnum):
@@ -27,16 +27,6 @@ class Step(StrEnum):
     GIVEN = "was given it"
     SAID = "said it"
     HEARD = "heard it"
-
-
-class Link(StrEnum):
-    """Why words are taken to rest on an earlier memory, the surest first."""
-
-    RESTS_ON = "rests on"
-    RECALLED = "recalled in its prompt"
-    WINDOW = "in its prompt"
-    SUMMARY = "in a summary in its prompt"
-    EARLIER = "heard before; its prompt is not in the log"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,35 +58,6 @@ class PathStep:
 type Path = tuple[PathStep, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class PromptBasis:
-    """What the prompt of a thought showed of the agent's memory.
-
-    Attributes:
-        summarised: The last memory in the summaries; 0 if there were none.
-        before: The last memory before the window.
-        last: The last memory of the window.
-        recalled: The numbers of recalled memories.
-    """
-
-    summarised: int
-    before: int
-    last: int
-    recalled: frozenset[int] = frozenset()
-
-    @classmethod
-    def of(cls, thought: Record) -> Self:
-        """Return the basis of a thought, from its event."""
-        before = int(thought.get("recent", 0))
-        # Without a memory the window is cut, and no compaction's summary is in the prompt.
-        summarised = before if thought.get("compaction") or thought.get("longterm") else 0
-        hits = thought.get("recalled", ())
-        recalled = frozenset(
-            int(each["n"]) for each in hits if each.get("kind") == RecalledKind.MEMORY
-        )
-        return cls(summarised, before, int(thought.get("total", 0)), recalled)
-
-
 @dataclass(frozen=True)
 class Witness:
     """The archive of one agent, or the part of it that bears on an item.
@@ -124,10 +85,7 @@ class Tracer:
 
     Args:
         witnesses: The archives, by key of the agent.
-        is_said_in: Whether words say the item.
-        is_given: Whether an agent knows the item by this memory, whatever it knew before.
-        may_begin: Whether what an agent says without having heard it is the beginning of a path. If
-            not, it is invented.
+        item: What is followed.
 
     Attributes:
         paths: By agent: the path by which it first knew the item. It ends at that agent.
@@ -136,16 +94,13 @@ class Tracer:
         misled: Agents who heard the item as somebody's invention.
         untraced: What agents heard from people whose memory is not archived, such as players.
         wordless: What was said resting on the item, but without saying it.
-        steps: By happening: the words of an agent that say the item, as a step of a path.
+        steps: By agent and number: its words that say the item, as a step of a path.
     """
 
     def __init__(
         self,
         witnesses: Mapping[str, Witness],
-        is_said_in: Callable[[str], bool],
-        is_given: Callable[[str, Memory], bool],
-        *,
-        may_begin: bool = False,
+        item: Traceable,
     ) -> None:
         self.paths: dict[str, Path] = {}
         self.known: dict[str, dict[int, Path]] = defaultdict(dict)
@@ -153,11 +108,14 @@ class Tracer:
         self.misled: set[str] = set()
         self.untraced: list[Told] = []
         self.wordless: list[Told] = []
-        self.steps: dict[str, PathStep] = {}
+        self.steps: dict[tuple[str, int], PathStep] = {}
         self._witnesses = witnesses
-        self._is_said_in = is_said_in
-        self._is_given = is_given
-        self._may_begin = may_begin
+        self._item = item
+        self._memories: dict[str, dict[int, Memory]] = defaultdict(dict)
+        # By agent and number: its own words that say the item, with the path to them.
+        self._told: dict[str, dict[int, Path]] = defaultdict(dict)
+        # By agent and number: questions about the item, which tell nothing of it.
+        self._asked: dict[str, set[int]] = defaultdict(set)
         # by happening: the path to what was said; None if it was invented
         self._said: dict[str, Path | None] = {}
         # by happening: which agent says it, and its place in that agent's archive
@@ -168,6 +126,13 @@ class Tracer:
             if memory.happening and memory.said is not None
         }
         self._position = dict.fromkeys(witnesses, 0)
+        # By identity of somebody without an archive: where in an archive agents speak to them.
+        self._told_outsiders: dict[PersonId, list[tuple[str, int]]] = defaultdict(list)
+        if item.is_sentence:
+            for key, witness in witnesses.items():
+                for place, memory in enumerate(witness.memories):
+                    if memory.own_words is not None and memory.to_id:
+                        self._told_outsiders[memory.to_id].append((key, place))
 
     # -- the order
 
@@ -196,13 +161,25 @@ class Tracer:
     def _waits(self, key: str, memory: Memory) -> bool:
         """Whether a memory is of words that were not read yet in their speaker's archive."""
         speaker, place = self._speakers.get(memory.happening, ("", 0))
-        return speaker not in ("", key) and self._position[speaker] <= place
+        if speaker:
+            return speaker != key and self._position[speaker] <= place
+        return any(self._position[other] <= place for other, place in self._before(memory))
+
+    def _before(self, memory: Memory) -> Iterator[tuple[str, int]]:
+        """Yield where agents spoke earlier to who says this, of those without an archive."""
+        if memory.heard is not None:
+            for key, place in self._told_outsiders.get(memory.source_id, ()):
+                if self._witnesses[key].memories[place].time < memory.time:
+                    yield key, place
 
     def _take(self, key: str) -> None:
         memory = self._next(key)
         self._position[key] += 1
-        if self._is_given(key, memory):
-            self._know(key, memory, (), step_of(key, memory, Step.GIVEN))
+        if self._item.is_given(key, memory):
+            self._be_given(key, memory)
+        elif self._item.is_asked_in(memory):
+            self._asked[key].add(memory.number)
+            self._memories[key][memory.number] = memory
         elif memory.own_words is not None:
             self._say(key, memory)
         elif not memory.is_own:
@@ -217,57 +194,81 @@ class Tracer:
     def _know(self, key: str, memory: Memory, before: Path, last: PathStep) -> None:
         path = (*before, last)
         self.known[key][memory.number] = path
+        self._memories[key][memory.number] = memory
         self.paths.setdefault(key, path)
+
+    def _be_given(self, key: str, memory: Memory) -> None:
+        """Let an agent know the item from somebody without an archive, or from nobody."""
+        told = (self._witnesses[other].memories[place] for other, place in self._before(memory))
+        paths = (self._said.get(each.happening) for each in told)
+        before = next((path for path in paths if path), None)
+        if before is not None:
+            self._know(key, memory, before, step_of(key, memory, Step.HEARD))
+        elif self._item.is_sentence and key in self.paths:
+            # It knows it already, and has it from where it had it first.
+            self.known[key][memory.number] = self.paths[key]
+            self._memories[key][memory.number] = memory
+        else:
+            self._know(key, memory, (), step_of(key, memory, Step.GIVEN))
 
     def _say(self, key: str, memory: Memory) -> None:
         """Find on what the words of an agent rest, if they say the item."""
         known = self.known[key]
-        surely = known.keys() & _rested_on(self._witnesses[key].name, memory)
-        if not self._is_said_in(memory.words):
-            if surely:
-                self.wordless.append((key, memory))
+        if self._item.is_sentence and key in self.paths:
+            asked = dict.fromkeys(self._asked[key], self.paths[key])
+            known = asked | self._told[key] | known
+        witness = self._witnesses[key]
+        if not known and self._item.is_said_in(memory):
+            self._begin(key, memory)
             return
-        if not known:
-            self.invented.append((key, memory))
-            self._said[memory.happening] = None
-            if self._may_begin:
-                begun = step_of(key, memory, Step.SAID)
-                self.steps[memory.happening] = begun
-                self._know(key, memory, (), begun)
-                self._said[memory.happening] = (begun,)
-            return
-        number, link = self._basis(key, memory, surely)
+        basis = witness.bases.get(memory.number)
+        window = basis.last - basis.before if basis is not None else 0
+        ways = list(claims(witness.name, memory, known, basis))
+        for way in ways:
+            found = passed_on(self._item.is_passed_on, memory, self._memories[key], way, window)
+            told = [number for number in found if number not in self._asked[key]]
+            if told:
+                # If there are several, it is the one with the shortest path.
+                self._tell(
+                    key, memory, known, min(told, key=lambda n: (len(known[n]), n)), way.link
+                )
+                return
+            if found:  # it answers a question by what it knew before
+                number = self.paths[key][-1].memory
+                link = next(each.link for each in ways if number in each.numbers)
+                self._tell(key, memory, known, number, link)
+                return
+        if known.keys() & rested_on(witness.name, memory):
+            self.wordless.append((key, memory))
+
+    def _tell(
+        self, key: str, memory: Memory, known: Mapping[int, Path], number: int, link: Link
+    ) -> None:
+        """Note that words say the item because of one of the speaker's memories."""
         step = step_of(key, memory, Step.SAID, number, link)
-        self.steps[memory.happening] = step
+        self.steps[key, memory.number] = step
+        # It may rest on its own words later, but has it from where these have it.
+        self._told[key][memory.number] = known[number]
+        self._memories[key][memory.number] = memory
         self._said[memory.happening] = (*known[number], step)
 
-    def _basis(self, key: str, memory: Memory, surely: set[int]) -> tuple[int, Link]:
-        """Return the memory of the item on which words rest, and how that is known.
-
-        If there are several, it is the one with the shortest path.
-        """
-        known = self.known[key]
-        basis = self._witnesses[key].bases.get(memory.number)
-        groups = {Link.RESTS_ON: surely}
-        if basis is not None:
-            window = range(basis.before + 1, basis.last + 1)
-            groups[Link.RECALLED] = known.keys() & basis.recalled
-            groups[Link.WINDOW] = {number for number in known if number in window}
-            groups[Link.SUMMARY] = {number for number in known if number <= basis.summarised}
-        groups[Link.EARLIER] = set(known)
-        link, numbers = next((link, numbers) for link, numbers in groups.items() if numbers)
-        return min(numbers, key=lambda number: (len(known[number]), number)), link
+    def _begin(self, key: str, memory: Memory) -> None:
+        """Let an agent say the item though it was not told: as a beginning, or as an invention."""
+        self.invented.append((key, memory))
+        self._said[memory.happening] = None
+        if self._item.begins_with(memory):
+            begun = step_of(key, memory, Step.SAID)
+            self.steps[key, memory.number] = begun
+            self._know(key, memory, (), begun)
+            self._said[memory.happening] = (begun,)
 
     def _hear(self, key: str, memory: Memory) -> None:
         """Let an agent know the item if it heard it from somebody who knew it."""
-        heard = memory.heard
-        # A game may show an agent the speech of another as text alone.
-        text = heard.words if heard is not None else memory.text
         speaker = self.speaker_of(memory)
         if speaker == key:
             return  # the result of its own words
         linked = bool(speaker)
-        if not (linked or heard is not None) or not self._is_said_in(text):
+        if not (linked or memory.heard is not None) or not self._item.is_said_in(memory):
             return
         if not linked:
             self.untraced.append((key, memory))
@@ -277,18 +278,6 @@ class Tracer:
             self._know(key, memory, before, step_of(key, memory, Step.HEARD))
         else:
             self.misled.add(key)
-
-
-def _rested_on(name: str, memory: Memory) -> set[int]:
-    """Return the numbers of the speaker's own memories on which its words rest.
-
-    Hearsay has a chain of sources: ``Nell 17; Joss 41``, the speaker's own last.
-    """
-    numbers = set(memory.rests_on)
-    teller, _, number = memory.chain.rpartition("; ")[2].rpartition(" ")
-    if teller == name and number.isdecimal():
-        numbers.add(int(number))
-    return numbers
 
 
 def step_of(

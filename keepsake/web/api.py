@@ -248,8 +248,8 @@ def fact(
 ) -> FactView:
     """Where a fact went: who told it to whom, who knows it, and which compaction dropped it.
 
-    A fact is memory ``n`` of an agent, or the words ``q``, or both: what rests on that memory, or
-    has these words. ``|`` stands between two ways of saying it: ``bell | drowned sister``.
+    A fact is memory ``n`` of an agent, in whatever words it was told on. With ``q``, it is these
+    words. ``|`` stands between two ways of saying it: ``bell | drowned sister``.
     """
     return pasts.fact(world.folders(), q, agent, n)
 

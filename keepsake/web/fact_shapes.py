@@ -9,9 +9,11 @@ from datetime import datetime
 
 from keepsake.archive.line_types import LineType
 from keepsake.archive.records import Summary, Tier
-from keepsake.tracing.facts import Standing, Way
-from keepsake.tracing.losses import Kept
-from keepsake.tracing.paths import Link, Step
+from keepsake.tracing.bases import Link
+from keepsake.tracing.facts import Way
+from keepsake.tracing.kept import Kept
+from keepsake.tracing.paths import Step
+from keepsake.tracing.standing import Standing
 from keepsake.web.shapes import MemoryView, Shape
 
 
@@ -163,6 +165,9 @@ class TellingView(Shape):
     """The speaker's memory from which it has it; 0 if it has it from nobody."""
     link: Link | None
     """How that is known."""
+    came_from: str
+    """The happening in which the speaker was told it, or told it before; empty if that is not
+    known."""
 
 
 class StepView(Shape):
@@ -180,6 +185,10 @@ class SpellView(Shape):
 
     time: datetime
     standing: Standing
+    kept: Kept
+    """How much of it it has there. With typed words: of a sentence in which it heard them."""
+    has: str
+    """What it has there: the newest memory of it, or what the summary says of it."""
     compaction: int
     """The compaction that changed it; 0 if none did."""
 
@@ -191,6 +200,8 @@ class KnowerView(Shape):
     agent: str
     source: str
     """From whom it has it first; empty if from nobody."""
+    heard: str
+    """What it heard, saw or said when it came to know it."""
     path: tuple[StepView, ...]
     memories: tuple[int, ...]
     """The numbers of its memories of it, the newest 200."""
@@ -212,9 +223,9 @@ class FactView(Shape):
     """Where a fact went."""
 
     words: str
-    """The words that were followed: ``bell | drowned sister``."""
+    """The words that were followed: ``bell | drowned sister``; empty if the memory was."""
     memory: MemoryView | None
-    """The memory from which the question began; null if only words were given."""
+    """The memory that was followed, or from which the words are; null if only words were given."""
     suggested: tuple[WordCount, ...]
     """Words of that memory by which it can be followed, the best first."""
     complete: bool

@@ -28,9 +28,10 @@ from keepsake.happening import HappeningKind, KnownVerb, Manner
 from keepsake.memory.summary_text import EXTRACTIVE
 from keepsake.memory.types import UNCHANGED
 from keepsake.models.queue import READY, UNASKED
-from keepsake.tracing.facts import Standing, Way
-from keepsake.tracing.losses import Kept
-from keepsake.tracing.paths import Link
+from keepsake.tracing.bases import Link
+from keepsake.tracing.facts import Way
+from keepsake.tracing.kept import Kept
+from keepsake.tracing.standing import Standing
 from keepsake.web.searching import By
 
 MODULE = Path(__file__).parent / "static" / "keepsake" / "watch" / "kinds.js"

@@ -9,7 +9,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from heapq import merge
-from itertools import combinations, takewhile
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -68,8 +68,6 @@ MOST_SHOWN = 300
 """The most tellings of a fact that an answer has, the newest: more are no way but a crowd."""
 _LOGGED_BYTES = 16_000_000
 """The most bytes of the event log to read for moves, from its end: a fifth of a second."""
-_PAIRED = 4
-"""How many of a sentence's rarest words are followed in pairs. A person can read six pairs."""
 MOST_NUMBERS = 200
 """The most memories of a fact that are named of one agent, the newest."""
 
@@ -303,7 +301,7 @@ def fact(folders: Folders, words: str, number: int | None, n: int | None) -> Fac
     """Return where a fact went.
 
     Args:
-        words: The ways of saying it; empty for those of the memory.
+        words: The ways of saying it; empty to follow the memory itself, in whatever words.
         number: The agent whose memory ``n`` it is; None if there are only words.
 
     Raises:
@@ -316,20 +314,22 @@ def fact(folders: Folders, words: str, number: int | None, n: int | None) -> Fac
         if (folder / "archive").is_dir()
     }
     begin = _memory(archives, number, n) if number is not None else None
-    suggested = facts.telling_words(archives.values(), begin) if begin else []
-    asked = words.strip() or _words_of_sentence(suggested)
-    if not asked and begin is None:
+    if begin is None and not words.strip():
         raise BadRequest("There is nothing to follow", "Give words, or an agent and a memory")
-    try:
-        wording = Wording.of(asked or (begin.text if begin else ""))
-    except KeepsakeError as error:
-        raise BadRequest(error.what, error.cure) from error
-    found = facts.follow(archives, wording, begin.happening if begin else "")
+    asked = facts.follow_sentence(archives, str(number), begin) if begin else None
+    found = asked.fact if asked else None
+    if words.strip() or found is None:
+        try:
+            wording = Wording.of(words)
+        except KeepsakeError as error:
+            raise BadRequest(error.what, error.cure) from error
+        found = facts.follow_words(archives, wording, begin.happening if begin else "")
     names = {key: each.name for key, each in archives.items()}
     speakers = {each.happening: each for each in found.tellings}
+    suggested = asked.words if asked else ()
     acts = max(MOST_ACTS // max(len(found.knowers), 1), LEAST_ACTS)
     return FactView(
-        words=asked,
+        words=words.strip(),
         memory=_begun_with(begin, archives[str(number)]) if begin else None,
         suggested=tuple(WordCount(word=word, count=count) for word, count in suggested),
         complete=found.complete and len(found.tellings) <= MOST_SHOWN,
@@ -340,20 +340,6 @@ def fact(folders: Folders, words: str, number: int | None, n: int | None) -> Fac
 
 def _begun_with(memory: Memory, archived: Archived) -> MemoryView:
     return view_of(memory, words_in_archive(Archive(archived.folder, read_only=True)))
-
-
-def _words_of_sentence(suggested: Sequence[tuple[str, int]]) -> str:
-    """Return the words by which a sentence is followed: two of its rarest, in any pair.
-
-    A single word such as *people* is in sentences about anything, and nobody has those from this
-    one. A sentence with one such word is followed by that.
-
-    ``suggested``: Its words, the rarest first, with the number of others that have each.
-    """
-    shared = [word for word, others in suggested if others][:_PAIRED]
-    if len(shared) < 2:
-        return shared[0] if shared else (suggested[0][0] if suggested else "")
-    return " | ".join(map(" ".join, combinations(shared, 2)))
 
 
 def _memory(archives: Mapping[str, Archived], number: int, n: int | None) -> Memory:
@@ -382,6 +368,7 @@ def _telling(telling: Telling) -> TellingView:
         ),
         rests_on=telling.rests_on,
         link=telling.link,
+        came_from=telling.came_from,
     )
 
 
@@ -403,6 +390,7 @@ def _knower(
         id=int(knower.agent),
         agent=names[knower.agent],
         source=source,
+        heard=knower.heard,
         path=tuple(
             StepView(id=int(each.agent), n=each.memory, time=each.time, step=each.step)
             for each in knower.path
@@ -412,6 +400,8 @@ def _knower(
             SpellView(
                 time=datetime.fromtimestamp(each.time, last.time.tzinfo),
                 standing=each.standing,
+                kept=each.kept,
+                has=each.has,
                 compaction=each.compaction,
             )
             for each in knower.spells

@@ -2,88 +2,23 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
-
 import pytest
 
-from keepsake.archive.log import Archive
-from keepsake.archive.records import Memory, Summary, Tier
-from keepsake.archive.tiers import SummaryState
 from keepsake.errors import KeepsakeError
-from keepsake.happening import ME, Deed, Manner, Person, Result, Speech
-from keepsake.tracing.facts import Archived, Standing, Way, follow, telling_words
-from keepsake.tracing.past import Past
-from keepsake.tracing.paths import Link
+from keepsake.happening import ME, Deed, Manner, Result
+from keepsake.tracing.bases import Link
+from keepsake.tracing.facts import Way, follow_sentence
+from keepsake.tracing.kept import Kept
+from keepsake.tracing.standing import Standing
 from keepsake.tracing.wording import Wording
+from tests.unit.made_archives import Village, standings
 
-BEGIN = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
-ANNEKE = Person("Anneke", "anneke")
 SISTER = "My sister Liesbet drowned three winters ago."
-
-
-class Village:
-    """Archives of some agents, written line by line. A line takes a minute."""
-
-    def __init__(self, folder, *names):
-        self.folder = folder
-        self.now = BEGIN
-        self.archives = {name: Archive(folder / name) for name in names}
-        self.people = {name: Person(name, name.lower()) for name in names}
-        self.compactions = 0
-
-    def remember(self, name, what, **facts):
-        number = self.archives[name].last_number + 1
-        memory = Memory(number=number, time=self.now, what=what, place="The Kettle", **facts)
-        self.archives[name].append(memory.to_record())
-        return number
-
-    def said(self, speaker, words, *hearers, to=(), manner=Manner.SAY, rests_on=()):
-        """Have somebody say something; return the numbers of the memories by name."""
-        self.now += timedelta(minutes=1)
-        happening = f"h{self.now:%H%M}"
-        whom = [self.people[each] for each in to]
-        numbers = {}
-        if speaker in self.archives:
-            speech = Speech(speaker=ME, words=words, to=tuple(whom), manner=manner)
-            numbers[speaker] = self.remember(
-                speaker, speech, happening=happening, rests_on=rests_on
-            )
-        for name in (*to, *hearers):
-            others = tuple(ME if each.name == name else each for each in whom)
-            speech = Speech(
-                speaker=self.people.get(speaker, ANNEKE), words=words, to=others, manner=manner
-            )
-            numbers[name] = self.remember(name, speech, happening=happening)
-        return numbers
-
-    def compact(self, name, text):
-        """Summarise all that an agent remembers by a text."""
-        self.now += timedelta(minutes=1)
-        self.compactions += 1
-        last = self.archives[name].last_number
-        summary = Summary(Tier.RECENT, 1, last, text, "a model", self.now)
-        state = SummaryState(None, summary, last, self.compactions, self.now)
-        self.archives[name].append(state.compaction_line(self.compactions))
-
-    def follow(self, words, happening=""):
-        return follow(self.read(), Wording.of(words), happening)
-
-    def read(self):
-        found = {}
-        for name in self.archives:
-            past = Past(self.folder / name)
-            past.read_on()
-            found[name] = Archived(name, self.folder / name, past)
-        return found
 
 
 @pytest.fixture
 def village(tmp_path):
     return Village(tmp_path, "Mira", "Oswin", "Bram", "Joss")
-
-
-def standings(fact):
-    return {each.agent: [spell.standing for spell in each.spells] for each in fact.knowers}
 
 
 def test_a_fact_is_followed_from_a_player_through_talk_and_whispers(village):
@@ -131,6 +66,18 @@ def test_a_compaction_keeps_a_fact_or_drops_it(village):
     }
 
 
+def test_who_knows_a_word_knows_the_sentence_that_it_heard_word_for_word_and_not_another(village):
+    village.said("Anneke", "The cider pays for his letters.", to=["Mira"])
+    village.said("Bram", "Leave me a drop of cider.", to=["Oswin"])
+    village.compact("Mira", "Anneke spoke of cider.")
+    village.compact("Oswin", "Bram said: Leave me a drop of cider.")
+    found = {each.agent: (each.heard, each.spells[-1]) for each in village.follow("cider").knowers}
+    assert found["Mira"][0] == "The cider pays for his letters."
+    assert (found["Mira"][1].standing, found["Mira"][1].kept) == (Standing.RECENT, Kept.SHORTER)
+    assert found["Oswin"][0] == "Leave me a drop of cider."
+    assert (found["Oswin"][1].standing, found["Oswin"][1].kept) == (Standing.RECENT, Kept.VERBATIM)
+
+
 def test_an_act_that_rests_on_a_fact_without_saying_it_is_what_somebody_did_of_it(village):
     told = village.said("Anneke", SISTER, to=["Mira"])
     rest = (told["Mira"],)
@@ -161,8 +108,8 @@ def test_the_words_of_a_memory_that_others_share_come_first_and_the_rarest_of_th
     village.said("Bram", "My sister keeps bees.", "Joss")
     village.said("Bram", "My sister drowned a bee.", "Joss")
     (memory,) = village.archives["Mira"].read(1, 1)
-    found = telling_words(village.read().values(), memory)
-    assert found[:2] == [("drown", 2), ("sister", 4)]
+    found = follow_sentence(village.read(), "Mira", memory).words
+    assert found[:2] == (("drowned", 1), ("sister", 2))
     assert {count for _, count in found[2:]} == {0}
 
 

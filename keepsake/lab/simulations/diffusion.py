@@ -12,6 +12,7 @@ from datetime import datetime
 from keepsake.archive.records import Memory
 from keepsake.lab.simulations.items import Item
 from keepsake.lab.simulations.record import SimulationRecord, text_of
+from keepsake.tracing.items import Words
 from keepsake.tracing.paths import Path, Tracer, Witness
 
 
@@ -64,9 +65,8 @@ def spread_of(item: Item, record: SimulationRecord) -> Spread:
         name: Witness(name, memories, record.bases.get(name, {}))
         for name, memories in record.memories.items()
     }
-    tracer = Tracer(
-        witnesses, item.is_said_in, lambda _, memory: memory.happening == item.happening
-    )
+    words = Words(item.is_said_in, lambda _, memory: memory.happening == item.happening)
+    tracer = Tracer(witnesses, words)
     tracer.run()
     says = dict[str, bool]()
     invented = [_claim(*each) for each in tracer.invented]

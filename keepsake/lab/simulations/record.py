@@ -25,7 +25,7 @@ from keepsake.files import replace_file
 from keepsake.happening import PersonId
 from keepsake.json_lines import Record, ended_lines, parsed
 from keepsake.lab.simulations.plan import BEGINS, HOUR, PLAN, PROGRESS, SimulationPlan
-from keepsake.tracing.paths import PromptBasis
+from keepsake.tracing.bases import PromptBasis
 
 CAST = "cast.json"
 PRESENCE = "presence.jsonl"

@@ -23,7 +23,8 @@ from keepsake.lab.simulations.measured import MeasuredSimulation
 from keepsake.lab.simulations.plan import WITHOUT, SimulationPlan
 from keepsake.lab.simulations.record import INTERVIEW, SimulationRecord, lines_of
 from keepsake.paths import REPOSITORY, Places, Ports
-from keepsake.tracing.paths import Link, Step
+from keepsake.tracing.bases import Link
+from keepsake.tracing.paths import Step
 from tests.empty_tables import copy_tables_for_lab
 from tests.fakes.model_server import Reply
 from tests.fakes.planner import next_deed, planner

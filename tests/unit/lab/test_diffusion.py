@@ -6,7 +6,8 @@ from dataclasses import replace
 from datetime import timedelta
 
 from keepsake.lab.simulations.diffusion import spread_of
-from keepsake.tracing.paths import Link, Step
+from keepsake.tracing.bases import Link
+from keepsake.tracing.paths import Step
 from tests.unit.lab.made_village import BONFIRE, MadeVillage
 
 COME = "Come to my bonfire on Tuesday!"

@@ -7,6 +7,7 @@ import { Kept, Tier } from "./kinds.js";
 import { memoriesFold, TIERS } from "./memories.js";
 import { outcome, reason } from "./plain_words.js";
 import { sentence } from "./sentences.js";
+import { FORMS, WHISPERED } from "./standings.js";
 
 const LIMIT = 20;
 const LAST = "last";
@@ -140,10 +141,10 @@ function whole({ tier, first, last, text }) {
 // -- what became of each memory that was summarised, and of each sentence of the summaries before
 
 const KEPT = {
-  [Kept.GONE]: ["Gone", "None of their telling words are there, or single ones in sentences about something else."],
-  [Kept.PARTLY]: ["Told in part", "The words that are not there are marked."],
-  [Kept.WHOLE]: ["Told in other words", "All their telling words are there."],
-  [Kept.VERBATIM]: ["Word for word", "All their words are there, in their order."],
+  [Kept.GONE]: "Nothing of it is there, or single words in sentences about something else.",
+  [Kept.WHISPERED]: `Private: ${WHISPERED}.`,
+  [Kept.SHORTER]: "Or in other words. The words that are not there are marked.",
+  [Kept.VERBATIM]: "All their words are there, in their order.",
 };
 
 /** Fill in what each step lost, and the account of both. */
@@ -159,17 +160,17 @@ async function compare(id, number, account, steps) {
   }
 }
 
-/** How many there are of each kind: 3 gone, 5 told in part. */
+/** How many there are of each kind: 3 lost, 5 told shorter. */
 function tally(found) {
-  const told = Object.entries(KEPT).map(([kept, [title]]) => [found.filter((each) => each.kept === kept).length, title.toLowerCase()]);
+  const told = Object.keys(KEPT).map((kept) => [found.filter((each) => each.kept === kept).length, FORMS[kept]]);
   return told.filter(([number]) => number).map(([number, title]) => `${count(number)} ${title}`).join(", ") || "nothing to compare";
 }
 
 function groups(found, noun, row) {
-  return Object.entries(KEPT).map(([kept, [title, words]]) => {
+  return Object.entries(KEPT).map(([kept, words]) => {
     const of = found.filter((each) => each.kept === kept);
     if (!of.length) return null;
-    return el("details", { open: kept === Kept.GONE }, el("summary", {}, el("b", {}, title), ` ${many(of.length, ...noun)}. `, el("small", {}, words)),
+    return el("details", { open: kept === Kept.GONE }, el("summary", {}, el("b", {}, FORMS[kept][0].toUpperCase() + FORMS[kept].slice(1)), ` ${many(of.length, ...noun)}. `, el("small", {}, words)),
       el("ol", { class: "memories" }, of.map(row)));
   });
 }
@@ -190,7 +191,7 @@ const SHORT = { [Tier.LONGTERM]: "long", [Tier.RECENT]: "short" };
 
 /** A text with the words marked that are not told any more. */
 function marked(text, kept, missing) {
-  const words = new Set(kept === Kept.PARTLY ? missing.map((word) => word.toLowerCase()) : []);
+  const words = new Set(kept === Kept.SHORTER ? missing.flatMap((word) => word.toLowerCase().split("-")) : []);
   return text.split(/([\p{L}\p{N}\p{M}'’]+)/u).map((part) => (words.has(part.toLowerCase()) ? el("del", {}, part) : part));
 }
 

@@ -3,17 +3,13 @@
 import { get } from "./api.js";
 import { prose } from "./book.js";
 import { announce, bindKeys, byId, count, el, fill, many, moment, personLink } from "./dom.js";
-import { Standing } from "./kinds.js";
 import { TIERS } from "./memories.js";
 import { personCard } from "./person_card.js";
 import { tierBar } from "./scrubber.js";
+import { stands } from "./standings.js";
 
 const asked = new URLSearchParams(location.search);
 const form = byId("compare");
-const STANDS = {
-  [Standing.WINDOW]: "Knows it word for word", [Standing.RECENT]: "Has it in its short-term summary",
-  [Standing.LONGTERM]: "Has it in its long-term summary", [Standing.LOST]: "Has lost it: only its archive and recall have it",
-};
 let people = [];
 /** How often was asked: only the last answer is shown. */
 let asks = 0;
@@ -126,7 +122,8 @@ function standing({ id, name }, { knowers }) {
   const head = el("h3", {}, el("a", { href: `/agents/${id}/`, dir: "auto" }, name));
   if (!knower) return el("li", { class: "known" }, head, el("p", {}, "Does not know it."));
   const last = knower.spells.at(-1);
-  return el("li", { class: `known ${last.standing}` }, head, el("p", {}, STANDS[last.standing], "."),
+  return el("li", { class: `known ${last.standing}` }, head, el("p", {}, "It ", stands(last, true), "."),
+    el("p", {}, el("q", { dir: "auto" }, last.has || knower.heard)),
     el("p", { class: "dim" }, `Since ${moment(knower.path.at(-1).time)}`, knower.source ? `, from ${knower.source}` : ""),
     el("p", {}, knower.memories.slice(-8).map((n, i) => [i ? ", " : "", el("a", { href: `/agents/${id}/#memory/${n}` }, `memory ${count(n)}`)])));
 }

@@ -2,18 +2,15 @@
 
 import { act, actForm, field, get, mayAct } from "./api.js";
 import { AskAgain } from "./aside.js";
-import { announce, bindKeys, byId, count, el, fill, many, moment, personLink, rowKeys, time as timeOf, whyLink } from "./dom.js";
-import { Link, Standing, Way } from "./kinds.js";
+import { announce, bindKeys, byId, count, el, fill, many, moment, personLink, rowKeys, setText, tick, time as timeOf, whyLink } from "./dom.js";
+import { Kept, Link, Standing, Way } from "./kinds.js";
 import { WorldMap } from "./map.js";
 import { PastAgent, lastBefore } from "./past.js";
 import { TimeScrubber, setTierBar, tierBar } from "./scrubber.js";
 import { sentence } from "./sentences.js";
+import { stands } from "./standings.js";
 
 const LINK = "#memory/";
-const STANDS = {
-  [Standing.WINDOW]: "knows it word for word", [Standing.RECENT]: "has it in its short-term summary",
-  [Standing.LONGTERM]: "has it in its long-term summary", [Standing.LOST]: "has lost it: only its archive and recall have it",
-};
 const WAYS = {
   [Way.SAID]: "said it", [Way.TOLD]: "was told", [Way.OVERHEARD]: "overheard it", [Way.WHISPERED]: "was told in private", [Way.SAW]: "saw it",
 };
@@ -28,7 +25,12 @@ let agents = [];
 let map;
 let scrubber;
 let chosen = 0;
+/** By agent and memory: when that was told. */
+let times = new Map();
 let most = 0;
+
+/** Whether words were typed, so that what each heard may be a sentence of its own. */
+const typed = () => Boolean(fact.words);
 
 const seconds = (iso) => Date.parse(iso) / 1000;
 const nameOf = (id) => agents.find((each) => each.id === id)?.name ?? `agent ${id}`;
@@ -74,6 +76,7 @@ async function follow() {
     // What it came from is earlier in the list; of a clock that was set back, nothing is known.
     telling.step = telling.from && telling.from < telling.number ? fact.tellings[telling.from - 1].step + 1 : 0;
   }
+  times = new Map(fact.tellings.flatMap(({ at, hearings }) => hearings.map((each) => [`${each.id} ${each.n}`, at])));
   const hearings = new Map(fact.tellings.flatMap((telling) => telling.hearings.map((each) => [`${each.id} ${each.n}`, each.way])));
   for (const each of fact.knowers) {
     each.way = hearings.get(`${each.id} ${each.path.at(-1).n}`) ?? "";
@@ -92,10 +95,8 @@ async function follow() {
 }
 
 /** The number of the telling where the speaker of this one heard it; 0 if it heard it from nobody. */
-function cameFrom({ id, rests_on: n }) {
-  if (!id || !n) return 0;
-  const heard = fact.tellings.find(({ hearings }) => hearings.some((each) => each.id === id && each.n === n));
-  return heard?.number ?? fact.tellings.indexOf(heard) + 1;
+function cameFrom({ came_from: happening }) {
+  return fact.tellings.findIndex((each) => each.happening === happening) + 1;
 }
 
 function explain() {
@@ -119,13 +120,14 @@ function drawWords(agent, n) {
   fill(byId("sentence"), memory ? [el("q", { dir: "auto" }, memory.what.words || memory.text), " ",
     el("small", {}, `memory ${count(memory.number)} of `, el("a", { href: `/agents/${agent}/${LINK}${n}` }, nameOf(Number(agent))))] : "");
   fill(byId("suggested"), suggested.slice(0, 12).map(({ word, count: others }) => el("button", {
-    type: "button", "aria-pressed": String(fact.words.split("|").map((each) => each.trim()).includes(word)),
+    type: "button", "aria-pressed": String(fact.words === word),
     title: `${many(others, "other memory", "other memories")} have it`, on: { click: () => go(word, agent, n) },
   }, word, " ", el("small", {}, count(others)))));
+  byId("by-word").hidden = !suggested.length;
   const lost = knowers.filter(({ spells }) => spells.at(-1).standing === Standing.LOST).length;
   fill(byId("summary"), tellings.length
-    ? `${many(tellings.length, "telling")}; ${many(knowers.length, "agent has heard it", "agents have heard it")}${lost ? `; no prompt of ${count(lost)} of them has it any more` : ""}.`
-    : "Nobody said these words.", complete ? "" : " These are everyday words: only the newest tellings are followed.");
+    ? `${many(tellings.length, "telling")}; ${many(knowers.length, typed() ? "agent has heard it" : "agent knows it", typed() ? "agents have heard it" : "agents know it")}${lost ? `, ${count(lost)} of them only in the archive` : ""}.`
+    : "Nobody said these words.", complete ? "" : " There are too many to follow all of them.");
 }
 
 function go(words, agent = null, n = null) {
@@ -146,11 +148,11 @@ function draw() {
   const until = now === scrubber.last ? Infinity : now;
   const knows = new Map(fact.knowers.map((knower) => [knower.id, knower]));
   map.drawFaces(agents.map((agent) => {
-    const standing = standingAt(knows.get(agent.id), until);
+    const spell = spellAt(knows.get(agent.id), until);
     return {
       id: agent.id, name: agent.name, place: now === scrubber.last ? agent.present : agent.placeAt(now),
-      ring: standing ? `${standing} ${knows.get(agent.id).way}` : "unknowing",
-      words: standing ? STANDS[standing] : "does not know it",
+      ring: spell ? `${spell.standing} ${knows.get(agent.id).way}` : "unknowing",
+      words: spell ? stands(spell, typed()) : "does not know it",
     };
   }));
   map.showTellings(until, chosen);
@@ -160,13 +162,22 @@ function draw() {
     setTierBar(row.lastElementChild.firstElementChild, agent.tiersAt(now), most);
     row.firstElementChild.href = `/agents/${agent.id}/#memory${now === scrubber.last ? "" : `/@${now}`}`;
   }
+  for (const each of fact.knowers) {
+    const row = byId(`knower-${each.id}`);
+    if (row) tellStanding(row, each, spellAt(each, until));
+  }
+  setText(byId("who"), heading(now));
   for (const row of byId("lists").querySelectorAll("[data-time]")) row.classList.toggle("to-come", Number(row.dataset.time) > until);
 }
 
-function standingAt(knower, now) {
-  if (!knower) return "";
-  const found = lastBefore(knower.since, now, (at) => at);
-  return found < 0 ? "" : knower.spells[found].standing;
+/** Of whom the list is: of who knows it now, or knew it at an earlier time. */
+function heading(now) {
+  if (now === scrubber.last) return typed() ? "Who has heard it" : "Who knows it now";
+  return `${typed() ? "Who had heard it" : "Who knew it"} at ${tick(new Date(now * 1000).toISOString(), true)}`;
+}
+
+function spellAt(knower, now) {
+  return knower?.spells[lastBefore(knower.since, now, (at) => at)] ?? null;
 }
 
 // -- the lists
@@ -203,7 +214,7 @@ function grouped(items, key) {
 
 function stepRow(step, of) {
   const speakers = [...grouped(of, who).values()];
-  const head = step ? `Told on, ${many(step, "step")} from the beginning` : "From nobody that is known";
+  const head = step ? `Told on, ${many(step, "step")} from the beginning` : "Where it began";
   return el("li", { class: "step" }, el("details", { open: step === 0 },
     el("summary", {}, el("b", {}, head), el("small", {}, `${many(of.length, "telling")} by ${many(speakers.length, "speaker")}`)),
     el("ol", { class: "tellings" }, speakers.map(([first, ...more]) => tellingRow(first, more)))));
@@ -243,24 +254,52 @@ function drawKnowers() {
   const others = fact.knowers.slice(FOLDED);
   fill(byId("knowers"), fact.knowers.slice(0, FOLDED).map(knower), others.length ? el("li", { class: "step" }, el("details", {},
     el("summary", {}, `${count(others.length)} more know it`), el("ol", { class: "knowers" }, others.map(knower)))) : null);
-  fill(byId("ignorant"), fact.knowers.length && ignorant.length ? `No telling of it in these words was found for ${ignorant.map(({ name }) => name).join(", ")}.` : "");
+  fill(byId("ignorant"), fact.knowers.length && ignorant.length ? `${typed() ? "These words have not reached" : "It has not reached"} ${ignorant.map(({ name }) => name).join(", ")}, as far as the archives say.` : "");
 }
 
 function knower(of) {
   const last = of.spells.at(-1);
-  const { n } = of.path.at(-1);
-  return el("li", { id: `knower-${of.id}`, "data-row": true, tabindex: "-1", "data-time": seconds(of.path.at(-1).time), class: last.standing },
-    el("p", {}, el("b", {}, el("a", { href: `/agents/${of.id}/`, "data-opens": true, dir: "auto" }, of.agent)), " ", STANDS[last.standing], "."),
-    el("p", {}, el("small", {}, `Since ${moment(of.path.at(-1).time)}`, of.source ? [", from ", personLink(of.source)] : "", " · ",
-      of.memories.slice(0, 5).map((each, i) => [i ? ", " : "", el("a", { href: `/agents/${of.id}/${LINK}${each}` }, `memory ${count(each)}`)]))),
-    last.compaction ? el("p", {}, el("small", {}, el("a", { href: `/agents/${of.id}/#compactions` }, `compaction ${count(last.compaction)}`),
-      last.standing === Standing.LOST ? " dropped it, " : " summarised it, ", moment(last.time))) : null,
-    of.path.length > 1 ? el("p", { class: "path" }, of.path.filter(({ id }, i) => id !== of.path[i - 1]?.id).map(({ id }, i) => [i ? " → " : "", nameOf(id)])) : null,
-    of.acts.length ? el("details", {}, el("summary", {}, `What it did because of it (${count(of.acts.length)})`),
-      el("ul", {}, of.acts.map((each) => el("li", {}, el("bdi", {}, sentence(each)), " ", el("small", {},
-        el("a", { href: `/agents/${of.id}/${LINK}${each.number}` }, `memory ${count(each.number)}`), " · ", whyLink(of.id, `m${each.number}`)))))) : null,
-    actForm("Pin it", () => [field("A line for all its prompts", "text")], ({ text }) => act(of.id, "pin", { text }), () => null),
-    new AskAgain(of.id, { question: `What do you know of ${fact.words.split("|")[0].trim()}?`, without: of.memories.slice(-MOST_WITHOUT) }).node);
+  return el("li", { id: `knower-${of.id}`, "data-row": true, tabindex: "-1", "data-time": of.since[0], class: last.standing },
+    el("p", {}, el("b", {}, el("a", { href: `/agents/${of.id}/`, "data-opens": true, dir: "auto" }, of.agent)), " ", el("span", { class: "how" })),
+    el("p", { class: "heard" }, el("q", { dir: "auto" })),
+    el("p", {}, el("small", {}, `Since ${moment(of.path.at(-1).time)}`, of.source ? [", from ", personLink(of.source)] : "", way(of))),
+    el("details", { class: "more" }, el("summary", {}, "More"),
+      el("p", {}, el("small", {}, of.memories.map((each, i) => [i ? ", " : "", memoryOf(of.id, each)]))),
+      last.compaction && last.kept !== Kept.WHISPERED ? el("p", {}, el("small", {},
+        el("a", { href: `/agents/${of.id}/#compactions` }, `compaction ${count(last.compaction)}`),
+        last.kept === Kept.GONE ? " dropped it, " : " summarised it, ", moment(last.time))) : null,
+      of.acts.length ? el("details", {}, el("summary", {}, `What it did because of it (${count(of.acts.length)})`),
+        el("ul", {}, of.acts.map((each) => el("li", {}, el("bdi", {}, sentence(each)), " ", el("small", {},
+          memoryOf(of.id, each.number), " · ", whyLink(of.id, `m${each.number}`)))))) : null,
+      actForm("Pin it", () => [field("A line for all its prompts", "text")], ({ text }) => act(of.id, "pin", { text }), () => null),
+      new AskAgain(of.id, { question: question(), without: of.memories.slice(-MOST_WITHOUT) }).node));
+}
+
+/** The way to somebody, if it is longer than from one to the other: Joss → Wren → Mira. */
+function way({ path }) {
+  const names = path.filter(({ id }, i) => id !== path[i - 1]?.id).map(({ id }) => nameOf(id));
+  return names.length > 2 ? el("span", { class: "path" }, `: ${names.join(" → ")}`) : "";
+}
+
+/** A link to a memory of it, which is pale before its time. */
+function memoryOf(id, number) {
+  return el("a", { href: `/agents/${id}/${LINK}${number}`, "data-time": times.get(`${id} ${number}`) ?? 0 }, `memory ${count(number)}`);
+}
+
+/** Say in a row how somebody has the fact at a time. */
+function tellStanding(row, of, spell) {
+  const how = spell ? `${stands(spell, typed())}.` : "does not know it yet.";
+  setText(row.querySelector(".how"), how);
+  const heard = row.querySelector(".heard");
+  heard.hidden = !spell || !(typed() || spell.kept === Kept.SHORTER);
+  setText(heard.firstElementChild, spell?.has || of.heard);
+  for (const standing of Object.values(Standing)) row.classList.toggle(standing, standing === spell?.standing);
+}
+
+/** What to ask an agent again: of the words, or of the sentence. */
+function question() {
+  const { what, text } = fact.memory ?? {};
+  return typed() ? `What do you know of ${fact.words.split("|")[0].trim()}?` : `What do you know of this: “${what.words || text}”?`;
 }
 
 /** Open what a row is folded into. */

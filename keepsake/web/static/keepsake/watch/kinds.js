@@ -69,8 +69,8 @@ export const ImpulseKind = Object.freeze({
 
 export const Kept = Object.freeze({
   "VERBATIM": "verbatim",
-  "WHOLE": "whole",
-  "PARTLY": "partly",
+  "SHORTER": "shorter",
+  "WHISPERED": "whispered",
   "GONE": "gone"
 });
 

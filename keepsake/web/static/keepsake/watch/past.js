@@ -48,13 +48,12 @@ export class PastAgent {
   }
 }
 
-/** How many memories all agents made in each of `parts` equal parts of the time. */
-export function density(agents, first, last, parts) {
+/** How many memories all agents made in each of `parts` equal parts of a picture; `share(time)` is a time's place in it. */
+export function density(agents, share, parts) {
   const made = new Array(parts).fill(0);
-  const width = Math.max((last - first) / parts, 1);
   for (const { counts } of agents) {
     for (let i = 1; i < counts.length; i++) {
-      const at = Math.min(Math.floor((counts[i][0] - first) / width), parts - 1);
+      const at = Math.min(Math.floor(share(counts[i][0]) * parts), parts - 1);
       made[Math.max(at, 0)] += counts[i][1] - counts[i - 1][1];
     }
   }

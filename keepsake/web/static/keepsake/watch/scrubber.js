@@ -3,6 +3,7 @@
 import { onDay } from "./clock.js";
 import { count, el, fill, tick } from "./dom.js";
 import { density } from "./past.js";
+import { QuietScale, short } from "./quiet.js";
 import { svg } from "./svg.js";
 
 /** The size of a scrubber's picture, in its own units. */
@@ -13,15 +14,21 @@ const STEPS = 2000;
 const DAY = 86400;
 const PLAY_SECONDS = 20;
 
+function evenly(first, last) {
+  return { share: (value) => (value - first) / (last - first), time: (share) => first + share * (last - first) };
+}
+
 /** A picture over a range, and a range input below it; a click or a drag on either moves both.
  *
  * `moved(value)` is called at every move, `settled(value)` when the move has ended; `words(value)`
- * says the value. `layers(x)` makes the picture; `x(value)` is a value's place in it.
+ * says the value. `layers(x)` makes the picture; `x(value)` is a value's place in it. `scale` has the share of the
+ * picture at which a value is, and the value at a share, if not all values are equally wide.
  */
 export class Scrubber {
-  constructor(root, { first, last, name, layers, words, moved = () => {}, settled = () => {}, steps = STEPS, tools = [] }) {
+  constructor(root, { first, last, name, layers, words, moved = () => {}, settled = () => {}, steps = STEPS, tools = [], scale = null }) {
     Object.assign(this, { first, steps, words, moved, settled });
     this.last = Math.max(last, first + 1);
+    this.scale = scale ?? evenly(this.first, this.last);
     this.range = el("input", {
       type: "range", min: "0", max: String(steps), value: String(steps), "aria-label": name,
       on: { input: () => this.say(), change: () => this.settled(this.value), keydown: (event) => this.key(event) },
@@ -40,11 +47,11 @@ export class Scrubber {
 
   get value() {
     const share = Number(this.range.value) / this.steps;
-    return share === 1 ? this.last : Math.round(this.first + share * (this.last - this.first));
+    return share === 1 ? this.last : Math.round(this.scale.time(share));
   }
 
   goTo(value) {
-    this.range.value = String(Math.ceil(((value - this.first) / (this.last - this.first)) * this.steps));
+    this.range.value = String(Math.ceil(this.scale.share(value) * this.steps));
     this.say();
   }
 
@@ -59,7 +66,7 @@ export class Scrubber {
   }
 
   x(value) {
-    return ((value - this.first) / (this.last - this.first)) * WIDE;
+    return this.scale.share(value) * WIDE;
   }
 
   key() {}
@@ -81,14 +88,16 @@ export class TimeScrubber extends Scrubber {
   constructor(root, { first, last, agents, moved }) {
     const play = el("button", { type: "button", on: { click: () => this.#toggle() } }, "Play");
     const now = el("button", { type: "button", on: { click: () => this.goTo(this.last) } }, "Now");
+    const end = Math.max(last, first + 1);
+    const scale = new QuietScale(first, end, happened(agents));
     super(root, {
-      first, last, moved, name: "Time", tools: [play, now],
-      words: (time) => (time === this.last ? "now" : tick(new Date(time * 1000).toISOString(), true)),
-      layers: (x) => {
-        const end = Math.max(last, first + 1);
-        return [days(x, first, end), talk(agents, first, end), compactions(x, agents)];
-      },
+      first, last, moved, scale, name: "Time", tools: [play, now],
+      words: (time) => (time === this.last ? "now" : `${tick(new Date(time * 1000).toISOString(), true)}${quietly(scale.at(time))}`),
+      layers: (x) => [quiet(x, scale), days(x, first, end), talk(agents, scale), compactions(x, agents)],
     });
+    this.strip.append(...scale.quiet.map(({ from, to }) => el("span", {
+      class: "how-long", "aria-hidden": "true", vars: { "--from": String(scale.share(from)), "--wide": String(scale.share(to) - scale.share(from)) },
+    }, short(to - from))));
     this.play = play;
     this.say();
   }
@@ -144,9 +153,24 @@ function days(x, first, last) {
   return svg("g", {}, found);
 }
 
+/** When anything happened, in order: memories, ways, and changes of summaries. */
+function happened(agents) {
+  return agents.flatMap(({ counts, moves, tiers }) => [...counts.map(([time]) => time), ...moves.map(([time]) => time),
+    ...tiers.map(({ time }) => time)]).sort((one, other) => one - other);
+}
+
+function quietly(stretch) {
+  return stretch ? `, nothing happens for ${short(stretch.to - stretch.from)}` : "";
+}
+
+/** The quiet stretches, as bands. */
+function quiet(x, scale) {
+  return svg("g", { class: "quiet" }, scale.quiet.map(({ from, to }) => svg("rect", { x: x(from), y: 0, width: x(to) - x(from), height: HIGH })));
+}
+
 /** How much was remembered when, as bars. */
-function talk(agents, first, last) {
-  const made = density(agents, first, last, PARTS);
+function talk(agents, scale) {
+  const made = density(agents, (time) => scale.share(time), PARTS);
   const most = Math.max(...made, 1);
   const wide = WIDE / PARTS;
   return svg("g", { class: "talk" }, made.map((number, i) => {

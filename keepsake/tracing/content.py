@@ -1,0 +1,201 @@
+"""What a text says, by the words that tell it from other texts, and whether another text says it.
+
+Words alone never prove where something comes from; see :mod:`keepsake.tracing.paths`. They decide
+whether words that may come from a memory do: the more memories they may come from, the rarer the
+words must be that both have.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from math import comb, log2
+
+from keepsake.language.languages import ENGLISH, language_of, stem, stop_words
+from keepsake.language.numbers import numerals
+from keepsake.language.perception import SENTENCE_GAP, UNSPACED, WORD, is_question, words
+
+_PRIOR = 200
+"""Before anything is counted, a telling word is in about one of so many memories. It keeps a word
+from being rare because hardly any memories were counted."""
+_SURE = 3.0
+"""Bits by which shared words must be rarer than chance: they are by chance once in eight times."""
+_TOGETHER = 2
+"""How many words both have at least, if nothing but words joins them: a single word, however rare,
+is in sentences about other things."""
+_SHORT_FORM = 2
+"""The letters of a short form such as ``'ll``."""
+_PREFIX = 5
+"""The letters from which on a stem is found in any word that begins with it, as in a compound."""
+
+
+_COMPOUND = re.compile(rf"{WORD.pattern}(?:-{WORD.pattern})*")
+"""A word, or several with hyphens between them, which say one thing: map-maker."""
+
+
+def joined(text: str) -> str:
+    """Return a text in which words with hyphens between them are one."""
+    return text.replace("-", "")
+
+
+def parts_of(text: str, language: str) -> Iterator[tuple[str, str]]:
+    """Yield the telling words of a text, each as what is compared and as it is written.
+
+    Where a script has no spaces between words, these are its pairs of characters. A number in words
+    is compared by its digits.
+    """
+    common = stop_words()[language]
+    for word in _COMPOUND.findall(text):
+        folded = joined(word.casefold())
+        if UNSPACED.match(folded):
+            pairs = (folded[at : at + 2] for at in range(max(len(folded) - 1, 1)))
+            yield from ((pair, pair) for pair in pairs)
+        elif not _is_common(folded, common):
+            yield numerals(language).get(folded) or stem(folded, language), word
+
+
+def _is_common(word: str, common: frozenset[str]) -> bool:
+    """Whether a word says nothing; of ``it's`` and ``you'll``, the first part decides."""
+    first, _, rest = word.replace("’", "'").partition("'")
+    return word in common or (first in common and 0 < len(rest) <= _SHORT_FORM)
+
+
+def told_in(text: str) -> str:
+    """Return a text without its questions: they ask for something, and do not tell it."""
+    return " ".join(each for each in SENTENCE_GAP.split(text) if not is_question(each))
+
+
+@dataclass(frozen=True)
+class Rarity:
+    """How rare words are among the memories that were counted.
+
+    Attributes:
+        counts: How many memories have each word.
+        total: How many memories were counted.
+    """
+
+    counts: Mapping[str, int] = field(default_factory=dict)
+    total: int = 0
+
+    @classmethod
+    def among(cls, texts: Iterable[str], language: str = ENGLISH) -> Rarity:
+        """Count the words of texts."""
+        counts: dict[str, int] = {}
+        total = 0
+        for text in texts:
+            total += 1
+            for part in {part for part, _ in parts_of(text, language)}:
+                counts[part] = counts.get(part, 0) + 1
+        return cls(counts, total)
+
+    def bits(self, part: str) -> float:
+        """Return how much it says that two texts both have a word, in bits."""
+        return log2((self.total + _PRIOR) / (self.counts.get(part, 0) + 1))
+
+
+def _is_more_than_chance(
+    unit: frozenset[str], shared: frozenset[str], bits: float, among: int, *, linked: bool
+) -> bool:
+    """Return whether a text has words of another because it says it.
+
+    Args:
+        unit: The telling words of the other.
+        shared: Words that both have.
+        bits: How rare those are that the unit has.
+        among: How many texts the words may come from.
+        linked: Whether something else than words joins the two.
+    """
+    both = len(unit & shared)
+    if both < (1 if linked else min(_TOGETHER, len(unit))):
+        return False
+    # So many words may be any of those that the unit has.
+    choices = comb(len(unit), both)
+    return bits >= log2(max(among, 1) * choices) + _SURE
+
+
+class Content:
+    """What a text says.
+
+    Attributes:
+        text: The text.
+        rarity: How rare its words are.
+        language: Its language.
+    """
+
+    def __init__(self, text: str, rarity: Rarity, language: str = "") -> None:
+        self.text = text
+        self.language = language or language_of(text)
+        self.rarity = rarity
+
+    @cached_property
+    def parts(self) -> Mapping[str, str]:
+        """Its telling words, as compared, each with the word as written."""
+        return dict(parts_of(self.text, self.language))
+
+    @cached_property
+    def run(self) -> str:
+        """Its words in small letters, with a space around each."""
+        return f" {' '.join(words(self.text)).casefold()} "
+
+    def shared(self, text: str) -> frozenset[str]:
+        """Return those of its telling words that another text has."""
+        found = {part for part, _ in parts_of(text, self.language)}
+        long = tuple(each for each in self.parts if len(each) >= _PREFIX)
+        begun = (part for part in long if any(each.startswith(part) for each in found))
+        return frozenset({*(found & self.parts.keys()), *begun})
+
+    def bits(self, parts: Iterable[str]) -> float:
+        """Return how much it says that a text has these words, in bits."""
+        return sum(map(self.rarity.bits, parts))
+
+    def is_said_in(self, text: str, among: int, *, linked: bool = False, besides: str = "") -> bool:
+        """Return whether a text says it, or a part of it.
+
+        Args:
+            text: Words that may come from this one.
+            among: How many texts they may come from, this one included.
+            linked: Whether something else than words joins the two, so that one word is enough.
+            besides: Words that do not count, because an answer has them from its question.
+        """
+        shared = self.shared(text)
+        if besides:
+            shared -= self.shared(besides)
+        # A long text tells of several things, each in sentences of its own.
+        return any(
+            _is_more_than_chance(
+                unit, shared, self.bits(unit & shared), among * len(self._units), linked=linked
+            )
+            for unit in self._units
+        )
+
+    def is_mostly_in(self, text: str) -> bool:
+        """Return whether a text has most of what one of its sentences says."""
+        shared = self.shared(text)
+        return any(2 * self.bits(unit & shared) >= self.bits(unit) > 0 for unit in self._units)
+
+    @cached_property
+    def _units(self) -> Sequence[frozenset[str]]:
+        """The telling words of all of it, and of each of its sentences."""
+        whole = frozenset(self.parts)
+        sentences = (parts_of(each, self.language) for each in SENTENCE_GAP.split(self.text))
+        found = (frozenset(part for part, _ in each) for each in sentences)
+        return (whole, *(each for each in found if each and each != whole))
+
+    def is_verbatim_in(self, text: str) -> bool:
+        """Return whether a text has all its words, in their order."""
+        run = Content(text, self.rarity, self.language).run
+        # Where a language has no spaces between words, any part of a run may be a word.
+        found = self.run.strip() in run if UNSPACED.search(self.run) else self.run in run
+        return found and bool(self.run.strip())
+
+    def is_asked_in(self, text: str, among: int) -> bool:
+        """Return whether a text only asks about it; ``among``: as for :meth:`is_said_in`."""
+        told = told_in(text)
+        return told != text and self.is_said_in(text, among) and not self.is_said_in(told, among)
+
+    def part_said_in(self, text: str) -> str:
+        """Return the sentences of a text that have words of this one: they pass it on."""
+        each = SENTENCE_GAP.split(text)
+        return " ".join(sentence for sentence in each if self.shared(sentence))

@@ -1,0 +1,99 @@
+"""How an agent has a fact, from its first memory of it on: in which tier, and how much of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from keepsake.archive.records import Summary
+from keepsake.archive.tiers import SummaryState
+from keepsake.tracing.kept import Kept
+from keepsake.tracing.past import Past
+
+
+class Standing(StrEnum):
+    """Where an agent has a fact at some moment: the first of these that is true."""
+
+    WINDOW = "window"
+    """In the window of its prompts."""
+    RECENT = "recent"
+    """Its short-term summary says it."""
+    LONGTERM = "longterm"
+    """Its long-term summary says it."""
+    LOST = "lost"
+    """Only its archive has it: no prompt has it, unless recall finds it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spell:
+    """From when on an agent had a fact in another way.
+
+    Attributes:
+        time: In seconds since 1970.
+        kept: How much of it it has there.
+        has: What it has there: the newest memory of it, or what the summary says of it; empty if it
+            has nothing.
+        compaction: The number of the compaction that changed it; 0 if none did.
+    """
+
+    time: float
+    standing: Standing
+    kept: Kept
+    has: str = ""
+    compaction: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Holding:
+    """What an agent has of a fact.
+
+    Attributes:
+        memories: By number of a memory of the fact: how much it has of it.
+        texts: By number: what the memory says.
+        private: The numbers of those that no summary ever says.
+        kept_in: How much a summary has of it, and the sentence that says it.
+    """
+
+    memories: Mapping[int, Kept]
+    texts: Mapping[int, str]
+    private: frozenset[int]
+    kept_in: Callable[[Summary], tuple[Kept, str]]
+
+    def spells(self, past: Past) -> Iterator[Spell]:
+        """Yield how the agent had the fact, oldest first. There must be a memory of it."""
+        first = min(self.memories)
+        events: list[tuple[float, int, SummaryState, int]] = [
+            (past.time_of(number), number, past.state_when(number), 0)
+            for number in sorted(self.memories)
+        ]
+        events += [
+            (change.time, change.number, change.state, change.state.standing)
+            for change in past.changes
+            if change.number >= first
+        ]
+        before: tuple[Standing, Kept] | None = None
+        for time, newest, state, compaction in sorted(events, key=lambda each: each[:2]):
+            standing, kept, has = self._at(newest, state)
+            if (standing, kept) != before:
+                yield Spell(time, standing, kept, has, compaction)
+                before = (standing, kept)
+
+    def _at(self, newest: int, state: SummaryState) -> tuple[Standing, Kept, str]:
+        held = [number for number in self.memories if number <= newest]
+        window = [number for number in held if number > state.summarised]
+        if window:
+            kept = [number for number in window if self.memories[number] is Kept.VERBATIM]
+            form = Kept.VERBATIM if kept else Kept.SHORTER
+            return Standing.WINDOW, form, self.texts[(kept or window)[-1]]
+        open_to_all = [number for number in held if number not in self.private]
+        if not open_to_all:
+            return Standing.LOST, Kept.WHISPERED, ""
+        tiers = ((Standing.RECENT, state.recent), (Standing.LONGTERM, state.longterm))
+        for standing, summary in tiers:
+            if summary is None or min(open_to_all) > summary.last:
+                continue  # it was made before
+            form, said = self.kept_in(summary)
+            if form is not Kept.GONE:
+                return standing, form, said
+        return Standing.LOST, Kept.GONE, ""
