@@ -60,9 +60,11 @@ class GameObject(Protocol):
         db_date_created: When it was made.
         db: The values of ``attributes``, as Python attributes; None for one that is not set.
         ndb: Values that a restart forgets.
+        default_description: What is shown of it if nobody has described it.
     """
 
     id: int
+    default_description: str
     pk: int | None
     dbref: str
     key: str
@@ -82,6 +84,9 @@ class GameObject(Protocol):
     def get_display_name(self, looker: GameObject | None = None) -> str:
         """Return its name as somebody sees it, with colour codes."""
 
+    def get_display_desc(self, looker: GameObject, **kwargs: Any) -> str:
+        """Return its description, as the looker sees it."""
+
     def get_numbered_name(self, count: int, looker: GameObject, **kwargs: Any) -> object:
         """Return its name with an article; with ``return_string`` as a string."""
 
@@ -96,20 +101,11 @@ type MessageText = str | tuple[str, Mapping[str, object]] | None
 
 
 class RoomObject(GameObject, Protocol):
-    """A room.
-
-    Attributes:
-        default_description: What is shown of a room that nobody has described.
-    """
-
-    default_description: str
+    """A room."""
 
     @property
     def exits(self) -> Sequence[ExitObject]:
         """The exits out of it."""
-
-    def get_display_desc(self, looker: GameObject, **kwargs: Any) -> str:
-        """Return its description, as the looker sees it."""
 
     @overload
     def contents_get(self, *, content_type: Literal["character"]) -> list[CharacterObject]: ...

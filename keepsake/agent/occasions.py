@@ -348,7 +348,7 @@ def known_to(person: CharacterObject) -> frozenset[str]:
 
 
 def _was_near(window: Sequence[Memory], who: str, memory: Memory) -> bool:
-    """Return whether a player who is here was in the same place when something happened.
+    """Return whether a person who is here was in the same place when something happened.
 
     The agent has seen them there shortly before, or has stayed there since without seeing them
     come.

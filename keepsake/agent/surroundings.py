@@ -28,7 +28,7 @@ from keepsake.happening import (
     What,
 )
 from keepsake.language.addressing import addresses
-from keepsake.language.perception import names, plain_line, sentences
+from keepsake.language.perception import names, plain_line, sentences, shorten
 from keepsake.prompt.verbs import Options, find_named
 
 
@@ -142,8 +142,26 @@ def description_of(agent: Body) -> str:
     place = agent.location
     if place is None:
         return ""
-    shown = plain_line(str(place.get_display_desc(agent) or ""))
-    return "" if shown == plain_line(str(place.default_description)) else shown
+    return _description(place, agent)
+
+
+def belongings_of(agent: Body) -> tuple[str, ...]:
+    """Return what the agent carries, as it knows its things: ``log page (Folded small …)``.
+
+    The first :data:`MOST_DESCRIBED` things have a beginning of their description.
+    """
+    found = list[str]()
+    for place, thing in enumerate(agent.contents):
+        name = name_of(thing, agent)
+        told = _description(thing, agent) if place < MOST_DESCRIBED else ""
+        found.append(f"{name} ({shorten(told, LONGEST_DESCRIPTION)})" if told else name)
+    return tuple(found)
+
+
+def _description(thing: GameObject, agent: Body) -> str:
+    """Return what an agent sees of a place or a thing; empty if nobody has described it."""
+    shown = plain_line(str(thing.get_display_desc(agent) or ""))
+    return "" if shown == plain_line(str(thing.default_description)) else shown
 
 
 def detail_named(agent: Body, words: str) -> str:
@@ -349,6 +367,12 @@ def _attention_to(
 def is_silent(somebody: CharacterObject) -> bool:
     """Return whether somebody is no agent that answers: a player, a sleeper, anybody else."""
     return not is_agent(somebody) or bool(somebody.db.asleep or somebody.db.paused)
+
+
+MOST_DESCRIBED = 6
+"""The most things of an agent that its prompt describes: a trader may carry a shop."""
+LONGEST_DESCRIPTION = 240
+"""The most characters of such a description, which is long enough for what is written on a page."""
 
 
 class Mention(NamedTuple):

@@ -18,7 +18,7 @@ Reading is fast and never raises. Writing blocks, so do it in a worker thread.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -164,17 +164,21 @@ class PlanBook(ListBook[Plan]):
         which: str,
         may: Callable[[Plan], bool] = lambda _: True,
         shown: Callable[[Plan], Plan] = lambda plan: plan,
+        *,
+        also: Collection[int] = (),
     ) -> Plan:
         """Return the current plan that a number, or words that only it has, refer to.
 
         Args:
             may: Returns whether a plan may be named. No refusal tells of any other.
             shown: Returns a plan as it is known. Its words are those that refer to it.
+            also: The numbers of plans that have ended and may be named, too.
 
         Raises:
             NoteRefused: No plan matches, or several do.
         """
-        current = [each for each in self.current if may(each)]
+        named = (x for x in self.items if not x.state.has_ended or x.number in also)
+        current = [each for each in named if may(each)]
         numbers = [each.number for each in current]
         lines = [shown(each).line for each in current]
         return current[find_item(which, numbers, lines, "plans")]

@@ -28,7 +28,7 @@ _COMMON = """
 """
 QUOTES = {'"': '"', "“": "”", "„": "“", "«": "»", "「": "」"}
 """Quotation marks: each opening one with the one that closes it."""
-_INNER = str.maketrans({'"': "'", "“": "‘", "”": "’"})
+_INNER = str.maketrans({'"': "'", "“": "‘", "”": "’", "„": "‚"})
 COMMON_WORDS = frozenset(_COMMON.split())
 """Stop words: words that say nothing about what happened."""
 

@@ -144,7 +144,7 @@ def _argument(verb: Verb, rest: str, options: Options) -> Command:
             words = _own_words(rest.removeprefix("to "))
             if (way := find_exit(_thing_name(words), options.exits)) is not None:
                 return Command(KnownVerb.GO, way, thing=way)
-            return Command(name, words, words=words)
+            return Command(name, f"to {words}", words=words)
         case Takes.EXIT:
             way = _exit(rest, options)
             return Command(name, way, thing=way)

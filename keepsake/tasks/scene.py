@@ -60,7 +60,8 @@ class Scene:
     things: tuple[str, ...] = ()
     details: tuple[str, ...] = ()  # parts of the place that can be looked at
     lying: tuple[str, ...] = ()  # things that can be picked up
-    carried: tuple[str, ...] = ()
+    carried: tuple[str, ...] = ()  # the names of the things that the character carries
+    belongings: tuple[str, ...] = ()  # the same with descriptions: ``log page (Folded small …)``
     exits: tuple[str, ...] = ()
     facts: tuple[str, ...] = ()  # other facts from the game
     usual: str = ""  # what the character does on an ordinary day

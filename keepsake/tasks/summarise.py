@@ -18,6 +18,7 @@ from dataclasses import dataclass, field, replace
 
 from keepsake.happening import ME, Speech
 from keepsake.language.capitals import capitalised, folded
+from keepsake.language.languages import language_of
 from keepsake.language.perception import QUOTES, SENTENCE_GAP, shorten
 from keepsake.memory.summary_text import (
     WIDE,
@@ -279,14 +280,16 @@ class Summarise:
         """Return the names that stand in no source and that the game does not know, each once.
 
         A name is a word that has a capital within a sentence. In a language that writes other words
-        so, most capitals of the memories are no names that the game knows: there none is found. A
-        capital may also mean a language or a feast, such as German. A model says it in other words
-        when it is asked again.
+        so, most capitals of the memories are no names that the game knows: there none is found. The
+        English name of a language that somebody spoke is none. A capital may also mean a feast; a
+        model says it in other words when it is asked again.
         """
         if not self._capitals_are_names():
             return ()
         of = self.source
         sources = (*self.shown, *of.constraints, self.persona, of.agent, *self.names, *_CALENDAR)
+        spoken = {language_of(words) for text in self.shown for words in _QUOTATION.findall(text)}
+        sources = (*sources, *spoken)
         known = folded("\n".join(sources))
         words = (word for word in capitalised(text) if not _stands_in(word, known))
         return tuple(dict.fromkeys(words))

@@ -101,6 +101,10 @@ class TestPlans(AgentsWorld):
         assert missed.state is PlanState.MISSED
         (prompt, *_) = self.ask("Good evening, Mira.", "Good evening.")
         assert "You meant to, and did not: 1. " in prompt
+        (prompt, *_) = self.ask("Is it done?", "> done 1\nIt is baked at last.")
+        assert self.plans.items[0].state is PlanState.DONE
+        (prompt, *_) = self.ask("Good.", "It is.")
+        assert "You meant to, and did not" not in prompt
 
     def test_a_whispered_plan_is_for_the_whisperer_alone(self):
         ada = self.add_player(2, "Ada")
@@ -433,7 +437,7 @@ class TestPlans(AgentsWorld):
         woken, second, third, *_ = self.prompts()[before:]
         assert "(you did:" not in woken
         assert "(begun) (you did: > drop cup)" in second
-        assert "(you did: > drop cup; > walk the Quay)" in third
+        assert "(you did: > drop cup; > walk to the Quay)" in third
 
     def walk_for_tom(self, *replies):
         """Let Mira have a plan in three minutes, and carry it out so."""

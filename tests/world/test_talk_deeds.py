@@ -40,6 +40,15 @@ class TestDeeds(DeedsWorld):
         self.ask("Go through the door.", "After you, then.\n> go door")
         assert self.mira.location is self.room2
 
+    def test_what_it_carries_is_described_once_so_that_it_knows_what_is_written_there(self):
+        page = self.holds("log page")
+        page.db.desc = 'One line can be read: "I slept. God help the Heron."'
+        sent = self.ask("What is written there?", "I slept, it says.")
+        sent = [*sent, *self.ask("Nothing else?", "Nothing.")]
+        told = '[You carry: log page (One line can be read: "I slept. God help the Heron.").]'
+        assert [str(each).count("God help the Heron") for each in sent] == [1, 1]
+        assert told in "\n".join(each["content"] for each in sent[0]), sent[0][-1]
+
 
 class TestFollowing(DeedsWorld):
     def test_an_agent_follows_until_it_is_told_to_stay(self):

@@ -22,6 +22,7 @@ from keepsake.agent.memory.compacting import Compactions
 from keepsake.agent.memory.confidences import IN_CONFIDENCE, confided
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.memory.recaller import Recaller
+from keepsake.agent.memory.shown_plans import missed_among
 from keepsake.agent.plans import Plans
 from keepsake.agent.runtime import Runtime
 from keepsake.archive.privacy import NO_PRIVATE_WORDS, Audience, is_private
@@ -170,11 +171,11 @@ class MemoryTools:
         if isinstance(result, str):
             return Excerpt((), result)
         if isinstance(result.value, KeepsakeError):
-            return Excerpt((), f"You tried to {command.line}: {result.value}")
+            return Excerpt((), f"You tried > {command.line}: {result.value}")
         told = "A tool call failed"
         name = self.memory.name
         log.error(told, agent=name, command=command.line, exc_info=result.value)
-        return Excerpt((), f"You tried to {command.line}: it failed")
+        return Excerpt((), f"You tried > {command.line}: it failed")
 
     def _tool(
         self,
@@ -254,7 +255,9 @@ class MemoryTools:
         return f"{how}{note.title!r}"
 
     def _forget(self, command: Command, _place: str) -> str:
-        return f"{results.PUT_AWAY}{self.books.notes.forget(command.argument).stem!r} away"
+        note = self.books.notes.find(command.argument)
+        aside = self.books.notes.forget(command.argument)
+        return f"{results.PUT_AWAY}{note.title if note is not None else aside.stem!r} away"
 
     def _pin(self, command: Command, _place: str) -> str:
         line = self.books.pinned.add(command.words, own=True)
@@ -369,15 +372,26 @@ class MemoryTools:
         return f"{results.DECLINED}{to.name}" if plan is None else f"{results.PLANNED}{plan.told}"
 
     def _done(self, command: Command, _place: str, *, known: Known) -> str:
-        plan = self.books.plans.find(command.words, known.has_plan, known.shown)
+        plan = self._plan_named(command.words, known)
         self.books.plans.set_state(plan, PlanState.DONE)
         return f"{results.PLAN_DONE}{known.shown(plan).short}"
 
     def _cancel(self, command: Command, _place: str, *, known: Known) -> str:
         which, _, why = command.words.partition(": ")
-        plan = self.books.plans.find(which, known.has_plan, known.shown)
+        plan = self._plan_named(which, known)
         self.books.plans.set_state(plan, PlanState.DROPPED, why)
         return f"{results.PLAN_DROPPED}{known.shown(plan).short}"
+
+    def _plan_named(self, which: str, known: Known) -> Plan:
+        """Return the plan that an agent names: a current one, or one that it missed lately.
+
+        Raises:
+            NoteRefused: No plan matches, or several do.
+        """
+        now = self._services.clock.now()
+        missed = missed_among(self.books.plans.items, known.audience, now)
+        numbers = {each.number for each in missed}
+        return self.books.plans.find(which, known.has_plan, known.shown, also=numbers)
 
     def _basis_of_promise(self, person: Person) -> Memory | None:
         """Return the newest memory of that person and the agent, on which a promise is based."""

@@ -270,6 +270,14 @@ def test_a_summary_with_names_that_nobody_knows_is_asked_again_and_then_made_wit
     assert draft.text == GOOD
 
 
+def test_the_language_that_somebody_speaks_is_no_invented_name():
+    said = says(7, "Anneke", "Die Möwen sind nicht mehr da, und das ist auch gut so.")
+    told = f"{GOOD} Anneke spoke of the gulls in German."
+    source = replace(SOURCE, memories=(*SOURCE.memories, said))
+    draft = ModelSummarizer(ScriptedModel([told], Target()), PROMPTS, NAMES)(source)
+    assert (draft.text, draft.refusals) == (told, ())
+
+
 AUNT = "Her aunt Ingrid died."
 
 

@@ -32,7 +32,7 @@ KETTLE = Scene(
     description="A low room around a hearth. It smells of leeks.",
     ways=("north to The Quay",),
     things=("bench",),
-    carried=("ladle",),
+    belongings=("ladle",),
     here=("Tom",),
     known=(PersonLine("Tom, met 9 November: a miller"),),
     open_plans=("1. sweep",),
@@ -116,7 +116,7 @@ def test_a_prompt_that_supposes_words_begins_like_the_one_that_comes():
 
 def test_a_fact_that_has_changed_is_told_again():
     first = prompt_of(KETTLE, *WINDOW[:1])
-    bare = replace(KETTLE, carried=())
+    bare = replace(KETTLE, belongings=())
     second = prompt_of(after(first, bare), *WINDOW[:3])
     assert text(second).startswith(head(first))
     assert text(second).index("[You carry: ladle.]") < text(second).index("[You carry: nothing.]")
@@ -229,7 +229,7 @@ def test_private_plans_and_progress_do_not_stand_in_the_conversation():
 
 
 PLACES = st.sampled_from(
-    [KETTLE, QUAY, DRY, WET, replace(KETTLE, carried=()), replace(QUAY, open_plans=())]
+    [KETTLE, QUAY, DRY, WET, replace(KETTLE, belongings=()), replace(QUAY, open_plans=())]
 )
 
 
@@ -245,7 +245,7 @@ def test_every_prompt_tells_what_is_so_now_and_begins_like_the_one_before(scenes
         now = scene if before is None else after(before, scene)
         prompt = prompt_of(now, *window, tokens=tokens)
         shown = text(prompt)
-        carried = f"[You carry: {', '.join(scene.carried) or 'nothing'}.]"
+        carried = f"[You carry: {', '.join(scene.belongings) or 'nothing'}.]"
         for fact in (*sentences(scene.description), carried, *(x.text for x in scene.known)):
             assert fact in shown
         for told, old in ((DRY, WET), (WET, DRY)):

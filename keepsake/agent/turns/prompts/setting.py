@@ -11,6 +11,7 @@ from keepsake.agent.agent_log import call_hook
 from keepsake.agent.attention import ImpulseKind
 from keepsake.agent.surroundings import (
     Body,
+    belongings_of,
     description_of,
     name_of,
     names_of,
@@ -81,6 +82,7 @@ def with_deeds(
         details=_longest([each for each in options.things if each not in scene.things]),
         lying=options.lying,
         carried=options.carried,
+        belongings=belongings_of(agent),
         exits=tuple(options.ways),
         ways=tuple(options.ways.values()),
         options=_deeds_now(usages, options, names_of(people_near(agent), agent)),
