@@ -245,7 +245,8 @@ class TestPlans(AgentsWorld):
         assert 'Mira says to Bram, "Some honey, Bram?"' in heard
         asked = "what was asked for: Tom says to you, 'Ask Bram at the quay for honey, please.'"
         assert f"[You mean to: 1. at The Quay, with Bram: {asked}]" in to_quay
-        assert f"It is time for what you mean to do: 1. {asked} (begun)" in to_quay
+        due = f"1. at The Quay, with Bram: {asked} (begun)"
+        assert f"It is time for what you mean to do: {due}" in to_quay
         assert not after
         (plan,) = self.plans.current
         assert (plan.private, plan.is_begun) == ({identity_of(self.char1)}, True)

@@ -158,7 +158,7 @@ class TestActsOfAWhisper(Obeying):
 
     def test_a_walk_to_no_place_is_private(self):
         prompts = self.after_a_whisper(f"> walk to where the {WORD} seal lies")
-        assert f"~walk where the {WORD} seal lies" in self.lines()
+        assert f"~walk to where the {WORD} seal lies" in self.lines()
         assert not any(WORD in each for each in prompts)
 
     def test_a_walk_to_a_place_is_seen_by_all(self):

@@ -116,8 +116,8 @@ def progress_of(plan: Plan, waits: str = "") -> str:
 
 
 def short_line_of(plan: Plan, done: Sequence[str]) -> str:
-    """Return the beginning of a plan, and what was done for it; see :func:`line_of`."""
-    return f"{plan.number}. {plan.short}{_STATES.get(plan.state, '')}{_steps(done)}"
+    """Return a plan with the beginning of what it says, and what was done; see :func:`line_of`."""
+    return f"{plan.number}. {plan.told}{_STATES.get(plan.state, '')}{_steps(done)}"
 
 
 def _steps(done: Sequence[str]) -> str:
