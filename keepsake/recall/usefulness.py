@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from keepsake.happening import ME, Speech
-from keepsake.language.perception import telling
+from keepsake.language.languages import number_of_words, telling_terms
 from keepsake.recall.documents import SAME_SCENE, Document
 
 USEFUL = 0.1
@@ -71,7 +71,7 @@ class Signals:
         heard: Whether it is speech of the agent, or to the agent or everybody.
         by_asker: Whether the person who is answered said or did it.
         new_words: How many telling words it has that the query does not have.
-        terms: How many terms the query has.
+        terms: How many significant words the query has.
         upper: Whether its score is in the upper one of two groups.
     """
 
@@ -79,8 +79,8 @@ class Signals:
     share: float
     heard: bool
     by_asker: bool
-    new_words: int
-    terms: int
+    new_words: float
+    terms: float
     upper: bool
 
     def values(self) -> tuple[float, ...]:
@@ -127,6 +127,6 @@ def concerns_agent(document: Document) -> bool:
     return isinstance(what, Speech) and (ME in {what.speaker, *what.to} or not what.to)
 
 
-def new_words(document: Document, known: Collection[str]) -> int:
+def new_words(document: Document, known: Collection[str]) -> float:
     """Return how many telling words a memory has beside the ``known`` ones."""
-    return len(telling(document.said or document.text).difference(known))
+    return number_of_words(telling_terms(document.said or document.text).difference(known))

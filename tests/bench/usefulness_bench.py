@@ -105,8 +105,8 @@ def _signals(row: dict[str, str]) -> Signals:
         share=float(row["share"]),
         heard=row["heard"] == "1",
         by_asker=row["by_asker"] == "1",
-        new_words=int(row["new_words"]),
-        terms=int(row["terms"]),
+        new_words=float(row["new_words"]),
+        terms=float(row["terms"]),
         upper=row["upper"] == "1",
     )
 
