@@ -45,7 +45,7 @@ from keepsake.recall.usefulness import (
     Signals,
     concerns_agent,
     new_words,
-    useful_talks,
+    other_talks,
 )
 
 BY_WORDS = "words: "
@@ -219,7 +219,7 @@ def _probable(
 def _several(probable: Mapping[int, float], documents: Sequence[Document]) -> bool:
     """Whether useful memories are to be expected in several talks."""
     found = [(documents[place].time, each) for place, each in probable.items()]
-    return useful_talks(found) >= SEVERAL
+    return other_talks(found) >= SEVERAL
 
 
 def _weight(terms: Sequence[str], worth: Mapping[str, float]) -> float:
