@@ -6,14 +6,14 @@ German line, and is a word to search for in an English question. Stems are Snowb
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache, lru_cache
 from itertools import pairwise
 from pathlib import Path
 
 import snowballstemmer
 
-from keepsake.language.perception import COMMON_WORDS, UNSPACED, words
+from keepsake.language.perception import COMMON_WORDS, UNSPACED, telling, words
 from keepsake.language.perception import stem as english_stem
 
 ENGLISH = "en"
@@ -112,6 +112,28 @@ def telling_in(text: str, language: str = ENGLISH) -> frozenset[str]:
         elif word not in COMMON_WORDS and word not in foreign_stop_words():
             found.add(stem(word, language))
     return frozenset(found)
+
+
+@lru_cache(maxsize=8192)  # searches see the same lines again
+def telling_terms(text: str) -> frozenset[str]:
+    """Return the telling words of a text, as :func:`telling` does, also of scripts without spaces.
+
+    Of these, any two characters that stand together are one.
+    """
+    found = set(telling(text))
+    for word in words(text):
+        if UNSPACED.match(word):
+            found.discard(word.casefold())
+            found.update(map("".join, pairwise(word)))
+    return frozenset(found)
+
+
+def number_of_words(terms: Iterable[str]) -> float:
+    """Return how many words some terms are.
+
+    Pairs of characters of a script without spaces overlap: two of them are one word.
+    """
+    return sum(0.5 if UNSPACED.match(term) else 1.0 for term in terms)
 
 
 def length_in_words(text: str) -> float:

@@ -19,8 +19,13 @@ from operator import truediv
 from statistics import median
 
 from keepsake.happening import Person
-from keepsake.language.languages import language_of, length_in_words
-from keepsake.language.perception import stem, telling
+from keepsake.language.languages import (
+    language_of,
+    length_in_words,
+    number_of_words,
+    telling_terms,
+)
+from keepsake.language.perception import is_question, stem
 from keepsake.recall.documents import SAME_SCENE, Document, DocumentKind, Hit
 from keepsake.recall.floor import bearing, noise, split
 from keepsake.recall.long_texts import (
@@ -40,7 +45,7 @@ from keepsake.recall.usefulness import (
     Signals,
     concerns_agent,
     new_words,
-    useful_talks,
+    other_talks,
 )
 
 BY_WORDS = "words: "
@@ -193,7 +198,8 @@ def _probable(
     """
     middle = median(content)
     upper = split([scores[place] for place in shares])
-    known = telling(question.text)
+    known = telling_terms(question.text)
+    terms = number_of_words(question.terms)
     probable = dict[int, float]()
     for place, share in shares.items():
         document = documents[place]
@@ -203,7 +209,7 @@ def _probable(
             heard=concerns_agent(document),
             by_asker=asker is not None and document.is_by(asker),
             new_words=new_words(document, known),
-            terms=len(question.terms),
+            terms=terms,
             upper=scores[place] >= upper,
         )
         probable[place] = signals.probability()
@@ -213,7 +219,7 @@ def _probable(
 def _several(probable: Mapping[int, float], documents: Sequence[Document]) -> bool:
     """Whether useful memories are to be expected in several talks."""
     found = [(documents[place].time, each) for place, each in probable.items()]
-    return useful_talks(found) >= SEVERAL
+    return other_talks(found) >= SEVERAL
 
 
 def _weight(terms: Sequence[str], worth: Mapping[str, float]) -> float:
@@ -226,9 +232,7 @@ def _asking(documents: Sequence[Document]) -> set[int]:
     return {
         place
         for place, each in enumerate(documents)
-        if each.kind is DocumentKind.MEMORY
-        and "?" in each.text
-        and each.text.rstrip(' "”’)').endswith("?")
+        if each.kind is DocumentKind.MEMORY and is_question(each.text)
     }
 
 

@@ -35,6 +35,7 @@ from keepsake.language.perception import (
     words,
     writable,
 )
+from keepsake.language.questions import asks_of_oneself, asks_when, names_a_day
 
 _MOST_TERMS = 24
 """The most terms of a query. Each costs time, and only the rarest words of a long scene count."""
@@ -49,13 +50,6 @@ _ASKING = frozenset(_ASKING_WORDS.split())
 _POSSESSIVE = re.compile(r"'s?\b")
 _UNKNOWN = re.compile(r"(?<=\s)(?<![.!?:]\s)(?!I\b)[A-Z][\w-]+(?:['’]s?\b)?")
 """A capitalised word that does not begin a sentence."""
-_OF_ASKER = re.compile(r"\b(?:my|mine|me|myself|i|i['’](?:m|ve|ll|d))\b", re.I)
-_WHEN = re.compile(
-    r"\bwhen (?:did|does|do|was|were|is|are|will|would|has|have|had|must|should|can|could)\b"
-    r"|\b(?:what|which) (?:day|date|week|month|year|time)\b|\bhow long ago\b",
-    re.I,
-)
-
 
 type Span = tuple[datetime, datetime]
 """A period of time, from its start (included) to its end (excluded)."""
@@ -132,9 +126,9 @@ def query_of(
         times=tuple(span for each in _times(text) if (span := _span(each, now))),
         meaning=tuple(meaning),
         nameless=tuple(each for each in nameless if each and each not in meaning),
-        when=_WHEN.search(text) is not None,
+        when=asks_when(text),
         asks=not unprompted and any(map(is_question, sentences(text))),
-        asker=asker if _OF_ASKER.search(text) else None,
+        asker=asker if asks_of_oneself(text) else None,
         language=language,
     )
 
@@ -272,7 +266,7 @@ def _times(text: str) -> list[re.Match[str]]:
 @lru_cache(maxsize=8192)  # searches see the same lines again
 def mentions_time(text: str) -> bool:
     """Whether ``text`` names a time, even one that cannot be dated: "on the twelfth"."""
-    return _TOLD.search(text.lower()) is not None
+    return _TOLD.search(text.lower()) is not None or names_a_day(text)
 
 
 def _span(match: re.Match[str], now: datetime) -> Span | None:

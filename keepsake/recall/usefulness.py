@@ -12,7 +12,7 @@ sentence of a line finds more, of which three of four are useless.
 
 A question about the past is another kind of line. Its answer may stand in several talks, each with
 one useful memory far down in the ranking. What tells it is in how many talks a useful memory is to
-be expected (:func:`useful_talks`). For such a question the prompt shows what ranks next, too.
+be expected (:func:`other_talks`). For such a question the prompt shows what ranks next, too.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from keepsake.happening import ME, Speech
-from keepsake.language.perception import telling
+from keepsake.language.languages import number_of_words, telling_terms
 from keepsake.recall.documents import SAME_SCENE, Document
 
 USEFUL = 0.1
@@ -31,11 +31,12 @@ USEFUL = 0.1
 from, it shows a third of what the floor showed, two of three useful memories, and something of what
 17 of 19 lines needed. So does 0.06, for 60 % more memories. A useless line costs some 40 tokens; a
 missing one costs another call for ``> recall``, or a player's trust."""
-SEVERAL = 0.5
-"""The least number of talks with a useful memory that a question expects, from which the prompt
-shows what ranks next, too. 97 % of the questions that need several lines of LoCoMo's talks 26, 30
-and 41 expect as many, by weights learned without these talks; of 94 lines of four plays one does. A
-talk of weeks has more such questions than an evening, also those that need one memory only."""
+SEVERAL = 0.2
+"""The least number of talks beside the best one in which a question expects a useful memory, from
+which the prompt shows what ranks next, too. 93 % of the questions that need several lines of
+LoCoMo's talks 26, 30 and 41 expect as many, by weights learned without these talks; no line of four
+plays does. A life of weeks has more such questions than an evening, also those that need one memory
+only."""
 JUDGED = 23
 """How many memories that rank best have a probability. The weights were learned from as many; the
 groups of :attr:`Signals.upper` depend on it."""
@@ -71,7 +72,7 @@ class Signals:
         heard: Whether it is speech of the agent, or to the agent or everybody.
         by_asker: Whether the person who is answered said or did it.
         new_words: How many telling words it has that the query does not have.
-        terms: How many terms the query has.
+        terms: How many significant words the query has.
         upper: Whether its score is in the upper one of two groups.
     """
 
@@ -79,8 +80,8 @@ class Signals:
     share: float
     heard: bool
     by_asker: bool
-    new_words: int
-    terms: int
+    new_words: float
+    terms: float
     upper: bool
 
     def values(self) -> tuple[float, ...]:
@@ -101,24 +102,23 @@ class Signals:
         return (1.0 + math.tanh(total / 2.0)) / 2.0  # the logistic function, which cannot overflow
 
 
-def useful_talks(found: Iterable[tuple[datetime, float]]) -> float:
-    """Return in how many talks a useful memory is to be expected.
+def other_talks(found: Iterable[tuple[datetime, float]]) -> float:
+    """Return in how many talks beside the best one a useful memory is to be expected.
 
-    Each talk counts with its most probable memory: what stands in one talk is shown together.
+    Each talk counts with its most probable memory: what stands in one talk is shown together. The
+    best talk does not count, because a single memory that answers everything needs no others.
 
     Args:
         found: The time and the probability of each memory.
     """
-    expected = 0.0
-    best = 0.0
+    talks = list[float]()
     before: datetime | None = None
     for time, probability in sorted(found):
-        if before is not None and time - before > SAME_SCENE:
-            expected += best
-            best = 0.0
-        best = max(best, probability)
+        if before is None or time - before > SAME_SCENE:
+            talks.append(0.0)
+        talks[-1] = max(talks[-1], probability)
         before = time
-    return expected + best
+    return sum(sorted(talks)[:-1])
 
 
 def concerns_agent(document: Document) -> bool:
@@ -127,6 +127,6 @@ def concerns_agent(document: Document) -> bool:
     return isinstance(what, Speech) and (ME in {what.speaker, *what.to} or not what.to)
 
 
-def new_words(document: Document, known: Collection[str]) -> int:
+def new_words(document: Document, known: Collection[str]) -> float:
     """Return how many telling words a memory has beside the ``known`` ones."""
-    return len(telling(document.said or document.text).difference(known))
+    return number_of_words(telling_terms(document.said or document.text).difference(known))

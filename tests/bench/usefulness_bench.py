@@ -18,7 +18,7 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 import numpy.typing as npt
 
-from keepsake.recall.usefulness import SEVERAL, USEFUL, WEIGHTS, Signals, useful_talks
+from keepsake.recall.usefulness import SEVERAL, USEFUL, WEIGHTS, Signals, other_talks
 from tests.bench.figures import Figure
 from tests.bench.recall_bench import DATA
 
@@ -30,7 +30,7 @@ LIMITS = (0.06, USEFUL, 0.15, 0.2, 0.25)
 _LIVES = (("four plays", PLAYS), ("two days", ("two days",)), ("guests", ("three guests",)))
 """The talks whose memories are all in the file, with the names of their figures."""
 _ANY_DAY = datetime(2026, 1, 1, tzinfo=UTC)
-"""The day of the first scene; each later one is another day, for :func:`useful_talks`."""
+"""The day of the first scene; each later one is another day, for :func:`other_talks`."""
 _SHRINK = 3.0
 """The penalty of squared weights, which keeps those of a small sample from growing."""
 _STEPS = 25
@@ -89,7 +89,7 @@ class Labelled:
         for query in dict.fromkeys(self.queries[self.asks]):
             of_query = np.flatnonzero(self.queries == query)
             found = [(self._days[row], float(probable[row])) for row in of_query]
-            if useful_talks(found) >= SEVERAL:
+            if other_talks(found) >= SEVERAL:
                 shown[of_query] = True
         return shown
 
@@ -105,8 +105,8 @@ def _signals(row: dict[str, str]) -> Signals:
         share=float(row["share"]),
         heard=row["heard"] == "1",
         by_asker=row["by_asker"] == "1",
-        new_words=int(row["new_words"]),
-        terms=int(row["terms"]),
+        new_words=float(row["new_words"]),
+        terms=float(row["terms"]),
         upper=row["upper"] == "1",
     )
 
