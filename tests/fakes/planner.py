@@ -23,9 +23,9 @@ CHAT_TEMPLATE = "{{ range .Messages }}{{ .Role }}: {{ .Content }}{{ end }}"
 """The template by which the server says that its model is a chat model."""
 WAIT = "> wait"
 _DUE = re.compile(r"what you mean to do: (?P<number>\d+)\. (?P<plan>.+?) \([^()]*\)\. Do its next")
-_PLAN = re.compile(r"^\[You mean to: (?P<number>\d+)\. (?P<plan>.+)\]$", re.M)
+_PLAN = re.compile(r"^(?:user: )?\[You mean to: (?P<number>\d+)\. (?P<plan>.+)\]$", re.M)
 _TO_DO = re.compile(r"^\[Still to do: (?P<numbers>.+)\.\]$", re.M)
-_PLACE = re.compile(r"^\[(?:[^\n]*, )?\d\d:\d\d, (?P<place>[^.\n]+)\. Here: ", re.M)
+_PLACE = re.compile(r"^(?:user: )?\[(?:[^\n]*, )?\d\d:\d\d, (?P<place>[^.\n]+)\. Here: ", re.M)
 _WHERE = re.compile(r"(?:^|, )at (?P<where>[^,:]+)")
 _JSON = re.compile(r'Answer with JSON alone: \{"(\w+)"')
 _SINCE = re.compile(r" \((?:begun|since memory \d+)\)")

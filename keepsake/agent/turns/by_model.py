@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from keepsake.agent.acts import Basis
 from keepsake.agent.agent_log import Sent
 from keepsake.agent.attention import Impulse
@@ -12,6 +14,7 @@ from keepsake.agent.turns.attempt import Attempt
 from keepsake.agent.turns.context import speaks_openly_now
 from keepsake.agent.turns.prompts.prompting import BuiltPrompt, prompt_of
 from keepsake.agent.turns.state import Turn
+from keepsake.archive.privacy import Audience
 from keepsake.books.persona import secret_lines
 from keepsake.errors import KeepsakeError
 from keepsake.models.profiles import ModelProfile
@@ -134,6 +137,21 @@ class _Request:
         turn.agent = agent
         return wanted
 
+    def _confidants(self, numbers: Collection[int]) -> Audience | None:
+        """Return who alone may know what the answer says; None for everybody.
+
+        Those who know the private words of its prompt, and of these who may know of the plan that
+        is due: it may rest on no memory at all, if a person wrote it.
+
+        Args:
+            numbers: The numbers of the memories that its prompt shows.
+        """
+        known = self._turn.tools.memory.private.confidants_of(numbers)
+        confided = self._turn.impulse.confided
+        if known is None or confided is None:
+            return confided if known is None else known
+        return known & confided
+
     def _begin_answer(self, sent: Sent, built: BuiltPrompt) -> None:
         """Record what is sent and what the answer will rest on, and prepare to read the answer."""
         turn = self._turn
@@ -145,7 +163,7 @@ class _Request:
         attempt.basis = Basis(
             seen=memory.newest,
             rests_on=prompt.rests_on,
-            confidants=memory.private.confidants_of({*prompt.rests_on, *built.private}),
+            confidants=self._confidants({*prompt.rests_on, *built.private}),
             aloud=None if turn.context.whispered else turn.context.aloud,
             audience=turn.context.audience,
             plan=turn.plan_number,
