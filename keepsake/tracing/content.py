@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from math import comb, log2
 
 from keepsake.language.languages import ENGLISH, language_of, stem, stop_words
@@ -54,6 +54,17 @@ def parts_of(text: str, language: str) -> Iterator[tuple[str, str]]:
             yield from ((pair, pair) for pair in pairs)
         elif not _is_common(folded, common):
             yield numerals(language).get(folded) or stem(folded, language), word
+
+
+@lru_cache(maxsize=8192)  # the sentences of summaries are compared with each memory
+def _stems_of(text: str, language: str) -> frozenset[str]:
+    return frozenset(part for part, _ in parts_of(text, language))
+
+
+@lru_cache(maxsize=8192)
+def _run_of(text: str) -> str:
+    """Return the words of a text in small letters, with a space around each."""
+    return f" {' '.join(words(text)).casefold()} "
 
 
 def _is_common(word: str, common: frozenset[str]) -> bool:
@@ -134,17 +145,15 @@ class Content:
         """Its telling words, as compared, each with the word as written."""
         return dict(parts_of(self.text, self.language))
 
-    @cached_property
-    def run(self) -> str:
-        """Its words in small letters, with a space around each."""
-        return f" {' '.join(words(self.text)).casefold()} "
-
     def shared(self, text: str) -> frozenset[str]:
         """Return those of its telling words that another text has."""
-        found = {part for part, _ in parts_of(text, self.language)}
-        long = tuple(each for each in self.parts if len(each) >= _PREFIX)
-        begun = (part for part in long if any(each.startswith(part) for each in found))
+        found = _stems_of(text, self.language)
+        begun = (part for part in self._long if any(each.startswith(part) for each in found))
         return frozenset({*(found & self.parts.keys()), *begun})
+
+    @cached_property
+    def _long(self) -> Sequence[str]:
+        return tuple(each for each in self.parts if len(each) >= _PREFIX)
 
     def bits(self, parts: Iterable[str]) -> float:
         """Return how much it says that a text has these words, in bits."""
@@ -185,10 +194,10 @@ class Content:
 
     def is_verbatim_in(self, text: str) -> bool:
         """Return whether a text has all its words, in their order."""
-        run = Content(text, self.rarity, self.language).run
+        own, run = _run_of(self.text), _run_of(text)
         # Where a language has no spaces between words, any part of a run may be a word.
-        found = self.run.strip() in run if UNSPACED.search(self.run) else self.run in run
-        return found and bool(self.run.strip())
+        found = own.strip() in run if UNSPACED.search(own) else own in run
+        return found and bool(own.strip())
 
     def is_asked_in(self, text: str, among: int) -> bool:
         """Return whether a text only asks about it; ``among``: as for :meth:`is_said_in`."""

@@ -27,6 +27,8 @@ from keepsake.tracing.standing import Holding, Spell
 from keepsake.tracing.worded import memories_with
 from keepsake.tracing.wording import Wording
 
+MOST_FORMS = 8
+"""The most ways of saying a sentence that are looked for in a summary: those heard first."""
 MOST_TELLINGS = 500
 """The most tellings that a fact may have: with more it is no fact but an everyday word."""
 
@@ -170,11 +172,13 @@ def follow_sentence(archives: Mapping[str, Archived], key: str, memory: Memory) 
     )
 
     def holding(memories: Sequence[Memory]) -> Holding:
-        told = [trail.passed_in(each) for each in memories]
+        content = trail.content
+        passed = dict.fromkeys(trail.passed_in(each) for each in memories)
+        told = [Content(each, content.rarity, content.language) for each in passed]
         return _holding(
-            {each.number: _form(trail.content, each) for each in memories},
+            {each.number: _form(content, each) for each in memories},
             memories,
-            lambda summary: _kept_of(trail.content, told, summary),
+            lambda summary: _kept_of(content, told[:MOST_FORMS], summary),
         )
 
     fact = _fact(archives, trail.witnesses, trail.tracer, holding, complete=trail.complete)
@@ -213,7 +217,7 @@ def follow_words(archives: Mapping[str, Archived], wording: Wording, happening: 
 
     def holding(memories: Sequence[Memory]) -> Holding:
         # What an agent knows word for word is a sentence that it heard, not a word of it.
-        heard = [Content(_text_of(each), Rarity()) for each in memories]
+        heard = [Content(each, Rarity()) for each in dict.fromkeys(map(_text_of, memories))]
         return _holding(
             {each.number: Kept.VERBATIM for each in memories},
             memories,
@@ -347,14 +351,13 @@ def _form(content: Content, memory: Memory) -> Kept:
     return Kept.VERBATIM if content.is_verbatim_in(_text_of(memory)) else Kept.SHORTER
 
 
-def _kept_of(content: Content, told: Iterable[str], summary: Summary) -> tuple[Kept, str]:
+def _kept_of(content: Content, told: Iterable[Content], summary: Summary) -> tuple[Kept, str]:
     """Return how much of a sentence a summary has; ``told``: the words in which it was heard."""
     made = Summarised(summary.text, summary.last - summary.first + 1)
     kept, said = made.found(content)
     if kept is not Kept.GONE:
         return kept, said
-    others = (Content(each, content.rarity, content.language) for each in told)
-    heard = next((said for _, said in map(made.found, others) if said), "")
+    heard = next((said for _, said in map(made.found, told) if said), "")
     return (Kept.SHORTER, heard) if heard else (Kept.GONE, "")
 
 

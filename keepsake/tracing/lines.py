@@ -6,7 +6,6 @@ Only lines that may bear on it become memories: of 100,000 lines that takes a se
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -33,6 +32,10 @@ _LONG = 5
 """The letters from which on a stem is looked for at any place of a word, as that is quick."""
 
 
+type Place = tuple[str, bytes]
+"""The key of an agent, and the line of one of its memories."""
+
+
 @dataclass(frozen=True, slots=True)
 class Line:
     """The line of a memory.
@@ -56,11 +59,6 @@ class Line:
     def is_result(self) -> bool:
         """Whether it is the result of an own act."""
         return _RESULT in self.data
-
-    @property
-    def number(self) -> int:
-        """The number of the memory."""
-        return number_in(self.data)
 
     @property
     def happening(self) -> str:
@@ -101,30 +99,30 @@ class Lines:
     """
 
     def __init__(self, folders: Mapping[str, Path], parts: Sequence[str], language: str) -> None:
-        self._by_happening: dict[str, list[Line]] = defaultdict(list)
-        self.sharing: list[Line] = []
         needles = [_Needle.of(each, language) for each in parts]
-        having: dict[str, set[str]] = {each: set() for each in parts}
+        self._having: dict[str, set[str]] = {each: set() for each in parts}
+        self._by_happening: dict[str, list[Place]] = {}
+        self._of_agent: dict[str, list[bytes]] = {each: [] for each in folders}
+        self._numbered: dict[str, dict[int, bytes]] = {}
+        self.sharing: list[Line] = []
         unnamed = 0
-        self._of_agent: dict[str, list[Line]] = {each: [] for each in folders}
-        self._numbered: dict[str, dict[int, Line]] = {}
-        for key, line in _memory_lines(folders):
-            text = _text_in(line)
-            each = Line(key, line, tuple(needle.part for needle in needles if needle.is_in(text)))
-            self._of_agent[key].append(each)
-            happening = each.happening
+        for key, line, having in _memory_lines(folders, needles):
+            self._of_agent[key].append(line)
+            happening = _happening_in(line)
             if happening:
-                self._by_happening[happening].append(each)
+                self._by_happening.setdefault(happening, []).append((key, line))
             else:
                 unnamed += 1
                 happening = f"{unnamed}"
-            for part in each.parts:
-                having[part].add(happening)
-            if each.parts:
-                self.sharing.append(each)
-        self._having = having
+            if having:
+                self._share(Line(key, line, having), happening)
         self._total = len(self._by_happening) + unnamed
         self.rarity = self.rarity_without(())
+
+    def _share(self, line: Line, happening: str) -> None:
+        for part in line.parts:
+            self._having[part].add(happening)
+        self.sharing.append(line)
 
     def rarity_without(self, happenings: Collection[str]) -> Rarity:
         """Return in how many happenings each of the words is, without some happenings."""
@@ -133,14 +131,14 @@ class Lines:
 
     def of(self, happening: str) -> Sequence[Line]:
         """Return the lines of a happening, in all archives; none for an empty id."""
-        return self._by_happening.get(happening, ()) if happening else ()
+        return [Line(*each, ()) for each in self._by_happening.get(happening, ())]
 
     def read(self, key: str, numbers: Iterable[int]) -> Iterator[Memory]:
         """Yield some memories of an agent."""
         if key not in self._numbered:
-            self._numbered[key] = {line.number: line for line in self._of_agent[key]}
+            self._numbered[key] = {number_in(line): line for line in self._of_agent[key]}
         numbered = self._numbered[key]
-        found = (numbered[number] for number in numbers if number in numbered)
+        found = (Line(key, numbered[number], ()) for number in numbers if number in numbered)
         yield from (memory for _, memory in memories_of(found))
 
     def speaker_of(self, happening: str) -> Line | None:
@@ -156,10 +154,26 @@ def memories_of(lines: Iterable[Line]) -> Iterator[tuple[str, Memory]]:
             yield line.key, memory
 
 
-def _memory_lines(folders: Mapping[str, Path]) -> Iterator[tuple[str, bytes]]:
+def _memory_lines(
+    folders: Mapping[str, Path], needles: Sequence[_Needle]
+) -> Iterator[tuple[str, bytes, tuple[str, ...]]]:
+    """Yield the key and the line of each memory, and which words it has."""
+    forms = [(form, needle) for needle in needles for form in needle.forms]
     for key, folder in folders.items():
         for data in segments_of(folder):
-            yield from ((key, line) for line in data.split(b"\n") if line.startswith(_MEMORY))
+            # In one piece, as that is much faster than line by line.
+            small = joined(data.decode(errors="replace").casefold())
+            here = [each for each in forms if each[0] in small]
+            for line, text in zip(data.split(b"\n"), small.split("\n"), strict=True):
+                if line.startswith(_MEMORY):
+                    perhaps = [needle for form, needle in here if form in text]
+                    yield key, line, _having(perhaps, line) if perhaps else ()
+
+
+def _having(needles: Iterable[_Needle], line: bytes) -> tuple[str, ...]:
+    """Return the words that a line has in what was said or seen, and not elsewhere."""
+    text = _text_in(line)
+    return tuple(dict.fromkeys(needle.part for needle in needles if needle.is_in(text)))
 
 
 @dataclass(frozen=True, slots=True)

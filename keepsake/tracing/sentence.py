@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from functools import cache
 from pathlib import Path
 
 from keepsake.archive.records import TOOL_VERBS, Memory
@@ -294,7 +295,8 @@ class Trail:
             (memory.time for some in self._found.values() for memory in some.values()),
             default=datetime.max,
         )
-        may = [line for line in lines.sharing if self._may_say(line)]
+        may_say = cache(self._may_say)  # many lines share the same words
+        may = [line for line in lines.sharing if may_say(line.parts) and not line.is_result]
         may.sort(key=lambda line: self.content.bits(line.parts), reverse=True)
         self._cut = len(may) > MOST_CANDIDATES
         for line in may[:MOST_CANDIDATES]:
@@ -307,10 +309,9 @@ class Trail:
             elif lines.speaker_of(memory.happening) is None:
                 self._hear_again(line, memory)
 
-    def _may_say(self, line: Line) -> bool:
-        """Whether the words of a line are enough, if they may come from two memories."""
-        text = " ".join(self.content.parts[part] for part in line.parts)
-        return not line.is_result and self.content.is_said_in(text, 2)
+    def _may_say(self, parts: tuple[str, ...]) -> bool:
+        """Whether words of the sentence are enough, if they may come from two memories."""
+        return self.content.is_said_in(" ".join(self.content.parts[each] for each in parts), 2)
 
     def _hear_again(self, line: Line, memory: Memory) -> None:
         """Add words of somebody without an archive: of these nobody knows where they come from."""

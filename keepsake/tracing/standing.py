@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
 
 from keepsake.archive.records import Summary
 from keepsake.archive.tiers import SummaryState
@@ -73,13 +74,16 @@ class Holding:
             if change.number >= first
         ]
         before: tuple[Standing, Kept] | None = None
+        read = cache(self.kept_in)
         for time, newest, state, compaction in sorted(events, key=lambda each: each[:2]):
-            standing, kept, has = self._at(newest, state)
+            standing, kept, has = self._at(newest, state, read)
             if (standing, kept) != before:
                 yield Spell(time, standing, kept, has, compaction)
                 before = (standing, kept)
 
-    def _at(self, newest: int, state: SummaryState) -> tuple[Standing, Kept, str]:
+    def _at(
+        self, newest: int, state: SummaryState, kept_in: Callable[[Summary], tuple[Kept, str]]
+    ) -> tuple[Standing, Kept, str]:
         held = [number for number in self.memories if number <= newest]
         window = [number for number in held if number > state.summarised]
         if window:
@@ -93,7 +97,7 @@ class Holding:
         for standing, summary in tiers:
             if summary is None or min(open_to_all) > summary.last:
                 continue  # it was made before
-            form, said = self.kept_in(summary)
+            form, said = kept_in(summary)
             if form is not Kept.GONE:
                 return standing, form, said
         return Standing.LOST, Kept.GONE, ""
