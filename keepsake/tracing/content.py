@@ -20,8 +20,9 @@ from keepsake.language.perception import SENTENCE_GAP, UNSPACED, WORD, is_questi
 _PRIOR = 200
 """Before anything is counted, a telling word is in about one of so many memories. It keeps a word
 from being rare because hardly any memories were counted."""
-_SURE = 3.0
-"""Bits by which shared words must be rarer than chance: they are by chance once in eight times."""
+SURE = 3.0
+"""Bits by which shared words must be rarer than chance if a text is to say another: they are by
+chance once in eight times. Who is said to know what nobody told them is the worse error."""
 _TOGETHER = 2
 """How many words both have at least, if nothing but words joins them: a single word, however rare,
 is in sentences about other things."""
@@ -107,7 +108,13 @@ class Rarity:
 
 
 def _is_more_than_chance(
-    unit: frozenset[str], shared: frozenset[str], bits: float, among: int, *, linked: bool
+    unit: frozenset[str],
+    shared: frozenset[str],
+    bits: float,
+    among: int,
+    *,
+    linked: bool,
+    sure: float,
 ) -> bool:
     """Return whether a text has words of another because it says it.
 
@@ -117,13 +124,14 @@ def _is_more_than_chance(
         bits: How rare those are that the unit has.
         among: How many texts the words may come from.
         linked: Whether something else than words joins the two.
+        sure: By how many bits it must be more than chance.
     """
     both = len(unit & shared)
     if both < (1 if linked else min(_TOGETHER, len(unit))):
         return False
     # So many words may be any of those that the unit has.
     choices = comb(len(unit), both)
-    return bits >= log2(max(among, 1) * choices) + _SURE
+    return bits >= log2(max(among, 1) * choices) + sure
 
 
 class Content:
@@ -159,7 +167,15 @@ class Content:
         """Return how much it says that a text has these words, in bits."""
         return sum(map(self.rarity.bits, parts))
 
-    def is_said_in(self, text: str, among: int, *, linked: bool = False, besides: str = "") -> bool:
+    def is_said_in(
+        self,
+        text: str,
+        among: int,
+        *,
+        linked: bool = False,
+        besides: str = "",
+        sure: float = SURE,
+    ) -> bool:
         """Return whether a text says it, or a part of it.
 
         Args:
@@ -167,6 +183,7 @@ class Content:
             among: How many texts they may come from, this one included.
             linked: Whether something else than words joins the two, so that one word is enough.
             besides: Words that do not count, because an answer has them from its question.
+            sure: By how many bits it must be more than chance.
         """
         shared = self.shared(text)
         if besides:
@@ -174,7 +191,12 @@ class Content:
         # A long text tells of several things, each in sentences of its own.
         return any(
             _is_more_than_chance(
-                unit, shared, self.bits(unit & shared), among * len(self._units), linked=linked
+                unit,
+                shared,
+                self.bits(unit & shared),
+                among * len(self._units),
+                linked=linked,
+                sure=sure,
             )
             for unit in self._units
         )
@@ -183,6 +205,13 @@ class Content:
         """Return whether a text has most of what one of its sentences says."""
         shared = self.shared(text)
         return any(2 * self.bits(unit & shared) >= self.bits(unit) > 0 for unit in self._units)
+
+    def is_repeated_in(self, text: str) -> bool:
+        """Return whether a text has most of one of its sentences, or one of the text's is of it."""
+        if self.is_mostly_in(text):
+            return True
+        sentences = (_stems_of(each, self.language) for each in SENTENCE_GAP.split(text))
+        return any(2 * len(each & self.parts.keys()) >= len(each) > 0 for each in sentences)
 
     @cached_property
     def _units(self) -> Sequence[frozenset[str]]:

@@ -23,6 +23,11 @@ class Kept(StrEnum):
     """Nothing, or single words in sentences about something else."""
 
 
+_LIKELIER = 1.0
+"""Bits by which words must be more than chance in a summary: to call a memory lost would be as wrong
+as to call it told, so the likelier is right."""
+
+
 class Summarised:
     """A text that was made from memories, or from an older summary.
 
@@ -42,7 +47,11 @@ class Summarised:
 
     def found(self, content: Content) -> tuple[Kept, str]:
         """Return how much it has of what is said, and its sentence that says most of it."""
-        said = [each for each in self._sentences if content.is_said_in(each, self._among)]
+        said = [
+            each
+            for each in self._sentences
+            if content.is_said_in(each, self._among, sure=_LIKELIER)
+        ]
         best = max(said, key=lambda each: content.bits(content.shared(each)), default="")
         if content.is_verbatim_in(self.text):
             return Kept.VERBATIM, best or content.text

@@ -224,8 +224,12 @@ class Tracer:
         basis = witness.bases.get(memory.number)
         window = basis.last - basis.before if basis is not None else 0
         ways = list(claims(witness.name, memory, known, basis))
+        again = self._told[key].keys() | self._asked[key]
         for way in ways:
             found = passed_on(self._item.is_passed_on, memory, self._memories[key], way, window)
+            if way.link is not Link.RESTS_ON:
+                # What it said itself, or was asked, is no other source than what it knew before.
+                found = [number for number in found if number not in again]
             told = [number for number in found if number not in self._asked[key]]
             if told:
                 # If there are several, it is the one with the shortest path.

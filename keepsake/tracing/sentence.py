@@ -117,7 +117,8 @@ class SaidSentence:
 
     def _is_told(self, said: str, basis: Memory, evidence: Evidence) -> bool:
         content = self._content
-        if content.is_said_in(said, evidence.shown):
+        repeats = not evidence.answers or content.is_repeated_in(said)
+        if repeats and content.is_said_in(said, evidence.shown):
             return True
         if not evidence.rests:
             return False

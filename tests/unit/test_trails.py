@@ -103,6 +103,17 @@ def test_an_answer_rests_on_its_question_and_does_not_pass_it_on(village):
     assert len(fact.knowers[0].acts) == 1
 
 
+def test_who_reports_on_an_errand_does_not_pass_the_errand_on(village):
+    line = "Ask Ruan what he saw at sea, carry it to Oswin, and tell me what Oswin thinks."
+    heard = village.said("Anneke", line, to=["Mira"])
+    rests_on = (heard["Mira"],)
+    village.said("Mira", "Anneke asks what you saw at sea.", to=["Bram"], rests_on=rests_on)
+    report = "Ruan saw a collier and a lantern, and Oswin thinks of smugglers in small boats."
+    village.said("Mira", report, "Joss", to=["Anneke"], rests_on=rests_on)
+    fact = village.follow_memory("Mira", heard["Mira"])
+    assert ways(fact).keys() == {"Mira", "Bram"}
+
+
 def test_a_player_who_was_told_it_passes_it_on(village):
     heard = village.said("Tom", "The first boat goes at four minutes past six.", to=["Bram"])
     told = village.said(
