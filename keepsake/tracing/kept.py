@@ -23,9 +23,9 @@ class Kept(StrEnum):
     """Nothing, or single words in sentences about something else."""
 
 
-_LIKELIER = 1.0
-"""Bits by which words must be more than chance in a summary: to call a memory lost would be as wrong
-as to call it told, so the likelier is right."""
+_LIKELIER = 2.0
+"""Bits by which words must be more than chance in a summary. They may be fewer than between two
+sayings: to call a memory lost would be as wrong as to call it told."""
 
 
 class Summarised:

@@ -104,7 +104,10 @@ def test_an_answer_rests_on_its_question_and_does_not_pass_it_on(village):
 
 
 def test_who_reports_on_an_errand_does_not_pass_the_errand_on(village):
-    line = "Ask Ruan what he saw at sea, carry it to Oswin, and tell me what Oswin thinks."
+    line = (
+        "Walk up to Ruan in the lamp room and ask what he saw at sea today; carry his answer to "
+        "Oswin in the garden, and tell me what Oswin thinks."
+    )
     heard = village.said("Anneke", line, to=["Mira"])
     rests_on = (heard["Mira"],)
     village.said("Mira", "Anneke asks what you saw at sea.", to=["Bram"], rests_on=rests_on)
