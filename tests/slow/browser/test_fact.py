@@ -22,8 +22,62 @@ def test_words_lead_to_who_knows_them_on_the_map_and_in_time(page: Page, world: 
     page.locator("#scrubber input").press("Home")
     expect(mira).to_have_class("face unknowing")
     expect(page.locator("#knowers li").first).to_have_class(re.compile("to-come"))
+    expect(page.locator("#knowers li").first).to_contain_text("does not know it yet")
+    expect(page.locator("#who")).to_contain_text("Who had heard it at")
     page.get_by_role("button", name="Now", exact=True).click()
     expect(mira).not_to_have_class("face unknowing")
+
+
+def test_a_sentence_is_followed_itself_and_not_its_words(page: Page, world: WatchedWorld):
+    line = world.say("A heron ate the last of my nine eels")
+    page.goto("/agents/fact?q=heron")
+    known = page.locator("#knowers li", has_text="Mira")
+    expect(known).to_contain_text("has a sentence with these words word for word")
+    expect(known.locator("q")).to_have_text(line)
+    known.get_by_text("More").click()
+    known.get_by_role("link", name="memory").first.click()
+    page.locator(".memory", has_text=line).get_by_role("link", name="where did it go?").click()
+    expect(page.locator("#sentence")).to_contain_text(line)
+    expect(page.get_by_label("Words", exact=True)).to_have_value("")
+    expect(known).to_contain_text("knows it word for word")
+    page.get_by_text("Follow a word of it instead").click()
+    page.locator("#suggested").get_by_role("button", name="heron").click()
+    expect(page.get_by_label("Words", exact=True)).to_have_value("heron")
+
+
+def test_on_a_phone_who_knows_it_comes_before_the_map(page: Page, world: WatchedWorld):
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto("/agents/fact?q=Edwin")
+    known = page.locator("#knowers li").first
+    expect(known).to_be_in_viewport()
+    place = known.bounding_box()
+    below = page.locator("#map").bounding_box()
+    assert place is not None
+    assert below is not None
+    assert place["y"] + place["height"] <= below["y"]
+
+
+def test_time_in_which_nothing_happened_is_short(page: Page, world: WatchedWorld):
+    page.goto("/agents/fact")
+    found = page.evaluate(
+        """async () => {
+            const { QuietScale, short } = await import("/static/keepsake/watch/quiet.js");
+            const scale = new QuietScale(0, 100000, [100, 200, 600, 99000, 99500]);
+            const times = [0, 150, 600, 50000, 99000, 99800, 100000];
+            return {
+                quiet: scale.quiet,
+                back: times.map((time) => Math.round(scale.time(scale.share(time)))),
+                wide: scale.share(99000) - scale.share(600),
+                long: short(98400),
+                half: new QuietScale(0, 5000, []).share(2500),
+            };
+        }"""
+    )
+    assert found["quiet"] == [{"from": 600, "to": 99000}]
+    assert found["back"] == [0, 150, 600, 50000, 99000, 99800, 100000]
+    assert 0.01 < found["wide"] < 0.05
+    assert found["long"] == "27 h"
+    assert found["half"] == 0.5
 
 
 def test_a_hostile_line_is_text_on_this_page_too(page: Page):
