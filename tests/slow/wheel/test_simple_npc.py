@@ -41,7 +41,7 @@ def test_one_line_is_changed_and_it_remembers_over_a_reload(tmp_path: Path):
             admin.type("create/drop elder:evennia.contrib.rpg.llm.LLMNPC", "You create")
             admin.type(make, "You create")
             admin.type(describe, "set")
-            admin.type(tell, "says to you", "Is she.")
+            admin.type(tell, "villager says", "Is she.")
             game.up("reload")
             admin.type(ask, "It is Liesbet.")
             admin.type("type elder = keepsake.contrib.evennia.SimpleNPC", "elder changed typeclass")
