@@ -30,8 +30,9 @@ from keepsake.prompt.verbs import find_named
 from keepsake.tasks.fallback import stock_line
 
 STAY = timedelta(hours=1)
-"""How long after its time a kept appointment keeps an agent with its people: about an evening's
-table or a talk. Without a bound, guests who wait for each other to leave would stay for ever."""
+"""How long a kept appointment keeps an agent with its people, or one waits for somebody: about an
+evening's table or a talk. Without a bound, guests who wait for each other to leave would stay for
+ever."""
 OPEN_SECONDS = 600.0
 """How long an invitation waits for an answer. After that the player has gone on to other things."""
 APART = timedelta(hours=1)
@@ -158,6 +159,8 @@ class Appointments:
         self._walk = walk
         self._speak = speak
         self._open: dict[str, tuple[Invitation, float]] = {}  # by identity, with its second
+        # By number of a plan: since when the agent waits where it means to meet somebody.
+        self._waits_since: dict[int, datetime] = {}
 
     # -- invitations
 
@@ -226,12 +229,15 @@ class Appointments:
     # -- staying at them
 
     def stays(self, agent: Body) -> bool:
-        """Return whether the agent has kept an appointment here, and its people are here still.
+        """Return whether the agent waits for somebody here, or is together with them still.
 
-        They are the agents with a plan for the same time and place, and the player whom it was to
-        meet there. It costs no call: the ordinary day only waits, until they part or for
+        It waits if a plan says that it will meet them here when they come. It has kept an
+        appointment with the agents who have a plan for the same time and place, and the player whom
+        it was to meet there. It costs no call: the ordinary day only waits, until they part or for
         :data:`STAY`.
         """
+        if self._waits_here():
+            return True
         now = self._services.clock.now()
         here = people_near(agent)
         return any(
@@ -243,6 +249,18 @@ class Appointments:
             and plan.where in ("", self._place())
             for each in here
         )
+
+    def _waits_here(self) -> bool:
+        """Whether somebody is to be met here who has not come yet."""
+        now = self._services.clock.now()
+        place = self._place()
+        waiting = [
+            plan.number
+            for plan in self._plans.book.current
+            if plan.when is not None and plan.when.meeting and plan.where and plan.where == place
+        ]
+        self._waits_since = {each: self._waits_since.get(each, now) for each in waiting}
+        return any(now - since < STAY for since in self._waits_since.values())
 
     def _is_with(self, plan: Plan, person: CharacterObject, agent: Body) -> bool:
         """Whether somebody here is one of the people of an appointment that the agent has kept."""

@@ -42,11 +42,11 @@ _CLOCK_TIME = re.compile(r"(?:(?:at|in|by|on) )?\d(?:.*\D)?\d{1,2}:\d\d(?!\d)|\d
 """A part of a line that is meant as a time: it begins with a digit and has a clock time."""
 _COLON = re.compile(r":(?=\s)")
 """The end of the conditions; no space follows the colon of a time."""
-_AT = re.compile(r"(?:at|in|by|on) (?=\D)", re.I)
+_AT = re.compile(r"^(?:at|in|by|on) (?=\D)", re.I)
 """A word before a place. Before a digit, it is part of a time: ``at 12:00``."""
 _AT_END = re.compile(r"(?:\b(?:at|in|by|on)\s+)?(?:the\s+)?$", re.I)
 """What may stand before a place with a comma in its name, and belongs to the place."""
-_WITH = re.compile(r"(?:with|to|for) ", re.I)
+_WITH = re.compile(r"^(?:with|to|for) ", re.I)
 """A word before a person."""
 _HERE = "here"
 """The word for the place where the agent is; one of the grammar, as ``now`` is for its time."""

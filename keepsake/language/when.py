@@ -54,7 +54,7 @@ _SPAN = re.compile(
 )
 _MEETING = re.compile(
     r"(?:when|once|as soon as|the next time) (?:I )?(?:next )?"
-    r"(?:see |meet |am with )?(?P<who>.+?)(?: comes| arrives| is here| is back| comes in)?",
+    r"(?:see |meet |am with )?(?P<who>.+?)(?:(?: comes| arrives| is here| is back)(?: .*)?)?",
     re.I,
 )
 _SEEN = re.compile(r"\b(?:see|meet|am with|comes|arrives|is here|is back)\b", re.I)

@@ -13,6 +13,7 @@ from functools import cache
 from pathlib import Path
 
 from keepsake.archive.records import TOOL_VERBS, Memory
+from keepsake.happening import Pose
 from keepsake.tracing.bases import Link, PromptBasis, claims, passed_on
 from keepsake.tracing.content import Content, Rarity, told_in
 from keepsake.tracing.items import Evidence
@@ -258,6 +259,7 @@ class Trail:
             each.number: each
             for each in (*(each for _, each in memories_of(shown)), *rested)
             if each.number < memory.number and each.verb not in TOOL_VERBS
+            if not isinstance(each.what, Pose)  # a gesture tells nothing
         }
         basis = self._archives.basis(key, memory.number)
         window = basis.last - basis.before

@@ -40,6 +40,8 @@ def book(tmp_path):
         ("Sunday evening", When(at=NOON.replace(hour=19))),
         ("when Anneke comes", When(meeting="Anneke")),
         ("when I next see Old Tom", When(meeting="Old Tom")),
+        ("when Anneke comes in from The Quay", When(meeting="Anneke")),
+        ("once Bob is back with the honey", When(meeting="Bob")),
         ("when the bell rings", When(after="when the bell rings")),
         ("after that", When(after="after that")),
         ("May", None),
@@ -91,6 +93,15 @@ def test_a_line_in_the_file_with_such_a_time_is_no_plan_and_the_log_says_so(book
         (
             "tomorrow 12:00, Anneke, anneke: visit her",
             Plan(what="visit her", when=When(at=NOON), whom=ANNEKE),
+        ),
+        (
+            "tomorrow 12:00, the Quay, Oswin and Hector to Bob: show them the page",
+            Plan(
+                what="show them the page",
+                when=When(at=NOON),
+                where="The Quay",
+                whom=Person("Oswin and Hector to Bob"),
+            ),
         ),
         ("mend the net", Plan(what="mend the net")),
         ("tell Mira: the tide is in", Plan(what="tell Mira: the tide is in")),

@@ -91,8 +91,8 @@ def _act(why: Why, now: datetime) -> Iterator[str]:
     yield f"  {one_line(why.command) or '(nothing)'}{where}"
     if why.by_rule:
         yield "|wBy rule|n      no model was asked"
-    else:
-        yield f"|wReason|n       {one_line(why.reason) or 'it gave none'}"
+    elif why.reason:
+        yield f"|wReason|n       {one_line(why.reason)}"
     for each in why.failed:
         yield f"|rFailed|n       {one_line(each)}"
 

@@ -63,9 +63,11 @@ function draw(found, { q = "", by }) {
   const number = many(rows.flat().length, "memory", "memories");
   const order = found.by === By.MEANING ? "the best first" : "the newest first";
   const instead = q && by !== found.by ? " No index can be searched now, so exact words were searched." : "";
-  fill(byId("summary"), found.hits.length ? `${number}, ${order}.` : "No memory was found.", instead,
-    found.complete ? "" : " The archives are so long that only their newest part was read.");
   const words = q.toLowerCase().match(/[\p{L}\p{N}_]+/gu) ?? [];
+  const has = found.hits.some(({ memory }) => words.some((word) => sentence(memory).toLowerCase().includes(word)));
+  const near = found.hits.length && words.length && !has ? " None of them has your words: they are only near in meaning." : "";
+  fill(byId("summary"), found.hits.length ? `${number}, ${order}.` : "No memory was found.", near, instead,
+    found.complete ? "" : " The archives are so long that only their newest part was read.");
   fill(hits, rows.map(([{ id, agent, memory }, ...others]) => el("li", { "data-row": true, tabindex: "-1", class: memory.confidants ? "whisper" : "" },
     el("a", { href: `/agents/${id}/#memory/${memory.number}`, "data-opens": true }, `${agent}, memory ${count(memory.number)}`), " ",
     memory.confidants ? el("span", { class: "flag" }, "in private ") : null,

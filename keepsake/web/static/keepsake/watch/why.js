@@ -103,7 +103,7 @@ function act(why) {
   return [el("p", {}, el("bdi", {}, sentence(why.act)), " ", el("small", {}, time(why.time))),
     (why.thought?.outcome ?? ThoughtOutcome.ACTED) === ThoughtOutcome.ACTED ? null
       : el("p", { class: "problem", dir: "auto" }, `${why.thought.outcome}: ${why.thought.problem}`),
-    why.by_rule ? null : el("p", { dir: "auto" }, why.reason ? `Its reason: ${why.reason}` : "It gave no reason."),
+    why.reason && !why.by_rule ? el("p", { dir: "auto" }, `Its reason: ${why.reason}`) : null,
     el("p", {}, link(why.act), " ", whereLink(document.body.dataset.agent, why.act.number))];
 }
 
