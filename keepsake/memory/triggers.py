@@ -107,7 +107,7 @@ class Triggers:
 
     @property
     def is_undone(self) -> bool:
-        """Whether a compaction was undone, and nobody has asked for another one since."""
+        """Whether a compaction was undone, and no other has been made since."""
         return self._tiers.view().is_undone
 
     def next_due(self) -> int:
