@@ -51,7 +51,8 @@ def hits_to_show(
     The best hits of each kind come first; later ones for which there is no room are left out.
 
     Args:
-        excerpts: Whether memories are shown in excerpts of talks.
+        excerpts: Whether memories are shown in excerpts of talks. Then
+            ``config`` allows no summaries; see :func:`results_to_show`.
         beside: What the prompt says besides the window; see :meth:`PromptForm.beside`.
         agent: The agent's name.
     """
