@@ -46,8 +46,8 @@ def test_her_last_words_to_somebody_are_two_clicks_away(start: Page) -> None:
     question(start, "Why an agent said something", words="Tamsin")
     line = start.locator(".said li").first
     expect(line).to_contain_text("to Tamsin")
-    words = line.get_by_role("link").inner_text().strip("“”")
-    line.get_by_role("link").click()
+    words = line.locator("[data-opens]").inner_text().strip("“”")
+    line.locator("[data-opens]").click()
     expect(start.locator(".chain > li").first).to_contain_text(words)
     expect(start.locator(".chain > li").nth(1)).to_contain_text("Tamsin")
 
