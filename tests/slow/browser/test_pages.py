@@ -450,7 +450,7 @@ def test_a_compaction_counts_what_both_its_steps_lost(page: Page) -> None:
         "after": after,
     }
     lost = {
-        "losses": [{"memory": ACT, "kept": "partly", "missing": ["sweeps"]}],
+        "losses": [{"memory": ACT, "kept": "shorter", "missing": ["sweeps"]}],
         "sentences": [
             {
                 "tier": "longterm",
@@ -461,7 +461,7 @@ def test_a_compaction_counts_what_both_its_steps_lost(page: Page) -> None:
             {
                 "tier": "recent",
                 "text": "Ann sails on Thursday.",
-                "kept": "partly",
+                "kept": "shorter",
                 "missing": ["Thursday"],
             },
         ],
@@ -473,7 +473,7 @@ def test_a_compaction_counts_what_both_its_steps_lost(page: Page) -> None:
     page.locator("summary").first.click()
     told = page.locator(".change")
     expect(told).to_contain_text(
-        "1 memory: 1 told in part. 2 sentences of earlier summaries: 1 gone,"
+        "1 memory: 1 told shorter. 2 sentences of earlier summaries: 1 lost,"
     )
     second = told.locator("section", has_text="Earlier summaries, into the long-term summary")
     expect(second.locator(".memories .what")).to_have_text(
