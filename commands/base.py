@@ -7,7 +7,7 @@ from typing import Any
 
 from evennia.objects.models import ObjectDB
 
-from keepsake.agent.surroundings import people_near
+from keepsake.agent.surroundings.people import people_near
 from keepsake.archive.message_types import MessageType
 from keepsake.contrib.evennia.audit import AuditedCommand
 from keepsake.contrib.evennia.creation import find_agents

@@ -10,7 +10,7 @@ from evennia.objects.models import ObjectDB
 from evennia.utils import create
 
 from commands.base import PlayerCommand, find_character, whereabouts
-from keepsake.agent.surroundings import identity_of
+from keepsake.agent.surroundings.identity import identity_of
 from keepsake.archive.message_types import MessageType
 from keepsake.contrib.evennia.audit import REPORTS, append
 from keepsake.contrib.evennia.creation import notify_builders

@@ -9,7 +9,8 @@ from evennia.help.filehelp import FILE_HELP_ENTRIES
 from evennia.utils.verb_conjugation.conjugate import verb_conjugate
 
 from commands.base import PlayerCommand
-from keepsake.agent.surroundings import WAKE, people_near
+from keepsake.agent.surroundings.addressing import WAKE
+from keepsake.agent.surroundings.people import people_near
 from keepsake.contrib.evennia.audit import AuditedCommand
 from keepsake.contrib.evennia.hearing import person_of
 from keepsake.contrib.evennia.wording import CannotDo, harmless, listed, quoted, sought

@@ -9,7 +9,7 @@ from evennia.objects.models import ObjectDB
 
 from commands.base import PlayerCommand
 from commands.manners import mute_message
-from keepsake.agent.surroundings import people_near
+from keepsake.agent.surroundings.people import people_near
 from keepsake.archive.message_types import MessageType
 from keepsake.contrib.evennia.hearing import POSE_MARK, happens, person_of
 from keepsake.contrib.evennia.wording import CannotDo, spoken

@@ -9,7 +9,7 @@ from evennia.commands.default import general
 from evennia.objects.models import ObjectDB
 
 from commands.base import EVERYTHING, PlayerCommand, find_character, whereabouts, with_article
-from keepsake.agent.surroundings import people_near
+from keepsake.agent.surroundings.people import people_near
 from keepsake.archive.message_types import MessageType
 from keepsake.contrib.evennia.hearing import person_of
 from keepsake.contrib.evennia.wording import (

@@ -7,7 +7,7 @@ from typing import Any
 from evennia.objects.objects import DefaultExit
 
 from keepsake.agent.runtime import running
-from keepsake.agent.surroundings import hosts_guests
+from keepsake.agent.surroundings.people import hosts_guests
 from keepsake.contrib.evennia.minds import open_minds
 from keepsake.happening import KnownVerb
 from keepsake.prompt.verbs import Command

@@ -9,7 +9,7 @@ from evennia.objects.objects import DefaultRoom
 from evennia.utils.utils import iter_to_str
 
 from keepsake.agent.runtime import now
-from keepsake.agent.surroundings import identity_of
+from keepsake.agent.surroundings.identity import identity_of
 from keepsake.contrib.evennia.characters import call_hosts, hosts_of
 from keepsake.contrib.evennia.minds import mind_of
 from typeclasses.clients import link, linked

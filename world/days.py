@@ -14,14 +14,10 @@ from typing import Any
 
 from keepsake.agent.attention import TALK_SECONDS
 from keepsake.agent.runtime import runtime
-from keepsake.agent.surroundings import (
-    hosts_guests,
-    identity_of,
-    is_agent,
-    people_near,
-    place_of,
-    show,
-)
+from keepsake.agent.surroundings.identity import identity_of, is_agent
+from keepsake.agent.surroundings.naming import place_of
+from keepsake.agent.surroundings.people import hosts_guests, people_near
+from keepsake.agent.surroundings.showing import show
 from keepsake.archive.message_types import BY_RULE, MOVES, MessageType
 from keepsake.archive.privacy import is_private
 from keepsake.archive.records import Memory, MemoryFacts, MemoryKind

@@ -15,7 +15,9 @@ from game.simulation.timeline import Timeline
 from keepsake.agent.attention import Impulse, ImpulseKind
 from keepsake.agent.mind import Mind
 from keepsake.agent.runtime import runtime
-from keepsake.agent.surroundings import identity_of, is_agent, place_names, place_of
+from keepsake.agent.surroundings.identity import identity_of, is_agent
+from keepsake.agent.surroundings.naming import place_of
+from keepsake.agent.surroundings.routes import place_names
 from keepsake.books.plan_lines import read_plan
 from keepsake.contrib.evennia.creation import all_agents
 from keepsake.contrib.evennia.minds import mind_of

@@ -14,19 +14,14 @@ from twisted.internet.defer import succeed
 from twisted.python.failure import Failure
 
 from keepsake.agent.acts import NO_BASIS, Act, Basis, CurrentAct, Journey
+from keepsake.agent.body import Body
 from keepsake.agent.happening_ids import new_id
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.memory.tools import Known, MemoryTools
-from keepsake.agent.surroundings import (
-    Body,
-    find_person,
-    identity_of,
-    name_of,
-    people_near,
-    persons_near,
-    place_names,
-    place_of,
-)
+from keepsake.agent.surroundings.identity import identity_of
+from keepsake.agent.surroundings.naming import name_of, place_of
+from keepsake.agent.surroundings.people import find_person, people_near, persons_near
+from keepsake.agent.surroundings.routes import place_names
 from keepsake.archive.records import Memory, MemoryFacts, MemoryKind
 from keepsake.happening import (
     ME,

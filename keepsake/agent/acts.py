@@ -12,9 +12,7 @@ from typing import Any
 from twisted.internet.defer import Deferred
 
 from keepsake.agent.body import CharacterObject
-from keepsake.agent.surroundings import (
-    identity_of,
-)
+from keepsake.agent.surroundings.identity import identity_of
 from keepsake.archive.privacy import NO_PRIVATE_WORDS, Audience
 from keepsake.archive.records import MemoryFacts
 from keepsake.books.aloud import Aloud

@@ -19,7 +19,8 @@ from keepsake.agent.body import Body, CharacterObject
 from keepsake.agent.memory.books import Books
 from keepsake.agent.plans import Plans
 from keepsake.agent.runtime import Runtime
-from keepsake.agent.surroundings import identity_of, is_agent, people_near
+from keepsake.agent.surroundings.identity import identity_of, is_agent
+from keepsake.agent.surroundings.people import people_near
 from keepsake.archive.transcript import day_and_time
 from keepsake.books.plan import GRACE, Plan, PlanState
 from keepsake.errors import KeepsakeError

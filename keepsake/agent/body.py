@@ -10,7 +10,9 @@ of hooks.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 from typing import Any, Literal, Protocol, overload
 
 from twisted.internet.defer import Deferred
@@ -337,3 +339,14 @@ class Body(CharacterObject, Protocol):
 
 type FindBody = Callable[[], Body | None]
 """Returns the agent's object; None if it has been deleted."""
+
+
+@dataclass(frozen=True, slots=True)
+class AgentRef:
+    """A reference to an agent: its number, name and folder, and how to find its object."""
+
+    number: int  # the agent's database number
+    name: str  # its name
+    folder: Path  # ``vault/agents/<name>``
+    body: FindBody  # returns the agent's object
+    names: Callable[[], frozenset[str]]  # of all people and places; fast, for the reactor thread

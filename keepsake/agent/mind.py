@@ -11,7 +11,7 @@ from keepsake.agent.acting import Actor
 from keepsake.agent.acts import Journey
 from keepsake.agent.appointments import Appointments
 from keepsake.agent.attention import IDLE, Impulse, ImpulseKind
-from keepsake.agent.body import CharacterObject
+from keepsake.agent.body import AgentRef, Body, CharacterObject
 from keepsake.agent.memory.books import Books
 from keepsake.agent.memory.compacting import Compactions
 from keepsake.agent.memory.memory import MemoryComponent
@@ -23,17 +23,10 @@ from keepsake.agent.runtime import Runtime
 from keepsake.agent.sleep.night import Nights
 from keepsake.agent.sleep.night_tasks import NightFacts, NightWork
 from keepsake.agent.sleep.sleeper import ERRAND_PACE, Sleeper
-from keepsake.agent.surroundings import (
-    AgentRef,
-    Body,
-    Goal,
-    find_goal,
-    identity_of,
-    name_of,
-    people_near,
-    place_names,
-    place_of,
-)
+from keepsake.agent.surroundings.identity import identity_of
+from keepsake.agent.surroundings.naming import name_of, place_of
+from keepsake.agent.surroundings.people import people_near
+from keepsake.agent.surroundings.routes import Goal, find_goal, place_names
 from keepsake.agent.thinker import Thinker
 from keepsake.agent.turns.aside import AsideAnswer, ask_aside
 from keepsake.agent.turns.prompts.prompting import preview

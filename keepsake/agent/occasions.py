@@ -15,20 +15,15 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from enum import IntEnum
 
-from keepsake.agent.body import CharacterObject
+from keepsake.agent.body import Body, CharacterObject
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.memory.shown_plans import line_of
 from keepsake.agent.memory.telling import states
 from keepsake.agent.plans import Plans
 from keepsake.agent.runtime import Runtime
-from keepsake.agent.surroundings import (
-    Body,
-    identity_of,
-    is_agent,
-    name_of,
-    number_of,
-    people_near,
-)
+from keepsake.agent.surroundings.identity import identity_of, is_agent, number_of
+from keepsake.agent.surroundings.naming import name_of
+from keepsake.agent.surroundings.people import people_near
 from keepsake.archive.message_types import BY_RULE, MOVES, MessageType
 from keepsake.archive.privacy import NO_PRIVATE_WORDS
 from keepsake.archive.records import Memory

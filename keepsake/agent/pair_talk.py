@@ -18,6 +18,7 @@ from twisted.python.failure import Failure
 
 from keepsake.agent.acting import Actor
 from keepsake.agent.acts import Basis
+from keepsake.agent.body import Body
 from keepsake.agent.memory.books import Books
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.memory.shelf import PageNeeds
@@ -27,14 +28,9 @@ from keepsake.agent.occasions import known_to
 from keepsake.agent.plans import Plans
 from keepsake.agent.runtime import PROFILE, Runtime
 from keepsake.agent.scheduler import Alarm
-from keepsake.agent.surroundings import (
-    Body,
-    identity_of,
-    name_of,
-    people_near,
-    place_of,
-    players_near,
-)
+from keepsake.agent.surroundings.identity import identity_of
+from keepsake.agent.surroundings.naming import name_of, place_of
+from keepsake.agent.surroundings.people import people_near, players_near
 from keepsake.agent.thinker import Thinker
 from keepsake.archive.privacy import NO_PRIVATE_WORDS
 from keepsake.archive.records import Memory

@@ -18,29 +18,22 @@ from twisted.internet.defer import Deferred
 from keepsake.agent.acting import Actor
 from keepsake.agent.agent_log import ThoughtLog
 from keepsake.agent.attention import DIRECT, IDLE, Attention, Impulse, ImpulseKind
-from keepsake.agent.body import CharacterObject
+from keepsake.agent.body import AgentRef, Body, CharacterObject
 from keepsake.agent.memory.tools import MemoryTools
 from keepsake.agent.plans import Plans
 from keepsake.agent.runtime import Runtime
 from keepsake.agent.scheduler import Alarm
-from keepsake.agent.surroundings import (
-    AgentRef,
-    Body,
-    hosts_guests,
-    identity_of,
-    name_of,
-    people_near,
-    persons_near,
-    show_players,
-    talkativeness,
-)
+from keepsake.agent.surroundings.identity import identity_of
+from keepsake.agent.surroundings.naming import name_of
+from keepsake.agent.surroundings.people import hosts_guests, people_near, persons_near
+from keepsake.agent.surroundings.showing import show_players
 from keepsake.agent.turns.outage import Outage
 from keepsake.agent.turns.plan_steps import finishes_plan_first, follow_plan
 from keepsake.agent.turns.reading_ahead import read_ahead
 from keepsake.agent.turns.state import Turn
 from keepsake.agent.turns.turn import drop_turn, run_turn
 from keepsake.agent.turns.waiting_players import WaitingPlayers
-from keepsake.agent.unprompted import Unprompted
+from keepsake.agent.unprompted import Unprompted, talkativeness
 from keepsake.agent.waking import Due, impulse_of_plan
 from keepsake.books.plan import Plan
 from keepsake.errors import KeepsakeError

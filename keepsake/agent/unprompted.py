@@ -6,13 +6,16 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
 from keepsake.agent.attention import IDLE, Impulse
+from keepsake.agent.body import Body
 from keepsake.agent.memory.concerns import bears_on, concerns_of
 from keepsake.agent.memory.shown_plans import shown_among
 from keepsake.agent.memory.tools import MemoryTools
 from keepsake.agent.occasions import Occasion, Occasions
 from keepsake.agent.plans import Plans
 from keepsake.agent.runtime import Runtime
-from keepsake.agent.surroundings import Body, identity_of, is_agent, is_thing_near, persons_near
+from keepsake.agent.surroundings.identity import identity_of, is_agent
+from keepsake.agent.surroundings.people import persons_near
+from keepsake.agent.surroundings.sights import is_thing_near
 from keepsake.agent.waking import Due, impulse_of_plan
 from keepsake.archive.privacy import NO_PRIVATE_WORDS
 from keepsake.language.perception import names
@@ -20,6 +23,12 @@ from keepsake.language.perception import names
 AGAIN_SECONDS = 3600.0
 """How long words that are not said to an agent are no reason again to think of the same plan,
 promise or wish. A whole talk may be about it, and one thought of it in an hour is enough."""
+
+
+def talkativeness(agent: Body) -> float:
+    """Return how often the agent acts unprompted, 0 to 1."""
+    share = agent.attributes.get("talkativeness")  # a builder can set the attribute to any value
+    return min(max(float(share), 0.0), 1.0) if isinstance(share, int | float) else 0.5
 
 
 class Unprompted:

@@ -22,7 +22,7 @@ from keepsake.agent.agent_log import call_hook
 from keepsake.agent.body import Body
 from keepsake.agent.mind import Mind
 from keepsake.agent.runtime import runtime
-from keepsake.agent.surroundings import identity_of
+from keepsake.agent.surroundings.identity import identity_of
 from keepsake.agent.thinker import AgentState
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.contrib.evennia.agents import AgentMixin

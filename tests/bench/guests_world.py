@@ -15,7 +15,7 @@ import frontmatter
 import yaml
 
 from keepsake.agent.settings import RecallConfig
-from keepsake.agent.surroundings import identity_of
+from keepsake.agent.surroundings.identity import identity_of
 from keepsake.models.local.minilm import MiniLMEmbedder
 from keepsake.paths import REPOSITORY
 from keepsake.ports import FixedClock

@@ -78,7 +78,7 @@ def _create(copy: Copy) -> dict[str, str]:
         "all are there",
     )
     admin.type(
-        "py import json, pathlib; from keepsake.agent.surroundings import identity_of; "
+        "py import json, pathlib; from keepsake.agent.surroundings.identity import identity_of; "
         "from keepsake.contrib.evennia.creation import all_agents; "
         f"pathlib.Path({str(listed)!r}).write_text("
         "json.dumps({a.key: identity_of(a) for a in all_agents()})); "

@@ -8,7 +8,7 @@ from evennia.objects.objects import DefaultRoom
 from evennia.utils import create
 
 from keepsake.agent.attention import Impulse
-from keepsake.agent.surroundings import identity_of
+from keepsake.agent.surroundings.identity import identity_of
 from keepsake.archive.records import Memory
 from keepsake.happening import Person
 from tests.world import foreign_games

@@ -8,7 +8,7 @@ from evennia import CmdSet, Command, default_cmds
 from evennia.contrib.rpg.rpsystem.rpsystem import ContribRPCharacter, ContribRPRoom
 from evennia.objects.objects import DefaultCharacter, DefaultObject, DefaultRoom
 
-from keepsake.agent.surroundings import is_agent
+from keepsake.agent.surroundings.identity import is_agent
 from keepsake.contrib.evennia import AgentMixin, CharacterMixin
 
 

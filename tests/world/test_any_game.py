@@ -11,7 +11,8 @@ from evennia.utils import create
 from evennia.utils.utils import class_from_module
 
 from keepsake.agent.attention import ImpulseKind
-from keepsake.agent.surroundings import description_of, identity_of
+from keepsake.agent.surroundings.identity import identity_of
+from keepsake.agent.surroundings.sights import description_of
 from keepsake.agent.why import why_did
 from keepsake.contrib.evennia.creation import find_agents
 from keepsake.happening import Manner, Person, Pose, Result, Sight, Speech

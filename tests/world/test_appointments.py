@@ -8,7 +8,7 @@ from unittest.mock import patch
 from evennia.utils.ansi import strip_ansi
 
 from commands.speech import CmdTalk
-from keepsake.agent.surroundings import identity_of
+from keepsake.agent.surroundings.identity import identity_of
 from keepsake.books.plan import Plan, PlanState
 from keepsake.books.plan_lines import read_plan
 from tests.world.agents_world import AgentsWorld

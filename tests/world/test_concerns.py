@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from unittest.mock import patch
 
-from keepsake.agent.surroundings import identity_of
+from keepsake.agent.surroundings.identity import identity_of
 from keepsake.books.kept_lines import Commitment, CommitmentKind
 from keepsake.books.plan import PlanState
 from keepsake.books.plan_lines import read_plan

@@ -11,7 +11,7 @@ import yaml
 from evennia.utils.ansi import strip_ansi
 
 from commands.things import find_detail
-from keepsake.agent.surroundings import identity_of
+from keepsake.agent.surroundings.identity import identity_of
 from keepsake.archive.privacy import is_private
 from keepsake.books.person_page import line_of
 from keepsake.errors import ConfigError

@@ -10,7 +10,8 @@ from evennia.utils import create
 from evennia.utils.ansi import strip_ansi
 
 from keepsake.agent.memory.shelf import PageNeeds
-from keepsake.agent.surroundings import identity_of, place_of
+from keepsake.agent.surroundings.identity import identity_of
+from keepsake.agent.surroundings.naming import place_of
 from keepsake.contrib.evennia import hear, person_of
 from keepsake.happening import Manner, Person, Speech
 from keepsake.prompt.verbs import Command

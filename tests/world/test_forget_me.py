@@ -19,7 +19,7 @@ from evennia.comms.models import Msg
 from evennia.typeclasses.attributes import Attribute
 from evennia.utils import create
 
-from keepsake.agent.surroundings import identity_of
+from keepsake.agent.surroundings.identity import identity_of
 from keepsake.archive.log import Archive
 from keepsake.archive.message_types import MessageType
 from keepsake.archive.records import MemoryKind

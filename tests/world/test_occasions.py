@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from keepsake.agent.runtime import Runtime
-from keepsake.agent.surroundings import identity_of
+from keepsake.agent.surroundings.identity import identity_of
 from keepsake.books.entries import EntryOrigin
 from keepsake.books.plan import Plan
 from keepsake.books.plan_lines import read_plan

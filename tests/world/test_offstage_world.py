@@ -9,7 +9,7 @@ from unittest.mock import patch
 from evennia.utils.ansi import strip_ansi
 
 from game.simulation.run import with_people
-from keepsake.agent.surroundings import identity_of
+from keepsake.agent.surroundings.identity import identity_of
 from keepsake.archive.transcript import DAYTIMES
 from keepsake.books.persona import open_lines
 from keepsake.books.plan import PlanState

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 from evennia.utils import create
 
-from keepsake.agent.surroundings import identity_of
+from keepsake.agent.surroundings.identity import identity_of
 from keepsake.memory.config import CompactionConfig
 from keepsake.prompt.verbs import VERBS, Options
 from keepsake.tasks.deed import read_deed

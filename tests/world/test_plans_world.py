@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 from keepsake.agent.sleep.sleeper import FARTHEST
-from keepsake.agent.surroundings import identity_of
+from keepsake.agent.surroundings.identity import identity_of
 from keepsake.books.plan import Plan, PlanState
 from keepsake.books.plan_lines import read_plan
 from keepsake.happening import Person

@@ -8,7 +8,7 @@ from __future__ import annotations
 import threading
 from typing import Any
 
-from keepsake.agent.surroundings import identity_of
+from keepsake.agent.surroundings.identity import identity_of
 from keepsake.books.plan_lines import read_plan
 from keepsake.contrib.evennia.hearing import hear, person_of
 from keepsake.happening import Manner, Speech

@@ -9,7 +9,7 @@ from typing import Any
 from unittest.mock import patch
 
 from keepsake.agent.memory.confidences import IN_CONFIDENCE
-from keepsake.agent.surroundings import identity_of
+from keepsake.agent.surroundings.identity import identity_of
 from keepsake.agent.turns.prompts.prompting import CONFIDED
 from keepsake.archive.privacy import NO_PRIVATE_WORDS, Audience
 from keepsake.archive.records import Memory

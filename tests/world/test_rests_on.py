@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from keepsake.agent.surroundings import identity_of
+from keepsake.agent.surroundings.identity import identity_of
 from keepsake.archive.records import Memory
 from keepsake.happening import Person
 from tests.fakes.model_server import llm_page

@@ -13,7 +13,7 @@ from evennia.contrib.rpg.llm import CmdLLMTalk
 from evennia.objects.objects import DefaultCharacter, DefaultRoom
 from evennia.utils import create
 
-from keepsake.agent.surroundings import identity_of
+from keepsake.agent.surroundings.identity import identity_of
 from keepsake.contrib.evennia import AgentNPC, SimpleNPC
 from keepsake.contrib.evennia.npcs import SimpleMixin
 from keepsake.happening import ME, Person, Sight, Speech

@@ -13,7 +13,7 @@ from evennia.utils.ansi import strip_ansi
 
 from keepsake.agent.attention import TALK_SECONDS
 from keepsake.agent.pair_talk import TalkOfTwo
-from keepsake.agent.surroundings import identity_of
+from keepsake.agent.surroundings.identity import identity_of
 from keepsake.books.plan import PlanState
 from keepsake.books.plan_lines import read_plan
 from tests.world.agents_world import AgentsWorld

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from keepsake.agent.surroundings import identity_of
+from keepsake.agent.surroundings.identity import identity_of
 from keepsake.contrib.evennia import lifecycle
 from tests.fakes.model_server import llm_page
 from tests.world.talk_world import PERSONA, TalkWorld

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from keepsake.agent.surroundings import detail_named
+from keepsake.agent.surroundings.sights import detail_named
 from keepsake.tasks.forms.form import LAST_LINES
 from tests.world.agents_world import AgentsWorld
 from tests.world.built_world import BuiltWorld

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from keepsake.agent.attention import Impulse, ImpulseKind
-from keepsake.agent.surroundings import identity_of
+from keepsake.agent.surroundings.identity import identity_of
 from keepsake.archive.message_types import MessageType
 from keepsake.archive.records import MemoryFacts
 from keepsake.happening import ME, Person, Sight, Speech

@@ -10,7 +10,7 @@ import openapi_spec_validator
 from django.contrib.sessions.models import Session
 from django.test import Client
 
-from keepsake.agent.surroundings import identity_of
+from keepsake.agent.surroundings.identity import identity_of
 from keepsake.books.plan import Plan, PlanState
 from keepsake.errors import ArchiveUnwritable
 from keepsake.happening import ME, Deed

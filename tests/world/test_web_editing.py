@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from keepsake.agent.surroundings import identity_of
+from keepsake.agent.surroundings.identity import identity_of
 from keepsake.archive.line_types import LineType
 from keepsake.books.entries import EntryOrigin
 from keepsake.books.plan import Plan, PlanState

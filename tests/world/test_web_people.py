@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from keepsake.agent.surroundings import identity_of
+from keepsake.agent.surroundings.identity import identity_of
 from keepsake.books.plan import Plan
 from keepsake.happening import Person
 from tests.world.web_world import WebWorld

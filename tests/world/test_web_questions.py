@@ -7,7 +7,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from django.utils.timezone import localtime
 
-from keepsake.agent.surroundings import identity_of
+from keepsake.agent.surroundings.identity import identity_of
 from keepsake.ports import FixedClock
 from keepsake.web.questions.panel import FIELD
 from tests.world.web_world import WebWorld

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from keepsake.agent.surroundings import identity_of
+from keepsake.agent.surroundings.identity import identity_of
 from tests.world.web_world import API, WebWorld
 
 OPEN = [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from keepsake.agent.surroundings import is_agent
+from keepsake.agent.surroundings.identity import is_agent
 from keepsake.contrib.evennia.reacting import CALLED_SECONDS
 from keepsake.happening import KnownVerb
 from keepsake.tasks.deed import spoken_to

@@ -14,7 +14,7 @@ from evennia.utils.dbserialize import deserialize
 from evennia.utils.utils import iter_to_str
 
 from keepsake.agent.runtime import now
-from keepsake.agent.surroundings import identity_of, is_agent
+from keepsake.agent.surroundings.identity import identity_of, is_agent
 from keepsake.archive.message_types import MessageType
 from keepsake.contrib.evennia.hearing import happens, person_of
 from keepsake.contrib.evennia.minds import mind_of

@@ -7,7 +7,9 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from keepsake.agent.runtime import now, runtime
-from keepsake.agent.surroundings import identity_of, people_near, place_of
+from keepsake.agent.surroundings.identity import identity_of
+from keepsake.agent.surroundings.naming import place_of
+from keepsake.agent.surroundings.people import people_near
 from keepsake.archive.message_types import MessageType
 from keepsake.contrib.evennia.minds import mind_of
 from keepsake.happening import ME, KnownVerb, Manner, Person, Speech

@@ -10,9 +10,12 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import replace
 
+from keepsake.agent.body import AgentRef, Body
 from keepsake.agent.memory.shelf import PageNeeds, Reader, Shelf
 from keepsake.agent.runtime import Runtime
-from keepsake.agent.surroundings import AgentRef, Body, identity_of, is_agent, name_of, people_near
+from keepsake.agent.surroundings.identity import identity_of, is_agent
+from keepsake.agent.surroundings.naming import name_of
+from keepsake.agent.surroundings.people import people_near
 from keepsake.archive.privacy import Audience, PrivateWords
 from keepsake.books.person_line import PersonLine
 from keepsake.happening import PersonId

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from twisted.internet.defer import Deferred, DeferredLock, succeed
 from twisted.python.failure import Failure
 
+from keepsake.agent.body import AgentRef
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.runtime import Runtime
-from keepsake.agent.surroundings import AgentRef
 from keepsake.books.persona import open_lines
 from keepsake.errors import CompactionError, CompactionRunning, KeepsakeError, NoRoom
 from keepsake.events.types import Compaction, Guard, MemoryChange

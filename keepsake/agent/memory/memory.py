@@ -10,10 +10,10 @@ from concurrent.futures import Executor
 from contextlib import suppress
 from typing import Unpack
 
+from keepsake.agent.body import AgentRef
 from keepsake.agent.memory.books import Books
 from keepsake.agent.memory.present import present_talk
 from keepsake.agent.runtime import Runtime
-from keepsake.agent.surroundings import AgentRef
 from keepsake.archive.log import Archive
 from keepsake.archive.privacy import PrivateWords
 from keepsake.archive.privacy_cache import AT_ONCE_BYTES, PrivacyCache

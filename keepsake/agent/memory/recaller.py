@@ -7,9 +7,9 @@ from functools import partial
 
 from twisted.internet.defer import TimeoutError
 
+from keepsake.agent.body import AgentRef
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.runtime import Runtime
-from keepsake.agent.surroundings import AgentRef
 from keepsake.archive.privacy import NO_PRIVATE_WORDS, Audience
 from keepsake.books.notes import NoteBook
 from keepsake.events.types import MemoryChange, Recall

@@ -11,25 +11,17 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from keepsake.agent.attention import Impulse, ImpulseKind
-from keepsake.agent.body import CharacterObject, GameObject, RoomObject
+from keepsake.agent.body import Body, CharacterObject, GameObject, RoomObject
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.runtime import Runtime
 from keepsake.agent.scheduler import Alarm
 from keepsake.agent.sleep.night import Nights
-from keepsake.agent.surroundings import (
-    WAKE,
-    Body,
-    Route,
-    hosts_guests,
-    identity_of,
-    impulse_of,
-    is_agent,
-    name_of,
-    place_of,
-    players_near,
-    route_to,
-    show,
-)
+from keepsake.agent.surroundings.addressing import WAKE, impulse_of
+from keepsake.agent.surroundings.identity import identity_of, is_agent
+from keepsake.agent.surroundings.naming import name_of, place_of
+from keepsake.agent.surroundings.people import hosts_guests, players_near
+from keepsake.agent.surroundings.routes import Route, route_to
+from keepsake.agent.surroundings.showing import show
 from keepsake.agent.thinker import Thinker
 from keepsake.archive.message_types import RULED, MessageType
 from keepsake.events.files import time_of

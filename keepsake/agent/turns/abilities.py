@@ -7,15 +7,12 @@ from dataclasses import replace
 from keepsake.agent.agent_log import call_hook
 from keepsake.agent.appointments import Invitation
 from keepsake.agent.attention import ImpulseKind
+from keepsake.agent.body import Body
 from keepsake.agent.memory.tools import WRITES, MemoryTools
-from keepsake.agent.surroundings import (
-    Body,
-    hosts_guests,
-    identity_of,
-    names_of,
-    options_of,
-    people_near,
-)
+from keepsake.agent.surroundings.identity import identity_of
+from keepsake.agent.surroundings.naming import names_of
+from keepsake.agent.surroundings.people import hosts_guests, people_near
+from keepsake.agent.surroundings.sights import options_of
 from keepsake.agent.turns.context import TurnContext, secrecy
 from keepsake.happening import KnownVerb
 from keepsake.prompt.verbs import ANSWERS, VERBS, WORDS, Options, Verb

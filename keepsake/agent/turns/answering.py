@@ -7,7 +7,9 @@ from dataclasses import replace
 from keepsake.agent.acts import Act
 from keepsake.agent.agent_log import call_hook
 from keepsake.agent.memory.tools import WRITES
-from keepsake.agent.surroundings import identity_of, people_near, persons_near, place_of
+from keepsake.agent.surroundings.identity import identity_of
+from keepsake.agent.surroundings.naming import place_of
+from keepsake.agent.surroundings.people import people_near, persons_near
 from keepsake.agent.turns.abilities import available_verbs
 from keepsake.agent.turns.context import arrived, secrecy
 from keepsake.agent.turns.errand import errand_of, read_words

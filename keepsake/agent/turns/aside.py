@@ -20,9 +20,9 @@ from twisted.internet.defer import Deferred
 
 from keepsake.agent.acts import SPEECH
 from keepsake.agent.attention import Impulse, ImpulseKind
+from keepsake.agent.body import AgentRef, Body
 from keepsake.agent.memory.tools import MemoryTools
 from keepsake.agent.runtime import PROFILE, Runtime
-from keepsake.agent.surroundings import AgentRef, Body
 from keepsake.agent.turns.abilities import available_verbs
 from keepsake.agent.turns.prompts.prompting import BuiltPrompt, SupposedTurn, suppose
 from keepsake.archive.privacy import NO_PRIVATE_WORDS

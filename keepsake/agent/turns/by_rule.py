@@ -8,8 +8,10 @@ from random import Random
 from keepsake.agent.acts import Basis
 from keepsake.agent.appointments import Invitation
 from keepsake.agent.attention import Impulse, ImpulseKind
+from keepsake.agent.body import Body
 from keepsake.agent.memory.tools import TOOL_SECONDS, MemoryTools
-from keepsake.agent.surroundings import Body, place_names, show_person
+from keepsake.agent.surroundings.routes import place_names
+from keepsake.agent.surroundings.showing import show_person
 from keepsake.agent.turns.abilities import invitation_to
 from keepsake.agent.turns.answering import Answering
 from keepsake.agent.turns.attempt import AttemptState, TurnDropped

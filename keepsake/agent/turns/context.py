@@ -6,8 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from keepsake.agent.attention import ANSWERED, IDLE, Impulse, ImpulseKind
+from keepsake.agent.body import Body
 from keepsake.agent.memory.memory import MemoryComponent
-from keepsake.agent.surroundings import Body, identity_of, name_of, people_near, persons_near
+from keepsake.agent.surroundings.identity import identity_of
+from keepsake.agent.surroundings.naming import name_of
+from keepsake.agent.surroundings.people import people_near, persons_near
 from keepsake.agent.turns.waiting import Unanswered, is_said_to_me, unanswered
 from keepsake.archive.privacy import NO_PRIVATE_WORDS, Audience, PrivateWords
 from keepsake.archive.records import Memory, MemoryKind

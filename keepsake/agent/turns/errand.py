@@ -11,8 +11,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from keepsake.agent.acts import Basis
+from keepsake.agent.body import Body
 from keepsake.agent.memory.tools import MemoryTools
-from keepsake.agent.surroundings import Body, persons_near
+from keepsake.agent.surroundings.people import persons_near
 from keepsake.happening import KnownVerb
 from keepsake.prompt.verbs import VERBS, Command, Options
 from keepsake.tasks.deed import Refusal, read_deed

@@ -11,16 +11,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from keepsake.agent.agent_log import call_hook
-from keepsake.agent.body import GameObject
+from keepsake.agent.body import Body, GameObject
 from keepsake.agent.memory.tools import MemoryTools
-from keepsake.agent.surroundings import (
-    Body,
-    identity_of,
-    name_of,
-    people_near,
-    place_names,
-    place_of,
-)
+from keepsake.agent.surroundings.identity import identity_of
+from keepsake.agent.surroundings.naming import name_of, place_of
+from keepsake.agent.surroundings.people import people_near
+from keepsake.agent.surroundings.routes import place_names
 from keepsake.agent.turns.abilities import available_verbs
 from keepsake.agent.turns.context import TurnContext
 from keepsake.archive.records import Memory

@@ -8,7 +8,10 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from keepsake.agent.attention import Impulse
-from keepsake.agent.surroundings import Body, identity_of, people_near, show_no_answer
+from keepsake.agent.body import Body
+from keepsake.agent.surroundings.identity import identity_of
+from keepsake.agent.surroundings.people import people_near
+from keepsake.agent.surroundings.showing import show_no_answer
 from keepsake.happening import PersonId
 
 

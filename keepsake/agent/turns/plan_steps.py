@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 from keepsake.agent.attention import Impulse
+from keepsake.agent.body import Body
 from keepsake.agent.plans import Plans
-from keepsake.agent.surroundings import (
-    Body,
-    identity_of,
-    is_agent,
-    name_of,
-    names_of,
-    people_near,
-    players_near,
-)
+from keepsake.agent.surroundings.identity import identity_of, is_agent
+from keepsake.agent.surroundings.naming import name_of, names_of
+from keepsake.agent.surroundings.people import people_near, players_near
 from keepsake.agent.turns.state import Turn
 from keepsake.agent.waking import Silence
 from keepsake.books.plan import Plan

@@ -9,9 +9,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from keepsake.agent.attention import Impulse
+from keepsake.agent.body import AgentRef, Body
 from keepsake.agent.memory.tools import MemoryTools
 from keepsake.agent.runtime import PROFILE, Runtime
-from keepsake.agent.surroundings import AgentRef, Body, identity_of, people_near
+from keepsake.agent.surroundings.identity import identity_of
+from keepsake.agent.surroundings.people import people_near
 from keepsake.agent.turns.context import context_of
 from keepsake.agent.turns.prompts.prompting import prompt_of, supposed
 from keepsake.errors import KeepsakeError, ModelUnavailable

@@ -10,10 +10,11 @@ from twisted.internet.defer import Deferred
 from keepsake.agent.acting import Actor
 from keepsake.agent.agent_log import ThoughtLog
 from keepsake.agent.attention import DIRECT, Impulse, ImpulseKind
+from keepsake.agent.body import AgentRef, Body
 from keepsake.agent.memory.tools import MemoryTools
 from keepsake.agent.runtime import Runtime
 from keepsake.agent.scheduler import Alarm
-from keepsake.agent.surroundings import AgentRef, Body, players_near
+from keepsake.agent.surroundings.people import players_near
 from keepsake.agent.turns.asking import ModelCall
 from keepsake.agent.turns.attempt import Attempt, AttemptState, TurnDropped
 from keepsake.agent.turns.context import UNPROMPTED, TurnContext, renewed

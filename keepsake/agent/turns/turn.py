@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from keepsake.agent.runtime import Runtime
-from keepsake.agent.surroundings import show_silence
+from keepsake.agent.surroundings.showing import show_silence
 from keepsake.agent.turns.abilities import invitation_to
 from keepsake.agent.turns.attempt import Attempt, AttemptState, TurnDropped
 from keepsake.agent.turns.by_model import attempt_by_model

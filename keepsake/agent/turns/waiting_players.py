@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from keepsake.agent.attention import DIRECT, Attention, Impulse, ImpulseKind
+from keepsake.agent.body import Body
 from keepsake.agent.memory.memory import MemoryComponent
-from keepsake.agent.surroundings import Body
 from keepsake.agent.turns.state import Turn
 from keepsake.agent.turns.waiting import all_waiting
 

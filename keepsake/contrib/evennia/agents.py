@@ -10,12 +10,8 @@ from keepsake.agent.body import Body, CharacterObject, GameObject
 from keepsake.agent.mind import Mind
 from keepsake.agent.runtime import running, runtime
 from keepsake.agent.sleep.sleeper import SLEEP_ATTRIBUTES
-from keepsake.agent.surroundings import (
-    identity_of,
-    is_agent,
-    is_character,
-    players_near,
-)
+from keepsake.agent.surroundings.identity import identity_of, is_agent, is_character
+from keepsake.agent.surroundings.people import players_near
 from keepsake.archive.message_types import MessageType
 from keepsake.contrib.evennia import creation, hearing
 from keepsake.contrib.evennia.characters import CharacterMixin, note_partner

@@ -5,7 +5,7 @@ from __future__ import annotations
 from evennia import CmdSet, Command
 from evennia.commands.default import general
 
-from keepsake.agent.surroundings import find_person
+from keepsake.agent.surroundings.people import find_person
 from keepsake.contrib.evennia.commands.agents import CmdAgent
 from keepsake.contrib.evennia.commands.compaction import CmdCompactMemories
 from keepsake.contrib.evennia.commands.forget import CmdForgetMe

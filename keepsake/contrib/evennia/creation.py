@@ -18,7 +18,7 @@ from evennia.utils.utils import class_from_module
 
 from keepsake.agent.body import Body, GameObject, RoomObject
 from keepsake.agent.runtime import running, runtime
-from keepsake.agent.surroundings import identity_of, is_agent
+from keepsake.agent.surroundings.identity import identity_of, is_agent
 from keepsake.contrib.evennia.apps import setting
 from keepsake.files import replace_file
 from keepsake.language.perception import one_line

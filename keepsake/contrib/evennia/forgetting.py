@@ -18,7 +18,7 @@ from twisted.python.failure import Failure
 from keepsake.agent.agent_log import call_hook
 from keepsake.agent.body import Body, CharacterObject
 from keepsake.agent.runtime import running, runtime
-from keepsake.agent.surroundings import identity_of
+from keepsake.agent.surroundings.identity import identity_of
 from keepsake.contrib.evennia.audit import AUDIT, REPORTS
 from keepsake.contrib.evennia.creation import all_agents
 from keepsake.contrib.evennia.hearing import object_of

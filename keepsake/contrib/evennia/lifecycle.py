@@ -19,7 +19,7 @@ from keepsake.agent.body import RoomObject
 from keepsake.agent.mind import Mind
 from keepsake.agent.runtime import COMPACTING_AT_ONCE, Runtime
 from keepsake.agent.scheduler import ReactorScheduler
-from keepsake.agent.surroundings import players_near
+from keepsake.agent.surroundings.people import players_near
 from keepsake.contrib.evennia.apps import at_agents_start, at_model_ready, places
 from keepsake.contrib.evennia.forgetting import continue_requests
 from keepsake.contrib.evennia.minds import close_all, open_all, open_minds

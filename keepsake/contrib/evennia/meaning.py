@@ -19,7 +19,8 @@ from django.utils.translation import gettext as _
 from keepsake.agent.body import Body, CharacterObject, GameObject
 from keepsake.agent.happening_ids import new_id
 from keepsake.agent.runtime import running, runtime
-from keepsake.agent.surroundings import identity_of, is_agent, name_of
+from keepsake.agent.surroundings.identity import identity_of, is_agent
+from keepsake.agent.surroundings.naming import name_of
 from keepsake.archive.message_types import MessageType
 from keepsake.archive.records import MemoryFacts
 from keepsake.contrib.evennia.hearing import (

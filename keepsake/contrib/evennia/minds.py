@@ -16,11 +16,10 @@ from django.db.models.signals import post_delete, post_save
 from evennia.objects.models import ObjectDB
 from evennia.objects.objects import DefaultCharacter, DefaultRoom
 
-from keepsake.agent.body import Body
+from keepsake.agent.body import AgentRef, Body
 from keepsake.agent.mind import Mind
 from keepsake.agent.runtime import running, runtime
 from keepsake.agent.sleep.sleeper import TICK_SECONDS
-from keepsake.agent.surroundings import AgentRef
 from keepsake.agent.thinker import AgentState
 from keepsake.contrib.evennia.creation import (
     all_agents,

@@ -11,7 +11,8 @@ from twisted.internet.defer import Deferred, succeed
 
 from keepsake.agent.body import CharacterObject
 from keepsake.agent.runtime import running, runtime
-from keepsake.agent.surroundings import is_agent, is_character, name_of
+from keepsake.agent.surroundings.identity import is_agent, is_character
+from keepsake.agent.surroundings.naming import name_of
 from keepsake.archive.message_types import MessageType
 from keepsake.contrib.evennia.agents import AgentMixin
 from keepsake.contrib.evennia.hearing import happens, is_told, person_of

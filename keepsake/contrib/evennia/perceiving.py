@@ -12,7 +12,7 @@ from keepsake.agent.acts import CurrentAct
 from keepsake.agent.body import Body, GameObject
 from keepsake.agent.mind import Mind
 from keepsake.agent.runtime import runtime
-from keepsake.agent.surroundings import place_of
+from keepsake.agent.surroundings.naming import place_of
 from keepsake.archive.message_types import MOVES, MessageType
 from keepsake.archive.records import Memory, MemoryFacts
 from keepsake.contrib.evennia.meaning import Heard, meaning_of

@@ -12,14 +12,9 @@ from keepsake.agent.attention import Impulse, ImpulseKind
 from keepsake.agent.body import Body, CharacterObject, GameObject
 from keepsake.agent.mind import Mind
 from keepsake.agent.runtime import runtime
-from keepsake.agent.surroundings import (
-    identity_of,
-    impulse_of,
-    is_agent,
-    is_character,
-    mention_in,
-    name_of,
-)
+from keepsake.agent.surroundings.addressing import impulse_of, mention_in
+from keepsake.agent.surroundings.identity import identity_of, is_agent, is_character
+from keepsake.agent.surroundings.naming import name_of
 from keepsake.archive.message_types import BY_RULE
 from keepsake.archive.records import Memory
 from keepsake.contrib.evennia.characters import (

@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from keepsake.agent.attention import Impulse
+from keepsake.agent.body import Body
 from keepsake.agent.memory.confidences import IN_CONFIDENCE
 from keepsake.agent.memory.present import present_only
 from keepsake.agent.memory.tools import MemoryTools
 from keepsake.agent.runtime import PROFILE, Runtime
-from keepsake.agent.surroundings import Body, place_of
+from keepsake.agent.surroundings.naming import place_of
 from keepsake.agent.turns.abilities import available_verbs
 from keepsake.agent.turns.context import TurnContext, context_of
 from keepsake.agent.turns.prompts.recalling import (

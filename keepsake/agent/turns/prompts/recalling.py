@@ -8,10 +8,13 @@ from datetime import datetime
 from typing import Any
 
 from keepsake.agent.attention import ImpulseKind
+from keepsake.agent.body import Body
 from keepsake.agent.memory.search_results import scene_query
 from keepsake.agent.memory.shelf import PageNeeds
 from keepsake.agent.memory.tools import MemoryTools
-from keepsake.agent.surroundings import Body, identity_of, name_of, names_of, people_near, place_of
+from keepsake.agent.surroundings.identity import identity_of
+from keepsake.agent.surroundings.naming import name_of, names_of, place_of
+from keepsake.agent.surroundings.people import people_near
 from keepsake.agent.turns.context import TurnContext
 from keepsake.agent.turns.prompts.excerpts import known_among, with_excerpts
 from keepsake.archive.privacy import NO_PRIVATE_WORDS

@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from keepsake.agent.attention import ImpulseKind
+from keepsake.agent.body import Body
 from keepsake.agent.memory.present import present_talk
 from keepsake.agent.memory.shown_plans import (
     done_for,
@@ -18,13 +19,9 @@ from keepsake.agent.memory.shown_plans import (
     short_line_of,
 )
 from keepsake.agent.memory.tools import MemoryTools
-from keepsake.agent.surroundings import (
-    Body,
-    detail_named,
-    identity_of,
-    people_near,
-    persons_near,
-)
+from keepsake.agent.surroundings.identity import identity_of
+from keepsake.agent.surroundings.people import people_near, persons_near
+from keepsake.agent.surroundings.sights import detail_named
 from keepsake.agent.turns.abilities import invitation_to
 from keepsake.agent.turns.context import TurnContext
 from keepsake.agent.turns.prompts.excerpts import with_summaries

@@ -9,16 +9,10 @@ from itertools import chain
 
 from keepsake.agent.agent_log import call_hook
 from keepsake.agent.attention import ImpulseKind
-from keepsake.agent.surroundings import (
-    Body,
-    belongings_of,
-    description_of,
-    name_of,
-    names_of,
-    people_near,
-    place_of,
-    things_seen,
-)
+from keepsake.agent.body import Body
+from keepsake.agent.surroundings.naming import name_of, names_of, place_of
+from keepsake.agent.surroundings.people import people_near
+from keepsake.agent.surroundings.sights import belongings_of, description_of, things_seen
 from keepsake.agent.turns.context import TurnContext
 from keepsake.archive.transcript import day_and_time
 from keepsake.prompt.verbs import ANSWERS, LEAVING, NAMING, VERBS, Options, Takes, Verb

@@ -23,7 +23,7 @@ from twisted.python.failure import Failure
 from keepsake.agent.body import Body
 from keepsake.agent.mind import Mind
 from keepsake.agent.runtime import runtime
-from keepsake.agent.surroundings import is_agent
+from keepsake.agent.surroundings.identity import is_agent
 from keepsake.archive.records import EDITED
 from keepsake.contrib.evennia.creation import all_agents, find_agents
 from keepsake.contrib.evennia.minds import mind_of, why_closed

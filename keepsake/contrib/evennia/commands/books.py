@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from keepsake.agent.runtime import now
-from keepsake.agent.surroundings import place_names
+from keepsake.agent.surroundings.routes import place_names
 from keepsake.books.kept_lines import PINNED_LIMIT, Commitment, Commitments, Pinned
 from keepsake.books.plan_lines import read_plan
 from keepsake.contrib.evennia.commands.base import Query, one_line, plain, table

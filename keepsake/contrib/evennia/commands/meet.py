@@ -10,13 +10,10 @@ from keepsake.agent.appointments import Invitation, read_invitation
 from keepsake.agent.body import Body
 from keepsake.agent.mind import Mind
 from keepsake.agent.runtime import runtime
-from keepsake.agent.surroundings import (
-    is_agent,
-    name_of,
-    people_near,
-    place_names,
-    place_of,
-)
+from keepsake.agent.surroundings.identity import is_agent
+from keepsake.agent.surroundings.naming import name_of, place_of
+from keepsake.agent.surroundings.people import people_near
+from keepsake.agent.surroundings.routes import place_names
 from keepsake.contrib.evennia.audit import AuditedCommand
 from keepsake.contrib.evennia.hearing import person_of
 from keepsake.contrib.evennia.minds import mind_of
