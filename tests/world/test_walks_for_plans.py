@@ -1,0 +1,156 @@
+"""Walks for a plan: to places and to people, and what is done where a walk ends or breaks off."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from keepsake.agent.sleep.sleeper import FARTHEST
+from keepsake.books.plan import PlanState
+from tests.world.plans_world import PlansWorld
+
+
+class TestWalksForPlans(PlansWorld):
+    """Mira walks for what she means to do."""
+
+    def pass_time_until_she_walks(self) -> None:
+        """Let time pass until Mira walks; at most five minutes."""
+        for _ in range(300):
+            self.time.time += timedelta(seconds=1)
+            self.pass_time(1)
+            if self.mind.sleeper.walking:
+                return
+        self.fail("Mira does not walk.")
+
+    def walk_for_tom(self, *replies):
+        """Let Mira have a plan in three minutes, and carry it out so."""
+        self.ask("Do it.", "> plan in 3 minutes: fetch the almanac")
+        self.replies = [*replies, "> wait"]
+        self.pass_minutes(4)
+
+    def test_what_is_written_after_a_walk_is_done_where_it_ends(self):
+        crown = self.add_thing("crown")
+        crown.location = self.quay
+        cup = self.add_thing("cup")
+        before = len(self.prompts())
+        self.walk_for_tom(
+            "> walk to the Quay\n*looks about*\n> get crown\n> say Here it is!", "> done almanac"
+        )
+        assert cup.location is self.mira.home
+        assert crown.location is self.mira
+        arrived = next(n for n, line in enumerate(self.lines()) if "You arrive" in line)
+        there = "\n".join(self.lines()[arrived:])
+        parts = ("looks about", "crown", "Here it is!")
+        assert sorted(parts, key=there.index) == [*parts]
+        assert len(self.prompts()) - before == 3, "the promise; the walk and what follows; done"
+
+    def test_who_is_spoken_to_on_the_way_answers_and_goes_on_with_the_plan(self):
+        far = self.add_room("The Mole")
+        self.add_exits(self.quay, "out", "in", far)
+        self.ask("Do it.", "> plan in 3 minutes: see the mole")
+        self.replies = ["> walk to the Mole\n> say The mole at last!", "> wait"]
+        self.pass_time_until_she_walks()
+        self.char1.move_to(self.mira.location, quiet=True)
+        before = len(self.prompts())
+        self.ask("A word, Mira?", "Yes?")
+        assert any("Yes?" in line for line in self.lines()), "a walk does not keep a player waiting"
+        assert "A word, Mira?" in self.prompts()[before]
+        self.replies = ["> walk to the Mole\n> say Here I am.\n> done mole", "> wait"]
+        self.pass_minutes(3)
+        assert self.mira.location is far
+        assert not any("The mole at last!" in line for line in self.lines())
+        assert any("Here I am." in line for line in self.lines())
+
+    def test_a_walk_that_is_broken_off_is_known_and_its_plan_goes_on(self):
+        far = self.add_room("The Mole")
+        self.add_exits(self.quay, "out", "in", far)
+        self.ask("Do it.", "> plan in 3 minutes: see the mole")
+        self.replies = ["> walk to the Mole", "> wait"]
+        self.pass_time_until_she_walks()
+        self.char1.move_to(self.mira.location, quiet=True)
+        self.ask("A word, Mira?", "Yes?")
+        assert any("You did not get there" in line for line in self.lines())
+        self.replies = ["> walk to the Mole", "> done mole", "> wait"]
+        before = len(self.prompts())
+        self.pass_minutes(3)
+        assert self.mira.location is far
+        told = [prompt for prompt in self.prompts()[before:] if "(you did not get there)" in prompt]
+        assert told == self.prompts()[before : before + 1], "its next thought, and no later one"
+
+    def walk_after_tom(self, *replies):
+        """Let Mira set out to Tom at the quay; return the mole behind it, and when she is there."""
+        far = self.add_room("The Mole")
+        self.add_exits(self.quay, "out", "in", far)
+        self.ask("Do it.", "> plan in 3 minutes: give Tom his almanac")
+        self.char1.move_to(self.quay, quiet=True)
+        self.replies = [*replies, "> wait"]
+        self.pass_time_until_she_walks()
+        return far
+
+    def test_a_walk_to_somebody_goes_on_after_them_and_ends_where_they_are(self):
+        far = self.walk_after_tom("> walk to Tom\n> say Your almanac, Tom.\n> done almanac")
+        self.char1.move_to(far, quiet=True)
+        self.pass_minutes(1)
+        assert self.mira.location is far
+        assert "You arrive: The Mole." in self.lines()
+        assert "~say Your almanac, Tom." in self.lines()
+        assert self.plans.items[0].state is PlanState.DONE
+
+    def test_who_cannot_be_reached_is_told_and_nothing_is_said_to_the_air(self):
+        self.walk_after_tom("> walk to Tom\n> say Your almanac, Tom.\n> done almanac")
+        self.char1.move_to(self.add_room("The Moon"), quiet=True)
+        before = len(self.prompts())
+        self.pass_minutes(1)
+        assert "You did not reach Tom; you are at The Inn." in self.lines()
+        assert not any("Your almanac" in line for line in self.lines())
+        assert "(you did not reach Tom)" in self.prompts()[before]
+        assert self.plans.items[0].state is PlanState.DOING
+
+    def test_what_could_not_be_done_after_a_missed_walk_begins_no_plan(self):
+        bram = self.add_agent("Bram")
+        bram.db.paused = True
+        bram.move_to(self.quay)
+        cup = self.add_thing("cup")
+        cup.location = self.mira
+        errand = "> walk to Bram\n> plan now: give Bram his cup\n> give cup to Bram"
+        self.ask("Take Bram his cup, please.", errand, seconds=2)
+        bram.move_to(self.add_room("The Moon"), quiet=True)
+        missed = "You did not reach Bram; you are at The Inn."
+        for _ in range(100):
+            self.pass_time(0.5)
+            if missed in self.lines():
+                break
+        assert missed in self.lines()
+        (plan,) = self.plans.current
+        assert plan.state is PlanState.OPEN
+        before = len(self.prompts())
+        self.pass_minutes(1)
+        assert "It is time for what you mean to do: 1. " in self.prompts()[before]
+
+    def test_somebody_who_moves_on_and_on_is_given_up(self):
+        far = self.walk_after_tom("> walk to Tom", "> wait")
+        pier = self.add_room("The Pier")
+        self.add_exits(far, "east", "west", pier)
+        self.add_exits(pier, "south", "north", self.room1)
+        ring = [self.room1, self.quay, far, pier]
+        for _ in range(8 * FARTHEST):
+            opposite = ring[ring.index(self.mira.location) - 2]
+            self.char1.move_to(opposite, quiet=True)
+            self.pass_time(0.5)
+            if not self.mind.sleeper.walking:
+                break
+        assert not self.mind.sleeper.walking
+        assert any("You did not reach Tom" in line for line in self.lines())
+
+    def test_a_walk_that_cannot_begin_does_not_end_the_plan(self):
+        self.ask("Do it.", "> plan in 3 minutes: see the moon")
+        self.replies = ["> walk to the Moon", "I know no moon.\n> done moon", "> wait"]
+        self.pass_minutes(5)
+        assert any("(you did not set off)" in prompt for prompt in self.prompts())
+        assert self.plans.items[0].state is PlanState.DONE
+
+    def test_a_walk_to_somebody_who_is_here_says_so(self):
+        self.ask("Do it.", "> plan in 3 minutes: greet Tom")
+        self.replies = ["> walk to Tom", "Tom!\n> done Tom", "> wait"]
+        self.pass_minutes(5)
+        assert any("You tried to walk to Tom: Tom is here" in line for line in self.lines())
+        assert self.plans.items[0].state is PlanState.DONE
