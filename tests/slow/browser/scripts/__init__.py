@@ -1,0 +1,1 @@
+"""Scripts of the pages: the real ones, in a real browser, without a world."""

@@ -1,0 +1,78 @@
+"""A compaction: what it lost, and its texts before and after, word by word."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Page, expect
+
+from tests.slow.browser.scripts.serving import ACT, serve, show
+
+
+def test_a_compaction_counts_what_both_its_steps_lost(page: Page) -> None:
+    long = {"tier": "longterm", "first": 1, "last": 4, "text": "- Liesbet drowned."}
+    short = {"tier": "recent", "first": 5, "last": 8, "text": "- Ann sails on Thursday."}
+    after = {"longterm": {**long, "last": 8, "text": "- Ann sails."}}
+    after["recent"] = {**short, "first": 9, "last": 9, "text": "- Tom mends nets."}
+    made = {
+        "number": 3,
+        "time": "2026-05-01T12:00:00+00:00",
+        "reason": "count",
+        "outcome": "waterfall",
+        "covered": [9, 9],
+        "tokens_before": 90,
+        "tokens_after": 60,
+        "seconds": 1,
+        "calls": 2,
+        "undone": None,
+        "before": {"longterm": long, "recent": short},
+        "after": after,
+    }
+    lost = {
+        "losses": [{"memory": ACT, "kept": "shorter", "missing": ["sweeps"]}],
+        "sentences": [
+            {
+                "tier": "longterm",
+                "text": "Liesbet <b>drowned</b>.",
+                "kept": "gone",
+                "missing": ["Liesbet", "drowned"],
+            },
+            {
+                "tier": "recent",
+                "text": "Ann sails on Thursday.",
+                "kept": "shorter",
+                "missing": ["Thursday"],
+            },
+        ],
+        "complete": True,
+    }
+    serve(page, "agents/1/compactions?*", [made])
+    serve(page, "agents/1/compactions/3/losses", lost)
+    show(page, "compactions", "Compactions")
+    page.locator("summary").first.click()
+    told = page.locator(".change")
+    expect(told).to_contain_text(
+        "1 memory: 1 told shorter. 2 sentences of earlier summaries: 1 lost,"
+    )
+    second = told.locator("section", has_text="Earlier summaries, into the long-term summary")
+    expect(second.locator(".memories .what")).to_have_text(
+        ["Liesbet <b>drowned</b>.", "Ann sails on Thursday."]
+    )
+    expect(second.locator("del")).to_have_text(["Thursday"])
+    before, now = second.locator(".both > div").all()
+    expect(before.locator(".prose")).to_have_text(["Liesbet drowned.", "Ann sails on Thursday."])
+    expect(now.locator(".prose")).to_have_text("Ann sails.")
+    second.get_by_text("change by change").click()
+    expect(second.locator("ins, .diff del").first).to_be_visible()
+
+
+def test_a_word_is_not_changed_by_the_line_break_beside_it(page: Page) -> None:
+    diff = "texts => import('/compactions.js').then(m => m.wordDiff(...texts))"
+    before = "She went up to the Loft. I asked her.\n\nBob mends nets."
+    after = "• She went up to the Loft.\n• Bob mends nets and sails."
+    assert page.evaluate(diff, [before, after]) == [
+        ["same", "• She went up to the Loft.\n"],
+        ["gone", "I asked her.\n\n"],
+        ["same", "• Bob mends "],
+        ["gone", "nets."],
+        ["new", "nets and sails."],
+    ]
+    assert page.evaluate(diff, ["One\ntwo", "• One two\n"]) == [["same", "• One two\n"]]

@@ -1,0 +1,118 @@
+"""The section "Why" of an agent's page: what led to an act, and which links lead to it."""
+
+from __future__ import annotations
+
+import re
+
+from playwright.sync_api import Page, expect
+
+from tests.slow.browser.scripts.serving import ACT, serve, show
+
+SUMMARY = {"tier": "longterm", "compaction": 2, "first": 1, "last": 5, "model": "unchanged"}
+
+
+WHY = {
+    "agent": "Mira",
+    "nth": 1,
+    "time": "2026-05-01T12:00:00+00:00",
+    "reason": "",
+    "trigger": "",
+    "cause": None,
+    "act": ACT,
+    "recalled": [],
+    "summaries": [{**SUMMARY, "text": "- Tom mends nets.", "told": []}],
+    "window": [6, 8],
+    "bearing": [],
+    "thought": None,
+    "missing": ["The log does not have it"],
+    "by_rule": False,
+    "plans": None,
+    "plan": None,
+}
+"""An act that the event log does not have."""
+
+
+def test_what_an_act_that_is_older_than_the_log_recalled_is_not_known(page: Page) -> None:
+    serve(page, "agents/1/why?*", WHY)
+    show(page, "why", "Why")
+    recalled = page.locator(".chain > li", has_text="What it recalled")
+    expect(recalled).to_contain_text("Not known: older than the event log.")
+    expect(recalled).not_to_contain_text("Nothing")
+    expect(page.locator("main")).to_contain_text("both earlier summaries, word for word; no model")
+
+
+def test_the_last_memories_before_an_act_are_shown(page: Page) -> None:
+    serve(page, "agents/1/why?*", {**WHY, "window": [2, 8]})
+    page.route(
+        "**/memories?first=3&last=8", lambda route: route.fulfill(json=[{**ACT, "number": 8}])
+    )
+    show(page, "why", "Why")
+    before = page.locator(".chain > li", has_text="What came just before")
+    expect(before.locator(".memory .number")).to_have_text(["8"])
+
+
+def test_what_bears_on_an_act_leads_to_the_whole_window(page: Page) -> None:
+    heard = {**ACT, "number": 3, "kind": "perception", "text": "Anneke whispers to you."}
+    serve(page, "agents/1/why?*", {**WHY, "nth": 8, "window": [2, 8], "bearing": [heard]})
+    serve(page, "agents/1/memories?*", [])
+    show(page, "why", "Why")
+    step = page.locator(".chain > li", has_text="What else in its window bears on it")
+    expect(step.locator(".memory")).to_contain_text("Anneke whispers to you.")
+    expect(step.get_by_role("link", name="memories 2–8")).to_have_attribute("href", "#memory/2-8")
+    expect(page.locator(".turns").first).to_contain_text("7 newer acts")
+
+
+def test_an_act_by_rule_shows_nothing_of_a_prompt(page: Page) -> None:
+    by_rule = {"by_rule": True, "trigger": "its ordinary day", "summaries": [], "window": None}
+    serve(page, "agents/1/why?*", {**WHY, **by_rule, "missing": []})
+    show(page, "why", "Why")
+    first = page.locator(".chain > li").first
+    expect(first.locator("p").first).to_have_text("Done by rule; no model was asked.")
+    assert page.locator(".chain h3").all_inner_texts() == ["What it did", "What set it off"]
+
+
+def test_plans_stand_as_text_and_the_one_of_the_act_is_marked(page: Page) -> None:
+    pie = {"number": 3, "line": "bake the pie", "state": "open", "private": False}
+    soup = {"number": 4, "line": "bring <b>Bram</b> soup", "state": "doing", "private": True}
+    serve(page, "agents/1/why?*", {**WHY, "plans": [pie, soup], "plan": soup})
+    show(page, "why", "Why")
+    lines = page.locator(".chain > li", has_text="Plans in its prompt").locator("ul li")
+    expect(lines).to_have_text(["bake the pie", re.compile("in private.*bring <b>Bram</b> soup")])
+    expect(lines.nth(1)).to_contain_text("the act belongs to it")
+    serve(page, "agents/1/why?*", {**WHY, "by_rule": True, "plan": pie})
+    show(page, "why", "Why")
+    own = page.locator(".chain > li", has_text="The plan it belongs to")
+    expect(own).to_contain_text("bake the pie")
+    expect(page.locator("main")).not_to_contain_text("Plans in its prompt")
+
+
+def test_what_an_agent_did_leads_to_its_own_why_whoever_remembers_it(page: Page) -> None:
+    numbers = {"48-20260101": 48}
+    heard = {"kind": "perception", "form": "speech", "number": 9, "happening": "20260501-0"}
+    cases = [
+        ({**heard, "kind": "act", "source_id": "", "form": "deed"}, "/agents/7/#why/m9"),
+        ({**heard, "source_id": "48-20260101"}, "/agents/48/#why/h20260501-0"),
+        ({**heard, "source_id": "50-20260101"}, None),  # a player
+        ({**heard, "source_id": "48-20260101", "form": "sight"}, None),  # it is seen coming
+        ({**heard, "source_id": "48-20260101", "happening": ""}, None),  # an old archive
+    ]
+    shown = page.evaluate(
+        """async ([numbers, memories]) => {
+            const { el, whyOf } = await import("/dom.js");
+            const told = el("script", { type: "application/json", id: "agent-numbers" });
+            told.textContent = JSON.stringify(numbers);
+            document.body.append(told);
+            return memories.map((memory) => whyOf(7, memory)?.getAttribute("href") ?? null);
+        }""",
+        [numbers, [memory for memory, _ in cases]],
+    )
+    assert shown == [href for _, href in cases]
+
+
+def test_an_act_that_others_perceived_and_its_agent_did_not_archive_is_said(page: Page) -> None:
+    page.route(
+        "**/why?n=1&happening=20260501-0",
+        lambda route: route.fulfill(status=404, json={"error": "Mira remembers no act"}),
+    )
+    show(page, "why", "Why", "h20260501-0")
+    expect(page.locator("main")).to_have_text("Mira remembers no act")
