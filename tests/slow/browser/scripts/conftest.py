@@ -11,7 +11,6 @@ from keepsake.web.kinds import MODULE
 
 SITE = "http://pages.test/"
 
-
 ZONE = "Europe/Amsterdam"
 """The world's time zone; the reader is in Tokyo."""
 

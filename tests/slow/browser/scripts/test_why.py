@@ -10,7 +10,6 @@ from tests.slow.browser.scripts.serving import ACT, serve, show
 
 SUMMARY = {"tier": "longterm", "compaction": 2, "first": 1, "last": 5, "model": "unchanged"}
 
-
 WHY = {
     "agent": "Mira",
     "nth": 1,

@@ -1,0 +1,1 @@
+"""The clients for Ollama's API and OpenAI's, over HTTP."""
