@@ -47,7 +47,8 @@ DecomposeProfile = Annotated[
     str,
     typer.Option(
         "--decompose",
-        help="A profile of llm.md that parts questions which need several lines; default: none.",
+        help="A profile of llm.md that picks among the lines that were found, and writes further "
+        "searches; default: none.",
     ),
 ]
 Budget = Annotated[

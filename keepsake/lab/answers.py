@@ -25,14 +25,13 @@ from keepsake.models.openai import OpenAIModel
 from keepsake.models.profiles import CHAT, EMBEDDED, LLAMA_CPP, NO_MODEL, SCRIPTED, ModelProfile
 from keepsake.paths import SHIPPED_CONFIG, Places
 from keepsake.ports import ChatMessage, Generation, GenerationRequest
-from keepsake.recall.several import MOST_PARTS
+from keepsake.tasks.questions.reread import Choice, Reread
+from keepsake.tasks.task import AnswerRefused
 
 PROMPTS: Mapping[str, Any] = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text("utf-8"))
-"""The prompts: ``task`` to answer, ``parts`` to part a question, ``judge`` by kind of question."""
+"""The prompts: ``task`` to answer, ``judge`` by kind of question."""
 CONTEXT = 4096
 """Context window in tokens if neither the profile nor the server states one."""
-_BULLETS = "0123456789.)-*• "
-"""What models write before the items of a list."""
 _FRAME_TOKENS = 160
 """Tokens reserved for the parts of the prompt other than the memory lines."""
 
@@ -94,20 +93,19 @@ class AnsweringModel:
             made = Generation("", "stop", 0, 0, 0, 0.0, "")
         return replace(made, text=" ".join(made.text.split()))
 
-    def parts(self, question: str) -> tuple[str, ...]:
-        """Return the questions into which the model parts a question; none if it need not be.
+    def reread(self, task: Reread) -> Choice:
+        """Return what the model picks of a search, and what else it would search for.
+
+        It is asked once: an answer that cannot be read picks nothing.
 
         Raises:
             ModelError: The model does not answer.
         """
-        request = GenerationRequest(PROMPTS["parts"].format(question=question))
         try:
-            written = self.generate(self.profile.request(request)).text
-        except BadAnswer:
-            return ()
-        lines = (line.strip().lstrip(_BULLETS).strip() for line in written.splitlines())
-        found = (line for line in lines if len(words(line)) > 1 and line != question)
-        return tuple(dict.fromkeys(found))[:MOST_PARTS]
+            written = self.generate(self.profile.request(task.ask(self.profile, ""))).text
+            return task.read(written)
+        except (BadAnswer, AnswerRefused):
+            return task.fallback()
 
     def judge(
         self, question: TrialQuestion, answer: str, prompts: Mapping[str, str] = PROMPTS["judge"]

@@ -40,8 +40,11 @@ from keepsake.memory.protocol import (
     line_of,
     load_memory_class,
 )
+from keepsake.paths import SHIPPED_CONFIG
 from keepsake.ports import Embedder, FixedClock, LanguageModel
-from keepsake.recall.several import fused
+from keepsake.recall.several import picked_first
+from keepsake.tasks.questions.reread import MOST_SHOWN, NO_CHOICE, Choice, FoundLine, Reread
+from keepsake.tasks.task_prompts import ShippedTemplates
 
 type Row = dict[str, Any]
 """The result of one question: column names and values that JSON can hold."""
@@ -54,6 +57,7 @@ CUT_FACTOR = 1.25
 MOST_RECALLED = 100
 """The most lines recalled for a question: as many as the largest measured prompt holds."""
 _TOKENS = Heuristic()
+_PROMPTS = ShippedTemplates(SHIPPED_CONFIG)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +70,7 @@ class Evaluation:
     writer: LanguageModel | None = None  # writes the memory's summaries; None for rules
     answerer: AnsweringModel | None = None  # None if only recall is measured
     judge: AnsweringModel | None = None
-    # parts questions that need several lines, for every memory alike; None to ask them whole
+    # picks among what was found and searches further, for every memory alike; None for no model
     decomposer: AnsweringModel | None = None
     judge_prompts: Mapping[str, str] = field(default_factory=lambda: PROMPTS["judge"])
     parallel: int = 1  # answers requested at the same time
@@ -84,7 +88,7 @@ class QuestionResult:
     recalled: Sequence[RecalledLine]  # the lines found for this question, best first
     seconds: float  # the time that the memory took for both
     budget: int  # tokens of memory lines in a prompt
-    parts: Sequence[str] = ()  # the questions that were searched for beside it
+    choice: Choice = NO_CHOICE  # what a model picked of the search, and searched for beside it
     before_others: Sequence[str] = ()  # lines shown when the audience includes ``kept_from``
 
 
@@ -231,31 +235,51 @@ class _TrialRun:
         self._audience = question.audience | others
         # The memory learns who asks, as in the world: "my sister" is the asker's sister.
         asker = f"{question.asker}: " if question.asker else ""
-        recalled = self._config.recalled
-        decomposer = self._config.decomposer
-        parts = () if decomposer is None else decomposer.parts(question.text)
-        found = _one_ranking(
-            [self._memory.recall(f"{asker}{each}", recalled) for each in (question.text, *parts)]
-        )
+        found = self._memory.recall(f"{asker}{question.text}", self._config.recalled)
+        choice = self._choice(question, found)
+        further = [
+            self._memory.recall(f"{asker}{each}", self._config.recalled) for each in choice.searches
+        ]
+        found = _one_ranking(found, choice.picked, further)
         context = self._memory.context(self._budget)
         seconds = time.perf_counter() - began
         self._audience = NO_PRIVATE_WORDS
         # Lines over the budget do not count.
         most = int(CUT_FACTOR * self._budget)
         context = [*within_budget(context[::-1], most, _TOKENS)][::-1]
-        shown = found[:recalled]
-        return QuestionResult(question, context, shown, seconds, self._budget, parts)
+        shown = found[: self._config.recalled]
+        return QuestionResult(question, context, shown, seconds, self._budget, choice)
+
+    def _choice(self, question: TrialQuestion, found: Sequence[RecalledLine]) -> Choice:
+        """Return what the model chooses of the lines that were found; nothing without a model."""
+        decomposer = self._config.decomposer
+        if decomposer is None or not found:
+            return NO_CHOICE
+        lines = [FoundLine(each.text, tuple(each.numbers)) for each in found]
+        day = f"{question.time:%-d %B %Y}"
+        prompts = _PROMPTS["reread"].current
+        return decomposer.reread(Reread(prompts, question.text, lines, day, question.asker))
 
 
-def _one_ranking(rankings: Sequence[Sequence[RecalledLine]]) -> Sequence[RecalledLine]:
-    """Return the lines found for a question and its parts; each memory once, as first found."""
-    if len(rankings) == 1:
-        return rankings[0]
+def _one_ranking(
+    found: Sequence[RecalledLine],
+    picked: Sequence[int],
+    further: Sequence[Sequence[RecalledLine]],
+) -> Sequence[RecalledLine]:
+    """Return the lines of all searches; each memory once, as first found.
+
+    ``picked``: The places of what the model picked in ``found``.
+    """
+    if not (picked or further):
+        return found
     first: dict[tuple[int, ...] | str, RecalledLine] = {}
-    for ranking in rankings:
+    for ranking in (found, *further):
         for line in ranking:
             first.setdefault(_key(line), line)
-    return [first[key] for key in fused([[*map(_key, ranking)] for ranking in rankings])]
+    keys = [_key(line) for line in found]
+    others = [[_key(line) for line in ranking] for ranking in further]
+    best = picked_first([keys[place] for place in picked], keys, MOST_SHOWN, others)
+    return [first[key] for key in best]
 
 
 def _key(line: RecalledLine) -> tuple[int, ...] | str:
@@ -282,7 +306,8 @@ def recall_row(trial: Trial, result: QuestionResult) -> Row:
         "load": trial.load or None,
         "evidence": len(question.evidence),
         "lost": ", ".join(question.lost),
-        "parts": " / ".join(result.parts),
+        "picked": len(result.choice.picked),
+        "searches": " / ".join(result.choice.searches),
         # ranks of the evidence among the recalled memories, from 1; evidence not found has none
         "ranks": [place for place, each in enumerate(ranked, 1) if each in question.evidence],
         "recalled_lines": len(lines),

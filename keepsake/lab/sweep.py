@@ -115,7 +115,7 @@ class _Shared(_PlanModel):
     judge: str = ""  # the profile of llm.md that judges the answers; empty for none
     judges: str = ""  # a YAML file with the judge's prompts; empty for ours
     writer: str = ""  # the profile that writes the memory's summaries; empty for rules
-    decompose: str = ""  # the profile that parts questions; empty to search for them whole
+    decompose: str = ""  # the profile that picks lines and searches further; empty for none
     embedder: str = EMBEDDED  # see :func:`named_embedder`
     parallel: Annotated[int, Field(strict=True, ge=1, le=64)] = 1  # answers requested at once
     # dollars per million tokens, input and output

@@ -23,3 +23,24 @@ def fused[K: Hashable](rankings: Sequence[Sequence[K]]) -> list[K]:
         for rank, item in enumerate(dict.fromkeys(ranking)):
             worth[item] += 1.0 / (_EVEN + rank)
     return sorted(worth, key=lambda item: -worth[item])
+
+
+def picked_first[K: Hashable](
+    picked: Sequence[K], found: Sequence[K], shown: int, further: Sequence[Sequence[K]]
+) -> list[K]:
+    """Return one ranking: what somebody picked among what was found, then all else.
+
+    Further searches bring only what was not shown: of the rest, the reader has thought less. What
+    was found keeps its order beside them, so that a reader who picks little loses little.
+
+    Args:
+        picked: What was picked, the most important first.
+        found: The ranking that was read, best first.
+        shown: How many of it were read.
+        further: The rankings of the further searches.
+    """
+    first = dict.fromkeys(picked)
+    read = {*first, *found[:shown]}
+    new = [[each for each in ranking if each not in read] for ranking in further]
+    rest = [each for each in found if each not in first]
+    return [*first, *fused([rest, *new])]

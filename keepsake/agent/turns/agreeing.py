@@ -16,8 +16,8 @@ from keepsake.events.types import Agreement
 from keepsake.events.values import Assent
 from keepsake.logs import Subsystem, get_logger
 from keepsake.ports import Generation
-from keepsake.tasks.agreed import Agreed
 from keepsake.tasks.answer import AnswerPart, PartKind
+from keepsake.tasks.questions.agreed import Agreed
 
 log = get_logger(Subsystem.THOUGHTS)
 

@@ -2,7 +2,7 @@
 
 A small model only talks. If what was said names a thing, a place or a command of the world, this
 module finds the deeds that it may be about, by the names and aliases of the world's own objects.
-Whether the agent agreed is for the model to say (:mod:`keepsake.tasks.agreed`).
+Whether the agent agreed is for the model to say (:mod:`keepsake.tasks.questions.agreed`).
 """
 
 from __future__ import annotations

@@ -12,14 +12,15 @@ PROFILES = "\n".join(table("profiles of answers"))
 KNOWN = {"parrot": "Admiral.", "Who laid the cable": "Nadia's brother Piet"}
 
 
-PARTS = "1. Who sells rope in the harbour?\n2. Where is the parrot's cage?"
+FURTHER = "What did Nadia buy for making bowls?"
+CHOICE = f'The last line tells it. {{"lines": [3, 99], "searches": ["{FURTHER}"]}}'
 
 
 def answer_to(prompt: str) -> str:
     """Answer two of the questions, and say that the others cannot be answered."""
-    asked = prompt.rpartition("Question: ")[2]
-    if "searches a memory" in prompt:
-        return PARTS if "parrot" in prompt else "none"
+    asked = prompt.rpartition("uestion: ")[2]
+    if "A search of a memory" in prompt:
+        return CHOICE if "parrot" in asked else "I found nothing that helps."
     if "Answer to grade" in prompt:
         return "Yes." if "Admiral" in prompt or NOT_KNOWN in prompt else "no"
     return next((answer for words, answer in KNOWN.items() if words in asked), NOT_KNOWN)

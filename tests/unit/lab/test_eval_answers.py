@@ -103,7 +103,9 @@ def test_a_model_that_never_knows_scores_nothing_on_answerable_questions(environ
     assert every["abstains"]["mean"] == 1
 
 
-def test_a_model_parts_questions_and_the_parts_are_searched_for_too(environ, tmp_path, server):
+def test_a_model_picks_among_the_lines_that_were_found_and_searches_further(
+    environ, tmp_path, server
+):
     found = {}
     for more in ((), ("--decompose", "answers")):
         path = tmp_path / f"found{len(more)}.json"
@@ -111,12 +113,15 @@ def test_a_model_parts_questions_and_the_parts_are_searched_for_too(environ, tmp
         assert (ran.returncode, ran.stderr) == (0, "")
         ((cell,)) = json.loads(path.read_text())["cells"]
         found[more] = rows_of(cell)
-    whole, parted = found.values()
+    plain, chosen = found.values()
     parrot = "What is the parrot in the ferry office called?"
     cable = "Who laid the cable for Nadia's kiln?"
-    assert whole[parrot]["parts"] == whole[cable]["parts"] == parted[cable]["parts"] == ""
-    assert parted[parrot]["parts"] == (
-        "Who sells rope in the harbour? / Where is the parrot's cage?"
-    )
-    assert parted[parrot]["recalled_lines"] > whole[parrot]["recalled_lines"]
-    assert parted[cable]["recalled_lines"] == whole[cable]["recalled_lines"]
+    assert (plain[parrot]["picked"], plain[parrot]["searches"]) == (0, "")
+    # The line 99 was not among those that were shown.
+    assert chosen[parrot]["picked"] == 1
+    assert chosen[parrot]["searches"] == "What did Nadia buy for making bowls?"
+    assert chosen[parrot]["recalled_lines"] > plain[parrot]["recalled_lines"]
+    assert chosen[parrot]["ranks"] != plain[parrot]["ranks"]
+    # An answer without JSON picks nothing.
+    assert chosen[cable]["picked"] == 0
+    assert chosen[cable]["ranks"] == plain[cable]["ranks"]

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from keepsake.agent.memory.search_results import one_result
 from keepsake.recall.finding import SearchResult
-from keepsake.recall.several import fused
+from keepsake.recall.several import fused, picked_first
 from tests.unit.mind.test_search_results import memory_hit, note_hit
 
 rankings = st.lists(st.lists(st.integers(0, 30), unique=True, max_size=20), max_size=4)
@@ -29,6 +29,33 @@ def test_every_item_is_listed_once_and_one_ranking_keeps_its_order(given_ranking
     for ranking in given_rankings:
         assert fused([ranking]) == ranking
         assert fused([ranking, ranking]) == ranking
+
+
+@given(
+    st.lists(st.integers(0, 30), unique=True, max_size=20), rankings, st.integers(0, 20), st.data()
+)
+def test_what_was_picked_comes_first_and_nothing_that_was_found_is_lost(
+    found, further, shown, data
+):
+    places = data.draw(st.lists(st.sampled_from(found), unique=True)) if found else []
+    ranking = picked_first(places, found, shown, further)
+    assert ranking[: len(places)] == places
+    assert len(ranking) == len({*ranking})
+    assert {*found} <= {*ranking} <= {*found}.union(*further)
+    rest = [each for each in ranking if each in found and each not in places]
+    unread = {*found[shown:]}
+    assert [n for n in rest if n not in unread] == [
+        n for n in found if n not in places and n not in unread
+    ]
+
+
+def test_without_a_choice_the_ranking_stays():
+    assert picked_first([], ["a", "b", "c"], 3, []) == ["a", "b", "c"]
+
+
+def test_a_further_search_brings_what_was_not_read():
+    ranking = picked_first(["c"], ["a", "b", "c"], 3, [["b", "x"], ["a", "y", "x"]])
+    assert ranking == ["c", "x", "a", "y", "b"]
 
 
 def test_results_of_several_searches_are_one_and_a_failed_search_leaves_the_others():

@@ -1,0 +1,1 @@
+"""Tasks whose answer is short: a word, or the numbers of some lines."""
