@@ -69,7 +69,8 @@ class ModelServer:
     finished, because what a server has read and written for it would be paid for twice. If there is
     only one, a summary in flight is taken back and asked for anew, once, unless much of it is
     written. Prompts are read ahead one at a time, and not while a player waits: such a call
-    is cancelled and queued anew, so its ticket cannot cancel it.
+    is cancelled and queued anew, so its ticket cannot cancel it. It is cancelled for good if its
+    caller asks something, or has a newer prompt to be read.
 
     Args:
         executor: Runs the calls.
@@ -130,11 +131,19 @@ class ModelServer:
         ``build`` and ``done`` run in the owner's thread, never inside this call.
         """
         ticket = Ticket(priority, key, self._clock(), model, build, done)
+        if key is not None and priority in (Priority.PLAYER, Priority.READ_AHEAD):
+            self._supersede(key)
         self._waiting.append(ticket)
         if priority is Priority.PLAYER:
             self._give_way()
         self._post(self._pump)
         return ticket
+
+    def _supersede(self, key: str) -> None:
+        """Cancel the reading ahead of a caller's prompt: it asks, or a newer one is to be read."""
+        for ticket in (*self.running, *self._waiting):
+            if ticket.priority is Priority.READ_AHEAD and ticket.key == key:
+                ticket.cancelled = True
 
     def _give_way(self) -> None:
         """Cancel the call that reads a prompt ahead, and queue it anew."""

@@ -179,7 +179,7 @@ def test_reading_ahead_gives_way_to_a_player_and_is_done_afterwards():
     assert harness.pool.started == ["a1"], "one at a time"
     (_, began) = harness.pool.running.pop("a1")
     assert began is not None
-    harness.submit("p1", P, "joss")
+    harness.submit("p1", P, "bram")
     harness.run_posted()
     harness.submit("e1", E)
     harness.run_posted()
@@ -193,6 +193,22 @@ def test_reading_ahead_gives_way_to_a_player_and_is_done_afterwards():
     assert harness.pool.started[4:] == ["a1"], "the whole prompt, of the moment"
     harness.finish("a1")
     assert harness.outcomes.keys() == {"a1", "a2", "p1", "e1"}
+
+
+def test_what_is_read_ahead_is_not_read_again_once_its_caller_has_asked(harness: QueueHarness):
+    harness.submit("before", A, "mira")
+    harness.run_posted()
+    harness.submit("asked", P, "mira")
+    assert harness.finish_all() == ["before", "asked"]
+    assert harness.outcomes.keys() == {"asked"}
+
+
+def test_only_the_newest_prompt_of_a_caller_is_read_ahead(harness: QueueHarness):
+    harness.submit("asked", P, "bram")
+    for name in ("old", "new"):
+        harness.submit(name, A, "mira")
+    harness.submit("other", A, "joss")
+    assert harness.finish_all() == ["asked", "new", "other"]
 
 
 @pytest.mark.parametrize("background", [C, S])
