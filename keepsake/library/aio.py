@@ -1,37 +1,37 @@
-"""The same memory for asyncio: every verb is awaited, and runs in a thread.
-
-The verbs stand in the order of :mod:`keepsake.library.verbs`, which does their work.
-"""
+"""The same memory for asyncio: every verb is awaited, and runs in a thread."""
 
 from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Callable, Collection, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from datetime import datetime
-from functools import partial
+from functools import partial, wraps
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Concatenate, Self
 
-from keepsake.books.plan import Plan
-from keepsake.library.happenings import Happened
-from keepsake.library.happenings import Who as Named
+from keepsake.library.happenings import Who
 from keepsake.library.memory import Memory
-from keepsake.library.results import (
-    Answer,
-    Forgotten,
-    KnownPerson,
-    MemoryPrompt,
-    RecalledMemory,
-    Status,
-    Summaries,
-)
-from keepsake.memory.types import CompactionResult, UndoResult
+from keepsake.library.results import Answer
 
 THREADS = 8
 """Threads of one memory. One answer runs at a time, and the rest take milliseconds."""
+
+
+def awaited[**P, T](
+    verb: Callable[Concatenate[Memory, P], T],
+) -> Callable[Concatenate[AsyncMemory, P], Coroutine[Any, Any, T]]:
+    """Return a verb of :class:`Memory` as a coroutine, which runs it in a thread.
+
+    Its arguments, result, errors and docstring are those of the verb.
+    """
+
+    @wraps(verb)
+    async def call(memory: AsyncMemory, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        return await memory.run(partial(verb, memory.memory, *args, **kwargs))
+
+    return call
 
 
 class AsyncMemory:
@@ -41,7 +41,7 @@ class AsyncMemory:
     up its answer; what was said to the agent stays remembered.
 
     Attributes:
-        memory: The memory itself, for what is quick and needs no await; None before it is opened.
+        memory: The memory itself, for what is quick and needs no await; open in ``async with``.
     """
 
     def __init__(self, folder: str | Path, **options: Any) -> None:
@@ -61,7 +61,7 @@ class AsyncMemory:
         return self._memory
 
     async def __aenter__(self) -> Self:
-        self._memory = await self._run(self._open)
+        self._memory = await self.run(self._open)
         return self
 
     async def __aexit__(
@@ -75,52 +75,35 @@ class AsyncMemory:
     async def close(self) -> None:
         """Close the memory; see :meth:`Memory.close`."""
         if self._memory is not None:
-            await self._run(self._memory.close)
+            await self.run(self._memory.close)
         self._threads.shutdown(wait=False)
 
-    async def _run[T](self, work: Callable[[], T]) -> T:
+    async def run[T](self, work: Callable[[], T]) -> T:
+        """Run blocking work in a thread of this memory; return its result, or raise its error."""
         return await asyncio.get_running_loop().run_in_executor(self._threads, work)
 
-    # -- remembering
+    perceive = awaited(Memory.perceive)
+    prompt = awaited(Memory.prompt)
+    recall = awaited(Memory.recall)
+    compact = awaited(Memory.compact)
+    undo = awaited(Memory.undo)
+    summaries = awaited(Memory.summaries)
+    plans = awaited(Memory.plans)
+    plan = awaited(Memory.plan)
+    end_plan = awaited(Memory.end_plan)
+    people = awaited(Memory.people)
+    forget = awaited(Memory.forget)
+    status = awaited(Memory.status)
 
-    async def perceive(
-        self,
-        what: Happened,
-        *,
-        place: str = "",
-        time: datetime | None = None,
-        only_for: Collection[Named] | None = None,
-        happening: str = "",
-        rests_on: Sequence[int] = (),
-    ) -> int:
-        """See :meth:`Memory.perceive`."""
-        call = partial(self.memory.perceive, what, place=place, time=time, only_for=only_for)
-        return await self._run(partial(call, happening=happening, rests_on=rests_on))
-
-    # -- asking
-
-    async def prompt(
-        self,
-        words: str,
-        *,
-        by: Named,
-        whisper: bool = False,
-        here: Sequence[Named] | None = None,
-        place: str = "",
-        facts: Sequence[str] = (),
-        budget: int = 0,
-    ) -> MemoryPrompt:
-        """See :meth:`Memory.prompt`."""
-        call = partial(self.memory.prompt, words, by=by, whisper=whisper, here=here)
-        return await self._run(partial(call, place=place, facts=facts, budget=budget))
+    # -- answers: their lines come in the loop's thread, and a cancelled task gives them up
 
     async def answer(
         self,
         words: str,
         *,
-        by: Named,
+        by: Who,
         whisper: bool = False,
-        here: Sequence[Named] | None = None,
+        here: Sequence[Who] | None = None,
         place: str = "",
         facts: Sequence[str] = (),
         on_line: Callable[[str], object] | None = None,
@@ -128,17 +111,24 @@ class AsyncMemory:
         """See :meth:`Memory.answer`; ``on_line`` is called in the loop's thread."""
         loop = asyncio.get_running_loop()
         given_up = threading.Event()
-        told = None
-        if on_line is not None:
-            take = on_line
 
-            def told(line: str) -> object:
-                return loop.call_soon_threadsafe(take, line)
+        def take(line: str) -> None:
+            if on_line is not None:
+                loop.call_soon_threadsafe(on_line, line)
 
-        call = partial(self.memory.answer, words, by=by, whisper=whisper, here=here)
-        call = partial(call, place=place, facts=facts, on_line=told, is_cancelled=given_up.is_set)
+        call = partial(
+            self.memory.answer,
+            words,
+            by=by,
+            whisper=whisper,
+            here=here,
+            place=place,
+            facts=facts,
+            on_line=take,
+            is_cancelled=given_up.is_set,
+        )
         try:
-            return await self._run(call)
+            return await self.run(call)
         except asyncio.CancelledError:
             given_up.set()
             raise
@@ -147,9 +137,9 @@ class AsyncMemory:
         self,
         words: str,
         *,
-        by: Named,
+        by: Who,
         whisper: bool = False,
-        here: Sequence[Named] | None = None,
+        here: Sequence[Who] | None = None,
         place: str = "",
         facts: Sequence[str] = (),
     ) -> AsyncIterator[str | Answer]:
@@ -172,55 +162,3 @@ class AsyncMemory:
             yield await task
         finally:
             task.cancel()
-
-    # -- recalling
-
-    async def recall(
-        self, question: str, limit: int = 10, *, audience: Sequence[Named] | None = None
-    ) -> list[RecalledMemory]:
-        """See :meth:`Memory.recall`."""
-        return await self._run(partial(self.memory.recall, question, limit, audience=audience))
-
-    # -- summarising
-
-    async def compact(self) -> CompactionResult:
-        """See :meth:`Memory.compact`."""
-        return await self._run(self.memory.compact)
-
-    async def undo(self) -> UndoResult:
-        """See :meth:`Memory.undo`."""
-        return await self._run(self.memory.undo)
-
-    async def summaries(self) -> Summaries:
-        """See :meth:`Memory.summaries`."""
-        return await self._run(self.memory.summaries)
-
-    # -- planning
-
-    async def plans(self, *, ended: bool = False) -> list[Plan]:
-        """See :meth:`Memory.plans`."""
-        return await self._run(partial(self.memory.plans, ended=ended))
-
-    async def plan(self, line: str) -> Plan:
-        """See :meth:`Memory.plan`."""
-        return await self._run(partial(self.memory.plan, line))
-
-    async def end_plan(self, number: int, *, done: bool = True, why: str = "") -> Plan:
-        """See :meth:`Memory.end_plan`."""
-        return await self._run(partial(self.memory.end_plan, number, done=done, why=why))
-
-    # -- knowing people
-
-    async def people(self) -> list[KnownPerson]:
-        """See :meth:`Memory.people`."""
-        return await self._run(self.memory.people)
-
-    async def forget(self, person: Named) -> Forgotten:
-        """See :meth:`Memory.forget`."""
-        return await self._run(partial(self.memory.forget, person))
-
-    # -- figures
-
-    async def status(self) -> Status:
-        """See :meth:`Memory.status`."""
-        return await self._run(self.memory.status)

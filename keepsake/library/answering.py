@@ -128,7 +128,7 @@ class TalkAnswering:
             stream = self._stream(talk, built, on_line, last=number == TRIES)
             request = replace(
                 built.prompt.request,
-                cache_key=self._opened.who.name,
+                cache_key=self._opened.agent.name,
                 on_text=stream.feed if on_line is not None else None,
                 is_cancelled=is_cancelled,
             )
@@ -138,7 +138,7 @@ class TalkAnswering:
             if not stream.said.is_nothing:
                 return self._remember(talk, built, answer, stream.said)
             fault = stream.said.fault
-            log.info(f"An answer was not used: {fault}", agent=self._opened.who.name)
+            log.info(f"An answer was not used: {fault}", agent=self._opened.agent.name)
         raise BadAnswer(
             f"{answerer.name} gave no answer that can be used ({fault})",
             "Ask again, or use a larger model",
@@ -153,15 +153,15 @@ class TalkAnswering:
         last: bool,
     ) -> AnswerStream:
         prompt = built.prompt
-        who = self._opened.who
+        agent = self._opened.agent
         guard = SpeechGuard(
             prompt.instructions,
             prompt.said,
             asked=prompt.asked,
-            secrets=secret_lines(who.persona),
+            secrets=secret_lines(agent.persona),
             last_try=last,
         )
-        reader = built.form.answer_reader(who.name, prompt.others)
+        reader = built.form.answer_reader(agent.name, prompt.others)
         return AnswerStream(reader, guard, on_line, aloud=not talk.whispered)
 
     def _remember(self, talk: Talk, built: TalkPrompt, answer: Generation, said: _Said) -> Answer:
@@ -231,9 +231,9 @@ class TalkAnswering:
                         which, _, why = command.words.partition(": ")
                         book.set_state(book.find(which, shown), PlanState.DROPPED, why)
             except NoteRefused as refused:
-                log.info(str(refused), agent=self._opened.who.name, subsystem=Subsystem.PLANS)
+                log.info(str(refused), agent=self._opened.agent.name, subsystem=Subsystem.PLANS)
             except KeepsakeError as error:
                 told = "A plan was not written down"
-                name = self._opened.who.name
+                name = self._opened.agent.name
                 log.warning(told, agent=name, subsystem=Subsystem.PLANS, exc_info=error)
         return tuple(made)

@@ -23,9 +23,8 @@ from keepsake.events.log import EventLog
 from keepsake.events.types import Events
 from keepsake.files import OWN
 from keepsake.happening import Person
-from keepsake.library.happenings import Who as Named
-from keepsake.library.happenings import person_of
-from keepsake.library.opened import INDEX, Who, requests_of
+from keepsake.library.happenings import Who, person_of
+from keepsake.library.opened import INDEX, AgentProfile, requests_of
 from keepsake.library.results import Forgotten
 from keepsake.logs import Subsystem, get_logger
 
@@ -34,7 +33,7 @@ log = get_logger(Subsystem.ERASURE)
 _CURE = "Free some disk space or fix the permissions, and ask again"
 
 
-def meant(named: Named, known: Iterable[PersonPage]) -> Person:
+def meant(named: Who, known: Iterable[PersonPage]) -> Person:
     """Return the person that a name means: the only one who is known by it, whatever their id.
 
     Raises:
@@ -51,27 +50,27 @@ def meant(named: Named, known: Iterable[PersonPage]) -> Person:
     return Person(same[0].name, same[0].key) if same else given
 
 
-def forget(folder: Path, who: Who, person: Person, events: Events) -> Forgotten:
+def forget(folder: Path, agent: AgentProfile, person: Person, events: Events) -> Forgotten:
     """Delete what a person said and did from a closed memory and its event log; blocks.
 
     Raises:
         KeepsakeError: The request cannot be written. Nothing was deleted.
     """
     request = request_for(requests_of(folder), ForgottenPerson(person.id, person.name))
-    return _run(folder, who, request, events)
+    return _run(folder, agent, request, events)
 
 
-def continue_requests(folder: Path, who: Who, events: Events) -> None:
+def continue_requests(folder: Path, agent: AgentProfile, events: Events) -> None:
     """Continue what was interrupted, before the memory is opened; blocks."""
     for request in requests_in(requests_of(folder)):
-        log.info("An interrupted deletion is continued", agent=who.name)
-        _run(folder, who, request, events)
+        log.info("An interrupted deletion is continued", agent=agent.name)
+        _run(folder, agent, request, events)
 
 
-def _run(folder: Path, who: Who, request: ErasureRequest, events: Events) -> Forgotten:
+def _run(folder: Path, agent: AgentProfile, request: ErasureRequest, events: Events) -> Forgotten:
     erasure = Erasure(request)
     with refusing("The person was not forgotten", _CURE):
-        erasure.begin([memories_of(folder, who.name, who.persona)])
+        erasure.begin([memories_of(folder, agent.name, agent.persona)])
 
     def drop_index() -> None:
         """Delete the index, which is made anew, and the list of private memories."""
@@ -81,8 +80,8 @@ def _run(folder: Path, who: Who, request: ErasureRequest, events: Events) -> For
     cleaners: list[Cleaner] = []
     if isinstance(events, EventLog):
         cleaners.append(LogCleaner(events.folder, events.flush))
-    cleaners.append(AgentCleaner(folder, who.name, drop_index))
-    erasure.run(cleaners, who.name)
+    cleaners.append(AgentCleaner(folder, agent.name, drop_index))
+    erasure.run(cleaners, agent.name)
     erasure.end()
     found = request.traces.numbers.get(folder.name, ())
     return Forgotten(len(found), tuple(erasure.problems))

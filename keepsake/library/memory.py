@@ -12,7 +12,7 @@ from typing import Self
 
 from keepsake.events.types import Events
 from keepsake.library.models import Answerer, ModelName
-from keepsake.library.opened import Parts, Who, requests_of
+from keepsake.library.opened import AgentProfile, Parts, requests_of
 from keepsake.library.parts import agent_name, embedder_of, profile_in, vectors_of
 from keepsake.library.results import Status
 from keepsake.library.settings import Given, MemorySettings
@@ -76,7 +76,7 @@ class Memory(Asking, Recalling, Summarising, Planning, Knowing):
     ) -> None:
         path = Path(folder).expanduser().resolve()
         name = agent_name(name or path.name[:1].upper() + path.name[1:])
-        who = Who(name, persona or profile_in(path), tuple(examples))
+        agent = AgentProfile(name, persona or profile_in(path), tuple(examples))
         read = MemorySettings.of(settings or {})
         answerer = Answerer(model, prompt_tokens)
         made = embedder_of(embedder)
@@ -91,8 +91,8 @@ class Memory(Asking, Recalling, Summarising, Planning, Knowing):
         if requests_of(path).is_dir():
             from keepsake.library.forgetting import continue_requests  # noqa: PLC0415 - seldom
 
-            continue_requests(path, who, parts.events)
-        super().__init__(path, who, parts)
+            continue_requests(path, agent, parts.events)
+        super().__init__(path, agent, parts)
 
     def __enter__(self) -> Self:
         return self

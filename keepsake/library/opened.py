@@ -46,8 +46,8 @@ READY_SECONDS = 60.0
 
 
 @dataclass(frozen=True, slots=True)
-class Who:
-    """The agent of a memory.
+class AgentProfile:
+    """Who the agent of a memory is.
 
     Attributes:
         name: Its name.
@@ -106,19 +106,22 @@ class OpenMemory:
         tokens: Counts tokens; learns from the counts of the model's server.
     """
 
-    def __init__(self, folder: Path, who: Who, parts: Parts) -> None:
+    def __init__(self, folder: Path, agent: AgentProfile, parts: Parts) -> None:
         self.folder = folder
-        self.who = who
+        self.agent = agent
         self.parts = parts
         self.tokens = Heuristic()
         self.prompt_tokens = parts.answerer.target.prompt_tokens
         self.archive = _opened(folder)
         try:
             self.shelf = Shelf(
-                who.name, folder, clock=parts.clock, tokens=self.tokens, emit=parts.events.emit
+                agent.name, folder, clock=parts.clock, tokens=self.tokens, emit=parts.events.emit
             )
             self.memory = AgentMemory(
-                who.name, self.archive, SummaryFolder(folder / "summaries", who.name), self._host()
+                agent.name,
+                self.archive,
+                SummaryFolder(folder / "summaries", agent.name),
+                self._host(),
             )
         except BaseException:
             self.archive.close()
@@ -129,15 +132,15 @@ class OpenMemory:
         self._compacting = threading.Lock()
         self._cache = PrivacyCache(self.archive, folder / OWN / "private.json")
         self.index = AgentIndex(
-            folder / OWN / INDEX / who.name,
+            folder / OWN / INDEX / agent.name,
             self.archive.folder,
             self.shelf.notes,
             chroma=parts.vectors,
             embedder=parts.embedder or WordsAlone(),
-            name=who.name,
+            name=agent.name,
         )
         self.finder = Finder(
-            who.name,
+            agent.name,
             self.index,
             parts.embedder,
             names=self.names,
@@ -199,13 +202,13 @@ class OpenMemory:
         # All that was perceived is found, even if another thread indexes now.
         self.index.refresh(patience=INDEX_SECONDS)
         if not self._known.wait(READY_SECONDS):
-            log.warning("It is not known yet which memories are private", agent=self.who.name)
+            log.warning("It is not known yet which memories are private", agent=self.agent.name)
 
     # -- compactions
 
     def request(self, reason: CompactReason | None) -> CompactionRequest:
         """Return what a compaction needs to know."""
-        paragraph = self.who.persona.strip().partition("\n\n")[0]
+        paragraph = self.agent.persona.strip().partition("\n\n")[0]
         return CompactionRequest(
             reason=reason,
             limits=self.limits,
@@ -233,14 +236,14 @@ class OpenMemory:
             try:
                 self.compact(reason)
             except CompactionError as error:
-                log.warning(str(error), agent=self.who.name, subsystem=Subsystem.COMPACTION)
+                log.warning(str(error), agent=self.agent.name, subsystem=Subsystem.COMPACTION)
 
     def _compact_if_due(self) -> None:
         if self.memory.may_be_due():
             try:
                 self.compact(None)
             except CompactionError as error:
-                log.warning(str(error), agent=self.who.name, subsystem=Subsystem.COMPACTION)
+                log.warning(str(error), agent=self.agent.name, subsystem=Subsystem.COMPACTION)
 
     def _summarizer(self, request: CompactionRequest) -> Summarizer:
         if not self.parts.answerer.name:
@@ -264,7 +267,7 @@ class OpenMemory:
         )
 
     def _complain(self, problem: KeepsakeError) -> None:
-        log.warning(str(problem), agent=self.who.name, subsystem=Subsystem.RECALL)
+        log.warning(str(problem), agent=self.agent.name, subsystem=Subsystem.RECALL)
 
     # -- in the background
 

@@ -164,7 +164,7 @@ class Prompting:
                 opened.parts.settings.recall.fitted(form.limits.recall_tokens),
                 limits=form.limits,
                 beside=form.beside(scene),
-                agent=opened.who.name,
+                agent=opened.agent.name,
                 count=opened.tokens.of,
                 now=now,
             )
@@ -193,9 +193,9 @@ class Prompting:
         noticed = shelf.commitments.lines(reader.first, lambda number: may.may_hear([number]))
         pages = filter(None, map(shelf.people.known.get, talk.names))
         return Scene(
-            name=opened.who.name,
-            persona=opened.who.persona or f"You are {opened.who.name}.",
-            examples=opened.who.examples,
+            name=opened.agent.name,
+            persona=opened.agent.persona or f"You are {opened.agent.name}.",
+            examples=opened.agent.examples,
             deeds=tuple(f"> {verb.usage} ({verb.help})" for verb in deeds()),
             commands=tuple(f"{verb.usage}: {verb.help}" for verb in VERBS if _is_usable(verb)),
             now=f"{daytime}, {now:%H:%M}",

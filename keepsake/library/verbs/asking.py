@@ -12,8 +12,7 @@ from keepsake.archive.records import Memory as Record
 from keepsake.errors import KeepsakeError
 from keepsake.happening import ME, Manner
 from keepsake.language.perception import one_line
-from keepsake.library.happenings import Speech, person_of
-from keepsake.library.happenings import Who as Named
+from keepsake.library.happenings import Speech, Who, person_of
 from keepsake.library.results import Answer, MemoryPrompt
 from keepsake.library.verbs.remembering import Remembering
 
@@ -28,9 +27,9 @@ class Asking(Remembering):
         self,
         words: str,
         *,
-        by: Named,
+        by: Who,
         whisper: bool = False,
-        here: Sequence[Named] | None = None,
+        here: Sequence[Who] | None = None,
         place: str = "",
         facts: Sequence[str] = (),
         budget: int = 0,
@@ -52,11 +51,9 @@ class Asking(Remembering):
             if budget:
                 target = replace(target, prompt_tokens=budget)
             form = prompting.form(target)
-            asked = self._speech(words, by, whisper=whisper)
-            what, event = self._reader.what(asked)
             number = opened.archive.last_number + 1
-            now = self._parts.clock.now()
-            question = Record(number, now, what, place=one_line(place), event=event)
+            asked = self._speech(words, by, whisper=whisper)
+            question = replace(self._record(asked, place), number=number)
             talk = self._talk(question, by, whisper=whisper, here=here, facts=facts)
             recalled = prompting.recall(talk, form)
             built = prompting.build(talk, form, recalled, extra=question)
@@ -76,9 +73,9 @@ class Asking(Remembering):
         self,
         words: str,
         *,
-        by: Named,
+        by: Who,
         whisper: bool = False,
-        here: Sequence[Named] | None = None,
+        here: Sequence[Who] | None = None,
         place: str = "",
         facts: Sequence[str] = (),
         on_line: Callable[[str], object] | None = None,
@@ -112,11 +109,11 @@ class Asking(Remembering):
             from keepsake.library.answering import TalkAnswering  # noqa: PLC0415 - templates
 
             asked = self._speech(words, by, whisper=whisper)
-            question = self._perceive(asked, place=place)
+            question = self._opened.add(self._record(asked, place))
             talk = self._talk(question, by, whisper=whisper, here=here, facts=facts)
             return TalkAnswering(self._opened).answer(talk, on_line, is_cancelled)
 
-    def _speech(self, words: str, by: Named, *, whisper: bool) -> Speech:
+    def _speech(self, words: str, by: Who, *, whisper: bool) -> Speech:
         if self._reader.person(by) == ME:
             raise KeepsakeError(f"{self.name} cannot ask itself", "Name somebody else in by=")
         manner = Manner.WHISPER if whisper else Manner.SAY
@@ -125,10 +122,10 @@ class Asking(Remembering):
     def _talk(
         self,
         question: Record,
-        by: Named,
+        by: Who,
         *,
         whisper: bool,
-        here: Sequence[Named] | None,
+        here: Sequence[Who] | None,
         facts: Sequence[str],
     ) -> Talk:
         from keepsake.library.prompting import Talk  # noqa: PLC0415 - loads templates

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from keepsake.archive.privacy import NO_PRIVATE_WORDS
-from keepsake.library.happenings import Who as Named
+from keepsake.library.happenings import Who
 from keepsake.library.opened import OpenMemory
 from keepsake.library.results import Forgotten, KnownPerson
 from keepsake.library.verbs.shared import OfMemory
@@ -34,7 +34,7 @@ class Knowing(OfMemory):
                 for page in opened.shelf.people.all()
             ]
 
-    def forget(self, person: Named) -> Forgotten:
+    def forget(self, person: Who) -> Forgotten:
         """Delete what a person said and did, with all that was made from it; blocks.
 
         A name means the only person who is known by it. What others said on their own stays. Other
@@ -55,6 +55,6 @@ class Knowing(OfMemory):
             found = meant(person, opened.shelf.people.known.values())
             opened.close()
             try:
-                return forget(self.folder, self._who, found, self._parts.events)
+                return forget(self.folder, self._agent, found, self._parts.events)
             finally:
-                self._opened = OpenMemory(self.folder, self._who, self._parts)
+                self._opened = OpenMemory(self.folder, self._agent, self._parts)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from keepsake.errors import IndexUnavailable, KeepsakeError
 from keepsake.language.perception import one_line
-from keepsake.library.happenings import Who as Named
+from keepsake.library.happenings import Who
 from keepsake.library.results import RecalledMemory
 from keepsake.library.verbs.shared import OfMemory
 
@@ -18,7 +18,7 @@ class Recalling(OfMemory):
     """The verb ``recall``."""
 
     def recall(
-        self, question: str, limit: int = 10, *, audience: Sequence[Named] | None = None
+        self, question: str, limit: int = 10, *, audience: Sequence[Who] | None = None
     ) -> list[RecalledMemory]:
         """Return the memories that answer ``question`` or share its words, best first; blocks.
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from keepsake.archive.records import Memory as Record
 from keepsake.errors import KeepsakeError
-from keepsake.happening import ME
+from keepsake.happening import ME, PersonId
 from keepsake.language.perception import one_line
-from keepsake.library.happenings import Happened
-from keepsake.library.happenings import Who as Named
+from keepsake.library.happenings import Happened, Who
 from keepsake.library.verbs.shared import OfMemory
 
 _FIRST_YEAR = 1000
@@ -27,7 +27,7 @@ class Remembering(OfMemory):
         *,
         place: str = "",
         time: datetime | None = None,
-        only_for: Collection[Named] | None = None,
+        only_for: Collection[Who] | None = None,
         happening: str = "",
         rests_on: Sequence[int] = (),
     ) -> int:
@@ -52,46 +52,34 @@ class Remembering(OfMemory):
             KeepsakeError: A field cannot be used; the message says which.
         """
         with self._gate.together():
-            return self._perceive(
-                what,
-                place=place,
-                time=time,
-                only_for=only_for,
-                happening=happening,
-                rests_on=rests_on,
-            ).number
+            record = replace(
+                self._record(what, place, time),
+                happening=one_line(happening),
+                rests_on=self._known_numbers(rests_on),
+                witnesses=self._witnesses(only_for),
+            )
+            return self._opened.add(record).number
 
-    def _perceive(
-        self,
-        what: Happened,
-        *,
-        place: str = "",
-        time: datetime | None = None,
-        only_for: Collection[Named] | None = None,
-        happening: str = "",
-        rests_on: Sequence[int] = (),
-    ) -> Record:
+    def _record(self, what: Happened, place: str, time: datetime | None = None) -> Record:
+        """Return a memory of what happened at ``time``, now if None, which is not archived yet.
+
+        Raises:
+            KeepsakeError: A field cannot be used.
+        """
         told, event = self._reader.what(what)
         when = time or self._parts.clock.now()
         if not _FIRST_YEAR <= when.year <= _LAST_YEAR:
             cure = f"Give a year from {_FIRST_YEAR} to {_LAST_YEAR}"
             raise KeepsakeError(f"Nothing can be remembered of the year {when.year}", cure)
-        witnesses = None
-        if only_for is not None:
-            people = map(self._reader.person, [*only_for])
-            witnesses = tuple(sorted({each.id for each in people} - {ME.id}))
-        return self._opened.add(
-            Record(
-                0,
-                when if when.tzinfo else when.astimezone(),
-                told,
-                place=one_line(place),
-                event=event,
-                happening=one_line(happening),
-                rests_on=self._known_numbers(rests_on),
-                witnesses=witnesses,
-            )
-        )
+        when = when if when.tzinfo else when.astimezone()
+        return Record(0, when, told, place=one_line(place), event=event)
+
+    def _witnesses(self, only_for: Collection[Who] | None) -> tuple[PersonId, ...] | None:
+        """Return the identities of the only others who know of something; None for everybody."""
+        if only_for is None:
+            return None
+        people = map(self._reader.person, [*only_for])
+        return tuple(sorted({each.id for each in people} - {ME.id}))
 
     def _known_numbers(self, numbers: Sequence[int]) -> tuple[int, ...]:
         newest = self._opened.archive.last_number

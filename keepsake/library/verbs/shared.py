@@ -7,7 +7,7 @@ from pathlib import Path
 
 from keepsake.library.gate import Gate
 from keepsake.library.happenings import HappeningReader
-from keepsake.library.opened import OpenMemory, Parts, Who
+from keepsake.library.opened import AgentProfile, OpenMemory, Parts
 
 _CLOSED = ("The memory is closed", "Open it again with Memory(folder)")
 
@@ -17,7 +17,7 @@ class OfMemory:
 
     Args:
         folder: The folder of the memory.
-        who: Its agent.
+        agent: Its agent.
         parts: What it works with.
 
     Raises:
@@ -25,16 +25,16 @@ class OfMemory:
         ArchiveUnwritable: The folder cannot be created or written.
     """
 
-    def __init__(self, folder: Path, who: Who, parts: Parts) -> None:
+    def __init__(self, folder: Path, agent: AgentProfile, parts: Parts) -> None:
         self.folder = folder
-        self._who = who
+        self._agent = agent
         self._parts = parts
-        self._reader = HappeningReader(who.name)
+        self._reader = HappeningReader(agent.name)
         self._gate = Gate(*_CLOSED)
         self._turn = threading.Lock()  # held during an answer: an agent says one thing at a time
-        self._opened = OpenMemory(folder, who, parts)
+        self._opened = OpenMemory(folder, agent, parts)
 
     @property
     def name(self) -> str:
         """The agent's name."""
-        return self._who.name
+        return self._agent.name

@@ -1,11 +1,12 @@
 """The same memory for asyncio."""
 
 import asyncio
+import inspect
 import threading
 
 import pytest
 
-from keepsake import Answer, AsyncMemory, KeepsakeError, Speech
+from keepsake import Answer, AsyncMemory, KeepsakeError, Memory, Speech
 from tests.fakes.model_server import Reply
 from tests.unit.library.conftest import CHAT
 
@@ -37,6 +38,17 @@ def test_every_verb_is_awaited(tmp_path, server):
         return (await mira.status()).memories
 
     assert run(tmp_path, server, work) == 3
+
+
+def test_every_verb_of_a_memory_has_a_coroutine_with_its_arguments_and_docstring():
+    verbs = {name: verb for name, verb in inspect.getmembers(Memory, callable) if name[0] != "_"}
+    assert {"perceive", "answer", "forget"} <= verbs.keys()
+    for name, verb in verbs.items():
+        twin = getattr(AsyncMemory, name)
+        assert inspect.iscoroutinefunction(twin)
+        if name not in {"answer", "close"}:  # these do more than wait
+            assert inspect.signature(twin) == inspect.signature(verb)
+            assert inspect.getdoc(twin) == inspect.getdoc(verb)
 
 
 def test_lines_are_streamed_before_the_answer(tmp_path, server):
