@@ -215,7 +215,8 @@ class Supervisor(ABC):
         self._lock = threading.Lock()
         self._stopped = False
         self._failures = 0
-        self._next_start = self._started = 0.0
+        self._next_start = 0.0
+        self._started = 0.0
 
     @abstractmethod
     def _arguments(self) -> Sequence[object]:

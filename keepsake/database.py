@@ -21,6 +21,7 @@ DUMP = "database.dump"  # file name in a backup of a world on PostgreSQL, in pla
 _SCRUB_SECONDS = 20.0
 """Seconds that :func:`scrub` waits for others who use the database."""
 _LOCK = 0x4B656570
+"""The number of the advisory lock that a world holds in its database: ``Keep`` in ASCII."""
 _PATIENCE = {
     "connect_timeout": 5,
     "tcp_user_timeout": 10_000,  # milliseconds; the reactor blocks on database calls

@@ -16,6 +16,7 @@ from typing import Any, BinaryIO
 type Record = dict[str, Any]
 
 _BLOCK = 65_536
+"""Bytes that are read at once from the end of a file."""
 _datasync = getattr(os, "fdatasync", os.fsync)  # macOS has only fsync
 in_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 """The text of a line, without its line end."""
@@ -85,7 +86,8 @@ class AppendedFile:
         self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, mode)
         self._own = os.fstat(self._fd)
         self.size = self._own.st_size
-        self._failed = self._dirty = False
+        self._failed = False
+        self._dirty = False
         self._closing = threading.Lock()
 
     def append(self, data: bytes, *, watched: bool = False) -> None:

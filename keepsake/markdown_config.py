@@ -38,6 +38,7 @@ _MARK = re.compile(r"##? (?P<heading>.*)|\*\*(?P<key>[a-z_][a-z0-9_]*)\*\*\s*:(?
 _YES = ("yes", "true", "on")
 _NO = ("no", "false", "off")
 _MOST = 2**31 - 1
+"""The highest number of a setting that names no limit of its own."""
 _SLIP = 0.8
 """Similarity (0 to 1) at which an unknown key of similar length counts as a misspelling."""
 
@@ -99,6 +100,9 @@ class ConfigSection:
         """Return the value of the setting for a dataclass field, as :meth:`into` reads it.
 
         ``default``: The value if the setting is missing; by default that of the field.
+
+        Raises:
+            ConfigError: What is written has another type than the default, or is out of bounds.
         """
         default = of.default if default is MISSING else default
         written = self.text(of.name, "" if default is None else str(default))
@@ -126,7 +130,11 @@ class ConfigSection:
         return number
 
     def address(self, key: str, cure: str, words: Iterable[str] = ("",)) -> str:
-        """Return a server's base address, which may lack its ``http://``, or one of these words."""
+        """Return a server's base address, which may lack its ``http://``, or one of these words.
+
+        Raises:
+            ConfigError: It is neither; the error names the ``cure``.
+        """
         written = self.text(key, "").strip("<>").rstrip("/")
         if written in words:
             return written
@@ -336,7 +344,8 @@ class ConfigFile[T]:
                         self._value = self._load(self.path)
                         self.problem = None
                     except ConfigError as error:
-                        problem = self.problem = error
+                        problem = error
+                        self.problem = error
             value = self._value
         if problem is not None and self._on_problem is not None:
             self._on_problem(problem)

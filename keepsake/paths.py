@@ -46,6 +46,7 @@ LANGUAGE = "KEEPSAKE_LANGUAGE"  # environment variable: the world's language
 DEFAULT_LANGUAGE = "en"
 _LANGUAGE_CODE = re.compile(r"[A-Za-z]{2,8}([-_][A-Za-z0-9]{1,8})*")
 _HIGHEST_BASE = 65535 - 8
+"""The highest port base: the last port of a copy, that of Chroma, is the base plus 8."""
 _SOCKET_PATH_BYTES = 100
 """Unix sockets refuse paths of more than 108 bytes (104 on BSD), the final zero included."""
 

@@ -21,6 +21,7 @@ from keepsake.paths import DATABASE_URL, Places
 
 _NAME = ".in-use"
 _POLL_SECONDS = 0.2
+"""Seconds between two tries to take the lock."""
 PATIENCE = 5.0
 """Seconds to wait for another holder, which may be about to end."""
 
@@ -62,8 +63,10 @@ def take(here: Places, *, patience: float = PATIENCE) -> contextlib.ExitStack:
 def holder(here: Places) -> str:
     """Return a description of the holder of this copy's vault; empty if nobody holds it."""
     with contextlib.suppress(OSError):
-        if (path := here.agents / _NAME).exists():
-            if (fd := claim(path, 0o644)) is None:
+        path = here.agents / _NAME
+        if path.exists():
+            fd = claim(path, 0o644)
+            if fd is None:
                 return _holder(here.agents)
             os.close(fd)
     return ""

@@ -18,7 +18,8 @@ os.environ.pop("KEEPSAKE_DATABASE_URL", None)  # tests never use a real world's 
 
 # No test cuts the power, so nothing waits for the disk. keepsake.json_lines keeps one of these
 # functions, so this line precedes its import. Child processes still wait for the disk.
-os.fsync = os.fdatasync = lambda fd: None
+os.fsync = lambda fd: None
+os.fdatasync = os.fsync
 
 # Examples have no deadline, because their time depends on the machine. For a longer search:
 # `pytest --hypothesis-profile=thorough`.

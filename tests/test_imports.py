@@ -222,7 +222,8 @@ def upward_imports() -> dict[tuple[str, str], list[str]]:
         for imported, line in imports(module, path):
             if not imported.startswith("keepsake."):
                 continue
-            lower, upper = layer(imported), layer(module)
+            lower = layer(imported)
+            upper = layer(module)
             if lower != upper and LAYERS.index(lower) > LAYERS.index(upper):
                 found[upper, lower].append(f"{path.relative_to(REPOSITORY)}:{line}")
     return found

@@ -150,7 +150,8 @@ def _build_rooms(atlas: Atlas, built: Built) -> None:
 
 def _build_ways(atlas: Atlas, built: Built) -> None:
     for way in atlas.ways:
-        short, alias = SHORT[way.direction], atlas.places[way.target].alias
+        short = SHORT[way.direction]
+        alias = atlas.places[way.target].alias
         target = find("room", way.target)
         exit_ = find("exit", way.id)
         if exit_ is None:

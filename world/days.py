@@ -135,11 +135,13 @@ def _work(agent: Any, does: Sequence[str], now: Almanac) -> None:
     """Show the agent's work to the room, each activity once a day."""
     turn = now.moment.toordinal() * (24 // _WORK_HOURS) + now.moment.hour // _WORK_HOURS
     work = f"{does[(turn + agent.id) % len(does)]}."
-    if agent.ndb.worked == (today := (now.moment.date(), work)):
+    today = (now.moment.date(), work)
+    if agent.ndb.worked == today:
         return
     agent.ndb.worked = today
     with happens(Pose(actor=person_of(agent))) as happening:
-        if not _remembers(agent, act := f"emote {work}"):
+        act = f"emote {work}"
+        if not _remembers(agent, act):
             gesture = Pose(actor=ME, gesture=work, shown=act)
             agent.mind.memory.remember(
                 gesture, place=place_of(agent), event=MessageType.SCENE, happening=happening

@@ -150,7 +150,8 @@ class LimitedWebSocket(InputLimits, WebSocketClient):
     Autobahn reads the size limits from the class, and disconnects a client that exceeds them.
     """
 
-    maxFramePayloadSize = maxMessagePayloadSize = LONGEST_MESSAGE  # noqa: N815 - Autobahn's
+    maxFramePayloadSize = LONGEST_MESSAGE  # noqa: N815 - Autobahn's
+    maxMessagePayloadSize = LONGEST_MESSAGE  # noqa: N815 - Autobahn's
     openHandshakeTimeout = 30  # noqa: N815 - 5 s are too few for a busy machine
     handshake_bytes = 0
     _session_key = ""  # of the session that began at the log-in on this socket
@@ -190,7 +191,8 @@ class LimitedWebSocket(InputLimits, WebSocketClient):
         fresh = SessionStore()
         fresh[ACCOUNT_IN_SESSION] = self.uid
         fresh.create()
-        self._session_key = self.csessid = fresh.session_key
+        self._session_key = fresh.session_key
+        self.csessid = self._session_key
         self.data_out(session_key=((self._session_key,), {}))
 
     def dataReceived(self, data: bytes) -> None:  # noqa: N802 - Twisted's name

@@ -88,7 +88,8 @@ class Simulation:
         self._plan = lab.plan()
         self._say = say
         self._stop = stop
-        self._since = self._flushed = lab.seconds_done()
+        self._since = lab.seconds_done()
+        self._flushed = self._since
         self._began = time.monotonic()
         self._said = 0.0
         self._timeline = Timeline(moment(self._since))

@@ -74,7 +74,12 @@ class Actor:
     ) -> Act:
         """Say words to somebody. The words are always speech, never parsed as a command.
 
-        ``partner``: To whom; None for everybody here.
+        Args:
+            partner: To whom; None for everybody here.
+            whispered: Whether only the partner may hear them.
+            event: The ``event`` of a stock phrase; empty for the agent's own words.
+            reason: The agent's private reason.
+            basis: What the answer rests on.
         """
         if whispered and partner is None:
             return Act(None, "Others are here, and may not hear it")

@@ -142,7 +142,8 @@ class Attention:
         self._now = now
         self._met: dict[str, float] = {}  # identity to time of the last words with that person
         self._player_near = False
-        self._ready_at = self._last_event = _NEVER
+        self._ready_at = _NEVER
+        self._last_event = _NEVER
         self._chatter = 0  # lines that agents exchanged since another event
         self._idle_from = now
         self._idle_share = rng.uniform(2 / 3, 4 / 3)
@@ -150,7 +151,13 @@ class Attention:
     # -- events
 
     def set_present(self, present: Collection[str], *, player_near: bool, now: float) -> None:
-        """Set who is here. Words and gifts of players who have left wait a while for them."""
+        """Set who is here. Words and gifts of players who have left wait a while for them.
+
+        Args:
+            present: Names and identities.
+            player_near: Whether one of them is a player.
+            now: Seconds on any clock that is never set back.
+        """
         self.present = present
         self._now = now
         for key in [key for key in self._waiting if key not in (*_UNBOUND, *present)]:
@@ -355,9 +362,11 @@ class Attention:
                 self.unheard.append(current)
             return None  # somebody has turned to the agent meanwhile, whom the next one answers
         if (newer := self._waiting.pop(current.key, None)) is not None:
-            self._current = current = _merged(current, newer.impulse)
+            current = _merged(current, newer.impulse)
+            self._current = current
         if current.kind is ImpulseKind.ARRIVAL and current.from_player:
-            self._current = current = self._with_all_who_came(current)
+            current = self._with_all_who_came(current)
+            self._current = current
         return current
 
     def _with_all_who_came(self, arrival: Impulse) -> Impulse:

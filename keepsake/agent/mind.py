@@ -62,11 +62,14 @@ class Mind:
         self.memory_id = ""
         self.workers = services.workers
         self._ref = ref
-        self.books = books = Books(ref, services)
-        self.memory = memory = MemoryComponent(ref, books, services)
+        books = Books(ref, services)
+        self.books = books
+        memory = MemoryComponent(ref, books, services)
+        self.memory = memory
         self.compactions = Compactions(ref, memory, services)
         recaller = Recaller(ref, books.notes, memory, services)
-        self.tools = tools = MemoryTools(memory, books, recaller, self.compactions, services)
+        tools = MemoryTools(memory, books, recaller, self.compactions, services)
+        self.tools = tools
         self.actor = Actor(memory, tools)
         self.thinker = Thinker(ref, tools, self.actor, services, lambda: self.sleeper.walking)
         self._night_work = NightWork(memory, books, services)
@@ -76,7 +79,7 @@ class Mind:
             ref.name, books.plans, services, self.thinker.begin_plan, self._walk_seconds
         )
         self.thinker.plans = self.plans
-        self.appointments = tools.appointments = Appointments(
+        self.appointments = Appointments(
             books,
             self.plans,
             services,
@@ -85,6 +88,7 @@ class Mind:
             walk=self._walk_to_place,
             speak=self._speak_by_rule,
         )
+        tools.appointments = self.appointments
         self.thinker.keep_by_rule = self.appointments.keep
         self.thinker.unprompted.begin_talk = self._begin_talk
         self._services = services
@@ -111,7 +115,8 @@ class Mind:
         with logged(log, "The memory could not be opened", agent=self.memory.name):
             self.memory.open()
             self.books.read_for_thoughts()
-        self.tools.stated = self._kept = read_stated(self.memory.folder)
+        self.tools.stated = read_stated(self.memory.folder)
+        self._kept = self.tools.stated
         self._services.post(self._opened)
 
     def _opened(self) -> None:

@@ -17,6 +17,7 @@ BY_DAY = 0.75
 """A sleep by day lasts this share of ``sleep_hours``, so that bedtime moves back to the night.
 Otherwise an agent that was once put to bed at noon would sleep through every day."""
 _DAY = 86_400.0
+"""Seconds of a day: the most that a time in seconds may be set to."""
 _CHROMA = "Write child, none, or an address such as http://127.0.0.1:8000"
 
 

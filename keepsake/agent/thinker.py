@@ -290,7 +290,8 @@ class Thinker:
 
     def _pass_on(self, agent: Body) -> None:
         """Pass on questions to everybody that this agent will not think about."""
-        unheard, self._attention.unheard = self._attention.unheard, []
+        unheard = self._attention.unheard
+        self._attention.unheard = []
         for each in unheard:
             if agent.pass_on(each):
                 self._attention.passed_on(each)
@@ -359,7 +360,8 @@ class Thinker:
 
     def _begin_turn(self, agent: Body, impulse: Impulse) -> None:
         """Begin a thought; if a player waits, players are shown after some seconds: it thinks."""
-        self.turn = turn = self._new_turn(impulse=impulse, agent=agent)
+        turn = self._new_turn(impulse=impulse, agent=agent)
+        self.turn = turn
         self._since = self._seconds()
         pause = self._attention.config.pause_notice
         if impulse.priority is Urgency.PLAYER and pause:

@@ -51,7 +51,12 @@ def fields_of(what: What) -> dict[str, Any]:
 
 
 def what_in(record: Mapping[str, Any]) -> What:
-    """Read back what :func:`fields_of` wrote."""
+    """Read back what :func:`fields_of` wrote.
+
+    Raises:
+        ValueError: The kind of happening is unknown: a newer version wrote it.
+        KeyError: A field that every line has is missing.
+    """
     shown = str(record["text"])
     name = str(record.get("source", ""))
     identity = str(record.get("source_id", ""))

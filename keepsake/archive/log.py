@@ -34,6 +34,7 @@ from keepsake.json_lines import (
 )
 
 SEGMENT_LINES = 4096
+"""Lines after which a segment ends, at its next memory: about 1.3 MB."""
 _SUFFIX = ".jsonl"
 _DIGITS = 10
 """Suffix and fewest digits of segment names. Copies that a person made beside them are ignored."""
@@ -182,7 +183,8 @@ class Archive:
             if torn and parsed(torn):  # the line is complete, only its line end is missing
                 file.append(b"\n")
             elif torn:
-                (aside := self._aside()).write_bytes(torn)
+                aside = self._aside()
+                aside.write_bytes(torn)
                 file.cut(file.size - len(torn))
                 told = f"the last line of {file.path.name} was torn ({len(torn)} bytes); "
                 self.reports.append(f"{told}set aside as {aside.name}")

@@ -30,6 +30,7 @@ from keepsake.happening import (
 LONGEST = 1200
 """Characters of a line that are parsed; speech in the game had at most 1,000."""
 _MOST_WORDS_OF_A_THING = 6
+"""The most words of a thing in ``Tom gives you a blue cup.``; a longer line is a pose."""
 _MANNERS = {"says": Manner.SAY, "whispers": Manner.WHISPER, "shouts": Manner.SHOUT}
 _SAID = re.compile(
     r' (?P<how>says|whispers|shouts)(?: to (?P<to>[^,"]{1,48})| from [^"]{1,80}?)?, "(?P<words>.*)'

@@ -111,7 +111,13 @@ class Journal:
     ) -> JournalEntry:
         """Write an entry; blocks. The same text about the same people is written once a day.
 
-        A text that is too long is cut at its end.
+        Args:
+            text: What happened; it is cut at its end if it is too long.
+            importance: 1 to 10.
+            memories: The numbers of the memories that it rests on.
+            who: The identities of the people whom it is about.
+            now: When it is written; the day of its file.
+            by: Who writes it, for the event log.
 
         Returns:
             The entry that contains the text.

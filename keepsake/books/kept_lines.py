@@ -31,6 +31,7 @@ from keepsake.language.tokens import CHARACTERS_PER_TOKEN
 PINNED_LIMIT = 1200
 """Most characters of all pinned lines together, about 300 tokens of every prompt."""
 LONGEST_PIN = 300
+"""Most characters of one pinned line: four such lines fill the block."""
 PINNED = "pinned.md"
 NOTICED = "noticed.md"
 """The files of an agent's folder with its pins, and with its promises and rules."""

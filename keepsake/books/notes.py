@@ -144,6 +144,11 @@ class NoteBook:
         An entry that the note has already, of the same day and in the same words, is not written
         again.
 
+        Args:
+            place: Where the agent writes it.
+            reason: Why, in the agent's words.
+            by: Who writes it, for the event log.
+
         Raises:
             NoteRefused: Title or text is empty or too long, the note or the book is full, or the
                 file cannot be read or written.
@@ -224,7 +229,15 @@ def check_title(title: str) -> str:
 
 
 def parse_note(path: Path, source: str, changed: datetime) -> Note:
-    """Parse a note; a file without front matter is one too."""
+    """Parse a note; a file without front matter is one too.
+
+    Args:
+        source: The text of the file.
+        changed: When the file was changed last: the time of a note that names none.
+
+    Raises:
+        ValueError: The front matter begins and is not closed, or holds no names.
+    """
     meta, body = frontmatter.parse(source)
     if source.startswith("---") and not meta:
         raise ValueError("its front matter is not closed or holds no names")

@@ -97,7 +97,8 @@ def _write(here: Places, path: Path, made: str) -> dict[str, Any]:
     """
     with tempfile.TemporaryDirectory(dir=here.home) as folder:
         scratch = Path(folder)
-        (copied := scratch / "database").mkdir()
+        copied = scratch / "database"
+        copied.mkdir()
         database.copy_into(here, copied)
         # Some files are optional, and others may have been removed meanwhile.
         sources = [each for each in _sources(here, copied) if each[0].exists()]

@@ -59,7 +59,9 @@ LOADERS: Mapping[str, Callable[[Path], object]] = {
 }
 """The function that reads each configuration file; it raises ConfigError if the file is wrong."""
 LEAST_FREE_MB = 500
+"""Megabytes of free disk below which a folder is reported."""
 _SHOWN = 5
+"""The most problems of one archive that are named."""
 FAULTS_SINCE = timedelta(days=1)
 """How far back faults are counted: what failed before was seen, or works again."""
 _FAULT_BYTES = 64_000_000
@@ -311,7 +313,8 @@ def servers(here: Places, report: Report) -> str:
         server = build(profile, embedded)
         try:
             seen.append(f"{provider} at {server.host}: {server.check()}")
-            if (takes := server.capabilities).known:
+            takes = server.capabilities
+            if takes.known:
                 seen[-1] += f", {takes.kind}, form {takes.form}, {takes.context:,} tokens"
         except KeepsakeError as error:
             report(error.what, error.cure)

@@ -50,6 +50,7 @@ from keepsake.models.embedders import named_embedder
 from keepsake.paths import places
 
 MOST_LOAD = 10_000
+"""The most lines of a day in a transcript of probes."""
 PROBES = "probes"
 
 type Names = Sequence[str] | None
@@ -215,7 +216,10 @@ def cells_of(source: TrialSource, memories: Names, settings: Names, **same: Any)
 def run_cells(cells: Sequence[TrialCell]) -> Found:
     """Run the cells and return their rows.
 
-    A failed memory is reported on standard error and left out. KeepsakeError: all memories failed.
+    A failed memory is reported on standard error and left out.
+
+    Raises:
+        KeepsakeError: All memories failed.
     """
     first = cells[0]  # the others have the same trials
     trials = limit_questions(first.source.trials(first.seed), first.questions, first.seed)

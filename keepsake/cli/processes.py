@@ -72,8 +72,11 @@ def ask(here: Places, operation: str, *, seconds: float = 10.0) -> Any:
 
 
 TERMINATE_SECONDS = 15.0
+"""Seconds in which a process may end by itself before it is killed."""
 _STEP = 10
 _HIGHEST_BASE = 65000
+"""Suggested port bases are multiples of the step above one's own, so that copies do not overlap,
+and below the highest."""
 
 
 class Component(StrEnum):

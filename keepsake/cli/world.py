@@ -47,11 +47,15 @@ ADMIN = "admin"
 NO_BYTE_CODE = "PYTHONDONTWRITEBYTECODE"
 _READY_SECONDS = 120.0
 _STOP_SECONDS = 60.0
+"""Seconds that a world may take to start, and to stop, before this command gives up."""
 _MISSING_SECONDS = 12.0
 """Seconds that Portal or Server may be missing. A reload gives the old Server five to end."""
 _BUSY_SECONDS = 10.0
+"""Seconds that a running world may take to answer this command."""
 _POLL_SECONDS = 0.2
+"""Seconds between two looks at a world that starts or stops."""
 _TAIL_LINES = 15
+"""Lines of the launcher's output or the server's log that an error quotes."""
 _EMPTY_CHECKS = 2
 """Consecutive checks without a process after which all of them have ended."""
 
@@ -171,7 +175,8 @@ def launch(here: Places, operation: str, say: Say, *options: str) -> None:
 
 def _wait_until_ready(here: Places, not_pid: int = 0) -> None:
     """Wait for a Server that answers and whose process is not ``not_pid``."""
-    began = alive = time.monotonic()
+    began = time.monotonic()
+    alive = began
     while (now := time.monotonic()) < began + _READY_SECONDS:
         report: dict[str, Any] = {}
         with suppress(KeepsakeError):  # the Server restarts, or its reactor is busy

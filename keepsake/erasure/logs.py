@@ -43,7 +43,11 @@ class LogCleaner:
         self._named = named
 
     def clean(self, traces: Traces) -> None:
-        """Clean all files; a compressed log of an earlier version is deleted."""
+        """Clean all files; a compressed log of an earlier version is deleted.
+
+        Raises:
+            OSError: A file could not be cleaned; all others are.
+        """
         self._settle()
         failed: OSError | None = None
         for path in sorted(self._folder.rglob("*")):

@@ -36,7 +36,8 @@ def quotable(text: str) -> Iterator[Phrase]:
     """Yield what would be a quotation of a text: its runs, and its sentences of four words."""
     yield from runs(terms(text))
     for sentence in sentences(text):
-        if len(found := terms(sentence)) >= RUN:
+        found = terms(sentence)
+        if len(found) >= RUN:
             yield found
 
 

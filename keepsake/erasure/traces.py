@@ -186,7 +186,8 @@ class Traces:
                 said.add(_words_of(memory), memory.time)
             else:
                 lines.update(quotable(_words_of(memory)))
-            if len(shown := terms(memory.text)) >= _SHOWN:
+            shown = terms(memory.text)
+            if len(shown) >= _SHOWN:
                 lines.add(shown)
 
     def _drop_common_words(

@@ -76,7 +76,15 @@ class LineWriter:
         return file is None or self._day != day.isoformat() or file.size + size > self._limit
 
     def write(self, data: bytes, day: date, first: int) -> None:
-        """Write whole lines and hand them to the operating system."""
+        """Write whole lines and hand them to the operating system.
+
+        Args:
+            day: The day that a new file is named after, if these lines begin one.
+            first: The number of the first line, which is in that name, too.
+
+        Raises:
+            OSError: The disk refused.
+        """
         file = self.file
         if file is None or self.begins_new(day, len(data) if file.size else 0):
             file = self._rotate(day, first)
@@ -99,7 +107,8 @@ class LineWriter:
         """Return the ``seq`` of the newest line that has one; 0 if there is none."""
         for file in reversed(files_of(self._folder, self._stem)):
             for line in file.lines_from_end():
-                if isinstance(number := parsed(line).get("seq"), int):
+                number = parsed(line).get("seq")
+                if isinstance(number, int):
                     return number
             if file.first > 1:  # the file is empty: it was created for line ``first``
                 return file.first - 1
@@ -196,7 +205,10 @@ def newest(folder: Path) -> int:
 
 
 def follow(folder: Path, after: int, poll: float = 0.2) -> Iterator[Record]:
-    """Yield each event with a number above ``after``, once and in order; never ends."""
+    """Yield each event with a number above ``after``, once and in order; never ends.
+
+    ``poll``: Seconds between two looks at the log.
+    """
     while True:
         new = list[Record]()
         for record in newest_first(folder):

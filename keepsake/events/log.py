@@ -109,7 +109,8 @@ class EventLog(Events):
         self._scrubber = Scrubber(secrets)
         self._queue: deque[QueuedEvent | threading.Event] = deque()
         self._files: tuple[LineWriter, PromptWriter] | None = None
-        self._number = self._lost_logged = 0
+        self._number = 0
+        self._lost_logged = 0
         self._sleeps = False
         self._wake = threading.Event()
         self._closing = threading.Event()

@@ -45,15 +45,21 @@ class PromptWriter:
     def store(self, agent: str, text: str, day: date, number: int) -> str:
         """Store a prompt of that agent, and return its hash.
 
+        Args:
+            day: The day on which it was sent.
+            number: The number of its thought's event.
+
         Raises:
             OSError: The disk refused.
         """
         name = hash_of(text)
         record = _record(name, text, *self._whole.get(agent, ("", "")))
-        if self.lines.begins_new(day, len(line := line_of(record))):
+        line = line_of(record)
+        if self.lines.begins_new(day, len(line)):
             self._stored = set()
             self._whole = {}  # no base may be in an earlier file
-            line = line_of(record := _record(name, text))
+            record = _record(name, text)
+            line = line_of(record)
         elif name in self._stored:
             return name
         self.lines.write(line, day, number)

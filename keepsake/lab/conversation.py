@@ -13,6 +13,7 @@ from keepsake.language.perception import writable
 from keepsake.recall.query import query_of
 
 NO_TIME = datetime(2000, 1, 1, tzinfo=UTC)
+"""The time of turns before the first one that has a readable time."""
 _FORMATS = (
     "%I:%M %p on %d %B, %Y",
     "%d.%m.%Y, %H:%M:%S",

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from scipy.stats import t as student
 
 LEVEL = 0.95
+"""The probability with which an interval holds the true value; a test errs with the rest."""
 POWER = 0.8
 """The probability with which a difference is to be found that a test "can show"."""
 EXACT_CLUSTERS = 20

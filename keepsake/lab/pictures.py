@@ -107,7 +107,8 @@ def curves(title: str, lines: Mapping[str, Line], ticks: Mapping[float, str]) ->
         parts.append(_tag("polyline", points=path, cls=f"curve {hue}"))
         for px, py, x, each in points:
             if each.clusters >= MIN_CLUSTERS:
-                top, end = at(x, each.high)[1], at(x, each.low)[1]
+                top = at(x, each.high)[1]
+                end = at(x, each.low)[1]
                 parts.append(_tag("line", x1=px, y1=top, x2=px, y2=end, cls=f"spread {hue}"))
             parts.append(_tag("circle", cx=px, cy=py, r=3.5, cls=hue))
         y = _HIGH + 14 + place * _LINE

@@ -32,7 +32,9 @@ LOADS = (20, 100)
 """Memories a day beside the facts."""
 DELAYS = {"hour": timedelta(hours=1), "day": timedelta(days=1), "week": timedelta(days=7)}
 _WAKING = timedelta(hours=14)
+"""From the first to the last line of a day."""
 _VISITING = timedelta(hours=11)
+"""The part of a day in which visitors tell their facts: the last can still be asked for on it."""
 _LATER = timedelta(hours=16)
 """The least delay before a template's line that is marked ``later``."""
 _OTHERS = 4

@@ -76,7 +76,8 @@ class Heuristic:
     """
 
     def __init__(self) -> None:
-        self.factor = self._exact = _TOKENS_PER_PIECE
+        self.factor = _TOKENS_PER_PIECE
+        self._exact = _TOKENS_PER_PIECE
         self._lock = threading.Lock()
         # pieces and tokens of the last prompts that a server counted
         self._counts: deque[tuple[float, int]] = deque(maxlen=_KEPT_COUNTS)

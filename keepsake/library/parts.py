@@ -14,6 +14,7 @@ from keepsake.recall.stores import VectorStore
 PROFILE = "profile.md"
 """The file of an agent's persona, in its folder."""
 _MOST_NAME = 48
+"""The most characters of an agent's name, which is also the name of a folder."""
 _UNSAFE = frozenset("/\\")
 """Characters that would make a path of a name: the index has a folder of that name."""
 

@@ -80,7 +80,11 @@ class CompactionConfig(FileSettings):
         return int(share * self.budget)
 
     def checked(self, read: ConfigSection) -> CompactionConfig:
-        """Return these settings; raise if ``low`` is not below ``high`` or no budget is left."""
+        """Return these settings.
+
+        Raises:
+            ConfigError: ``low`` is not below ``high``, or the reserve leaves no budget.
+        """
         if self.low >= self.high:
             told = f"{self.high:g} is not above low {self.low:g}"
             raise read.refuse("high", told, "Raise it or lower low")

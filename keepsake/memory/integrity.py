@@ -48,7 +48,10 @@ def check(archive: Archive, context: MemoryContext, summaries: SummaryFolder) ->
 
 def check_lines(archive: Archive) -> IntegrityReport:
     """Check that every line is readable and no memory is missing: a second per 200,000 memories."""
-    lines = memories = newest = cleared = 0
+    lines = 0
+    memories = 0
+    newest = 0
+    cleared = 0
     problems = list[str]()
     expected = 1
     for position, record in archive.forwards():

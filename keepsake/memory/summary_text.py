@@ -255,7 +255,8 @@ def summarize(source: SummarySource) -> str:
     missed = 0
     for saying in _ranked(sayings):
         tried = sorted([*kept, saying], key=lambda each: (each.text, each.place))
-        if source.fits(text := _listed(tried)):
+        text = _listed(tried)
+        if source.fits(text):
             kept = tried
             best = text
             missed = 0

@@ -142,7 +142,8 @@ def _model(section: ConfigSection) -> CatalogueModel:
         section.text(key)  # raises ConfigError if the key is missing
     found = replace(section.into(CatalogueModel), name=section.name.lower())
     for key, (shape, what) in _PATTERNS.items():
-        if not re.fullmatch(shape, written := getattr(found, key), re.I):
+        written = getattr(found, key)
+        if not re.fullmatch(shape, written, re.I):
             raise section.refuse(key, f"{written!r} is {what}")
     if found.wheels and not found.sha256:
         raise section.refuse("wheels", "their content cannot be verified", "Write sha256 as well")

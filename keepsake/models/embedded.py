@@ -174,15 +174,19 @@ def _parameters(settings: argparse.Namespace, params: Any, lora: Any) -> Any:
     large = settings.model.stat().st_size >= LARGE_BYTES  # computing takes longer than syncing
     params.cpuparams.n_threads = max(1, min(4, cores if large else cores // 2))
     params.cpuparams_batch.n_threads = max(1, min(4, cores))
-    params.cpuparams.poll = params.cpuparams_batch.poll = 0
-    params.n_batch = params.n_ubatch = BATCH
+    params.cpuparams.poll = 0
+    params.cpuparams_batch.poll = 0
+    params.n_batch = BATCH
+    params.n_ubatch = BATCH
     params.n_threads_http = SLOTS + 4
     # Pages in the user's browser must not reach the server, and nothing reads the slots endpoint.
     params.cors_origins = "http://127.0.0.1"
     params.cors_credentials = False
-    params.endpoint_slots = params.ui = False
+    params.endpoint_slots = False
+    params.ui = False
     params.verbosity = 2
-    if (voice := VOICES / settings.model.name).exists():
+    voice = VOICES / settings.model.name
+    if voice.exists():
         adapter = lora()
         adapter.path = str(voice)
         adapter.scale = 1.0

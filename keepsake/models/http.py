@@ -145,6 +145,8 @@ class JsonServer:
     ) -> dict[str, Any]:
         """Send one request and return the body of the answer; blocks.
 
+        ``seconds``: How long it may take; None for the limit of the model's profile.
+
         Raises:
             ModelError: There was no answer, or it cannot be used.
         """

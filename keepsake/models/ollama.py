@@ -173,7 +173,8 @@ class OllamaModel(ServerModel):
 
     def _translated(self, error: Exception) -> ModelError:
         """Translate an error of the client; within a stream it has no response."""
-        if isinstance(response := getattr(error.__context__, "response", None), httpx.Response):
+        response = getattr(error.__context__, "response", None)
+        if isinstance(response, httpx.Response):
             return error_from_response(response, self.server)
         return error_from_status(500, str(getattr(error, "error", error)), self.server)
 

@@ -120,8 +120,9 @@ class OpenAIModel(ServerModel):
     ) -> Iterator[str]:
         refused = caps.refused
         chat = bool(request.messages)
+        most = request.max_tokens or None
         body: dict[str, Any] = {
-            "max_tokens": (most := request.max_tokens or None),
+            "max_tokens": most,
             # OpenAI's newer models accept this in place of max_tokens.
             "max_completion_tokens": most if "max_tokens" in refused else None,
             "temperature": request.temperature,

@@ -239,7 +239,8 @@ class ModelServer:
 
     def _ask(self, ticket: Ticket, *, known: bool) -> None:
         """Ask the model in a thread; unless its capabilities are ``known``, learn them first."""
-        pending = ticket.pending = PendingRequest()
+        pending = PendingRequest()
+        ticket.pending = pending
 
         def is_cancelled() -> bool:
             return ticket.cancelled or pending.given_up

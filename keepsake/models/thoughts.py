@@ -135,7 +135,8 @@ def _parted(raw: str, *, whole: bool) -> _Parted:
             or mark["thought"]
             or (channel is not None and not channel.startswith("final"))
         ):
-            inside = thought = True
+            inside = True
+            thought = True
         elif mark["close"] or mark["answer"]:
             text = text if inside else ""  # opened in the prompt: all text before was a thought
             inside = False

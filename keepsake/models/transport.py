@@ -267,7 +267,11 @@ class ModelTransport(httpx.HTTPTransport):
         )
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
-        """Send a request and return the response, whose body is capped."""
+        """Send a request and return the response, whose body is capped.
+
+        Raises:
+            BadAnswer: The answer is compressed, so its size is not known before it is read.
+        """
         request.headers["Accept-Encoding"] = "identity"
         response = super().handle_request(request)
         body = response.stream

@@ -20,6 +20,7 @@ BAR = 24
 """Width of the bar of the whole budget, in characters."""
 _END = "\uf8ff"
 _FIRST = 0xE000
+"""Marks of the end of a value and of the first variable, in Unicode's area for private use."""
 TITLES = {
     "persona": "who it is",
     "longterm": "long-term summary",

@@ -42,7 +42,9 @@ log = get_logger(Subsystem.INDEX)
 
 WORDS = "words.db"
 WORDS_BATCH = 256
+"""Changes of archive and notes that are indexed by words in one transaction."""
 VECTORS_BATCH = 64
+"""Documents whose vectors are made and stored at once; between batches the thread pauses."""
 SAVE_AFTER = 500
 """New memories after which the position in the archive is saved; the next start reads the rest."""
 MOST_SILENT = 3
@@ -127,7 +129,8 @@ class AgentIndex:
         self._closed = False
 
     def _reset(self) -> None:
-        self._position = self._saved = ReadPosition()
+        self._position = ReadPosition()
+        self._saved = self._position
         self._notes: dict[str, str] | None = None  # digests by key; None before they are read
         self._noted = -1  # the version of the notes that was read last
         self._collection: Collected | None = None  # None until it is complete

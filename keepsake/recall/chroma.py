@@ -29,7 +29,9 @@ from keepsake.recall.documents import Document, DocumentKind, passage_key
 from keepsake.recall.stores import Made, VectorsSilent, VectorsUnusable
 
 CALL_SECONDS = 10.0
+"""Seconds after which a request to Chroma is given up."""
 _CONNECTIONS = 32
+"""The most connections that are kept: searches of several agents run side by side."""
 _COLLECTIONS = "/tenants/default_tenant/databases/default_database/collections"
 _HNSW = {
     "space": "cosine",
@@ -43,9 +45,11 @@ _HNSW = {
 With 16 neighbours rows are added faster, but some of 300 very similar lines are never found."""
 _HEADERS = {"Content-Type": "application/json"}
 _WHOLE = 100_000_000
+"""The factor that makes whole numbers of the fields of a vector, with eight digits."""
 _MOST_ROWS = 256
 """The most rows of one request: a book has many passages, and Chroma refuses too many at once."""
 _BUSY = (429, 502, 503, 504)
+"""Statuses of a server that cannot answer now; what is stored may be sound."""
 
 
 class Chroma:

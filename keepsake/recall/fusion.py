@@ -312,7 +312,8 @@ def _by_signals(
         for document in documents
     ]
     if unprompted:
-        moment = latest = now.timestamp()
+        moment = now.timestamp()
+        latest = moment
         for place in sorted(range(len(documents)), key=lambda n: -documents[n].last):
             # A clock may be set back: no memory counts as newer than a later one.
             document = documents[place]

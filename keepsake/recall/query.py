@@ -301,7 +301,8 @@ def _relative(got: dict[str, str], today: datetime) -> tuple[datetime, datetime]
         back = (today.weekday() - _DAYS.index(got["weekday"])) % 7
         return _days(today - timedelta(days=back or 7))
     if "unit" in got:
-        word, (days, off) = got["ago"], _UNITS[got["unit"]]
+        word = got["ago"]
+        days, off = _UNITS[got["unit"]]
         count = int(word) if word.isdigit() else _COUNTS.get(word, 1)
         return _days(today - timedelta(days=count * days + off), 2 * off + 1)
     last = got["which"] != "this"

@@ -30,13 +30,20 @@ from keepsake.recall.words import WordIndex
 log = get_logger(Subsystem.INDEX)
 
 ROUND_SECONDS = 15.0
+"""Seconds between two rounds over all indexes if nothing wakes the thread, for notes that a person
+edits."""
 WATCH_SECONDS = 1.0
+"""Seconds between two looks at Chroma's server; a quarter of it until the server is ready."""
 SWITCH_SECONDS = 0.001
+"""Seconds after which the indexing thread yields the interpreter to the game."""
 LAST_STEP_SECONDS = 10.0
 """Seconds that the current step may take when the game ends."""
 _NICE = 10
+"""What is added to the niceness of the indexing thread: the game comes first."""
 _LONGEST_REST = 1.0
+"""The most seconds that the indexing thread pauses between two batches."""
 _CLOSING = 16
+"""How many indexes are closed at once when the game ends."""
 
 
 class IndexService:

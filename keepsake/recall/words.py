@@ -38,9 +38,14 @@ SCHEMA = 11
 """Stored in ``PRAGMA user_version``; a file with another number is rebuilt. Raise it if the tables
 change, or the way in which documents are made from archive lines."""
 _FAR = 1 << 62
+"""Above every row number."""
 _NOTES = 1 << 40
+"""Rows of memories are positive, those of summaries from -1 down to minus this, those of notes
+below."""
 _AROUND_WEIGHT = 0.5
 _TITLE_WEIGHT = 2.0
+"""The weights in BM25 of words in the memories around one, and in the title of a note; a word of
+the text itself has 1."""
 _MOST_ROWS = 500
 """The most rows to score for one question, unless its rarest word has more; 1 microsecond each.
 
@@ -195,7 +200,8 @@ class WordIndex:
     ) -> list[int]:
         """Return memories of that period: first those of ``who``, then the newest.
 
-        A person is compared by identity where a memory has one, else by name.
+        A person is compared by identity where a memory has one, else by name. ``before``: The
+        number of the first memory that is not wanted any more; None for none.
         """
         by = (who.id, who.id, who.name.casefold()) if who is not None else ("", "", "")
         when = span[0].timestamp(), span[1].timestamp() - 1

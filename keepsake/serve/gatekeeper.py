@@ -122,7 +122,13 @@ class Gatekeeper:
         status: int = 0,
         problem: str = "",
     ) -> None:
-        """Write a request into the event log. ``began``: ``time.monotonic()`` at its beginning."""
+        """Write a request into the event log.
+
+        Args:
+            began: ``time.monotonic()`` at its beginning.
+            status: The HTTP status of the answer; 0 for a call over MCP.
+            problem: Why it failed; empty if it did not.
+        """
         self.house.events.emit(
             ServiceCall(
                 agent=agent,

@@ -310,7 +310,7 @@ async def _watch(
 ) -> Response:
     """Check the token and the size of a request before it is read, and write the audit."""
     path: str = request.scope["path"]  # decoded, and the one that chooses what is called
-    _, kind, *rest = (*path.split("/"), "", "")
+    _, kind, *rest = [*path.split("/"), "", ""]
     if kind not in (_AGENTS, MCP):
         return await go_on(request)
     agent, *verb = rest if kind == _AGENTS else ("", MCP)

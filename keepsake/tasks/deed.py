@@ -54,6 +54,7 @@ _ARTICLES = {
     "that",
 }
 _LONGEST_TITLE = 60
+"""The most characters of a note's title; a longer one is shortened, as a book refuses it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -136,7 +136,11 @@ def _schema(name: str, most: int, fields: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def parse_objects(answer: str, name: str) -> list[Mapping[str, Any]]:
-    """Return the complete objects of the list ``name`` in an answer, or of a bare list."""
+    """Return the complete objects of the list ``name`` in an answer, or of a bare list.
+
+    Raises:
+        AnswerRefused: There is no such list.
+    """
     decoder = json.JSONDecoder(strict=False)
     plain = LAST_COMMA.sub(r"\1", answer)
     alone = list[Mapping[str, Any]]()

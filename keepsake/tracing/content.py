@@ -223,7 +223,8 @@ class Content:
 
     def is_verbatim_in(self, text: str) -> bool:
         """Return whether a text has all its words, in their order."""
-        own, run = _run_of(self.text), _run_of(text)
+        own = _run_of(self.text)
+        run = _run_of(text)
         # Where a language has no spaces between words, any part of a run may be a word.
         found = own.strip() in run if UNSPACED.search(own) else own in run
         return found and bool(own.strip())

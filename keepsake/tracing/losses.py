@@ -66,7 +66,8 @@ def losses(made: PastCompaction, memories: Sequence[Memory]) -> list[Loss]:
     for memory, text in zip(memories, texts, strict=True):
         content = Content(text, rarity, language)
         if is_private(memory):
-            kept, missing = Kept.WHISPERED, tuple(content.parts.values())
+            kept = Kept.WHISPERED
+            missing = tuple(content.parts.values())
         else:
             kept, missing = _kept(content, now)
         found.append(Loss(memory, kept, missing))

@@ -157,7 +157,8 @@ class Past:
         name = found[0]
         number = self._place_numbers.get(name)
         if number is None:
-            number = self._place_numbers[name] = len(self.places)
+            number = len(self.places)
+            self._place_numbers[name] = number
             self.places.append(str(parsed(b'{"place":' + name + b"}").get("place", "")))
         return number
 

@@ -172,7 +172,8 @@ class Trail:
             self._given: set[Place] = set()
             self._always: set[str] = set()
             self._search()
-            before, told = told, self._told()
+            before = told
+            told = self._told()
             if told == before:
                 break
 

@@ -17,7 +17,10 @@ _MEMORY = LineType.MEMORY.start
 
 
 def memories_with(folder: Path, wording: Wording, happening: str) -> list[Memory]:
-    """Return the memories of an archive that may bear on a fact: they say it, or rest on others."""
+    """Return the memories of an archive that may bear on a fact: they say it, or rest on others.
+
+    ``happening``: The identifier of the happening that is the fact itself; empty if it is none.
+    """
     found = []
     for data in segments_of(folder):
         for line in _lines_at(data, _places_in(data, wording, happening)):

@@ -90,6 +90,7 @@ _ABOUT = (
 )
 
 MOST_MEMORIES = 200
+"""The most memories of one answer."""
 _LARGEST = 2**53
 """The largest integer of JSON that every language reads exactly."""
 

@@ -39,7 +39,9 @@ MOST_FIRST = 100
 MOST_NEW = 500
 """Bytes of the log to read for new events; the most events of a first answer, of a later one."""
 POINTS = 60
+"""The points of a chart: slices of equal length."""
 MOST_HOURS = 7 * 24
+"""The most hours of a chart: a week."""
 _ENDED = frozenset(ThoughtOutcome) - {ThoughtOutcome.DROPPED}
 """Outcomes of thoughts that count in charts. Dropped thoughts do not: they were not needed."""
 _CHARTED = (Thought.kind, Recall.kind, Compaction.kind)

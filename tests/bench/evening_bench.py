@@ -115,7 +115,8 @@ def measure() -> Iterator[Figure]:
     form = form_of(
         Target(), talk["talk"].current, talk["act"].current, lambda texts: sum(of.each(texts))
     )
-    every, calm = _Likeness(form), _Likeness(form)
+    every = _Likeness(form)
+    calm = _Likeness(form)
     for agent, scene, compacted in _turns():
         prompt = form.render(scene)
         if agent.before is not None:

@@ -76,7 +76,8 @@ def _talk(copy: Copy) -> tuple[list[float], list[float]]:
     player = Player.new(copy, "Anneke", 1)
     player.see("Here:")
     _wait_for_the_model(copy)
-    firsts, seconds = list[float](), list[float]()
+    firsts = list[float]()
+    seconds = list[float]()
     for name, (room, line) in ROOMS.items():
         admin.type(f"@tel {name} = {room}", "Teleported|already")
         admin.type(f"@tel Anneke = {room}", "Teleported|already")

@@ -59,7 +59,8 @@ def _arrive(copy: Copy, agents: Sequence[str]) -> list[Player]:
     for number, (agent, guest) in enumerate(zip(agents, guests, strict=True)):
         admin.type(f"@dig/teleport Stall{number}", f"Stall{number}")
         admin.type(f"@agent/create {agent} = You are {agent}, who sells bread.", f"Made {agent}")
-        players.append(player := Player.new(copy, guest, number))
+        player = Player.new(copy, guest, number)
+        players.append(player)
         player.see("Here:")
         admin.type(f"@tel {guest} = Stall{number}", "Teleported")
         player.see(f"Stall{number}")

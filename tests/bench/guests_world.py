@@ -64,7 +64,8 @@ class Guests(TalkWorld):
         self.room1.key = "The Kettle"
         life = told()
         self.guests = {name: self.add_player(10 + n, name) for n, name in enumerate(life["people"])}
-        self.char1.location = self.char2.location = None
+        self.char1.location = None
+        self.char2.location = None
         self.mind.preview(self.mira, self.guests["Jonas"], "Hello.")
         self.mira.db.paused = True
         compactions = self.mind.compactions

@@ -165,7 +165,9 @@ def measure() -> Iterator[Figure]:
 
 
 def _measured(name: str, store: Store, embedder: Shipped) -> Iterator[Figure]:
-    (add, ask), told, filled = store, lines(), 0
+    add, ask = store
+    told = lines()
+    filled = 0
     for size in SIZES:
         embedder.filling = True
         add([*islice(told, size - filled)])

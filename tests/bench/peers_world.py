@@ -75,7 +75,8 @@ def _figures() -> list[Figure]:  # noqa: C901 - defines a world
             ):
                 self._is_memory(owner, name)
             self._count("keepsake", self._ask_mira)
-            self.char1.location = room = create_object(DefaultRoom, key="A room of Evennia")
+            room = create_object(DefaultRoom, key="A room of Evennia")
+            self.char1.location = room
             self.npc = create_object(LLMNPC, key="Nan", location=room)
             self.npc.llm_client.hostname = self.fake.address
             self._is_memory(self.npc, "_add_to_memory")

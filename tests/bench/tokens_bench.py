@@ -92,7 +92,8 @@ def simulated(visitors: str) -> _Village:
     asked = list[tuple[str, str]]()
 
     def noted(prompt: str) -> str:
-        asked.append((prompt, answer := answer_to(prompt)))
+        answer = answer_to(prompt)
+        asked.append((prompt, answer))
         return answer
 
     with (

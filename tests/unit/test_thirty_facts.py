@@ -83,7 +83,8 @@ class Replay:
     def standing(self, number):
         """Return where an agent has it now."""
         state = self.states.get(number, {"recent": None, "longterm": None})
-        recent, longterm = state.get("recent"), state.get("longterm")
+        recent = state.get("recent")
+        longterm = state.get("longterm")
         summarised = recent["to"] if recent else 0
         # Its own words are in its prompts as well as those that it heard.
         if (

@@ -168,7 +168,8 @@ class AgentsWorld(PeopleWorld):
             if self.COMPACTION:
                 (vault / "config" / "memory_compaction.md").write_text(self.COMPACTION)
         places = Places(home=self.scratch / "home", vault=vault, ports=Ports(46500))
-        self.pools = workers, compactions, nights = [CountedPool(threads) for threads in (6, 4, 2)]
+        self.pools = [CountedPool(threads) for threads in (6, 4, 2)]
+        workers, compactions, nights = self.pools
         for pool in self.pools:
             self.addCleanup(pool.shutdown)  # wait, so that no job logs something in the next test
         new = runtime.Runtime(

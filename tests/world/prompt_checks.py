@@ -164,7 +164,8 @@ def _order_problems(messages: list[dict[str, Any]], by_word: dict[str, Memory]) 
     if numbers != sorted(numbers):
         yield f"order: {shown}"
     if shown:
-        first, last = numbers[0], max(numbers)
+        first = numbers[0]
+        last = max(numbers)
         public = {w for w, m in by_word.items() if first <= m.number <= last and not m.confidants}
         if missing := public - set(shown):
             yield f"missing: {sorted(missing)}"

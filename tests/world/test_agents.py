@@ -229,7 +229,8 @@ class TestAfterARestart(World):
         runtime.open_agents(self.services)
         for path in ("/api/chat", "/api/chat"):
             self.fake.always(path, Reply())
-        self.replies, heard = ["> say The soup is leek.", "> wait"], self.capture(self.char1)
+        self.replies = ["> say The soup is leek.", "> wait"]
+        heard = self.capture(self.char1)
         self.settle()
         self.pass_time(4)
         assert strip_ansi("\n".join(heard)).count("The soup is leek.") == 1

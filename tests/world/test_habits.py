@@ -50,8 +50,10 @@ class TestHabits(AgentsWorld):
             self.add_thing("bowl of soup", eat="Leeks."),
             self.add_thing("mug of beer", drink="Bread."),
         ]
-        self.whistle, self.honey = self.add_thing("tin whistle"), self.add_thing("jar of honey")
-        self.obj1.location = self.obj2.location = None
+        self.whistle = self.add_thing("tin whistle")
+        self.honey = self.add_thing("jar of honey")
+        self.obj1.location = None
+        self.obj2.location = None
         self.heard = {who.key: self.capture(who, who.account) for who in (self.tom, self.ada)}
         self.reset()
 

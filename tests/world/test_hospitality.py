@@ -127,7 +127,8 @@ class TestAbsence(AgentsWorld):
     def setUp(self) -> None:
         super().setUp()
         self.mira.db.paused = True
-        self.tom, self.ada = self.char1, self.add_player(31, "Ada")
+        self.tom = self.char1
+        self.ada = self.add_player(31, "Ada")
         self.account.permissions.add("Player")
         self.heard = self.capture(self.tom)
 
@@ -173,7 +174,8 @@ class TestSeveralGuests(Inn):
 
     def setUp(self) -> None:
         super().setUp()
-        self.char1.location = self.char2.location = None
+        self.char1.location = None
+        self.char2.location = None
         self.guests = [self.add_player(number, name) for number, name in enumerate(NAMES, 2)]
         for each in self.guests:
             each.location = self.quay

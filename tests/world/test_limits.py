@@ -145,7 +145,8 @@ def test_telnet_options_without_an_end_close_the_connection(telnet):
     [("talk café ÿúÿðÿ", "latin-1"), ("talk я яр яъ ещё", "cp1251"), ("say Ъ", "koi8-r")],
 )
 def test_letters_in_old_encodings_are_no_telnet_commands(telnet, sessions, typed, sent, size):
-    resized = telnet.negotiationMap[NAWS] = Mock()
+    resized = Mock()
+    telnet.negotiationMap[NAWS] = resized
     telnet.protocol_flags["ENCODING"] = "" if sent == "latin-1" else sent
     options = b"\xff\xf1\xff\xfd\xc8\xff\xfa\x1f\0P\0\x18\xff\xf0"
     data = f"{typed}\r\n".encode(sent) + options + b"look\r\n"

@@ -27,7 +27,8 @@ class MetricsWorld(AgentsWorld):
         new = super().start_services()
         self.watching = Watching(new.places)
         self.watching.listen_to(new.subscribers)
-        new.events = self.log = EventLog(new.places.events, subscribers=new.subscribers)
+        new.events = EventLog(new.places.events, subscribers=new.subscribers)
+        self.log = new.events
         self.addCleanup(self.log.close)
         return new
 

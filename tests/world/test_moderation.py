@@ -25,7 +25,8 @@ class TestModeration(Building, Inn):
         self.enterContext(override_settings(LOG_DIR=str(self.logs)))
         self.account.permissions.add("Admin")
         self.ann = self.add_player(2, "Ann")
-        self.shown, self.told = self.shows(self.ann), self.shows(self.char1)
+        self.shown = self.shows(self.ann)
+        self.told = self.shows(self.char1)
 
     @staticmethod
     def shows(character):

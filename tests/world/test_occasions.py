@@ -263,7 +263,8 @@ class TestPairTalk(PairTalkWorld):
 
     def news_for_wren(self, *said: tuple[str, str]) -> list[str]:
         """Let Tom say lines beside Mira while Bram is there; return what Wren may not know then."""
-        self.mira.db.paused = self.bram.db.paused = True
+        self.mira.db.paused = True
+        self.bram.db.paused = True
         for whom, words in said:
             self.char1.execute_cmd(f"talk {whom} {words}" if whom else f"say {words}")
         self.char1.move_to(self.add_room("The Quay"))

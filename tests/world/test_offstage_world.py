@@ -80,7 +80,8 @@ class Offstage(AgentsWorld):
         super().setUp()
         self.set_thinking(idle_interval=1e9)
         self.char1.location = None
-        self.quay, self.kitchen = self.add_room("The Quay"), self.add_room("The Kitchen")
+        self.quay = self.add_room("The Quay")
+        self.kitchen = self.add_room("The Kitchen")
         self.add_exits(self.room1, "south", "north", self.quay)
         self.add_exits(self.room1, "west", "east", self.kitchen)
         self.joss = self.add_agent("Joss")

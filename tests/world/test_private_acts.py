@@ -178,7 +178,8 @@ class TestActsOfAWhisper(Obeying):
         while not self.fake.calls("/api/chat"):
             self.clock.advance(0.5)
             self.settle(lambda: bool(self.fake.calls("/api/chat")) or not self.is_thinking())
-        self.char1.key, ann.key = "Bob", "Tom"
+        self.char1.key = "Bob"
+        ann.key = "Tom"
         waiting.set()
         self.pass_time(8)
         by_ann, by_tom = (any(WORD in line for line in lines) for lines in heard)

@@ -84,7 +84,8 @@ class TestGoingHome(SleepWorld):
         self.settle()
 
     def test_it_walks_home_exit_by_exit_and_speech_to_it_stops_it(self):
-        self.square, quay = self.add_room("The Square"), self.add_room("The Quay")
+        self.square = self.add_room("The Square")
+        quay = self.add_room("The Quay")
         self.add_exits(self.room1, "out", "in", self.square)
         self.add_exits(self.square, "south", "north", quay)
         self.mira.home = self.room1

@@ -34,7 +34,8 @@ class TestTelling(AnyGame):
         )
         hear(self.limbo, speech)
         assert seen == ['Ilse sagt zu Rook: »Guten "Abend {to}«']
-        mine, hers = self.newest(), self.newest(nell)
+        mine = self.newest()
+        hers = self.newest(nell)
         assert mine.heard is not None
         assert (mine.heard.to, mine.words) == ((ME,), "Guten 'Abend {to}")
         assert mine.words in mine.text

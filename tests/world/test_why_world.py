@@ -167,7 +167,8 @@ class TestWhy(WhyWorld):
         self.char1.execute_cmd("talk Mira Good evening.")
         self.char1.execute_cmd("pose hums.")
         self.pass_time(4)
-        archive, (thought,) = self.mind.memory.memory.archive, self.logged("thought")
+        archive = self.mind.memory.memory.archive
+        (thought,) = self.logged("thought")
         (cause,) = archive.read(thought["cause"], thought["cause"])
         assert "Good evening." in cause.text, "not the later pose"
         assert "Good evening." in self.why().split("Trigger")[1].split("Recalled")[0]

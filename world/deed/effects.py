@@ -202,7 +202,8 @@ def _change(scene: DeedScene, step: DeedStep, deed: WorldDeed) -> None:
         changes = []
     for target, words in step.change.items():
         for old, new in words.items():
-            if replace_words(target, old, named := scene.named(new)):
+            named = scene.named(new)
+            if replace_words(target, old, named):
                 changes.append((target, old, named))
     update_record(deed.id, changes=changes)
 

@@ -16,7 +16,8 @@ from evennia.utils.dbserialize import deserialize
 
 from world.deed.files import DeedStep, WorldDeed
 
-_ATTRIBUTE = _CONF = "deeds"
+_ATTRIBUTE = "deeds"
+_CONF = "deeds"
 DEEDS: dict[str, WorldDeed] = {}
 """Every deed by its id, in the order of the files."""
 THING_NAMES: dict[str, str] = {}

@@ -88,8 +88,10 @@ AMP_SERVER_PROTOCOL_CLASS = "game.server.portal_lines.PortalAmpServer"
 MAX_CONNECTION_RATE = 100  # per second; with Evennia's 2 the third connection would wait
 # typeclasses/throttle.py counts for telnet and web together. Evennia's throttle counts only
 # logins of the game, and only by address, so one player's typing errors lock out a whole school.
-LOGIN_THROTTLE_LIMIT = CREATION_THROTTLE_LIMIT = None
-LOGIN_THROTTLE_TIMEOUT = CREATION_THROTTLE_TIMEOUT = 1  # seconds that it still stores times
+LOGIN_THROTTLE_LIMIT = None
+CREATION_THROTTLE_LIMIT = None
+LOGIN_THROTTLE_TIMEOUT = 1  # seconds that it still stores times
+CREATION_THROTTLE_TIMEOUT = 1
 AUTHENTICATION_BACKENDS = ["game.web.middleware.ThrottledBackend"]
 CACHES["throttle"] = {  # noqa: F405 - Evennia's
     "BACKEND": "django.core.cache.backends.locmem.LocMemCache",

@@ -185,7 +185,8 @@ class Nights:
         name = self._name
         ask = None
         config = services.sleeping.current
-        self._woken = woken = threading.Event()
+        woken = threading.Event()
+        self._woken = woken
         self._prepare()
         try:
             ask = services.asker(config.profile, Priority.SLEEP, woken)

@@ -87,7 +87,8 @@ class Sleeper:
         self.awake_seconds = float(stored) if isinstance(stored, int | float) else 0.0
         self._walk: _Walk | None = None
         self._next = Alarm(services.scheduler)
-        self._last_tick = self._last_spoken = services.seconds()
+        self._last_tick = services.seconds()
+        self._last_spoken = self._last_tick
         self._has_started = False  # whether it was checked since the start
 
     @property
@@ -258,7 +259,8 @@ class Sleeper:
         self._break_off()
         if (agent := self._body()) is None:
             return
-        self._walk = walk = _Walk(manner, goal or agent.home or agent.location, arrived, person)
+        walk = _Walk(manner, goal or agent.home or agent.location, arrived, person)
+        self._walk = walk
         if manner and agent.location is not walk.goal:
             show(agent, f"{agent.key} {manner}", MessageType.MOVE)
         self._continue_walk(agent, walk, _route(agent, walk))

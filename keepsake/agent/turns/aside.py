@@ -87,7 +87,11 @@ class _AsideQuestion:
         self._refused = ""
 
     async def ask(self, refused: str) -> Generation:
-        """Return the model's answer; ``refused``: why the last one was not used, else empty."""
+        """Return the model's answer; ``refused``: why the last one was not used, else empty.
+
+        Raises:
+            ModelError: There was no answer.
+        """
         self._refused = refused
         done: Deferred[Outcome] = Deferred()
         gateway = self._services.gateway

@@ -35,7 +35,8 @@ async def attempt_by_model(turn: Turn, recalled: SearchResult | None, refused: s
         refused: Why the last answer was refused; empty at the first attempt.
     """
     request = _Request(turn, recalled, refused)
-    turn.call = call = ModelCall(turn.services, turn.key, turn.priority, request.build)
+    call = ModelCall(turn.services, turn.key, turn.priority, request.build)
+    turn.call = call
     try:
         call.submit()
     except KeepsakeError as error:

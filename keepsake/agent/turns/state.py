@@ -246,5 +246,6 @@ class Turn:
         """Add the answer to the request, and learn from the server's count of tokens."""
         attempt = self.attempt
         if attempt.sent is not None:
-            attempt.sent = self.thoughts.sent = replace(attempt.sent, answer=answer)
+            attempt.sent = replace(attempt.sent, answer=answer)
+            self.thoughts.sent = attempt.sent
             self.services.tokens.heard(attempt.sent.costs.used, answer.prompt_tokens)

@@ -72,6 +72,9 @@ def unanswered(
             the two have parted since: attention has seen to it that they are together again.
         passed_over: The numbers of memories that get no answer any more.
         partner: The person; None for the one who caused the impulse.
+
+    Returns:
+        The newest memories that wait, at most two; :data:`NOTHING` has none.
     """
     person = partner or impulse.person
     found = all_waiting(window, impulse, passed_over, person)

@@ -80,7 +80,8 @@ def _open_mind(agent: Body) -> Mind:
     # Evennia caches loaded objects: this asks the database only the first time.
     find = partial(ObjectDB.objects.get_id, number)
     folder = shared.places.agents / agent.memory_folder
-    _minds[number] = mind = Mind(AgentRef(number, agent.key, folder, find, known_names), shared)
+    mind = Mind(AgentRef(number, agent.key, folder, find, known_names), shared)
+    _minds[number] = mind
     mind.memory_id = memory_id(agent)
     mind.begin()
     _start_ticking()

@@ -28,6 +28,7 @@ from keepsake.recall.documents import Document, DocumentKind
 
 MOST_QUESTIONS = 3
 MOST_INSIGHTS = 5
+"""The most questions of a reflection, and the most insights from each, as in its authors' code."""
 _PROMPTS: Mapping[str, str] = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text("utf-8"))
 _LIST_MARKS = "0123456789.):-*• "
 """The characters that can begin a list item."""

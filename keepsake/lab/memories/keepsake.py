@@ -48,7 +48,8 @@ class KeepsakeMemory:
         self._given = given
         self._asleep = False
         self._private = PrivateWords()
-        self._config = config = _config(given)
+        config = _config(given)
+        self._config = config
         summarizer = _summarizer(given)
         self._commitments = Commitments(given.folder / NOTICED)
         self._memory = AgentMemory(

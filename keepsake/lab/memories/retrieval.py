@@ -26,6 +26,7 @@ from keepsake.recall.documents import Document, DocumentKind
 type Scores = Mapping[str, float]
 """Relevance scores of documents for a question, by key. An absent key counts as 0."""
 _RERANK_BATCH = 16
+"""Pairs of question and document that the reranker reads at once."""
 
 
 @dataclass(frozen=True, slots=True)

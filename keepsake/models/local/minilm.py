@@ -66,7 +66,8 @@ def onnx_model(folder: Path | None) -> tuple[Any, Any]:
         # The default pads every text to 128 tokens, which is ten times the work.
         tokenizer.enable_padding(length=None, pad_id=0, pad_token="[PAD]")
         options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = options.inter_op_num_threads = 1  # leave cores to the game
+        options.intra_op_num_threads = 1  # leave cores to the game
+        options.inter_op_num_threads = 1
         # Without this, products on a processor without VNNI overflow 16 bits and are cut off, and
         # vectors are off by 0.01 (cosine). It is one of the extended optimizations.
         options.add_session_config_entry("session.x64quantprecision", "1")

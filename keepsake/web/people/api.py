@@ -12,6 +12,7 @@ from keepsake.web.shapes import ERRORS, Refused
 
 router = Router()
 _LARGEST = 2**53
+"""The largest integer of JSON that every language reads exactly."""
 
 
 @router.get("/people", response={200: list[PersonRow], ERRORS: Refused})

@@ -30,10 +30,13 @@ _BYTES = 32
 """Random bytes of a token: nobody guesses it, so that a plain hash of it is safe to store."""
 MOST_TOKENS = 100
 LONGEST_NAME = 60
+"""The most tokens at a time, and the most characters of the name of one."""
 PER_MINUTE = 120
 """The most requests of a token in a minute: two a second, as a dashboard with a page open makes."""
 _MINUTE = 60.0
+"""Seconds over which the requests of a token are counted."""
 _OWNER_ONLY = 0o600
+"""The permissions of the file: only its owner reads and writes it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -209,7 +209,8 @@ def test_export_writes_a_file_for_every_kind(logged_copy, tmp_path):
         lines = (out / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
         return [json.loads(line) for line in lines]
 
-    (thought,), (prompt,) = rows("thought"), rows("prompts")
+    (thought,) = rows("thought")
+    (prompt,) = rows("prompts")
     assert thought["sections"] == {"window": 12, "who it is": 3}
     assert [each["title"] for each in thought["recalled"]] == ["", "cups"]
     assert prompt == {"hash": thought["prompt"], "text": "who she is\n~Mira>"}

@@ -133,7 +133,8 @@ def worlds(database, hosts, chroma, tmp_path_factory) -> Iterator[dict[str, Copy
     migrate(make_copy(tmp_path_factory.mktemp("tables"), **tables).environ)
     for name, host in zip(FACTS, hosts, strict=True):
         urls = {DATABASE_URL: database(name, "tables"), "KEEPSAKE_OPENAI_API_KEY": KEY}
-        copy = made[name] = make_copy(tmp_path_factory.mktemp(name), **urls)
+        copy = make_copy(tmp_path_factory.mktemp(name), **urls)
+        made[name] = copy
         shutil.copytree(REPOSITORY / "vault" / "config", copy.here.config)
         agent = f"provider=openai host={host} model=village"
         page = llm_page(agent=agent, summarizer="provider=none")

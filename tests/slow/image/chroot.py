@@ -87,7 +87,8 @@ class Image:
         assert self._inside(each.rest).is_dir(), each.rest
 
     def _copy(self, each: Instruction) -> None:
-        sources, target = each.words[:-1], each.words[-1]
+        sources = each.words[:-1]
+        target = each.words[-1]
         if each.source_stage:
             origin = self._folder / each.source_stage / sources[0].lstrip("/")
             subprocess.run(

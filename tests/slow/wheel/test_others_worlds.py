@@ -71,7 +71,8 @@ def pages_show_the_world(game: Game) -> None:
 
 
 def agents_talk_while_the_game_reloads(game: Game) -> None:
-    admin, here = game.admin(), {"Wanda": ("Guide", "tut#05"), "Kip": ("Keeper", "hall")}
+    admin = game.admin()
+    here = {"Wanda": ("Guide", "tut#05"), "Kip": ("Keeper", "hall")}
     admin.type("batchcommand tutorial_world.build", "tutorial_world.build' applied")
     admin.type("@dig hall:evennia.contrib.tutorials.evadventure.rooms.EvAdventureRoom", "hall")
     for name, (kind, room) in here.items():

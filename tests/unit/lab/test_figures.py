@@ -20,7 +20,8 @@ from keepsake.memory.protocol import RecalledLine
 from keepsake.paths import REPOSITORY
 from tests.sentences import table
 
-TRIALS = (QUIET, _) = probe_trials(7)
+TRIALS = probe_trials(7)
+(QUIET, _) = TRIALS
 PROBES = REPOSITORY / "keepsake" / "lab" / "probes.yaml"
 
 

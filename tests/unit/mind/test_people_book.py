@@ -96,7 +96,8 @@ def test_pages_summaries_and_notes_use_the_local_day(tmp_path, monkeypatch):
     with monkeypatch.context() as patched:
         patched.setenv("TZ", "NZ")
         time.tzset()
-        log = MemoryLog(now=(noon := START + timedelta(hours=2)))
+        noon = START + timedelta(hours=2)
+        log = MemoryLog(now=noon)
         heard = log.says("Tom", TOM, "My boat is red.")
         telling = PromptContext(noon, WordTokens())
         (line,) = people_lines([(TOM, "Tom")], book_of(tmp_path, log), 300, telling)

@@ -127,7 +127,8 @@ def test_words_of_any_script_are_found(text, question):
 
 
 def test_lines_of_a_time_are_first_those_of_the_asker():
-    index, (span,) = WordIndex(), query_of("yesterday", (), BEGIN + timedelta(days=1)).times
+    index = WordIndex()
+    (span,) = query_of("yesterday", (), BEGIN + timedelta(days=1)).times
     index.add([document(10, "A cup.")._replace(speaker="Élodie"), document(20, "A bell.")])
     assert index.of_time(span, 1, None, Person("élodie", "7-1")) == [10]
 
@@ -140,14 +141,17 @@ def said_by(number: int, speaker: Person, words: str) -> Document:
 
 def test_a_question_about_oneself_is_about_that_person_and_not_about_the_name():
     """There are two Toms, and one of them has another name by now."""
-    here, other, renamed = Person("Tom", "7-1"), Person("Tom", "8-1"), Person("Thomas", "7-1")
+    here = Person("Tom", "7-1")
+    other = Person("Tom", "8-1")
+    renamed = Person("Thomas", "7-1")
     lines = ((1, renamed), (5, other), (9, Person("Tom")))
     held = {n: said_by(n, who, "I am a saddler.") for n, who in lines}
     question = query_of("What is my trade?", ["Tom"], NOW, here)
     hits = rank(question, held, {}, {key: {0: 0.5} for key in held}, NOW, limit=3)
     found = {hit.document.first: [r for r in hit.reasons if "said by" in r] for hit in hits}
     assert found == {1: ["said by Thomas"], 5: [], 9: ["said by Tom"]}
-    index, (span,) = WordIndex(), query_of("today", (), NOW + timedelta(hours=1)).times
+    index = WordIndex()
+    (span,) = query_of("today", (), NOW + timedelta(hours=1)).times
     index.add(held.values())
     assert index.of_time(span, 2, None, here) == [9, 1]
 

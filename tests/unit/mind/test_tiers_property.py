@@ -83,7 +83,8 @@ class MemoryMachine(RuleBasedStateMachine):
         self.scores = [1]
         self.asleep = False
         self.agent.more = {"importance": self.importance}
-        self.total = self.cleared = 0
+        self.total = 0
+        self.cleared = 0
         self.undo_states: list[UndoState] = []
         self.full_disk = False
 

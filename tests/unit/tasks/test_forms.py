@@ -23,7 +23,8 @@ CLASSES = {f"{each.title()}Form" for each in FormName}
 
 
 def form(name: FormName, tokens: int = 8000, memory_tokens: int = 0) -> PromptForm:
-    talk, act = SHIPPED["talk"].current, SHIPPED["act"].current
+    talk = SHIPPED["talk"].current
+    act = SHIPPED["act"].current
     return form_of(Target(name, tokens), talk, act, len, memory_tokens)
 
 

@@ -61,7 +61,8 @@ def count(texts: Sequence[str]) -> int:
 
 
 def prompt_of(scene: Scene, *window: Memory, tokens: int = 8000) -> Prompt:
-    talk, act = SHIPPED["talk"].current, SHIPPED["act"].current
+    talk = SHIPPED["talk"].current
+    act = SHIPPED["act"].current
     newest = window[-1].number if window else 0
     answers = (newest,) if window and not window[-1].is_own else ()
     asked = window[-1].words if answers else ""
@@ -106,7 +107,8 @@ def test_new_facts_stand_before_the_words_that_are_answered():
 
 def test_a_prompt_that_supposes_words_begins_like_the_one_that_comes():
     """A slow model reads it ahead."""
-    talk, act = SHIPPED["talk"].current, SHIPPED["act"].current
+    talk = SHIPPED["talk"].current
+    act = SHIPPED["act"].current
     form = form_of(Target("chat"), talk, act, count)
     supposed = form.render(replace(KETTLE, window=(*WINDOW[:2], heard(3)), answers=(1,)))
     known = text(supposed).partition('Tom says to you, "Word 3?"')[0]

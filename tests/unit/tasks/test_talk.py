@@ -53,7 +53,8 @@ def count(texts: Sequence[str]) -> int:
 
 
 def prompt_of(scene: Scene = SCENE, target: Target | None = None) -> Prompt:
-    talk, act = SHIPPED["talk"].current, SHIPPED["act"].current
+    talk = SHIPPED["talk"].current
+    act = SHIPPED["act"].current
     return form_of(target or Target(), talk, act, count).render(scene)
 
 

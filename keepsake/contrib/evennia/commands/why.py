@@ -100,7 +100,8 @@ def _act(why: Why, now: datetime) -> Iterator[str]:
 def _cause(why: Why) -> Iterator[str]:
     if not why.trigger:
         return
-    by = queue = ""
+    by = ""
+    queue = ""
     if (thought := why.thought) is not None:
         by = f" by {plain(thought.source)}" if thought.source else ""
         queue = f" (queue: {plain(thought.priority)})"

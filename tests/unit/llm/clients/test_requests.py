@@ -122,9 +122,9 @@ def test_a_server_gets_only_the_fields_that_it_accepts(
     model.generate(FULL)
     model.generate(replace(FULL, prompt="", messages=MESSAGES))
     for path, own in (("completions", raw), ("chat/completions", chat)):
-        body = (call := fake.calls(f"/v1/{path}")[-1]).body
-        session = call.session
-        assert session == "keepsake-agent-7"
+        call = fake.calls(f"/v1/{path}")[-1]
+        body = call.body
+        assert call.session == "keepsake-agent-7"
         assert body.items() >= (more | own).items()
         assert (body.keys() | {"prompt"}) - {"messages"} == PLAIN | more.keys() | own.keys()
 
