@@ -199,8 +199,12 @@ def newest_memories(
     # Other letters may be escaped in a JSON line, and the line of an act has neither the agent's
     # name nor a verb in the third person: these are only compared in the text.
     needles = [word.encode() for word in words if word.isascii()]
+    left = most
     for line in Archive(folder, read_only=True).lines_back():
-        if len(found) == limit or (most := most - len(line)) < 0:
+        if len(found) == limit:
+            break
+        left -= len(line)
+        if left < 0:
             break
         low = line.lower()
         if _ACT not in low and not all(needle in low for needle in needles):
@@ -209,4 +213,4 @@ def newest_memories(
             told = f"{memory.text} {own_deed_of(memory.what, agent)}".casefold()
             if all(each.search(told) for each in patterns) and wanted.passes(memory, agent):
                 found.append(memory)
-    return found, most >= 0
+    return found, left >= 0

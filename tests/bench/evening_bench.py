@@ -59,22 +59,33 @@ class _Agent:
         self.facts |= turn
         facts = {name: value for name, value in self.facts.items() if value is not None}
         hears = facts.pop("listens", False)
-        facts = {n: tuple(v) if isinstance(v, list) else v for n, v in facts.items()}
-        lines = facts.get("known", ())
-        known = tuple(PersonLine(who, tuple((h, tuple(q)) for h, q in some)) for who, some in lines)
+        facts = {
+            name: tuple(value) if isinstance(value, list) else value
+            for name, value in facts.items()
+        }
+        known = tuple(map(_person_line, facts.pop("known", ())))
         texts = enumerate(facts.get("recalled", ()))
         facts["recalled"] = tuple(Excerpt((number,), text) for number, text in texts)
         stated = self.before.stated if self.before is not None else None
         window = (each for each in self.memories if first <= each.number <= last)
         return Scene(
-            **{**facts, "known": known},
+            **facts,
+            known=known,
             people=tuple(each.text for each in known),
             deeds=_DEEDS,
             directed=_DIRECTED,
             may_plan=True,
-            window=tuple(x if hears or not is_private(x) else redacted(x) for x in window),
+            window=tuple(
+                each if hears or not is_private(each) else redacted(each) for each in window
+            ),
             stated=stated or NOTHING_STATED,
         )
+
+
+def _person_line(recorded: Any) -> PersonLine:
+    """Return a line about a person: who it is, and groups of quotes with how they are known."""
+    about, groups = recorded
+    return PersonLine(about, tuple((how, tuple(quotes)) for how, quotes in groups))
 
 
 class _Likeness:
@@ -139,7 +150,8 @@ def _turns() -> Iterator[tuple[_Agent, Scene, bool]]:
     spans: dict[str, tuple[Any, ...]] = defaultdict(tuple)
     for line in EVENING.read_text(encoding="utf-8").splitlines():
         record = json.loads(line)
-        if (name := record.pop("agent", "")) != "":
+        if "agent" in record:
+            name = record.pop("agent")
             agents[name] = _Agent(name, **record)
             continue
         name = record.pop("of")

@@ -27,7 +27,7 @@ PLAYS = ("play 1", "play 2", "play 3", "play 4")
 """Evenings of a village with players whose recalled memories were read."""
 LIMITS = (0.06, USEFUL, 0.15, 0.2, 0.25)
 """The least probabilities of a memory that is shown: a curve."""
-_LIVES = (("four plays", PLAYS), ("two days", ("two days",)), ("guests", ("three guests",)))
+_WHOLE_TALKS = (("four plays", PLAYS), ("two days", ("two days",)), ("guests", ("three guests",)))
 """The talks whose memories are all in the file, with the names of their figures."""
 _ANY_DAY = datetime(2026, 1, 1, tzinfo=UTC)
 """The day of the first scene; each later one is another day, for :func:`other_talks`."""
@@ -140,7 +140,7 @@ def measure() -> Iterator[Figure]:
         shown = labelled.shown(probable, least)
         served, need = labelled.lines_served(shown)
         yield Figure(f"lines with what they need, from {least}", need, served, "")
-        for name, talks in _LIVES:
+        for name, talks in _WHOLE_TALKS:
             there = np.isin(labelled.talks, talks)
             number = int((shown & there).sum())
             useful = labelled.useful[shown & there].sum()
