@@ -234,8 +234,8 @@ class Mind:
         self.memory.remember(what, place=place)
         if journey.end(f"you {missed}" if missed else ""):
             return
-        if (plan := self.plans.begun) is not None:
-            self.plans.go_on(plan, journey.missed or f"you are at {place}")
+        if (plan := self.plans.steps.begun) is not None:
+            self.plans.steps.go_on(plan, journey.missed or f"you are at {place}")
         self.thinker.schedule()
 
     def _begin_talk(self, body: Body) -> bool:

@@ -17,9 +17,10 @@ from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 
 from keepsake.agent.memory.shown_plans import missed_among, shown_among
+from keepsake.agent.next_steps import NextSteps
 from keepsake.agent.runtime import Runtime
 from keepsake.agent.scheduler import Alarm
-from keepsake.agent.waking import Due, Silence, ThoughtAllowance
+from keepsake.agent.waking import Due, ThoughtAllowance
 from keepsake.archive.privacy import Audience
 from keepsake.books.plan import Plan, PlanState
 from keepsake.books.plans import PlanBook
@@ -37,17 +38,9 @@ AGAIN_SECONDS = 60.0
 """How long an agent that did not begin a due plan is left alone before it is woken again."""
 THOUGHT_SECONDS = 15.0
 """How long before its walk an agent is woken for a plan elsewhere: about one call of a model."""
-STEP_SECONDS = 4.0
-"""Seconds after a deed before a plan of several steps goes on, so that its result is perceived."""
 SOON = timedelta(minutes=5)
 """How long before the time of a plan an agent does not set out on its ordinary day any more. A walk
 through a village takes a minute or less, and a thought some seconds."""
-ANSWER_SECONDS = 30.0
-"""Seconds for which a plan waits for the answer of another agent: about two calls of a model, since
-the other one may be in a thought. Without an answer the plan goes on."""
-PLAYER_SECONDS = 90.0
-"""Seconds for which a plan waits after words to a player, who reads, thinks and types. It goes on
-sooner if the player leaves, or if the agent answers with a deed."""
 BUSY = timedelta(hours=1)
 """How long a plan that was begun and not ended keeps an agent from its ordinary day."""
 WRITE_SECONDS = 10.0
@@ -65,12 +58,7 @@ class Plans:
             is there, or knows no way.
 
     Attributes:
-        waits: What plans that were begun wait for, by number, as the agent wrote it: ``for Bob``.
-            It is forgotten at a restart, after which each such plan goes on.
-        whys: Why each plan goes on, or what came of its last step, by number.
-        silences: Who had not answered when the last step of a plan was due, by number.
-        talks_with: The player to whom the agent has spoken for its plan, and who may answer; empty
-            for nobody.
+        steps: When the next step of a plan that was begun comes, and what plans wait for.
     """
 
     def __init__(
@@ -87,18 +75,10 @@ class Plans:
         self._wake = wake
         self._walk_seconds = walk_seconds
         self._alarm = Alarm(services.scheduler)  # for the clock
-        self._step = Alarm(services.scheduler)  # for the next step of a plan that was begun
-        self.waits: dict[int, str] = {}
-        self.whys: dict[int, str] = {}
-        self.silences: dict[int, Silence] = {}
+        self.steps = NextSteps(book, services.scheduler, self._wake_for_step)
         self._woken: dict[int, float] = {}  # by plan: when the agent was woken for it, in seconds
         self._allowance = ThoughtAllowance(services)
         self._present: frozenset[str] = frozenset()  # the identities of those who are here
-        self._asked = set[PersonId]()  # agents to whom the agent spoke since its last step
-        # by plan: the agents who were asked or told something for it
-        self._told: dict[int, set[PersonId]] = {}
-        self._awaited: PersonId = ""  # the agent whose answer the plan waits for; empty for none
-        self.talks_with: PersonId = ""
 
     @property
     def enabled(self) -> bool:
@@ -132,7 +112,7 @@ class Plans:
 
     def _resume(self) -> None:
         self._alarm.set(CHECK_SECONDS, self._tick)
-        plan = self.begun
+        plan = self.steps.begun
         if plan is not None and not self._has_passed(plan):
             self._begin(Due(plan, "the world stopped in the middle of it"), again=True)
         self.check()
@@ -144,7 +124,7 @@ class Plans:
     def close(self) -> None:
         """Stop the clock."""
         self._alarm.cancel()
-        self._step.cancel()
+        self.steps.close()
 
     def _tick(self) -> None:
         self.check()
@@ -180,14 +160,12 @@ class Plans:
         here = [each for each in people if each.id]
         came = [each for each in here if each.id not in self._present]
         self._present = frozenset(each.id for each in here)
-        begun = self.begun
-        if begun is not None and self.talks_with and self.talks_with not in self._present:
-            self.go_on(begun, "whom you talked with has gone")
+        self.steps.set_present(self._present)
         for plan in self.book.current:
             who = next((each for each in came if self._waits_for(plan, each)), None)
             if who is not None:
                 due = Due(plan, f"{who.name} is here", who)
-                self._begin(due, again=plan.number in self.waits)
+                self._begin(due, again=plan.number in self.steps.waits)
                 return
 
     def _waits_for(self, plan: Plan, person: Person) -> bool:
@@ -199,7 +177,7 @@ class Plans:
             return False
         if plan.state is PlanState.OPEN:
             return plan.is_met([person])
-        if names(self.waits.get(plan.number, ""), person.name):
+        if names(self.steps.waits.get(plan.number, ""), person.name):
             return True
         return plan.is_begun and plan.whom is not None and plan.whom.id == person.id
 
@@ -210,133 +188,19 @@ class Plans:
         whom = plan.whom
         return whom is None or not whom.id or whom.id in self._present
 
-    def go_on(self, plan: Plan, why: str) -> None:
-        """Think of the next step of a plan that was begun, once the last deed's result is known.
-
-        ``why``: What was done for it.
-        """
-        self._awaited = ""
-        self.talks_with = ""
-        self.whys[plan.number] = why
-        self._step.set(STEP_SECONDS, self._next_step, plan.number, why)
-
-    def go_on_after_talk(self, plan: Plan, why: str, talk: Silence) -> None:
-        """Think of the next step once a player has left, or after :data:`PLAYER_SECONDS`.
-
-        Each answer to the player begins that time anew.
-
-        Args:
-            why: What was done for the plan.
-            talk: The player.
-        """
-        self._awaited = ""
-        self.talks_with = talk.person.id
-        self.whys[plan.number] = why
-        self._step.set(PLAYER_SECONDS, self._next_step, plan.number, why, None, talk)
-
-    def go_on_after_wait(self, plan: Plan, why: str, awaited: Silence) -> None:
-        """Think of the next step once another agent here speaks, or after :data:`PLAYER_SECONDS`.
-
-        That agent may have nothing to answer, and a plan must not stop for ever.
-
-        Args:
-            why: What was done for it.
-            awaited: The agent.
-        """
-        self._awaited = awaited.person.id
-        self._step.set(PLAYER_SECONDS, self._next_step, plan.number, why, None, awaited)
-
-    def wait(self, plan: Plan, words: str) -> None:
-        """Record what a plan that was begun waits for: ``for Bob``. It goes on when he comes.
-
-        ``words``: Empty if it waits for nothing any more.
-        """
-        self.waits.pop(plan.number, None)
-        if words:
-            self.waits[plan.number] = words
-
-    def go_on_after_answer(self, plan: Plan, why: str, asked: Silence) -> None:
-        """Think of the next step once an agent has answered, or after :data:`ANSWER_SECONDS`.
-
-        Args:
-            why: What was done for it.
-            asked: The agent.
-        """
-        self._awaited = asked.person.id
-        self.whys[plan.number] = why
-        self._step.set(ANSWER_SECONDS, self._next_step, plan.number, why, None, asked)
-
-    def go_on_later(self, number: int, why: str = "you were interrupted") -> None:
-        """Think of a step once more that was given up before anything of it was done.
-
-        If the agent acts on the plan before that, its next step takes the place of this one.
-        """
-        self._step.set(ANSWER_SECONDS, self._step_again, number, why)
-
-    def _step_again(self, number: int, why: str) -> None:
-        plan = self.named(number)
-        if plan is not None:
-            self._begin(Due(plan, why), again=True)
-
-    def answer(self, person: Person) -> bool:
-        """Take in that an agent says something to this one; return whether its plan waits for it.
-
-        Then the words are answered by the plan's next step. It comes after :data:`STEP_SECONDS`,
-        because an answer has several sentences.
-        """
-        plan = self.begun
-        if plan is None:
-            return False
-        named = names(self.waits.get(plan.number, ""), person.name)
-        if not named and not (self._awaited and self._awaited == person.id):
-            return False
-        why = f"{person.name} has answered you"
-        self.whys[plan.number] = why
-        self._step.set(STEP_SECONDS, self._next_step, plan.number, why, person)
-        return True
-
-    def tells(self, plan: Plan, person: Person) -> bool:
-        """Return whether words without a question are a step of a plan: the first to that person.
-
-        The plan names them, as in ``tell Mira that …``. What is said to them later, and to others,
-        needs no answer.
-        """
-        told = self._told.setdefault(plan.number, set())
-        is_named = plan.whom.id == person.id if plan.whom is not None else False
-        if person.id in told or not (is_named or names(plan.what, person.name)):
-            return False
-        told.add(person.id)
-        return True
-
     def may_ask(self, person: PersonId) -> bool:
         """Return whether what is said for a plan to another agent is certain to get an answer.
 
         One answer of each agent to each step is, and it counts as a thought about the plan.
         """
-        if person in self._asked or not self.take_thought():
+        if self.steps.was_asked(person) or not self.take_thought():
             return False
-        plan = self.begun
-        if plan is not None:
-            self._told.setdefault(plan.number, set()).add(person)
-        self._asked.add(person)
+        self.steps.ask(person)
         return True
 
     def take_thought(self) -> bool:
         """Count a thought about plans; return False if those of this hour are used."""
         return self.enabled and self._allowance.take()
-
-    def _next_step(
-        self,
-        number: int,
-        why: str,
-        person: Person | None = None,
-        silence: Silence | None = None,
-    ) -> None:
-        self._awaited = ""
-        self.talks_with = ""
-        plan = next((each for each in self.book.current if each.number == number), None)
-        if plan is not None and plan.state is PlanState.DOING:
-            self._begin(Due(plan, why, person, silence), again=True)
 
     def _begin(self, due: Due, *, again: bool = False) -> None:
         """Wake the agent, unless that was a moment ago or its thoughts of this hour are used."""
@@ -350,11 +214,11 @@ class Plans:
             self._rest(due)
             return
         self._woken[due.plan.number] = now
-        self.whys[due.plan.number] = due.why
-        self.silences.pop(due.plan.number, None)
-        if due.silence is not None:
-            self.silences[due.plan.number] = due.silence
+        self.steps.reach(due)
         self._wake(due)
+
+    def _wake_for_step(self, due: Due) -> None:
+        self._begin(due, again=True)
 
     def _rest(self, due: Due) -> None:
         """Let a plan that was begun wait until the agent may think about plans again."""
@@ -366,7 +230,7 @@ class Plans:
             seconds=round(left),
         )
         if due.plan.state is PlanState.DOING:
-            self._step.set(max(left, STEP_SECONDS), self._next_step, due.plan.number, due.why)
+            self.steps.rest(due, left)
 
     @property
     def occupies(self) -> bool:
@@ -378,7 +242,7 @@ class Plans:
             self._keeps_here(each, now) or self._is_due(each, now) for each in self.book.current
         ):
             return True
-        plan = self.begun
+        plan = self.steps.begun
         if plan is None:
             return False
         if plan.at is not None:
@@ -392,11 +256,6 @@ class Plans:
             return False
         is_there = bool(plan.where) and self._walk_seconds(plan.where) == 0.0
         return plan.at - now < (BUSY if is_there else SOON)
-
-    @property
-    def begun(self) -> Plan | None:
-        """The plan that was begun and has not ended; None if there is none."""
-        return next((each for each in self.book.current if each.state is PlanState.DOING), None)
 
     def named(self, number: int) -> Plan | None:
         """Return the current plan with that number; None if there is none."""
@@ -432,8 +291,7 @@ class Plans:
             Fires when the state is on disk, or could not be written; None if it is there already.
         """
         plan = self.named(number)
-        self._asked.clear()
-        self._awaited = ""
+        self.steps.act()
         if plan is None or plan.state is not PlanState.OPEN:
             return None
         begun = plan

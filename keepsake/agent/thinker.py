@@ -173,7 +173,7 @@ class Thinker:
             self._attention.put_back(self._seconds())
         self.cancel_thought()
         if turn is not None and turn.impulse.plan and not begun and self.plans is not None:
-            self.plans.go_on_later(turn.impulse.plan)
+            self.plans.steps.go_on_later(turn.impulse.plan)
 
     @property
     def is_leaving(self) -> bool:

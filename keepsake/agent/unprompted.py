@@ -101,7 +101,9 @@ class Unprompted:
         now = self._services.seconds()
         # What anybody may know of a private plan does not say for what it waits.
         mine = {each.number: each for each in plans.book.current}
-        waits = {x.number: plans.waits.get(x.number, "") for x in open_plans if x == mine[x.number]}
+        waits = {
+            x.number: plans.steps.waits.get(x.number, "") for x in open_plans if x == mine[x.number]
+        }
         ended = [each for each in plans.book.items if each.state.has_ended]
         wished = [x for x in wishes if names(said, x) and not is_thing_near(agent, x)]
         for each in concerns_of(open_plans, ended, waits, promises, wished):

@@ -36,22 +36,23 @@ def follow_plan(turn: Turn, plans: Plans, agent: Body | None) -> None:
     if not turn.verbs:
         last = turn.last
         if turn.impulse.plan and last is not None and (last.failure is not None or last.fault):
-            plans.go_on_later(turn.impulse.plan, "it goes on")  # a model gave no usable answer
+            # A model gave no usable answer.
+            plans.steps.go_on_later(turn.impulse.plan, "it goes on")
         return
     number = turn.impulse.plan or turn.taken_up
     due = plans.named(number) if number else None
-    plan = due or plans.begun
+    plan = due or plans.steps.begun
     if plan is None:
         return
-    waits = plans.waits.get(plan.number, "")
+    waits = plans.steps.waits.get(plan.number, "")
     if number and due is None and not waits:  # it has ended its plan, and has another
-        plans.go_on(plan, plans.whys.get(plan.number, "") or "it goes on")
+        plans.steps.go_on(plan, plans.steps.whys.get(plan.number, "") or "it goes on")
         return
     if due is None and waits and turn.verbs <= _TALK and not names(waits, turn.impulse.source):
         return  # it waits for somebody else
-    plans.wait(plan, _waits_for(turn, plan, agent) if due is not None else "")
+    plans.steps.wait(plan, _waits_for(turn, plan, agent) if due is not None else "")
     # What was done for it stands beside it. An answer about something else changes nothing of it.
-    before = "" if due is not None else plans.whys.get(plan.number, "")
+    before = "" if due is not None else plans.steps.whys.get(plan.number, "")
     _go_on(turn, plans, agent, plan, why=turn.missed or before or "it goes on", is_due=due is plan)
 
 
@@ -70,7 +71,7 @@ def _go_on(
     since = turn.attempt.basis.seen
     asked = _asked_by(turn, agent) if agent is not None else None
     if asked is not None and (not awaits or names(awaits, asked.name)):
-        plans.go_on_after_answer(plan, why, Silence(asked, since))
+        plans.steps.go_on_after_answer(plan, why, Silence(asked, since))
         return
     ended = turn.has_arrived or turn.missed
     if turn.is_on_its_way or (turn.verbs <= _NO_STEP and not ended):
@@ -78,14 +79,14 @@ def _go_on(
     if KnownVerb.WAIT in turn.verbs:
         awaited = _awaited(turn, agent) if agent is not None else None
         if awaited is not None:
-            plans.go_on_after_wait(plan, why, Silence(awaited, since))
+            plans.steps.go_on_after_wait(plan, why, Silence(awaited, since))
         return
     player = _player_of(turn, agent)
-    in_talk = player is not None and (is_due or plans.talks_with == player.id)
+    in_talk = player is not None and (is_due or plans.steps.talks_with == player.id)
     if player is not None and in_talk and turn.verbs <= _TALK:
-        plans.go_on_after_talk(plan, why, Silence(player, since))
+        plans.steps.go_on_after_talk(plan, why, Silence(player, since))
     else:  # also if a player spoke before the agent could say what it came for
-        plans.go_on(plan, why)
+        plans.steps.go_on(plan, why)
 
 
 def _waits_for(turn: Turn, plan: Plan, agent: Body | None) -> str:
@@ -163,6 +164,6 @@ def finishes_plan_first(turn: Turn | None, plans: Plans | None, event: Impulse) 
     plan = None
     if plans is not None:
         number = turn.impulse.plan
-        plan = plans.named(number) if number else plans.begun
+        plan = plans.named(number) if number else plans.steps.begun
     whom = plan.whom if plan is not None else None
     return whom is None or whom.id != event.who

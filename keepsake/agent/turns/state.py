@@ -158,9 +158,9 @@ class Turn:
     def plan_number(self) -> int:
         """The number of the plan that the agent is about: the due one, or one begun; else 0."""
         plans = self.tools.plans
-        if self.impulse.plan or plans is None or plans.begun is None:
+        if self.impulse.plan or plans is None or plans.steps.begun is None:
             return self.impulse.plan
-        return plans.begun.number
+        return plans.steps.begun.number
 
     def take_up(self, number: int) -> Deferred[None] | None:
         """Begin a plan that this turn has made; what is done from now on is for it.
@@ -200,7 +200,7 @@ class Turn:
         plan = plans.named(impulse.plan) if plans is not None and impulse.plan else None
         if plans is None or plan is None:
             return impulse
-        why = plans.whys.get(plan.number, impulse.why)
+        why = plans.steps.whys.get(plan.number, impulse.why)
         return replace(impulse, confided=plan.confided, why=why)
 
     def begins(self) -> Deferred[None] | None:

@@ -63,7 +63,7 @@ def react(agent: Body, mind: Mind, heard: Heard, number: int) -> None:
     if _may_react(agent, heard.line, speaker, heard.kind, event.kind):
         by_agent = event.kind is ImpulseKind.ADDRESSED and not event.from_player
         # What its plan waits for is answered by the next step of the plan.
-        answers_plan = by_agent and mind.plans.answer(event.person)
+        answers_plan = by_agent and mind.plans.steps.answer(event.person)
         wanted = None if answers_plan else _worth_a_thought(agent, speaker, event, heard.what)
         if wanted is not None and wanted.called:
             ask = partial(_ask_all, agent, replace(wanted, memory_number=number))
@@ -194,7 +194,7 @@ def _worth_a_thought(
     if mind is None or plan is None:
         return event if asks else None
     listener = Person(name_of(agent, speaker), identity_of(agent))
-    if not asks and not mind.plans.tells(plan, listener):
+    if not asks and not mind.plans.steps.tells(plan, listener):
         return None
     return replace(event, errand=mind.plans.may_ask(listener.id))
 

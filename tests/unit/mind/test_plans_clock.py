@@ -12,7 +12,8 @@ from twisted.internet.defer import maybeDeferred
 from twisted.internet.task import Clock
 
 from keepsake.agent.memory.shown_plans import lines_of
-from keepsake.agent.plans import CHECK_SECONDS, STEP_SECONDS, Plans
+from keepsake.agent.next_steps import STEP_SECONDS
+from keepsake.agent.plans import CHECK_SECONDS, Plans
 from keepsake.agent.scheduler import ClockScheduler
 from keepsake.agent.settings import ThinkingConfig
 from keepsake.books.plan import GRACE, Plan, PlanState
@@ -194,14 +195,14 @@ def test_a_plan_of_several_steps_goes_on_after_each_deed(village):
     plan = village.add("ask Bram; bring it to Oswin", minutes=0)
     village.pass_by(CHECK_SECONDS)
     village.plans.began(plan)
-    village.plans.go_on(plan, DONE)
+    village.plans.steps.go_on(plan, DONE)
     village.pass_by(STEP_SECONDS)
     assert [due.why for due in village.woken] == [
         "its time has come",
         DONE,
     ]
     village.book.set_state(village.book.find("Bram"), PlanState.DONE)
-    village.plans.go_on(plan, DONE)
+    village.plans.steps.go_on(plan, DONE)
     village.pass_by(60)
     assert len(village.woken) == 2
 
@@ -212,7 +213,7 @@ def test_the_operators_budget_ends_a_plan_that_goes_round_in_circles(tmp_path):
     village.pass_by(CHECK_SECONDS)
     for _ in range(10):
         village.plans.began(plan)
-        village.plans.go_on(village.book.items[0], DONE)
+        village.plans.steps.go_on(village.book.items[0], DONE)
         village.pass_by(CHECK_SECONDS)
     assert len(village.woken) == 3
     village.pass_by(3600)

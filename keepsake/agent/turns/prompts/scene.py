@@ -191,24 +191,24 @@ def _with_plans(
     others = [each for each in shown if each not in known]
     due_number = due.number if due is not None else 0
     begun = (
-        progress_of(each, plans.waits.get(each.number, ""))
+        progress_of(each, plans.steps.waits.get(each.number, ""))
         for each in known
         if each.number != due_number
     )
     scene = replace(
         scene,
         may_plan=plans.enabled,
-        plans=lines_of(shown, plans.waits),
+        plans=lines_of(shown, plans.steps.waits),
         open_plans=tuple(map(known_line_of, known)),
         progress=tuple(begun),
-        private_plans=lines_of([x for x in others if x.number != due_number], plans.waits),
+        private_plans=lines_of([x for x in others if x.number != due_number], plans.steps.waits),
         missed=lines_of(missed),
     )
     if due is None:
         return scene
     # A plan that nobody here may know of is shown: the agent acts on it and says nothing.
     theirs = due.as_known_to(context.audience) or due
-    reasons = [impulse.why, _silence_of(plans.silences.get(due.number), window)]
+    reasons = [impulse.why, _silence_of(plans.steps.silences.get(due.number), window)]
     why = "; ".join(dict.fromkeys(filter(None, reasons)))
     why = f" ({why})"
     done = done_for(theirs, window)

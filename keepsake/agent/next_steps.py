@@ -1,0 +1,218 @@
+"""When the next step of a plan that was begun comes, and whose answer it waits for.
+
+A step comes some seconds after the last one, or when somebody has answered, or has not for too
+long. Everything here runs on the reactor thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+
+from keepsake.agent.scheduler import Alarm
+from keepsake.agent.waking import Due, Silence
+from keepsake.books.plan import Plan, PlanState
+from keepsake.books.plans import PlanBook
+from keepsake.happening import Person, PersonId
+from keepsake.language.perception import names
+from keepsake.ports import Scheduler
+
+STEP_SECONDS = 4.0
+"""Seconds after a deed before a plan of several steps goes on, so that its result is perceived."""
+ANSWER_SECONDS = 30.0
+"""Seconds for which a plan waits for the answer of another agent: about two calls of a model, since
+the other one may be in a thought. Without an answer the plan goes on."""
+PLAYER_SECONDS = 90.0
+"""Seconds for which a plan waits after words to a player, who reads, thinks and types. It goes on
+sooner if the player leaves, or if the agent answers with a deed."""
+
+
+class NextSteps:
+    """The next step of an agent's plan that was begun.
+
+    Args:
+        book: The plans as a file.
+        wake: Begins a thought about the step.
+
+    Attributes:
+        waits: What plans that were begun wait for, by number, as the agent wrote it: ``for Bob``.
+            It is forgotten at a restart, after which each such plan goes on.
+        whys: Why each plan goes on, or what came of its last step, by number.
+        silences: Who had not answered when the last step of a plan was due, by number.
+        talks_with: The player to whom the agent has spoken for its plan, and who may answer; empty
+            for nobody.
+    """
+
+    def __init__(self, book: PlanBook, scheduler: Scheduler, wake: Callable[[Due], None]) -> None:
+        self._book = book
+        self._wake = wake
+        self._alarm = Alarm(scheduler)
+        self.waits: dict[int, str] = {}
+        self.whys: dict[int, str] = {}
+        self.silences: dict[int, Silence] = {}
+        self.talks_with: PersonId = ""
+        self._awaited: PersonId = ""  # the agent whose answer the plan waits for; empty for none
+        self._asked = set[PersonId]()  # agents to whom the agent spoke since its last step
+        # by plan: the agents who were asked or told something for it
+        self._told: dict[int, set[PersonId]] = {}
+
+    @property
+    def begun(self) -> Plan | None:
+        """The plan that was begun and has not ended; None if there is none."""
+        return next((each for each in self._book.current if each.state is PlanState.DOING), None)
+
+    def close(self) -> None:
+        """Let no step come any more."""
+        self._alarm.cancel()
+
+    # -- when it comes
+
+    def go_on(self, plan: Plan, why: str) -> None:
+        """Think of the next step of a plan that was begun, once the last deed's result is known.
+
+        ``why``: What was done for it.
+        """
+        self._awaited = ""
+        self.talks_with = ""
+        self.whys[plan.number] = why
+        self._alarm.set(STEP_SECONDS, self._come, plan.number, why)
+
+    def go_on_after_talk(self, plan: Plan, why: str, talk: Silence) -> None:
+        """Think of the next step once a player has left, or after :data:`PLAYER_SECONDS`.
+
+        Each answer to the player begins that time anew.
+
+        Args:
+            why: What was done for the plan.
+            talk: The player.
+        """
+        self._awaited = ""
+        self.talks_with = talk.person.id
+        self.whys[plan.number] = why
+        self._alarm.set(PLAYER_SECONDS, self._come, plan.number, why, None, talk)
+
+    def go_on_after_wait(self, plan: Plan, why: str, awaited: Silence) -> None:
+        """Think of the next step once another agent here speaks, or after :data:`PLAYER_SECONDS`.
+
+        That agent may have nothing to answer, and a plan must not stop for ever.
+
+        Args:
+            why: What was done for it.
+            awaited: The agent.
+        """
+        self._awaited = awaited.person.id
+        self._alarm.set(PLAYER_SECONDS, self._come, plan.number, why, None, awaited)
+
+    def go_on_after_answer(self, plan: Plan, why: str, asked: Silence) -> None:
+        """Think of the next step once an agent has answered, or after :data:`ANSWER_SECONDS`.
+
+        Args:
+            why: What was done for it.
+            asked: The agent.
+        """
+        self._awaited = asked.person.id
+        self.whys[plan.number] = why
+        self._alarm.set(ANSWER_SECONDS, self._come, plan.number, why, None, asked)
+
+    def go_on_later(self, number: int, why: str = "you were interrupted") -> None:
+        """Think of a step once more that was given up before anything of it was done.
+
+        If the agent acts on the plan before that, its next step takes the place of this one.
+        """
+        self._alarm.set(ANSWER_SECONDS, self._come_again, number, why)
+
+    def rest(self, due: Due, seconds: float) -> None:
+        """Let the step of a plan that was begun come when the agent may think about plans again."""
+        if due.plan.state is PlanState.DOING:
+            seconds = max(seconds, STEP_SECONDS)
+            self._alarm.set(seconds, self._come, due.plan.number, due.why)
+
+    def wait(self, plan: Plan, words: str) -> None:
+        """Record what a plan that was begun waits for: ``for Bob``. It goes on when he comes.
+
+        ``words``: Empty if it waits for nothing any more.
+        """
+        self.waits.pop(plan.number, None)
+        if words:
+            self.waits[plan.number] = words
+
+    def set_present(self, present: Collection[PersonId]) -> None:
+        """Go on with a plan if the player with whom the agent talked for it has gone."""
+        plan = self.begun
+        if plan is not None and self.talks_with and self.talks_with not in present:
+            self.go_on(plan, "whom you talked with has gone")
+
+    def reach(self, due: Due) -> None:
+        """Record why the agent is woken for a plan now, and who had not answered."""
+        self.whys[due.plan.number] = due.why
+        self.silences.pop(due.plan.number, None)
+        if due.silence is not None:
+            self.silences[due.plan.number] = due.silence
+
+    def act(self) -> None:
+        """Record that the agent acts on a plan now: nobody was asked for this step yet."""
+        self._asked.clear()
+        self._awaited = ""
+
+    def _come(
+        self,
+        number: int,
+        why: str,
+        person: Person | None = None,
+        silence: Silence | None = None,
+    ) -> None:
+        self._awaited = ""
+        self.talks_with = ""
+        plan = self._named(number)
+        if plan is not None and plan.state is PlanState.DOING:
+            self._wake(Due(plan, why, person, silence))
+
+    def _come_again(self, number: int, why: str) -> None:
+        plan = self._named(number)
+        if plan is not None:
+            self._wake(Due(plan, why))
+
+    def _named(self, number: int) -> Plan | None:
+        return next((each for each in self._book.current if each.number == number), None)
+
+    # -- who is asked and who answers
+
+    def answer(self, person: Person) -> bool:
+        """Take in that an agent says something to this one; return whether its plan waits for it.
+
+        Then the words are answered by the plan's next step. It comes after :data:`STEP_SECONDS`,
+        because an answer has several sentences.
+        """
+        plan = self.begun
+        if plan is None:
+            return False
+        named = names(self.waits.get(plan.number, ""), person.name)
+        if not named and not (self._awaited and self._awaited == person.id):
+            return False
+        why = f"{person.name} has answered you"
+        self.whys[plan.number] = why
+        self._alarm.set(STEP_SECONDS, self._come, plan.number, why, person)
+        return True
+
+    def tells(self, plan: Plan, person: Person) -> bool:
+        """Return whether words without a question are a step of a plan: the first to that person.
+
+        The plan names them, as in ``tell Mira that …``. What is said to them later, and to others,
+        needs no answer.
+        """
+        told = self._told.setdefault(plan.number, set())
+        is_named = plan.whom.id == person.id if plan.whom is not None else False
+        if person.id in told or not (is_named or names(plan.what, person.name)):
+            return False
+        told.add(person.id)
+        return True
+
+    def was_asked(self, person: PersonId) -> bool:
+        """Return whether another agent was asked something for this step."""
+        return person in self._asked
+
+    def ask(self, person: PersonId) -> None:
+        """Record that another agent is asked something for this step."""
+        plan = self.begun
+        if plan is not None:
+            self._told.setdefault(plan.number, set()).add(person)
+        self._asked.add(person)
