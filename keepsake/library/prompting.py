@@ -118,11 +118,14 @@ class Prompting:
         if not config.budget:
             return None
         limits = form.limits
+        context = opened.memory.context()
+        before = context.searched_before(limits.shown_lines)
         wanted = Wanted(
             memories=config.memories,
             summaries=config.summaries,
             notes=config.notes,
-            before=opened.memory.context().shown_from(limits.shown_lines),
+            before=before,
+            shown=context.shown_before(before, limits.shown_lines),
             excerpts=limits.shows_excerpts,
             seconds=config.patience,
         )

@@ -142,16 +142,14 @@ class AgentMemory:
         return next(iter(self._reasons(asleep=asleep, in_talk=in_talk)), None)
 
     def before_thought(self) -> CompactReason | None:
-        """Return EMERGENCY if the prompt that is built next should wait for a compaction.
+        """Return EMERGENCY if the prompt that is built next must wait for a compaction.
 
-        Quick: only the compaction itself finds out whether it pays.
+        It need not wait as long as lines can be left out of it. Quick: only the compaction itself
+        finds out whether it pays.
         """
-        if self._busy.locked():
-            # A prompt over its budget waits for the compaction that runs; others need not.
-            load = self.load()
-            waits = load.used > load.budget and not load.leaves_no_room
-            return CompactReason.EMERGENCY if waits and self.window.is_overhead_known else None
-        return CompactReason.EMERGENCY if self._triggers.is_emergency() else None
+        running = self._busy.locked()
+        waits = self._triggers.must_wait if running else self._triggers.is_emergency()
+        return CompactReason.EMERGENCY if waits else None
 
     def next_due(self) -> int | None:
         """Return the memory number at which the next compaction may be due by count.
@@ -168,7 +166,7 @@ class AgentMemory:
         left = due - self.tiers.last_number
         if left > 0:
             return f"at memory {due} ({left} more)"
-        if self._triggers.is_count_due(self.load()):
+        if self._triggers.is_count_due(self.window.lean_load()):
             return f"at memory {due} (due now)"
         config = self.host.config()
         share = config.count_tokens / config.budget

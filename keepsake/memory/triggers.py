@@ -11,6 +11,10 @@ from keepsake.memory.window import MemoryHost, Window
 IN_TALK = 0.90
 """The share of the budget from which a compaction does not wait for a pause: midway between the
 high mark and the emergency mark, so that it has some ten exchanges of time."""
+WHOLE = 1.40
+"""The share of the budget from which the whole window, with the asides that a prompt leaves out, is
+compacted in any case. A compaction goes down to the low mark, so one prompt can show its writer all
+that leaves."""
 ASK_AGAIN_AFTER = 4
 """Memories after which a compaction that did not pay is considered again."""
 _MARKED = (CompactReason.HIGH, CompactReason.SLEEP, CompactReason.EMERGENCY)
@@ -22,10 +26,11 @@ class Triggers:
 
     One ladder has several triggers: the count, the high mark, the sleep mark and the emergency
     mark. The count decides together with the budget: while the prompt is far from full, more lines
-    cost less than a summary. While an agent in its room talks, a compaction in the background waits
-    for a pause, unless the emergency mark is near: a thought would have to wait there. The
-    hysteresis is the gap between the mark that starts a compaction and the low mark, at which it
-    stops. A compaction must be expected to save ``min_saving_tokens``. If one leaves the prompt
+    cost less than a summary. A prompt that passes the high mark first leaves out asides
+    (:mod:`keepsake.memory.asides`). A compaction follows if that is not enough, or if much is left
+    out. While an agent in its room talks, a compaction in the background waits for a pause, until
+    little room is left. The hysteresis is the gap between the mark that starts a compaction and the
+    low mark, at which it stops. A compaction must be expected to save ``min_saving_tokens``. If one leaves the prompt
     over the mark that started it, it was in vain: the next one waits until that many tokens more
     can be saved. None of these rules holds for a prompt that is over its budget and can be brought
     under it, because such a prompt cannot be sent.
@@ -56,24 +61,35 @@ class Triggers:
         known = self._window.is_overhead_known
         if self.is_undone or (known and load.leaves_no_room):
             return []
-        if in_talk and (not known or load.share < IN_TALK):
+        is_long = load.share >= WHOLE
+        shown = self._window.lean_load()
+        if in_talk and not (known and (is_long or shown.share >= IN_TALK)):
             return []
         holds = {
-            CompactReason.HIGH: known and load.share >= config.high,
+            CompactReason.HIGH: known and (is_long or shown.share >= config.high),
             CompactReason.SLEEP: known and asleep and load.share >= config.sleep,
-            CompactReason.COUNT: self.is_count_due(load),
+            CompactReason.COUNT: self.is_count_due(shown),
         }
         return [
             reason for reason, now in holds.items() if now and not self.is_declined(reason, load)
         ]
 
     def is_emergency(self) -> bool:
-        """Whether a thought should wait for a compaction; quick: no plan tells if it would pay."""
+        """Whether a thought must wait for a compaction; quick: no plan tells if it would pay.
+
+        Only if the prompt has no room for the memories that no compaction takes: then a summary
+        must become shorter. All other lines can be left out until a compaction in the background.
+        """
         load = self._window.load()
-        if not self._window.is_overhead_known or load.leaves_no_room:
+        return self.must_wait and not self.is_declined(CompactReason.EMERGENCY, load)
+
+    @property
+    def must_wait(self) -> bool:
+        """Whether the prompt is over its budget even with the memories that always stay alone."""
+        load = self._window.load()
+        if not self._window.is_overhead_known or load.leaves_no_room or load.used <= load.budget:
             return False
-        marked = load.share >= self._host.config().emergency
-        return marked and not self.is_declined(CompactReason.EMERGENCY, load)
+        return self._window.least_load().used > load.budget
 
     def is_worth_it(self, plan: CompactionPlan) -> bool:
         """Whether ``plan`` brings the prompt under its budget, or saves enough.
@@ -117,14 +133,16 @@ class Triggers:
         due = state.summarised + immediate_window(config) + config.recent_window
         return due if state.recent else due + 1
 
-    def is_count_due(self, load: Load) -> bool:
+    def is_count_due(self, shown: Load) -> bool:
         """Whether the window is full by count, and the prompt by so much that it matters.
 
         Before the first prompt its other parts are not known, so the count alone decides.
+
+        ``shown``: What the prompt costs without the asides that it leaves out.
         """
         if self._tiers.last_number < self.next_due():
             return False
-        return not self._window.is_overhead_known or load.used >= self._host.config().count_tokens
+        return not self._window.is_overhead_known or shown.used >= self._host.config().count_tokens
 
     def compacted(self, reason: CompactReason, left: Load) -> None:
         """Take note of a compaction and the load after it, without memories that came meanwhile."""

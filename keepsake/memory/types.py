@@ -90,10 +90,11 @@ class MemoryContext:
     longterm: Summary | None
     recent: Summary | None  # summary of the memories L+1 … S; None before the first compaction
     window: tuple[Memory, ...]  # the memories S+1 … N verbatim, oldest first
-    # the window as a prompt shows it: old tool results shortened, repeats folded; without its
-    # oldest lines if the budget has no room for them
+    # the window as a prompt shows it: old tool results shortened, repeats folded; without asides or
+    # its oldest lines if the budget has no room for them
     shown: tuple[Memory, ...] = ()
     compaction: int = 0  # number of the compaction that made the summaries; 0 for none
+    asides_through: int = 0  # the last memory up to which asides are left out; 0 if all are shown
 
     def shown_from(self, most: int = 0) -> int | None:
         """Return the number of the first memory that a prompt shows; None if it shows none.
@@ -102,6 +103,22 @@ class MemoryContext:
         """
         lines = self.shown[-most:]
         return lines[0].number if lines else None
+
+    def searched_before(self, most: int = 0) -> int | None:
+        """Return the number of the memory before which recall searches; None for all.
+
+        From that memory on a prompt shows every line. Of those before, :meth:`shown_before` says
+        which it shows too.
+
+        ``most``: The most lines of the prompt; 0 for all.
+        """
+        first = self.shown_from(most)
+        return None if first is None else max(first, self.asides_through + 1)
+
+    def shown_before(self, number: int | None, most: int = 0) -> frozenset[int]:
+        """Return the numbers of the memories before ``number`` that a prompt shows."""
+        lines = self.shown[-most:]
+        return frozenset(each.number for each in lines if number and each.number < number)
 
     @property
     def masked(self) -> frozenset[int]:

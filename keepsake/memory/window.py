@@ -2,27 +2,29 @@
 
 Three things are called a window. ``Tiers.window`` has the memories since the last summary, word for
 word. :class:`Window` makes a :class:`MemoryContext` of them: ``context().window`` has the same,
-and ``context().shown`` has them as a prompt shows them: masked, without the oldest if there is no
-room for them.
+and ``context().shown`` has them as a prompt shows them: masked, and in a prompt that is almost full
+without asides or without the oldest lines.
 """
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from keepsake.archive.privacy import redacted
 from keepsake.archive.records import Memory
-from keepsake.archive.tiers import Tiers
+from keepsake.archive.tiers import SummaryState, Tiers
 from keepsake.archive.transcript import script_line
 from keepsake.books.journal import importance
 from keepsake.events.types import MemoryChange
 from keepsake.language.perception import shorten
 from keepsake.language.tokens import Heuristic
 from keepsake.memory import masking
+from keepsake.memory.asides import ALMOST_FULL, ALWAYS_SHOWN, without_asides
 from keepsake.memory.config import CompactionConfig
-from keepsake.memory.plan import MemorySnapshot, open_exchange
+from keepsake.memory.plan import MemorySnapshot, always_stay, open_exchange
 from keepsake.memory.summary_text import Summarizer, extractive
 from keepsake.memory.types import CompactionRequest, Load, MemoryContext
 from keepsake.ports import Clock, Tokens
@@ -84,7 +86,14 @@ class Window:
         # the last context, and the state that it was made from
         self._made_of: tuple[object, ...] = ()
         self._context = MemoryContext(None, None, (), ())
+        # asides are left out up to this memory, as long as the summaries are these
+        self._asides_through = 0
+        self._asides_of: SummaryState | None = None
+        # the first memory that was shown when even the rest had no room; 0 if it has
+        self._cut_at = 0
+        # what was counted last: of the whole window, and of the window without asides
         self._counted = _Counted()
+        self._lean_counted = _Counted()
         # the last texts of the summaries, the factor of the estimate then, and their tokens
         self._summaries_counted: tuple[tuple[str, ...], float, int] = ((), 0.0, 0)
 
@@ -93,17 +102,19 @@ class Window:
     def context(self) -> MemoryContext:
         """Return what is in the prompt now.
 
-        If the budget has no room for the whole window, the mask moves on, as the prompt changes
-        anyway. If that is not enough, the oldest lines are not shown. They stay in the window, and
-        are shown again when there is room.
+        A prompt that is almost full leaves out older asides. If the budget still has no room for
+        the rest, the mask moves on, as the prompt changes anyway. If that is not enough, the oldest
+        lines are not shown. All of them stay in the window, and are shown again when there is room.
         """
         with self._lock:
-            context = self._whole()
-            load = self._load(context)
+            context = self._leaner(self._lean(), ALMOST_FULL)
+            self._asides_through = context.asides_through
+            load = self._lean_load(context)
             if load.used > load.budget and self._mask_more():
-                context = self._whole()
-                load = self._load(context)
+                context = self._lean()
+                load = self._lean_load(context)
             if load.used <= load.budget or load.leaves_no_room:
+                self._cut_at = 0
                 return context
             room = load.budget - load.overhead - load.summaries
             return replace(context, shown=self._newest_in(context.shown, room))
@@ -117,6 +128,8 @@ class Window:
         """Unmask everything, after memories came back or all were removed."""
         with self._lock:
             self._through = 0
+            self._asides_through = 0
+            self._cut_at = 0
 
     def matters(self, memory: Memory) -> bool:
         """Whether a memory is too important to be masked; the mask spares only a few per person."""
@@ -138,6 +151,42 @@ class Window:
                 state.longterm, state.recent, tiers.window, shown, state.standing
             )
         return self._context
+
+    def _lean(self) -> MemoryContext:
+        """Return the context without the asides that prompts leave out already.
+
+        After a compaction or its undo all asides are shown again.
+        """
+        state = self._tiers.view().state
+        if state != self._asides_of:
+            self._asides_of = state
+            self._asides_through = 0
+        return self._without_asides(self._whole(), self._asides_through)
+
+    def _leaner(self, now: MemoryContext, mark: float) -> MemoryContext:
+        """Return the context with fewer asides if the prompt passes a mark, a share of its budget.
+
+        They are left out in large steps, at least half of the way from the high mark to the low
+        one, because each step changes the prompt from the first of them on.
+
+        ``now``: The context without the asides that are left out already.
+        """
+        config = self._host.config()
+        load = self._lean_load(now)
+        if not self.is_overhead_known or load.used <= load.budget * mark:
+            return now
+        through = max(now.asides_through, self._tiers.last_number - ALWAYS_SHOWN)
+        fewer = self._without_asides(self._whole(), through)
+        saved = self.count(*now.shown) - self.count(*fewer.shown)
+        least = (config.of_budget(config.high) - config.of_budget(config.low)) // 2
+        return fewer if saved >= max(least, 1) else now
+
+    def _without_asides(self, whole: MemoryContext, through: int) -> MemoryContext:
+        """Return a context without the asides up to the memory ``through``; 0 for all of them."""
+        if not through:
+            return whole
+        shown = without_asides(whole.shown, through, self.agent, self.matters)
+        return replace(whole, shown=shown, asides_through=through)
 
     def _masked_through(self) -> int:
         """Return the last memory of the mask: at first, the one at which a compaction left it.
@@ -163,6 +212,24 @@ class Window:
         return max(self._masked_through(), last - self._host.config().preserve_memories)
 
     def _newest_in(self, shown: Sequence[Memory], room: int) -> tuple[Memory, ...]:
+        """Return the newest memories that fit into ``room`` tokens; at least a part of the last.
+
+        They begin with the same memory as long as there is room for all that follow it. Then they
+        become fewer by a large step, so that most prompts begin like the one before.
+        """
+        same = tuple(memory for memory in shown if memory.number >= self._cut_at)
+        if self._cut_at and same and self.count(*same) <= room:
+            return same
+        config = self._host.config()
+        step = config.of_budget(config.high) - config.of_budget(config.low)
+        kept = self._fitting(shown, room - step)
+        least = always_stay(config)
+        if len(kept) < least:
+            kept = self._fitting(shown[-least:], room)
+        self._cut_at = kept[0].number
+        return kept
+
+    def _fitting(self, shown: Sequence[Memory], room: int) -> tuple[Memory, ...]:
         """Return the newest memories that fit into ``room`` tokens; at least a part of the last."""
         kept: list[Memory] = []
         for memory in reversed(shown):
@@ -191,24 +258,54 @@ class Window:
         """Take note of the tokens of a prompt that was built from :meth:`context`."""
         with self._lock:
             context = self.context()
-            of_memory = self._summaries(context) + self._shown(context.shown)
+            of_memory = self._summaries(context) + self.count(*context.shown)
             self.overhead = max(prompt - of_memory, 0)
 
     def load(self) -> Load:
-        """Return what the prompt costs with the whole window."""
+        """Return what the prompt costs with the whole window, asides included."""
         with self._lock:
             return self._load(self._whole())
+
+    def lean_load(self) -> Load:
+        """Return what the prompt costs without the asides that it leaves out, or could leave out.
+
+        It could as soon as it passes the high mark, and does so when it is almost full.
+        """
+        with self._lock:
+            return self._lean_load(self._leaner(self._lean(), self._host.config().high))
+
+    def least_load(self) -> Load:
+        """Return what the prompt costs with only the memories that no compaction takes."""
+        with self._lock:
+            context = self._whole()
+            load = self._load(context)
+            open_from = open_exchange(context.window, self.agent) or math.inf
+            newest = context.shown[-always_stay(self._host.config()) :]
+            rest = context.shown[: -len(newest)]
+            kept = (*(m for m in rest if m.number >= open_from), *newest)
+            window = self.count(*kept)
+            used = load.overhead + load.summaries + window
+            return Load(used, load.summaries, window, load.budget)
 
     def count(self, *parts: Memory | str) -> int:
         """Count the tokens of memories, as lines of a prompt, and of the lines of texts."""
         return sum(self.tokens.each(self._lines(parts)))
 
     def _load(self, context: MemoryContext) -> Load:
-        overhead = self.overhead or 0
+        """Return what the prompt costs with a context of the whole window."""
+        self._counted = self._counted_on(self._counted, context.shown)
+        return self._load_of(context, self._counted.tokens)
+
+    def _lean_load(self, context: MemoryContext) -> Load:
+        """Return what the prompt costs with a context that may lack asides."""
+        self._lean_counted = self._counted_on(self._lean_counted, context.shown)
+        return self._load_of(context, self._lean_counted.tokens)
+
+    def _load_of(self, context: MemoryContext, window: int) -> Load:
+        """Return what the prompt costs. ``window``: The tokens of the memories it shows."""
         summaries = self._summaries(context)
-        window = self._shown(context.shown)
-        budget = self._host.config().budget
-        return Load(overhead + summaries + window, summaries, window, budget)
+        used = (self.overhead or 0) + summaries + window
+        return Load(used, summaries, window, self._host.config().budget)
 
     def _summaries(self, context: MemoryContext) -> int:
         texts = tuple(each.text for each in context.summaries)
@@ -218,9 +315,8 @@ class Window:
             self._summaries_counted = (texts, self.tokens.factor, tokens)
         return tokens
 
-    def _shown(self, memories: tuple[Memory, ...]) -> int:
-        """Count the tokens of the window, without counting memories of the last call again."""
-        known = self._counted
+    def _counted_on(self, known: _Counted, memories: tuple[Memory, ...]) -> _Counted:
+        """Count the tokens of memories, without counting those of the last count again."""
         if memories[: len(known.memories)] != known.memories:
             known = _Counted()
         tokens = known.tokens
@@ -229,8 +325,7 @@ class Window:
             tokens = sum(self.tokens.each(known.lines))
         more = self._lines(memories[len(known.memories) :])
         tokens += sum(self.tokens.each(more))
-        self._counted = _Counted(memories, (*known.lines, *more), tokens, factor)
-        return tokens
+        return _Counted(memories, (*known.lines, *more), tokens, factor)
 
     def _lines(self, parts: Iterable[Memory | str]) -> list[str]:
         lines: list[str] = []

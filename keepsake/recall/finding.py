@@ -80,8 +80,9 @@ class Wanted:
 
     Attributes:
         memories, summaries, notes: The most that the prompt shows of each kind.
-        before: The number of the first memory of the window, which the prompt shows anyway; None
-            to search the window too.
+        before: The number of the memory from which on the prompt shows all; None to search the
+            window too.
+        shown: The numbers of the memories before it that the prompt shows too.
         excerpts: Whether the prompt shows what was found with its neighbours. It belongs to a model
             that reads much: then all that ranks bears on a question about several talks.
         unprompted: Whether the text is a scene, as nobody asked: recent memories count more.
@@ -97,11 +98,18 @@ class Wanted:
     summaries: int
     notes: int
     before: int | None = None
+    shown: frozenset[int] = frozenset()
     excerpts: bool = False
     unprompted: bool = False
     seeks: bool = False
     sparing: bool = False
     seconds: float
+
+    def is_shown(self, document: Document) -> bool:
+        """Whether the prompt shows a document, or shows its memories word for word."""
+        if document.kind is DocumentKind.MEMORY and document.last in self.shown:
+            return True
+        return self.before is not None and document.last >= self.before
 
     @property
     def most(self) -> Mapping[DocumentKind, int]:
@@ -175,14 +183,14 @@ class Finder:
             fills=wanted.excerpts,
             seconds=wanted.seconds * VECTOR_SHARE,
             asker=asker,
-            may=lambda document: audience is None or self._may_hear(document, audience),
+            may=lambda document: self._may_find(document, wanted, audience),
         )
         if hits is None:
             return None
         if wanted.seeks:
             hits = _only_best(hits)
         if before is not None:
-            hits = [hit for hit in hits if hit.document.last < before]
+            hits = [hit for hit in hits if not wanted.is_shown(hit.document)]
         if audience is None or not wanted.excerpts:
             return SearchResult(tuple(hits))
         return SearchResult(tuple(hits), self._around(hits, wanted, audience))
@@ -216,6 +224,13 @@ class Finder:
             may=lambda document: audience is None or self._may_hear(document, audience),
         )
 
+    def _may_find(self, document: Document, wanted: Wanted, audience: Audience | None) -> bool:
+        """Whether a search may rank a document; see :attr:`Wanted.seeks`."""
+        if not wanted.seeks and document.kind is DocumentKind.MEMORY:
+            if document.last in wanted.shown:
+                return False
+        return audience is None or self._may_hear(document, audience)
+
     def _may_hear(self, document: Document, audience: Audience) -> bool:
         """Whether an audience may hear a document. Summaries hold no private words."""
         if document.kind is not DocumentKind.MEMORY:
@@ -232,7 +247,8 @@ class Finder:
         beside = {number + step for number in best for step in _BESIDE}
         beside |= {n + 1 for n in found if n + 2 in found}  # between two that were found
         with suppress(IndexUnavailable):
-            new = (n for n in beside.difference(found) if 0 < n < (wanted.before or math.inf))
+            unseen = beside.difference(found, wanted.shown)
+            new = (n for n in unseen if 0 < n < (wanted.before or math.inf))
             found |= self._index.words.documents_at(new)
         return self._private().heard_by((each.memory() for each in found.values()), audience)
 

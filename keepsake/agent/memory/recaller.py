@@ -132,12 +132,15 @@ class Recaller:
         if finder is None:
             return None
         limits = self._services.limits
+        context = self._memory.memory.context()
+        before = context.searched_before(limits.shown_lines)
         began = self._services.seconds()
         wanted = Wanted(
             memories=config.memories,
             summaries=config.summaries,
             notes=config.notes,
-            before=self._memory.memory.context().shown_from(limits.shown_lines),
+            before=before,
+            shown=context.shown_before(before, limits.shown_lines),
             excerpts=limits.shows_excerpts,
             unprompted=unprompted,
             seeks=seeks,

@@ -57,7 +57,8 @@ def hits_to_show(
         agent: The agent's name.
     """
     summed = {(s.first, s.last) for s in (context.longterm, context.recent) if s is not None}
-    shown_from = context.shown_from() or math.inf
+    before = context.searched_before() or math.inf
+    in_window = context.shown_before(context.searched_before())
     most = {
         DocumentKind.MEMORY: config.memories,
         DocumentKind.NOTE: config.notes,
@@ -67,9 +68,12 @@ def hits_to_show(
     for hit in _telling(found, Shown(beside), agent):
         document = hit.document
         of_kind = unseen[hit.document.kind]
-        in_window = document.last >= shown_from and document.kind is not DocumentKind.NOTE
-        shown = document.kind is DocumentKind.SUMMARY and (document.first, document.last) in summed
-        if not (in_window or shown) and len(of_kind) < most[document.kind]:
+        shown = document.kind is not DocumentKind.NOTE and (
+            document.last >= before
+            or (document.kind is DocumentKind.MEMORY and document.last in in_window)
+            or (document.kind is DocumentKind.SUMMARY and (document.first, document.last) in summed)
+        )
+        if not shown and len(of_kind) < most[document.kind]:
             # Skip a text that repeats another one.
             of_kind.setdefault(f"{document.title} {document.text.casefold()}", hit)
     columns = (each.values() for each in unseen.values())
