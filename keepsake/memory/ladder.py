@@ -17,7 +17,7 @@ from keepsake.events.values import CompactReason
 from keepsake.language.perception import SENTENCE_GAP, shorten
 from keepsake.language.tokens import CHARACTERS_PER_TOKEN
 from keepsake.logs import Subsystem, get_logger
-from keepsake.memory.masking import mask
+from keepsake.memory.masking import for_summary
 from keepsake.memory.plan import LEAST_SUMMARY, CompactionPlan
 from keepsake.memory.summary_text import (
     USUAL_TOKENS,
@@ -95,7 +95,7 @@ class Ladder:
         count = self.window.count
         before = self.tokens
         # Do not pay a model for folded lines and stock phrases, which say nothing.
-        leaving = mask(plan.leaving, plan.leaving[-1].number, self.window.matters) or plan.leaving
+        leaving = for_summary(plan.leaving, self.window.matters) or plan.leaving
         memories = tuple(memory for memory in leaving if memory.event not in STOCK) or leaving
         texts = (each.text.strip() for each in self.summaries.values())
         older = tuple(text for text in texts if has_words(text))

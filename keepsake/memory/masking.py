@@ -39,6 +39,9 @@ UNSHORTENED = 7
 MOST_UNSHORTENED = 6
 """How many lines of one person stay unchanged. All lines of a hostile player may matter."""
 
+SUMMARISED = 300
+"""The most characters of an old result of which a summary is written: what a thing looks like."""
+
 _HEAD = 72
 """The most characters of a title or an opening."""
 _LIST = 120
@@ -65,6 +68,30 @@ def mask(
     view = _View(matters)
     shown = [short for memory in window[:end] if (short := view.take(memory)) is not None]
     return (*shown, *window[end:])
+
+
+def for_summary(
+    window: Sequence[Memory], matters: Callable[[Memory], bool] = lambda _: False
+) -> tuple[Memory, ...]:
+    """Return the memories of which a summary is written: without repeats, long results shortened.
+
+    Of a look around only the title and who and what is there are left, of other results the
+    beginning. No line has its own number at its end: the archive has the full text, its reader not.
+    """
+    view = _View(matters)
+    told = list[Memory]()
+    for memory in window:
+        short = view.take(memory)
+        if short is None:
+            continue
+        body = short.text.removesuffix(_end_of(memory))
+        if short.text == memory.text:
+            told.append(memory)
+        elif any(label in body for label in _LABELS):
+            told.append(memory.shown_as(body))
+        else:
+            told.append(memory.shown_as(shorten(memory.text, SUMMARISED)))
+    return tuple(told)
 
 
 @dataclass(slots=True)
@@ -137,6 +164,11 @@ def _is_look(memory: Memory) -> bool:
 
 def _shortened(memory: Memory, body: str) -> Memory:
     """Return ``memory`` shortened to ``body`` and its number, if that saves enough."""
-    text = f"{body.rstrip().removesuffix('…').rstrip()} … (memory {memory.number})"
+    text = f"{body.rstrip().removesuffix('…').rstrip()}{_end_of(memory)}"
     worth_it = len(text) + LEAST_SAVED <= len(memory.text[:PROMPT_LIMIT])
     return memory.shown_as(text) if worth_it else memory
+
+
+def _end_of(memory: Memory) -> str:
+    """Return the end of a shortened line, under which the archive has the full text."""
+    return f" … (memory {memory.number})"

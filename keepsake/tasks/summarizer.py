@@ -20,6 +20,11 @@ from keepsake.tasks.task import FALLBACK, Ask, run
 from keepsake.tasks.task_prompts import Templates
 
 
+MERGED = 0.5
+"""The share of its limit that a long-term summary may fill when it is merged. The rest is room for
+the next short-term summary, which then joins it without a call."""
+
+
 @dataclass(frozen=True)
 class ModelSummarizer:
     """Writes summaries with a language model, or by rules after two refused answers."""
@@ -42,6 +47,8 @@ class ModelSummarizer:
             together = "\n\n".join(source.older)
             if source.tokens(together) <= source.most_tokens:
                 return Draft(together, UNCHANGED)
+            if not source.limit_tokens:
+                source = replace(source, limit_tokens=int(MERGED * source.most_tokens))
         elif not any(map(says_something, source.memories)):
             return extractive(source)  # a model would be shown no line
 

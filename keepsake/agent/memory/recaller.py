@@ -24,6 +24,10 @@ log = get_logger(Subsystem.RECALL)
 
 BUILDER_SECONDS = 10.0
 """Seconds that a builder's search may take."""
+FIRST_SECONDS = 4.0
+"""Seconds that a thought waits for its agent's first search after a start, which may have to load
+the embedding model and open the index. A player who asked before a reload waits for an answer then;
+an answer takes a model several times as long."""
 
 
 class Recaller:
@@ -40,6 +44,8 @@ class Recaller:
         self._names: frozenset[str] = frozenset()
         self._index: AgentIndex | None = None
         self._finder: Finder | None = None
+        # whether a search for a thought has ended, or was given up, since the start
+        self._has_searched = False
         if services.indexes is not None:
             self._index = services.indexes.open(
                 ref.folder.name, ref.folder / "archive", notes, name=ref.name
@@ -83,6 +89,8 @@ class Recaller:
             return None
         self._names = self._find_names()
         wait = config.patience
+        if not self._has_searched:
+            wait = max(wait, FIRST_SECONDS)
         search = partial(
             self.recall_blocking,
             text,
@@ -94,12 +102,15 @@ class Recaller:
             asker=asker,
         )
         try:
-            return await self._services.in_thread(search, wait)
+            found = await self._services.in_thread(search, wait)
+            self._has_searched = True
+            return found
         except TimeoutError:
             log.info("The search took too long; the thought goes on without it", agent=self._name)
         except Exception as error:
             # A bug or a broken store: the agent must still be able to think.
             log.error("The search failed", agent=self._name, exc_info=error)
+        self._has_searched = True  # a store or an embedder that hangs costs one thought, not each
         return None
 
     def recall_blocking(

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.archive.transcript import script
 from keepsake.language.tokens import estimate_tokens
-from keepsake.memory.masking import STEP, mask
+from keepsake.memory.masking import STEP, SUMMARISED, for_summary, mask
 from keepsake.prompt.results import RECALLED as RECALLED_OPENING
 from tests.memories import old_memory, seen
 from tests.sentences import table
@@ -142,3 +142,15 @@ def test_the_same_line_folds_on_one_day_in_one_place_only(other, shown):
     first = Memory(1, EVENING, line, place="The Kettle")
     again = Memory(2, EVENING + later, line, place=place)
     assert len(mask([first, again], 2)) == shown
+
+
+def test_a_summary_is_written_of_what_was_seen_and_of_no_numbers():
+    cup = "blue cup. A cup of blue glaze, with FENN on its foot. " + "It has a chip. " * 12
+    here = " Here: Anneke. You see: soup."
+    window = memories_of("~examine blue cup", f"={cup}", "~look", f"={INN}{here}", "Ada| Hm.")
+    told = [memory.text for memory in for_summary(window)]
+    assert len(told) == 5
+    assert "with FENN on its foot" in told[1]
+    assert len(told[1]) <= SUMMARISED + 1
+    assert told[3] == "The Kettle. Here: Anneke. You see: soup."
+    assert not any("(memory" in each for each in told)

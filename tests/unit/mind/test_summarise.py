@@ -215,6 +215,19 @@ def test_older_summaries_that_fit_together_are_not_merged_by_a_model():
     assert asked
 
 
+def test_a_merge_leaves_room_for_the_next_short_term_summary():
+    source = replace(SOURCE, tier=Tier.LONGTERM, memories=(), older=(ENGLISH, GOOD))
+    most = int(count_words(ENGLISH) * source.most_tokens / source.tokens(ENGLISH))
+    _, (question,) = summarised_by([GOOD], source, prompt_tokens=8000)
+    words = int(re.search(r"Write (\d+) words at most", question.messages[0].text)[1])
+    assert words <= most * 0.55
+    merged = " ".join(ENGLISH.split()[:words])
+    next_one = " ".join(ENGLISH.split()[: int(most * 0.4)])
+    together = replace(source, older=(merged, next_one))
+    draft, asked = summarised_by([GOOD], together)
+    assert (draft.model, asked) == (UNCHANGED, [])
+
+
 # -- which summaries are accepted, in five languages, and which are refused
 
 
