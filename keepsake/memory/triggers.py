@@ -30,10 +30,10 @@ class Triggers:
     (:mod:`keepsake.memory.asides`). A compaction follows if that is not enough, or if much is left
     out. While an agent in its room talks, a compaction in the background waits for a pause, until
     little room is left. The hysteresis is the gap between the mark that starts a compaction and the
-    low mark, at which it stops. A compaction must be expected to save ``min_saving_tokens``. If one leaves the prompt
-    over the mark that started it, it was in vain: the next one waits until that many tokens more
-    can be saved. None of these rules holds for a prompt that is over its budget and can be brought
-    under it, because such a prompt cannot be sent.
+    low mark, at which it stops. A compaction must be expected to save ``min_saving_tokens``. If one
+    leaves the prompt over the mark that started it, it was in vain: the next one waits until that
+    many tokens more can be saved. None of these rules holds for a prompt that is over its budget
+    and can be brought under it, because such a prompt cannot be sent.
 
     After an undo no compaction is due until a person asks for one. Lines for which the prompt then
     has no room are not shown.

@@ -107,9 +107,7 @@ class Wanted:
 
     def is_shown(self, document: Document) -> bool:
         """Whether the prompt shows a document, or shows its memories word for word."""
-        if document.kind is DocumentKind.MEMORY and document.last in self.shown:
-            return True
-        return self.before is not None and document.last >= self.before
+        return document.last in self.shown or document.last >= (self.before or math.inf)
 
     @property
     def most(self) -> Mapping[DocumentKind, int]:
@@ -226,9 +224,8 @@ class Finder:
 
     def _may_find(self, document: Document, wanted: Wanted, audience: Audience | None) -> bool:
         """Whether a search may rank a document; see :attr:`Wanted.seeks`."""
-        if not wanted.seeks and document.kind is DocumentKind.MEMORY:
-            if document.last in wanted.shown:
-                return False
+        if not wanted.seeks and document.last in wanted.shown:
+            return False
         return audience is None or self._may_hear(document, audience)
 
     def _may_hear(self, document: Document, audience: Audience) -> bool:

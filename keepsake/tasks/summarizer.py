@@ -19,7 +19,6 @@ from keepsake.tasks.summarise import Contradictions, Summarise
 from keepsake.tasks.task import FALLBACK, Ask, run
 from keepsake.tasks.task_prompts import Templates
 
-
 MERGED = 0.5
 """The share of its limit that a long-term summary may fill when it is merged. The rest is room for
 the next short-term summary, which then joins it without a call."""

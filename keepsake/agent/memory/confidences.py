@@ -17,8 +17,9 @@ IN_CONFIDENCE = "in confidence"
 """The words of a search for what those who are here told in confidence."""
 MOST_CONFIDED = 5
 """The most lines that such a search brings."""
-LONGEST_CONFIDED = 110
-"""The most characters of each, so that all fit into the result of a tool; the archive has all."""
+LONGEST_CONFIDED = 300
+"""The most characters of each: a few sentences. The result of a tool has room for two of these, and
+for more short ones; the archive has all."""
 
 
 def confided(

@@ -6,7 +6,7 @@ The limits are in ``vault/config/recall.md``.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from itertools import chain, zip_longest
@@ -18,7 +18,7 @@ from keepsake.archive.records import Memory, MemoryKind
 from keepsake.language.perception import for_prompt, shorten
 from keepsake.memory.types import MemoryContext
 from keepsake.prompt.results import RECALLED, RECALLED_NOTHING
-from keepsake.recall.documents import DocumentKind, Hit
+from keepsake.recall.documents import DocumentKind, Hit, memory_document
 from keepsake.recall.finding import SearchResult
 from keepsake.recall.several import fused
 from keepsake.tasks.forms.form import PromptLimits
@@ -29,7 +29,7 @@ LONGEST = 300
 LONGEST_SUMMARY = 450
 """The most characters of a summary, which tells of many memories."""
 BRIEF = 160
-"""The most characters of a result in one line."""
+"""The most characters of a summary in the result of a tool: a prompt shows it whole."""
 _QUERY_LINES = 2
 """How many recent lines the query of a turn without words to answer contains."""
 LONGEST_RESULT = 650
@@ -58,7 +58,7 @@ def hits_to_show(
     """
     summed = {(s.first, s.last) for s in (context.longterm, context.recent) if s is not None}
     before = context.searched_before() or math.inf
-    in_window = context.shown_before(context.searched_before())
+    also = context.shown_before(context.searched_before())
     most = {
         DocumentKind.MEMORY: config.memories,
         DocumentKind.NOTE: config.notes,
@@ -68,12 +68,9 @@ def hits_to_show(
     for hit in _telling(found, Shown(beside), agent):
         document = hit.document
         of_kind = unseen[hit.document.kind]
-        shown = document.kind is not DocumentKind.NOTE and (
-            document.last >= before
-            or (document.kind is DocumentKind.MEMORY and document.last in in_window)
-            or (document.kind is DocumentKind.SUMMARY and (document.first, document.last) in summed)
-        )
-        if not shown and len(of_kind) < most[document.kind]:
+        in_window = document.last >= before or document.last in also
+        shown = document.kind is DocumentKind.SUMMARY and (document.first, document.last) in summed
+        if not (in_window or shown) and len(of_kind) < most[document.kind]:
             # Skip a text that repeats another one.
             of_kind.setdefault(f"{document.title} {document.text.casefold()}", hit)
     columns = (each.values() for each in unseen.values())
@@ -192,36 +189,71 @@ def line_of(hit: Hit, most: int = LONGEST_SUMMARY) -> str:
     return f"{_when(document.time, document.place)} {shorten(text, longest)} ({numbers})"
 
 
-def confided_line(told: Sequence[Excerpt]) -> Excerpt:
-    """Return the result of a search for what was told in confidence, newest first."""
-    numbers = {number for each in told for number in each.numbers}
-    return Excerpt(tuple(sorted(numbers)), RECALLED + "; ".join(each.text for each in told))
+def telling(found: SearchResult, agent: str) -> SearchResult:
+    """Return results without memories that tell nothing: greetings, arrivals, mere questions.
+
+    A question is followed by its answer. If nothing else was found, all stay: who came is an
+    answer, too.
+    """
+    around = {each.number: each for each in found.around}
+    kept = dict[str, Hit]()
+    for hit in found.hits:
+        for each in _told_by(hit, around, agent):
+            kept.setdefault(each.document.key, each)
+    return replace(found, hits=tuple(kept.values())) if kept else found
 
 
-def result_line(found: SearchResult | None, words: str) -> Excerpt:
+def _told_by(hit: Hit, around: Mapping[int, Memory], agent: str) -> list[Hit]:
+    """Return a hit, and the answer if it is a question; nothing if it tells nothing."""
+    if hit.document.kind is not DocumentKind.MEMORY:
+        return [hit]
+    memory = hit.document.memory()
+    if not tells(memory, around, agent):
+        return []
+    answer = around.get(memory.number + 1)
+    if answer is None or not only_asks(memory.words):
+        return [hit]
+    return [hit, replace(hit, document=memory_document(answer, agent), passage="")]
+
+
+def result_line(found: SearchResult | None, words: str, told: Sequence[Excerpt] = ()) -> Excerpt:
     """Return the result of the verb `recall`: one line with the best of each kind.
 
-    It has the numbers of the memories that it shows, whether they bear on ``words`` or not.
+    It has the numbers of the memories that it shows, whether they bear on ``words`` or not. Lines
+    are whole; what there is no room for is left out.
+
+    Args:
+        told: What was told in confidence, newest first, if the agent asked for it.
     """
-    if found is None:
+    if found is None and not told:
         return Excerpt((), "You cannot remember just now; try again later")
-    if not found.hits:
+    found = found or SearchResult()
+    if not found.hits and not told:
         return Excerpt((), f"{RECALLED_NOTHING}{shorten(words, 80)}")
     memories, notes, summaries = map(
         found.of, (DocumentKind.MEMORY, DocumentKind.NOTE, DocumentKind.SUMMARY)
     )
-    hits = [*memories[:3], *notes[:2], *summaries[:1], *memories[3:]]
+    best = [*memories[:3], *notes[:2], *summaries[:1], *memories[3:]]
+    lines = [*told, *map(_told_in_result, best)]
     parts = list[str]()
     numbers = set[int]()
     room = LONGEST_RESULT - len(RECALLED)
-    for hit in hits:
-        part = line_of(hit, BRIEF)
-        if (room := room - len(part) - 2) < 0:
-            break
-        parts.append(part)
-        if hit.document.kind is DocumentKind.MEMORY:
-            numbers.add(hit.document.first)
+    for line in lines:
+        if parts and len(line.text) + 2 > room:
+            continue
+        room -= len(line.text) + 2
+        parts.append(line.text)
+        numbers.update(line.numbers)
     return Excerpt(tuple(sorted(numbers)), f"{RECALLED}{'; '.join(parts)}")
+
+
+def _told_in_result(hit: Hit) -> Excerpt:
+    """Return a hit as a part of a result."""
+    document = hit.document
+    if document.kind is DocumentKind.SUMMARY:
+        return Excerpt((), line_of(hit, BRIEF))
+    numbers = (document.first,) if document.kind is DocumentKind.MEMORY else ()
+    return Excerpt(numbers, line_of(hit))
 
 
 def one_result(found: Sequence[SearchResult | None]) -> SearchResult | None:
@@ -231,7 +263,8 @@ def one_result(found: Sequence[SearchResult | None]) -> SearchResult | None:
         return next(iter(worked), None)
     best = {hit.document.key: hit for each in reversed(worked) for hit in each.hits}
     keys = fused([[hit.document.key for hit in each.hits] for each in worked])
-    return SearchResult(tuple(best[key] for key in keys))
+    around = {memory.number: memory for each in worked for memory in each.around}
+    return SearchResult(tuple(best[key] for key in keys), tuple(around[n] for n in sorted(around)))
 
 
 def scene_query(context: MemoryContext, place: str, present: Sequence[str]) -> str:

@@ -273,12 +273,12 @@ class MemoryTools:
         ``audience``: Who hears the answer. What they told in confidence is found, too, if it bears
         on the words: the result is theirs alone then. :data:`IN_CONFIDENCE` finds only that.
         """
-        if command.argument.strip().casefold() == IN_CONFIDENCE:
-            told = self.confided(audience)
-            if told:
-                return search_results.confided_line(told)
         parts = [part for part in map(str.strip, command.argument.split(_DIVIDES)) if part]
-        asked = parts[:MOST_PARTS] or [command.argument]
+        others = [part for part in parts if part.casefold() != IN_CONFIDENCE]
+        told = self.confided(audience) if len(others) < len(parts) else ()
+        if told and not others:
+            return search_results.result_line(SearchResult(), command.argument, told)
+        asked = (others or parts)[:MOST_PARTS] or [command.argument]
         recalled = [
             self.recaller.recall_blocking(
                 part,
@@ -291,8 +291,8 @@ class MemoryTools:
         found = search_results.one_result(recalled)
         if found is not None:
             hits = (hit for hit in found.hits if hit.bears or self._is_public(hit))
-            found = replace(found, hits=tuple(hits))
-        return search_results.result_line(found, command.argument)
+            found = search_results.telling(replace(found, hits=tuple(hits)), self.memory.name)
+        return search_results.result_line(found, command.argument, told)
 
     def _is_public(self, hit: Hit) -> bool:
         document = hit.document

@@ -81,3 +81,38 @@ def test_what_was_found_for_one_audience_is_not_shown_to_another():
     others = found.heard_by(private, frozenset({"75-1"}))
     assert others.hits == ()
     assert words not in str(others.around)
+
+
+def test_a_line_that_the_prompt_leaves_out_is_found_and_one_that_it_shows_is_not(agent, reopen):
+    aside = 'Tom says to Nell, "My brother Edwin mends nets in Ostrey."'
+    shown = 'Tom says to you, "Edwin is my brother, and mends nets."'
+    agent.add_many(12)
+    agent.add(aside, shown)
+    agent.add_many(12)
+    index = reopen()
+    sync(index)
+    finder = Finder(
+        "Mira",
+        index,
+        None,
+        names=lambda: ["Tom", "Nell", "Edwin"],
+        private=PrivateWords,
+        clock=FixedClock(DAWN + timedelta(days=1)),
+        complain=lambda problem: pytest.fail(str(problem)),
+    )
+    for sought in (False, True):
+        wanted = Wanted(
+            memories=18,
+            summaries=0,
+            notes=0,
+            before=20,
+            shown=frozenset({14}),
+            excerpts=True,
+            seeks=sought,
+            seconds=10.0,
+        )
+        found = finder.find("Where does Edwin mend nets?", wanted, audience=NO_PRIVATE_WORDS)
+        numbers = {hit.document.first for hit in found.hits}
+        assert 13 in numbers
+        assert 14 not in numbers
+        assert 14 not in {each.number for each in found.around}

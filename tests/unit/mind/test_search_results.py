@@ -9,7 +9,14 @@ import pytest
 
 from keepsake.agent.attention import Impulse, ImpulseKind
 from keepsake.agent.memory.excerpt_budget import ExcerptBudget
-from keepsake.agent.memory.search_results import hits_to_show, line_of, result_line, results_to_show
+from keepsake.agent.memory.search_results import (
+    hits_to_show,
+    line_of,
+    one_result,
+    result_line,
+    results_to_show,
+    telling,
+)
 from keepsake.agent.settings import RecallConfig
 from keepsake.agent.turns.prompts.excerpts import excerpts_of, told_lines
 from keepsake.agent.turns.waiting import unanswered
@@ -22,6 +29,7 @@ from keepsake.recall.documents import Document, DocumentKind, Hit, memory_docume
 from keepsake.recall.finding import SearchResult
 from keepsake.tasks.conversation import excerpt_heading
 from keepsake.tasks.forms.form import PromptLimits
+from keepsake.tasks.scene import Excerpt
 from tests.memories import old_memory
 from tests.sentences import table
 
@@ -80,6 +88,49 @@ def test_the_result_of_recall_has_the_numbers_of_the_memories_that_it_shows():
     shown = [n for n in range(10, 20) if f"(memory {n})" in found.text]
     assert 0 < len(shown) < len(hits), "not all fit"
     assert list(found.numbers) == shown
+
+
+def lived_hit(number, text, source="Tom", event=""):
+    memory = old_memory(number, NOON, HEARD, text, source=source, event=event)
+    return Hit(memory_document(memory, "Mira"), 1.0)
+
+
+def test_the_result_of_recall_has_whole_lines_and_no_greetings_or_arrivals():
+    told = "It would not be right for the bees to drink out of it, so I took it to " + (
+        "Mira, who hung it on the bare hook beside the stove, and nobody has used it since."
+    )
+    hits = (
+        lived_hit(1, 'Tom says to you, "Good evening, Mira!"'),
+        lived_hit(2, "Tom has entered the game.", event="login"),
+        lived_hit(3, f'Tom says to you, "{told}"'),
+        lived_hit(4, 'Tom says to you, "What of the cup?"'),
+    )
+    found = result_line(telling(SearchResult(hits), "Mira"), "blue cup")
+    assert told in found.text
+    assert found.numbers == (3,)
+    assert not any(each in found.text for each in ("Good evening", "entered", "What of"))
+
+
+def test_who_came_is_recalled_if_nothing_else_is_known():
+    came = SearchResult((lived_hit(2, "Tom has entered the game.", event="login"),))
+    assert telling(came, "Mira") == came
+
+
+def test_a_question_is_recalled_with_its_answer():
+    asked = lived_hit(4, 'Tom says to you, "What of the cup?"')
+    words = "say I gave it to Bram, for his bees."
+    answer = old_memory(5, NOON, MemoryKind.ACT, words, to="Tom")
+    around = (asked.document.memory(), answer)
+    both = one_result([SearchResult((asked,), around), SearchResult((lived_hit(9, "Eels bite."),))])
+    assert [hit.document.first for hit in telling(both, "Mira").hits] == [4, 5, 9]
+
+
+def test_what_was_told_in_confidence_stands_before_what_else_was_found():
+    told = (Excerpt((7,), 'Tom: "The bell cracked because I was drunk."'),)
+    found = result_line(SearchResult((lived_hit(3, "Tom sells eels."),)), "x", told)
+    assert found.numbers == (3, 7)
+    assert found.text.index("bell cracked") < found.text.index("eels")
+    assert result_line(None, "x", told).numbers == (7,)
 
 
 def test_lines_of_one_talk_make_one_excerpt():
