@@ -18,7 +18,7 @@ from keepsake.agent.attention import TALK_SECONDS
 from keepsake.books.kept_lines import Commitment, CommitmentKind
 from keepsake.contrib.evennia import lifecycle
 from keepsake.errors import ModelUnavailable
-from keepsake.events.types import Guard
+from keepsake.events.types import Guard, Thought
 from keepsake.events.values import CompactReason
 from keepsake.memory import history
 from keepsake.memory.config import CompactionConfig
@@ -143,6 +143,15 @@ class TestBudget(LadderWorld):
         assert all(len(tokens(prompt)) <= ROOM for prompt in prompts)
         assert "~say Casks." in self.lines()
         assert not self.logged.having("WARNING compaction Mira: ")
+
+    def test_the_first_prompt_after_a_start_fits_at_the_first_attempt(self):
+        self.fill(1.3, ROOM)
+        self.mind.memory.memory.window.overhead = None
+        sent = []
+        with patch.object(self.services.events, "emit", sent.append):
+            (prompt,) = self.ask("Well?", "Well what?")
+        assert len(tokens(prompt)) <= ROOM
+        assert [each.attempt for each in sent if isinstance(each, Thought)] == [1]
 
     def test_a_thought_makes_room_first_if_not_even_the_newest_lines_fit(self):
         self.fill(1.3, ROOM)

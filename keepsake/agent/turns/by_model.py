@@ -20,7 +20,7 @@ from keepsake.errors import KeepsakeError
 from keepsake.models.profiles import ModelProfile
 from keepsake.models.tickets import Outcome
 from keepsake.ports import Generation, GenerationRequest
-from keepsake.prompt.sections import costs_of
+from keepsake.prompt.sections import Costs, costs_of
 from keepsake.recall.finding import SearchResult
 from keepsake.tasks.forms.form import PromptForm
 from keepsake.tasks.guard import SpeechGuard
@@ -99,18 +99,8 @@ class _Request:
         now = services.clock.now()
         attempt = turn.attempt
         attempt.writes_deeds = form.writes_deeds
-        built = prompt_of(
-            turn.agent,
-            turn.context,
-            turn.tools,
-            services,
-            form=form,
-            recalled=self._recalled,
-            refused=self._refused,
-        )
+        built, costs = self._fitting(form)
         prompt = built.prompt
-        costs = costs_of(prompt.rendered, services.tokens, prompt.budget)
-        turn.tools.memory.memory.report_prompt(costs.used)
         attempt.impulse = turn.impulse
         attempt.place = turn.agent.location
         if costs.used > prompt.budget:  # the server would cut it at an arbitrary place
@@ -120,6 +110,31 @@ class _Request:
         sent = Sent(now, turn.impulse, prompt.rendered, request, costs, waited, built.made_from)
         self._begin_answer(sent, built)
         return request
+
+    def _fitting(self, form: PromptForm) -> tuple[BuiltPrompt, Costs]:
+        """Return the prompt and its costs; within its budget, if lines can be left out of it.
+
+        How many must be left out is known only when the rest of the prompt was counted. So a prompt
+        that is over its budget is built once more: the first after a start, or one with more about
+        people or from recall than the last.
+        """
+        turn = self._turn
+        services = turn.services
+        for _ in range(2):
+            built = prompt_of(
+                turn.agent,
+                turn.context,
+                turn.tools,
+                services,
+                form=form,
+                recalled=self._recalled,
+                refused=self._refused,
+            )
+            costs = costs_of(built.prompt.rendered, services.tokens, built.prompt.budget)
+            turn.tools.memory.memory.report_prompt(costs.used)
+            if costs.used <= built.prompt.budget:
+                break
+        return built, costs
 
     def _still_wanted(self, form: PromptForm) -> Impulse | None:
         """Return the current impulse; None if the reason has gone, or the agent cannot act now."""
