@@ -109,6 +109,7 @@ class RecallConfig(FileSettings):
     summaries: int = fixed(2)
     memories: int = between(30, high=200)
     patience: float = between(0.5, low=0.05, high=60.0)
+    reread: float = between(4.0, high=60.0)  # seconds; 0: no model reads what was found
 
     def fitted(self, tokens: int) -> RecallConfig:
         """Return the settings with a larger budget if the prompt of the model has room for it.

@@ -127,6 +127,8 @@ class RecallPurpose(StrEnum):
     AGENT = "agent"
     """The agent asked, with its verb ``recall``."""
     BUILDER = "builder"
+    FURTHER = "further"
+    """What a model would still search for, after it read what another search found."""
     INTERVIEW = "interview"
     """A question that the agent answers aside; the world does not hear of it."""
 

@@ -100,6 +100,8 @@ class Hit:
     ``bears``: Whether it bears on the question; see :mod:`keepsake.recall.floor`. The others are
     the next best: what a prompt recalls leaves them out, but ``> recall`` and ``@recall`` show
     them, because somebody asked for these words.
+
+    ``fills``: Whether it bears only because the answer probably stands in several talks.
     """
 
     document: Document
@@ -107,6 +109,7 @@ class Hit:
     reasons: tuple[str, ...] = ()
     bears: bool = True
     passage: str = ""  # the passage of a long document that was found; empty for a short one
+    fills: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,6 +47,11 @@ class SearchResult:
         """The numbers of the memories that were found, best first, whether they bear or not."""
         return tuple(hit.document.first for hit in self.of(DocumentKind.MEMORY))
 
+    @property
+    def is_about_several(self) -> bool:
+        """Whether the answer probably stands in several talks, so that all that ranks bears."""
+        return any(hit.fills for hit in self.hits)
+
     def without(self, numbers: Collection[int]) -> SearchResult:
         """Return the results without the memories of those numbers."""
         left = (DocumentKind.SUMMARY, DocumentKind.NOTE)

@@ -157,13 +157,14 @@ def rank(
     hits = list[Hit]()
     chosen = list(_chosen(scores, documents, limit, kinds))
     lines = [place for place in chosen if documents[place].kind is DocumentKind.MEMORY]
+    filling = set[int]()
     if sparing and meaning and len(documents) >= ENOUGH:
         found_in = {place: _weight(matched(place), worth) for place in lines[:JUDGED]}
         probable = _probable(question, documents, found_in, scores, content, asker=asker)
-        several = fills and question.asks and _several(probable, documents)
         least = noise(content)
         bears = {place for place in {*chosen}.difference(lines) if content[place] >= least}
-        bears.update(lines if several else (n for n, each in probable.items() if each >= USEFUL))
+        bears.update(place for place, each in probable.items() if each >= USEFUL)
+        filling.update(_filling(question, probable, documents, lines, bears) if fills else ())
     else:
         bears = {*bearing(chosen, lines, scores, content, asks=question.asks)}
     for place in chosen:
@@ -178,7 +179,8 @@ def rank(
         likeness = max(found.values(), default=None)
         reasons = _reasons(question, document, matched(place), likeness, helped)
         passage = best_passage(texts[place], found, worth, roots)
-        hits.append(Hit(document, scores[place], reasons, place in bears, passage))
+        fits = place in bears or place in filling
+        hits.append(Hit(document, scores[place], reasons, fits, passage, place in filling))
     return hits
 
 
@@ -216,10 +218,23 @@ def _probable(
     return probable
 
 
-def _several(probable: Mapping[int, float], documents: Sequence[Document]) -> bool:
-    """Whether useful memories are to be expected in several talks."""
+def _filling(
+    question: RecallQuery,
+    probable: Mapping[int, float],
+    documents: Sequence[Document],
+    lines: Sequence[int],
+    bears: Collection[int],
+) -> set[int]:
+    """Return the memories that bear, too, if useful ones are to be expected in several talks.
+
+    Args:
+        probable: How probable it is that an answer can use each, by place.
+        lines: The places of all memories.
+        bears: The places of what bears by itself.
+    """
     found = [(documents[place].time, each) for place, each in probable.items()]
-    return other_talks(found) >= SEVERAL
+    several = question.asks and other_talks(found) >= SEVERAL
+    return {*lines}.difference(bears) if several else set()
 
 
 def _weight(terms: Sequence[str], worth: Mapping[str, float]) -> float:

@@ -62,12 +62,14 @@ class RecallWorld(AgentsWorld):
         assert heading in prompt, prompt
         return prompt.split(f"{heading}\n")[1].split("\n]\n")[0].splitlines()
 
-    def edit_summary(self, text):
-        """Edit the short-term summary by hand."""
+    def edit_summary(self, text, *tiers):
+        """Edit summaries by hand; by default the short-term one."""
         memory = self.mind.memory.memory
-        path = self.mind.memory.summaries.path(Tier.RECENT)
-        source = path.read_text("utf-8")
-        path.write_text(source.replace(memory.context().recent.text, text), "utf-8")
+        now = memory.context()
+        said = {Tier.RECENT: now.recent, Tier.LONGTERM: now.longterm}
+        for tier in tiers or (Tier.RECENT,):
+            path = self.mind.memory.summaries.path(tier)
+            path.write_text(path.read_text("utf-8").replace(said[tier].text, text), "utf-8")
         memory.adopt_edits()
         assert memory.context().recent.text == text
 

@@ -77,6 +77,7 @@ class Recaller:
         seeks: bool = False,
         audience: Audience = NO_PRIVATE_WORDS,
         asker: Person | None = None,
+        holds_private: bool = False,
     ) -> SearchResult | None:
         """Run :meth:`recall_blocking` in a worker thread, with the time limit of a thought.
 
@@ -100,6 +101,7 @@ class Recaller:
             seeks=seeks,
             audience=audience,
             asker=asker,
+            holds_private=holds_private,
         )
         try:
             found = await self._services.in_thread(search, wait)
@@ -124,6 +126,7 @@ class Recaller:
         seeks: bool = False,
         audience: Audience | None = NO_PRIVATE_WORDS,
         asker: Person | None = None,
+        holds_private: bool = False,
     ) -> SearchResult | None:
         """Find what bears on ``text`` outside the window; blocks.
 
@@ -134,6 +137,7 @@ class Recaller:
             seeks: Whether ``text`` wants an answer from the memory although it is no question.
             audience: Who may hear the results; None for a builder, who may see all.
             asker: Who said ``text``; None if nobody did.
+            holds_private: Whether a model wrote ``text`` from private words; it is not logged then.
 
         Returns:
             The results; None if no index could be searched.
@@ -161,7 +165,8 @@ class Recaller:
         found = finder.find(text, wanted, limit=limit, audience=audience, asker=asker)
         took = self._services.seconds() - began
         hits = None if found is None else found.hits
-        self._log(text, purpose, hits, took, in_time=took <= seconds)
+        said = "" if holds_private else text
+        self._log(said, purpose, hits, took, in_time=took <= seconds)
         return found
 
     def find_blocking(self, text: str, limit: int) -> list[Hit] | None:

@@ -20,7 +20,7 @@ from keepsake.memory.types import MemoryContext
 from keepsake.prompt.results import RECALLED, RECALLED_NOTHING
 from keepsake.recall.documents import DocumentKind, Hit, memory_document
 from keepsake.recall.finding import SearchResult
-from keepsake.recall.several import fused
+from keepsake.recall.several import fused, picked_first
 from keepsake.tasks.forms.form import PromptLimits
 from keepsake.tasks.scene import Excerpt
 
@@ -146,7 +146,7 @@ def _telling(found: SearchResult, beside: Shown, agent: str) -> Iterator[Hit]:
     """Yield the hits that bear on the query and tell something new, best first.
 
     If the prompt says a memory beside them, the answer is there, and memories that rank lower are
-    not needed.
+    not needed; but they are if the answer stands in several talks.
     """
     around = {each.number: each for each in found.around}
     answered = False
@@ -159,9 +159,10 @@ def _telling(found: SearchResult, beside: Shown, agent: str) -> Iterator[Hit]:
         memory = hit.document.memory()
         if answered or not tells(memory, around, agent):
             continue
-        answered = beside.says(memory.words or memory.line)
-        if not answered:
+        if not beside.says(memory.words or memory.line):
             yield hit
+        elif not found.is_about_several:
+            answered = True
 
 
 def line_of(hit: Hit, most: int = LONGEST_SUMMARY) -> str:
@@ -265,6 +266,31 @@ def one_result(found: Sequence[SearchResult | None]) -> SearchResult | None:
     keys = fused([[hit.document.key for hit in each.hits] for each in worked])
     around = {memory.number: memory for each in worked for memory in each.around}
     return SearchResult(tuple(best[key] for key in keys), tuple(around[n] for n in sorted(around)))
+
+
+def reread_result(
+    found: SearchResult,
+    picked: Sequence[Hit],
+    shown: int,
+    further: Sequence[SearchResult],
+) -> SearchResult:
+    """Return what a search found, in the order that a model gave it, with what it searched further.
+
+    Args:
+        picked: The memories that it picked, the most important first.
+        shown: How many of the memories it read.
+        further: The results of its searches.
+    """
+    results = (found, *further)
+    best = {hit.document.key: hit for each in reversed(results) for hit in each.hits}
+    rankings = [[hit.document.key for hit in each.of(DocumentKind.MEMORY)] for each in results]
+    keys = picked_first([hit.document.key for hit in picked], rankings[0], shown, rankings[1:])
+    best |= {hit.document.key: hit for hit in picked}
+    others = (hit for hit in found.hits if hit.document.kind is not DocumentKind.MEMORY)
+    around = {memory.number: memory for each in results for memory in each.around}
+    # All that ranks bears on such a question, so what was found further does, too.
+    memories = (replace(best[key], bears=True, fills=True) for key in keys)
+    return SearchResult((*memories, *others), tuple(around[n] for n in sorted(around)))
 
 
 def scene_query(context: MemoryContext, place: str, present: Sequence[str]) -> str:

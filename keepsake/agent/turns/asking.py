@@ -69,6 +69,11 @@ class ModelCall:
         if self._ticket is not None:
             self._ticket.cancelled = True
 
+    def give_up(self) -> None:
+        """Give up the request, and end its answer; harmless after its end."""
+        self.cancel()
+        self._inbox.put(AnswerEnd(None))
+
     def _request(self, profile: ModelProfile) -> GenerationRequest | None:
         """Build the request, now that the queue has reached it; None cancels it."""
         waited = self._services.seconds() - self._queued

@@ -23,6 +23,7 @@ from keepsake.events.values import Urgency
 from keepsake.happening import PersonId
 from keepsake.models.tickets import Priority
 from keepsake.ports import Generation
+from keepsake.recall.finding import SearchResult
 
 
 @dataclass(eq=False, kw_only=True)
@@ -50,6 +51,8 @@ class Turn:
         call: The request that is under way, or the last one; None before the first.
         dropped: Whether the turn was cancelled.
         taken_up: The number of the plan that it has made and begun; 0 for none.
+        reread: The words of a question about several talks, and what a model made of the results;
+            None before it read any.
     """
 
     impulse: Impulse
@@ -70,6 +73,7 @@ class Turn:
     call: ModelCall | None = field(default=None, init=False)
     dropped: bool = field(default=False, init=False)
     taken_up: int = field(default=0, init=False)
+    reread: tuple[str, SearchResult] | None = field(default=None, init=False)
     _plan_begun: bool = field(default=False, init=False)
 
     def __post_init__(self) -> None:

@@ -20,6 +20,7 @@ from keepsake.agent.turns.by_rule import answer_by_rule
 from keepsake.agent.turns.context import context_of
 from keepsake.agent.turns.ending import end_answered, end_early, end_unanswered
 from keepsake.agent.turns.prompts.recalling import recall_for_turn
+from keepsake.agent.turns.prompts.rereading import reread
 from keepsake.agent.turns.state import Turn
 from keepsake.errors import KeepsakeError
 from keepsake.events.values import ThoughtOutcome
@@ -78,6 +79,7 @@ async def _think(turn: Turn) -> None:
         if by_rule:
             await answer_by_rule(turn, recalled)
             return
+        recalled = await reread(turn, recalled)
         last = await _answer_by_model(turn, recalled)
         if not last.looked_up:
             return
