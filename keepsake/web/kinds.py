@@ -1,4 +1,4 @@
-"""The kinds and outcomes that the dashboard's pages know, written as a JavaScript module.
+"""The sections, kinds and outcomes that pages know; the last two written as a JavaScript module.
 
 ``python -m keepsake.web.kinds`` writes it after an enum has changed; a test compares the two.
 """
@@ -35,6 +35,22 @@ from keepsake.tracing.standing import Standing
 from keepsake.web.searching import By
 
 MODULE = Path(__file__).parent / "static" / "keepsake" / "watch" / "kinds.js"
+
+SECTIONS = (
+    "live",
+    "prompt",
+    "memory",
+    "recall",
+    "compactions",
+    "charts",
+    "why",
+    "journal",
+    "people",
+    "plans",
+    "notes",
+    "nights",
+)
+"""The sections of an agent's page."""
 
 
 def _members(kind: type[StrEnum]) -> dict[str, str]:

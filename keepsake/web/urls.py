@@ -16,6 +16,7 @@ from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 from keepsake.errors import KeepsakeError
 from keepsake.web.access import NotFound, View, may_read_metrics, page, unknown_address
 from keepsake.web.api import addresses
+from keepsake.web.kinds import SECTIONS
 from keepsake.web.mine import mine
 from keepsake.web.questions.panel import panel
 from keepsake.web.questions.views import urlpatterns as questions
@@ -24,21 +25,6 @@ from keepsake.web.world import agent_names, agent_numbers, name_of
 
 APPS = ("keepsake.contrib.evennia", "keepsake.web")
 """The apps that a game with the dashboard installs."""
-SECTIONS = (
-    "live",
-    "prompt",
-    "memory",
-    "recall",
-    "compactions",
-    "charts",
-    "why",
-    "journal",
-    "people",
-    "plans",
-    "notes",
-    "nights",
-)
-"""The sections of an agent's page."""
 _SHARED: dict[str, Any] = {
     "zone": get_default_timezone_name(),
     "agent_numbers": agent_numbers,

@@ -18,6 +18,7 @@ from typing import Any
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from keepsake.paths import PRIVATE_UMASK
+from keepsake.web.kinds import SECTIONS
 from tests.bench.figures import Figure
 from tests.bench.pages_world import AGENTS, FACTS, LONG, MEMORIES, many_agents
 from tests.empty_tables import new_tables
@@ -63,17 +64,6 @@ _ADDRESSES = {
     "plans": ("/agents/plans", "#lists p, #lists tr"),
     "tokens": ("/agents/tokens", "#tokens li"),
 }
-_SECTIONS: tuple[str, ...] = (
-    "live",
-    "prompt",
-    "memory",
-    "recall",
-    "compactions",
-    "charts",
-    "why",
-    "journal",
-)
-_SECTIONS += ("people", "plans", "notes", "nights")
 
 
 @dataclass
@@ -129,7 +119,7 @@ def _walk(browser: Browser, copy: Copy) -> Iterator[Figure]:
             link = page.locator("#agents").get_by_role("link", name=LONG, exact=True)
             long = link.get_attribute("href") or ""
             pages = dict(_ADDRESSES)
-            for section in _SECTIONS:
+            for section in SECTIONS:
                 wanted = (
                     f"#panel-{section} [data-row], #panel-{section} form, #panel-{section} canvas"
                 )

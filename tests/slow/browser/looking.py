@@ -6,20 +6,6 @@ from typing import Any
 
 from playwright.sync_api import Page, expect
 
-SECTIONS = (
-    "live",
-    "prompt",
-    "memory",
-    "recall",
-    "compactions",
-    "charts",
-    "why",
-    "journal",
-    "people",
-    "notes",
-    "nights",
-)
-
 
 def open_mira(page: Page, section: str = "live") -> None:
     """Her page, from the table, as anybody would find it."""

@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.slow.browser.looking import SECTIONS, open_mira
+from keepsake.web.kinds import SECTIONS
+from tests.slow.browser.looking import open_mira
 from tests.slow.browser.watched import WatchedWorld
 
 AXE = (Path(__file__).parent / "axe" / "axe.min.js").read_text(encoding="utf-8")

@@ -12,7 +12,8 @@ from zoneinfo import ZoneInfo
 
 from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.slow.browser.looking import SECTIONS, api, open_mira
+from keepsake.web.kinds import SECTIONS
+from tests.slow.browser.looking import api, open_mira
 from tests.slow.browser.watched import WatchedWorld
 from tests.slow.e2e.players import PASSWORD
 

@@ -39,7 +39,8 @@ export class AskAgain {
     const question = this.question.value;
     this.send.disabled = true;
     fill(this.answers, el("p", { class: "dim" }, "The model is asked. This may take a minute …"));
-    const ask = (lacking) => post(`agents/${this.id}/ask`, { question, without: lacking }, PATIENCE).catch((problem) => ({ words: "", problem: problem.message }));
+    const failed = (problem) => ({ words: "", problem: problem.message });
+    const ask = (lacking) => post(`agents/${this.id}/ask`, { question, without: lacking }, PATIENCE).catch(failed);
     const [whole, lacking] = await Promise.all([ask([]), ask(without)]);
     this.send.disabled = false;
     const named = `without ${without.length > 3 ? many(without.length, "memory", "memories") : `memory ${without.map(count).join(", ")}`}`;

@@ -51,7 +51,7 @@ function draw() {
     }
     const column = room(name);
     const open = Boolean(column.people.querySelector("details")?.open);
-    fill(column.people, gathering([...of.agents.map(agentHere), ...of.players.map((player) => el("li", {}, face(player, "player"), personLink(player)))], open));
+    fill(column.people, gathering([...of.agents.map(agentHere), ...of.players.map(playerHere)], open));
     shown.push(column);
   }
   for (const column of rooms.values()) if (!here.has(column.name)) shown.push(column);
@@ -64,21 +64,30 @@ function draw() {
   }
   fill(byId("quiet"), quiet.length ? `Nobody is in ${quiet.join(", ")}.` : "");
   const thinking = [...agents.values()].filter(({ waiting }) => waiting !== null).length;
-  fill(byId("summary"), `${many(agents.size, "agent")} in ${many(shown.length, "room")}; ${thinking ? `${count(thinking)} thinking` : "nobody is thinking"}.`);
+  const thoughts = thinking ? `${count(thinking)} thinking` : "nobody is thinking";
+  fill(byId("summary"), `${many(agents.size, "agent")} in ${many(shown.length, "room")}; ${thoughts}.`);
 }
 
 function agentHere([id, name]) {
   const agent = [...agents.values()].find((each) => each.id === id);
   const asleep = agent?.asleep ? "asleep" : "";
+  const thinks = agent && agent.waiting !== null;
   return el("li", {}, face(name, asleep), el("a", { href: `/agents/${id}/`, dir: "auto" }, name),
-    agent && agent.waiting !== null ? el("span", { class: "thinking" }, `thinking for ${seconds(agent.waiting)}`) : null,
-    asleep ? el("span", { class: "dim" }, "asleep") : null, agent?.paused ? el("span", { class: "dim" }, "paused") : null);
+    thinks ? el("span", { class: "thinking" }, `thinking for ${seconds(agent.waiting)}`) : null,
+    asleep ? el("span", { class: "dim" }, "asleep") : null,
+    agent?.paused ? el("span", { class: "dim" }, "paused") : null);
+}
+
+function playerHere(player) {
+  return el("li", {}, face(player, "player"), personLink(player));
 }
 
 /** The people of a room; of a crowd the others are folded, unless the fold is `open`. */
 function gathering(rows, open) {
   const more = rows.slice(CROWD);
-  return [rows.slice(0, CROWD), more.length ? el("li", {}, el("details", { open }, el("summary", {}, `+${count(more.length)}`), el("ul", { class: "people" }, more))) : null];
+  if (!more.length) return rows;
+  const folded = el("details", { open }, el("summary", {}, `+${count(more.length)}`), el("ul", { class: "people" }, more));
+  return [rows.slice(0, CROWD), el("li", {}, folded)];
 }
 
 function face(name, tone) {
@@ -108,10 +117,15 @@ async function drawPlans() {
   if (document.hidden) return;
   const plans = await get("plans").catch(() => null);
   if (plans === null) return;
-  fill(byId("due"), plans.length ? plans.slice(0, DUE).map(({ id, agent, line, begun, private: hidden }) => el("li", {
-    class: [begun && "begun", hidden && "whisper"].filter(Boolean).join(" "), "data-row": true, tabindex: "-1",
-  }, el("a", { href: `/agents/${id}/`, "data-opens": true, dir: "auto" }, agent), hidden ? el("span", { class: "flag" }, "in private") : null, " ",
-  el("bdi", {}, line))) : el("li", { class: "dim" }, "Nobody has made a plan."));
+  const none = el("li", { class: "dim" }, "Nobody has made a plan.");
+  fill(byId("due"), plans.length ? plans.slice(0, DUE).map(planRow) : none);
+}
+
+function planRow({ id, agent, line, begun, private: hidden }) {
+  const style = [begun && "begun", hidden && "whisper"].filter(Boolean).join(" ");
+  return el("li", { class: style, "data-row": true, tabindex: "-1" },
+    el("a", { href: `/agents/${id}/`, "data-opens": true, dir: "auto" }, agent),
+    hidden ? el("span", { class: "flag" }, "in private") : null, " ", el("bdi", {}, line));
 }
 
 // -- what happens

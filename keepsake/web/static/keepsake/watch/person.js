@@ -31,8 +31,10 @@ function drawPerson({ person, others, agents: all, strangers }) {
   fill(byId("title"), one ? ["What ", el("bdi", {}, one.agent), " knows of "] : null, el("bdi", {}, person.name));
   fill(byId("summary"), one ? elsewhere(person, all) : knownBy(person, all),
     person.names.length > 1 ? ` Also called ${person.names.slice(1).join(", ")}.` : "");
-  fill(byId("links"), one ? linksOfOne(person, one) : links(person, all), el("a", { href: "/agents/person" }, "Everybody"));
-  fill(byId("others"), others.length ? ["Others of this name: ", others.map((each, i) => [i ? ", " : "", personLink(each.name, each)])] : "");
+  const everybody = el("a", { href: "/agents/person" }, "Everybody");
+  fill(byId("links"), one ? linksOfOne(person, one) : links(person, all), everybody);
+  const named = others.map((each, i) => [i ? ", " : "", personLink(each.name, each)]);
+  fill(byId("others"), named.length ? ["Others of this name: ", named] : "");
   byId("list").classList.toggle("one", Boolean(one));
   fill(byId("list"), (one ? [one] : all).map((each) => personCard(each, person.name)));
   fill(byId("strangers"), !one && strangers.length ? `No page about ${person.name}: ${strangers.join(", ")}.` : "");
@@ -40,41 +42,57 @@ function drawPerson({ person, others, agents: all, strangers }) {
 
 /** Who knows the person. Cards are long: each name leads to its own. */
 function knownBy({ id }, agents) {
-  return [id ? [el("a", { href: `/agents/${id}/` }, "An agent"), "; "] : "Not an agent; ",
-    agents.length ? [`${many(agents.length, "agent knows", "agents know")} them: `,
-      agents.map((each, i) => [i ? ", " : "", el("a", { href: `#knows-${each.id}`, dir: "auto" }, each.agent)]), "."] : "no agent knows them."];
+  const what = id ? [el("a", { href: `/agents/${id}/` }, "An agent"), "; "] : "Not an agent; ";
+  if (!agents.length) return [what, "no agent knows them."];
+  const card = (each, i) => [i ? ", " : "", el("a", { href: `#knows-${each.id}`, dir: "auto" }, each.agent)];
+  return [what, `${many(agents.length, "agent knows", "agents know")} them: `, agents.map(card), "."];
 }
 
 /** Where the others are, on the page of one agent. */
 function elsewhere({ name, key }, agents) {
   if (agents.length < 2) return `No other agent knows ${name}.`;
-  return [el("a", { href: `/agents/person?key=${encodeURIComponent(key)}` }, `What all ${count(agents.length)} agents know of ${name}`), "."];
+  const href = `/agents/person?key=${encodeURIComponent(key)}`;
+  return [el("a", { href }, `What all ${count(agents.length)} agents know of ${name}`), "."];
 }
 
 function links({ name, key }, agents) {
   const known = agents.filter(({ lines, portrait }) => lines.length || portrait);
   const said = encodeURIComponent(name);
-  return [el("a", { href: `/agents/fact?q=${said}` }, `Where did news of ${name} go?`),
-    known.length > 1 ? el("a", { href: `/agents/compare?a=${known[0].id}&b=${known[1].id}&person=${encodeURIComponent(key)}` },
-      `${known[0].agent} and ${known[1].agent} side by side`) : null,
-    el("a", { href: `/agents/search/?q=${said}` }, "Search their name")];
+  return [
+    el("a", { href: `/agents/fact?q=${said}` }, `Where did news of ${name} go?`),
+    known.length > 1 ? sideBySide(known[0], known[1], key) : null,
+    el("a", { href: `/agents/search/?q=${said}` }, "Search their name"),
+  ];
+}
+
+function sideBySide(one, other, key) {
+  const href = `/agents/compare?a=${one.id}&b=${other.id}&person=${encodeURIComponent(key)}`;
+  return el("a", { href }, `${one.agent} and ${other.agent} side by side`);
 }
 
 function linksOfOne({ name }, { id, agent }) {
-  return [el("a", { href: `/agents/search/?agent=${id}&q=${encodeURIComponent(name)}` }, `Search the memory of ${agent} for ${name}`),
-    el("a", { href: `/agents/ask/said?agent=${id}&words=${encodeURIComponent(name)}` }, `What ${agent} said to ${name}`)];
+  const words = encodeURIComponent(name);
+  return [
+    el("a", { href: `/agents/search/?agent=${id}&q=${words}` }, `Search the memory of ${agent} for ${name}`),
+    el("a", { href: `/agents/ask/said?agent=${id}&words=${words}` }, `What ${agent} said to ${name}`),
+  ];
 }
 
 function drawPeople() {
   const words = byId("filter").value.trim().toLowerCase();
   const shown = people.filter(({ names }) => !words || names.join(" ").toLowerCase().includes(words));
   fill(byId("summary"), `${many(shown.length, "person", "people")}, whom agents met last first.`);
-  fill(byId("list"), shown.map((each) => el("li", { "data-row": true, tabindex: "-1" },
-    el("b", {}, personLink(each.name, each, { "data-opens": true })), " ",
-    el("small", {}, each.id ? "an agent; " : "", each.known_by.length ? `known by ${many(each.known_by.length, "agent")}` : "nobody has met them",
-      each.last_met ? [" · last met ", time(each.last_met)] : null,
-      each.names.length > 1 ? ` · also ${each.names.slice(1).join(", ")}` : ""))));
+  fill(byId("list"), shown.map(rowOf));
   byId("list").className = "hits";
+}
+
+function rowOf(person) {
+  const met = person.known_by.length ? `known by ${many(person.known_by.length, "agent")}` : "nobody has met them";
+  return el("li", { "data-row": true, tabindex: "-1" },
+    el("b", {}, personLink(person.name, person, { "data-opens": true })), " ",
+    el("small", {}, person.id ? "an agent; " : "", met,
+      person.last_met ? [" · last met ", time(person.last_met)] : null,
+      person.names.length > 1 ? ` · also ${person.names.slice(1).join(", ")}` : ""));
 }
 
 byId("filter").addEventListener("input", drawPeople);

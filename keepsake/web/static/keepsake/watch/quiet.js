@@ -14,7 +14,10 @@ export class QuietScale {
     const ends = [first, ...times.filter((time) => time > first && time < last), last];
     /** The quiet stretches: `{ from, to }`, in order. */
     this.quiet = [];
-    for (let i = 1; i < ends.length; i++) if (ends[i] - ends[i - 1] > least) this.quiet.push({ from: ends[i - 1], to: ends[i] });
+    for (let i = 1; i < ends.length; i++) {
+      const [from, to] = [ends[i - 1], ends[i]];
+      if (to - from > least) this.quiet.push({ from, to });
+    }
     const slept = this.quiet.reduce((sum, { from, to }) => sum + to - from, 0);
     const busy = last - first - slept;
     const narrow = busy > 0 ? Math.min(this.quiet.length * NARROW, MOST_NARROW) : 1;

@@ -25,7 +25,9 @@ function evenly(first, last) {
  * picture at which a value is, and the value at a share, if not all values are equally wide.
  */
 export class Scrubber {
-  constructor(root, { first, last, name, layers, words, moved = () => {}, settled = () => {}, steps = STEPS, tools = [], scale = null }) {
+  constructor(root, {
+    first, last, name, layers, words, moved = () => {}, settled = () => {}, steps = STEPS, tools = [], scale = null,
+  }) {
     Object.assign(this, { first, steps, words, moved, settled });
     this.last = Math.max(last, first + 1);
     this.scale = scale ?? evenly(this.first, this.last);
@@ -90,14 +92,19 @@ export class TimeScrubber extends Scrubber {
     const now = el("button", { type: "button", on: { click: () => this.goTo(this.last) } }, "Now");
     const end = Math.max(last, first + 1);
     const scale = new QuietScale(first, end, happened(agents));
+    const words = (time) => {
+      if (time === this.last) return "now";
+      return tick(new Date(time * 1000).toISOString(), true) + quietly(scale.at(time));
+    };
     super(root, {
-      first, last, moved, scale, name: "Time", tools: [play, now],
-      words: (time) => (time === this.last ? "now" : `${tick(new Date(time * 1000).toISOString(), true)}${quietly(scale.at(time))}`),
+      first, last, moved, scale, words, name: "Time", tools: [play, now],
       layers: (x) => [quiet(x, scale), days(x, first, end), talk(agents, scale), compactions(x, agents)],
     });
-    this.strip.append(...scale.quiet.map(({ from, to }) => el("span", {
-      class: "how-long", "aria-hidden": "true", vars: { "--from": String(scale.share(from)), "--wide": String(scale.share(to) - scale.share(from)) },
-    }, short(to - from))));
+    this.strip.append(...scale.quiet.map(({ from, to }) => {
+      const begin = scale.share(from);
+      const vars = { "--from": String(begin), "--wide": String(scale.share(to) - begin) };
+      return el("span", { class: "how-long", "aria-hidden": "true", vars }, short(to - from));
+    }));
     this.play = play;
     this.say();
   }
@@ -108,7 +115,8 @@ export class TimeScrubber extends Scrubber {
 
   /** Mark the tellings: `[time, kind]`. */
   mark(tellings) {
-    fill(this.marks, tellings.map(([time, kind]) => svg("circle", { class: kind, cx: this.x(time), cy: HIGH - 9, r: 5 })));
+    const mark = ([time, kind]) => svg("circle", { class: kind, cx: this.x(time), cy: HIGH - 9, r: 5 });
+    fill(this.marks, tellings.map(mark));
   }
 
   #toggle() {
@@ -146,17 +154,21 @@ function days(x, first, last) {
   for (let day = 0; day <= days; day += every) {
     const place = x(onDay(begin, 24 * day) / 1000);
     // The hours from ten to six, when a village sleeps.
-    const night = [-2, 6].map((hour) => x(onDay(begin, 24 * day + hour) / 1000));
-    found.push(every === 1 ? svg("rect", { class: "night", x: night[0], y: 0, width: night[1] - night[0], height: HIGH }) : null,
-      svg("line", { class: "day", x1: place, x2: place, y1: 0, y2: HIGH }));
+    const [dusk, dawn] = [-2, 6].map((hour) => x(onDay(begin, 24 * day + hour) / 1000));
+    if (every === 1) found.push(svg("rect", { class: "night", x: dusk, y: 0, width: dawn - dusk, height: HIGH }));
+    found.push(svg("line", { class: "day", x1: place, x2: place, y1: 0, y2: HIGH }));
   }
   return svg("g", {}, found);
 }
 
 /** When anything happened, in order: memories, ways, and changes of summaries. */
 function happened(agents) {
-  return agents.flatMap(({ counts, moves, tiers }) => [...counts.map(([time]) => time), ...moves.map(([time]) => time),
-    ...tiers.map(({ time }) => time)]).sort((one, other) => one - other);
+  const times = agents.flatMap(({ counts, moves, tiers }) => [
+    ...counts.map(([time]) => time),
+    ...moves.map(([time]) => time),
+    ...tiers.map(({ time }) => time),
+  ]);
+  return times.sort((one, other) => one - other);
 }
 
 function quietly(stretch) {
@@ -165,7 +177,8 @@ function quietly(stretch) {
 
 /** The quiet stretches, as bands. */
 function quiet(x, scale) {
-  return svg("g", { class: "quiet" }, scale.quiet.map(({ from, to }) => svg("rect", { x: x(from), y: 0, width: x(to) - x(from), height: HIGH })));
+  const band = ({ from, to }) => svg("rect", { x: x(from), y: 0, width: x(to) - x(from), height: HIGH });
+  return svg("g", { class: "quiet" }, scale.quiet.map(band));
 }
 
 /** How much was remembered when, as bars. */
@@ -196,7 +209,8 @@ const PARTS_OF = ["cleared", "longterm", "recent", "window"];
 /** Let a bar show other tiers; nothing is touched if they are the same. */
 export function setTierBar(bar, tiers, most) {
   const { longterm, recent, window, total } = tiers;
-  const words = `${count(total)} memories: ${count(window)} word for word, ${count(recent)} in the short-term summary, ${count(longterm)} in the long-term one`;
+  const words = `${count(total)} memories: ${count(window)} word for word, ${count(recent)} in the short-term summary, ${
+    count(longterm)} in the long-term one`;
   if (bar.title === words) return;
   bar.title = words;
   bar.setAttribute("aria-label", words);
