@@ -32,6 +32,7 @@ from keepsake.happening import (
     kind_of,
     shown_as,
 )
+from keepsake.language.sourced_text import Sources, cited_in, sources_of
 
 
 class MemoryKind(StrEnum):
@@ -378,7 +379,12 @@ def memories_in(records: Iterable[Mapping[str, Any]]) -> Iterator[Memory]:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """A summary of the memories ``first`` … ``last``, both included."""
+    """A summary of the memories ``first`` … ``last``, both included.
+
+    Attributes:
+        sources: By sentence of the text: the memories that it tells, as its writer said; empty if
+            the writer said nothing of it, or the text was changed since.
+    """
 
     tier: Tier
     first: int
@@ -388,10 +394,24 @@ class Summary:
     time: datetime
     tokens_before: int = 0  # estimated tokens of the text that was summarised
     tokens_after: int = 0
+    sources: Sources = ()
+
+    def with_text(self, text: str, model: str, **changes: Any) -> Summary:
+        """Return the summary with another text, in which only known sentences keep their sources.
+
+        ``model``: Who wrote it. ``changes``: Other fields.
+        """
+        sources = sources_of(text, self.cited)
+        return replace(self, text=text, model=model, sources=sources, **changes)
+
+    @property
+    def cited(self) -> Mapping[str, tuple[int, ...]]:
+        """The memories that each sentence tells, as its writer said; empty if that is not known."""
+        return cited_in(self.text, self.sources)
 
     def to_record(self) -> dict[str, Any]:
         """Return the summary's part of an archive line of type ``compaction``."""
-        return {
+        record = {
             "from": self.first,
             "to": self.last,
             "text": self.text,
@@ -400,6 +420,9 @@ class Summary:
             "tokens_before": self.tokens_before,
             "tokens_after": self.tokens_after,
         }
+        if self.sources:
+            record["sources"] = [list(each) for each in self.sources]
+        return record
 
     @classmethod
     def from_record(cls, tier: Tier, record: Mapping[str, Any]) -> Summary:
@@ -417,4 +440,5 @@ class Summary:
             time=datetime.fromisoformat(record["t"]),
             tokens_before=int(record.get("tokens_before", 0)),
             tokens_after=int(record.get("tokens_after", 0)),
+            sources=tuple(tuple(map(int, each)) for each in record.get("sources", ())),
         )

@@ -53,9 +53,7 @@ class SummaryState:
                 time = datetime.fromisoformat(record["t"])
                 tier = Tier(record["tier"])
                 summary = self.summary(tier)
-                edited = summary and replace(
-                    summary, text=str(record["text"]), model=EDITED, time=time
-                )
+                edited = summary and summary.with_text(str(record["text"]), EDITED, time=time)
                 changes: dict[str, Any] = {tier.value: edited}
                 return replace(self, **changes)
             case LineType.CLEAR:  # earlier versions cleared a prompt with it

@@ -112,7 +112,9 @@ class Ladder:
             draft = _with_words(written, source, span)
             made_of = count(*source.older, *source.memories)
             costs = made_of, count(draft.text)
-            summary = Summary(source.tier, *span, draft.text, draft.model, self.now, *costs)
+            summary = Summary(
+                source.tier, *span, draft.text, draft.model, self.now, *costs, draft.sources
+            )
             self.summaries[source.tier] = summary
         self._step(Rung.SUMMARISE, before, *drafts)
 
@@ -189,6 +191,7 @@ class Ladder:
             tokens=self.window.count,
             importance=self.window.importance,
             constraints=self.constraints,
+            cited={k: n for each in self.summaries.values() for k, n in each.cited.items()},
         )
 
     def _by_rules(self, tier: Tier, limit: int) -> None:
@@ -201,9 +204,8 @@ class Ladder:
         count = self.window.count
         tokens = count(draft.text)
         if has_words(draft.text) and tokens < count(summary.text):
-            self.summaries[tier] = replace(
-                summary, text=draft.text, model=draft.model, time=self.now, tokens_after=tokens
-            )
+            shorter = summary.with_text(draft.text, draft.model, time=self.now, tokens_after=tokens)
+            self.summaries[tier] = replace(shorter, sources=draft.sources or shorter.sources)
 
     def _step(self, rung: Rung, before: int, *written: Draft) -> None:
         if self.tokens != before or written:
@@ -225,7 +227,7 @@ def _with_words(draft: Draft, source: SummarySource, span: tuple[int, int]) -> D
     if not has_words(text):
         first, last = span
         text = f"Memories {first} to {last} hold no words."
-    return replace(draft, text=text, model=by_rules.model)
+    return replace(draft, text=text, model=by_rules.model, sources=())
 
 
 def _end_of(text: str, limit: int, count: Callable[[str], int]) -> str:

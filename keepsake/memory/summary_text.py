@@ -17,8 +17,8 @@ import heapq
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 
 from keepsake.archive.message_types import MessageType
@@ -27,6 +27,7 @@ from keepsake.archive.records import Memory, MemoryKind, Tier
 from keepsake.archive.transcript import DAYTIMES, about_memory
 from keepsake.happening import ME, Pose, Speech
 from keepsake.language.perception import SENTENCE_GAP, for_prompt, short_day, shorten, words
+from keepsake.language.sourced_text import Sources, sources_of
 from keepsake.language.tokens import CHARACTERS_PER_TOKEN, estimate_tokens
 from keepsake.ports import Generation, RefusedAnswer
 
@@ -168,6 +169,8 @@ class SummarySource:
     tokens: Callable[[str], int] = estimate_tokens
     importance: Callable[[Memory], int] = lambda _: 0  # 1 to 10, or 0 if it is unknown
     constraints: tuple[str, ...] = ()  # pins, open promises and rules, which it must not contradict
+    # by sentence of the older summaries: the memories that it tells, if that is known
+    cited: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
 
     @property
     def lines(self) -> tuple[str, ...]:
@@ -215,6 +218,7 @@ class Draft:
     model: str
     answers: tuple[Generation, ...] = ()  # all answers, refused ones included
     refusals: tuple[RefusedAnswer, ...] = ()  # answers that were not used
+    sources: Sources = ()  # by sentence: the memories that it tells, as its writer said
 
 
 type Summarizer = Callable[[SummarySource], Draft]
@@ -227,7 +231,8 @@ if a template fails on these memories."""
 
 def extractive(source: SummarySource) -> Draft:
     """The :data:`Summarizer` that needs no model: it never fails and never invents."""
-    return Draft(summarize(source.relevant()), EXTRACTIVE)
+    text = summarize(source.relevant())
+    return Draft(text, EXTRACTIVE, sources=sources_of(text, source.cited))
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,11 +15,13 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 
 from keepsake.happening import ME, Speech
 from keepsake.language.capitals import capitalised, folded
 from keepsake.language.languages import language_of
 from keepsake.language.perception import QUOTES, SENTENCE_GAP, shorten
+from keepsake.language.sourced_text import with_marks, without_marks
 from keepsake.memory.summary_text import (
     WIDE,
     SummarySource,
@@ -29,7 +31,7 @@ from keepsake.memory.summary_text import (
     says_something,
     summarize,
 )
-from keepsake.ports import ChatMessage, GenerationRequest, TargetModel
+from keepsake.ports import ChatMessage, FormName, GenerationRequest, TargetModel
 from keepsake.tasks.answer import bare, recites
 from keepsake.tasks.chatter import Sources, cleaned, idle_ends, sentence_parts, without_chatter
 from keepsake.tasks.task import AnswerRefused, Prompts
@@ -72,6 +74,8 @@ class Summarise:
         shown: The texts that the model was shown, older summaries first.
         required: The names that the summary must have. The prompt says them and the check looks for
             them, so that no answer is refused for a rule that the model did not know.
+        cited: By sentence of the answers, and of the older summaries: the memories that it tells,
+            as its writer said.
     """
 
     source: SummarySource
@@ -84,17 +88,21 @@ class Summarise:
     taken: int = field(init=False)
     shown: tuple[str, ...] = field(init=False)
     required: tuple[str, ...] = field(init=False)
+    cited: dict[str, tuple[int, ...]] = field(init=False)
     _merges: bool = field(init=False)  # whether only summaries are summarised, all at once
     _lines: Sequence[str] = field(init=False)  # memories, numbered and dated; or summaries
     _older: str = field(init=False)  # the summary of earlier memories; empty for none
     _asked_again: bool = field(init=False, default=False)
+    _cites: bool = field(init=False, default=False)  # whether it is to name its memories
 
     def __post_init__(self) -> None:
         of = self.source
         self._merges = not self.source.memories
         self.name = "merge" if self._merges else "summarise"
-        self._lines = of.older if self._merges else numbered(of.memories)
-        self._older = "" if self._merges else "\n\n".join(of.older)
+        self.cited = dict(of.cited)
+        older = [with_marks(each, of.cited) for each in of.older]
+        self._lines = older if self._merges else numbered(of.memories)
+        self._older = "" if self._merges else "\n\n".join(older)
         self._show(len(self._lines))
 
     @property
@@ -125,6 +133,7 @@ class Summarise:
     def ask(self, target: TargetModel, refused: str) -> GenerationRequest:
         """Return the prompt with as many of the memories as fit."""
         self._asked_again = bool(refused)
+        self._cites = FormName(target.form).sends_messages
         tokens = self.source.tokens
         parts = (SYSTEM, SUMMARIES if self._merges else MEMORIES)
         frame = (self._rendered(part, (), refused, older="") for part in parts)
@@ -162,7 +171,8 @@ class Summarise:
                 nobody knows, begins or ends with a sentence that tells of nothing, or was written
                 as somebody else.
         """
-        text = cleaned(answer)
+        text, cited = without_marks(cleaned(answer), self._numbers)
+        self.cited |= cited
         sources = self._sources(text)
         text = without_chatter(text, sources)
         self._check(text)
@@ -178,6 +188,13 @@ class Summarise:
         if usable is not None and self._asked_again:
             return usable
         raise AnswerRefused(_unfounded(invented, idle), usable=usable)
+
+    @property
+    def _numbers(self) -> frozenset[int]:
+        """The memories that a sentence may name: those that the prompt shows by number."""
+        shown = islice(filter(says_something, self.source.memories), self.taken)
+        before = (number for numbers in self.source.cited.values() for number in numbers)
+        return frozenset({*(each.number for each in shown), *before})
 
     def _sources(self, text: str) -> Sources:
         """Return what a summary may tell of: memories, older summaries, and who the agent is."""
@@ -224,6 +241,7 @@ class Summarise:
             "persona": self.persona,
             "words": self.most_words,
             "refused": refused,
+            "cites": self._cites,
             "older": self._older,
             "required": self.required,
             SUMMARIES if self._merges else MEMORIES: list(lines),

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
+from keepsake.language.sourced_text import sources_of
 from keepsake.memory.summary_text import (
     EXTRACTIVE,
     Draft,
@@ -45,7 +46,7 @@ class ModelSummarizer:
         if not source.memories:
             together = "\n\n".join(source.older)
             if source.tokens(together) <= source.most_tokens:
-                return Draft(together, UNCHANGED)
+                return Draft(together, UNCHANGED, sources=sources_of(together, source.cited))
             if not source.limit_tokens:
                 source = replace(source, limit_tokens=int(MERGED * source.most_tokens))
         elif not any(map(says_something, source.memories)):
@@ -65,8 +66,9 @@ class ModelSummarizer:
             rest = source.memories[max(task.taken, 1) :]
             if not rest:
                 by = EXTRACTIVE if result.by == FALLBACK else result.by
-                return Draft(result.value, by, tuple(answers), tuple(refusals))
-            source = replace(source, older=(result.value,), memories=rest)
+                sources = sources_of(result.value, task.cited)
+                return Draft(result.value, by, tuple(answers), tuple(refusals), sources)
+            source = replace(source, older=(result.value,), memories=rest, cited=task.cited)
 
     def _contradicted(self, ask: Ask, constraints: Sequence[str], text: str) -> Sequence[str]:
         """Return the constraints that a summary contradicts, according to the same model."""

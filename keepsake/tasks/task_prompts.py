@@ -14,7 +14,7 @@ from keepsake.tasks.scene import TALK_VARIABLES
 from keepsake.tasks.task import Prompts, load_prompts
 
 _NIGHT = "name lines longest refused"
-_SUMMARY = "agent persona words required refused"
+_SUMMARY = "agent persona words required refused cites"
 _TALK = " ".join(TALK_VARIABLES)
 _FACTS = " ".join(f"{block}?" for block in BLOCKS)
 _PARTS = f"system {_FACTS} turn close? later? dialogue transcript"

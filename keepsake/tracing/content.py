@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from math import comb, log2
+from math import comb, inf, log2
 
 from keepsake.language.languages import ENGLISH, language_of, stem, stop_words
 from keepsake.language.numbers import numerals
@@ -106,32 +106,28 @@ class Rarity:
         """Return how much it says that two texts both have a word, in bits."""
         return log2((self.total + _PRIOR) / (self.counts.get(part, 0) + 1))
 
+    def bits_of_name(self, part: str) -> float:
+        """Return how much it says that a text names who spoke, in bits; few people speak often."""
+        return log2((self.total + 1) / (self.counts.get(part, 0) + 1))
 
-def _is_more_than_chance(
-    unit: frozenset[str],
-    shared: frozenset[str],
-    bits: float,
-    among: int,
-    *,
-    linked: bool,
-    sure: float,
-) -> bool:
-    """Return whether a text has words of another because it says it.
+
+def _beyond_chance(
+    unit: frozenset[str], shared: frozenset[str], bits: float, among: int, *, joined_by: int
+) -> float:
+    """Return by how many bits it is more than chance that a text has words of another.
 
     Args:
         unit: The telling words of the other.
         shared: Words that both have.
-        bits: How rare those are that the unit has.
+        bits: How rare all is that both have.
         among: How many texts the words may come from.
-        linked: Whether something else than words joins the two.
-        sure: By how many bits it must be more than chance.
+        joined_by: How many things besides these words join the two, such as who spoke.
     """
     both = len(unit & shared)
-    if both < (1 if linked else min(_TOGETHER, len(unit))):
-        return False
+    if not both or both + joined_by < min(_TOGETHER, len(unit)):
+        return -inf
     # So many words may be any of those that the unit has.
-    choices = comb(len(unit), both)
-    return bits >= log2(max(among, 1) * choices) + sure
+    return bits - log2(max(among, 1) * comb(len(unit), both))
 
 
 class Content:
@@ -141,10 +137,15 @@ class Content:
         text: The text.
         rarity: How rare its words are.
         language: Its language.
+        people: The names of who said or did it, and to whom: another text that says it may name
+            them.
     """
 
-    def __init__(self, text: str, rarity: Rarity, language: str = "") -> None:
+    def __init__(
+        self, text: str, rarity: Rarity, language: str = "", people: Iterable[str] = ()
+    ) -> None:
         self.text = text
+        self.people = tuple(people)
         self.language = language or language_of(text)
         self.rarity = rarity
 
@@ -188,18 +189,36 @@ class Content:
         shared = self.shared(text)
         if besides:
             shared -= self.shared(besides)
+        return self._beyond_chance(shared, frozenset(), among, int(linked)) >= sure
+
+    def beyond_chance(self, text: str, among: int) -> float:
+        """Return by how many bits it is more than chance that a text has words and people of it.
+
+        ``among``: As for :meth:`is_said_in`.
+        """
+        named = self._named & _stems_of(text, self.language)
+        return self._beyond_chance(self.shared(text), named, among, len(named))
+
+    def _beyond_chance(
+        self, shared: frozenset[str], named: frozenset[str], among: int, joined_by: int
+    ) -> float:
         # A long text tells of several things, each in sentences of its own.
-        return any(
-            _is_more_than_chance(
+        return max(
+            _beyond_chance(
                 unit,
                 shared,
-                self.bits(unit & shared),
+                self.bits(unit & shared) + sum(map(self.rarity.bits_of_name, named)),
                 among * len(self._units),
-                linked=linked,
-                sure=sure,
+                joined_by=joined_by,
             )
             for unit in self._units
         )
+
+    @cached_property
+    def _named(self) -> frozenset[str]:
+        """The parts of the names of :attr:`people` that are no words of it."""
+        names = (part for name in self.people for part, _ in parts_of(name, self.language))
+        return frozenset(names) - self.parts.keys()
 
     def is_mostly_in(self, text: str) -> bool:
         """Return whether a text has most of what one of its sentences says."""

@@ -16,10 +16,11 @@ from pathlib import Path as File
 from keepsake.archive.privacy import is_private
 from keepsake.archive.records import TOOL_VERBS, Memory, MemoryKind, Summary
 from keepsake.happening import Manner
+from keepsake.language.sourced_text import summary_sentences
 from keepsake.tracing.bases import Link, PromptBasis
 from keepsake.tracing.content import Content, Rarity
 from keepsake.tracing.items import Words
-from keepsake.tracing.kept import Kept, Summarised, summary_sentences
+from keepsake.tracing.kept import Kept, Summarised
 from keepsake.tracing.past import Past
 from keepsake.tracing.paths import Path, Tracer, Witness
 from keepsake.tracing.sentence import Trail
@@ -175,10 +176,11 @@ def follow_sentence(archives: Mapping[str, Archived], key: str, memory: Memory) 
         content = trail.content
         passed = dict.fromkeys(trail.passed_in(each) for each in memories)
         told = [Content(each, content.rarity, content.language) for each in passed]
+        numbers = [each.number for each in memories]
         return _holding(
             {each.number: _form(content, each) for each in memories},
             memories,
-            lambda summary: _kept_of(content, told[:MOST_FORMS], summary),
+            lambda summary: _kept_of(content, told[:MOST_FORMS], summary, numbers),
         )
 
     fact = _fact(archives, trail.witnesses, trail.tracer, holding, complete=trail.complete)
@@ -351,14 +353,24 @@ def _form(content: Content, memory: Memory) -> Kept:
     return Kept.VERBATIM if content.is_verbatim_in(_text_of(memory)) else Kept.SHORTER
 
 
-def _kept_of(content: Content, told: Iterable[Content], summary: Summary) -> tuple[Kept, str]:
-    """Return how much of a sentence a summary has; ``told``: the words in which it was heard."""
-    made = Summarised(summary.text, summary.last - summary.first + 1)
-    kept, said = made.found(content)
-    if kept is not Kept.GONE:
+def _kept_of(
+    content: Content, told: Iterable[Content], summary: Summary, numbers: Sequence[int]
+) -> tuple[Kept, str]:
+    """Return how much of a sentence a summary has.
+
+    Args:
+        told: The words in which it was heard.
+        numbers: The memories in which it was.
+    """
+    made = Summarised(summary.text, summary.last - summary.first + 1, summary.cited)
+    kept, said = made.found(content, numbers)
+    if kept not in (Kept.GONE, Kept.UNSURE):
         return kept, said
-    heard = next((said for _, said in map(made.found, told) if said), "")
-    return (Kept.SHORTER, heard) if heard else (Kept.GONE, "")
+    heard = [found for found in map(made.found, told) if found[0] is not Kept.GONE]
+    sure = next((said for kept, said in heard if kept is not Kept.UNSURE), "")
+    if sure:
+        return Kept.SHORTER, sure
+    return (kept, said) if said else next(iter(heard), (Kept.GONE, ""))
 
 
 def _worded(heard: Iterable[Content], wording: Wording, summary: Summary) -> tuple[Kept, str]:

@@ -6,18 +6,20 @@ become a new long-term summary. Words may be lost in both.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from keepsake.archive.privacy import is_private
 from keepsake.archive.records import Memory, Summary, Tier
 from keepsake.archive.tiers import SummaryState
+from keepsake.happening import addressees_of, is_me
 from keepsake.language.languages import language_of
+from keepsake.language.sourced_text import summary_sentences
 from keepsake.memory.history import PastCompaction
 from keepsake.tracing.content import Content, Rarity
-from keepsake.tracing.kept import Kept, Summarised, missing_in, summary_sentences
+from keepsake.tracing.kept import Kept, Summarised, missing_in
 
-_ORDER = (Kept.GONE, Kept.WHISPERED, Kept.SHORTER, Kept.VERBATIM)
+_ORDER = (Kept.GONE, Kept.UNSURE, Kept.WHISPERED, Kept.SHORTER, Kept.VERBATIM)
 """The greatest loss first."""
 
 
@@ -29,11 +31,13 @@ class Loss:
         missing: Its telling words that no summary has, as written, in order; for a memory that is
             gone or private, all of them. Telling words are all but stop words, and without the
             names of those who spoke.
+        told: The sentences of the summaries that tell it, or perhaps tell it; empty if none does.
     """
 
     memory: Memory
     kept: Kept
     missing: tuple[str, ...]
+    told: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +47,14 @@ class SentenceLoss:
     Attributes:
         tier: The summary in which it stood before.
         text: The sentence.
-        missing: As for a memory, in the new summary.
+        missing, told: As for a memory, in the new summary.
     """
 
     tier: Tier
     text: str
     kept: Kept
     missing: tuple[str, ...]
+    told: str = ""
 
 
 def losses(made: PastCompaction, memories: Sequence[Memory]) -> list[Loss]:
@@ -57,21 +62,45 @@ def losses(made: PastCompaction, memories: Sequence[Memory]) -> list[Loss]:
 
     ``memories``: Those of ``made.covered``.
     """
-    summaries = [each.text for each in (made.after.longterm, made.after.recent) if each is not None]
-    language = language_of("\n".join(summaries))
-    texts = [each.words or each.text for each in memories]
-    rarity = Rarity.among(texts, language)
-    now = Summarised("\n".join(summaries), len(memories))
+    after = [each for each in (made.after.recent, made.after.longterm) if each is not None]
+    language = language_of("\n".join(each.text for each in after))
+    rarity = Rarity.among((_with_people(each) for each in memories), language)
+    many = len(memories)
+    summaries = [(each, Summarised(each.text, many, each.cited)) for each in after]
     found = []
-    for memory, text in zip(memories, texts, strict=True):
-        content = Content(text, rarity, language)
+    for memory in memories:
+        number = memory.number
+        content = Content(_text_of(memory), rarity, language, people_of(memory))
         if is_private(memory):
-            kept = Kept.WHISPERED
-            missing = tuple(content.parts.values())
-        else:
-            kept, missing = _kept(content, now)
-        found.append(Loss(memory, kept, missing))
+            found.append(Loss(memory, Kept.WHISPERED, _all_of(content)))
+            continue
+        kept = [
+            _kept(content, summary, (number,), made_of_it=each.first <= number <= each.last)
+            for each, summary in summaries
+        ]
+        found.append(Loss(memory, *max(kept, key=_leftover)))
     return sorted(found, key=lambda each: (_ORDER.index(each.kept), -len(each.missing)))
+
+
+def _leftover(found: tuple[Kept, tuple[str, ...], str]) -> tuple[int, int]:
+    """Return how much is left of a memory, to compare what two summaries have of it."""
+    kept, missing, _ = found
+    return _ORDER.index(kept), -len(missing)
+
+
+def people_of(memory: Memory) -> Iterator[str]:
+    """Yield the names of who else said or did what a memory holds, and to whom."""
+    if memory.source:
+        yield memory.source
+    yield from (each.name for each in addressees_of(memory.what) if not is_me(each) and each.name)
+
+
+def _text_of(memory: Memory) -> str:
+    return memory.words or memory.text
+
+
+def _with_people(memory: Memory) -> str:
+    return " ".join((*people_of(memory), _text_of(memory)))
 
 
 def summary_losses(made: PastCompaction) -> list[SentenceLoss]:
@@ -87,21 +116,36 @@ def summary_losses(made: PastCompaction) -> list[SentenceLoss]:
         sentences = [*summary_sentences(before.text)]
         language = language_of(after.text)
         rarity = Rarity.among(sentences, language)
-        now = Summarised(after.text, len(sentences))
+        now = Summarised(after.text, len(sentences), after.cited)
         for sentence in sentences:
-            kept = _kept(Content(sentence, rarity, language), now)
-            found.append(SentenceLoss(before.tier, sentence, *kept))
+            content = Content(sentence, rarity, language)
+            numbers = before.cited.get(sentence, ())
+            found.append(SentenceLoss(before.tier, sentence, *_kept(content, now, numbers)))
     return sorted(found, key=lambda each: (_ORDER.index(each.kept), -len(each.missing)))
 
 
-def _kept(content: Content, now: Summarised) -> tuple[Kept, tuple[str, ...]]:
-    """Return how much a summary has of a text, and which of its telling words it lacks."""
-    kept = now.kept(content)
+def _kept(
+    content: Content, now: Summarised, numbers: Sequence[int], *, made_of_it: bool = True
+) -> tuple[Kept, tuple[str, ...], str]:
+    """Return how much a summary has of a text, which telling words it lacks, and what says it.
+
+    Args:
+        numbers: Those of the memories that the text is from.
+        made_of_it: Whether the summary was made from it. If not, few words that both have are no
+            reason to think that it tells it.
+    """
+    kept, said = now.found(content, numbers)
+    if kept is Kept.UNSURE and not made_of_it:
+        kept = Kept.GONE
     if kept is Kept.VERBATIM:
-        return kept, ()
+        return kept, (), said
     if kept is Kept.GONE:
-        return kept, tuple(content.parts.values())
-    return kept, missing_in(now.text, content)
+        return kept, _all_of(content), ""
+    return kept, missing_in(now.text, content), said
+
+
+def _all_of(content: Content) -> tuple[str, ...]:
+    return tuple(content.parts.values())
 
 
 def _covering(state: SummaryState, before: Summary) -> Summary | None:

@@ -60,7 +60,7 @@ def compaction(before, after):
         ('Tom says, "Sister, has drowned."', Kept.VERBATIM, ()),
         ("Tom's sister.", Kept.VERBATIM, ()),
         ("The rown.", Kept.GONE, ("rown",)),
-        ("A goat drowned.", Kept.GONE, ("goat", "drowned")),
+        ("A goat drowned.", Kept.UNSURE, ("goat",)),
     ],
 )
 def test_a_memory_is_there_word_for_word_or_told_shorter_or_gone(line, kept, missing):
