@@ -15,6 +15,8 @@ from keepsake.language.perception import sentences, words
 
 _MARK = re.compile(r"[ \t]*\[(?P<numbers>\d{1,9}(?:[\s,;–-]+\d{1,9})*)\]")
 """Numbers in square brackets, with the space before them."""
+_UNSPACED_END = re.compile(r"(?<=[。！？])(?!$)")
+"""The end of a sentence that no space follows."""
 _ENDS = ".!?…。！？"
 """Ends of sentences. A mark after one of them belongs to the sentence before."""
 _MOST_SHARE = 2
@@ -34,10 +36,11 @@ named none."""
 def summary_sentences(text: str) -> Iterator[str]:
     """Yield the sentences of a summary that have words, without the marks of its lists."""
     for line in text.splitlines():
-        for sentence in sentences(line):
-            shown = sentence.strip().lstrip("-*# ").strip()
-            if words(shown):
-                yield shown
+        for part in sentences(line):
+            for sentence in _UNSPACED_END.split(part):
+                shown = sentence.strip().lstrip("-*# ").strip()
+                if words(shown):
+                    yield shown
 
 
 def without_marks(text: str, known: Collection[int]) -> tuple[str, Mapping[str, tuple[int, ...]]]:
@@ -64,7 +67,7 @@ def without_marks(text: str, known: Collection[int]) -> tuple[str, Mapping[str, 
         at = begins + len(sentence)
         named = (_numbers(numbers) for place, numbers in marks if begins < place <= at)
         cited = sorted({each for some in named for each in some}.intersection(known))
-        if len(cited) <= max(len(known) // _MOST_SHARE, _FEW):
+        if 0 < len(cited) <= max(len(known) // _MOST_SHARE, _FEW):
             found[sentence] = tuple(cited)
     return plain, found
 
