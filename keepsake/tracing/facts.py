@@ -19,6 +19,7 @@ from keepsake.happening import Manner
 from keepsake.language.sourced_text import summary_sentences
 from keepsake.tracing.bases import Link, PromptBasis
 from keepsake.tracing.content import Content, Rarity
+from keepsake.tracing.echoes import Echo, SaidIn, echoes
 from keepsake.tracing.items import Words
 from keepsake.tracing.kept import Kept, Summarised
 from keepsake.tracing.past import Past
@@ -117,11 +118,13 @@ class Fact:
     Attributes:
         tellings: Every happening in which it was said or shown, oldest first.
         knowers: Who knows it, by when they came to know it.
+        echoes: Whose summary says it though no memory of theirs does.
         complete: False if there are too many tellings to follow all of them.
     """
 
     tellings: tuple[Telling, ...]
     knowers: tuple[Knower, ...]
+    echoes: tuple[Echo, ...] = ()
     complete: bool = True
 
 
@@ -183,7 +186,13 @@ def follow_sentence(archives: Mapping[str, Archived], key: str, memory: Memory) 
             lambda summary: _kept_of(content, told[:MOST_FORMS], summary, numbers),
         )
 
-    fact = _fact(archives, trail.witnesses, trail.tracer, holding, complete=trail.complete)
+    def said_in(key: str, summary: Summary) -> tuple[Kept, str]:
+        kept, said = _kept_of(trail.content, (), summary, ())
+        has = bool(said) and trail.has_memory_behind(said, key, summary.last)
+        return (Kept.GONE, "") if has else (kept, said)
+
+    found = trail.witnesses, trail.tracer, holding, said_in
+    fact = _fact(archives, *found, complete=trail.complete)
     counts = trail.rarity.counts
     parts = trail.content.parts.items()
     others = sorted(((word, counts[part] - 1) for part, word in parts), key=_by_count)
@@ -226,10 +235,14 @@ def follow_words(archives: Mapping[str, Archived], wording: Wording, happening: 
             lambda summary: _worded(heard, wording, summary),
         )
 
+    def said_in(key: str, summary: Summary) -> tuple[Kept, str]:
+        # Who had the words in mind, or looked for them, need not have heard them from anybody.
+        return (Kept.GONE, "") if found[key] else _worded((), wording, summary)
+
     tracer = Tracer(witnesses, Words(wording.is_said_in, is_given, may_begin=True))
     tracer.run()
     complete = max(map(len, found.values()), default=0) <= MOST_TELLINGS
-    return _fact(archives, witnesses, tracer, holding, complete=complete)
+    return _fact(archives, witnesses, tracer, holding, said_in, complete=complete)
 
 
 def _fact(
@@ -237,6 +250,7 @@ def _fact(
     witnesses: Mapping[str, Witness],
     tracer: Tracer,
     holding: Callable[[Sequence[Memory]], Holding],
+    said_in: SaidIn,
     *,
     complete: bool,
 ) -> Fact:
@@ -257,8 +271,10 @@ def _fact(
                 acts=tuple(_acts_on(past, frozenset(numbers))),
             )
         )
+    others = {key: each.past for key, each in archives.items() if key not in tracer.paths}
     return Fact(
         tellings=_tellings(witnesses, tracer),
+        echoes=tuple(echoes(others, said_in)),
         knowers=tuple(sorted(knowers, key=lambda each: each.path[-1].time)),
         complete=complete,
     )
@@ -366,11 +382,10 @@ def _kept_of(
     kept, said = made.found(content, numbers)
     if kept not in (Kept.GONE, Kept.UNSURE):
         return kept, said
-    heard = [found for found in map(made.found, told) if found[0] is not Kept.GONE]
-    sure = next((said for kept, said in heard if kept is not Kept.UNSURE), "")
-    if sure:
-        return Kept.SHORTER, sure
-    return (kept, said) if said else next(iter(heard), (Kept.GONE, ""))
+    # How rare the other words are in which it was heard is not known. Most of them must be there.
+    heard = ((each, made.found(each)[1]) for each in told)
+    other = next((said for each, said in heard if said and each.is_mostly_in(said)), "")
+    return (Kept.SHORTER, other) if other else (kept, said)
 
 
 def _worded(heard: Iterable[Content], wording: Wording, summary: Summary) -> tuple[Kept, str]:

@@ -199,6 +199,11 @@ class Past:
         where = self._where[number - 1] if number else -1
         return self.places[where] if where >= 0 else ""
 
+    @property
+    def state_now(self) -> SummaryState:
+        """The summaries of now."""
+        return self.changes[-1].state if self.changes else SummaryState()
+
     def state_when(self, number: int) -> SummaryState:
         """Return the summaries when that memory was archived."""
         changed = bisect_right(self.changes, number - 1, key=lambda change: change.number)

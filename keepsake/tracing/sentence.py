@@ -18,7 +18,7 @@ from keepsake.tracing.bases import Link, PromptBasis, claims, passed_on
 from keepsake.tracing.content import Content, Rarity, told_in
 from keepsake.tracing.items import Evidence
 from keepsake.tracing.lines import Line, Lines, memories_of
-from keepsake.tracing.past import Past
+from keepsake.tracing.past import Past, number_in
 from keepsake.tracing.paths import Tracer, Witness
 
 MOST_CANDIDATES = 500
@@ -204,6 +204,21 @@ class Trail:
     def complete(self) -> bool:
         """Whether all that may say it in other words was looked at."""
         return not self._cut
+
+    def has_memory_behind(self, said: str, key: str, last: int) -> bool:
+        """Whether an agent has a memory from which a text may have what it says of it.
+
+        That is one with most of what the text has of it, wherever the agent has that from.
+
+        ``last``: The last memory that counts.
+        """
+        shared = self.content.shared(said)
+        most = self.content.bits(shared) / 2
+        mine = (line for line in self._archives.lines.sharing if line.key == key)
+        behind = (
+            line for line in mine if self.content.bits(shared.intersection(line.parts)) > most
+        )
+        return any(number_in(line.data) <= last for line in behind)
 
     def passed_in(self, memory: Memory) -> str:
         """Return the part of a memory that says it."""

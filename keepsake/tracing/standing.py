@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 
-from keepsake.archive.records import Summary
+from keepsake.archive.records import Summary, Tier
 from keepsake.archive.tiers import SummaryState
 from keepsake.tracing.kept import Kept
 from keepsake.tracing.past import Past
@@ -26,6 +26,10 @@ class Standing(StrEnum):
     """Only its archive has it: no prompt has it, unless recall finds it."""
 
 
+TIERS: Mapping[Tier, Standing] = {Tier.RECENT: Standing.RECENT, Tier.LONGTERM: Standing.LONGTERM}
+"""Where an agent has a fact by each of its summaries."""
+
+
 @dataclass(frozen=True, slots=True)
 class Spell:
     """From when on an agent had a fact in another way.
@@ -33,8 +37,8 @@ class Spell:
     Attributes:
         time: In seconds since 1970.
         kept: How much of it it has there.
-        has: What it has there: the newest memory of it, or what the summary says of it; empty if it
-            has nothing.
+        has: What it has there, all the time: a memory of it in the window, or what the summary says
+            of it; empty if it has nothing.
         compaction: The number of the compaction that changed it; 0 if none did.
     """
 
@@ -73,31 +77,43 @@ class Holding:
             for change in past.changes
             if change.number >= first
         ]
-        before: tuple[Standing, Kept] | None = None
+        before: tuple[Standing, Kept, str] | None = None
+        quoted = 0
         read = cache(self.kept_in)
         for time, newest, state, compaction in sorted(events, key=lambda each: each[:2]):
-            standing, kept, has = self._at(newest, state, read)
-            if (standing, kept) != before:
+            shown = quoted if quoted > state.summarised else 0
+            standing, kept, has, quoted = self._at(newest, state, read, shown)
+            if (standing, kept, has) != before:
                 yield Spell(time, standing, kept, has, compaction)
-                before = (standing, kept)
+                before = (standing, kept, has)
 
     def _at(
-        self, newest: int, state: SummaryState, kept_in: Callable[[Summary], tuple[Kept, str]]
-    ) -> tuple[Standing, Kept, str]:
+        self,
+        newest: int,
+        state: SummaryState,
+        kept_in: Callable[[Summary], tuple[Kept, str]],
+        shown: int,
+    ) -> tuple[Standing, Kept, str, int]:
+        """Return how an agent has the fact, what it has, and the number of that memory.
+
+        ``shown``: The memory of the window that was quoted before; 0 if it has left the window.
+        """
         held = [number for number in self.memories if number <= newest]
         window = [number for number in held if number > state.summarised]
         if window:
-            kept = [number for number in window if self.memories[number] is Kept.VERBATIM]
-            form = Kept.VERBATIM if kept else Kept.SHORTER
-            return Standing.WINDOW, form, self.texts[(kept or window)[-1]]
+            whole = [number for number in window if self.memories[number] is Kept.VERBATIM]
+            form = Kept.VERBATIM if whole else Kept.SHORTER
+            if not shown or self.memories[shown] is not form:
+                shown = (whole or window)[-1]
+            return Standing.WINDOW, form, self.texts[shown], shown
         open_to_all = [number for number in held if number not in self.private]
         if not open_to_all:
-            return Standing.LOST, Kept.WHISPERED, ""
-        tiers = ((Standing.RECENT, state.recent), (Standing.LONGTERM, state.longterm))
-        for standing, summary in tiers:
+            return Standing.LOST, Kept.WHISPERED, "", 0
+        for tier, standing in TIERS.items():
+            summary = state.summary(tier)
             if summary is None or min(open_to_all) > summary.last:
                 continue  # it was made before
             form, said = kept_in(summary)
             if form is not Kept.GONE:
-                return standing, form, said
-        return Standing.LOST, Kept.GONE, ""
+                return standing, form, said, 0
+        return Standing.LOST, Kept.GONE, "", 0

@@ -390,7 +390,8 @@ def losses(request: HttpRequest, number: int, made: int) -> LossesView:
 
     The greatest loss comes first.
     """
-    return pasts.losses(world.mind_of_agent(number).memory.folder, made)
+    mind = world.mind_of_agent(number)
+    return pasts.losses(mind.memory.folder, made, mind.memory.name)
 
 
 @api.get(f"{AGENT_PATH}/series", response=_answers(Series))

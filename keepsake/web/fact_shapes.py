@@ -109,6 +109,8 @@ class LossView(Shape):
     kept: Kept
     missing: tuple[str, ...]
     """Its telling words that no summary has, in order."""
+    told: str
+    """The sentences of the summaries that tell it, or perhaps tell it; empty if none does."""
 
 
 class SentenceLossView(Shape):
@@ -120,6 +122,16 @@ class SentenceLossView(Shape):
     kept: Kept
     missing: tuple[str, ...]
     """Its telling words that the new summary does not have, in order."""
+    told: str
+    """The sentences of the new summary that tell it, or perhaps tell it."""
+
+
+class UnfoundedView(Shape):
+    """A sentence of a new summary that says more than the memories of which it was made."""
+
+    text: str
+    missing: tuple[str, ...]
+    """Its telling words that none of them has, in order."""
 
 
 class LossesView(Shape):
@@ -130,6 +142,11 @@ class LossesView(Shape):
     sentences: tuple[SentenceLossView, ...]
     """The sentences of the summaries before that it wrote anew, the greatest loss first; at most
     1,000."""
+    unfounded: tuple[UnfoundedView, ...]
+    """The sentences of the new short-term summary that say more than the memories tell."""
+    named: bool
+    """Whether the writer of the summary said which memories each sentence tells. If not, their
+    words are compared."""
     complete: bool
     """False if there are more of either."""
 
@@ -212,6 +229,19 @@ class KnowerView(Shape):
     one of each."""
 
 
+class EchoView(Shape):
+    """An agent whose summary says a fact though no memory of its does."""
+
+    id: int
+    agent: str
+    standing: Standing
+    """Which summary."""
+    said: str
+    """The sentence that says it."""
+    compaction: int
+    """The compaction that made the summary."""
+
+
 class WordCount(Shape):
     """A word of a sentence, and how many other memories have it."""
 
@@ -233,3 +263,5 @@ class FactView(Shape):
     tellings: tuple[TellingView, ...]
     """At most 300, the newest."""
     knowers: tuple[KnowerView, ...]
+    echoes: tuple[EchoView, ...]
+    """Whose summary says it though no memory of theirs does: it knows too much."""

@@ -26,10 +26,12 @@ from keepsake.tracing.losses import losses as find_losses
 from keepsake.tracing.losses import summary_losses
 from keepsake.tracing.past import Moment, Past, TierChange, as_time
 from keepsake.tracing.paths import Step
+from keepsake.tracing.unfounded import unfounded
 from keepsake.tracing.wording import Wording
 from keepsake.web.access import BadRequest, NotFound
 from keepsake.web.fact_shapes import (
     AsOfView,
+    EchoView,
     FactView,
     HearingView,
     KnowerView,
@@ -42,6 +44,7 @@ from keepsake.web.fact_shapes import (
     SpellView,
     StepView,
     TellingView,
+    UnfoundedView,
     WordCount,
 )
 from keepsake.web.remembered import view_of, views_of, words_in_archive
@@ -270,8 +273,8 @@ def _as_of(folder: Path, time: datetime, moment: Moment) -> AsOfView:
 # -- a compaction
 
 
-def losses(folder: Path, number: int) -> LossesView:
-    """Return what a compaction kept and lost; ``folder``: the agent's.
+def losses(folder: Path, number: int, name: str) -> LossesView:
+    """Return what a compaction kept and lost; ``folder`` and ``name``: the agent's.
 
     Raises:
         NotFound: There is no such compaction.
@@ -286,10 +289,17 @@ def losses(folder: Path, number: int) -> LossesView:
     words = words_in_archive(archive)
     return LossesView(
         losses=tuple(
-            LossView(memory=view_of(each.memory, words), kept=each.kept, missing=each.missing)
+            LossView(
+                memory=view_of(each.memory, words),
+                kept=each.kept,
+                missing=each.missing,
+                told=each.told,
+            )
             for each in find_losses(made, memories)
         ),
         sentences=tuple(map(SentenceLossView.model_validate, sentences[:MOST_LOSSES])),
+        unfounded=tuple(map(UnfoundedView.model_validate, unfounded(made, memories, name))),
+        named=bool(made.after.recent and made.after.recent.sources),
         complete=last - first < MOST_LOSSES and len(sentences) <= MOST_LOSSES,
     )
 
@@ -335,6 +345,16 @@ def fact(folders: Folders, words: str, number: int | None, n: int | None) -> Fac
         complete=found.complete and len(found.tellings) <= MOST_SHOWN,
         tellings=tuple(map(_telling, found.tellings[-MOST_SHOWN:])),
         knowers=tuple(_knower(each, names, speakers, archives, acts) for each in found.knowers),
+        echoes=tuple(
+            EchoView(
+                id=int(each.agent),
+                agent=names[each.agent],
+                standing=each.standing,
+                said=each.said,
+                compaction=each.compaction,
+            )
+            for each in found.echoes
+        ),
     )
 
 

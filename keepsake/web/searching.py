@@ -20,7 +20,9 @@ from keepsake.archive.log import Archive
 from keepsake.archive.records import Memory, MemoryKind, memories_in
 from keepsake.happening import HappeningKind, addressees_of, own_deed_of
 from keepsake.json_lines import parsed
+from keepsake.language.perception import stems, telling
 from keepsake.recall.documents import DocumentKind
+from keepsake.tracing.wording import Wording
 from keepsake.web.access import BadRequest, NotFound
 from keepsake.web.remembered import view_of, words_in_archive
 from keepsake.web.shapes import FoundView, SearchView
@@ -147,14 +149,23 @@ def _by_meaning(
     if not searched:
         return None
     scored.sort(key=lambda each: each[0], reverse=True)
+    wording = _any_word_of(question)
     best: list[FoundView] = []
     for _, number, name, archive, memory_number in scored:  # reading is what takes long
         for memory in archive.read(memory_number, memory_number):
             if wanted.passes(memory, name):
-                best.append(_found(number, name, archive, memory))
+                shown = f"{memory.text} {own_deed_of(memory.what, name)}"
+                has_words = wording.is_said_in(shown)
+                best.append(_found(number, name, archive, memory, has_words=has_words))
         if len(best) >= limit:
             break
     return SearchView(hits=tuple(best), complete=True, by=By.MEANING)
+
+
+def _any_word_of(question: str) -> Wording:
+    """Return what says any word of a question; of stop words only if it has no others."""
+    wanted = telling(question) or stems(question)
+    return Wording(tuple((each,) for each in sorted(wanted)))
 
 
 def _by_words(
@@ -174,15 +185,17 @@ def _by_words(
         )
         if own:
             archive = Archive(folder / "archive", read_only=True)
-            found += [_found(number, name, archive, memory) for memory in own]
+            found += [_found(number, name, archive, memory, has_words=True) for memory in own]
         complete = complete and whole
     newest = nlargest(limit, found, key=lambda each: each.memory.time)
     return SearchView(hits=tuple(newest), complete=complete, by=By.WORDS)
 
 
-def _found(number: int, name: str, archive: Archive, memory: Memory) -> FoundView:
+def _found(
+    number: int, name: str, archive: Archive, memory: Memory, *, has_words: bool
+) -> FoundView:
     view = view_of(memory, words_in_archive(archive))
-    return FoundView(id=number, agent=name, memory=view)
+    return FoundView(id=number, agent=name, memory=view, has_words=has_words)
 
 
 def newest_memories(

@@ -328,6 +328,9 @@ class FoundView(Shape):
     """The agent's number."""
     agent: str
     memory: MemoryView
+    has_words: bool
+    """Whether it has a word of the question, in any form and not only a stop word. If not, it is
+    only near in meaning."""
 
 
 class SearchView(Shape):

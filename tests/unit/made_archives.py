@@ -54,11 +54,11 @@ class Village:
             numbers[name] = self.remember(name, sight, happening=happening)
         return numbers
 
-    def compact(self, name, text):
-        """Summarise all that an agent remembers by a text."""
+    def compact(self, name, text, last=0):
+        """Summarise what an agent remembers by a text, up to a memory, or all."""
         self.now += timedelta(minutes=1)
         self.compactions += 1
-        last = self.archives[name].last_number
+        last = last or self.archives[name].last_number
         summary = Summary(Tier.RECENT, 1, last, text, "a model", self.now)
         state = SummaryState(None, summary, last, self.compactions, self.now)
         self.archives[name].append(state.compaction_line(self.compactions))

@@ -139,3 +139,61 @@ def test_words_are_found_by_their_beginnings(typed, text, said):
 def test_a_fact_without_words_is_refused():
     with pytest.raises(KeepsakeError, match="Give letters or digits"):
         Wording.of(" | ?")
+
+
+def test_what_is_quoted_is_what_the_agent_still_has(village):
+    village.said("Tom", "The plum cordial is sour.", to=("Mira",), manner=Manner.WHISPER)
+    village.said("Tom", "Plum cordial at eight.", "Mira")
+    village.compact("Mira", "Tom talked of the weather.")
+    village.said("Ann", "I poured plum cordial for all.", "Mira")
+    (mira,) = village.follow("plum cordial").knowers
+    assert [each.has for each in mira.spells] == [
+        "The plum cordial is sour.",
+        "",
+        "I poured plum cordial for all.",
+    ]
+    village.said("Ann", "Who wants plum cordial?", "Mira")
+    village.compact("Mira", "Ann poured plum cordial.")
+    village.said("Ann", "The plum cordial is gone.", "Mira")
+    village.compact("Mira", "Ann had plum cordial, and it is gone.")
+    (mira,) = village.follow("plum cordial").knowers
+    assert [each.has for each in mira.spells][2:] == [
+        "I poured plum cordial for all.",
+        "Ann poured plum cordial.",
+        "The plum cordial is gone.",
+        "Ann had plum cordial, and it is gone.",
+    ]
+
+
+def test_the_window_moves_on_and_so_does_the_quotation(village):
+    for each in ("A lantern at sea.", "The lantern was low.", "No lantern is there."):
+        village.said("Tom", each, "Mira")
+    village.compact("Mira", "A lantern was at sea.", last=2)
+    (mira,) = village.follow("lantern").knowers
+    assert [each.has for each in mira.spells] == ["A lantern at sea.", "No lantern is there."]
+    assert {each.standing for each in mira.spells} == {Standing.WINDOW}
+
+
+LANTERN = "It was a lantern in a small boat, held low by somebody who fears the harbour watch."
+
+
+def test_a_summary_that_says_what_no_memory_of_its_agent_does_is_no_knower_but_knows_too_much(
+    village,
+):
+    said = village.said("Tom", LANTERN, "Mira", to=("Wren",))
+    village.said("Tom", "Good evening.", "Bram")
+    village.compact("Bram", "Oswin thinks that a lantern was in a small boat, held low.")
+    followed = village.follow_memory("Mira", said["Mira"])
+    assert {each.agent for each in followed.knowers} == {"Mira"}
+    (echo,) = followed.echoes
+    assert (echo.agent, echo.standing, echo.compaction) == ("Bram", Standing.RECENT, 1)
+    assert "a lantern was in a small boat" in echo.said
+    assert [each.agent for each in village.follow("lantern").echoes] == ["Bram"]
+
+
+def test_a_summary_of_what_its_agent_heard_elsewhere_does_not_know_too_much(village):
+    said = village.said("Tom", LANTERN, "Mira", to=("Wren",))
+    village.said("Ann", "A lantern in a small boat, held low.", "Bram")
+    village.compact("Bram", "Oswin thinks that a lantern was in a small boat, held low.")
+    assert not village.follow_memory("Mira", said["Mira"]).echoes
+    assert not village.follow("lantern").echoes

@@ -32,7 +32,7 @@ def test_a_sentence_is_followed_itself_and_not_its_words(page: Page, world: Watc
     line = world.say("A heron ate the last of my nine eels")
     page.goto("/agents/fact?q=heron")
     known = page.locator("#knowers li", has_text="Mira")
-    expect(known).to_contain_text("has a sentence with these words word for word")
+    expect(known).to_contain_text("has these words in the window")
     expect(known.locator("q")).to_have_text(line)
     known.get_by_text("More").click()
     known.get_by_role("link", name="memory").first.click()
@@ -143,5 +143,5 @@ def test_a_memory_is_shown_as_it_was(page: Page, world: WatchedWorld):
     page.evaluate(
         "(iso) => { location.hash = `#memory/@${Math.ceil(Date.parse(iso) / 1000)}`; }", then
     )
-    expect(page.locator("#panel-memory h3")).to_contain_text("Its memory on")
+    expect(page.locator("#panel-memory h3")).to_contain_text("The memory on")
     expect(page.locator("#panel-memory .memory .number", has_text=number)).to_have_count(1)

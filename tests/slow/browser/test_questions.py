@@ -86,7 +86,7 @@ def test_what_she_remembered_at_a_time(start: Page) -> None:
     expect(form).to_contain_text("There is memory from")
     at = form.get_by_label("Day and time, by the world's clock").input_value()
     question(start, "What an agent remembered at a time")
-    expect(start.get_by_role("heading", name=re.compile("^Its memory on"))).to_be_visible()
+    expect(start.get_by_role("heading", name=re.compile("^The memory on"))).to_be_visible()
     expect(start.locator("#then time, #then b").first).to_contain_text(at[-5:])
 
 

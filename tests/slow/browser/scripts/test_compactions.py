@@ -27,21 +27,27 @@ def test_a_compaction_counts_what_both_its_steps_lost(page: Page) -> None:
         "after": after,
     }
     lost = {
-        "losses": [{"memory": ACT, "kept": "shorter", "missing": ["sweeps"]}],
+        "losses": [
+            {"memory": ACT, "kept": "unsure", "missing": ["sweeps"], "told": "She <i>swept</i>."}
+        ],
         "sentences": [
             {
                 "tier": "longterm",
                 "text": "Liesbet <b>drowned</b>.",
                 "kept": "gone",
                 "missing": ["Liesbet", "drowned"],
+                "told": "",
             },
             {
                 "tier": "recent",
                 "text": "Ann sails on Thursday.",
                 "kept": "shorter",
                 "missing": ["Thursday"],
+                "told": "Ann sails.",
             },
         ],
+        "unfounded": [{"text": "A lantern was at sea.", "missing": ["lantern", "sea"]}],
+        "named": True,
         "complete": True,
     }
     serve(page, "agents/1/compactions?*", [made])
@@ -50,11 +56,17 @@ def test_a_compaction_counts_what_both_its_steps_lost(page: Page) -> None:
     page.locator("summary").first.click()
     told = page.locator(".change")
     expect(told).to_contain_text(
-        "1 memory: 1 told shorter. 2 sentences of earlier summaries: 1 lost,"
+        "1 memory: 1 perhaps told. 2 sentences of earlier summaries: 1 lost,"
     )
+    expect(told).to_contain_text("The writer of the summary named the memories")
+    too_much = told.locator(".too-much")
+    expect(too_much).to_contain_text("Knows too much 1 sentence of the summary.")
+    expect(too_much.locator("del")).to_have_text(["lantern", "sea"])
+    told.get_by_text("Perhaps told 1 memory").click()
+    expect(told.locator(".told").first).to_have_text("Perhaps: “She <i>swept</i>.”")
     second = told.locator("section", has_text="Earlier summaries, into the long-term summary")
     expect(second.locator(".memories .what")).to_have_text(
-        ["Liesbet <b>drowned</b>.", "Ann sails on Thursday."]
+        ["Liesbet <b>drowned</b>.", "Ann sails on Thursday.Told: “Ann sails.”"]
     )
     expect(second.locator("del")).to_have_text(["Thursday"])
     before, now = second.locator(".both > div").all()

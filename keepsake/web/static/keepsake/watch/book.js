@@ -155,7 +155,7 @@ export class PlanSection {
     const [plans, day] = await Promise.all([get(`agents/${this.id}/plans`), get(`agents/${this.id}/day`)]);
     const open = plans.filter(({ state }) => [PlanState.OPEN, PlanState.DOING].includes(state));
     const ended = plans.filter((each) => !open.includes(each)).reverse();
-    fill(this.list, open.length ? open.map(plan) : el("li", { class: "dim", "data-row": true, tabindex: "-1" }, "It has no plan now."));
+    fill(this.list, open.length ? open.map(plan) : el("li", { class: "dim", "data-row": true, tabindex: "-1" }, "No plan is open."));
     fill(this.usual, usualDay(day));
     fill(this.ended, ended.map(plan));
     this.past.hidden = !ended.length;
@@ -165,7 +165,7 @@ export class PlanSection {
 /** What it does by itself, if the game says so. */
 function usualDay({ usual, now }) {
   if (!usual) return null;
-  return [el("h3", {}, "Its usual day, today and tomorrow"),
+  return [el("h3", {}, "The usual day, today and tomorrow"),
     el("p", { class: "profile", dir: "auto" }, usual),
     now ? el("p", {}, "At this hour: ", el("bdi", {}, now)) : null,
     el("p", { class: "dim" }, "A plan that is due comes first.")];

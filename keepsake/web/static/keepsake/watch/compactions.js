@@ -141,9 +141,10 @@ function whole({ tier, first, last, text }) {
 // -- what became of each memory that was summarised, and of each sentence of the summaries before
 
 const KEPT = {
-  [Kept.GONE]: "Nothing of it is there, or single words in sentences about something else.",
+  [Kept.GONE]: "No sentence tells it.",
+  [Kept.UNSURE]: "A sentence has some of its words. Compare the two.",
   [Kept.WHISPERED]: `Private: ${WHISPERED}.`,
-  [Kept.SHORTER]: "Or in other words. The words that are not there are marked.",
+  [Kept.SHORTER]: "Or in other words. The words that are missing are marked.",
   [Kept.VERBATIM]: "All their words are there, in their order.",
 };
 
@@ -153,7 +154,9 @@ async function compare(id, number, account, steps) {
     const found = await get(`agents/${id}/compactions/${number}/losses`);
     for (const { lost, of, noun, row } of steps) fill(lost, groups(found[of], noun, row));
     fill(account, steps.map(({ of, noun }) => `${many(found[of].length, ...noun)}: ${tally(found[of])}. `),
+      found.named ? "The writer of the summary named the memories that each sentence tells. " : "",
       found.complete ? "" : "There are more, which were not compared.");
+    if (found.unfounded.length) account.after(tooMuch(found.unfounded));
   } catch (problem) {
     account.className = "problem";
     fill(account, problem.message);
@@ -175,15 +178,31 @@ function groups(found, noun, row) {
   });
 }
 
-function memoryRow(id, { memory, kept, missing }) {
-  return el("li", { class: `memory ${memory.kind}${memory.confidants ? " whisper" : ""}`, "data-row": true, tabindex: "-1" },
-    el("a", { class: "number", href: `#memory/${memory.number}`, "data-opens": true }, String(memory.number)),
-    el("span", { class: "what", dir: "auto" }, marked(sentence(memory), kept, missing)), el("small", {}, whereLink(id, memory.number)));
+/** The sentences of the summary that say more than its memories. */
+function tooMuch(sentences) {
+  return el("details", { class: "too-much", open: true },
+    el("summary", {}, el("b", {}, "Knows too much"), ` ${many(sentences.length, "sentence")} of the summary. `,
+      el("small", {}, "No memory has the marked words.")),
+    el("ol", { class: "memories" }, sentences.map(({ text, missing }) => el("li", { class: "memory", "data-row": true, tabindex: "-1" },
+      el("span", { class: "what", dir: "auto" }, marked(text, Kept.SHORTER, missing))))));
 }
 
-function sentenceRow({ tier, text, kept, missing }) {
+/** The sentences that tell a memory, or perhaps do, below it. */
+function toldIn(kept, told) {
+  const shown = told && [Kept.SHORTER, Kept.UNSURE].includes(kept);
+  return shown ? el("small", { class: "told", dir: "auto" }, `${kept === Kept.UNSURE ? "Perhaps" : "Told"}: “${told}”`) : null;
+}
+
+function memoryRow(id, { memory, kept, missing, told }) {
+  return el("li", { class: `memory ${memory.kind}${memory.confidants ? " whisper" : ""}`, "data-row": true, tabindex: "-1" },
+    el("a", { class: "number", href: `#memory/${memory.number}`, "data-opens": true }, String(memory.number)),
+    el("span", { class: "what", dir: "auto" }, marked(sentence(memory), kept, missing), toldIn(kept, told)),
+    el("small", {}, whereLink(id, memory.number)));
+}
+
+function sentenceRow({ tier, text, kept, missing, told }) {
   return el("li", { class: "memory", "data-row": true, tabindex: "-1" }, el("span", { class: "number" }, SHORT[tier]),
-    el("span", { class: "what", dir: "auto" }, marked(text, kept, missing)));
+    el("span", { class: "what", dir: "auto" }, marked(text, kept, missing), toldIn(kept, told)));
 }
 
 /** In which summary a sentence stood, as it fits beside it. */

@@ -122,7 +122,7 @@ function standing({ id, name }, { knowers }) {
   const head = el("h3", {}, el("a", { href: `/agents/${id}/`, dir: "auto" }, name));
   if (!knower) return el("li", { class: "known" }, head, el("p", {}, "Does not know it."));
   const last = knower.spells.at(-1);
-  return el("li", { class: `known ${last.standing}` }, head, el("p", {}, "It ", stands(last, true), "."),
+  return el("li", { class: `known ${last.standing}` }, head, el("p", {}, "This agent ", stands(last, true), "."),
     el("p", {}, el("q", { dir: "auto" }, last.has || knower.heard)),
     el("p", { class: "dim" }, `Since ${moment(knower.path.at(-1).time)}`, knower.source ? `, from ${knower.source}` : ""),
     el("p", {}, knower.memories.slice(-8).map((n, i) => [i ? ", " : "", el("a", { href: `/agents/${id}/#memory/${n}` }, `memory ${count(n)}`)])));

@@ -8,18 +8,20 @@ import { WorldMap } from "./map.js";
 import { PastAgent, lastBefore } from "./past.js";
 import { TimeScrubber, setTierBar, tierBar } from "./scrubber.js";
 import { sentence } from "./sentences.js";
-import { stands } from "./standings.js";
+import { WHERE, stands } from "./standings.js";
 
 const LINK = "#memory/";
 const WAYS = {
   [Way.SAID]: "said it", [Way.TOLD]: "was told", [Way.OVERHEARD]: "overheard it", [Way.WHISPERED]: "was told in private", [Way.SAW]: "saw it",
 };
+/** How somebody first came to know it. */
+const FIRST = { [Way.SAID]: "said", [Way.TOLD]: "told", [Way.OVERHEARD]: "overheard", [Way.WHISPERED]: "told in private", [Way.SAW]: "seen" };
 /** The most tellings, and agents that know it, that are shown one by one; more are folded. */
 const FOLDED = 12;
 /** The most memories that a question leaves out. */
 const MOST_WITHOUT = 200;
 const parameters = new URLSearchParams(location.search);
-const none = { words: "", memory: null, suggested: [], complete: true, tellings: [], knowers: [] };
+const none = { words: "", memory: null, suggested: [], complete: true, tellings: [], knowers: [], echoes: [] };
 let fact = none;
 let agents = [];
 let map;
@@ -116,7 +118,7 @@ function kindOf({ private: hidden, manner }) {
 // -- the words that are followed
 
 function drawWords(agent, n) {
-  const { memory, suggested, tellings, knowers, complete } = fact;
+  const { memory, suggested } = fact;
   fill(byId("sentence"), memory ? [el("q", { dir: "auto" }, memory.what.words || memory.text), " ",
     el("small", {}, `memory ${count(memory.number)} of `, el("a", { href: `/agents/${agent}/${LINK}${n}` }, nameOf(Number(agent))))] : "");
   fill(byId("suggested"), suggested.slice(0, 12).map(({ word, count: others }) => el("button", {
@@ -124,10 +126,20 @@ function drawWords(agent, n) {
     title: `${many(others, "other memory", "other memories")} have it`, on: { click: () => go(word, agent, n) },
   }, word, " ", el("small", {}, count(others)))));
   byId("by-word").hidden = !suggested.length;
-  const lost = knowers.filter(({ spells }) => spells.at(-1).standing === Standing.LOST).length;
-  fill(byId("summary"), tellings.length
-    ? `${many(tellings.length, "telling")}; ${many(knowers.length, typed() ? "agent has heard it" : "agent knows it", typed() ? "agents have heard it" : "agents know it")}${lost ? `, ${count(lost)} of them only in the archive` : ""}.`
-    : "Nobody said these words.", complete ? "" : " There are too many to follow all of them.");
+  fill(byId("summary"), account(Infinity));
+}
+
+/** How often it was told until a time, and who knew it then. */
+function account(until) {
+  const told = fact.tellings.filter(({ at }) => at <= until).length;
+  const spells = fact.knowers.map((knower) => spellAt(knower, until)).filter(Boolean);
+  const lost = spells.filter(({ standing }) => standing === Standing.LOST).length;
+  if (!fact.tellings.length) {
+    return ["Nobody said these words. ", el("a", { href: `/agents/search/?${new URLSearchParams({ q: fact.words })}` }, "Search for memories near in meaning"), "."];
+  }
+  const [one, several] = typed() ? ["agent has heard it", "agents have heard it"] : ["agent knows it", "agents know it"];
+  return `${many(told, "telling")}; ${many(spells.length, one, several)}${lost ? `, ${count(lost)} of them only in the archive` : ""}.${
+    fact.complete ? "" : " There are too many to follow all of them."}`;
 }
 
 function go(words, agent = null, n = null) {
@@ -167,6 +179,7 @@ function draw() {
     if (row) tellStanding(row, each, spellAt(each, until));
   }
   setText(byId("who"), heading(now));
+  if (fact.tellings.length) setText(byId("summary"), account(until));
   for (const row of byId("lists").querySelectorAll("[data-time]")) row.classList.toggle("to-come", Number(row.dataset.time) > until);
 }
 
@@ -250,11 +263,22 @@ function basis({ id, link, rests_on: n, from }) {
 }
 
 function drawKnowers() {
-  const ignorant = agents.filter(({ id }) => !fact.knowers.some((knower) => knower.id === id));
+  const ignorant = agents.filter(({ id }) => ![...fact.knowers, ...fact.echoes].some((each) => each.id === id));
   const others = fact.knowers.slice(FOLDED);
   fill(byId("knowers"), fact.knowers.slice(0, FOLDED).map(knower), others.length ? el("li", { class: "step" }, el("details", {},
     el("summary", {}, `${count(others.length)} more know it`), el("ol", { class: "knowers" }, others.map(knower)))) : null);
+  fill(byId("echoes"), fact.echoes.map(echo));
   fill(byId("ignorant"), fact.knowers.length && ignorant.length ? `${typed() ? "These words have not reached" : "It has not reached"} ${ignorant.map(({ name }) => name).join(", ")}, as far as the archives say.` : "");
+}
+
+/** Whose summary says it though no memory does: the summary knows too much. */
+function echo({ id, agent, standing, said, compaction }) {
+  return el("li", { "data-row": true, tabindex: "-1", class: "echo" },
+    el("p", {}, el("b", {}, el("a", { href: `/agents/${id}/`, "data-opens": true, dir: "auto" }, agent)), " ",
+      el("span", { class: "how" }, `has it ${WHERE[standing]}, but no memory of it.`)),
+    el("p", { class: "heard" }, el("q", { dir: "auto" }, said)),
+    el("p", {}, el("small", {}, "The summary says more than its memories: ",
+      el("a", { href: `/agents/${id}/#compactions/${compaction}` }, `compaction ${count(compaction)}`))));
 }
 
 function knower(of) {
@@ -262,7 +286,7 @@ function knower(of) {
   return el("li", { id: `knower-${of.id}`, "data-row": true, tabindex: "-1", "data-time": of.since[0], class: last.standing },
     el("p", {}, el("b", {}, el("a", { href: `/agents/${of.id}/`, "data-opens": true, dir: "auto" }, of.agent)), " ", el("span", { class: "how" })),
     el("p", { class: "heard" }, el("q", { dir: "auto" })),
-    el("p", {}, el("small", {}, `Since ${moment(of.path.at(-1).time)}`, of.source ? [", from ", personLink(of.source)] : "", way(of))),
+    el("p", {}, el("small", {}, `First ${FIRST[of.way] ?? "known"} ${moment(of.path.at(-1).time)}`, of.source ? [", from ", personLink(of.source)] : "", way(of))),
     el("details", { class: "more" }, el("summary", {}, "More"),
       el("p", {}, el("small", {}, of.memories.map((each, i) => [i ? ", " : "", memoryOf(of.id, each)]))),
       last.compaction && last.kept !== Kept.WHISPERED ? el("p", {}, el("small", {},
@@ -291,8 +315,8 @@ function tellStanding(row, of, spell) {
   const how = spell ? `${stands(spell, typed())}.` : "does not know it yet.";
   setText(row.querySelector(".how"), how);
   const heard = row.querySelector(".heard");
-  heard.hidden = !spell || !(typed() || spell.kept === Kept.SHORTER);
-  setText(heard.firstElementChild, spell?.has || of.heard);
+  heard.hidden = !spell?.has || !(typed() || [Kept.SHORTER, Kept.UNSURE].includes(spell.kept));
+  setText(heard.firstElementChild, spell?.has);
   for (const standing of Object.values(Standing)) row.classList.toggle(standing, standing === spell?.standing);
 }
 

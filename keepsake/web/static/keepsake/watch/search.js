@@ -64,16 +64,25 @@ function draw(found, { q = "", by }) {
   const order = found.by === By.MEANING ? "the best first" : "the newest first";
   const instead = q && by !== found.by ? " No index can be searched now, so exact words were searched." : "";
   const words = q.toLowerCase().match(/[\p{L}\p{N}_]+/gu) ?? [];
-  const has = found.hits.some(({ memory }) => words.some((word) => sentence(memory).toLowerCase().includes(word)));
-  const near = found.hits.length && words.length && !has ? " None of them has your words: they are only near in meaning." : "";
+  const near = words.length && found.by === By.MEANING ? nearness(found.hits) : "";
   fill(byId("summary"), found.hits.length ? `${number}, ${order}.` : "No memory was found.", near, instead,
     found.complete ? "" : " The archives are so long that only their newest part was read.");
-  fill(hits, rows.map(([{ id, agent, memory }, ...others]) => el("li", { "data-row": true, tabindex: "-1", class: memory.confidants ? "whisper" : "" },
+  fill(hits, rows.map(([{ id, agent, memory, has_words: worded }, ...others]) => el("li", { "data-row": true, tabindex: "-1", class: memory.confidants ? "whisper" : "" },
     el("a", { href: `/agents/${id}/#memory/${memory.number}`, "data-opens": true }, `${agent}, memory ${count(memory.number)}`), " ",
     memory.confidants ? el("span", { class: "flag" }, "in private ") : null,
+    worded || !words.length ? null : el("span", { class: "flag near" }, "near in meaning "),
     el("small", {}, time(memory.time), memory.place ? ` · ${memory.place}` : "", memory.source ? [" · by ", personLink(memory.source, { key: memory.source_id })] : null, memory.kind === MemoryKind.ACT ? " · its own act" : "", " · ",
       before(whyOf(id, memory)), whereLink(id, memory.number), others.length ? [" · also remembered by ", others.map(alsoOf)] : null),
     el("p", { class: "what", dir: "auto" }, marked(sentence(memory), words)))));
+}
+
+/** How many of the memories have a word that was searched, and how many are only near in meaning. */
+function nearness(found) {
+  const worded = found.filter(({ has_words: has }) => has).length;
+  const rest = found.length - worded;
+  if (!rest) return "";
+  if (!worded) return " None of them has your words: they are only near in meaning.";
+  return ` ${count(worded)} ${worded === 1 ? "has" : "have"} a word of yours, ${count(rest)} ${rest === 1 ? "is" : "are"} only near in meaning.`;
 }
 
 /** The memories of one happening together, that of who did it first; the order is that of their first ones. */

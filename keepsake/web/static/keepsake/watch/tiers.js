@@ -215,12 +215,12 @@ export class Tiers {
     this.when.value = toField(Math.ceil(Date.parse(iso) / 1000) * 1000);
     this.#then(was);
     fill(this.page,
-      el("h3", {}, "Its memory on ", time(iso, (each) => tick(each, true))),
-      el("p", {}, number ? `${many(number, "memory", "memories")}${place && `; it was at ${place}`}.` : this.#before()),
+      el("h3", {}, "The memory on ", time(iso, (each) => tick(each, true))),
+      el("p", {}, number ? `${many(number, "memory", "memories")}${place && `, at ${place}`}.` : this.#before()),
       [longterm, recent].map((each) => each && summaryFold(this.id, each, compaction)),
       number ? el("p", {}, `Word for word: memories ${count(first)} to ${count(number)}.${left > 0 ? ` The newest ${count(window.length)} are shown.` : ""}`) : null,
       el("ol", { class: "memories" }, memoryRows(window, { ids: true, mark: number })));
-    announce(`Its memory on ${tick(iso, true)}.`);
+    announce(`The memory on ${tick(iso, true)}.`);
   }
 
   /** Let the slider, the tiers and the head show an earlier time. */
@@ -234,7 +234,7 @@ export class Tiers {
     this.scrubber?.goTo(Math.max(number, 1));
     if (this.legend) fill(this.legend, parts.map((part) => el("li", {}, this.#named(part))));
     byId("then").hidden = false;
-    fill(byId("then"), el("span", {}, "Shown: its memory on ", el("b", {}, time(iso, (each) => tick(each, true))),
+    fill(byId("then"), el("span", {}, "Shown: the memory on ", el("b", {}, time(iso, (each) => tick(each, true))),
       `, when memory ${count(number)} of ${count(total)} was the newest`),
       el("button", { type: "button", on: { click: () => this.#try(() => this.#back()) } }, "Back to now"));
   }
@@ -242,7 +242,7 @@ export class Tiers {
   /** Words for a time at which it remembered nothing. */
   #before() {
     if (!this.#first) return "It has no memories yet.";
-    return ["It remembered nothing yet. Its first memory is of ", time(new Date(this.#first * 1000).toISOString(), (iso) => tick(iso, true)), "."];
+    return ["Nothing was remembered yet. The first memory is of ", time(new Date(this.#first * 1000).toISOString(), (iso) => tick(iso, true)), "."];
   }
 
   #jumped(event) {
