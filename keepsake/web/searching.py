@@ -149,7 +149,7 @@ def _by_meaning(
     if not searched:
         return None
     scored.sort(key=lambda each: each[0], reverse=True)
-    wording = _any_word_of(question)
+    wording = any_word_of(question)
     best: list[FoundView] = []
     for _, number, name, archive, memory_number in scored:  # reading is what takes long
         for memory in archive.read(memory_number, memory_number):
@@ -162,7 +162,7 @@ def _by_meaning(
     return SearchView(hits=tuple(best), complete=True, by=By.MEANING)
 
 
-def _any_word_of(question: str) -> Wording:
+def any_word_of(question: str) -> Wording:
     """Return what says any word of a question; of stop words only if it has no others."""
     wanted = telling(question) or stems(question)
     return Wording(tuple((each,) for each in sorted(wanted)))

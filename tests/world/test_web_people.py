@@ -62,6 +62,19 @@ class TestPeople(WebWorld):
         assert mira["promises"][0]["memory"]
         assert ["fetch honey" in each["line"] for each in mira["plans"]] == [True]
 
+    def test_what_a_person_said_to_others_and_who_named_them_is_there_besides_the_page(self):
+        known = self.known(key=self.tom)
+        # Ada's page of Tom has nothing that was meant for Mira; her memory of it is about him.
+        assert "Edwin" not in str(known["Ada"]["lines"])
+        texts = [each["text"] for each in known["Ada"]["memories"]]
+        assert any("My brother Edwin mends nets." in each for each in texts)
+        there = {number for each in known["Mira"]["lines"] for number in each["numbers"]}
+        others = {each["number"] for each in known["Mira"]["memories"]}
+        assert others
+        assert not others & there
+        assert known["Mira"]["more_memories"] == 0
+        assert known["Mira"]["complete"]
+
     def test_an_agent_is_a_person_too_and_does_not_know_itself(self):
         found = self.get("/person", id=self.mira.id)
         assert found["person"]["name"] == "Mira"

@@ -32,6 +32,10 @@ class TestSearch(WebWorld):
         newest, *_ = self.found(person="Tom")
         assert newest == whispered
 
+    def test_exact_words_are_in_all_that_is_found(self):
+        hits = self.get("/search", by="words", q="hook")["hits"]
+        assert [each["has_words"] for each in hits] == [True]
+
     def test_nothing_asked_for_is_refused_with_the_cure(self):
         for asked in ({}, {"q": "?!"}, {"q": "?!", "kind": "act"}):
             told = self.get("/search", 400, by="words", **asked)

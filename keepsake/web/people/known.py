@@ -6,20 +6,21 @@ Runs in a view's thread, because it reads the agents' books.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from keepsake.agent.memory.books import Books
 from keepsake.agent.mind import Mind
+from keepsake.archive.log import Archive
 from keepsake.books.entries import JournalEntry
 from keepsake.books.kept_lines import CommitmentKind
 from keepsake.books.person_page import PersonPage
 from keepsake.language.citations import citations_in
 from keepsake.language.perception import names as is_named
-from keepsake.language.perception import sentences
 from keepsake.web.access import BadRequest, NotFound
 from keepsake.web.links import numbers_cited
+from keepsake.web.people.about import MOST_BYTES, memories_about, passages_about
 from keepsake.web.people.shapes import (
     KnownBy,
     KnownLine,
@@ -29,6 +30,7 @@ from keepsake.web.people.shapes import (
     PersonView,
     PromiseTo,
 )
+from keepsake.web.remembered import view_of, words_in_archive
 from keepsake.web.shapes import PlanRow
 
 MOST_ENTRIES = 12
@@ -109,9 +111,10 @@ def person(
         said = (name or key or str(number))[:60]
         raise NotFound(f"No agent knows {said!r}", "GET /agents/api/people lists all")
     about = found[0]
-    known = [
-        each for agent in agents if agent.key != about.key and (each := _known_by(agent, about))
-    ]
+    others = {each for row in rows if row.key != about.key for each in row.names}
+    most = MOST_BYTES // max(len(agents), 1)
+    found_by = (_known_by(each, about, others, most) for each in agents if each.key != about.key)
+    known = [each for each in found_by if each is not None]
     known.sort(key=lambda each: each.last_met or _LONG_AGO, reverse=True)
     there = {each.id for each in known}
     strangers = (a.name for a in agents if a.id not in there and a.key != about.key)
@@ -120,13 +123,24 @@ def person(
     )
 
 
-def _known_by(agent: KnownAgent, about: PersonRow) -> KnownBy | None:
-    """Return what an agent knows of somebody; None if it knows nothing."""
+def _known_by(
+    agent: KnownAgent, about: PersonRow, others: Collection[str], most: int
+) -> KnownBy | None:
+    """Return what an agent knows of somebody; None if it knows nothing.
+
+    Args:
+        others: The names of everybody else.
+        most: The most bytes of its archive to read.
+    """
     if agent.mind is None:
         return None
     books = agent.mind.books
     page = books.people.known.get(about.key)
     whispered = agent.mind.memory.private.is_whispered
+    there = {number for each in page.lines for number in each.numbers} if page else set[int]()
+    folder = agent.mind.memory.folder / "archive"
+    memories, total, complete = memories_about(folder, about.key, about.names, there, most)
+    words = words_in_archive(Archive(folder, read_only=True)) if memories else None
     known = KnownBy(
         id=agent.id,
         agent=agent.name,
@@ -141,9 +155,12 @@ def _known_by(agent: KnownAgent, about: PersonRow) -> KnownBy | None:
         notes=tuple(_notes(books, about, whispered)),
         promises=tuple(_promises(books, about, whispered)),
         plans=tuple(_plans(agent, books, about)),
-        mentions=tuple(_mentions(agent.mind, about, whispered)),
+        mentions=tuple(_mentions(agent.mind, about, others, whispered)),
+        memories=tuple(view_of(each, words) for each in memories) if words else (),
+        more_memories=total - len(memories),
+        complete=complete,
     )
-    told = (page, known.notes, known.promises, known.plans, known.mentions)
+    told = (page, known.notes, known.promises, known.plans, known.mentions, known.memories)
     return known if any(told) else None
 
 
@@ -191,26 +208,29 @@ def _plans(agent: KnownAgent, books: Books, about: PersonRow) -> Iterator[PlanRo
 
 
 def _mentions(
-    mind: Mind, about: PersonRow, whispered: Callable[[int], bool]
+    mind: Mind, about: PersonRow, others: Collection[str], whispered: Callable[[int], bool]
 ) -> Iterator[MentionLine]:
-    """Yield lines of the summaries that name a person, then entries of the journal about them."""
+    """Yield passages of the summaries about a person, then entries of the journal about them."""
     state = mind.memory.memory.tiers.state
+    archive = Archive(mind.memory.folder / "archive", read_only=True)
+
+    def cites(number: int) -> bool:
+        return any(each.source_id == about.key for each in archive.read(number, number))
+
     named = []
     for summary in filter(None, (state.recent, state.longterm)):
-        lines = (line.strip("-*# ") for line in summary.text.splitlines())
-        for line in (sentence for each in lines for sentence in sentences(each)):
-            if any(is_named(line, name) for name in about.names):
-                cited = {n for each in citations_in(line) for n in (each.first, each.last)}
-                numbers = tuple(sorted(cited))
-                named.append(
-                    MentionLine(
-                        text=line,
-                        tier=summary.tier,
-                        time=summary.time,
-                        numbers=numbers,
-                        private=any(map(whispered, numbers)),
-                    )
+        for text, told in passages_about(summary, about.names, others, cites):
+            cited = {n for each in citations_in(text) for n in (each.first, each.last)}
+            numbers = tuple(sorted({*told, *cited}))
+            named.append(
+                MentionLine(
+                    text=text,
+                    tier=summary.tier,
+                    time=summary.time,
+                    numbers=numbers,
+                    private=any(map(whispered, numbers)),
                 )
+            )
     yield from named[:MOST_MENTIONS]
     entries = [each for each in mind.books.journal.known if about.key in each.who]
     for entry in entries[: -MOST_ENTRIES - 1 : -1]:

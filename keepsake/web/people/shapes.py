@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from keepsake.archive.records import Tier
-from keepsake.web.shapes import PlanRow, PromiseLine, Shape
+from keepsake.web.shapes import MemoryView, PlanRow, PromiseLine, Shape
 
 
 class PersonRow(Shape):
@@ -95,7 +95,14 @@ class KnownBy(Shape):
     plans: tuple[PlanRow, ...]
     """What it means to do with them or for them."""
     mentions: tuple[MentionLine, ...]
-    """Lines of its summaries that name them, and the newest of its journal that are about them."""
+    """Passages of its summaries about them, and the newest of its journal that are about them."""
+    memories: tuple[MemoryView, ...]
+    """Its newest memories about them that are not in ``lines``: of what they said to others, and of
+    who named them; at most 10."""
+    more_memories: int
+    """How many there are besides, in the part of the archive that was read."""
+    complete: bool
+    """False if the archive is so long that only its newest part was read for them."""
 
 
 class PersonView(Shape):

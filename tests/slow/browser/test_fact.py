@@ -7,6 +7,7 @@ import re
 from playwright.sync_api import Page, expect
 
 from tests.slow.browser.looking import open_mira
+from tests.slow.browser.test_pages import ACT, serve
 from tests.slow.browser.watched import FACT, HOSTILE, WatchedWorld
 
 
@@ -43,6 +44,54 @@ def test_a_sentence_is_followed_itself_and_not_its_words(page: Page, world: Watc
     page.get_by_text("Follow a word of it instead").click()
     page.locator("#suggested").get_by_role("button", name="heron").click()
     expect(page.get_by_label("Words", exact=True)).to_have_value("heron")
+
+
+def test_words_that_nobody_said_lead_to_a_search_near_in_meaning(page: Page, world: WatchedWorld):
+    near = {"id": 1, "agent": "Mira", "memory": {**ACT, "what": {"gesture": "pours beer."}}}
+    near["memory"] |= {"form": "pose", "happening": "", "place": "", "source": ""}
+    hit = {**near, "memory": {**near["memory"], "number": 8, "what": {"gesture": "spills cider."}}}
+    hits = [{**hit, "has_words": True}, {**near, "has_words": False}]
+    serve(page, "search?*", {"hits": hits, "by": "meaning", "complete": True})
+    page.goto("/agents/fact?q=cider")
+    expect(page.locator("#summary")).to_have_text(re.compile("^Nobody said these words."))
+    page.get_by_role("link", name="Search for memories near in meaning").click()
+    expect(page.locator("#summary")).to_contain_text(
+        "2 memories, the best first. 1 has a word of yours, 1 is only near in meaning."
+    )
+    rows = page.locator("#hits > li")
+    expect(rows.nth(0)).not_to_contain_text("near in meaning")
+    expect(rows.nth(1)).to_contain_text("near in meaning")
+    serve(page, "search?*", {"hits": hits[1:], "by": "meaning", "complete": True})
+    page.reload()
+    expect(page.locator("#summary")).to_contain_text("None of them has your words")
+
+
+def test_who_knew_it_is_counted_as_of_the_time_of_the_scrubber(page: Page, world: WatchedWorld):
+    page.goto("/agents/fact?q=Edwin")
+    expect(page.locator("#summary")).to_contain_text("1 agent has heard it")
+    expect(page.locator("#knowers li").first).to_contain_text("First told")
+    page.locator("#scrubber input").press("Home")
+    expect(page.locator("#summary")).to_have_text("0 tellings; 0 agents have heard it.")
+
+
+def test_a_summary_that_knows_too_much_is_flagged(page: Page, world: WatchedWorld):
+    page.goto("/agents/fact")
+    echo = {
+        "id": 1,
+        "agent": "Bram",
+        "standing": "recent",
+        "said": "A <b>lantern</b>.",
+        "compaction": 2,
+    }
+    found = {"words": "lantern", "memory": None, "suggested": [], "complete": True}
+    serve(page, "fact?*", {**found, "tellings": [], "knowers": [], "echoes": [echo]})
+    page.goto("/agents/fact?q=lantern")
+    row = page.locator("#echoes li")
+    expect(row).to_contain_text("has it in the short-term summary, but no memory of it.")
+    expect(row.locator("q")).to_have_text("A <b>lantern</b>.")
+    expect(row.get_by_role("link", name="compaction 2")).to_have_attribute(
+        "href", "/agents/1/#compactions/2"
+    )
 
 
 def test_on_a_phone_who_knows_it_comes_before_the_map(page: Page, world: WatchedWorld):

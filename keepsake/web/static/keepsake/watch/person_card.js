@@ -2,7 +2,9 @@
 
 import { formatter } from "./clock.js";
 import { count, el, time, whereLink } from "./dom.js";
+import { By } from "./kinds.js";
 import { TIERS } from "./memories.js";
+import { told } from "./sentences.js";
 
 /** The most lines of a card that are shown before the others are folded. */
 const SHOWN = 10;
@@ -20,10 +22,26 @@ export function personCard(known, name) {
     part(`Notes about ${name}`, known.notes.map((each) => row(`${each.title}: ${each.text}`, each.numbers, each, known.id))),
     part("Promises", known.promises.map((each) => row(each.text, each.memory ? [each.memory] : [], each, known.id))),
     part("Plans", known.plans.map((each) => row(each.line, [], each, known.id))),
-    part("Said and done, the newest first", newestFirst(known.lines.toReversed()).map((each) => row(
+    part(`Said to ${known.agent} and done (${count(known.lines.length)}), the newest first`, newestFirst(known.lines.toReversed()).map((each) => row(
       shown(each, name), each.numbers, each, known.id))),
-    part("In its summaries and journal", newestFirst(known.mentions).map((each) => row(
-      each.text, each.numbers, each, known.id, each.tier ? TIERS[each.tier].toLowerCase() : "journal"))));
+    part("In summaries and the journal", newestFirst(known.mentions).map((each) => row(
+      each.text, each.numbers, each, known.id, each.tier ? TIERS[each.tier].toLowerCase() : "journal"))),
+    part(others(known, name), known.memories.map((each) => row(
+      asTold(each, known.agent), [each.number], { private: Boolean(each.confidants), time: each.time }, known.id))));
+}
+
+/** A memory with its subject: an own act has none. */
+function asTold(memory, agent) {
+  const { who, words } = told(memory, agent);
+  return who ? `${who} ${words}` : words;
+}
+
+/** The heading of the other memories: how many there are, and where all are. */
+function others({ id, memories, more_memories: more, complete }, name) {
+  const all = `/agents/search/?${new URLSearchParams({ agent: id, q: name, by: By.WORDS })}`;
+  const total = `${complete ? "" : "at least "}${count(memories.length + more)}`;
+  return [`Other memories of ${name}: ${more ? `${count(memories.length)} of ${total}` : total}, the newest first`,
+    more || !complete ? [" · ", el("a", { href: all }, "all")] : null];
 }
 
 function met({ meetings, first_met: first, last_met: last, agent, names }, name) {

@@ -1,0 +1,97 @@
+"""What an agent has about a person besides the person's page: memories, and lines of summaries.
+
+Whom a memory is about is data: who said or did it, to whom, and whom its words name. In a summary,
+a sentence that names nobody goes on about whom the sentence before it names: *She draws the coast
+for her daughter.* Such sentences are shown together, so that a reader sees whom they mean.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from pathlib import Path
+
+from keepsake.archive.log import Archive
+from keepsake.archive.records import Memory, Summary, memories_in
+from keepsake.happening import addressees_of
+from keepsake.json_lines import parsed
+from keepsake.language.perception import names as is_named
+from keepsake.language.sourced_text import summary_sentences
+
+MOST_MEMORIES = 10
+"""The most memories about somebody that are shown; the rest is a search away."""
+MOST_BYTES = 60_000_000
+"""The most bytes of all archives to look through, shared equally, from their ends: half a second of
+one core."""
+
+
+def memories_about(
+    folder: Path, key: str, names: Sequence[str], known: Collection[int], most: int
+) -> tuple[list[Memory], int, bool]:
+    """Return an agent's newest memories about somebody that their page does not have; blocks.
+
+    Args:
+        folder: That of the archive.
+        key: The identity of the person.
+        names: Their names.
+        known: The memories that the page has.
+        most: The most bytes to read.
+
+    Returns:
+        The newest, how many there are, and whether ``most`` bytes were enough to count them all.
+    """
+    found: list[Memory] = []
+    total = 0
+    if not folder.is_dir():
+        return found, total, True
+    # Other letters than ASCII may be escaped in a JSON line: then any line may name the person.
+    needles = [each.encode() for each in (key, *names) if each]
+    any_line = not all(map(str.isascii, names))
+    for line in Archive(folder, read_only=True).lines_back():
+        most -= len(line)
+        if most < 0:
+            break
+        if not any_line and not any(needle in line for needle in needles):
+            continue
+        for memory in memories_in([parsed(line)]):
+            if memory.number not in known and _is_about(memory, key, names):
+                total += 1
+                found += [memory] if total <= MOST_MEMORIES else []
+    return found, total, most >= 0
+
+
+def _is_about(memory: Memory, key: str, names: Sequence[str]) -> bool:
+    people = (memory.source_id, memory.about, *(each.id for each in addressees_of(memory.what)))
+    return key in people or any(is_named(memory.words or memory.text, name) for name in names)
+
+
+def passages_about(
+    summary: Summary, names: Sequence[str], others: Collection[str], cites: Callable[[int], bool]
+) -> Iterator[tuple[str, tuple[int, ...]]]:
+    """Yield the passages of a summary that are about somebody, and the memories that they tell.
+
+    Args:
+        names: The names of the person.
+        others: Those of everybody else.
+        cites: Whether a memory, by its number, is about the person.
+    """
+    passage: list[str] = []
+    numbers: list[int] = []
+    for line in summary.text.splitlines():
+        for sentence in summary_sentences(line):
+            cited = summary.cited.get(sentence, ())
+            named = any(is_named(sentence, name) for name in names) or any(map(cites, cited))
+            goes_on = bool(passage) and not any(is_named(sentence, name) for name in others)
+            if not named and not goes_on:
+                yield from _passage(passage, numbers)
+            if named or goes_on:
+                passage.append(sentence)
+                numbers += cited
+        yield from _passage(passage, numbers)
+
+
+def _passage(passage: list[str], numbers: list[int]) -> Iterator[tuple[str, tuple[int, ...]]]:
+    """Yield a passage that has ended, and begin a new one."""
+    if passage:
+        yield " ".join(passage), tuple(sorted(set(numbers)))
+    passage.clear()
+    numbers.clear()
