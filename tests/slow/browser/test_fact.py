@@ -7,7 +7,7 @@ import re
 from playwright.sync_api import Page, expect
 
 from tests.slow.browser.looking import open_mira
-from tests.slow.browser.test_pages import ACT, serve
+from tests.slow.browser.scripts.serving import ACT, serve
 from tests.slow.browser.watched import FACT, HOSTILE, WatchedWorld
 
 
