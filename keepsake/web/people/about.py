@@ -12,7 +12,7 @@ from pathlib import Path
 
 from keepsake.archive.log import Archive
 from keepsake.archive.records import Memory, Summary, memories_in
-from keepsake.happening import addressees_of
+from keepsake.happening import Result, Sight, addressees_of
 from keepsake.json_lines import parsed
 from keepsake.language.perception import names as is_named
 from keepsake.language.sourced_text import summary_sentences
@@ -60,6 +60,9 @@ def memories_about(
 
 
 def _is_about(memory: Memory, key: str, names: Sequence[str]) -> bool:
+    """Whether somebody said or did something that is about a person; a look tells who is here."""
+    if isinstance(memory.what, Sight | Result):
+        return False
     people = (memory.source_id, memory.about, *(each.id for each in addressees_of(memory.what)))
     return key in people or any(is_named(memory.words or memory.text, name) for name in names)
 

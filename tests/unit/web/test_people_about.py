@@ -48,11 +48,12 @@ def test_what_somebody_said_to_others_and_who_named_them_is_about_them(village):
     village.said("Anneke", "Good evening.", to=("Mira",))
     village.said("Anneke", "I'm drawing the coast for my daughter.", "Mira", to=("Bram",))
     village.said("Bob", "It rains.", "Mira")
+    village.said("Anneke", "Psst.", seen_by=("Mira",))
     village.said("Mira", "Anneke has a daughter.", to=("Bob",))
     village.said("Bram", "I like you.", "Mira", to=("Anneke",))
     village.said("Anneke", "Hush.", to=("Mira",), manner=Manner.WHISPER)
-    assert about(village, known={1}) == ([6, 5, 4, 2], 4, True)
-    assert about(village, names=("Änneke",)) == ([6, 5, 2, 1], 4, True)
+    assert about(village, known={1}) == ([7, 6, 5, 2], 4, True)
+    assert about(village, names=("Änneke",)) == ([7, 6, 2, 1], 4, True)
 
 
 def test_the_newest_are_shown_and_all_are_counted(village):
