@@ -146,6 +146,33 @@ class TestRelated(RecallWorld):
         assert PAST in self.prompts()[0]
 
 
+class TestAsides(RecallWorld):
+    """What others say to each other, and an almost full prompt leaves out."""
+
+    COMPACTION = "**immediate_window**: 500\n**recent_window**: 500\n"
+
+    def test_an_aside_that_the_prompt_leaves_out_is_recalled(self):
+        page = self.models_page(prompt_tokens=3500)
+        (self.services.places.config / "llm.md").write_text(page)
+        self.services.update_limits()
+        self.ask("Good day.", "> say Good day.")
+        told = "My brother Edwin mends nets in Ostrey."
+        self.char1.execute_cmd(f"talk {self.char2.key} {told}")
+        memory = self.mind.memory.memory
+        number = 0
+        while memory.load().share < 0.95:
+            number += 1
+            line = f"Boat {number} lies deep in the water, and her master wants {number} casks."
+            self.char1.execute_cmd(f"talk {self.char2.key} {line}")
+            assert number < 500
+        self.say("It rains.")
+        prompt = self.ask("Where does my brother Edwin mend nets?", "> say In Ostrey.")[0]
+        assert memory.context().asides_through
+        assert "Boat 9 lies deep" not in prompt
+        assert any(told in line for line in self.section(prompt, PAST))
+        assert prompt.count(told) == 1
+
+
 class TestWithoutAMemory(RecallWorld):
     """A question outside the game, as if a memory were gone."""
 
