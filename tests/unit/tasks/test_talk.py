@@ -67,8 +67,8 @@ def test_a_chat_prompt_has_all_parts_and_the_stable_ones_first():
     roles = [message.role for message in prompt.request.messages]
     assert roles == ["system", "user", "assistant", "user"]
     system, before, own, last = texts(prompt)
-    order = ["You are Mira Fenn", "plain lines are spoken", "Your life, memories 1 to 214",
-             "I was born over this kitchen.", "Your life, memories 215 to 278", "Always remember",
+    order = ["You are Mira Fenn", "plain lines are spoken", "## Your life so far",
+             "I was born over this kitchen.", "Always remember",
              "Anneke cannot stand aniseed."]  # fmt: skip
     places = [system.index(each) for each in order]
     assert places == sorted(places)
@@ -83,6 +83,19 @@ def test_a_chat_prompt_has_all_parts_and_the_stable_ones_first():
     assert last.startswith("[The Kettle. ")
     assert last.index("[You carry: ladle.]") < last.index('Anneke says to you, "I told my father.')
     assert last.endswith("[Your plain lines are spoken to Anneke.]")
+
+
+def test_two_summaries_that_are_joined_unchanged_leave_the_beginning_of_the_prompt_as_it_was():
+    older = "I was born over this kitchen."
+    newer = "Anneke came from Emden."
+    newest = "Jonas lost two planks."
+    alone = replace(SCENE, longterm="", longterm_span="", recent=older, recent_span="1 to 65")
+    both = replace(alone, longterm=older, longterm_span="1 to 65", recent=newer)
+    joined = replace(both, longterm=f"{older}\n\n{newer}", longterm_span="1 to 120", recent=newest)
+    first, second, third = (texts(prompt_of(scene))[0] for scene in (alone, both, joined))
+    assert second.startswith(first[: first.index(older) + len(older)])
+    assert third.startswith(second[: second.index(newer) + len(newer)])
+    assert third.count("## Your life") == 1
 
 
 def test_a_prompt_ends_with_what_is_answered():
