@@ -94,6 +94,10 @@ class Window:
         # what was counted last: of the whole window, and of the window without asides
         self._counted = _Counted()
         self._lean_counted = _Counted()
+        self._fewer_counted = _Counted()
+        # the last contexts without asides, by where these end, and the context of which they are
+        self._lean_of: MemoryContext | None = None
+        self._lean_made: dict[int, MemoryContext] = {}
         # the last texts of the summaries, the factor of the estimate then, and their tokens
         self._summaries_counted: tuple[tuple[str, ...], float, int] = ((), 0.0, 0)
 
@@ -177,7 +181,8 @@ class Window:
             return now
         through = max(now.asides_through, self._tiers.last_number - ALWAYS_SHOWN)
         fewer = self._without_asides(self._whole(), through)
-        saved = self.count(*now.shown) - self.count(*fewer.shown)
+        self._fewer_counted = self._counted_on(self._fewer_counted, fewer.shown)
+        saved = load.window - self._fewer_counted.tokens
         least = (config.of_budget(config.high) - config.of_budget(config.low)) // 2
         return fewer if saved >= max(least, 1) else now
 
@@ -185,8 +190,13 @@ class Window:
         """Return a context without the asides up to the memory ``through``; 0 for all of them."""
         if not through:
             return whole
-        shown = without_asides(whole.shown, through, self.agent, self.matters)
-        return replace(whole, shown=shown, asides_through=through)
+        if whole is not self._lean_of:
+            self._lean_of = whole
+            self._lean_made = {}
+        if through not in self._lean_made:
+            shown = without_asides(whole.shown, through, self.agent, self.matters)
+            self._lean_made[through] = replace(whole, shown=shown, asides_through=through)
+        return self._lean_made[through]
 
     def _masked_through(self) -> int:
         """Return the last memory of the mask: at first, the one at which a compaction left it.
@@ -272,7 +282,11 @@ class Window:
         It could as soon as it passes the high mark, and does so when it is almost full.
         """
         with self._lock:
-            return self._lean_load(self._leaner(self._lean(), self._host.config().high))
+            now = self._lean()
+            fewer = self._leaner(now, self._host.config().high)
+            if fewer is now:
+                return self._lean_load(now)
+            return self._load_of(fewer, self._fewer_counted.tokens)
 
     def least_load(self) -> Load:
         """Return what the prompt costs with only the memories that no compaction takes."""
