@@ -10,13 +10,12 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from keepsake.archive.privacy import redacted
 from keepsake.archive.records import Memory
 from keepsake.archive.tiers import SummaryState, Tiers
-from keepsake.archive.transcript import script_line
 from keepsake.books.journal import importance
 from keepsake.events.types import MemoryChange
 from keepsake.language.perception import shorten
@@ -24,6 +23,7 @@ from keepsake.language.tokens import Heuristic
 from keepsake.memory import masking
 from keepsake.memory.asides import ALMOST_FULL, ALWAYS_SHOWN, without_asides
 from keepsake.memory.config import CompactionConfig
+from keepsake.memory.counting import Counted, LineCounter
 from keepsake.memory.plan import MemorySnapshot, always_stay, open_exchange
 from keepsake.memory.summary_text import Summarizer, extractive
 from keepsake.memory.types import CompactionRequest, Load, MemoryContext
@@ -51,16 +51,6 @@ class MemoryHost:
     emit: Callable[[MemoryChange], None] = lambda _: None
 
 
-@dataclass(frozen=True, slots=True)
-class _Counted:
-    """Memories whose lines were counted, so that the next count takes only new ones."""
-
-    memories: tuple[Memory, ...] = ()
-    lines: tuple[str, ...] = ()
-    tokens: int = 0
-    factor: float = 0.0  # of the estimate, see :class:`Tokens`
-
-
 class Window:
     """The tiers as a prompt shows them, and what they cost; safe to use from several threads.
 
@@ -74,6 +64,7 @@ class Window:
         self.overhead: int | None = None
         self.agent = agent
         self.tokens = host.tokens or Heuristic()
+        self._lines = LineCounter(agent, self.tokens)
         self.importance = host.importance or (lambda memory: importance(memory, agent))
         self._tiers = tiers
         self._host = host
@@ -92,9 +83,9 @@ class Window:
         # the first memory that was shown when even the rest had no room; 0 if it has
         self._cut_at = 0
         # what was counted last: of the whole window, and of the window without asides
-        self._counted = _Counted()
-        self._lean_counted = _Counted()
-        self._fewer_counted = _Counted()
+        self._counted = Counted()
+        self._lean_counted = Counted()
+        self._fewer_counted = Counted()
         # the last contexts without asides, by where these end, and the context of which they are
         self._lean_of: MemoryContext | None = None
         self._lean_made: dict[int, MemoryContext] = {}
@@ -181,7 +172,7 @@ class Window:
             return now
         through = max(now.asides_through, self._tiers.last_number - ALWAYS_SHOWN)
         fewer = self._without_asides(self._whole(), through)
-        self._fewer_counted = self._counted_on(self._fewer_counted, fewer.shown)
+        self._fewer_counted = self._lines.counted_on(self._fewer_counted, fewer.shown)
         saved = load.window - self._fewer_counted.tokens
         least = (config.of_budget(config.high) - config.of_budget(config.low)) // 2
         return fewer if saved >= max(least, 1) else now
@@ -303,16 +294,16 @@ class Window:
 
     def count(self, *parts: Memory | str) -> int:
         """Count the tokens of memories, as lines of a prompt, and of the lines of texts."""
-        return sum(self.tokens.each(self._lines(parts)))
+        return self._lines.count(*parts)
 
     def _load(self, context: MemoryContext) -> Load:
         """Return what the prompt costs with a context of the whole window."""
-        self._counted = self._counted_on(self._counted, context.shown)
+        self._counted = self._lines.counted_on(self._counted, context.shown)
         return self._load_of(context, self._counted.tokens)
 
     def _lean_load(self, context: MemoryContext) -> Load:
         """Return what the prompt costs with a context that may lack asides."""
-        self._lean_counted = self._counted_on(self._lean_counted, context.shown)
+        self._lean_counted = self._lines.counted_on(self._lean_counted, context.shown)
         return self._load_of(context, self._lean_counted.tokens)
 
     def _load_of(self, context: MemoryContext, window: int) -> Load:
@@ -328,25 +319,6 @@ class Window:
             tokens = self.count(*texts)
             self._summaries_counted = (texts, self.tokens.factor, tokens)
         return tokens
-
-    def _counted_on(self, known: _Counted, memories: tuple[Memory, ...]) -> _Counted:
-        """Count the tokens of memories, without counting those of the last count again."""
-        if memories[: len(known.memories)] != known.memories:
-            known = _Counted()
-        tokens = known.tokens
-        factor = self.tokens.factor
-        if factor != known.factor:  # it changes a little when a server reports prompt tokens
-            tokens = sum(self.tokens.each(known.lines))
-        more = self._lines(memories[len(known.memories) :])
-        tokens += sum(self.tokens.each(more))
-        return _Counted(memories, (*known.lines, *more), tokens, factor)
-
-    def _lines(self, parts: Iterable[Memory | str]) -> list[str]:
-        lines: list[str] = []
-        for part in parts:
-            own = [script_line(part, self.agent)] if isinstance(part, Memory) else part.splitlines()
-            lines += [line for line in own if line.strip()]
-        return lines
 
     # -- for a plan
 
