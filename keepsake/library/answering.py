@@ -124,7 +124,7 @@ class TalkAnswering:
         fault = ""
         for number in range(1, TRIES + 1):
             built = self._prompting.build(talk, form, recalled, refused=fault)
-            self._opened.memory.report_prompt(built.tokens)
+            self._opened.memory.report_prompt(max(built.tokens, built.prompt.needed))
             stream = self._stream(talk, built, on_line, last=number == TRIES)
             request = replace(
                 built.prompt.request,

@@ -99,7 +99,9 @@ class Window:
 
         A prompt that is almost full leaves out older asides. If the budget still has no room for
         the rest, the mask moves on, as the prompt changes anyway. If that is not enough, the oldest
-        lines are not shown. All of them stay in the window, and are shown again when there is room.
+        lines are not shown. All of them stay in the window, and the oldest are shown again when the
+        prompt with them is below the high mark: the rest of a prompt is longer in one turn than in
+        the next, and prompts that show them by turns would all begin differently.
         """
         with self._lock:
             context = self._leaner(self._lean(), ALMOST_FULL)
@@ -108,7 +110,8 @@ class Window:
             if load.used > load.budget and self._mask_more():
                 context = self._lean()
                 load = self._lean_load(context)
-            if load.used <= load.budget or load.leaves_no_room:
+            mark = self._host.config().high if self._cut_at else 1.0
+            if load.used <= load.budget * mark or load.leaves_no_room:
                 self._cut_at = 0
                 return context
             room = load.budget - load.overhead - load.summaries

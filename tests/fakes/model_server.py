@@ -310,7 +310,11 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _handle(self) -> None:
         length = int(self.headers.get("Content-Length") or 0)
-        body = json.loads(self.rfile.read(length) or b"{}")
+        written = self.rfile.read(length)
+        if len(written) < length:  # its client has cancelled the request while it was sent
+            self.close_connection = True
+            return
+        body = json.loads(written or b"{}")
         call = Call(self.path, body, self.client_address[1], self.headers.get("X-Session-ID", ""))
         reply = self.fake._record(call)
         self.fake._closing.wait(reply.delay)

@@ -116,7 +116,8 @@ class _Request:
 
         How many must be left out is known only when the rest of the prompt was counted. So a prompt
         that is over its budget is built once more: the first after a start, or one with more about
-        people or from recall than the last.
+        people or from recall than the last. The form, too, leaves out lines for which it has no
+        room, but from another line on in each prompt.
         """
         turn = self._turn
         services = turn.services
@@ -131,8 +132,9 @@ class _Request:
                 refused=self._refused,
             )
             costs = costs_of(built.prompt.rendered, services.tokens, built.prompt.budget)
-            turn.tools.memory.memory.report_prompt(costs.used)
-            if costs.used <= built.prompt.budget:
+            needed = max(costs.used, built.prompt.needed)
+            turn.tools.memory.memory.report_prompt(needed)
+            if needed <= built.prompt.budget:
                 break
         return built, costs
 

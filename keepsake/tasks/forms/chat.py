@@ -56,7 +56,7 @@ class ChatForm(PromptForm):
         number = scene.due.partition(" ")[0]
         plans = tuple(each for each in scene.plans if each.partition(" ")[0] != number)
         scene = replace(scene, confided=self._confided(scene), plans=plans)
-        turns, last, shown, stated = self._fitted(scene, self.tokens_of(head))
+        turns, last, shown, stated, needed = self._fitted(scene, self.tokens_of(head))
         sections = dict(line for fact in stated.statements for line in fact.lines)
         talk = [
             (f"{scene.name}: {line}", "window")
@@ -80,12 +80,15 @@ class ChatForm(PromptForm):
             asked=self.asked(scene),
             others=OtherVoices.of_scene(scene),
             stated=stated,
+            needed=needed,
         )
 
     def _fitted(
         self, scene: Scene, head: int
-    ) -> tuple[list[ChatTurn], list[PromptLine], Scene, Stated]:
+    ) -> tuple[list[ChatTurn], list[PromptLine], Scene, Stated, int]:
         """Return the turns before the last message, that message, its scene, and what stands.
+
+        Also return the tokens of the prompt with all turns if some are left out; else 0.
 
         ``head``: The tokens of the first message.
         """
@@ -107,7 +110,13 @@ class ChatForm(PromptForm):
         is_stated = any(each.place for each in stated.statements)
         if not is_stated and _describes(lines, scene.description):
             last, shown = self._last_message(replace(here, description=""), news)
-        return turns, last, shown, stated
+        needed = 0
+        if len(turns) < len(every):
+            needed = head + self.tokens_of(last) + sum(map(self._cost, every))
+        return turns, last, shown, stated, needed
+
+    def _cost(self, turn: ChatTurn) -> int:
+        return self.count(turn.lines) + _PER_MESSAGE
 
     def _later(self, silence: timedelta) -> str:
         """Return a line that says how much time has passed, in the words of the template."""
@@ -136,7 +145,7 @@ class ChatForm(PromptForm):
         If they do not all fit, the first that is left out is one of every :data:`_STEP`. So most
         prompts at the limit begin like the one before.
         """
-        costs = [self.count(turn.lines) + _PER_MESSAGE for turn in turns]
+        costs = list(map(self._cost, turns))
         cost = sum(costs)
         first = 0
         while first < len(turns) and (cost > room or turns[first].role == ASSISTANT):

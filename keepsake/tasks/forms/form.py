@@ -94,6 +94,8 @@ class Prompt:
         asked: What the answer answers; empty for nothing.
         others: Those whose lines the answer may not hold.
         stated: The facts that stand in its conversation; None if the form has none.
+        needed: The tokens that it would have with the whole window, if the form has left out lines
+            of it; else 0.
     """
 
     request: GenerationRequest
@@ -105,6 +107,7 @@ class Prompt:
     asked: str = ""
     others: OtherVoices = NOBODY_ELSE
     stated: Stated | None = None
+    needed: int = 0
 
 
 @dataclass(frozen=True)
