@@ -3,10 +3,12 @@
 ``tests/data/useful_memories.csv`` has a line for each memory that a search found: what the search
 knew of it, and whether a reader found it useful for the answer. ``query`` groups the memories of
 one search, ``scene`` the memories of one talk; ``asks`` says whether the query is a question. The
-first six talks have lines of players, villagers and guests. ``needed`` marks the memories of which
-an answer to one of 19 lines needs at least one. The others have questions whose evidence is known,
-and lines of talk that need nothing. Of their memories that are neither useful nor in the upper
-group, one in eight is in the file, with ``times`` 8.
+plays, the two days and the three guests have lines of players, villagers and guests. *Useful* means
+that the memory bears on the line, so that a writer of the answer would be glad of it. ``needed``
+marks the memories of which an answer needs at least one: without it, it would be wrong or lack what
+was asked for. The other talks have questions whose evidence is known, and lines of talk that need
+nothing. Of their memories that are neither useful nor in the upper group, one in 24 is in the file,
+with ``times`` 24.
 """
 
 from __future__ import annotations
@@ -18,16 +20,21 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 import numpy.typing as npt
 
+from keepsake.lab.intervals import estimate
 from keepsake.recall.usefulness import SEVERAL, USEFUL, WEIGHTS, Signals, other_talks
 from tests.bench.figures import Figure
 from tests.bench.recall_bench import DATA
 
 FILE = DATA / "useful_memories.csv"
-PLAYS = ("play 1", "play 2", "play 3", "play 4")
+_SAME_SCRIPT = ("play 1", "play 2", "play 3", "play 4", "play 5")
+"""Plays in which the players asked for much the same things."""
+_ONE_STORY = ("play 6", "play 7")
+"""An evening of a village, and the next one."""
+PLAYS = (*_SAME_SCRIPT, *_ONE_STORY)
 """Evenings of a village with players whose recalled memories were read."""
 LIMITS = (0.06, USEFUL, 0.15, 0.2, 0.25)
 """The least probabilities of a memory that is shown: a curve."""
-_WHOLE_TALKS = (("four plays", PLAYS), ("two days", ("two days",)), ("guests", ("three guests",)))
+_WHOLE_TALKS = (("plays", PLAYS), ("two days", ("two days",)), ("guests", ("three guests",)))
 """The talks whose memories are all in the file, with the names of their figures."""
 _ANY_DAY = datetime(2026, 1, 1, tzinfo=UTC)
 """The day of the first scene; each later one is another day, for :func:`other_talks`."""
@@ -55,16 +62,23 @@ class Labelled:
         self._days = [_ANY_DAY + timedelta(days=int(row["scene"])) for row in rows]
         self.signals = np.array([_signals(row).values() for row in rows])
 
-    def learn(self, talks: Sequence[str]) -> Numbers:
-        """Return the weights that some of the talks give, the constant first.
+    @property
+    def groups(self) -> Sequence[Sequence[str]]:
+        """The names of all talks; those that resemble each other together."""
+        alike = (_SAME_SCRIPT, _ONE_STORY)
+        others = (talk for talk in dict.fromkeys(self.talks) if talk not in PLAYS)
+        return (*alike, *((talk,) for talk in others))
 
-        Each talk counts as much as any other.
+    def learn(self, groups: Sequence[Sequence[str]]) -> Numbers:
+        """Return the weights that some groups of talks give, the constant first.
+
+        Each group counts as much as any other.
         """
-        chosen = np.isin(self.talks, talks)
         counts = np.zeros(len(self.talks))
-        for talk in talks:
-            of_talk = self.talks == talk
-            counts[of_talk] = 1000.0 * self.times[of_talk] / self.times[of_talk].sum()
+        for group in groups:
+            here = np.isin(self.talks, group)
+            counts[here] = 1000.0 * self.times[here] / self.times[here].sum()
+        chosen = counts > 0.0
         return _regression(self.signals[chosen], self.useful[chosen], counts[chosen])
 
     def probabilities(self, weights: Numbers) -> Numbers:
@@ -74,12 +88,11 @@ class Labelled:
         return found
 
     def left_out(self) -> Numbers:
-        """Return the probability of each memory by the weights that the other talks give."""
+        """Return the probability of each memory by the weights that the other groups give."""
         found = np.zeros(len(self.talks))
-        names = list(dict.fromkeys(self.talks))
-        for talk in names:
-            others = [each for each in names if each != talk]
-            here = self.talks == talk
+        for group in self.groups:
+            others = [each for each in self.groups if each != group]
+            here = np.isin(self.talks, group)
             found[here] = self.probabilities(self.learn(others))[here]
         return found
 
@@ -129,9 +142,9 @@ def _regression(signals: Numbers, useful: Numbers, counts: Numbers) -> Numbers:
 
 
 def measure() -> Iterator[Figure]:
-    """Learn the weights from all talks; then predict each talk by the others."""
+    """Learn the weights from all talks; then predict each group of talks by the others."""
     labelled = Labelled()
-    learned = labelled.learn(list(dict.fromkeys(labelled.talks)))
+    learned = labelled.learn(labelled.groups)
     names = ("constant", *WEIGHTS)
     for name, weight in zip(names, learned, strict=True):
         yield Figure(f"weight: {name}", len(labelled.talks), round(float(weight), 2), "")
@@ -142,9 +155,11 @@ def measure() -> Iterator[Figure]:
         yield Figure(f"lines with what they need, from {least}", need, served, "")
         for name, talks in _WHOLE_TALKS:
             there = np.isin(labelled.talks, talks)
-            number = int((shown & there).sum())
-            useful = labelled.useful[shown & there].sum()
-            of_all = f"{useful:.0f} of {labelled.useful[there].sum():.0f} useful ones"
-            share = 100.0 * useful / max(number, 1)
+            useful = labelled.useful[shown & there]
+            found = estimate(useful, list(labelled.queries[shown & there]))
+            told = (
+                f"{useful.sum():.0f} of {labelled.useful[there].sum():.0f} useful ones; "
+                f"{100.0 * found.low:.0f} to {100.0 * found.high:.0f} %"
+            )
             what = f"useful among the shown, from {least}: {name}"
-            yield Figure(what, number, share, "%", of_all)
+            yield Figure(what, len(useful), 100.0 * found.mean, "%", told)
