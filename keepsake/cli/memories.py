@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import shlex
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -225,9 +226,10 @@ def run_cells(cells: Sequence[TrialCell]) -> Found:
     trials = limit_questions(first.source.trials(first.seed), first.questions, first.seed)
     count = sum(len(trial.questions) for trial in trials) * len(cells)
     found: dict[TrialCell, list[Row]] = {}
+    threads = os.cpu_count() or 1
     with items_bar("reading", count) as shown:
         for cell in cells:
-            record = run_cell(places(), cell, trials, partial(shown, cell.name))
+            record = run_cell(places(), cell, trials, partial(shown, cell.name), threads)
             if record.problem:
                 err.print(f"{cell.name}: {record.problem}", markup=False)
             else:

@@ -308,11 +308,13 @@ def run_cell(
     cell: TrialCell,
     trials: Sequence[Trial] | None = None,
     done: Callable[[], None] = lambda: None,
+    threads: int = 1,
 ) -> CellRecord:
     """Run one cell; blocks. An error is recorded in its result, not raised.
 
     Args:
         done: Called after each question.
+        threads: How many texts an embedder in this process embeds at once.
     """
     began = time.perf_counter()
     problem = ""
@@ -325,7 +327,7 @@ def run_cell(
         config = Evaluation(
             memory=cell.memory,
             settings=dict(cell.settings),
-            embedder=_embedder(cell.embedder),
+            embedder=_embedder(cell.embedder, threads),
             writer=models.get(cell.writer),
             answerer=answerer,
             judge=models.get(cell.judge),

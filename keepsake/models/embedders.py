@@ -101,11 +101,13 @@ def unfit(embedder: Embedder, language: str) -> KeepsakeError | None:
     return KeepsakeError(f"{what}: recall finds little by meaning", f"{e5.INSTALL}, then reload")
 
 
-def named_embedder(name: str) -> Embedder | None:
+def named_embedder(name: str, threads: int = 1) -> Embedder | None:
     """Create the embedder that a command line names; does not connect or load anything yet.
 
-    ``name``: ``embedded``, ``embedded:MODEL``, ``none``, ``ollama:MODEL@HOST``,
-    ``openai:MODEL@HOST``, or a folder with ``model.onnx`` and ``tokenizer.json``.
+    Args:
+        name: ``embedded``, ``embedded:MODEL``, ``none``, ``ollama:MODEL@HOST``,
+            ``openai:MODEL@HOST``, or a folder with ``model.onnx`` and ``tokenizer.json``.
+        threads: How many texts MiniLM, or the model in a folder, embeds at once.
 
     Raises:
         ModelMissing: The name is none of these, or the model is not installed.
@@ -117,12 +119,12 @@ def named_embedder(name: str) -> Embedder | None:
     if provider == EMBEDDED and (rest or MINILM) in _LOCAL:
         if rest == E5 and not e5.is_installed():
             raise e5.not_installed()
-        return _LOCAL[rest or MINILM]()
+        return E5Embedder() if rest == E5 else MiniLMEmbedder(threads=threads)
     if provider in (OLLAMA, OPENAI) and model and (host or provider == OLLAMA):
         profile = replace(ModelProfile(EMBEDDER), provider=provider, model=model, host=host)
         return ServerEmbedder(profile)
     if Path(name).expanduser().is_dir():
-        return MiniLMEmbedder(folder=Path(name).expanduser())
+        return MiniLMEmbedder(Path(name).expanduser(), threads)
     cure = (
         f"Write embedded, embedded:{E5}, none, ollama:MODEL@HOST, openai:MODEL@HOST or a folder "
         "with a model"

@@ -1,4 +1,4 @@
-"""The base of the embedders in this process: one thread of low priority, one text at a time."""
+"""The base of the embedders in this process: threads of low priority, one text at a time each."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from array import array
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from itertools import batched
 
 from keepsake.errors import ModelError, ModelFailed
 from keepsake.language.perception import writable
@@ -20,15 +21,19 @@ NICE = 5
 class LocalEmbedder(ABC):
     """An embedder in this process. Safe to use from several threads.
 
+    Args:
+        threads: How many texts are embedded at once; one in a game, whose cores others need.
+
     Attributes:
         model_name: The name of the model, which is stored with its vectors.
     """
 
-    def __init__(self, model_name: str) -> None:
+    def __init__(self, model_name: str, threads: int = 1) -> None:
         self.model_name = model_name
+        self._threads = threads
         # One text at a time, so that a search query does not wait for a batch and no vector depends
-        # on other texts. Always one thread: the C library keeps memory for every thread that ran.
-        self._runner = ThreadPoolExecutor(1, "embedder", _lower_priority)
+        # on other texts. Always these threads: the C library keeps memory for each that ran.
+        self._runner = ThreadPoolExecutor(threads, "embedder", _lower_priority)
 
     def embed(self, texts: Sequence[str]) -> list[array[float]]:
         """Return one vector of length 1 for each text; blocks.
@@ -39,7 +44,11 @@ class LocalEmbedder(ABC):
         """
         try:
             # Arrays, because garbage collection would visit every number of a list.
-            return [self._runner.submit(self._run, writable(text)).result() for text in texts]
+            return [
+                running.result()
+                for some in batched(texts, self._threads)
+                for running in [self._runner.submit(self._run, writable(text)) for text in some]
+            ]
         except ModelError:
             raise
         except Exception as error:  # of any kind: the next texts may work

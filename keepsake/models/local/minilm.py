@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import threading
 from array import array
 from collections.abc import Sequence
 from importlib.resources import files
@@ -24,16 +25,20 @@ class MiniLMEmbedder(LocalEmbedder):
     nothing is downloaded at run time. Vectors have 384 dimensions and take about 3.5 ms a sentence.
     The first call loads the model (0.4 s), which takes 45 MB.
 
-    ``folder``: A folder with another such model: ``model.onnx`` and ``tokenizer.json``.
+    Args:
+        folder: A folder with another such model: ``model.onnx`` and ``tokenizer.json``.
+        threads: How many texts are embedded at once.
     """
 
-    def __init__(self, folder: Path | None = None) -> None:
-        super().__init__(f"file:{folder}" if folder else f"embedded:{_MINILM}")
+    def __init__(self, folder: Path | None = None, threads: int = 1) -> None:
+        super().__init__(f"file:{folder}" if folder else f"embedded:{_MINILM}", threads)
         self._folder = folder
         self._model: tuple[Any, Any] | None = None  # tokenizer and session
+        self._loading = threading.Lock()
 
     def _run(self, text: str) -> array[float]:
-        self._model = self._model or onnx_model(self._folder)
+        with self._loading:
+            self._model = self._model or onnx_model(self._folder)
         # The mean of the token vectors, normalized to length 1, as in the model's training.
         mean = run_onnx(*self._model, [text])[0].mean(axis=0, dtype="float32")
         unit = mean / max(math.sqrt(mean @ mean), 1e-12)

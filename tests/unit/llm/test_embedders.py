@@ -44,7 +44,10 @@ def test_int8_vectors_match_float_vectors_in_any_batch(tmp_path: Path):
     pairs = zip(MINILM.embed(texts), MiniLMEmbedder(folder=tmp_path).embed(texts), strict=True)
     # Products that overflow, as they did without VNNI, gave 0.9949 for the empty text.
     assert [math.sumprod(*pair) for pair in pairs] == pytest.approx([1.0] * len(texts), abs=0.003)
-    assert MINILM.embed(texts) == [MINILM.embed([text])[0] for text in texts]
+    alone = [MINILM.embed([text])[0] for text in texts]
+    assert MINILM.embed(texts) == alone
+    # Several threads load the model once, and return the vectors in the order of the texts.
+    assert MiniLMEmbedder(threads=3).embed([*texts, *texts]) == [*alone, *alone]
 
 
 @pytest.mark.parametrize("provider", ["ollama", "openai"])
