@@ -41,7 +41,9 @@ def found(name, *, cited):
 
 def agreement(labels, became):
     """Return how many memories are called as the reader does, otherwise, and unsure."""
-    right = wrong = unsure = 0
+    right = 0
+    wrong = 0
+    unsure = 0
     for label in ("told", "lost"):
         for number in labels[label]:
             kept = became[number].kept

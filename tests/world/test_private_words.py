@@ -277,13 +277,17 @@ class TestPrivateWords(PrivateWorld):
         prompts = "\n".join(self.sent_texts()[before:])
         assert set(secrets_in([prompts])) >= set(SECRETS[:4]), prompts
 
-    def test_a_search_alone_with_the_whisperer_is_certain_to_bring_the_whispers(self):
+    def leave_tom_alone_with_mira(self) -> None:
+        """Empty her window and end her promises; let all others leave."""
         self.empty_window()
         self.mind.memory.commitments.close(lambda _: True)
         attic = self.add_room("The Attic")
         for each in (self.ann, self.char2):
             each.move_to(attic, quiet=True)
         self.pass_time(6)
+
+    def test_a_search_alone_with_the_whisperer_is_certain_to_bring_the_whispers(self):
+        self.leave_tom_alone_with_mira()
         before = len(self.sent_texts())
         self.replies = [f"> recall {IN_CONFIDENCE}", "So it is.", "> wait"]
         self.char1.execute_cmd("talk mira Well, Mira? You know which.")
@@ -299,12 +303,7 @@ class TestPrivateWords(PrivateWorld):
         assert not any(CONFIDED in each for each in found)
 
     def test_alone_with_the_whisperer_a_prompt_without_whispers_takes_no_deed_away(self):
-        self.empty_window()
-        self.mind.memory.commitments.close(lambda _: True)
-        attic = self.add_room("The Attic")
-        for each in (self.ann, self.char2):
-            each.move_to(attic, quiet=True)
-        self.pass_time(6)
+        self.leave_tom_alone_with_mira()
         before = len(self.sent_texts())
         self.replies = [
             "I will.\n> plan tomorrow 12:00: air the room\n> note air: at noon",

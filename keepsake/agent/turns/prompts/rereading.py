@@ -81,7 +81,8 @@ class _Reading:
             def request(profile: ModelProfile, _: float) -> GenerationRequest:
                 return profile.request(task.ask(profile, ""))
 
-            turn.call = call = ModelCall(turn.services, key, turn.priority, request)
+            call = ModelCall(turn.services, key, turn.priority, request)
+            turn.call = call
             alarm = turn.services.scheduler.later(seconds, call.give_up)
             try:
                 outcome = await whole_answer(call, turn.wait)
