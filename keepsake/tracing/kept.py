@@ -69,9 +69,9 @@ class Summarised:
         said = " ".join(told) or (best if bits > _LOST else "")
         if content.is_verbatim_in(self.text):
             return Kept.VERBATIM, said or content.text
-        # A single word, and the name of who said it, may be there for another reason.
-        # A small model may name any numbers: what it names has something in common with the sentence.
+        # A small model may name any numbers: what is told has a word in common with the sentence.
         agreed = any(map(content.has_in_common, told))
+        # A single word, and the name of who said it, may be there for another reason.
         if agreed or (bits >= _TOLD and len(content.shared(best)) > 1):
             return Kept.SHORTER, said
         return (Kept.UNSURE, said) if said else (Kept.GONE, "")
