@@ -168,6 +168,10 @@ class Content:
         """Return how much it says that a text has these words, in bits."""
         return sum(map(self.rarity.bits, parts))
 
+    def has_in_common(self, text: str) -> bool:
+        """Return whether a text has any of its telling words, or names any of its people."""
+        return bool(self.shared(text) or self._named & _stems_of(text, self.language))
+
     def is_said_in(
         self,
         text: str,

@@ -20,7 +20,7 @@ class Kept(StrEnum):
     """It is told in other words, or in part."""
     UNSURE = "unsure"
     """Perhaps it is told: a sentence has words of it, but too few to tell, and its writer did not
-    say what it tells."""
+    say what it tells; or its writer says so, and they have no word in common."""
     WHISPERED = "whispered"
     """It was private. By design no summary ever says it; the archive has it."""
     GONE = "gone"
@@ -69,8 +69,10 @@ class Summarised:
         said = " ".join(told) or (best if bits > _LOST else "")
         if content.is_verbatim_in(self.text):
             return Kept.VERBATIM, said or content.text
+        # A small model may name any numbers: what is told has a word in common with the sentence.
+        agreed = any(map(content.has_in_common, told))
         # A single word, and the name of who said it, may be there for another reason.
-        if told or (bits >= _TOLD and len(content.shared(best)) > 1):
+        if agreed or (bits >= _TOLD and len(content.shared(best)) > 1):
             return Kept.SHORTER, said
         return (Kept.UNSURE, said) if said else (Kept.GONE, "")
 

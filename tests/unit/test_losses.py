@@ -153,3 +153,15 @@ def test_a_summary_that_stays_as_it_was_lost_nothing():
     found = summary_losses(compaction(BEFORE, after))
     assert {each.tier for each in found} == {Tier.RECENT}
     assert not summary_losses(made("Tom mends nets."))
+
+
+def test_numbers_that_a_model_wrote_at_random_decide_nothing():
+    summary = Summary(
+        Tier.RECENT, 1, 9, "Ann sails on Thursday.", "a model", NOON, sources=((1, 2),)
+    )
+    lines = ("Ann will be gone by noon.", "The goat ate seven hats.")
+    memories = [
+        old_memory(n, NOON, MemoryKind.PERCEPTION, line) for n, line in enumerate(lines, start=1)
+    ]
+    found = losses(compaction(SummaryState(), SummaryState(None, summary, 9, 1, NOON)), memories)
+    assert {each.memory.number: each.kept for each in found} == {1: Kept.SHORTER, 2: Kept.UNSURE}

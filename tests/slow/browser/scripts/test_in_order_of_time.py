@@ -21,7 +21,7 @@ def test_a_persons_lines_stand_in_the_order_of_time_and_new_whispers_are_not_fol
     lines = [*(line(minute) for minute in range(1, 12)), line(12, private=True)]
     known = {"id": 1, "agent": "Mira", "names": ["Tom"], "first_met": None, "portrait": ""}
     known |= {"remarks": "", "promises": [], "plans": [], "mentions": [], "lines": lines}
-    known |= {"notes": []}
+    known |= {"notes": [], "memories": [], "more_memories": 0, "complete": True}
     page.evaluate(
         """async (known) => {
             const { personCard } = await import("/person_card.js");
@@ -36,6 +36,28 @@ def test_a_persons_lines_stand_in_the_order_of_time_and_new_whispers_are_not_fol
     expect(shown.first).to_contain_text("in private")
     expect(page.locator("details summary")).to_have_text("2 more")
     expect(page.locator("details li").first).to_contain_text("line 2")
+
+
+def test_a_list_that_is_cut_says_so_and_leads_to_all(page: Page) -> None:
+    memory = {**ACT, "kind": "perception", "source": "Tom", "text": "Tom sweeps <b>all</b>."}
+    known = {"id": 1, "agent": "Mira", "names": ["Tom"], "first_met": None, "portrait": ""}
+    known |= {"remarks": "", "promises": [], "plans": [], "mentions": [], "lines": [], "notes": []}
+    known |= {"memories": [memory, {**ACT, "number": 3}], "more_memories": 32, "complete": True}
+    page.evaluate(
+        """async (known) => {
+            const { personCard } = await import("/person_card.js");
+            document.querySelector("main").append(personCard(known, "Tom"));
+        }""",
+        known,
+    )
+    heading = page.locator("main h4")
+    expect(heading).to_have_text("Other memories of Tom: 2 of 34, the newest first · all")
+    expect(heading.get_by_role("link")).to_have_attribute(
+        "href", "/agents/search/?agent=1&q=Tom&by=words"
+    )
+    expect(page.locator("main ul > li > span")).to_have_text(
+        ["Tom sweeps <b>all</b>.", re.compile("^Mira ")]
+    )
 
 
 def said(words: str, minute: int, place: str) -> list[Any]:

@@ -77,7 +77,7 @@ def test_the_memory_as_it_was_is_asked_for_by_the_clock_of_the_world(page: Page)
     expect(page.locator(".turns").first).to_contain_text("memories 1–2 of 2")
     show(page, "tiers", "Tiers", f"@{first - 59}")
     expect(page.locator("main")).to_contain_text(
-        re.compile("Its first memory is of Fri,? 1 May 02:00")
+        re.compile("The first memory is of Fri,? 1 May 02:00")
     )
     expect(field).to_have_value("2026-05-01T01:59:01")
     field.fill("2026-05-01T02:00:30")
