@@ -32,6 +32,7 @@ from keepsake.errors import KeepsakeError
 from keepsake.memory import history as archived
 from keepsake.memory.history import PastCompaction
 from keepsake.web import (
+    days,
     access,
     actions,
     editing,
@@ -300,8 +301,8 @@ def plans_of_agent(request: HttpRequest, number: int) -> list[PlanRow]:
 
 @api.get(f"{AGENT_PATH}/day", response=_answers(DayView))
 def day(request: HttpRequest, number: int) -> DayView:
-    """What an agent does on an ordinary day, today and tomorrow, unless a plan is due."""
-    return world.day(number)
+    """What an agent will do today and tomorrow: its plans, and the hours that its game resolves."""
+    return days.day(number)
 
 
 @api.get(f"{AGENT_PATH}/tiers", response=_answers(TiersView))

@@ -244,13 +244,49 @@ class PlanRow(Shape):
         )
 
 
+class DayPart(Shape):
+    """What an agent will do at a time of a date: by itself, or because of a plan."""
+
+    since: datetime
+    until: datetime | None
+    """The moment after it; null for a plan, which has no end."""
+    place: str
+    """The name of the place; empty if that is not known yet."""
+    whom: str
+    """The name of the person with whom or for whom it is done; empty for nobody."""
+    does: tuple[str, ...]
+    """What it does, in the order in which it does so."""
+    only_if: tuple[str, ...] = ()
+    """What must hold for it, and will: ``["market day"]``."""
+    unless: tuple[str, ...] = ()
+    """The weather in which it would do something else: ``["rain"]``."""
+    plan: int = 0
+    """The number of the plan; 0 if it does so by itself."""
+    private: bool = False
+    """Whether it is a plan that rests on private words."""
+
+
+class DateView(Shape):
+    """What an agent will do on a date."""
+
+    date: datetime
+    """Its first moment."""
+    parts: tuple[DayPart, ...]
+    """In the order of their times: those by the game's rules have no overlap, and a plan that is
+    due comes before them."""
+
+
 class DayView(Shape):
-    """What an agent does by itself, besides its plans."""
+    """What an agent will do today and tomorrow: its plans, and what it does by itself."""
 
     usual: str
-    """Its ordinary day, today and tomorrow, in a line; empty if the game sets none."""
-    now: str
-    """What it does at this hour of such a day; empty if the game sets nothing."""
+    """Its ordinary day in a line; empty if the game sets none."""
+    now: DayPart | None
+    """What it does by itself at this hour; null if the game sets nothing."""
+    next: DayPart | None
+    """What begins next; null if nothing is known of today and tomorrow."""
+    dates: tuple[DateView, ...]
+    """Today and tomorrow."""
 
 
 class NewEvents(Shape):

@@ -47,7 +47,6 @@ from keepsake.web.remembered import view_of, words_in_book
 from keepsake.web.searching import Searched
 from keepsake.web.shapes import (
     AgentRow,
-    DayView,
     Overview,
     PlanRow,
     ProfileView,
@@ -234,15 +233,6 @@ def plans(*, ended: bool = False) -> list[PlanRow]:
     past = [each for each in found if each.state.has_ended]
     past.sort(key=lambda each: each.at.timestamp() if each.at else 0.0, reverse=True)
     return current[:MOST_PLANS] + past[:MOST_PLANS]
-
-
-@on_reactor
-def day(number: int) -> DayView:
-    """Return what an agent does on an ordinary day, as the game says it."""
-    agent = agent_with(number)
-    return DayView(
-        usual=call_hook(agent, "usual_day", str, ""), now=call_hook(agent, "usual_now", str, "")
-    )
 
 
 MOST_ROOMS = 400

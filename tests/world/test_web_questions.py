@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from urllib.parse import parse_qs, urlsplit
 
 from django.utils.timezone import localtime
@@ -150,4 +150,43 @@ class TestQuestions(WebWorld):
         usual = self.get(self.of_mira("/day"))["usual"]
         assert usual == f"9-24 at {self.room1.key}: scrubs the tables"
         del self.mira.db.day
-        assert self.get(self.of_mira("/day")) == {"usual": "", "now": ""}
+        nothing = self.get(self.of_mira("/day"))
+        assert (nothing["usual"], nothing["now"], nothing["next"]) == ("", None, None)
+        assert [each["parts"] for each in nothing["dates"]] == [[], []]
+
+    def test_today_and_tomorrow_are_a_time_line_each_with_the_plans_at_their_times(self):
+        saturday = datetime(2026, 5, 9, 12).astimezone()  # the day after is no market day
+        self.services.clock = FixedClock(saturday)
+        self.mira.db.day = [
+            {"at": "8-10", "in": self.room2, "when": ["market day"], "does": ["sells pies"]},
+            {"at": "9-20", "in": self.room1, "does": ["scrubs the tables"]},
+            {"at": "20-9", "in": self.room2, "does": ["counts the cups"]},
+        ]
+        plan = "- [ ] 2026-05-10 15:00, the Inn: show the ladle"
+        body = {"of": "plans", "file": "plans.md", "text": plan, "was": ""}
+        self.post(self.of_mira("/edit-file"), body=body)
+        day = self.get(self.of_mira("/day"))
+        assert day["now"]["does"] == ["scrubs the tables"]
+        assert localtime(datetime.fromisoformat(day["next"]["since"])).hour == 20
+        inn, room2 = self.room1.key, self.room2.key
+        (planned,) = self.get(self.of_mira("/plans"))
+        assert [[self.told(part) for part in each["parts"]] for each in day["dates"]] == [
+            [
+                ("0-8", room2, "counts the cups"),
+                ("8-10", room2, "sells pies"),
+                ("10-20", inn, "scrubs the tables"),
+                ("20-9", room2, "counts the cups"),
+            ],
+            [
+                ("9-20", inn, "scrubs the tables"),
+                ("15", planned["place"], "show the ladle"),
+                ("20-9", room2, "counts the cups"),
+            ],
+        ]
+        assert day["dates"][0]["parts"][1]["only_if"] == ["market day"]
+
+    def told(self, part):
+        """Return a part of a day: its hours, its place and what is done."""
+        ends = [part["since"], part["until"]]
+        hours = [str(localtime(datetime.fromisoformat(each)).hour) for each in ends if each]
+        return "-".join(hours), part["place"], part["does"][0]
