@@ -29,6 +29,7 @@ from keepsake.happening import Deed, Pose, Result, Speech, addressees_of
 from keepsake.json_lines import Record, parsed
 from keepsake.language.perception import sentences, telling
 from keepsake.memory.history import PastCompaction, compactions, summaries_at
+from keepsake.prompt.sections import titled
 
 MOST_BYTES = 64_000_000
 """The most bytes of the log to read, from its end: four whole files, about a second."""
@@ -231,7 +232,9 @@ def thought_in(record: Record) -> Thought | None:
     """Return the thought of a log's line; None if this version cannot read it."""
     found = record.get("recalled") or ()
     read = (from_record(Recalled, each) for each in found if isinstance(each, dict))
-    return from_record(Thought, record | {"recalled": tuple(filter(None, read))})
+    sections = titled(record.get("sections") or {})
+    whole = record | {"recalled": tuple(filter(None, read)), "sections": sections}
+    return from_record(Thought, whole)
 
 
 def _logged(

@@ -341,9 +341,11 @@ class WhyView(Shape):
     summaries: tuple[SummaryBasis, ...]
     window: tuple[int, int] | None
     """The first and the last memory of the window; null if that is not known."""
+    before: tuple[MemoryView, ...] = ()
+    """The newest memories of the window, oldest first, without what set the act off."""
     bearing: tuple[MemoryView, ...] = ()
-    """Those memories of the window that bear on the act, oldest first: it rests on them, or they
-    share words with it or with what set it off."""
+    """Those other memories of the window that bear on the act, oldest first: it rests on them, or
+    they share words with it or with what set it off."""
     thought: Thought | None
     guards: tuple[Guard, ...]
     agreements: tuple[Agreement, ...]
