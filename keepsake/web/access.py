@@ -123,9 +123,11 @@ def token_of(request: HttpRequest) -> Token | None:
 def page(view: View) -> View:
     """Wrap a view so that only accounts that may watch get its page; others get a log-in link."""
 
-    def refusal() -> HttpResponse:
-        # Rendered without the request, so it is the same for all clients and addresses.
-        return HttpResponse(render_to_string("keepsake/403.html"), status=HTTPStatus.FORBIDDEN)
+    def refusal(request: HttpRequest) -> HttpResponse:
+        # Of the request it says only who asks, so it is the same for all addresses.
+        account = request.user.get_username() if _known(request.user) else ""
+        page = render_to_string("keepsake/403.html", {"account": account})
+        return HttpResponse(page, status=HTTPStatus.FORBIDDEN)
 
     return _guarded(view, refusal)
 
@@ -150,7 +152,7 @@ def api(view: View) -> View:
         request.keepsake_token = _shown_token(request)
         return guarded(request, *args, **kwargs)
 
-    guarded = _guarded(answer, lambda: refused(HTTPStatus.FORBIDDEN, FORBIDDEN))
+    guarded = _guarded(answer, lambda _: refused(HTTPStatus.FORBIDDEN, FORBIDDEN))
     exempt: View = csrf_exempt(known)
     return exempt
 
@@ -186,11 +188,11 @@ def _for_token(token: Token, request: HttpRequest) -> HttpResponse | None:
     return None
 
 
-def _guarded(view: View, refusal: Callable[[], HttpResponse]) -> View:
+def _guarded(view: View, refusal: Callable[[HttpRequest], HttpResponse]) -> View:
     @wraps(view)
     def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         watches = token_of(request) is not None or may_watch(request.user)
-        answer = view(request, *args, **kwargs) if watches else refusal()
+        answer = view(request, *args, **kwargs) if watches else refusal(request)
         return with_headers(answer, HEADERS)
 
     return guarded

@@ -133,6 +133,8 @@ class AgentRow(Shape):
     place: str
     last_act: MemoryView | None = None
     """The newest act in its window; null for none."""
+    last_words: MemoryView | None = None
+    """The newest of its acts in the window in which it says something; null for none."""
     waiting: float | None = None
     """Seconds that its thought has waited for queue and model; None if no thought is under way."""
     memories: int = 0
@@ -144,6 +146,8 @@ class AgentRow(Shape):
     """The most tokens that a prompt may have."""
     due: str = ""
     """Why a compaction is due (``high``, ``count`` …); empty if none is."""
+    when_due: str = ""
+    """When a compaction that is due will begin, in words; empty if at once, or if none is due."""
     compacting: bool = False
     ended: int = 0
     """Thoughts that ended since the server started, except those ``dropped``."""

@@ -37,6 +37,7 @@ from keepsake.contrib.evennia.minds import (
 )
 from keepsake.errors import KeepsakeError
 from keepsake.events.values import ThoughtOutcome
+from keepsake.happening import Speech
 from keepsake.language.perception import one_line, shorten
 from keepsake.prompt.sections import TITLES
 from keepsake.web.access import NotFound
@@ -114,7 +115,9 @@ def _row(agent: Body, may_act: bool) -> AgentRow:
     place = agent.location.key if agent.location else "nowhere"
     if mind is None:
         return AgentRow(id=agent.id, name=agent.key, state=AgentState.OPENING, place=place)
-    memories, next_due, due, failure, act = _figures(mind)
+    memories, next_due, due, failure = _figures(mind)
+    act, said = _last_acts(mind)
+    words = words_in_book(mind.books.plans.items)
     thinker = mind.thinker
     thoughts = mind.thinker.log
     problem = mind.memory.problem or mind.compactions.no_room or thoughts.problem or failure
@@ -126,13 +129,15 @@ def _row(agent: Body, may_act: bool) -> AgentRow:
         asleep=bool(agent.db.asleep),
         going_home=mind.sleeper.going_home,
         place=place,
-        last_act=view_of(act, words_in_book(mind.books.plans.items)) if act else None,
+        last_act=view_of(act, words) if act else None,
+        last_words=view_of(said, words) if said else None,
         waiting=thinker.waited,
         memories=memories,
         next_due=next_due,
         used=thoughts.sent.costs.used if thoughts.sent else 0,
         budget=shared.compaction_config.budget,
         due=due,
+        when_due=mind.compactions.when_due() if due else "",
         compacting=mind.compactions.compacting,
         ended=thoughts.outcomes.total() - thoughts.outcomes[ThoughtOutcome.DROPPED],
         failed=sum(n for each, n in thoughts.outcomes.items() if each.failed),
@@ -143,8 +148,8 @@ def _row(agent: Body, may_act: bool) -> AgentRow:
     )
 
 
-def _figures(mind: Mind) -> tuple[int, int | None, str, str, Memory | None]:
-    """Return memories, next due, why one is due, the last failure of a compaction, the last act."""
+def _figures(mind: Mind) -> tuple[int, int | None, str, str]:
+    """Return memories, next due, why one is due, the last failure of a compaction."""
     try:
         memory = mind.memory.memory
         # This takes a while, and is pointless during a compaction.
@@ -154,11 +159,20 @@ def _figures(mind: Mind) -> tuple[int, int | None, str, str, Memory | None]:
             else memory.may_be_due(asleep=mind.sleeper.may_compact)
         )
     except KeepsakeError:  # its archive cannot be opened, which the component reports itself
-        return 0, None, "", "", None
+        return 0, None, "", ""
     failure = memory.compactor.last_failure
-    window = memory.context().window
-    act = next((each for each in reversed(window) if each.kind is MemoryKind.ACT), None)
-    return memory.tiers.last_number, memory.next_due(), due.value if due else "", failure, act
+    return memory.tiers.last_number, memory.next_due(), due.value if due else "", failure
+
+
+def _last_acts(mind: Mind) -> tuple[Memory | None, Memory | None]:
+    """Return the newest act of a window, and the newest in which something is said."""
+    try:
+        window = mind.memory.memory.context().window
+    except KeepsakeError:  # its archive cannot be opened, which the component reports itself
+        return None, None
+    acts = [each for each in reversed(window) if each.kind is MemoryKind.ACT]
+    said = next((each for each in acts if isinstance(each.what, Speech)), None)
+    return next(iter(acts), None), said
 
 
 def _servers() -> Iterator[ServerRow]:
