@@ -29,7 +29,7 @@ export const ME = "me";
 /** Words that somebody said, with the name of the agent that heard them instead of “you”; empty for anything else. */
 function heard({ kind, form, what, source }, remembering) {
   if (kind !== MemoryKind.PERCEPTION || form !== HappeningKind.SPEECH || !source) return "";
-  const said = speech({ ...what, to: what.to.map((each) => (each.id === ME ? { ...each, name: remembering } : each)) });
+  const said = speech({ ...what, to: (what.to ?? []).map((each) => (each.id === ME ? { ...each, name: remembering } : each)) });
   return said && `${source} ${said}`;
 }
 
