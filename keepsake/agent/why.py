@@ -242,7 +242,7 @@ def causes_of(log: Path, agent_id: int, acts: Collection[int], most: int) -> dic
     wanted = {*acts}
     for record in newest_first(log, kind=Thought.kind, agent_id=agent_id, most=most):
         numbers = record.get("memories") or [record.get("memory") or 0]
-        cause = record.get("cause")
+        cause: int = record.get("cause") or 0
         if cause:
             found |= dict.fromkeys(wanted.intersection(numbers), cause)
         if 0 < max(numbers) <= min(wanted, default=0):

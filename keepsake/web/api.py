@@ -32,9 +32,9 @@ from keepsake.errors import KeepsakeError
 from keepsake.memory import history as archived
 from keepsake.memory.history import PastCompaction
 from keepsake.web import (
-    days,
     access,
     actions,
+    days,
     editing,
     history,
     pasts,

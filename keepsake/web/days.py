@@ -28,7 +28,8 @@ def day(number: int) -> DayView:
     today = moment.date()
     begins = [_midnight(today + timedelta(days=each)) for each in range(DAYS + 2)]
     # With the day after, so that tomorrow's last hours have their end.
-    usual = call_hook(agent, "hours_between", Sequence, (), begins[0], begins[-1])
+    none: Sequence[object] = ()
+    usual = call_hook(agent, "hours_between", Sequence, none, begins[0], begins[-1])
     parts = [DayPart.model_validate(each) for each in usual if isinstance(each, UsualHours)]
     due = [_planned(each, each.at) for each in plans if each.at]
     # A plan stands before hours that begin at the same moment, because it is done first.

@@ -174,6 +174,7 @@ class TestAtAGlance(WebWorld):
         mira = self.mira_row()
         assert (mira["id"], mira["state"], mira["place"]) == (self.mira.id, "idle", "The Inn")
         assert mira["last_act"]["what"]["words"] == "Good evening, Tom."
+        assert mira["last_words"]["number"] == mira["last_act"]["number"]
         assert (mira["ended"], mira["failed"], mira["waiting"]) == (1, 0, None)
         assert mira["problem"] == ""
 

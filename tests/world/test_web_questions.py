@@ -8,6 +8,8 @@ from urllib.parse import parse_qs, urlsplit
 from django.utils.timezone import localtime
 
 from keepsake.agent.surroundings.identity import identity_of
+from keepsake.archive.message_types import MessageType
+from keepsake.happening import ME, Speech
 from keepsake.ports import FixedClock
 from keepsake.web.questions.panel import FIELD
 from tests.world.web_world import WebWorld
@@ -68,6 +70,23 @@ class TestQuestions(WebWorld):
             for each in self.get("/search", by="words", q="hook", kind="act")["hits"]
         )
         assert f'href="/agents/{self.mira.id}/#why/m{number}"' in to_tom
+
+    def test_the_newest_line_says_what_led_to_it_and_the_others_what_set_them_off(self):
+        self.ask("And the spoon?", "> say Under the ladle, Tom. | he will look for it")
+        page = self.page("ask/said", agent=self.mira.id, words="to Tom")
+        newest, older = page.split("Under the ladle, Tom.")[1].split(LADLE)
+        assert "Set off by" in newest
+        assert "And the spoon?" in newest
+        assert "he will look for it" in newest
+        assert "set off by: <bdi>Tom says to you, &quot;Where is the ladle?&quot;" in older
+        to_jo = self.page("ask/said", agent=self.mira.id, words="Jo")
+        assert to_jo.count("Who broke the jug?") == 1
+
+    def test_a_line_by_rule_says_that_no_model_was_asked(self):
+        own = Speech(speaker=ME, words="Mind the step.", shown="say Mind the step.")
+        self.mind.memory.remember(own, place="The Inn", event=MessageType.SCENE)
+        page = self.page("ask/said", agent=self.mira.id, words="Mind the step")
+        assert "no model was asked" in page
 
     def test_what_she_said_is_found_by_its_words(self):
         page = self.page("ask/said", agent=self.mira.id, words="hook")

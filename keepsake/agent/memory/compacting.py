@@ -71,7 +71,7 @@ class Compactions:
             log.info(told, agent=self._memory.name, memories=held)
 
     def when_due(self) -> str:
-        """Return in words when a compaction that is due will begin; empty if at once, or if none is.
+        """Return in words when a due compaction will begin; empty if at once, or if none is due.
 
         Without a model it begins at the same time: its summary quotes sentences.
         """

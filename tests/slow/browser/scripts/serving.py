@@ -1,4 +1,4 @@
-"""What the tests of the scripts share: an act, answers of the API, sections of a page, and events."""
+"""What the tests of the scripts share: an act, answers of the API, sections and events."""
 
 from __future__ import annotations
 
