@@ -83,18 +83,21 @@ class TestAccess(WebWorld):
         assert status == 403
         assert b"Mira" not in body
 
-    def test_strangers_and_players_get_the_same_403_for_every_page(self):
+    def test_each_who_may_not_look_gets_the_same_403_for_every_page(self):
         player = self.account_named("Pia", "Player")
         number = self.mira.id
         pages = [
             f"/agents/{rest}" for rest in ("", "search/", "world/", f"{number}/", "9/", "x/y/")
         ]
-        strangers = self.seen_by(self.client_of(), pages)
-        assert strangers == self.seen_by(self.client_of(player), pages)
-        ((status, body, _),) = strangers
+        ((status, stranger, headers),) = self.seen_by(self.client_of(), pages)
+        ((_, logged_in, same),) = self.seen_by(self.client_of(player), pages)
         assert status == 403
-        assert b"/auth/login/" in body
-        assert b"Mira" not in body
+        assert [each for each, _ in headers] == [each for each, _ in same]
+        assert b"not a builder" not in stranger
+        assert b"logged in as <bdi>Pia</bdi>, who is not a builder" in logged_in
+        for body in (stranger, logged_in):
+            assert b"/auth/login/" in body
+            assert b"Mira" not in body
 
     def test_strangers_get_403_even_when_the_agents_do_not_run(self):
         self.stop_services()  # builders get 503 now
