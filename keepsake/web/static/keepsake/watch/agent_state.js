@@ -71,5 +71,6 @@ export function compactionFlag(agent) {
   if (agent.compacting) return el("span", { class: "flag busy" }, "compacting");
   if (!agent.due) return null;
   const title = `A compaction is due: ${reason(agent.due)}. Without a model the summary quotes the most important sentences.`;
-  return el("span", { class: "flag due", title }, `compaction due${agent.when_due ? `: ${agent.when_due}` : ", begins within a minute"}`);
+  const when = agent.when_due ? `: ${agent.when_due}` : ", begins within a minute";
+  return el("span", { class: "flag due", title }, "compaction due", el("span", { class: "when-due" }, when));
 }
