@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
 from itertools import pairwise
@@ -172,6 +173,14 @@ class TestAtAGlance(WebWorld):
         assert [each["name"] for each in found["agents"]] == ["Ada", "Mira"]
         assert found["log_problem"] == ""
         assert found["agents"][1] == self.mira_row()
+
+    def test_a_large_answer_is_compressed_for_a_browser(self):
+        plain = self.web.get(f"{API}/openapi.json")
+        packed = self.web.get(f"{API}/openapi.json", HTTP_ACCEPT_ENCODING="gzip, br")
+        assert "Content-Encoding" not in plain.headers
+        assert packed.headers["Content-Encoding"] == "gzip"
+        assert gzip.decompress(packed.content) == plain.content
+        assert len(packed.content) < len(plain.content) / 4
 
     def test_an_agent_is_shown_with_its_place_and_its_last_act(self):
         mira = self.mira_row()
