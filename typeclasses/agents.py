@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
 from keepsake.agent.runtime import now
+from keepsake.books.usual_hours import UsualHours
 from keepsake.contrib.evennia.agents import AgentMixin
 from typeclasses.characters import Character
 from world import days
 from world.almanac import Hours, almanac
 from world.deed.asking import needed_for, wished_by
 from world.source import TAG_CATEGORY
+from world.usual_hours import hours_between
 
 
 class Agent(AgentMixin, Character):
@@ -36,6 +39,10 @@ class Agent(AgentMixin, Character):
         """Return the entry of the daily schedule for this hour as a line; empty for none."""
         hour = days.entry_of(self, almanac(now().astimezone()))
         return self._hour_line(hour) if hour is not None else ""
+
+    def hours_between(self, since: datetime, until: datetime) -> list[UsualHours]:
+        """Return what the daily schedule has it do in a span of time."""
+        return hours_between(self, since, until)
 
     def _hour_line(self, hour: Mapping[str, Any]) -> str:
         """Return an entry of the schedule: when, where or with whom, in which weather, and what."""

@@ -6,6 +6,7 @@ all callers agree, and a simulation with one seed stays the same.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from functools import lru_cache
@@ -77,6 +78,7 @@ class Hours:
     until: time
 
     @classmethod
+    @lru_cache(maxsize=512)  # the entries of a village's schedules; each is read once a minute
     def parse(cls, text: str) -> Hours:
         """Read a text such as ``9-12`` or ``18:30-2``.
 
@@ -115,6 +117,31 @@ def almanac(moment: datetime) -> Almanac:
         weather=_weather(moment.date(), moment.hour // _BLOCK_HOURS, season),
         market=moment.weekday() == MARKET_WEEKDAY,
     )
+
+
+@lru_cache(maxsize=8)
+def changes_on(day: date) -> tuple[datetime, ...]:
+    """Return the minutes of a date at which the state of the world changes; its first one too.
+
+    ``day``: In the world's time zone, as are the moments.
+    """
+    found: list[datetime] = []
+    before: frozenset[str] | None = None
+    for moment in minutes_of(day):
+        states = almanac(moment).states
+        if states != before:
+            found.append(moment)
+        before = states
+    return tuple(found)
+
+
+def minutes_of(day: date) -> Iterator[datetime]:
+    """Yield the minutes of a date: 1,440 but on those days on which clocks are changed."""
+    moment = datetime.combine(day, time.min).astimezone()
+    end = datetime.combine(day + timedelta(days=1), time.min).astimezone()
+    while moment < end:
+        yield moment
+        moment = (moment.astimezone(UTC) + timedelta(minutes=1)).astimezone()
 
 
 @lru_cache(maxsize=64)

@@ -6,7 +6,7 @@ agent has done and seen from its window, so it needs little state. It starts no 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 from itertools import takewhile
@@ -48,7 +48,7 @@ NEWS_AGE = timedelta(days=7)
 """How long a deed is news."""
 NEWS_LENGTH = 160
 """The most characters of a piece of news."""
-_WORK_HOURS = 2
+WORK_HOURS = 2
 """Hours after which an agent goes on to its next activity of the same hour."""
 
 
@@ -104,8 +104,19 @@ def _window(agent: Any) -> Sequence[Memory]:
 
 def entry_of(agent: Any, now: Almanac) -> Mapping[str, Any] | None:
     """Return the entry of an agent's daily schedule for now; None if there is none."""
-    hours = (hour for hour in agent.db.day or () if now.moment in Hours.parse(hour["at"]))
+    return entry_at(agent.db.day or (), now)
+
+
+def entry_at(day: Iterable[Mapping[str, Any]], now: Almanac) -> Mapping[str, Any] | None:
+    """Return the entry of a daily schedule that holds: the first one whose conditions are met."""
+    hours = (hour for hour in day if now.moment in Hours.parse(hour["at"]))
     return next((hour for hour in hours if now.states.issuperset(hour.get("when") or ())), None)
+
+
+def work_at(number: int, does: Sequence[str], moment: datetime) -> str:
+    """Return which of the activities of an entry the agent of that number does at a moment."""
+    turn = moment.toordinal() * (24 // WORK_HOURS) + moment.hour // WORK_HOURS
+    return does[(turn + number) % len(does)]
 
 
 def _follow_schedule(agent: Any, now: Almanac) -> None:
@@ -133,8 +144,7 @@ def _follow_schedule(agent: Any, now: Almanac) -> None:
 
 def _work(agent: Any, does: Sequence[str], now: Almanac) -> None:
     """Show the agent's work to the room, each activity once a day."""
-    turn = now.moment.toordinal() * (24 // _WORK_HOURS) + now.moment.hour // _WORK_HOURS
-    work = f"{does[(turn + agent.id) % len(does)]}."
+    work = f"{work_at(agent.id, does, now.moment)}."
     today = (now.moment.date(), work)
     if agent.ndb.worked == today:
         return

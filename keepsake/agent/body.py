@@ -19,6 +19,7 @@ from twisted.internet.defer import Deferred
 
 from keepsake.agent.attention import Impulse
 from keepsake.books.plan import Plan
+from keepsake.books.usual_hours import UsualHours
 from keepsake.happening import Person
 from keepsake.memory.types import MemoryContext
 from keepsake.prompt.verbs import Verb
@@ -317,6 +318,9 @@ class Body(CharacterObject, Protocol):
 
     def usual_now(self) -> str:
         """Return what it does at this hour of an ordinary day; empty if that is not set."""
+
+    def hours_between(self, since: datetime, until: datetime) -> Sequence[UsualHours]:
+        """Return what it will do by itself in a span of time; empty if that is not set."""
 
     def is_everyday(self, line: str, facts: Mapping[str, Any], from_obj: GameObject | None) -> bool:
         """Return whether a scene is not remembered, because it happens every day."""

@@ -7,7 +7,7 @@ reported as missing, never guessed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -29,6 +29,7 @@ from keepsake.happening import Deed, Pose, Result, Speech, addressees_of
 from keepsake.json_lines import Record, parsed
 from keepsake.language.perception import sentences, telling
 from keepsake.memory.history import PastCompaction, compactions, summaries_at
+from keepsake.prompt.sections import titled
 
 MOST_BYTES = 64_000_000
 """The most bytes of the log to read, from its end: four whole files, about a second."""
@@ -227,11 +228,35 @@ def _thought_of(act: Memory, log: Path, agent_id: int) -> Record | None:
     return None
 
 
+def causes_of(log: Path, agent_id: int, acts: Collection[int], most: int) -> dict[int, int]:
+    """Return the numbers of the memories that set acts off, by the acts' numbers; blocks.
+
+    Those are left out that nothing set off, or that the newest part of the log does not have.
+
+    Args:
+        agent_id: The agent's id in the log.
+        acts: The numbers of its acts.
+        most: The most bytes of the log to read, from its end.
+    """
+    found: dict[int, int] = {}
+    wanted = {*acts}
+    for record in newest_first(log, kind=Thought.kind, agent_id=agent_id, most=most):
+        numbers = record.get("memories") or [record.get("memory") or 0]
+        cause: int = record.get("cause") or 0
+        if cause:
+            found |= dict.fromkeys(wanted.intersection(numbers), cause)
+        if 0 < max(numbers) <= min(wanted, default=0):
+            break
+    return found
+
+
 def thought_in(record: Record) -> Thought | None:
     """Return the thought of a log's line; None if this version cannot read it."""
     found = record.get("recalled") or ()
     read = (from_record(Recalled, each) for each in found if isinstance(each, dict))
-    return from_record(Thought, record | {"recalled": tuple(filter(None, read))})
+    sections = titled(record.get("sections") or {})
+    whole = record | {"recalled": tuple(filter(None, read)), "sections": sections}
+    return from_record(Thought, whole)
 
 
 def _logged(

@@ -232,6 +232,8 @@ class Move(AgentEvent):
     place: str = ""  #: The name of the room where it is now; empty for none.
     #: Whether the way was announced where another agent was awake: then memories tell of it.
     seen: bool = False
+    #: Whether it walked by itself, as its ordinary day has it: then nobody is told, or remembers.
+    usual: bool = False
 
 
 @dataclass(slots=True, kw_only=True, unsafe_hash=True)

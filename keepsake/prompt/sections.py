@@ -23,25 +23,78 @@ _FIRST = 0xE000
 """Marks of the end of a value and of the first variable, in Unicode's area for private use."""
 TITLES = {
     "persona": "who it is",
+    "knows": "who it is",
+    "examples": "how it speaks",
     "longterm": "long-term summary",
     "longterm_span": "long-term summary",
     "recent": "short-term summary",
     "recent_span": "short-term summary",
     "journal": "what mattered",
     "people": "people here",
+    "known": "people here",
+    "here": "people here",
     "notes": "related notes",
     "experiences": "related past",
     "recalled": "related past",
+    "told": "related past",
     "talk": "window",
     "place": "situation",
     "now": "situation",
+    "daytime": "situation",
     "moment": "situation",
+    "description": "situation",
+    "detail": "situation",
+    "details": "situation",
+    "things": "situation",
+    "lying": "situation",
+    "carried": "situation",
+    "belongings": "situation",
+    "exits": "situation",
+    "ways": "situation",
+    "facts": "situation",
+    "usual": "usual day",
+    "usual_now": "usual day",
     "directed": "deeds",
+    "options": "deeds",
+    "own_deeds": "deeds",
+    "not_now": "deeds",
+    "commands": "deeds",
     "open_plans": "plans",
-    "due_now": "due",
+    "private_plans": "plans",
+    "progress": "plans",
+    "missed": "plans",
+    "due": "plans",
+    "due_now": "plans",
+    "pinned": "pins and promises",
+    "noticed": "pins and promises",
+    "confided": "told in confidence",
+    "partner": "what it answers",
+    "asked": "what it answers",
+    "words": "what it answers",
+    "earlier": "what it answers",
+    "also": "what it answers",
+    "came": "what it answers",
+    "asks_all": "what it answers",
+    "invitation": "what it answers",
+    "concern": "why it thinks",
+    "occasion": "why it thinks",
+    "trigger": "why it thinks",
+    "refused": "refused answer",
     FRAME: "headings",
 }
-"""Titles of sections whose variable name says too little."""
+"""Titles of sections whose variable name says too little to a reader."""
+
+
+def titled(sections: Mapping[str, int]) -> dict[str, int]:
+    """Return the tokens of each section by its title, in order of first appearance.
+
+    ``sections``: By title, or by the names of variables, as older logs have some of them.
+    """
+    found: dict[str, int] = {}
+    for name, tokens in sections.items():
+        title = TITLES.get(name, name)
+        found[title] = found.get(title, 0) + tokens
+    return found
 
 
 type PromptLine = tuple[str, str]
@@ -121,14 +174,13 @@ class Costs:
 
 def costs_of(prompt: Rendered, tokens: Tokens, budget: int) -> Costs:
     """Count the tokens of each section of a prompt, in order of first appearance; fast."""
-    spent: dict[str, int] = {}
+    spent: dict[str, int] = {}  # by the name of the variable
     # A line is counted with its end. A blank line after it costs nothing, because a run of
     # line ends is one token.
     costs = tokens.each([text for text, _ in prompt.lines])
     for (_, name), cost in zip(prompt.lines, costs, strict=True):
-        section = TITLES.get(name, name)
-        spent[section] = spent.get(section, 0) + cost
-    return Costs(spent, budget, sum(costs))
+        spent[name] = spent.get(name, 0) + cost
+    return Costs(titled(spent), budget, sum(costs))
 
 
 def chart(found: Costs) -> list[str]:

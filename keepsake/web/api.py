@@ -34,6 +34,7 @@ from keepsake.memory.history import PastCompaction
 from keepsake.web import (
     access,
     actions,
+    days,
     editing,
     history,
     pasts,
@@ -54,7 +55,7 @@ from keepsake.web.links import state_with_links, with_links
 from keepsake.web.people import api as people_api
 from keepsake.web.programs import api as tokens_api
 from keepsake.web.programs.tokens import PER_MINUTE
-from keepsake.web.questions.bearing import bearing_on
+from keepsake.web.questions.bearing import bearing_on, just_before
 from keepsake.web.remembered import view_of, views_of, words_in_archive
 from keepsake.web.searching import By, MemoryFilter
 from keepsake.web.shapes import (
@@ -300,8 +301,8 @@ def plans_of_agent(request: HttpRequest, number: int) -> list[PlanRow]:
 
 @api.get(f"{AGENT_PATH}/day", response=_answers(DayView))
 def day(request: HttpRequest, number: int) -> DayView:
-    """What an agent does on an ordinary day, today and tomorrow, unless a plan is due."""
-    return world.day(number)
+    """What an agent will do today and tomorrow: its plans, and the hours that its game resolves."""
+    return days.day(number)
 
 
 @api.get(f"{AGENT_PATH}/tiers", response=_answers(TiersView))
@@ -432,9 +433,10 @@ def why(
         raise NotFound(error.what, error.cure) from error
     summaries = (replace(each, text=with_links(each.text)) for each in found.summaries)
     view = WhyView.model_validate(replace(found, summaries=tuple(summaries)))
+    before = views_of(archive, just_before(archive, found))
     near = views_of(archive, bearing_on(archive, found))
     act = view_of(found.act, words_in_archive(archive))
-    return view.model_copy(update={"act": act, "bearing": near})
+    return view.model_copy(update={"act": act, "before": before, "bearing": near})
 
 
 def _act_of(archive: Archive, name: str, happening: str) -> int:

@@ -19,6 +19,7 @@ from keepsake.events.prompts import prompt_text
 from keepsake.events.types import Compaction, MemoryChange, Recall, Sleep, Thought
 from keepsake.events.values import MemoryOp, RecallPurpose, SleepOp, ThoughtOutcome
 from keepsake.json_lines import Record
+from keepsake.prompt.sections import titled
 from keepsake.web.access import NotFound
 from keepsake.web.links import numbers_cited, with_links
 from keepsake.web.shapes import (
@@ -82,7 +83,7 @@ def _prompt(log: Path, thought: Record) -> PromptView:
     ended = time_of(thought.get("t"))
     return PromptView(
         at=ended and ended - timedelta(seconds=float(thought.get("latency") or 0.0)),
-        sections=thought.get("sections") or {},
+        sections=titled(thought.get("sections") or {}),
         sent=(Stretch(name="", text=text),) if text else (),
         budget=thought.get("budget") or 0,
         cached=thought.get("cached_tokens"),

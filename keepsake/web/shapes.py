@@ -133,6 +133,8 @@ class AgentRow(Shape):
     place: str
     last_act: MemoryView | None = None
     """The newest act in its window; null for none."""
+    last_words: MemoryView | None = None
+    """The newest of its acts in the window in which it says something; null for none."""
     waiting: float | None = None
     """Seconds that its thought has waited for queue and model; None if no thought is under way."""
     memories: int = 0
@@ -144,6 +146,8 @@ class AgentRow(Shape):
     """The most tokens that a prompt may have."""
     due: str = ""
     """Why a compaction is due (``high``, ``count`` …); empty if none is."""
+    when_due: str = ""
+    """When a compaction that is due will begin, in words; empty if at once, or if none is due."""
     compacting: bool = False
     ended: int = 0
     """Thoughts that ended since the server started, except those ``dropped``."""
@@ -244,13 +248,49 @@ class PlanRow(Shape):
         )
 
 
+class DayPart(Shape):
+    """What an agent will do at a time of a date: by itself, or because of a plan."""
+
+    since: datetime
+    until: datetime | None
+    """The moment after it; null for a plan, which has no end."""
+    place: str
+    """The name of the place; empty if that is not known yet."""
+    whom: str
+    """The name of the person with whom or for whom it is done; empty for nobody."""
+    does: tuple[str, ...]
+    """What it does, in the order in which it does so."""
+    only_if: tuple[str, ...] = ()
+    """What must hold for it, and will: ``["market day"]``."""
+    unless: tuple[str, ...] = ()
+    """The weather in which it would do something else: ``["rain"]``."""
+    plan: int = 0
+    """The number of the plan; 0 if it does so by itself."""
+    private: bool = False
+    """Whether it is a plan that rests on private words."""
+
+
+class DateView(Shape):
+    """What an agent will do on a date."""
+
+    date: datetime
+    """Its first moment."""
+    parts: tuple[DayPart, ...]
+    """In the order of their times: those by the game's rules have no overlap, and a plan that is
+    due comes before them."""
+
+
 class DayView(Shape):
-    """What an agent does by itself, besides its plans."""
+    """What an agent will do today and tomorrow: its plans, and what it does by itself."""
 
     usual: str
-    """Its ordinary day, today and tomorrow, in a line; empty if the game sets none."""
-    now: str
-    """What it does at this hour of such a day; empty if the game sets nothing."""
+    """Its ordinary day in a line; empty if the game sets none."""
+    now: DayPart | None
+    """What it does by itself at this hour; null if the game sets nothing."""
+    next: DayPart | None
+    """What begins next; null if nothing is known of today and tomorrow."""
+    dates: tuple[DateView, ...]
+    """Today and tomorrow."""
 
 
 class NewEvents(Shape):
@@ -305,9 +345,11 @@ class WhyView(Shape):
     summaries: tuple[SummaryBasis, ...]
     window: tuple[int, int] | None
     """The first and the last memory of the window; null if that is not known."""
+    before: tuple[MemoryView, ...] = ()
+    """The newest memories of the window, oldest first, without what set the act off."""
     bearing: tuple[MemoryView, ...] = ()
-    """Those memories of the window that bear on the act, oldest first: it rests on them, or they
-    share words with it or with what set it off."""
+    """Those other memories of the window that bear on the act, oldest first: it rests on them, or
+    they share words with it or with what set it off."""
     thought: Thought | None
     guards: tuple[Guard, ...]
     agreements: tuple[Agreement, ...]

@@ -18,7 +18,6 @@ from twisted.internet import reactor
 from twisted.internet.threads import blockingCallFromThread
 from twisted.python.threadable import isInIOThread
 
-from keepsake.agent.agent_log import call_hook
 from keepsake.agent.body import Body
 from keepsake.agent.mind import Mind
 from keepsake.agent.runtime import runtime
@@ -37,6 +36,7 @@ from keepsake.contrib.evennia.minds import (
 )
 from keepsake.errors import KeepsakeError
 from keepsake.events.values import ThoughtOutcome
+from keepsake.happening import Speech
 from keepsake.language.perception import one_line, shorten
 from keepsake.prompt.sections import TITLES
 from keepsake.web.access import NotFound
@@ -47,7 +47,6 @@ from keepsake.web.remembered import view_of, words_in_book
 from keepsake.web.searching import Searched
 from keepsake.web.shapes import (
     AgentRow,
-    DayView,
     Overview,
     PlanRow,
     ProfileView,
@@ -115,7 +114,9 @@ def _row(agent: Body, may_act: bool) -> AgentRow:
     place = agent.location.key if agent.location else "nowhere"
     if mind is None:
         return AgentRow(id=agent.id, name=agent.key, state=AgentState.OPENING, place=place)
-    memories, next_due, due, failure, act = _figures(mind)
+    memories, next_due, due, failure = _figures(mind)
+    act, said = _last_acts(mind)
+    words = words_in_book(mind.books.plans.items)
     thinker = mind.thinker
     thoughts = mind.thinker.log
     problem = mind.memory.problem or mind.compactions.no_room or thoughts.problem or failure
@@ -127,13 +128,15 @@ def _row(agent: Body, may_act: bool) -> AgentRow:
         asleep=bool(agent.db.asleep),
         going_home=mind.sleeper.going_home,
         place=place,
-        last_act=view_of(act, words_in_book(mind.books.plans.items)) if act else None,
+        last_act=view_of(act, words) if act else None,
+        last_words=view_of(said, words) if said else None,
         waiting=thinker.waited,
         memories=memories,
         next_due=next_due,
         used=thoughts.sent.costs.used if thoughts.sent else 0,
         budget=shared.compaction_config.budget,
         due=due,
+        when_due=mind.compactions.when_due() if due else "",
         compacting=mind.compactions.compacting,
         ended=thoughts.outcomes.total() - thoughts.outcomes[ThoughtOutcome.DROPPED],
         failed=sum(n for each, n in thoughts.outcomes.items() if each.failed),
@@ -144,8 +147,8 @@ def _row(agent: Body, may_act: bool) -> AgentRow:
     )
 
 
-def _figures(mind: Mind) -> tuple[int, int | None, str, str, Memory | None]:
-    """Return memories, next due, why one is due, the last failure of a compaction, the last act."""
+def _figures(mind: Mind) -> tuple[int, int | None, str, str]:
+    """Return memories, next due, why one is due, the last failure of a compaction."""
     try:
         memory = mind.memory.memory
         # This takes a while, and is pointless during a compaction.
@@ -155,11 +158,20 @@ def _figures(mind: Mind) -> tuple[int, int | None, str, str, Memory | None]:
             else memory.may_be_due(asleep=mind.sleeper.may_compact)
         )
     except KeepsakeError:  # its archive cannot be opened, which the component reports itself
-        return 0, None, "", "", None
+        return 0, None, "", ""
     failure = memory.compactor.last_failure
-    window = memory.context().window
-    act = next((each for each in reversed(window) if each.kind is MemoryKind.ACT), None)
-    return memory.tiers.last_number, memory.next_due(), due.value if due else "", failure, act
+    return memory.tiers.last_number, memory.next_due(), due.value if due else "", failure
+
+
+def _last_acts(mind: Mind) -> tuple[Memory | None, Memory | None]:
+    """Return the newest act of a window, and the newest in which something is said."""
+    try:
+        window = mind.memory.memory.context().window
+    except KeepsakeError:  # its archive cannot be opened, which the component reports itself
+        return None, None
+    acts = [each for each in reversed(window) if each.kind is MemoryKind.ACT]
+    said = next((each for each in acts if isinstance(each.what, Speech)), None)
+    return next(iter(acts), None), said
 
 
 def _servers() -> Iterator[ServerRow]:
@@ -234,15 +246,6 @@ def plans(*, ended: bool = False) -> list[PlanRow]:
     past = [each for each in found if each.state.has_ended]
     past.sort(key=lambda each: each.at.timestamp() if each.at else 0.0, reverse=True)
     return current[:MOST_PLANS] + past[:MOST_PLANS]
-
-
-@on_reactor
-def day(number: int) -> DayView:
-    """Return what an agent does on an ordinary day, as the game says it."""
-    agent = agent_with(number)
-    return DayView(
-        usual=call_hook(agent, "usual_day", str, ""), now=call_hook(agent, "usual_now", str, "")
-    )
 
 
 MOST_ROOMS = 400

@@ -458,6 +458,9 @@ class TestAfterAStart(LadderWorld):
         assert not self.compacts()
         assert self.logged.having("The window is full at the start")
         assert self.mind.memory.memory.tiers.state.summarised == 0
+        newest = self.mind.memory.memory.tiers.last_number
+        when = f"after the next talk with a player, or at memory {newest + 4:,}"
+        assert self.mind.compactions.when_due() == when
 
     def test_after_a_talk_with_a_player_it_is_summarised_in_a_pause(self):
         self.char1.execute_cmd("talk Mira Good evening.")
@@ -470,6 +473,7 @@ class TestAfterAStart(LadderWorld):
         assert not self.compacts()
         self.mumble(1)
         assert self.compacts()
+        assert self.mind.compactions.when_due() == ""
 
     def test_after_a_prompt_the_marks_decide(self):
         self.mira.db.paused = False

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import date, datetime, time, timedelta
 from typing import Any
 from unittest.mock import patch
 
@@ -21,7 +21,7 @@ from tests.sentences import table
 from tests.world.agents_world import AgentsWorld
 from tests.world.built_world import shipped_world
 from world import days
-from world.almanac import almanac
+from world.almanac import almanac, minutes_of
 from world.build import build_world, find
 from world.scenes import Scene
 
@@ -160,6 +160,45 @@ class TestDays(Offstage):
         self.mira.db.day = [{**at_the_quay, "when": ["market day"]}, {**with_joss, "when": []}]
         line = "9-12 at The Quay (if market day): sells pies; 13-14 with Joss: plays draughts"
         assert self.mira.usual_day() == line
+
+    def hours_on(self, day):
+        begins = datetime.combine(day, time.min).astimezone()
+        return self.mira.hours_between(begins, begins + timedelta(days=1))
+
+    def test_the_hours_of_a_date_are_those_that_its_minutes_have(self):
+        self.mira.db.day = [
+            {"at": "8-12", "in": self.quay, "when": ["market day"], "does": ["sells pies"]},
+            {"at": "10-11:30", "in": self.room1, "does": ["pours", "wipes the counter"]},
+            {"at": "6-22", "in": self.quay, "when": ["rain"], "does": ["waits under the roof"]},
+            {"at": "9-20", "in": self.quay, "when": ["low tide"], "does": ["digs for shells"]},
+            {"at": "6-22", "in": None, "does": ["bakes"]},
+            {"at": "23-4", "with": "Joss", "in": None, "does": ["plays draughts"]},
+        ]
+        kinds = set()
+        for day in (date(2026, 5, 4) + timedelta(days=each) for each in range(14)):
+            hours = self.hours_on(day)
+            for minute in minutes_of(day):
+                held = days.entry_of(self.mira, almanac(minute))
+                told = [each for each in hours if each.since <= minute < each.until]
+                assert len(told) == (held is not None), minute
+                if held is not None:
+                    work = days.work_at(self.mira.id, held["does"], minute)
+                    assert work in told[0].does, minute
+                    kinds.add(told[0].only_if)
+        assert {("market day",), ("rain",), ("low tide",), ()} <= kinds
+
+    def test_an_hour_that_depends_on_the_weather_says_so(self):
+        self.mira.db.day = [
+            {"at": "6-22", "in": self.quay, "when": ["rain"], "does": ["waits"]},
+            {"at": "8-9", "in": self.quay, "when": ["market day"], "does": ["sells pies"]},
+            {"at": "6-22", "in": None, "does": ["bakes"]},
+        ]
+        wet = moment("rain", "afternoon").date()
+        rainy = [each for each in self.hours_on(wet) if each.only_if]
+        assert {each.only_if for each in rainy} <= {("rain",), ("market day",)}
+        assert all(each.unless == () for each in rainy if each.only_if == ("rain",))
+        dry = [each for each in self.hours_on(wet + timedelta(days=1)) if not each.only_if]
+        assert all(each.unless == ("rain",) for each in dry)
 
     def test_a_prompt_has_the_day_where_it_never_changes_and_this_hour_at_its_end(self):
         ada = self.add_player(2, "Ada")

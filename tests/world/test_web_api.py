@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
 from itertools import pairwise
@@ -83,18 +84,21 @@ class TestAccess(WebWorld):
         assert status == 403
         assert b"Mira" not in body
 
-    def test_strangers_and_players_get_the_same_403_for_every_page(self):
+    def test_each_who_may_not_look_gets_the_same_403_for_every_page(self):
         player = self.account_named("Pia", "Player")
         number = self.mira.id
         pages = [
             f"/agents/{rest}" for rest in ("", "search/", "world/", f"{number}/", "9/", "x/y/")
         ]
-        strangers = self.seen_by(self.client_of(), pages)
-        assert strangers == self.seen_by(self.client_of(player), pages)
-        ((status, body, _),) = strangers
+        ((status, stranger, headers),) = self.seen_by(self.client_of(), pages)
+        ((_, logged_in, same),) = self.seen_by(self.client_of(player), pages)
         assert status == 403
-        assert b"/auth/login/" in body
-        assert b"Mira" not in body
+        assert [each for each, _ in headers] == [each for each, _ in same]
+        assert b"not a builder" not in stranger
+        assert b"logged in as <bdi>Pia</bdi>, who is not a builder" in logged_in
+        for body in (stranger, logged_in):
+            assert b"/auth/login/" in body
+            assert b"Mira" not in body
 
     def test_strangers_get_403_even_when_the_agents_do_not_run(self):
         self.stop_services()  # builders get 503 now
@@ -170,10 +174,19 @@ class TestAtAGlance(WebWorld):
         assert found["log_problem"] == ""
         assert found["agents"][1] == self.mira_row()
 
+    def test_a_large_answer_is_compressed_for_a_browser(self):
+        plain = self.web.get(f"{API}/openapi.json")
+        packed = self.web.get(f"{API}/openapi.json", HTTP_ACCEPT_ENCODING="gzip, br")
+        assert "Content-Encoding" not in plain.headers
+        assert packed.headers["Content-Encoding"] == "gzip"
+        assert gzip.decompress(packed.content) == plain.content
+        assert len(packed.content) < len(plain.content) / 4
+
     def test_an_agent_is_shown_with_its_place_and_its_last_act(self):
         mira = self.mira_row()
         assert (mira["id"], mira["state"], mira["place"]) == (self.mira.id, "idle", "The Inn")
         assert mira["last_act"]["what"]["words"] == "Good evening, Tom."
+        assert mira["last_words"]["number"] == mira["last_act"]["number"]
         assert (mira["ended"], mira["failed"], mira["waiting"]) == (1, 0, None)
         assert mira["problem"] == ""
 

@@ -49,6 +49,7 @@ class TestFact(WebWorld):
         told = self.get("/events", agent=self.mira.id)["events"]
         moved = [each for each in told if each["kind"] == "move"][-1]
         assert (moved["origin"], moved["place"], moved["seen"]) == ("The Inn", "The Quay", False)
+        assert moved["usual"], "it is said why nobody remembers it"
         past = self.get("/past")
         mira = next(each for each in past["agents"] if each["id"] == self.mira.id)
         names = [past["places"][where] for _, where in mira["moves"]]

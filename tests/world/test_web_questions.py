@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from urllib.parse import parse_qs, urlsplit
 
 from django.utils.timezone import localtime
 
 from keepsake.agent.surroundings.identity import identity_of
+from keepsake.archive.message_types import MessageType
+from keepsake.happening import ME, Speech
 from keepsake.ports import FixedClock
 from keepsake.web.questions.panel import FIELD
 from tests.world.web_world import WebWorld
@@ -68,6 +70,23 @@ class TestQuestions(WebWorld):
             for each in self.get("/search", by="words", q="hook", kind="act")["hits"]
         )
         assert f'href="/agents/{self.mira.id}/#why/m{number}"' in to_tom
+
+    def test_the_newest_line_says_what_led_to_it_and_the_others_what_set_them_off(self):
+        self.ask("And the spoon?", "> say Under the ladle, Tom. | he will look for it")
+        page = self.page("ask/said", agent=self.mira.id, words="to Tom")
+        newest, older = page.split("Under the ladle, Tom.")[1].split(LADLE)
+        assert "Set off by" in newest
+        assert "And the spoon?" in newest
+        assert "he will look for it" in newest
+        assert "set off by: <bdi>Tom says to you, &quot;Where is the ladle?&quot;" in older
+        to_jo = self.page("ask/said", agent=self.mira.id, words="Jo")
+        assert to_jo.count("Who broke the jug?") == 1
+
+    def test_a_line_by_rule_says_that_no_model_was_asked(self):
+        own = Speech(speaker=ME, words="Mind the step.", shown="say Mind the step.")
+        self.mind.memory.remember(own, place="The Inn", event=MessageType.SCENE)
+        page = self.page("ask/said", agent=self.mira.id, words="Mind the step")
+        assert "no model was asked" in page
 
     def test_what_she_said_is_found_by_its_words(self):
         page = self.page("ask/said", agent=self.mira.id, words="hook")
@@ -150,4 +169,43 @@ class TestQuestions(WebWorld):
         usual = self.get(self.of_mira("/day"))["usual"]
         assert usual == f"9-24 at {self.room1.key}: scrubs the tables"
         del self.mira.db.day
-        assert self.get(self.of_mira("/day")) == {"usual": "", "now": ""}
+        nothing = self.get(self.of_mira("/day"))
+        assert (nothing["usual"], nothing["now"], nothing["next"]) == ("", None, None)
+        assert [each["parts"] for each in nothing["dates"]] == [[], []]
+
+    def test_today_and_tomorrow_are_a_time_line_each_with_the_plans_at_their_times(self):
+        saturday = datetime(2026, 5, 9, 12).astimezone()  # the day after is no market day
+        self.services.clock = FixedClock(saturday)
+        self.mira.db.day = [
+            {"at": "8-10", "in": self.room2, "when": ["market day"], "does": ["sells pies"]},
+            {"at": "9-20", "in": self.room1, "does": ["scrubs the tables"]},
+            {"at": "20-9", "in": self.room2, "does": ["counts the cups"]},
+        ]
+        plan = "- [ ] 2026-05-10 15:00, the Inn: show the ladle"
+        body = {"of": "plans", "file": "plans.md", "text": plan, "was": ""}
+        self.post(self.of_mira("/edit-file"), body=body)
+        day = self.get(self.of_mira("/day"))
+        assert day["now"]["does"] == ["scrubs the tables"]
+        assert localtime(datetime.fromisoformat(day["next"]["since"])).hour == 20
+        inn, room2 = self.room1.key, self.room2.key
+        (planned,) = self.get(self.of_mira("/plans"))
+        assert [[self.told(part) for part in each["parts"]] for each in day["dates"]] == [
+            [
+                ("0-8", room2, "counts the cups"),
+                ("8-10", room2, "sells pies"),
+                ("10-20", inn, "scrubs the tables"),
+                ("20-9", room2, "counts the cups"),
+            ],
+            [
+                ("9-20", inn, "scrubs the tables"),
+                ("15", planned["place"], "show the ladle"),
+                ("20-9", room2, "counts the cups"),
+            ],
+        ]
+        assert day["dates"][0]["parts"][1]["only_if"] == ["market day"]
+
+    def told(self, part):
+        """Return a part of a day: its hours, its place and what is done."""
+        ends = [part["since"], part["until"]]
+        hours = [str(localtime(datetime.fromisoformat(each)).hour) for each in ends if each]
+        return "-".join(hours), part["place"], part["does"][0]

@@ -70,6 +70,16 @@ class Compactions:
             told = "The window is full at the start: it is summarised after a talk with a player"
             log.info(told, agent=self._memory.name, memories=held)
 
+    def when_due(self) -> str:
+        """Return in words when a due compaction will begin; empty if at once, or if none is due.
+
+        Without a model it begins at the same time: its summary quotes sentences.
+        """
+        if not self._full_at:
+            return ""
+        limit = self._full_at + self._services.compaction.current.recent_window
+        return f"after the next talk with a player, or at memory {limit:,}"
+
     def compact_if_due(self, *, asleep: bool = False, in_talk: bool = False) -> None:
         """Start a compaction in the background if one is due.
 

@@ -212,6 +212,7 @@ class AgentMixin(AgentHooks, CharacterMixin):
                 origin=source_location.key if source_location else "",
                 place=self.location.key if self.location else "",
                 seen=announced and any(_has_witness(self, each) for each in rooms),
+                usual=self.unannounced,
             )
             runtime().events.emit(moved)
             runtime().post(self.read_ahead)  # by then its walk has ended, if it is there

@@ -6,9 +6,11 @@ Hooks are called on the reactor thread. Their exceptions are logged, and the age
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from keepsake.agent.body import CharacterObject, GameObject
+from keepsake.books.usual_hours import UsualHours
 from keepsake.tasks.answer import AnswerPart
 
 
@@ -109,6 +111,18 @@ class AgentHooks:
         The line is at the end of every prompt.
         """
         return ""
+
+    def hours_between(self, since: datetime, until: datetime) -> Sequence[UsualHours]:
+        """Return what the agent will do by itself in a span of time, if no plan is due.
+
+        Pages for builders show it for today and tomorrow. So it says which hours will hold, by the
+        same rules as the game's own, and it must be fast. Empty if that is not set.
+
+        Args:
+            since: The first moment, in the world's time zone.
+            until: The moment after the last.
+        """
+        return ()
 
     def at_minute(self) -> None:
         """Called each minute, to move the agent through its day."""

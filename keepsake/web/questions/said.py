@@ -6,16 +6,26 @@ Runs in a view's thread, because it reads the archive from its end.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
+from keepsake.agent.why import Why, causes_of, why_memory
+from keepsake.archive.log import Archive
 from keepsake.archive.records import Memory, MemoryKind
+from keepsake.errors import KeepsakeError
 from keepsake.happening import HappeningKind, Speech, addressees_of, own_deed_of
 from keepsake.web.searching import MOST_BYTES, MemoryFilter, newest_memories, words_of
 
 MOST_LINES = 60
 """The most lines of a page; more are found by their words."""
+MOST_CAUSES = 12
+"""Of how many lines it is looked up what they answer: a screen has as many."""
+MOST_RECALLED = 3
+"""The most recalled memories of the newest line; the page of why has all."""
+MOST_LOG = 8_000_000
+"""The most bytes of the event log that are read for those lines: a tenth of a second."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +38,7 @@ class SaidLine:
         manner: ``say``, ``whisper`` …; empty for a deed.
         words: What was said; of a deed what it did, as somebody else would tell it.
         private: Whether it was said in private.
+        because: What led to it; None if that was not looked up.
     """
 
     number: int
@@ -37,6 +48,24 @@ class SaidLine:
     words: str
     private: bool
     place: str
+    because: Because | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Because:
+    """What led to a line, in short.
+
+    Attributes:
+        cause: The memory that set it off; None if none did, or if that is not known.
+        reason: The private reason that the agent gave; empty for none.
+        by_rule: Whether a rule did it, and no model was asked.
+        recalled: Memories that were recalled for it, the best first.
+    """
+
+    cause: Memory | None = None
+    reason: str = ""
+    by_rule: bool = False
+    recalled: Sequence[Memory] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +109,40 @@ def said(folder: Path, agent: str, question: str, *, deeds: bool = False) -> Sai
         others=[_line(each, agent) for each in shown if each not in to_them],
         complete=whole and len(found) <= MOST_LINES,
     )
+
+
+def with_causes(found: Said, archive: Archive, log: Path, agent: str, agent_id: int) -> Said:
+    """Return the lines with what led to them: briefly for the newest few, more for the newest.
+
+    Args:
+        archive: The agent's.
+        log: The folder of the event log.
+        agent: The agent's name.
+        agent_id: The agent's id in the log.
+    """
+    lines = [*found.to_them, *found.others]
+    newest = sorted((each.number for each in lines), reverse=True)[:MOST_CAUSES]
+    causes: dict[int, Because] = {}
+    with suppress(KeepsakeError, OSError):  # the log cannot be read: the lines stand without causes
+        set_off = causes_of(log, agent_id, newest, MOST_LOG)
+        causes = {act: Because(_one(archive, cause)) for act, cause in set_off.items()}
+        if lines:
+            first = lines[0].number
+            causes[first] = _because(why_memory(log, archive, agent, agent_id, first))
+
+    def told(some: Sequence[SaidLine]) -> list[SaidLine]:
+        return [replace(each, because=causes.get(each.number)) for each in some]
+
+    return replace(found, to_them=told(found.to_them), others=told(found.others))
+
+
+def _because(why: Why) -> Because:
+    recalled = [each.memory for each in why.recalled if each.memory is not None]
+    return Because(why.cause, why.reason, why.by_rule, recalled[:MOST_RECALLED])
+
+
+def _one(archive: Archive, number: int) -> Memory | None:
+    return next(iter(archive.read(number, number)), None) if number else None
 
 
 def _named(memory: Memory, words: Sequence[str]) -> list[str]:

@@ -15,12 +15,13 @@ from django.shortcuts import render
 from django.urls import path
 from django.utils.timezone import get_default_timezone, get_default_timezone_name
 
+from keepsake.agent.runtime import runtime
 from keepsake.errors import KeepsakeError
 from keepsake.web import world
 from keepsake.web.access import NotFound, page
 from keepsake.web.people import known
 from keepsake.web.questions.panel import panel
-from keepsake.web.questions.said import MOST_LINES, said
+from keepsake.web.questions.said import MOST_LINES, Said, said, with_causes
 
 LONGEST = 1000
 """The most characters of a question that are read."""
@@ -57,7 +58,7 @@ def what_it_said(request: HttpRequest) -> HttpResponse:
     deeds = bool(request.GET.get("deeds"))
     try:
         number, name, folder = _asked_agent(request)
-        found = said(folder, name, question, deeds=deeds)
+        found = _explained(said(folder, name, question, deeds=deeds), number, name)
     except KeepsakeError as error:
         return _refused(request, error)
     shown = {
@@ -71,6 +72,16 @@ def what_it_said(request: HttpRequest) -> HttpResponse:
         "zone": get_default_timezone_name(),
     }
     return render(request, "keepsake/said.html", shown)
+
+
+def _explained(found: Said, number: int, name: str) -> Said:
+    """Return lines with what led to them, if the memory of the agent is open."""
+    try:
+        archive = world.mind_of_agent(number).memory.memory.archive
+        log = runtime().places.events
+    except KeepsakeError:  # its own page says it
+        return found
+    return with_causes(found, archive, log, name, number)
 
 
 @page

@@ -46,6 +46,8 @@ def test_her_last_words_to_somebody_are_two_clicks_away(start: Page) -> None:
     question(start, "Why an agent said something", words="Tamsin")
     line = start.locator(".said li").first
     expect(line).to_contain_text("to Tamsin")
+    expect(line.locator(".because")).to_contain_text("Set off by")  # without another click
+    expect(line.locator(".because dd").first).to_contain_text("Tamsin says")
     words = line.locator("[data-opens]").inner_text().strip("“”")
     line.locator("[data-opens]").click()
     expect(start.locator(".chain > li").first).to_contain_text(words)
@@ -95,6 +97,19 @@ def test_what_she_will_do(start: Page) -> None:
     panel = start.locator("#panel-plans")
     expect(panel.locator(".pins li").first).to_be_visible()
     expect(panel).not_to_contain_text("nothing in particular")
+
+
+def test_why_of_the_last_words_of_each_agent_is_one_click_away(start: Page) -> None:
+    row = start.locator("#agents tr", has=start.get_by_role("link", name="Mira", exact=True))
+    words = row.locator(".act").last.inner_text()
+    row.get_by_role("link", name="why?").last.click()
+    expect(start.locator(".chain > li").first).to_contain_text(words.strip("…")[:20])
+
+
+def test_after_an_agent_is_chosen_by_the_mouse_the_words_can_be_typed(start: Page) -> None:
+    form = start.get_by_role("form", name="Why an agent said something")
+    choose_mira(form)
+    expect(form.locator("[name=words]")).to_be_focused()
 
 
 def test_an_agent_is_chosen_once_for_all_questions(start: Page) -> None:

@@ -26,6 +26,7 @@ def test_a_stranger_and_a_player_learn_nothing(
     page = stranger.new_page()
     page.goto("/agents/1/")
     assert "Mira" not in page.content()
+    expect(page.locator("main")).not_to_contain_text("not a builder")
     page.get_by_role("link", name="Log in").click()
     page.get_by_label("Name").fill("Tamsin")
     page.get_by_label("Password").fill("not her password")
@@ -36,6 +37,7 @@ def test_a_stranger_and_a_player_learn_nothing(
         page.get_by_role("button", name="Log in").click()
     assert led_on.value.status == 403
     expect(page.get_by_role("heading", name="For staff")).to_be_visible()
+    expect(page.locator("main")).to_contain_text("logged in as Tamsin, who is not a builder")
     page.get_by_role("link", name="Keepsake").click()
     expect(page.get_by_role("link", name="look into the agents")).to_be_visible()
 

@@ -1,10 +1,10 @@
-"""What the tests of the scripts share: an act, answers of the API, and sections of a page."""
+"""What the tests of the scripts share: an act, answers of the API, sections and events."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from playwright.sync_api import Page
+from playwright.sync_api import Locator, Page
 
 ACT = {
     "number": 9,
@@ -30,3 +30,16 @@ def show(page: Page, module: str, section: str, at: str = "") -> None:
         }""",
         [module, section, at],
     )
+
+
+def feed(page: Page, events: list[list[Any]], *, named: bool) -> Locator:
+    """Give the events to a new feed; return its headings and what happened."""
+    page.evaluate(
+        """async ([events, named]) => {
+            const { Feed } = await import("/feed.js");
+            const feed = new Feed(document.querySelector("main"), { named });
+            for (const event of events) feed.add(...event);
+        }""",
+        [events, named],
+    )
+    return page.locator(".feed h3, .feed .what")

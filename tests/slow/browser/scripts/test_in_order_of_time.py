@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Page, expect
 
-from tests.slow.browser.scripts.serving import ACT
+from tests.slow.browser.scripts.serving import ACT, feed
 
 
 def test_a_persons_lines_stand_in_the_order_of_time_and_new_whispers_are_not_folded(
@@ -67,19 +67,6 @@ def said(words: str, minute: int, place: str) -> list[Any]:
     memory = {**ACT, "what": what, "text": words, "place": place, "time": time}
     record = {"op": "append", "n": minute, "t": time, "agent": "Mira", "agent_id": 1}
     return ["memory", {**record, "remembered": memory}]
-
-
-def feed(page: Page, events: list[list[Any]], *, named: bool) -> Locator:
-    """Give the events to a new feed; return its headings and what happened."""
-    page.evaluate(
-        """async ([events, named]) => {
-            const { Feed } = await import("/feed.js");
-            const feed = new Feed(document.querySelector("main"), { named });
-            for (const event of events) feed.add(...event);
-        }""",
-        [events, named],
-    )
-    return page.locator(".feed h3, .feed .what")
 
 
 def test_the_events_of_one_agent_stand_in_the_order_of_time_though_they_come_late(

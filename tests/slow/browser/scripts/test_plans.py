@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from playwright.sync_api import Page, expect
 
 from tests.slow.browser.scripts.serving import serve, show
+
+PART = {"place": "", "whom": "", "only_if": [], "unless": [], "plan": 0, "private": False}
 
 
 def test_a_plan_tells_its_time_once_and_in_the_words_of_the_world(page: Page) -> None:
@@ -19,13 +22,55 @@ def test_a_plan_tells_its_time_once_and_in_the_words_of_the_world(page: Page) ->
         "private": False,
     }
     serve(page, "agents/1/plans", [plan])
-    serve(page, "agents/1/day", {"usual": "6-8 at home: bakes", "now": ""})
+    nothing = [{"date": f"2026-05-0{each}T00:00:00+02:00", "parts": []} for each in (1, 2)]
+    day = {"usual": "6-8 at home: bakes", "now": None, "next": None, "dates": nothing}
+    serve(page, "agents/1/day", day)
     show(page, "book", "PlanSection")
     expect(page.get_by_role("list", name="Plans", exact=True)).to_have_text(
         "2026-05-02 09:30: bake"
     )
-    expect(page.locator("main")).to_contain_text("today and tomorrow")
     expect(page.locator("main")).to_contain_text("6-8 at home: bakes")
+
+
+def part(day: int, since: int, until: int | None, does: str, **facts: Any) -> dict[str, Any]:
+    """Return a part of a day of May 2026, from one hour of the world to another."""
+    hours = [f"2026-05-{day:02}T{each:02}:00:00+02:00" if each else None for each in (since, until)]
+    return {**PART, "since": hours[0], "until": hours[1], "does": [does], **facts}
+
+
+def test_what_is_next_is_the_first_line_and_each_day_a_time_line_with_its_plans(page: Page) -> None:
+    bakes = part(1, 9, 20, "bakes", place="The Kettle")
+    rest = part(1, 20, 21, "digs", place="The Quay", unless=["rain"])
+    pies = part(2, 8, 10, "sells pies", only_if=["market day"])
+    ladle = part(2, 15, None, "show the ladle", plan=3, private=True, whom="Tom")
+    today = [part(1, 6, 9, "sleeps"), bakes, rest]
+    dates = [{"date": "2026-05-01T00:00:00+02:00", "parts": today}]
+    dates.append({"date": "2026-05-02T00:00:00+02:00", "parts": [pies, ladle]})
+    day = {"usual": "9-20: bakes", "now": bakes, "next": rest, "dates": dates}
+    page.evaluate(
+        """async (day) => {
+            const { dayLines } = await import("/day.js");
+            const lines = dayLines(day, Date.parse("2026-05-01T10:00:00Z")).flat(9);
+            document.querySelector("main").append(...lines.filter(Boolean));
+        }""",
+        day,
+    )
+    lines = page.locator("main > p")
+    expect(lines.first).to_have_text("Next: at 20:00, in 8 h, at The Quay: digs unless rain")
+    expect(lines.nth(1)).to_have_text("Now until 20:00: at The Kettle: bakes")
+    expect(page.locator("h3")).to_have_text(
+        [re.compile("^Today, .*1 May"), re.compile("^Tomorrow")]
+    )
+    rows = page.locator("table tbody tr")
+    expect(rows).to_have_text(
+        [
+            re.compile("09:00 – 20:00.*The Kettle.*bakes"),  # what is past is not shown
+            re.compile("20:00 – 21:00.*The Quay.*digs unless rain"),
+            re.compile("08:00 – 10:00.*sells pies if market day"),
+            re.compile("15:00.*with Tom.*plan, in private.*show the ladle"),
+        ]
+    )
+    expect(rows.nth(3)).to_have_class("planned whisper")
 
 
 def test_plans_of_all_agents_stand_by_what_they_wait_for(page: Page) -> None:

@@ -21,6 +21,7 @@ WHY = {
     "recalled": [],
     "summaries": [{**SUMMARY, "text": "- Tom mends nets.", "told": []}],
     "window": [6, 8],
+    "before": [],
     "bearing": [],
     "thought": None,
     "missing": ["The log does not have it"],
@@ -41,10 +42,7 @@ def test_what_an_act_that_is_older_than_the_log_recalled_is_not_known(page: Page
 
 
 def test_the_last_memories_before_an_act_are_shown(page: Page) -> None:
-    serve(page, "agents/1/why?*", {**WHY, "window": [2, 8]})
-    page.route(
-        "**/memories?first=3&last=8", lambda route: route.fulfill(json=[{**ACT, "number": 8}])
-    )
+    serve(page, "agents/1/why?*", {**WHY, "window": [2, 8], "before": [{**ACT, "number": 8}]})
     show(page, "why", "Why")
     before = page.locator(".chain > li", has_text="What came just before")
     expect(before.locator(".memory .number")).to_have_text(["8"])
@@ -53,12 +51,30 @@ def test_the_last_memories_before_an_act_are_shown(page: Page) -> None:
 def test_what_bears_on_an_act_leads_to_the_whole_window(page: Page) -> None:
     heard = {**ACT, "number": 3, "kind": "perception", "text": "Anneke whispers to you."}
     serve(page, "agents/1/why?*", {**WHY, "nth": 8, "window": [2, 8], "bearing": [heard]})
-    serve(page, "agents/1/memories?*", [])
     show(page, "why", "Why")
     step = page.locator(".chain > li", has_text="What else in its window bears on it")
     expect(step.locator(".memory")).to_contain_text("Anneke whispers to you.")
     expect(step.get_by_role("link", name="memories 2–8")).to_have_attribute("href", "#memory/2-8")
     expect(page.locator(".turns").first).to_contain_text("7 newer acts")
+
+
+def test_the_parts_of_a_prompt_stand_in_plain_words_with_their_shares(page: Page) -> None:
+    sections = {"window": 500, "deeds": 250, "who it is": 100, "plans": 60, "headings": 50}
+    thought = {"sections": {**sections, "usual day": 30, "situation": 10}, "outcome": "acted"}
+    thought |= {"prompt": 0, "source": "", "prompt_tokens": 0, "model": "m", "latency": 1}
+    thought |= {"wait": 0, "seed": None, "temperature": 0}
+    found = {"kind": "memory", "n": 4, "title": "", "first": 4, "last": 4, "score": 0, "text": "x"}
+    found |= {"why": "> recall the ferry", "memory": None}
+    serve(page, "agents/1/why?*", {**WHY, "thought": thought, "recalled": [found]})
+    show(page, "why", "Why")
+    parts = page.locator(".chain > li", has_text="What its prompt was made of")
+    expect(parts.locator(".parts").first).to_contain_text("newest memories, word for word")
+    expect(parts.locator(".parts li").first).to_contain_text("50 %")
+    expect(parts.locator("summary")).to_have_text("2 smaller parts, together 4 %")
+    expect(parts.get_by_text("usual day")).to_be_hidden()
+    hits = page.locator(".chain > li", has_text="What it recalled")
+    expect(hits).to_contain_text("it searched for “the ferry”")
+    expect(hits).not_to_contain_text("0.00")
 
 
 def test_an_act_by_rule_shows_nothing_of_a_prompt(page: Page) -> None:
@@ -67,7 +83,7 @@ def test_an_act_by_rule_shows_nothing_of_a_prompt(page: Page) -> None:
     show(page, "why", "Why")
     first = page.locator(".chain > li").first
     expect(first.locator("p").first).to_have_text("Done by rule; no model was asked.")
-    assert page.locator(".chain h3").all_inner_texts() == ["What it did", "What set it off"]
+    assert page.locator(".chain h3").all_inner_texts() == ["What Mira did", "What set it off"]
 
 
 def test_plans_stand_as_text_and_the_one_of_the_act_is_marked(page: Page) -> None:

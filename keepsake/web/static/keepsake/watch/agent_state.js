@@ -69,5 +69,8 @@ export function tokensBar(agent) {
 /** The compaction that is under way or due; null for none. */
 export function compactionFlag(agent) {
   if (agent.compacting) return el("span", { class: "flag busy" }, "compacting");
-  return agent.due ? el("span", { class: "flag", title: `A compaction is due: ${reason(agent.due)}` }, "compaction due") : null;
+  if (!agent.due) return null;
+  const title = `A compaction is due: ${reason(agent.due)}. Without a model the summary quotes the most important sentences.`;
+  const when = agent.when_due ? `: ${agent.when_due}` : ", begins within a minute";
+  return el("span", { class: "flag due", title }, "compaction due", el("span", { class: "when-due" }, when));
 }

@@ -1,6 +1,7 @@
 /* An agent's books: a section for each kind of book. */
 
 import { act, actButton, actForm, field, get } from "./api.js";
+import { dayLines } from "./day.js";
 import { count, el, fill, personLink, time } from "./dom.js";
 import { fileEditor } from "./editor.js";
 import { PlanState } from "./kinds.js";
@@ -147,7 +148,7 @@ export class PlanSection {
     this.ended = el("ul", { class: "pins", "aria-label": "Plans that have ended" });
     this.past = el("details", {}, el("summary", {}, "Plans that have ended"), this.ended);
     this.usual = el("div", {});
-    fill(root, this.list, this.usual, this.past,
+    fill(root, this.usual, el("h3", {}, "Plans"), this.list, this.past,
       el("p", { class: "dim" }, "Plans come from the model, or from a line that you write into the file: “- [ ] tomorrow noon, the Quay, Anneke: show her the ferry”."), fileEditor(id, "plans", "plans.md", "Edit the plans", () => this.load()));
   }
 
@@ -156,19 +157,10 @@ export class PlanSection {
     const open = plans.filter(({ state }) => [PlanState.OPEN, PlanState.DOING].includes(state));
     const ended = plans.filter((each) => !open.includes(each)).reverse();
     fill(this.list, open.length ? open.map(plan) : el("li", { class: "dim", "data-row": true, tabindex: "-1" }, "No plan is open."));
-    fill(this.usual, usualDay(day));
+    fill(this.usual, dayLines(day));
     fill(this.ended, ended.map(plan));
     this.past.hidden = !ended.length;
   }
-}
-
-/** What it does by itself, if the game says so. */
-function usualDay({ usual, now }) {
-  if (!usual) return null;
-  return [el("h3", {}, "The usual day, today and tomorrow"),
-    el("p", { class: "profile", dir: "auto" }, usual),
-    now ? el("p", {}, "At this hour: ", el("bdi", {}, now)) : null,
-    el("p", { class: "dim" }, "A plan that is due comes first.")];
 }
 
 function plan({ line, state, why, memory, private: hidden }) {

@@ -10,7 +10,9 @@ import { stands } from "./standings.js";
 
 const asked = new URLSearchParams(location.search);
 const form = byId("compare");
-let people = [];
+/** What is known of each agent at a glance, by its number; and all people, null until they are known. */
+let rows = new Map();
+let people = null;
 /** How often was asked: only the last answer is shown. */
 let asks = 0;
 /** The answer about the words of the address. To follow words takes longest, so it begins before all else. */
@@ -23,21 +25,27 @@ function chosen() {
 
 async function start() {
   try {
-    const [{ agents }, known] = await Promise.all([get("agents"), get("people")]);
-    people = known;
+    // Whom they know is known later than how they are: their memories do not wait for it.
+    const known = get("people");
+    known.catch(() => {}); // awaited below
+    const { agents } = await get("agents");
+    rows = new Map(agents.map((each) => [each.id, each]));
     for (const name of ["a", "b"]) {
       fill(form.elements[name], agents.map((each) => el("option", { value: each.id }, each.name)));
     }
-    // Those who know most people have most to compare.
-    const knows = ({ id }) => people.filter(({ known_by: by }) => by.includes(id)).length;
-    const ids = [...agents].sort((x, y) => knows(y) - knows(x)).map(({ id }) => id);
+    // Those who remember most have most to compare.
+    const ids = agents.toSorted((x, y) => y.memories - x.memories).map(({ id }) => id);
     const a = Number(asked.get("a") ?? ids[0]);
     form.elements.a.value = a;
     form.elements.b.value = asked.get("b") ?? ids.find((id) => id !== a) ?? a;
+    form.elements.q.value = asked.get("q") ?? "";
+    const drawn = draw(asked.get("person") ?? "");
+    drawn.catch(() => {}); // awaited below
+    people = await known;
     offerPeople();
     form.elements.person.value = asked.get("person") ?? "";
-    form.elements.q.value = asked.get("q") ?? "";
-    await draw();
+    await drawn;
+    summarise();
   } catch (problem) {
     trouble(problem);
   }
@@ -55,29 +63,29 @@ function offerPeople() {
   if (form.elements.person.selectedIndex < 0) form.elements.person.value = "";
 }
 
-async function draw() {
+/** Draw both agents, and what they know of a person, whom the address may name before all people are known. */
+async function draw(person = form.elements.person.value) {
   const [a, b] = chosen();
   if (!a || !b) return;
   fill(byId("summary"), "Loading …");
-  const person = form.elements.person.value;
   const words = form.elements.q.value.trim();
   const fact = words ? early ?? get("fact", { q: words }) : null;
   early = null;
   const asking = ++asks;
-  const each = (path) => Promise.all([a, b].map((id) => get(`agents/${id}${path}`)));
   const about = Promise.all([person ? get("person", { key: person }) : null, fact]);
   about.catch(() => {}); // reported below
-  const [rows, tiers] = await Promise.all([each(""), each("/tiers")]);
+  const tiers = await Promise.all([a, b].map((id) => get(`agents/${id}/tiers`)));
   if (asking !== asks) return;
+  const both = [rows.get(a), rows.get(b)];
   // What is there is shown at once: to follow words takes longer.
   const most = Math.max(...tiers.map(({ total }) => total), 1);
-  fill(byId("memory"), rows.map((row, i) => memory(row, tiers[i], most)));
+  fill(byId("memory"), both.map((row, i) => memory(row, tiers[i], most)));
   const [known, followed] = await about;
   if (asking !== asks) return;
   byId("of-person").hidden = !known;
   if (known) {
     fill(byId("of-person-title"), "What they know of ", personLink(known.person.name, known.person));
-    fill(byId("known"), rows.map((row) => {
+    fill(byId("known"), both.map((row) => {
       const found = known.agents.find(({ id }) => id === row.id);
       return found ? personCard(found, known.person.name) : el("li", { class: "known" }, el("h3", { dir: "auto" }, row.name),
         el("p", { class: "dim" }, row.id === known.person.id ? "That is the agent itself." : `Knows nothing of ${known.person.name}.`));
@@ -86,13 +94,19 @@ async function draw() {
   byId("of-fact").hidden = !followed;
   if (followed) {
     fill(byId("of-fact-title"), "How they have “", el("a", { href: `/agents/fact?q=${encodeURIComponent(words)}` }, el("bdi", {}, words)), "”");
-    fill(byId("standing"), rows.map((row) => standing(row, followed)));
+    fill(byId("standing"), both.map((row) => standing(row, followed)));
   }
   byId("trouble-here").hidden = true;
-  const [one, other] = rows;
+  if (people) summarise();
+}
+
+/** Say how many people both know, as soon as that is known. */
+function summarise() {
+  const [a, b] = chosen();
+  const names = `${rows.get(a).name} and ${rows.get(b).name}`;
   const shared = people.filter(({ known_by: by }) => by.includes(a) && by.includes(b));
-  fill(byId("summary"), `${one.name} and ${other.name} both know ${many(shared.length, "person", "people")}.`);
-  document.title = `${one.name} and ${other.name}`;
+  fill(byId("summary"), `${names} both know ${many(shared.length, "person", "people")}.`);
+  document.title = names;
   announce(byId("summary").textContent);
 }
 
@@ -136,7 +150,7 @@ function trouble(problem) {
 
 function changed(event) {
   event?.preventDefault();
-  offerPeople();
+  if (people) offerPeople();
   const fields = [...new FormData(form)].filter(([, value]) => value);
   history.replaceState(null, "", `?${new URLSearchParams(fields)}`);
   draw().catch(trouble);

@@ -149,8 +149,8 @@ function walk(holder, step) {
 
 function open() {
   const at = document.activeElement;
-  // Elements that a browser opens with Enter by itself are clicked.
-  if (at.matches("a, button, summary")) at.click();
+  // Elements that a browser opens with Enter by itself are clicked. Those of a picture have no method for it.
+  if (at.matches("a, button, summary")) at.dispatchEvent(new MouseEvent("click", { bubbles: true, cancelable: true, view: window }));
   else at.closest?.("[data-row]")?.querySelector("[data-opens]")?.click();
 }
 

@@ -1,9 +1,9 @@
 /* Events of the log in words: what happened, the details, and the tone for the stylesheet. */
 
 import { cachedShare, count, many, seconds } from "./dom.js";
-import { CompactionOutcome, MemoryOp, SleepOp, ThoughtOutcome } from "./kinds.js";
+import { CompactionOutcome, HappeningKind, MemoryKind, MemoryOp, SleepOp, ThoughtOutcome } from "./kinds.js";
 import { outcome, reason } from "./plain_words.js";
-import { remarks, told } from "./sentences.js";
+import { ME, remarks, told } from "./sentences.js";
 
 /** Tones of internal events, which the feed hides by default; words, acts and problems have others. */
 export const INNER = ["thought", "quiet", "result"];
@@ -20,9 +20,15 @@ function memory(record) {
   const { remembered: one, times: number } = record;
   if (!one) return changed(record); // its words are not known, or it is another change
   const times = number > 1 ? `×${number}` : "";
-  const more = join(times, ...remarks(one), one.reason && `because: ${one.reason}`);
+  const more = join(times, ...remarks(one), whoIsYou(one, record.agent), one.reason && `because: ${one.reason}`);
   const { who, words } = told(one, record.agent);
   return { who, what: words, more, tone: one.confidants ? `${one.kind} whisper` : one.kind };
+}
+
+/** Who is meant by “you” in a line that the game wrote; words that were said have the name instead. */
+function whoIsYou({ kind, form, what }, agent) {
+  const meant = kind === MemoryKind.PERCEPTION && form !== HappeningKind.SPEECH && what.to?.some(({ id }) => id === ME);
+  return meant ? `“you” is ${agent}` : "";
 }
 
 function changed(record) {
@@ -84,9 +90,15 @@ function sleep(record) {
 }
 
 /** A move that others saw is in their memories, too. */
-function move({ origin, place, seen }) {
+function move({ origin, place, seen, usual }) {
   const where = place ? ` to ${place}` : " out of the world";
-  return { what: origin ? `goes from ${origin}${where}` : `comes${where}`, more: seen ? "" : "nobody saw it", tone: seen ? "quiet" : "moved" };
+  const unseen = usual ? "on the usual way, which nobody remembers" : "nobody saw it";
+  return { what: origin ? `goes from ${origin}${where}` : `comes${where}`, more: seen ? "" : unseen, tone: seen ? "quiet" : "moved" };
+}
+
+/** Several agents who leave a place at once, unseen. */
+export function left({ origin }) {
+  return { what: `leave ${origin} at the same time`, more: "nobody remembers it" };
 }
 
 function error(record) {

@@ -1,8 +1,9 @@
 /* Events as rows. It holds only the newest 500, for pages that are open for a long time. */
 
 import { count, el, fill, personLink, setText, time, whereLink, whyOf } from "./dom.js";
-import { describe, INNER } from "./event_words.js";
+import { describe, INNER, left } from "./event_words.js";
 import { EventKind, MemoryKind } from "./kinds.js";
+import { inWords } from "./sentences.js";
 
 const MOST = 500;
 const PAINT = 100;
@@ -11,6 +12,8 @@ const LONGEST = 4000;
 const NAMED = 6;
 /** Milliseconds of silence in a place after which its next line begins a new group. */
 const PAUSE = 120000;
+/** Milliseconds within which agents leave a place together, as at a start of the world. */
+const TOGETHER = 5000;
 const HOLD = "Hold the rows still. Events that arrive meanwhile are shown when you continue";
 
 /** Rows of events in `root`. `named`: events of several agents, which are grouped by place. */
@@ -20,6 +23,7 @@ export class Feed {
   #witnessed = new Map();
   #places = new Map();
   #groups = new Map();
+  #departures = new Map();
   #between = []; // the times of shown rows without a place: no group goes on across them
   #number = 0;
   #due = null;
@@ -79,8 +83,9 @@ export class Feed {
 
   /** Insert a row by its time, because events may come out of order. A memory has one row, the newest. */
   #place(kind, record) {
-    if (this.#echoes(record)) return;
+    if (this.#echoes(record) || this.#joins(kind, record)) return;
     const row = this.#row(kind, record);
+    if (this.named && kind === EventKind.MOVE && !record.seen) this.#departures.set(record.origin, { at: Date.parse(record.t), row, names: [record.agent] });
     const seen = this.#witnessed.get(record.remembered?.happening);
     if (seen) seen.row = row;
     const key = kind === EventKind.MEMORY && record.remembered ? `${record.agent} ${record.n}` : null;
@@ -160,6 +165,19 @@ export class Feed {
     return false;
   }
 
+  /** Whether an agent left a place together with others, unseen: then their row names it, too. */
+  #joins(kind, { origin, agent, t, seen }) {
+    if (!this.named || kind !== EventKind.MOVE || seen || !origin) return false;
+    const before = this.#departures.get(origin);
+    if (!before?.row.isConnected || before.names.includes(agent) || Math.abs(Date.parse(t) - before.at) > TOGETHER) return false;
+    before.names.push(agent);
+    const { what, more } = left({ origin });
+    fill(before.row.querySelector("b"), el("bdi", {}, inWords(before.names)));
+    setText(before.row.querySelector(".what"), what);
+    setText(before.row.querySelector("small"), more);
+    return true;
+  }
+
   #row(kind, record) {
     const { who, what, more, tone } = describe(kind, record);
     // A thought comes when it has ended, and is placed at the time when its prompt was sent: before its act.
@@ -177,12 +195,12 @@ export class Feed {
   }
 
   /** A link: from a memory to its place among the others, from a thought to its prompt. */
-  #link(kind, { agent_id: id, n, prompt, remembered, seq }) {
+  #link(kind, { agent, agent_id: id, n, prompt, remembered, seq }) {
     const link = (anchor, words) => el("a", {
       href: `${this.named ? `/agents/${id}/` : ""}#${anchor}`, class: "number", "data-opens": true,
     }, words);
     if (kind === EventKind.MEMORY && remembered) {
-      return [link(`memory/${n}`, `memory ${n}`), " ", whyOf(id, remembered), " ", whereLink(id, n)];
+      return [link(`memory/${n}`, this.named ? `memory ${n} of ${agent}` : `memory ${n}`), " ", whyOf(id, remembered), " ", whereLink(id, n)];
     }
     return kind === EventKind.THOUGHT && prompt ? link(`prompt/${seq}`, "its prompt") : null;
   }

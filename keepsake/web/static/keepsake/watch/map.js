@@ -4,15 +4,14 @@ import { el, fill, setAttribute, setText } from "./dom.js";
 import { lastBefore } from "./past.js";
 import { svg, twoLines } from "./svg.js";
 
-/** The sizes of a map: of a room with the gap beside it, of the room, and the letters of a line of its name. */
-const WIDE = { cell: { width: 168, height: 112 }, room: { width: 146, height: 86 }, letters: 18 };
-const NARROW = { cell: { width: 116, height: 112 }, room: { width: 108, height: 90 }, letters: 14 };
+/** The sizes of a map: of a room with the gap beside it, of the room, and the letters of a line of its name. `top` and
+ * `inside`: where below its centre the faces begin, under its name, and the height that they have. */
+const WIDE = { cell: { width: 168, height: 112 }, room: { width: 146, height: 86 }, letters: 18, top: -9, inside: 50 };
+const FLAT = { cell: { width: 196, height: 90 }, room: { width: 178, height: 70 }, letters: 22, top: -1, inside: 34 };
+const NARROW = { cell: { width: 116, height: 112 }, room: { width: 108, height: 90 }, letters: 14, top: -9, inside: 50 };
 /** The least pixels of a column of a wide map: with less its names are too small to read. */
 const LEAST = 120;
 const FACE = 12;
-/** The part of a room below its name, where the faces are. */
-const TOP = -9;
-const INSIDE = 50;
 /** The sizes of faces: the more there are in a room, the smaller they are. Smaller ones could not be told apart. */
 const SIZES = [1, 0.8];
 /** The width of a mark of a telling, with the gap beside it. */
@@ -23,13 +22,23 @@ const ELSEWHERE = "elsewhere";
 /** The most pixels of a unit of the picture. */
 const LARGEST = 1.6;
 
-/** The size of each of `number` faces in `width`, the side of the square that it has, how many stand in a row, and how
- * many are shown: of a crowd, the last place is for a sign that counts the others. */
-function crowd(number, width) {
+/** The sizes that show a map of so many columns and rows largest in its holder: of a low one, flat rooms. */
+function sizesOf(root, columns, rows) {
+  const width = root.parentElement.clientWidth;
+  // A world that is wider than a phone can still be moved under the finger, beginning where most people are.
+  if (width / columns < LEAST) return NARROW;
+  const height = parseFloat(getComputedStyle(root).maxHeight) || Infinity;
+  const scale = ({ cell }) => Math.min(width / columns / cell.width, height / rows / cell.height);
+  return scale(FLAT) > scale(WIDE) ? FLAT : WIDE;
+}
+
+/** The size of each of `number` faces in `width` and `height`, the side of the square that it has, how many stand in a
+ * row, and how many are shown: of a crowd, the last place is for a sign that counts the others. */
+function crowd(number, width, height) {
   const fitting = SIZES.map((size) => {
     const side = (2 * FACE + 3) * size;
     const columns = Math.floor(width / side);
-    return { size, side, columns, room: columns * Math.floor(INSIDE / side) };
+    return { size, side, columns, room: columns * Math.floor(height / side) };
   });
   const found = fitting.find(({ room }) => room >= number) ?? fitting.at(-1);
   return { ...found, shown: number > found.room ? found.room - 1 : number };
@@ -67,8 +76,7 @@ export class WorldMap {
     const shown = rooms.length ? rooms : [{ id: 0, name: ELSEWHERE, x: 0, y: 0, exits: [] }];
     const columns = Math.max(...shown.map(({ x }) => x)) + 1;
     const rows = Math.max(...shown.map(({ y }) => y)) + 1;
-    // A world that is wider than a phone can still be moved under the finger, beginning where most people are.
-    const sizes = root.parentElement.clientWidth / columns < LEAST ? NARROW : WIDE;
+    const sizes = sizesOf(root, columns, rows);
     const { cell, room: box } = sizes;
     Object.assign(this, sizes);
     root.style.setProperty("--columns", columns);
@@ -140,10 +148,10 @@ export class WorldMap {
   /** Draw the faces in one place: those with a ring first, as many as have room, and a sign for the others. */
   #drawCrowd(centre, here) {
     const inside = this.room.width - 10;
-    const { size, side, columns, shown } = crowd(here.length, inside);
+    const { size, side, columns, shown } = crowd(here.length, inside, this.inside);
     const ringed = shown < here.length ? here.toSorted((a, b) => (a.ring === "unknowing") - (b.ring === "unknowing")) : here;
     const at = (nth) => `translate(${centre.x - inside / 2 + side / 2 + (nth % columns) * side} ${
-      centre.y + TOP + side / 2 + Math.floor(nth / columns) * side}) scale(${size})`;
+      centre.y + this.top + side / 2 + Math.floor(nth / columns) * side}) scale(${size})`;
     ringed.forEach((person, nth) => {
       const node = this.#faces.get(person.id) ?? this.#newFace(person);
       const transform = nth < shown ? at(nth) : "";

@@ -147,12 +147,22 @@ function titleOf({ kind, n, title, first, last }) {
   return `memory ${n}`;
 }
 
+/** How the agent's own search stands in a prompt; what it found has no score. */
+const SEARCH = "> recall";
+
+/** Why it was found: the parts of its score, or the words that the agent itself searched for. */
+function reasonOf({ why }) {
+  if (!why.startsWith(SEARCH)) return why;
+  const words = why.slice(SEARCH.length).trim();
+  return words ? `it searched for “${words}”` : "its own search found it";
+}
+
 /** A row for a hit, or for something that a thought recalled, with its score against the best score. */
 export function row(hit, most) {
   const href = placeOf(hit);
   const title = href ? el("a", { href, "data-opens": true }, titleOf(hit)) : el("b", { dir: "auto" }, titleOf(hit));
   return el("li", { "data-row": true, tabindex: "-1" },
-    el("div", { class: "hit" }, title, bar(Math.max(hit.score, 0), most, hit.score.toFixed(2))),
+    el("div", { class: "hit" }, title, hit.score > 0 ? bar(hit.score, most, hit.score.toFixed(2)) : null),
     hit.text ? el("p", { class: "what", dir: "auto" }, hit.memory ? sentence(hit.memory) : hit.text) : null,
-    el("small", { dir: "auto" }, hit.why, hit.memory ? links(hit.memory) : null));
+    el("small", { dir: "auto" }, reasonOf(hit), hit.memory ? links(hit.memory) : null));
 }

@@ -2,7 +2,7 @@
 
 import { badges, bar, compactionFlag, failing, serverBadge, tokensBar, trouble } from "./agent_state.js";
 import { get } from "./api.js";
-import { ago, announce, bindKeys, byId, count, el, fill, many, percent, rowKeys, seconds, setAttribute, throttled, time } from "./dom.js";
+import { ago, announce, bindKeys, byId, count, el, fill, many, percent, rowKeys, seconds, setAttribute, throttled, time, whyLink } from "./dom.js";
 import { Feed } from "./feed.js";
 import { followOneAgent } from "./questions.js";
 import { sentence } from "./sentences.js";
@@ -51,7 +51,7 @@ function reorder(wantedRows) {
 
 function drawRow(agent) {
   const known = rows.get(agent.id);
-  const seen = JSON.stringify([agent, agent.last_act && ago(agent.last_act.time, now())]);
+  const seen = JSON.stringify([agent, ...[agent.last_act, agent.last_words].map((each) => each && ago(each.time, now()))]);
   if (known?.seen === seen) return;
   const row = known?.row ?? el("tr", { tabindex: "-1", "data-row": true, role: "row" });
   const hadFocus = row.contains(document.activeElement) && document.activeElement !== row;
@@ -79,10 +79,16 @@ function cells(agent) {
 }
 
 function act(agent) {
-  const { last_act: last } = agent;
+  const { last_act: last, last_words: said } = agent;
   if (!last) return el("span", { class: "none" }, "none yet");
-  return [el("bdi", { class: "act", title: sentence(last) }, sentence(last)), " ",
-    el("small", {}, time(last.time, (iso) => ago(iso, now())))];
+  return [line(agent.id, last), said && said.number !== last.number ? el("div", { class: "said-last" }, line(agent.id, said)) : null];
+}
+
+/** What an agent did, when, and the way to why. */
+function line(id, memory) {
+  const words = sentence(memory);
+  return [el("bdi", { class: memory.confidants ? "act whisper" : "act", title: words }, words), " ",
+    el("small", {}, time(memory.time, (iso) => ago(iso, now())), " · ", whyLink(id, `m${memory.number}`))];
 }
 
 function cell(label, ...children) {

@@ -1,4 +1,4 @@
-/* Outcomes, reasons and authors of compactions in words for people. */
+/* Outcomes, reasons and authors of compactions, and the parts of a prompt, in words for people. */
 
 import { CompactReason, CompactionOutcome, SummaryAuthor } from "./kinds.js";
 
@@ -21,6 +21,17 @@ const AUTHORS = {
   [SummaryAuthor.EDITED]: "edited by hand",
   [SummaryAuthor.UNCHANGED]: "both earlier summaries, word for word; no model",
 };
+
+/** Parts of a prompt whose titles say too little. */
+const PARTS = {
+  window: "newest memories, word for word", headings: "headings and rules", deeds: "what it can do",
+  situation: "where it is, and what is there", "what it answers": "what was said or done to it",
+};
+
+/** A part of a prompt, by its title. */
+export function partName(title) {
+  return PARTS[title] ?? title;
+}
 
 /** How a compaction ended. */
 export function outcome(value) {

@@ -17,10 +17,20 @@ export function sentence(memory) {
  * if it stands there. `who` is empty if the memory says nobody.
  */
 export function told(memory, remembering) {
-  const words = sentence(memory);
+  const words = heard(memory, remembering) || sentence(memory);
   if ([MemoryKind.ACT, MemoryKind.RESULT].includes(memory.kind)) return { who: remembering, words };
   const who = memory.source;
   return who && words.startsWith(`${who} `) ? { who, words: words.slice(who.length + 1) } : { who, words };
+}
+
+/** The identity, in what an agent remembers, of the agent itself. */
+export const ME = "me";
+
+/** Words that somebody said, with the name of the agent that heard them instead of “you”; empty for anything else. */
+function heard({ kind, form, what, source }, remembering) {
+  if (kind !== MemoryKind.PERCEPTION || form !== HappeningKind.SPEECH || !source) return "";
+  const said = speech({ ...what, to: (what.to ?? []).map((each) => (each.id === ME ? { ...each, name: remembering } : each)) });
+  return said && `${source} ${said}`;
 }
 
 /** What a reader may overlook: that it is private, or that somebody else only acted it out. */
@@ -72,8 +82,12 @@ const DOES = {
   [KnownVerb.UNPIN]: (words) => `unpins: ${words}`,
 };
 
-/** Names in words: `Tom, Ann and Joss`; empty for nobody. */
+/** People in words: `Tom, Ann and Joss`; empty for nobody. */
 function listed(people) {
-  const names = people.map(({ name }) => name);
+  return inWords(people.map(({ name }) => name));
+}
+
+/** Names in words. */
+export function inWords(names) {
   return names.length < 2 ? names.join("") : `${names.slice(0, -1).join(", ")} and ${names.at(-1)}`;
 }

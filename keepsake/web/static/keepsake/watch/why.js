@@ -1,18 +1,17 @@
 /* Why an agent did something: an act, and all that led to it, down to the raw memories. */
 
+import { bar } from "./agent_state.js";
 import { builders, get } from "./api.js";
 import { AskAgain } from "./aside.js";
 import { prose } from "./book.js";
-import { cachedShare, count, el, fill, many, seconds, time, whereLink } from "./dom.js";
+import { cachedShare, count, el, fill, many, percent, seconds, time, whereLink } from "./dom.js";
 import { ImpulseKind, ThoughtOutcome } from "./kinds.js";
 import { memoryRows, row, TIERS } from "./memories.js";
-import { author } from "./plain_words.js";
+import { author, partName } from "./plain_words.js";
 import { sentence } from "./sentences.js";
 
-/** The recalled memories that are shown; the others are folded. */
+/** The recalled memories, and the parts of a prompt, that are shown; the others are folded. */
 const SHOWN = 5;
-/** The last memories before an act that are shown: what the agent had just perceived when it was asked. */
-const BEFORE = 6;
 /** The sentences of a summary that are shown. */
 const TOLD = 3;
 
@@ -60,15 +59,16 @@ export class Why {
     const asked = !why.by_rule; // without a model there was no prompt, and nothing of one is shown
     const others = el("p", { class: "dim" }, "For any other act: “why?” beside it, in ", el("a", { href: "#live" }, "Live"), " and ", el("a", { href: "#memory" }, "Memory"), ".");
     fill(this.view, turns(nth), el("ol", { class: "chain" },
-      step("What it did", asked ? null : el("p", {}, "Done by rule; no model was asked."), act(why)),
+      step(`What ${why.agent} did`, asked ? null : el("p", {}, "Done by rule; no model was asked."), act(why)),
       step("What set it off", cause(why)),
-      why.window && why.window[1] >= why.window[0] ? step("What came just before", before(this.id, why)) : null,
+      why.before.length ? step("What came just before", el("ol", { class: "memories" }, memoryRows(why.before))) : null,
       why.bearing.length ? step("What else in its window bears on it", bearing(why)) : null,
       asked || why.recalled.length ? step("What it recalled", recalled(why, again), again?.node) : null,
       asked ? step("Plans in its prompt", plans(why)) : null,
       why.plan && !stood(why) ? step("The plan it belongs to", el("ul", { class: "pins" }, plan(why.plan))) : null,
       asked ? step("Summaries in its prompt", summaries(why)) : null,
-      why.thought && asked ? step("What it cost", cost(why.thought), sent(why)) : null,
+      why.thought && asked ? step("What its prompt was made of", parts(why.thought), sent(why)) : null,
+      why.thought && asked ? step("What it cost", cost(why.thought)) : null,
       why.missing.length ? step("What is not known", why.missing.map((each) => el("p", {}, each))) : null),
     turns(nth), others);
   }
@@ -113,15 +113,7 @@ function cause(why) {
     why.cause ? el("p", {}, link(why.cause), ": ", el("bdi", {}, sentence(why.cause))) : null];
 }
 
-/** The newest memories of its window: what set it off is one of several things that it may answer. */
-function before(id, { window: [first, last] }) {
-  const list = el("ol", { class: "memories" });
-  get(`agents/${id}/memories`, { first: Math.max(first, last - BEFORE + 1), last }).then(
-    (found) => fill(list, memoryRows(found)), (problem) => fill(list, el("li", { class: "problem" }, problem.message)));
-  return list;
-}
-
-/** Those memories of its window that share most with the act, and the way to all of them. */
+/** Those other memories of its window that share most with the act, and the way to all of them. */
 function bearing({ bearing: found, window: [first, last] }) {
   const range = `memories ${count(first)}–${count(last)}`;
   return [el("ol", { class: "memories" }, memoryRows(found)),
@@ -183,7 +175,17 @@ function cost(spent) {
   const server = spent.prompt_tokens ? `${many(spent.prompt_tokens, "token")}, ${cachedShare(spent.cached_tokens, spent.prompt_tokens)} of them cached; ` +
     `${count(spent.completion_tokens)} in the answer. ` : "";
   const seed = spent.seed === null ? "a random seed" : `seed ${spent.seed}`;
-  return [el("p", {}, `${server}${spent.model || "No model"} answered after ${seconds(spent.latency)}, and ` +
-    `${seconds(spent.wait)} in the queue; ${seed}, temperature ${spent.temperature}.`),
-  el("p", { class: "dim" }, Object.entries(spent.sections).map(([name, tokens]) => `${name} ${count(tokens)}`).join(" · "))];
+  return el("p", {}, `${server}${spent.model || "No model"} answered after ${seconds(spent.latency)}, and ` +
+    `${seconds(spent.wait)} in the queue; ${seed}, temperature ${spent.temperature}.`);
+}
+
+/** The largest parts of its prompt with their shares; the others are folded. */
+function parts({ sections }) {
+  const found = Object.entries(sections).toSorted(([, a], [, b]) => b - a);
+  const whole = found.reduce((sum, [, tokens]) => sum + tokens, 0);
+  if (!whole) return none("Not known: the event log does not have it.");
+  const list = (some) => el("ul", { class: "parts" }, some.map(([name, tokens]) => el("li", {}, el("span", {}, partName(name)), bar(tokens, whole, percent(tokens / whole)))));
+  const rest = found.slice(SHOWN);
+  return [list(found.slice(0, SHOWN)), rest.length
+    ? el("details", {}, el("summary", { "data-opens": true }, `${count(rest.length)} smaller parts, together ${percent(rest.reduce((sum, [, tokens]) => sum + tokens, 0) / whole)}`), list(rest)) : null];
 }

@@ -13,11 +13,17 @@ function happenedAt(name) {
   return `/agents/search/?by=words&place=${encodeURIComponent(name)}`;
 }
 
-function row({ name, exits, agents, players }) {
+/** An exit and the room behind it: `east to Pump Square`; an exit that is called like its room is not said twice. */
+function way({ name, to }, names) {
+  const there = names.get(to);
+  return there && there !== name ? `${name} to ${there}` : name;
+}
+
+function row({ name, exits, agents, players }, names) {
   const here = [...agents.map(([id, agent]) => el("a", { href: `/agents/${id}/`, "data-opens": true }, agent)),
     ...players.map((player) => personLink(player))];
   return el("li", { "data-row": true, tabindex: "-1" }, el("a", { href: happenedAt(name), title: `What happened at ${name}` }, el("b", {}, name)), " ",
-    el("small", {}, exits.length ? `exits: ${exits.map((exit) => exit.name).join(", ")}` : "no exits"),
+    el("small", {}, exits.length ? `exits: ${exits.map((exit) => way(exit, names)).join(", ")}` : "no exits"),
     here.length ? el("p", { class: "what" }, here.flatMap((each, i) => (i ? [", ", each] : [each]))) : null);
 }
 
@@ -46,8 +52,9 @@ function draw(rooms) {
     ...players.map((name) => ({ id: `player ${name}`, name, place, ring: "player", words: `a player, in ${place}` })),
   ]));
   if (byId("rooms").contains(document.activeElement)) return;
+  const names = new Map(rooms.map(({ id, name }) => [id, name]));
   const used = ({ agents, players }) => agents.length + players.length;
-  fill(byId("rooms"), [...rooms].sort((a, b) => used(b) - used(a) || a.name.localeCompare(b.name)).map(row));
+  fill(byId("rooms"), [...rooms].sort((a, b) => used(b) - used(a) || a.name.localeCompare(b.name)).map((room) => row(room, names)));
 }
 
 bindKeys([...rowKeys(() => byId("rooms")), ["u", "up to all agents", () => byId("up").click()]]);
