@@ -146,6 +146,17 @@ def test_the_oldest_lines_are_left_out_in_large_steps(memory):
     assert 1 <= steps <= 60 * 21 // 500 + 1
 
 
+def test_the_oldest_lines_do_not_come_and_go_with_the_length_of_the_rest(memory):
+    fill(memory, 0.97)
+    shown_at_first = len(shown(memory))
+    seen = set()
+    for rest in (200, 20, 200, 20):
+        memory.report_prompt(memory.window.count(*memory.context().shown) + rest)
+        seen.add(shown(memory)[0])
+    assert len(shown(memory)) < shown_at_first
+    assert len(seen) == 1, "a server reads a prompt anew that begins with another line"
+
+
 def test_what_is_left_out_is_searched_and_what_is_shown_is_not(memory):
     memory.append(to_mira(1))
     memory.append(own(1))

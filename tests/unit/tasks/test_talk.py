@@ -219,6 +219,10 @@ def test_the_oldest_lines_are_left_out_for_a_small_context():
     assert "Knot 1 holds" not in talked
     assert "Knot 59 holds" in talked
     assert made.request.messages[1].role == "user", "an answer is not shown without its question"
+    whole = prompt_of(replace(SCENE, window=window), Target(prompt_tokens=8000))
+    assert whole.needed == 0, "nothing was left out"
+    told = count([line for line, _ in whole.rendered.lines])
+    assert told <= made.needed <= told + 8 * len(window), "so the memory knows what to leave out"
 
 
 def planks(line: int, words: int) -> Memory:
