@@ -9,11 +9,9 @@ world's objects on the reactor thread; :mod:`keepsake.web.actions` has the build
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping
 from http import HTTPStatus
-from itertools import islice
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from django.core.exceptions import SuspiciousOperation
 from django.http import Http404, HttpRequest, HttpResponse
@@ -24,59 +22,17 @@ from ninja.renderers import JSONRenderer
 from pydantic import AwareDatetime, Field, StringConstraints
 
 from keepsake.agent.runtime import runtime
-from keepsake.agent.why import PromptSource, act_of, why_did, why_memory
-from keepsake.archive.log import Archive
-from keepsake.archive.records import MemoryKind, Tier
-from keepsake.contrib.evennia.commands.why import source_of
+from keepsake.archive.records import MemoryKind
 from keepsake.errors import KeepsakeError
-from keepsake.memory import history as archived
-from keepsake.memory.history import PastCompaction
-from keepsake.web import (
-    access,
-    actions,
-    days,
-    editing,
-    history,
-    pasts,
-    searching,
-    world,
-)
-from keepsake.web.access import UNKNOWN_ADDRESS, BadRequest, NotFound, acts, refused
-from keepsake.web.actions import AGENT_PATH
-from keepsake.web.fact_shapes import (
-    AsOfView,
-    FactView,
-    LossesView,
-    MapView,
-    PastAgent,
-    PastView,
-)
-from keepsake.web.links import state_with_links, with_links
+from keepsake.web import access, actions, editing, history, pasts, searching, world
+from keepsake.web.access import UNKNOWN_ADDRESS, acts, refused
+from keepsake.web.agent import api as agent_api
+from keepsake.web.fact_shapes import FactView, MapView, PastView
 from keepsake.web.people import api as people_api
 from keepsake.web.programs import api as tokens_api
 from keepsake.web.programs.tokens import PER_MINUTE
-from keepsake.web.questions.bearing import bearing_on, just_before
-from keepsake.web.remembered import view_of, views_of, words_in_archive
 from keepsake.web.searching import By, MemoryFilter
-from keepsake.web.shapes import (
-    ERRORS,
-    AgentRow,
-    DayView,
-    MemoryView,
-    NewEvents,
-    Overview,
-    PageView,
-    PlanRow,
-    ProfileView,
-    PromptView,
-    Refused,
-    SearchView,
-    Series,
-    SourceView,
-    SummaryTextView,
-    TiersView,
-    WhyView,
-)
+from keepsake.web.shapes import LARGEST, NewEvents, Overview, PlanRow, SearchView, answers
 from keepsake.web.watching import watching
 
 _ABOUT = (
@@ -90,16 +46,7 @@ _ABOUT = (
     "renamed, and so do its charts, reasons, prompts and events."
 )
 
-MOST_MEMORIES = 200
-"""The most memories of one answer."""
-_LARGEST = 2**53
-"""The largest integer of JSON that every language reads exactly."""
-
-type Words = Query[
-    Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=1000)]
-]
-type Number = QueryEx[int | None, P(ge=1, le=_LARGEST)]
-type BookName = Literal["journal", "people", "notes", "nights", "kept", "plans"]
+type Number = QueryEx[int | None, P(ge=1, le=LARGEST)]
 
 
 class SearchQuery(Schema):
@@ -110,7 +57,7 @@ class SearchQuery(Schema):
 
     q: Annotated[str, StringConstraints(strip_whitespace=True, max_length=1000)] = ""
     by: By = By.MEANING
-    agent: Annotated[int | None, Field(ge=1, le=_LARGEST)] = None
+    agent: Annotated[int | None, Field(ge=1, le=LARGEST)] = None
     """The number of the agent whose memories are searched; without it those of all."""
     person: Annotated[str, StringConstraints(max_length=100)] = ""
     """A part of the name of who spoke, acted or was addressed."""
@@ -164,6 +111,7 @@ api = _Api(
         "security": [{name: []} for name in _WAYS_IN],
     },
 )
+api.add_router("", agent_api.router)
 api.add_router("", actions.router)
 api.add_router("", editing.router)
 api.add_router("", people_api.router)
@@ -178,21 +126,17 @@ def addresses() -> list[URLPattern]:
     return patterns
 
 
-def _answers(shape: Any) -> dict[Any, Any]:
-    return {200: shape, ERRORS: Refused}
-
-
 # -- all agents
 
 
-@api.get("/agents", response=_answers(Overview))
+@api.get("/agents", response=answers(Overview))
 def overview(request: HttpRequest) -> Overview:
     """All agents at a glance, and the model servers."""
     pasts.warm(world.folders())
     return world.overview(acts(request))
 
 
-@api.get("/search", response=_answers(SearchView))
+@api.get("/search", response=answers(SearchView))
 def search_all(request: HttpRequest, asked: Query[SearchQuery]) -> SearchView:
     """Search the memories of all agents or one, by meaning and words, or by exact words."""
     wanted = MemoryFilter(
@@ -207,10 +151,10 @@ def search_all(request: HttpRequest, asked: Query[SearchQuery]) -> SearchView:
     return searching.search(world.searched(), asked.q, asked.by, wanted, asked.limit)
 
 
-@api.get("/events", response=_answers(NewEvents))
+@api.get("/events", response=answers(NewEvents))
 def events(
     request: HttpRequest,
-    after: QueryEx[int | None, P(ge=0, le=_LARGEST)] = None,
+    after: QueryEx[int | None, P(ge=0, le=LARGEST)] = None,
     agent: Number = None,
 ) -> NewEvents:
     """The events ``after`` an event number, of all agents or one; without ``after`` the newest."""
@@ -218,13 +162,13 @@ def events(
     return history.new_events(log, agent or 0, after, watching().complete)
 
 
-@api.get("/map", response=_answers(MapView))
+@api.get("/map", response=answers(MapView))
 def map_of_world(request: HttpRequest) -> MapView:
     """The rooms of the world, laid out by the directions of their exits, and who is in them."""
     return world.map_of_world()
 
 
-@api.get("/plans", response=_answers(list[PlanRow]))
+@api.get("/plans", response=answers(list[PlanRow]))
 def plans(request: HttpRequest, ended: bool = False) -> list[PlanRow]:
     """What all agents mean to do: plans with a time first, the next one first of all.
 
@@ -233,7 +177,7 @@ def plans(request: HttpRequest, ended: bool = False) -> list[PlanRow]:
     return world.plans(ended=ended)
 
 
-@api.get("/past", response=_answers(PastView))
+@api.get("/past", response=answers(PastView))
 def past(request: HttpRequest) -> PastView:
     """Where all agents were, and how their memories grew and shrank, from the first memory on."""
     shared = runtime()
@@ -241,7 +185,7 @@ def past(request: HttpRequest) -> PastView:
     return pasts.pasts(world.folders(), log, shared.clock.now(), may_act=acts(request))
 
 
-@api.get("/fact", response=_answers(FactView))
+@api.get("/fact", response=answers(FactView))
 def fact(
     request: HttpRequest,
     q: QueryEx[str, P(max_length=1000)] = "",
@@ -254,202 +198,6 @@ def fact(
     words. ``|`` stands between two ways of saying it: ``bell | drowned sister``.
     """
     return pasts.fact(world.folders(), q, agent, n)
-
-
-# -- one agent
-
-
-@api.get(AGENT_PATH, response=_answers(AgentRow))
-def agent(request: HttpRequest, number: int) -> AgentRow:
-    """One agent at a glance."""
-    return world.row(number, acts(request))
-
-
-@api.get(f"{AGENT_PATH}/prompt", response=_answers(PromptView))
-def prompt(request: HttpRequest, number: int, seq: Number = None) -> PromptView:
-    """The last prompt, or the prompt of the thought with the number ``seq`` in the event log."""
-    now = world.prompt(number)
-    log = runtime().places.events
-    if now.at is not None and seq is None:
-        return now
-    return history.prompt_of(log, number, seq) or now
-
-
-@api.get(f"{AGENT_PATH}/profile", response=_answers(ProfileView))
-def profile(request: HttpRequest, number: int) -> ProfileView:
-    """Who an agent is, in the words of its builder, and the profiles before."""
-    return world.profile(number)
-
-
-@api.get(f"{AGENT_PATH}/book", response=_answers(list[PageView]))
-def book(
-    request: HttpRequest, number: int, of: BookName, limit: QueryEx[int, P(ge=1, le=_LARGEST)] = 30
-) -> list[PageView]:
-    """The pages of an agent's book, newest first. Pages of ``kept`` are in all its prompts."""
-    remembered = world.mind_of_agent(number).memory
-    if of == "nights":
-        return list(islice(history.nights(runtime().places.events, number), limit))
-    return history.book(remembered.folder, of, limit, remembered.private.is_whispered)
-
-
-@api.get(f"{AGENT_PATH}/plans", response=_answers(list[PlanRow]))
-def plans_of_agent(request: HttpRequest, number: int) -> list[PlanRow]:
-    """The plans of an agent, in the order of its file: also those that have ended lately."""
-    mind = world.mind_of_agent(number)
-    return [PlanRow.of(number, mind.memory.name, each) for each in mind.books.plans.items]
-
-
-@api.get(f"{AGENT_PATH}/day", response=_answers(DayView))
-def day(request: HttpRequest, number: int) -> DayView:
-    """What an agent will do today and tomorrow: its plans, and the hours that its game resolves."""
-    return days.day(number)
-
-
-@api.get(f"{AGENT_PATH}/tiers", response=_answers(TiersView))
-def tiers(request: HttpRequest, number: int) -> TiersView:
-    """The tiers of an agent's memory: the summaries, the window and their ranges."""
-    return world.tiers(number)
-
-
-@api.get(f"{AGENT_PATH}/past", response=_answers(PastAgent))
-def past_of_agent(request: HttpRequest, number: int) -> PastAgent:
-    """How one agent's memory grew and shrank, from its first memory on."""
-    remembered = world.mind_of_agent(number).memory
-    return pasts.one_past(number, remembered.name, remembered.folder)
-
-
-@api.get(f"{AGENT_PATH}/summary", response=_answers(SummaryTextView))
-def summary(request: HttpRequest, number: int, tier: Query[Tier]) -> SummaryTextView:
-    """The text of a summary as it is stored, without links."""
-    found = world.mind_of_agent(number).memory.memory.tiers.state.summary(tier)
-    return SummaryTextView(tier=tier, text=found.text if found else "")
-
-
-@api.get(f"{AGENT_PATH}/as-of", response=_answers(AsOfView))
-def as_of(
-    request: HttpRequest,
-    number: int,
-    t: QueryEx[AwareDatetime | None, P()] = None,
-    n: Number = None,
-) -> AsOfView:
-    """The memory of an agent as it was at a time ``t``, or when it made memory ``n``."""
-    folder = world.mind_of_agent(number).memory.folder
-    if n is not None:
-        return pasts.as_of_memory(folder, n)
-    if t is None:
-        raise BadRequest("There is no time to show", "Give a time `t`, or a memory `n`")
-    return pasts.as_of(folder, t)
-
-
-@api.get(f"{AGENT_PATH}/memories", response=_answers(list[MemoryView]))
-def memories(
-    request: HttpRequest, number: int, first: Number = None, last: Number = None
-) -> Sequence[MemoryView]:
-    """The newest 200 memories, or those from ``first`` to ``last``."""
-    archive = world.mind_of_agent(number).memory.memory.archive
-    first = first or max(archive.last_number - MOST_MEMORIES + 1, 1)
-    last = last or first + MOST_MEMORIES - 1
-    if last < first:
-        raise BadRequest(f"There is nothing from {first} to {last}", "Give a larger `last`")
-    return views_of(archive, archive.read(first, min(last, first + MOST_MEMORIES - 1)))
-
-
-@api.get(f"{AGENT_PATH}/recall", response=_answers(list[SourceView]))
-def recall(
-    request: HttpRequest, number: int, q: Words, limit: QueryEx[int, P(ge=1, le=50)] = 12
-) -> list[PromptSource]:
-    """Search an agent's memory as for its own thoughts. Best hits first, with the reasons."""
-    recaller = world.mind_of_agent(number).tools.recaller
-    world.on_reactor(recaller.read_names)()
-    found = recaller.recall_blocking(q, limit=limit, audience=None)
-    if found is None:
-        cure = "The agents' log says why; so does `keepsake doctor`"
-        raise KeepsakeError("Recall cannot search now", cure)
-    return list(map(source_of, found.hits))
-
-
-@api.get(f"{AGENT_PATH}/compactions", response=_answers(list[PastCompaction]))
-def compactions(
-    request: HttpRequest,
-    number: int,
-    limit: QueryEx[int, P(ge=1, le=100)] = 20,
-    before: Number = None,
-) -> list[PastCompaction]:
-    """The newest compactions, including undone ones, or those with a number below ``before``."""
-    archive = world.mind_of_agent(number).memory.memory.archive
-    past = reversed(archived.compactions(archive))
-    found = islice((each for each in past if before is None or each.number < before), limit)
-    return [
-        replace(each, before=state_with_links(each.before), after=state_with_links(each.after))
-        for each in found
-    ]
-
-
-@api.get(f"{AGENT_PATH}/compactions/{{int:made}}/losses", response=_answers(LossesView))
-def losses(request: HttpRequest, number: int, made: int) -> LossesView:
-    """What became of the memories that compaction ``made`` summarised, and of the summaries before.
-
-    The greatest loss comes first.
-    """
-    mind = world.mind_of_agent(number)
-    return pasts.losses(mind.memory.folder, made, mind.memory.name)
-
-
-@api.get(f"{AGENT_PATH}/series", response=_answers(Series))
-def series(
-    request: HttpRequest, number: int, hours: QueryEx[int, P(ge=1, le=history.MOST_HOURS)] = 1
-) -> Series:
-    """The figures of an agent's last hours, for charts."""
-    shared = runtime()
-    total = world.mind_of_agent(number).memory.memory.archive.last_number
-    return history.series(shared.places.events, number, total, hours, shared.clock.now())
-
-
-@api.get(f"{AGENT_PATH}/why", response=_answers(WhyView))
-def why(
-    request: HttpRequest,
-    number: int,
-    n: QueryEx[int, P(ge=1, le=1000)] = 1,
-    memory: Number = None,
-    happening: QueryEx[str, P(max_length=100)] = "",
-) -> WhyView:
-    """An act of an agent, and all that led to it: the ``n``-th last, or that of a ``memory``.
-
-    Or it is the act that others remember as a ``happening``.
-    """
-    remembered = world.mind_of_agent(number).memory
-    archive = remembered.memory.archive
-    log = runtime().places.events
-    if happening and memory is None:
-        memory = _act_of(archive, remembered.name, happening)
-    try:
-        if memory is not None:
-            found = why_memory(log, archive, remembered.name, number, memory)
-        else:
-            found = why_did(log, archive, remembered.name, number, n)
-    except KeepsakeError as error:
-        if isinstance(error.__cause__, OSError):
-            raise
-        raise NotFound(error.what, error.cure) from error
-    summaries = (replace(each, text=with_links(each.text)) for each in found.summaries)
-    view = WhyView.model_validate(replace(found, summaries=tuple(summaries)))
-    before = views_of(archive, just_before(archive, found))
-    near = views_of(archive, bearing_on(archive, found))
-    act = view_of(found.act, words_in_archive(archive))
-    return view.model_copy(update={"act": act, "before": before, "bearing": near})
-
-
-def _act_of(archive: Archive, name: str, happening: str) -> int:
-    """Return the number of the act of the agent of that name which others remember.
-
-    Raises:
-        NotFound: It has no such act.
-    """
-    number = act_of(archive, happening)
-    if not number:
-        what = f"{name} remembers no act of its own that others perceived so"
-        raise NotFound(what, "Give the `happening` of something that it said or did")
-    return number
 
 
 # -- errors

@@ -11,7 +11,7 @@ from keepsake.agent.runtime import now
 from keepsake.books.plan import Plan
 from keepsake.books.usual_hours import UsualHours
 from keepsake.contrib.evennia.minds import mind_by_number
-from keepsake.web.shapes import DateView, DayPart, DayView
+from keepsake.web.agent.shapes import DateView, DayPart, DayView
 from keepsake.web.world import agent_with, on_reactor
 
 DAYS = 2

@@ -21,16 +21,9 @@ from keepsake.events.values import MemoryOp, RecallPurpose, SleepOp, ThoughtOutc
 from keepsake.json_lines import Record
 from keepsake.prompt.sections import titled
 from keepsake.web.access import NotFound
+from keepsake.web.agent.shapes import PageView, Point, PromiseLine, PromptView, Series, Stretch
 from keepsake.web.links import numbers_cited, with_links
-from keepsake.web.shapes import (
-    NewEvents,
-    PageView,
-    Point,
-    PromiseLine,
-    PromptView,
-    Series,
-    Stretch,
-)
+from keepsake.web.shapes import NewEvents
 
 RECENT_BYTES = 16_000_000
 OLDER_BYTES = 64_000_000

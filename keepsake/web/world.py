@@ -40,21 +40,13 @@ from keepsake.happening import Speech
 from keepsake.language.perception import one_line, shorten
 from keepsake.prompt.sections import TITLES
 from keepsake.web.access import NotFound
+from keepsake.web.agent.shapes import ProfileView, PromptView, Stretch, TiersView
 from keepsake.web.fact_shapes import MapExit, MapRoom, MapView
 from keepsake.web.links import summary_with_links
 from keepsake.web.people.known import KnownAgent
 from keepsake.web.remembered import view_of, words_in_book
 from keepsake.web.searching import Searched
-from keepsake.web.shapes import (
-    AgentRow,
-    Overview,
-    PlanRow,
-    ProfileView,
-    PromptView,
-    ServerRow,
-    Stretch,
-    TiersView,
-)
+from keepsake.web.shapes import AgentRow, Overview, PlanRow, ServerRow
 
 LONGEST_PROBLEM = 160
 """The most characters of an agent's problem that are shown; the log has the whole text."""

@@ -8,25 +8,23 @@ from ninja import P, QueryEx, Router
 from keepsake.web import world
 from keepsake.web.people import known
 from keepsake.web.people.shapes import PersonRow, PersonView
-from keepsake.web.shapes import ERRORS, Refused
+from keepsake.web.shapes import LARGEST, answers
 
 router = Router()
-_LARGEST = 2**53
-"""The largest integer of JSON that every language reads exactly."""
 
 
-@router.get("/people", response={200: list[PersonRow], ERRORS: Refused})
+@router.get("/people", response=answers(list[PersonRow]))
 def all_people(request: HttpRequest) -> list[PersonRow]:
     """Everybody whom any agent has met, and the agents; who was met last comes first."""
     return known.people(world.known_agents())
 
 
-@router.get("/person", response={200: PersonView, ERRORS: Refused})
+@router.get("/person", response=answers(PersonView))
 def person(
     request: HttpRequest,
     key: QueryEx[str, P(max_length=100)] = "",
     name: QueryEx[str, P(max_length=100)] = "",
-    id: QueryEx[int | None, P(ge=1, le=_LARGEST)] = None,
+    id: QueryEx[int | None, P(ge=1, le=LARGEST)] = None,
 ) -> PersonView:
     """What each agent knows of one person: said when, promises, plans, and what it makes of them.
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 
 from keepsake.archive.records import Tier
-from keepsake.web.shapes import MemoryView, PlanRow, PromiseLine, Shape
+from keepsake.web.agent.shapes import PromiseLine
+from keepsake.web.shapes import MemoryView, PlanRow, Shape
 
 
 class PersonRow(Shape):

@@ -1,0 +1,1 @@
+"""The API about one agent: its memory, books, plans, and why it acted."""

@@ -1,0 +1,224 @@
+"""Answers of the API about one agent; as in :mod:`keepsake.web.shapes`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+
+from keepsake.agent.memory.past_plans import PastPlan
+from keepsake.agent.why import SummaryBasis
+from keepsake.archive.records import Summary, Tier
+from keepsake.events.types import Agreement, Guard, Thought
+from keepsake.web.shapes import MemoryView, Shape, SourceView
+
+
+class DayPart(Shape):
+    """What an agent will do at a time of a date: by itself, or because of a plan."""
+
+    since: datetime
+    until: datetime | None
+    """The moment after it; null for a plan, which has no end."""
+    place: str
+    """The name of the place; empty if that is not known yet."""
+    whom: str
+    """The name of the person with whom or for whom it is done; empty for nobody."""
+    does: tuple[str, ...]
+    """What it does, in the order in which it does so."""
+    only_if: tuple[str, ...] = ()
+    """What must hold for it, and will: ``["market day"]``."""
+    unless: tuple[str, ...] = ()
+    """The weather in which it would do something else: ``["rain"]``."""
+    plan: int = 0
+    """The number of the plan; 0 if it does so by itself."""
+    private: bool = False
+    """Whether it is a plan that rests on private words."""
+
+
+class DateView(Shape):
+    """What an agent will do on a date."""
+
+    date: datetime
+    """Its first moment."""
+    parts: tuple[DayPart, ...]
+    """In the order of their times: those by the game's rules have no overlap, and a plan that is
+    due comes before them."""
+
+
+class DayView(Shape):
+    """What an agent will do today and tomorrow: its plans, and what it does by itself."""
+
+    usual: str
+    """Its ordinary day in a line; empty if the game sets none."""
+    now: DayPart | None
+    """What it does by itself at this hour; null if the game sets nothing."""
+    next: DayPart | None
+    """What begins next; null if nothing is known of today and tomorrow."""
+    dates: tuple[DateView, ...]
+    """Today and tomorrow."""
+
+
+class WhyView(Shape):
+    """One act of an agent, and what led to it."""
+
+    agent: str
+    nth: int
+    """The position among the last acts: 1 is the last."""
+    time: datetime
+    command: str
+    reason: str
+    seq: int
+    """The number of the thought's event in the log; 0 if the log has none."""
+    trigger: str
+    cause: MemoryView | None
+    """The memory that set it off; null if none did, or if it is not known."""
+    act: MemoryView
+    recalled: tuple[SourceView, ...]
+    summaries: tuple[SummaryBasis, ...]
+    window: tuple[int, int] | None
+    """The first and the last memory of the window; null if that is not known."""
+    before: tuple[MemoryView, ...] = ()
+    """The newest memories of the window, oldest first, without what set the act off."""
+    bearing: tuple[MemoryView, ...] = ()
+    """Those other memories of the window that bear on the act, oldest first: it rests on them, or
+    they share words with it or with what set it off."""
+    thought: Thought | None
+    guards: tuple[Guard, ...]
+    agreements: tuple[Agreement, ...]
+    missing: tuple[str, ...]
+    """What is no longer known, and why; a sentence each."""
+    by_rule: bool
+    """Whether a rule did it: there was no prompt, and no model was asked."""
+    plans: tuple[PastPlan, ...] | None
+    """The plans that stood in its prompt; null if that is not known."""
+    plan: PastPlan | None
+    """The plan that the act belongs to; null if it belongs to none."""
+
+
+class Stretch(Shape):
+    """Consecutive lines of a prompt from one section."""
+
+    name: str
+    """The section's title; empty if the sections of the lines are not known."""
+    text: str
+
+
+class PromptView(Shape):
+    """A prompt that was sent for an agent."""
+
+    at: datetime | None = None
+    """When its prompt was sent; None if none was sent, as far as the newest part of the event log
+    says."""
+    sections: Mapping[str, int] = {}
+    """Tokens of each section, in the order of the prompt; as in ``@agent/prompt``."""
+    sent: tuple[Stretch, ...] = ()
+    """The text; a section may have several stretches. Only the newest prompt since the last start
+    has named stretches; an older one is a single stretch without a name."""
+    budget: int = 0
+    """The most tokens that the prompt may have."""
+    cached: int | None = None
+    """Tokens that were in the server's cache, by the server's count; None if it does not say."""
+    server_tokens: int = 0
+    """Tokens of the prompt by the server's count; 0 if the server does not say."""
+    trigger: str = ""
+    """What set the thought off."""
+    answer: str = ""
+    """The raw answer; empty if none came."""
+
+
+class TiersView(Shape):
+    """The tiers of an agent's memory, from memory 1 to the newest."""
+
+    first: int
+    """The first memory that any tier holds; not 1 after the memory was cleared."""
+    total: int
+    """The number of the newest memory; 0 if there is none."""
+    compaction: int
+    """The number of the compaction that made the summaries."""
+    longterm: Summary | None
+    recent: Summary | None
+    window_first: int
+    """The first memory of the window; ``total`` + 1 if the window is empty."""
+    window_tokens: int
+
+
+class SummaryTextView(Shape):
+    """The text of a summary as it is stored, without links: what an edit begins with."""
+
+    tier: Tier
+    text: str
+    """Empty if there is no such summary."""
+
+
+class ProfileView(Shape):
+    """Who an agent is, in the words of its builder."""
+
+    text: str
+    former: tuple[str, ...]
+    """The profiles before, the newest last; at most ten."""
+
+
+class PromiseLine(Shape):
+    """An open promise of an agent, or a rule that it follows."""
+
+    text: str
+    """``promise to Jonas: a bowl of soup``."""
+    memory: int
+    """The memory that it rests on; 0 if a person wrote it into the file."""
+
+
+class PageView(Shape):
+    """A page of one of an agent's books."""
+
+    title: str
+    at: datetime | None
+    """When the page was written last, or the person was met last; None if the file does not say."""
+    text: str
+    """Markdown. The numbers of memories are links: ``[17](#memory/17)``."""
+    facts: Mapping[str, str]
+    """Other fields of the file, by name."""
+    file: str
+    """The name of the page's file."""
+    pins: tuple[str, ...] = ()
+    """For ``pinned.md``: the pinned lines, numbered from 1."""
+    promises: tuple[PromiseLine, ...] = ()
+    """For ``noticed.md``: the open promises and rules."""
+    private: tuple[int, ...] = ()
+    """The numbers of the private memories that it cites."""
+
+
+class Point(Shape):
+    """One slice of time in a chart. A value is None if there is nothing to measure."""
+
+    at: datetime
+    """The beginning of the slice."""
+    thoughts: int
+    """Thoughts that ended in it."""
+    failed: int
+    """Thoughts without a result."""
+    no_answer: int
+    """Failed thoughts without an answer: the model was not available, or took too long."""
+    prompt_tokens: float | None
+    """Average tokens of the prompts."""
+    completion_tokens: float | None
+    """Average tokens of the answers."""
+    budget: int | None
+    """The most tokens that the last prompt could have."""
+    cached: float | None
+    """Share of the prompts' tokens that were in the server's cache, 0 to 1; None if unknown."""
+    latency: float | None
+    """Median seconds until the answer."""
+    latency_p95: float | None
+    """Seconds within which 95 % of the thoughts were answered."""
+    memories: int | None
+    """The number of the newest memory at the end of the slice."""
+    recalled: float | None
+    """Share of the searches that found something, 0 to 1."""
+    compactions: int
+
+
+class Series(Shape):
+    """60 slices of the last hours, oldest first."""
+
+    points: tuple[Point, ...]
+    complete: bool
+    """False if the event log does not go back to the first slice."""
