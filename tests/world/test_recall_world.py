@@ -173,6 +173,23 @@ class TestAsides(RecallWorld):
         assert prompt.count(told) == 1
 
 
+class TestShortLines(RecallWorld):
+    """A talk of many short lines, of which a chat template makes more tokens than the words have."""
+
+    COMPACTION = "**immediate_window**: 500\n**recent_window**: 500\n**min_saving_tokens**: 90000\n"
+
+    def test_what_the_window_has_no_room_for_is_told_elsewhere_in_the_prompt(self):
+        page = self.models_page(prompt_tokens=2000)
+        (self.services.places.config / "llm.md").write_text(page)
+        self.services.update_limits()
+        told = "My brother Edwin mends nets in Ostrey."
+        self.ask(told, "> say Ah.")
+        for number in range(100):
+            prompt = self.ask(f"Boat {number} in?", "> say Aye.")[0]
+            assert told in prompt, f"it stands nowhere since line {number}"
+        assert f'"{told}"' not in prompt, "the window has no room for it any more"
+
+
 class TestWithoutAMemory(RecallWorld):
     """A question outside the game, as if a memory were gone."""
 
