@@ -325,10 +325,20 @@ def _archived(archive: Archive, act: Memory) -> dict[str, Any]:
     texts = summaries_at(archive, act.time)
     return {
         **facts,
+        "cause": set_off_by(archive, act),
         "summaries": _summary_basis(texts, act, act.reason),
         "window": (texts.summarised + 1, act.number - 1),
         "missing": (_NOT_LOGGED,),
     }
+
+
+def set_off_by(archive: Archive, act: Memory) -> Memory | None:
+    """Return what the act answers, from the archive alone: the newest memory it rests on; blocks.
+
+    None if it rests on nothing that somebody else said or did.
+    """
+    rests_on = (_one(archive, number) for number in sorted(act.rests_on, reverse=True))
+    return next((each for each in rests_on if each is not None and not each.is_own), None)
 
 
 def _source(

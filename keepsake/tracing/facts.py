@@ -395,8 +395,9 @@ def _worded(heard: Iterable[Content], wording: Wording, summary: Summary) -> tup
     whole = next((each.text for each in heard if each.is_verbatim_in(summary.text)), "")
     if whole:
         return Kept.VERBATIM, whole
-    said = next(filter(wording.is_said_in, summary_sentences(summary.text)), summary.text)
-    return Kept.SHORTER, said
+    said = next(filter(wording.is_said_in, summary_sentences(summary.text)), "")
+    # Words that stand in different sentences say something else.
+    return (Kept.SHORTER, said) if said else (Kept.GONE, "")
 
 
 def _acts_on(past: Past, numbers: frozenset[int]) -> list[int]:

@@ -29,9 +29,11 @@ class Wording:
 
     Attributes:
         ways: The words of each way.
+        whole: Those of them that were typed without an ending.
     """
 
     ways: tuple[tuple[str, ...], ...]
+    whole: frozenset[str] = frozenset()
 
     @classmethod
     def of(cls, typed: str) -> Self:
@@ -47,12 +49,16 @@ class Wording:
         if len(ways) > MOST_WAYS or max(map(len, ways)) > MOST_WORDS:
             most = f"Give at most {MOST_WAYS} ways of at most {MOST_WORDS} words"
             raise KeepsakeError("These are too many words to follow", most)
-        return cls(ways)
+        whole = {word for word in words(typed) if stem(word) == word}
+        return cls(ways, frozenset(whole))
 
     def is_said_in(self, text: str) -> bool:
         """Return whether a text says it in one of its ways."""
         said = text.casefold()
-        return any(all(_begins_word(each, said) for each in way) for way in self.ways)
+        return any(all(self._is_word_of(each, said) for each in way) for way in self.ways)
+
+    def _is_word_of(self, word: str, text: str) -> bool:
+        return _begins_word(word, text, is_whole=word in self.whole)
 
     @cached_property
     def _needles(self) -> tuple[tuple[bytes, ...], ...]:
@@ -86,9 +92,10 @@ def _needle(word: str) -> bytes:
     return max(re.split(r"[^\x00-\x7f]", word), key=len).encode()
 
 
-def _begins_word(word: str, text: str) -> bool:
+def _begins_word(word: str, text: str, *, is_whole: bool) -> bool:
     if UNSPACED.match(word):
         return word in text
     begun = re.finditer(rf"(?<![^\W_]){re.escape(word)}\w*", text)
-    # The stem of *hives* is ``hiv``, and that of *hive* is not.
-    return any(len(word) >= _TELLING or stem(each[0]) in (word, f"{word}e") for each in begun)
+    # The stem of *hives* is ``hiv``, and that of *hive* is not. But *hat* is not *hate*.
+    stems = {word} if is_whole else {word, f"{word}e"}
+    return any(len(word) >= _TELLING or stem(each[0]) in stems for each in begun)

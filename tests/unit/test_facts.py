@@ -122,6 +122,8 @@ def test_the_words_of_a_memory_that_others_share_come_first_and_the_rarest_of_th
         ("ring", "a string", False),
         ("grey", "a great green bird", False),
         ("hives", "There is one hive.", True),
+        ("hat", "I hate the bargain.", False),
+        ("hat", "Two hats hang there.", True),
         ("really", "That is all real.", False),
         ("Müller", "die MÜLLERIN", True),
         ("時計", "古い時計です", True),
@@ -189,6 +191,14 @@ def test_a_summary_that_says_what_no_memory_of_its_agent_does_is_no_knower_but_k
     assert (echo.agent, echo.standing, echo.compaction) == ("Bram", Standing.RECENT, 1)
     assert "a lantern was in a small boat" in echo.said
     assert [each.agent for each in village.follow("lantern").echoes] == ["Bram"]
+
+
+def test_words_in_different_sentences_of_a_summary_say_nothing_together(village):
+    village.said("Tom", LANTERN, "Mira", to=("Wren",))
+    village.said("Tom", "Good evening.", "Bram")
+    village.compact("Bram", "The lantern is lit. Two girls were in. The fire is out.")
+    assert not village.follow("lantern out").echoes
+    assert [each.agent for each in village.follow("lantern lit").echoes] == ["Bram"]
 
 
 def test_a_summary_of_what_its_agent_heard_elsewhere_does_not_know_too_much(village):

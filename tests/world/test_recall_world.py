@@ -174,7 +174,7 @@ class TestAsides(RecallWorld):
 
 
 class TestShortLines(RecallWorld):
-    """A talk of many short lines, of which a chat template makes more tokens than the words have."""
+    """A talk of many short lines: what a chat template adds costs more tokens than their words."""
 
     COMPACTION = "**immediate_window**: 500\n**recent_window**: 500\n**min_saving_tokens**: 90000\n"
 

@@ -82,6 +82,14 @@ class TestQuestions(WebWorld):
         to_jo = self.page("ask/said", agent=self.mira.id, words="Jo")
         assert to_jo.count("Who broke the jug?") == 1
 
+    def test_without_an_event_log_the_archive_says_what_a_line_answers(self):
+        for path in self.services.places.events.rglob("*.jsonl"):
+            path.unlink()
+        page = self.page("ask/said", agent=self.mira.id, words="to Tom")
+        newest = page.split(LADLE)[1]
+        assert "Where is the ladle?" in newest
+        assert "no longer known" not in newest
+
     def test_a_line_by_rule_says_that_no_model_was_asked(self):
         own = Speech(speaker=ME, words="Mind the step.", shown="say Mind the step.")
         self.mind.memory.remember(own, place="The Inn", event=MessageType.SCENE)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
-from keepsake.agent.why import Why, causes_of, why_memory
+from keepsake.agent.why import Why, causes_of, set_off_by, why_memory
 from keepsake.archive.log import Archive
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.errors import KeepsakeError
@@ -122,10 +122,10 @@ def with_causes(found: Said, archive: Archive, log: Path, agent: str, agent_id: 
     """
     lines = [*found.to_them, *found.others]
     newest = sorted((each.number for each in lines), reverse=True)[:MOST_CAUSES]
-    causes: dict[int, Because] = {}
+    causes: dict[int, Because | None] = {}
     with suppress(KeepsakeError, OSError):  # the log cannot be read: the lines stand without causes
         set_off = causes_of(log, agent_id, newest, MOST_LOG)
-        causes = {act: Because(_one(archive, cause)) for act, cause in set_off.items()}
+        causes = {act: _briefly(archive, act, set_off.get(act, 0)) for act in newest}
         if lines:
             first = lines[0].number
             causes[first] = _because(why_memory(log, archive, agent, agent_id, first))
@@ -139,6 +139,13 @@ def with_causes(found: Said, archive: Archive, log: Path, agent: str, agent_id: 
 def _because(why: Why) -> Because:
     recalled = [each.memory for each in why.recalled if each.memory is not None]
     return Because(why.cause, why.reason, why.by_rule, recalled[:MOST_RECALLED])
+
+
+def _briefly(archive: Archive, number: int, cause: int) -> Because | None:
+    """Return what set an act off: by the log, else by what the archive says that it rests on."""
+    act = _one(archive, number)
+    found = _one(archive, cause) or (set_off_by(archive, act) if act is not None else None)
+    return Because(found) if found is not None else None
 
 
 def _one(archive: Archive, number: int) -> Memory | None:

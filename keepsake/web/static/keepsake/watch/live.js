@@ -124,7 +124,7 @@ async function drawPlans() {
 function planRow({ id, agent, line, begun, private: hidden }) {
   const style = [begun && "begun", hidden && "whisper"].filter(Boolean).join(" ");
   return el("li", { class: style, "data-row": true, tabindex: "-1" },
-    el("a", { href: `/agents/${id}/`, "data-opens": true, dir: "auto" }, agent),
+    el("a", { href: `/agents/${id}/`, "data-opens": true, dir: "auto" }, agent), " ",
     hidden ? el("span", { class: "flag" }, "in private") : null, " ", el("bdi", {}, line));
 }
 

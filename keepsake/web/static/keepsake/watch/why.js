@@ -109,7 +109,7 @@ function act(why) {
 
 function cause(why) {
   const from = why.thought?.source ? ` by ${why.thought.source}` : "";
-  return [el("p", {}, why.trigger ? `${why.trigger === ImpulseKind.OTHER ? "something it saw" : why.trigger}${from}` : "That is no longer known."),
+  return [el("p", {}, why.trigger ? `${why.trigger === ImpulseKind.OTHER ? "something it saw" : why.trigger}${from}` : why.cause ? "By the archive, it answers:" : "That is no longer known."),
     why.cause ? el("p", {}, link(why.cause), ": ", el("bdi", {}, sentence(why.cause))) : null];
 }
 
