@@ -60,6 +60,18 @@ class TestWalksForPlans(PlansWorld):
         assert not any("The mole at last!" in line for line in self.lines())
         assert any("Here I am." in line for line in self.lines())
 
+    def test_a_plan_goes_on_after_a_look_where_its_walk_ended_though_who_asked_is_not_there(self):
+        self.whisper_before()
+        self.replies = [
+            "At once.\n> plan now: look at the quay, then tell Tom\n> walk to the Quay\n> look",
+            "> walk to Tom\n> say Nobody is there.\n> done quay",
+            "> wait",
+        ]
+        self.char1.execute_cmd("talk mira See who is at the quay, would you?")
+        self.pass_minutes(2)
+        assert any("Nobody is there." in line for line in self.lines())
+        assert self.mira.location is self.char1.location
+
     def test_a_walk_that_is_broken_off_is_known_and_its_plan_goes_on(self):
         far = self.add_room("The Mole")
         self.add_exits(self.quay, "out", "in", far)

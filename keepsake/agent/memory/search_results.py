@@ -15,7 +15,7 @@ from keepsake.agent.memory.excerpt_budget import CountTokens, ExcerptBudget
 from keepsake.agent.memory.telling import Shown, only_asks, tells
 from keepsake.agent.settings import RecallConfig
 from keepsake.archive.records import Memory, MemoryKind
-from keepsake.language.perception import for_prompt, shorten
+from keepsake.language.perception import for_prompt, is_question, sentences, shorten
 from keepsake.memory.types import MemoryContext
 from keepsake.prompt.results import RECALLED, RECALLED_NOTHING
 from keepsake.recall.documents import DocumentKind, Hit, memory_document
@@ -211,10 +211,22 @@ def _told_by(hit: Hit, around: Mapping[int, Memory], agent: str) -> list[Hit]:
     memory = hit.document.memory()
     if not tells(memory, around, agent):
         return []
-    answer = around.get(memory.number + 1)
-    if answer is None or not only_asks(memory.words):
-        return [hit]
-    return [hit, replace(hit, document=memory_document(answer, agent), passage="")]
+    answers = _answers_to(memory, around)
+    documents = (memory_document(each, agent) for each in answers)
+    return [hit, *(replace(hit, document=each, passage="") for each in documents)]
+
+
+def _answers_to(memory: Memory, around: Mapping[int, Memory]) -> list[Memory]:
+    """Return what was answered to a question: the agent's own words that rest on it, or the next.
+
+    "Good evening. Is it true?" is more than a question, and the agent's answer tells what it said.
+    """
+    if not any(map(is_question, sentences(memory.words))):
+        return []
+    following = (around.get(memory.number + step) for step in (1, 2))
+    after = [each for each in following if each is not None]
+    own = [each for each in after if each.said is not None and memory.number in each.rests_on]
+    return own or (after[:1] if only_asks(memory.words) else [])
 
 
 def result_line(found: SearchResult | None, words: str, told: Sequence[Excerpt] = ()) -> Excerpt:

@@ -33,14 +33,17 @@ def follow_plan(turn: Turn, plans: Plans, agent: Body | None) -> None:
 
     ``agent``: None if it has been deleted.
     """
+    number = turn.impulse.plan or turn.taken_up
+    due = plans.named(number) if number else None
     if not turn.verbs:
         last = turn.last
         if turn.impulse.plan and last is not None and (last.failure is not None or last.fault):
             # A model gave no usable answer.
             plans.steps.go_on_later(turn.impulse.plan, "it goes on")
+        elif due is not None and turn.has_begun:
+            # A look-up was its last deed, and the turn cannot go on from there: who asked is away.
+            plans.steps.go_on(due, "it goes on")
         return
-    number = turn.impulse.plan or turn.taken_up
-    due = plans.named(number) if number else None
     plan = due or plans.steps.begun
     if plan is None:
         return

@@ -125,6 +125,20 @@ def test_a_question_is_recalled_with_its_answer():
     assert [hit.document.first for hit in telling(both, "Mira").hits] == [4, 5, 9]
 
 
+def test_a_greeting_with_a_question_is_recalled_with_both_lines_of_the_agents_own_answer():
+    asked = lived_hit(4, 'Tom says to you, "Good evening, Mira. I am Tom. Is the sea high?"')
+    words = ("say As high as it ever was.", "say And you are the man with the wise dog.")
+    own = [
+        replace(old_memory(5 + n, NOON, MemoryKind.ACT, each, to="Tom"), rests_on=(4,))
+        for n, each in enumerate(words)
+    ]
+    around = (asked.document.memory(), *own)
+    line = result_line(telling(SearchResult((asked,), around), "Mira"), "sea").text
+    assert "Is the sea high?" in line
+    assert "As high as it ever was." in line
+    assert "the wise dog" in line
+
+
 def test_what_was_told_in_confidence_stands_before_what_else_was_found():
     told = (Excerpt((7,), 'Tom: "The bell cracked because I was drunk."'),)
     found = result_line(SearchResult((lived_hit(3, "Tom sells eels."),)), "x", told)
