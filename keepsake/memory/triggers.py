@@ -24,8 +24,8 @@ _MARKED = (CompactReason.HIGH, CompactReason.SLEEP, CompactReason.EMERGENCY)
 class Triggers:
     """Decides whether a compaction is due.
 
-    One ladder has several triggers: the count, the high mark, the sleep mark and the emergency
-    mark. The count decides together with the budget: while the prompt is far from full, more lines
+    One ladder has several triggers: the count, the high mark, the sleep mark, and the emergency: no
+    room even for the memories that no compaction takes. The count decides together with the budget: while the prompt is far from full, more lines
     cost less than a summary. A prompt that passes the high mark first leaves out asides
     (:mod:`keepsake.memory.asides`). A compaction follows if that is not enough, or if much is left
     out. While an agent in its room talks, a compaction in the background waits for a pause, until

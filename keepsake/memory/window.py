@@ -110,7 +110,7 @@ class Window:
             if load.used > load.budget and self._mask_more():
                 context = self._lean()
                 load = self._lean_load(context)
-            mark = self._host.config().high if self._cut_at else 1.0
+            mark = min(self._host.config().high, 1.0) if self._cut_at else 1.0
             if load.used <= load.budget * mark or load.leaves_no_room:
                 self._cut_at = 0
                 return context

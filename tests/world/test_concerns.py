@@ -80,7 +80,7 @@ class TestConcerns(AgentsWorld):
     def test_somebody_who_is_here_is_no_news(self):
         self.plans("when Jonas comes: sit with him")
         self.mind.books.plans.set_state(self.mind.books.plans.current[0], PlanState.DOING)
-        self.mind.plans.wait(self.mind.books.plans.current[0], "for Jonas")
+        self.mind.plans.steps.wait(self.mind.books.plans.current[0], "for Jonas")
         self.jonas.move_to(self.room1, quiet=True)
         self.pass_time(60)
         assert self.says("Jonas looks well.") == []
