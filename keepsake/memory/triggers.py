@@ -25,9 +25,10 @@ class Triggers:
     """Decides whether a compaction is due.
 
     One ladder has several triggers: the count, the high mark, the sleep mark, and the emergency: no
-    room even for the memories that no compaction takes. The count decides together with the budget: while the prompt is far from full, more lines
-    cost less than a summary. A prompt that passes the high mark first leaves out asides
-    (:mod:`keepsake.memory.asides`). A compaction follows if that is not enough, or if much is left
+    room even for the memories that no compaction takes. The count decides together with the budget:
+    while the prompt is far from full, more lines cost less than a summary. A prompt that passes the
+    high mark first leaves out asides (:mod:`keepsake.memory.asides`). A compaction follows if that
+    is not enough, or if much is left
     out. While an agent in its room talks, a compaction in the background waits for a pause, until
     little room is left. The hysteresis is the gap between the mark that starts a compaction and the
     low mark, at which it stops. A compaction must be expected to save ``min_saving_tokens``. If one

@@ -33,8 +33,8 @@ async def reread(turn: Turn, recalled: SearchResult | None) -> SearchResult | No
     """Return the results of a turn's search, as a model has read them if the question asks for it.
 
     It asks for it if the answer probably stands in several talks
-    (:attr:`SearchResult.is_about_several`). What it chose stays after a look-up of the same turn; if
-    it chose nothing, it is asked again then.
+    (:attr:`SearchResult.is_about_several`). What it chose stays after a look-up of the same turn.
+    If it chose nothing, it is asked again then.
     """
     words = turn.context.words
     if turn.reread is not None and turn.reread[0] == words:
