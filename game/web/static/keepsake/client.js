@@ -22,10 +22,35 @@ const MOST_LINES = 2000;
 const MOST_TYPED = 200;
 const MOST_KEPT = 300;
 const LONGEST_WAIT = 30000;
-const WAYS = { n: "north", ne: "northeast", e: "east", se: "southeast", s: "south", sw: "southwest", w: "west", nw: "northwest", u: "up", d: "down" };
+const WAYS = {
+  n: "north",
+  ne: "northeast",
+  e: "east",
+  se: "southeast",
+  s: "south",
+  sw: "southwest",
+  w: "west",
+  nw: "northwest",
+  u: "up",
+  d: "down",
+};
 /* The roles of lines, by the type of the game's message; all others are the room's. */
-const ROLES = { say: "speech", talk: "speech", shout: "speech", channel: "speech", whisper: "whisper", tell: "whisper", page: "whisper",
-  failure: "fault", thinking: "thinking", look: "place", map: "place", who: "place", inventory: "place", hint: "hint" };
+const ROLES = {
+  say: "speech",
+  talk: "speech",
+  shout: "speech",
+  channel: "speech",
+  whisper: "whisper",
+  tell: "whisper",
+  page: "whisper",
+  failure: "fault",
+  thinking: "thinking",
+  look: "place",
+  map: "place",
+  who: "place",
+  inventory: "place",
+  hint: "hint",
+};
 const SPOKEN = ["say", "talk", "whisper", "shout"];
 const SECRET = /^\s*(connect|create|co|cr)\s+(\S+|"[^"]*")\s+.+$/i;
 
@@ -78,8 +103,13 @@ function showMissed() {
 
 /* Keep the end of the log for a reload of the page: in this tab only, until the player leaves. */
 function keepStory() {
-  const kept = [...story.children].filter((line) => !line.matches(".thinking, .before")).slice(-MOST_KEPT);
-  sessionStorage.setItem("story", JSON.stringify(kept.map(({ className, innerHTML }) => [className, innerHTML])));
+  const kept = [...story.children]
+    .filter((line) => !line.matches(".thinking, .before"))
+    .slice(-MOST_KEPT);
+  sessionStorage.setItem(
+    "story",
+    JSON.stringify(kept.map(({ className, innerHTML }) => [className, innerHTML])),
+  );
 }
 
 function restoreStory() {
@@ -116,7 +146,10 @@ function typedFor(html) {
   shown.innerHTML = html;
   const words = shown.content.textContent.replace(/^[^"]*"|"[^"]*$/g, "");
   const typedLines = [...story.querySelectorAll(".mine")].reverse();
-  return typedLines.find((line) => line.textContent.includes(words)) ?? story.querySelector(".mine:last-child");
+  return (
+    typedLines.find((line) => line.textContent.includes(words)) ??
+    story.querySelector(".mine:last-child")
+  );
 }
 
 /* The map stays as the player left it; in a wide window it is shown at first. */
@@ -134,7 +167,10 @@ const handlers = {
     const own = SPOKEN.includes(type) && html.startsWith("You ");
     if (own) typedFor(html)?.remove();
     for (const line of story.querySelectorAll(".thinking")) line.remove();
-    show(html.replace(/<br\s*\/?>\n?/g, "\n"), `theirs ${ROLES[type] ?? "room"}${toYou ? " to-you" : ""}${own ? " own" : ""}`);
+    show(
+      html.replace(/<br\s*\/?>\n?/g, "\n"),
+      `theirs ${ROLES[type] ?? "room"}${toYou ? " to-you" : ""}${own ? " own" : ""}`,
+    );
     if (toYou) call(story.lastElementChild.textContent);
   },
   room_info: (_args, facts) => showWays(facts),
@@ -146,14 +182,19 @@ const handlers = {
     prompt.innerHTML = args[0];
     prompt.hidden = !args[0];
   },
-  logged_in: () => { loggedIn = true; },
+  logged_in: () => {
+    loggedIn = true;
+  },
   session_key: ([key]) => adopt(key),
 };
 
 /* Take over the session that began at the log-in: for the cookie, and to connect again. */
 function adopt(key) {
   document.body.dataset.session = key;
-  const body = new URLSearchParams({ key, csrfmiddlewaretoken: form.elements.csrfmiddlewaretoken.value });
+  const body = new URLSearchParams({
+    key,
+    csrfmiddlewaretoken: form.elements.csrfmiddlewaretoken.value,
+  });
   fetch("/webclient/session", { method: "POST", body }).catch(() => {});
 }
 
@@ -271,4 +312,7 @@ story.addEventListener("scroll", () => {
   showMissed();
 });
 // The map and the exits change the size of the log.
-new ResizeObserver(() => { sendWidth(); follow(); }).observe(story);
+new ResizeObserver(() => {
+  sendWidth();
+  follow();
+}).observe(story);

@@ -33,20 +33,39 @@ function drawMap(root, rooms, ways, go) {
   const centre = ({ x, y }) => [(x - left + 0.5) * CELL.width, (y - top + 0.5) * CELL.height];
   const byId = new Map(rooms.map((room) => [room.id, room]));
   root.setAttribute("viewBox", `0 0 ${wide} ${high}`);
-  root.setAttribute("aria-label", `You are in ${here.name}. Beside it: ${here.to.map((id) => byId.get(id).name).join(", ") || "nothing"}.`);
-  const exits = rooms.flatMap((room) => room.to.map((id) => {
-    const [[x1, y1], [x2, y2]] = [centre(room), centre(byId.get(id))];
-    return drawn("line", { x1, y1, x2, y2 });
-  }));
+  root.setAttribute(
+    "aria-label",
+    `You are in ${here.name}. Beside it: ${here.to.map((id) => byId.get(id).name).join(", ") || "nothing"}.`,
+  );
+  const exits = rooms.flatMap((room) =>
+    room.to.map((id) => {
+      const [[x1, y1], [x2, y2]] = [centre(room), centre(byId.get(id))];
+      return drawn("line", { x1, y1, x2, y2 });
+    }),
+  );
   const boxes = rooms.map((room) => {
     const [x, y] = centre(room);
     const way = ways.get(room.id);
     const text = lines(room.name);
-    const box = drawn("g", { class: room === here ? "here" : way ? "beside" : "far" },
-      drawn("rect", { x: x - BOX.width / 2, y: y - BOX.height / 2, width: BOX.width, height: BOX.height, rx: 5 }),
-      drawn("text", { "text-anchor": "middle" }, ...text.map((line, i) =>
-        drawn("tspan", { x, y: y + 4 + (i - (text.length - 1) / 2) * 13 }, line))),
-      drawn("title", {}, way ? `${room.name}: ${way}` : room.name));
+    const box = drawn(
+      "g",
+      { class: room === here ? "here" : way ? "beside" : "far" },
+      drawn("rect", {
+        x: x - BOX.width / 2,
+        y: y - BOX.height / 2,
+        width: BOX.width,
+        height: BOX.height,
+        rx: 5,
+      }),
+      drawn(
+        "text",
+        { "text-anchor": "middle" },
+        ...text.map((line, i) =>
+          drawn("tspan", { x, y: y + 4 + (i - (text.length - 1) / 2) * 13 }, line),
+        ),
+      ),
+      drawn("title", {}, way ? `${room.name}: ${way}` : room.name),
+    );
     if (way) box.addEventListener("click", () => go(way));
     return box;
   });

@@ -8,7 +8,8 @@ let chosen = { ...DEFAULTS, ...JSON.parse(localStorage.getItem("settings") ?? "{
 let sounds = null;
 
 function apply() {
-  for (const name of ["font", "size", "theme"]) document.documentElement.dataset[name] = chosen[name];
+  for (const name of ["font", "size", "theme"])
+    document.documentElement.dataset[name] = chosen[name];
   for (const name of Object.keys(DEFAULTS)) fields[name].value = chosen[name];
 }
 

@@ -21,10 +21,28 @@ const SEEDED = 60;
 const LIVE = "live";
 /** Where the panel of questions leaves room for what happens. */
 const ROOMY = "(width >= 64rem) and (height >= 40rem)";
-const RELOADED = ["charts", "compactions", "prompt", "journal", "people", "plans", "notes", "nights"];
+const RELOADED = [
+  "charts",
+  "compactions",
+  "prompt",
+  "journal",
+  "people",
+  "plans",
+  "notes",
+  "nights",
+];
 const CLASSES = {
-  prompt: Prompt, memory: Tiers, recall: Recall, compactions: Compactions, charts: Charts, why: Why,
-  journal: Book, people: Book, plans: PlanSection, notes: Notes, nights: Book,
+  prompt: Prompt,
+  memory: Tiers,
+  recall: Recall,
+  compactions: Compactions,
+  charts: Charts,
+  why: Why,
+  journal: Book,
+  people: Book,
+  plans: PlanSection,
+  notes: Notes,
+  nights: Book,
 };
 const NAMES = [LIVE, ...Object.keys(CLASSES)];
 
@@ -69,7 +87,11 @@ function offerQuestions(name) {
 async function load(name, at) {
   const failed = panel(name).querySelector(".failed");
   const first = !(name in sections);
-  const section = (sections[name] ??= new CLASSES[name](panel(name).querySelector("div"), id, name));
+  const section = (sections[name] ??= new CLASSES[name](
+    panel(name).querySelector("div"),
+    id,
+    name,
+  ));
   if (first) fill(failed, el("span", { class: "dim" }, "Loading …"));
   try {
     if (at && section.show) await section.show(at);
@@ -77,7 +99,12 @@ async function load(name, at) {
     fill(failed);
   } catch (problem) {
     if (first) delete sections[name]; // so that the next try creates it again
-    fill(failed, problem.message, " ", el("button", { type: "button", on: { click: open } }, "Try again"));
+    fill(
+      failed,
+      problem.message,
+      " ",
+      el("button", { type: "button", on: { click: open } }, "Try again"),
+    );
   }
 }
 
@@ -96,14 +123,24 @@ async function seed() {
   const memories = await get(`agents/${id}/memories`, { first, last: total });
   for (const memory of memories) {
     const { number: n, kind: of, repeats: times, time: t } = memory;
-    feed.add(EventKind.MEMORY, { op: MemoryOp.APPEND, n, of, times, t, agent: document.body.dataset.name, agent_id: id, remembered: memory });
+    feed.add(EventKind.MEMORY, {
+      op: MemoryOp.APPEND,
+      n,
+      of,
+      times,
+      t,
+      agent: document.body.dataset.name,
+      agent_id: id,
+      remembered: memory,
+    });
   }
 }
 
 const soon = throttled(() => head.refresh(), SOON);
 
 function onEvent(kind, record) {
-  if (kind === GAP) seed().catch(() => {}); // the archive still has the memories at least
+  if (kind === GAP)
+    seed().catch(() => {}); // the archive still has the memories at least
   else feed.add(kind, record);
   if (kind === EventKind.THOUGHT) sections.prompt?.outdated(record);
   if (kind === EventKind.MEMORY) sections.memory?.outdated(record);
@@ -134,7 +171,11 @@ function gone() {
 bindKeys([
   ...NAMES.slice(0, 9).map((name, i) => [String(i + 1), `section “${name}”`, () => go(name)]),
   ...rowKeys(() => panel(wanted()[0])),
-  ["/", "type into the section's field", () => panel(wanted()[0]).querySelector("input[type=search], input")?.focus()],
+  [
+    "/",
+    "type into the section's field",
+    () => panel(wanted()[0]).querySelector("input[type=search], input")?.focus(),
+  ],
   ["p", "hold the stream, or continue it", () => feed.pause()],
   ["u", "up to all agents", () => byId("up").click()],
 ]);

@@ -7,9 +7,10 @@ import { sentence } from "./sentences.js";
 
 /** What each of the three buttons does in the agent's present state: [operation, label, tooltip]. */
 const OFFERS = [
-  ({ paused }) => (paused
-    ? ["resume", "Resume", "It thinks again, once it is awake"]
-    : ["pause", "Pause", "It perceives and remembers, but does not think"]),
+  ({ paused }) =>
+    paused
+      ? ["resume", "Resume", "It thinks again, once it is awake"]
+      : ["pause", "Pause", "It perceives and remembers, but does not think"],
   () => ["compact", "Compact", "Summarise the oldest memories of its window now"],
   ({ asleep, going_home: going }) => {
     if (asleep) return ["wake", "Wake", "Wake it up"];
@@ -32,9 +33,16 @@ export class Head {
 
   constructor(id, { back, refused, gone }) {
     Object.assign(this, { id, back, refused, gone });
-    fill(byId("acts"), OFFERS.map(() => el("button", {
-      type: "button", disabled: true, on: { click: ({ currentTarget }) => this.#act(currentTarget) },
-    })));
+    fill(
+      byId("acts"),
+      OFFERS.map(() =>
+        el("button", {
+          type: "button",
+          disabled: true,
+          on: { click: ({ currentTarget }) => this.#act(currentTarget) },
+        }),
+      ),
+    );
     this.#offer({ may_act: false });
   }
 
@@ -60,11 +68,24 @@ export class Head {
     this.#was = now;
     const problems = trouble(agent);
     this.#called(agent.name);
-    fill(byId("state"), badges(agent), compactionFlag(agent),
+    fill(
+      byId("state"),
+      badges(agent),
+      compactionFlag(agent),
       el("span", {}, agent.place ? ["in ", el("bdi", {}, agent.place)] : "nowhere"),
-      tokensBar(agent), el("span", { class: "dim" }, many(agent.memories, "memory", "memories")),
+      tokensBar(agent),
+      el("span", { class: "dim" }, many(agent.memories, "memory", "memories")),
       agent.waiting === null ? null : el("span", {}, `waits for ${seconds(agent.waiting)}`),
-      agent.last_act ? el("span", { class: "dim act" }, el("bdi", {}, sentence(agent.last_act)), " ", el("small", {}, time(agent.last_act.time, ago))) : null);
+      agent.last_act
+        ? el(
+            "span",
+            { class: "dim act" },
+            el("bdi", {}, sentence(agent.last_act)),
+            " ",
+            el("small", {}, time(agent.last_act.time, ago)),
+          )
+        : null,
+    );
     byId("problem").hidden = !problems.length;
     fill(byId("problem"), problems.join("; "));
     byId("may-not").hidden = agent.may_act;
@@ -99,7 +120,12 @@ export class Head {
       if (Date.now() < this.#servers + SERVERS) return;
       this.#servers = Date.now();
       const { servers } = await get("agents");
-      fill(notice, failingServers(servers.filter(({ host }) => !host || !agent.problem.includes(host))).join(" "));
+      fill(
+        notice,
+        failingServers(servers.filter(({ host }) => !host || !agent.problem.includes(host))).join(
+          " ",
+        ),
+      );
     } else fill(notice);
     notice.hidden = !notice.textContent;
   }
@@ -118,18 +144,26 @@ export class Head {
     notice.hidden = false;
     if (problem.status === 404) this.#ended(notice);
     else if (problem.status === 403) {
-      fill(notice, problem.message, " ",
-        el("a", { href: `/auth/login/?next=${encodeURIComponent(location.pathname)}` }, "Log in"));
+      fill(
+        notice,
+        problem.message,
+        " ",
+        el("a", { href: `/auth/login/?next=${encodeURIComponent(location.pathname)}` }, "Log in"),
+      );
       this.refused();
     } else fill(notice, problem.message);
   }
 
   #ended(notice) {
     this.#over = true;
-    fill(notice, `${document.body.dataset.name} was deleted. `,
-      el("a", { href: "/agents/" }, "To all agents"));
+    fill(
+      notice,
+      `${document.body.dataset.name} was deleted. `,
+      el("a", { href: "/agents/" }, "To all agents"),
+    );
     fill(byId("state"), el("span", { class: "badge paused" }, "deleted"));
-    for (const each of ["problem", "outcome", "may-not", "servers-problem"]) byId(each).hidden = true;
+    for (const each of ["problem", "outcome", "may-not", "servers-problem"])
+      byId(each).hidden = true;
     this.#offer({ may_act: false });
     this.gone();
   }

@@ -8,8 +8,11 @@ import { reason } from "./plain_words.js";
 const STUCK = 30;
 /** Styles of the badges of states that are no problem. */
 const TONES = {
-  [AgentState.IDLE]: "calm", [AgentState.ASLEEP]: "asleep", [AgentState.PAUSED]: "paused",
-  [AgentState.WAITING]: "busy", [AgentState.GOING_HOME]: "asleep",
+  [AgentState.IDLE]: "calm",
+  [AgentState.ASLEEP]: "asleep",
+  [AgentState.PAUSED]: "paused",
+  [AgentState.WAITING]: "busy",
+  [AgentState.GOING_HOME]: "asleep",
 };
 const SHORT = { [AgentState.WAITING]: "thinking", [AgentState.GOING_HOME]: "going home" };
 /** Fewer failures than this among the last thoughts are not reported. */
@@ -18,10 +21,12 @@ const FEW = 3;
 /** The agent's problems, in words; empty if there are none. */
 export function trouble(agent) {
   const problems = agent.problem ? [agent.problem] : [];
-  if (agent.waiting !== null && agent.waiting > STUCK) problems.push(`waits for ${seconds(agent.waiting)}`);
+  if (agent.waiting !== null && agent.waiting > STUCK)
+    problems.push(`waits for ${seconds(agent.waiting)}`);
   if (!(agent.state in TONES) && !problems.length) problems.push(agent.state);
   const { recent_failed: failed, recent_ended: ended } = agent;
-  if (failed >= FEW && failed > ended / 2) problems.push(`${count(failed)} of its last ${many(ended, "thought")} failed`);
+  if (failed >= FEW && failed > ended / 2)
+    problems.push(`${count(failed)} of its last ${many(ended, "thought")} failed`);
   return problems;
 }
 
@@ -30,39 +35,57 @@ export function badges(agent) {
   const words = new Set([agent.state]);
   if (agent.asleep) words.add(AgentState.ASLEEP);
   if (agent.paused) words.add(AgentState.PAUSED);
-  return [...words].map((each) => el("span", { class: `badge ${TONES[each] || "trouble"}`, title: each }, SHORT[each] || each));
+  return [...words].map((each) =>
+    el("span", { class: `badge ${TONES[each] || "trouble"}`, title: each }, SHORT[each] || each),
+  );
 }
 
 /** A model server as a badge. */
 export function serverBadge({ health }) {
   if (health === ServerHealth.UNASKED) return el("span", { class: "badge paused" }, health);
-  return el("span", { class: `badge ${health === ServerHealth.READY ? "calm" : "trouble"}` }, health === ServerHealth.READY ? "ready" : "not ready");
+  return el(
+    "span",
+    { class: `badge ${health === ServerHealth.READY ? "calm" : "trouble"}` },
+    health === ServerHealth.READY ? "ready" : "not ready",
+  );
 }
 
 /** The model servers that were used and do not work. */
 export function failing(servers) {
-  return servers.filter(({ health }) => health !== ServerHealth.READY && health !== ServerHealth.UNASKED);
+  return servers.filter(
+    ({ health }) => health !== ServerHealth.READY && health !== ServerHealth.UNASKED,
+  );
 }
 
 /** A sentence for each model server that does not work. */
 export function failingServers(servers) {
-  return failing(servers)
-    .map((each) => `The model server ${each.provider} ${each.host ? `(${each.host}) ` : ""}does not work: ${each.health}`);
+  return failing(servers).map(
+    (each) =>
+      `The model server ${each.provider} ${each.host ? `(${each.host}) ` : ""}does not work: ${each.health}`,
+  );
 }
 
 /** A bar of `part` in `whole` with a label; with `limit` a nearly full bar is coloured. */
 export function bar(part, whole, words, limit = false) {
   const share = whole > 0 ? part / whole : 0;
   const tone = !limit ? "" : share > 1 ? "over" : share > 0.85 ? "high" : "";
-  return el("span", { class: `bar ${tone}`, title: limit ? `${percent(share)} of ${count(whole)}` : null },
-    el("span", { class: "track", "aria-hidden": "true" },
-      el("span", { class: "level", vars: { "--share": `${Math.min(share, 1) * 100}%` } })),
-    el("span", { class: "figure" }, words));
+  return el(
+    "span",
+    { class: `bar ${tone}`, title: limit ? `${percent(share)} of ${count(whole)}` : null },
+    el(
+      "span",
+      { class: "track", "aria-hidden": "true" },
+      el("span", { class: "level", vars: { "--share": `${Math.min(share, 1) * 100}%` } }),
+    ),
+    el("span", { class: "figure" }, words),
+  );
 }
 
 /** The tokens of the agent's last prompt, of those that it may have. */
 export function tokensBar(agent) {
-  const words = agent.used ? `${count(agent.used)} / ${count(agent.budget)}` : `– / ${count(agent.budget)}`;
+  const words = agent.used
+    ? `${count(agent.used)} / ${count(agent.budget)}`
+    : `– / ${count(agent.budget)}`;
   return bar(agent.used, agent.budget, words, true);
 }
 
@@ -72,5 +95,10 @@ export function compactionFlag(agent) {
   if (!agent.due) return null;
   const title = `A compaction is due: ${reason(agent.due)}. Without a model the summary quotes the most important sentences.`;
   const when = agent.when_due ? `: ${agent.when_due}` : ", begins within a minute";
-  return el("span", { class: "flag due", title }, "compaction due", el("span", { class: "when-due" }, when));
+  return el(
+    "span",
+    { class: "flag due", title },
+    "compaction due",
+    el("span", { class: "when-due" }, when),
+  );
 }

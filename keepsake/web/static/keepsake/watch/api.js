@@ -33,7 +33,10 @@ async function ask(path, options, timeout = TIMEOUT) {
     const signal = AbortSignal.timeout(timeout);
     answer = await fetch(BASE + path, { credentials: "same-origin", signal, ...options });
   } catch {
-    throw new ApiError(0, "The server does not answer. It may be reloading; this page tries again.");
+    throw new ApiError(
+      0,
+      "The server does not answer. It may be reloading; this page tries again.",
+    );
   }
   const said = await answer.json().catch(() => null);
   if (answer.ok && said !== null) return said;
@@ -43,7 +46,8 @@ async function ask(path, options, timeout = TIMEOUT) {
 function wordsFor(status) {
   if (status === 403) return "You have no access (any more). Log in again as a builder.";
   if (status === 404) return "There is no such agent (any more).";
-  if ([502, 503, 504].includes(status)) return "The world is not running, or is reloading. This page tries again.";
+  if ([502, 503, 504].includes(status))
+    return "The world is not running, or is reloading. This page tries again.";
   return `The server answered ${status}. Its log (keepsake doctor) says why.`;
 }
 
@@ -91,12 +95,23 @@ export async function act(id, what, said = null) {
 
 /** A button that asks for confirmation before it runs `work()`; `then()` runs if it was done. */
 export function actButton(words, sure, work, then) {
-  const button = el("button", { type: "button", "data-acts": true, hidden: !allowed, on: { click: async () => {
-    if (!confirm(sure)) return;
-    button.disabled = true;
-    if (await work()) await then();
-    button.disabled = false;
-  } } }, words);
+  const button = el(
+    "button",
+    {
+      type: "button",
+      "data-acts": true,
+      hidden: !allowed,
+      on: {
+        click: async () => {
+          if (!confirm(sure)) return;
+          button.disabled = true;
+          if (await work()) await then();
+          button.disabled = false;
+        },
+      },
+    },
+    words,
+  );
   return button;
 }
 
@@ -111,36 +126,59 @@ export function builders(node) {
  * it was done; if so, the form is reset and `then()` runs. */
 export function actForm(label, fields, work, then) {
   let begun = false;
-  const details = el("details", { "data-acts": true, hidden: !allowed, on: { toggle: async () => {
-    if (!details.open || begun) return;
-    begun = true;
-    try {
-      details.append(form(label, await fields(), work, then));
-    } catch (problem) {
-      begun = false; // the next time it is opened, it is tried again
-      say(problem.message, false);
-    }
-  } } }, el("summary", {}, label));
+  const details = el(
+    "details",
+    {
+      "data-acts": true,
+      hidden: !allowed,
+      on: {
+        toggle: async () => {
+          if (!details.open || begun) return;
+          begun = true;
+          try {
+            details.append(form(label, await fields(), work, then));
+          } catch (problem) {
+            begun = false; // the next time it is opened, it is tried again
+            say(problem.message, false);
+          }
+        },
+      },
+    },
+    el("summary", {}, label),
+  );
   return details;
 }
 
 function form(label, fields, work, then) {
   const send = el("button", {}, label);
-  const made = el("form", { class: "act-form", on: { submit: async (event) => {
-    event.preventDefault();
-    send.disabled = true;
-    if (await work(Object.fromEntries(new FormData(made)))) {
-      made.reset();
-      await then();
-    }
-    send.disabled = false;
-  } } }, fields, send);
+  const made = el(
+    "form",
+    {
+      class: "act-form",
+      on: {
+        submit: async (event) => {
+          event.preventDefault();
+          send.disabled = true;
+          if (await work(Object.fromEntries(new FormData(made)))) {
+            made.reset();
+            await then();
+          }
+          send.disabled = false;
+        },
+      },
+    },
+    fields,
+    send,
+  );
   return made;
 }
 
 /** A labelled field of one line or several. */
 export function field(label, name, { lines = 1, most = 4000, value = "", needed = true } = {}) {
   const attributes = { name, maxlength: most, required: needed };
-  const box = lines > 1 ? el("textarea", { ...attributes, rows: lines }, value) : el("input", { ...attributes, value });
+  const box =
+    lines > 1
+      ? el("textarea", { ...attributes, rows: lines }, value)
+      : el("input", { ...attributes, value });
   return el("label", {}, el("span", {}, label), box);
 }

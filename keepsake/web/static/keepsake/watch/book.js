@@ -28,7 +28,11 @@ export class Book {
     this.#shown = PAGE;
     fill(this.list);
     await this.#draw();
-    if (!this.list.hasChildNodes()) fill(this.list, el("li", { class: "empty", "data-row": true, tabindex: "-1" }, "Nothing yet."));
+    if (!this.list.hasChildNodes())
+      fill(
+        this.list,
+        el("li", { class: "empty", "data-row": true, tabindex: "-1" }, "Nothing yet."),
+      );
   }
 
   /** Add those of the newest pages that are not shown yet below the others. */
@@ -46,16 +50,37 @@ export class Book {
   }
 
   #page({ title, at, text, facts, file, private: hidden }, open) {
-    const said = Object.entries(facts).map(([name, value]) => `${name}: ${value}`).join(" · ");
+    const said = Object.entries(facts)
+      .map(([name, value]) => `${name}: ${value}`)
+      .join(" · ");
     const when = at && !DATED.includes(this.of) ? el("small", {}, time(at)) : null;
-    return el("li", { "data-row": true, tabindex: "-1" }, el("details", { open },
-      el("summary", { "data-opens": true }, el("b", { dir: "auto" }, title), when, el("small", { dir: "auto" }, said)),
-      this.of === "people" ? el("p", {}, personLink(title), el("small", {}, " across all agents")) : null, prose(text, hidden),
-      EDITED.includes(this.of) ? fileEditor(this.id, this.of, file, "Edit this page", () => this.load()) : null));
+    return el(
+      "li",
+      { "data-row": true, tabindex: "-1" },
+      el(
+        "details",
+        { open },
+        el(
+          "summary",
+          { "data-opens": true },
+          el("b", { dir: "auto" }, title),
+          when,
+          el("small", { dir: "auto" }, said),
+        ),
+        this.of === "people"
+          ? el("p", {}, personLink(title), el("small", {}, " across all agents"))
+          : null,
+        prose(text, hidden),
+        EDITED.includes(this.of)
+          ? fileEditor(this.id, this.of, file, "Edit this page", () => this.load())
+          : null,
+      ),
+    );
   }
 }
 
-const INLINE = /(\*\*[^*]+\*\*|\*[^*\s][^*]*\*|`[^`]+`|\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d)|\[[^\]]+\]\(#memory\/[\d-]+\))/;
+const INLINE =
+  /(\*\*[^*]+\*\*|\*[^*\s][^*]*\*|`[^`]+`|\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d)|\[[^\]]+\]\(#memory\/[\d-]+\))/;
 /** Fields of journal entries that are for programs: identities of people. */
 const INTERNAL = /^\*\*who\*\*:/;
 
@@ -65,9 +90,12 @@ export function prose(text, hidden = []) {
   const page = el("div", { class: "text prose", dir: "auto" });
   let at = page; // the list or paragraph that is still open
   const begin = (tag) => (at = at.matches(tag) ? at : page.appendChild(el(tag)));
-  for (const [, marks, words] of text.replace(/<!--[^]*?-->/g, "").matchAll(/^[ \t]*(#+ |[-*] |)(.*)$/gm)) {
+  for (const [, marks, words] of text
+    .replace(/<!--[^]*?-->/g, "")
+    .matchAll(/^[ \t]*(#+ |[-*] |)(.*)$/gm)) {
     if (marks[0] === "#" || !words) at = page;
-    if (marks[0] === "#" && marks.length > 2) page.append(el("h3", {}, inline(words.replace(/^\d{8}-\d+, /, ""))));
+    if (marks[0] === "#" && marks.length > 2)
+      page.append(el("h3", {}, inline(words.replace(/^\d{8}-\d+, /, ""))));
     else if (marks && marks[0] !== "#") {
       if (!INTERNAL.test(words)) begin("ul").append(item(words, hidden));
     } else if (!marks && words) begin("p").append(...inline(`${words} `));
@@ -106,38 +134,114 @@ export class Notes extends Book {
     this.pins = el("ul", { class: "pins", "aria-label": "Pinned lines" });
     this.promises = el("ul", { class: "pins", "aria-label": "Promises and rules" });
     this.profile = el("div", {});
-    fill(this.above, el("h3", {}, "Profile"), this.profile, el("h3", {}, "Always in its prompts"), this.pins, this.promises,
-      fileEditor(id, "pins", "pinned.md", "Edit all pins", again), fileEditor(id, "promises", "noticed.md", "Edit promises and rules", again),
-      actForm("Pin a line", () => field("Line", "text", { most: 300 }), (said) => act(id, "pin", said), again),
+    fill(
+      this.above,
+      el("h3", {}, "Profile"),
+      this.profile,
+      el("h3", {}, "Always in its prompts"),
+      this.pins,
+      this.promises,
+      fileEditor(id, "pins", "pinned.md", "Edit all pins", again),
+      fileEditor(id, "promises", "noticed.md", "Edit promises and rules", again),
+      actForm(
+        "Pin a line",
+        () => field("Line", "text", { most: 300 }),
+        (said) => act(id, "pin", said),
+        again,
+      ),
       el("h3", {}, "Notes"),
-      actForm("Write a note", () => [field("Title", "title", { most: 60 }), field("Text", "text", { lines: 4 })], (said) => act(id, "note", said), again));
+      actForm(
+        "Write a note",
+        () => [field("Title", "title", { most: 60 }), field("Text", "text", { lines: 4 })],
+        (said) => act(id, "note", said),
+        again,
+      ),
+    );
   }
 
   async load() {
-    const [kept, profile] = await Promise.all([get(`agents/${this.id}/book`, { of: "kept" }), get(`agents/${this.id}/profile`), super.load()]);
+    const [kept, profile] = await Promise.all([
+      get(`agents/${this.id}/book`, { of: "kept" }),
+      get(`agents/${this.id}/profile`),
+      super.load(),
+    ]);
     this.#drawProfile(profile);
     const pins = kept.flatMap((page) => page.pins);
     const promises = kept.flatMap((page) => page.promises);
-    fill(this.pins, pins.length ? pins.map((line, i) => this.#pin(line, i + 1)) : el("li", { class: "dim" }, "Nothing is pinned."));
-    fill(this.promises, promises.map(({ text, memory }) => el("li", { "data-row": true, tabindex: "-1" }, el("bdi", {}, text), " ",
-      memory ? el("a", { class: "where", href: `#memory/${memory}`, "data-opens": true }, `memory ${memory}`) : null)));
+    fill(
+      this.pins,
+      pins.length
+        ? pins.map((line, i) => this.#pin(line, i + 1))
+        : el("li", { class: "dim" }, "Nothing is pinned."),
+    );
+    fill(
+      this.promises,
+      promises.map(({ text, memory }) =>
+        el(
+          "li",
+          { "data-row": true, tabindex: "-1" },
+          el("bdi", {}, text),
+          " ",
+          memory
+            ? el(
+                "a",
+                { class: "where", href: `#memory/${memory}`, "data-opens": true },
+                `memory ${memory}`,
+              )
+            : null,
+        ),
+      ),
+    );
     this.promises.hidden = !promises.length;
   }
 
   #drawProfile({ text, former }) {
-    fill(this.profile, el("p", { class: "profile", dir: "auto" }, text || "It has no profile."),
-      actForm("Edit the profile", () => field("Profile", "text", { lines: 6, value: text }), (said) => act(this.id, "edit-profile", { ...said, was: text }), () => this.load()),
-      former.length ? el("details", {}, el("summary", {}, `Former profiles (${former.length})`), el("ol", {}, [...former].reverse().map((each) => el("li", { dir: "auto" }, each)))) : null);
+    fill(
+      this.profile,
+      el("p", { class: "profile", dir: "auto" }, text || "It has no profile."),
+      actForm(
+        "Edit the profile",
+        () => field("Profile", "text", { lines: 6, value: text }),
+        (said) => act(this.id, "edit-profile", { ...said, was: text }),
+        () => this.load(),
+      ),
+      former.length
+        ? el(
+            "details",
+            {},
+            el("summary", {}, `Former profiles (${former.length})`),
+            el(
+              "ol",
+              {},
+              [...former].reverse().map((each) => el("li", { dir: "auto" }, each)),
+            ),
+          )
+        : null,
+    );
   }
 
   #pin(line, number) {
-    return el("li", { "data-row": true, tabindex: "-1" }, el("bdi", {}, line), " ",
-      actButton("Unpin", "Sure?", () => act(this.id, "unpin", { text: String(number) }), () => this.load()));
+    return el(
+      "li",
+      { "data-row": true, tabindex: "-1" },
+      el("bdi", {}, line),
+      " ",
+      actButton(
+        "Unpin",
+        "Sure?",
+        () => act(this.id, "unpin", { text: String(number) }),
+        () => this.load(),
+      ),
+    );
   }
 }
 
 const MARKS = {
-  [PlanState.OPEN]: "", [PlanState.DOING]: "begun", [PlanState.DONE]: "done", [PlanState.DROPPED]: "given up", [PlanState.MISSED]: "missed",
+  [PlanState.OPEN]: "",
+  [PlanState.DOING]: "begun",
+  [PlanState.DONE]: "done",
+  [PlanState.DROPPED]: "given up",
+  [PlanState.MISSED]: "missed",
 };
 
 /** What an agent means to do, and what became of its last plans. */
@@ -148,15 +252,34 @@ export class PlanSection {
     this.ended = el("ul", { class: "pins", "aria-label": "Plans that have ended" });
     this.past = el("details", {}, el("summary", {}, "Plans that have ended"), this.ended);
     this.usual = el("div", {});
-    fill(root, this.usual, el("h3", {}, "Plans"), this.list, this.past,
-      el("p", { class: "dim" }, "Plans come from the model, or from a line that you write into the file: “- [ ] tomorrow noon, the Quay, Anneke: show her the ferry”."), fileEditor(id, "plans", "plans.md", "Edit the plans", () => this.load()));
+    fill(
+      root,
+      this.usual,
+      el("h3", {}, "Plans"),
+      this.list,
+      this.past,
+      el(
+        "p",
+        { class: "dim" },
+        "Plans come from the model, or from a line that you write into the file: “- [ ] tomorrow noon, the Quay, Anneke: show her the ferry”.",
+      ),
+      fileEditor(id, "plans", "plans.md", "Edit the plans", () => this.load()),
+    );
   }
 
   async load() {
-    const [plans, day] = await Promise.all([get(`agents/${this.id}/plans`), get(`agents/${this.id}/day`)]);
+    const [plans, day] = await Promise.all([
+      get(`agents/${this.id}/plans`),
+      get(`agents/${this.id}/day`),
+    ]);
     const open = plans.filter(({ state }) => [PlanState.OPEN, PlanState.DOING].includes(state));
     const ended = plans.filter((each) => !open.includes(each)).reverse();
-    fill(this.list, open.length ? open.map(plan) : el("li", { class: "dim", "data-row": true, tabindex: "-1" }, "No plan is open."));
+    fill(
+      this.list,
+      open.length
+        ? open.map(plan)
+        : el("li", { class: "dim", "data-row": true, tabindex: "-1" }, "No plan is open."),
+    );
     fill(this.usual, dayLines(day));
     fill(this.ended, ended.map(plan));
     this.past.hidden = !ended.length;
@@ -164,8 +287,20 @@ export class PlanSection {
 }
 
 function plan({ line, state, why, memory, private: hidden }) {
-  return el("li", { "data-row": true, tabindex: "-1", class: hidden ? "whisper" : "" },
-    hidden ? el("span", { class: "flag" }, "in private") : null, el("bdi", {}, line),
-    MARKS[state] ? el("span", { class: "badge" }, why ? `${MARKS[state]}: ${why}` : MARKS[state]) : null,
-    memory ? el("a", { class: "where", href: `#memory/${memory}`, "data-opens": true }, `memory ${count(memory)}`) : null);
+  return el(
+    "li",
+    { "data-row": true, tabindex: "-1", class: hidden ? "whisper" : "" },
+    hidden ? el("span", { class: "flag" }, "in private") : null,
+    el("bdi", {}, line),
+    MARKS[state]
+      ? el("span", { class: "badge" }, why ? `${MARKS[state]}: ${why}` : MARKS[state])
+      : null,
+    memory
+      ? el(
+          "a",
+          { class: "where", href: `#memory/${memory}`, "data-opens": true },
+          `memory ${count(memory)}`,
+        )
+      : null,
+  );
 }

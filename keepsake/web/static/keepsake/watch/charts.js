@@ -17,22 +17,46 @@ const WHOLE = Array.from({ length: 27 }, (_, i) => [1, 2, 5][i % 3] * 10 ** Math
  * `marks` is `[name, value of a point, class]`: vertical lines at points where the value is not 0.
  */
 const CHARTS = [
-  { title: "Tokens of a thought", say: count, rows: [
-    ["prompt, on average", (p) => p.prompt_tokens, "first", "line"],
-    ["prompt, from the cache", cached, "second", "line"],
-    ["answer, on average", (p) => p.completion_tokens, "third", "line"],
-    ["budget", (p) => p.budget, "limit", "dash"]] },
-  { title: "Latency", say: seconds, rows: [
-    ["median", (p) => p.latency, "first", "line"],
-    ["95th percentile", (p) => p.latency_p95, "second", "line"]],
-  marks: ["without an answer", (p) => p.no_answer, "bad"] },
-  { title: "Memories", say: count, fitted: true, rows: [
-    ["memories", (p) => p.memories, "first", "line"]], marks: ["compactions", (p) => p.compactions, "night"] },
-  { title: "Recall rate", say: percent, top: 1, rows: [
-    ["searches that found something", (p) => p.recalled, "first", "dots"]] },
-  { title: "Thoughts", say: count, rows: [
-    ["thoughts", (p) => p.thoughts, "first", "bars"],
-    ["failed", (p) => p.failed, "bad", "bars"]] },
+  {
+    title: "Tokens of a thought",
+    say: count,
+    rows: [
+      ["prompt, on average", (p) => p.prompt_tokens, "first", "line"],
+      ["prompt, from the cache", cached, "second", "line"],
+      ["answer, on average", (p) => p.completion_tokens, "third", "line"],
+      ["budget", (p) => p.budget, "limit", "dash"],
+    ],
+  },
+  {
+    title: "Latency",
+    say: seconds,
+    rows: [
+      ["median", (p) => p.latency, "first", "line"],
+      ["95th percentile", (p) => p.latency_p95, "second", "line"],
+    ],
+    marks: ["without an answer", (p) => p.no_answer, "bad"],
+  },
+  {
+    title: "Memories",
+    say: count,
+    fitted: true,
+    rows: [["memories", (p) => p.memories, "first", "line"]],
+    marks: ["compactions", (p) => p.compactions, "night"],
+  },
+  {
+    title: "Recall rate",
+    say: percent,
+    top: 1,
+    rows: [["searches that found something", (p) => p.recalled, "first", "dots"]],
+  },
+  {
+    title: "Thoughts",
+    say: count,
+    rows: [
+      ["thoughts", (p) => p.thoughts, "first", "bars"],
+      ["failed", (p) => p.failed, "bad", "bars"],
+    ],
+  },
 ];
 
 /** Tokens of the prompt that were in the server's cache; null if no prompt was built or no model answered. */
@@ -44,13 +68,25 @@ function cached({ prompt_tokens: tokens, cached: share }) {
 export class Charts {
   constructor(root, id) {
     this.id = id;
-    this.period = el("select", { on: { change: () => this.#turn() } },
-      Object.entries(PERIODS).map(([hours, words]) => el("option", { value: hours }, words)));
-    this.note = el("p", { class: "dim", hidden: true },
-      "The event log does not go back to the start of this period.");
+    this.period = el(
+      "select",
+      { on: { change: () => this.#turn() } },
+      Object.entries(PERIODS).map(([hours, words]) => el("option", { value: hours }, words)),
+    );
+    this.note = el(
+      "p",
+      { class: "dim", hidden: true },
+      "The event log does not go back to the start of this period.",
+    );
     this.trouble = el("p", { class: "problem", role: "alert" });
     this.view = el("div", { class: "charts" });
-    fill(root, el("div", { class: "tools" }, el("label", {}, "The last ", this.period)), this.trouble, this.note, this.view);
+    fill(
+      root,
+      el("div", { class: "tools" }, el("label", {}, "The last ", this.period)),
+      this.trouble,
+      this.note,
+      this.view,
+    );
     setInterval(() => this.#again(), RELOAD);
   }
 
@@ -63,7 +99,9 @@ export class Charts {
     const open = [...this.view.querySelectorAll("details")].map((each) => each.open);
     fill(this.view);
     // Put all figures into the page before drawing, because widths and colours are read from it.
-    CHARTS.map((chart, i) => figure(this.view, chart, series.points, open[i])).forEach((draw) => draw?.());
+    CHARTS.map((chart, i) => figure(this.view, chart, series.points, open[i])).forEach((draw) =>
+      draw?.(),
+    );
   }
 
   /** Another period was chosen: remove the charts of the old one and load. */
@@ -76,7 +114,8 @@ export class Charts {
   /** Reload the charts if they are visible and the pointer or the focus is not in them. */
   async #again() {
     const watched = !document.hidden && this.view.offsetParent !== null;
-    if (!watched || !this.view.childElementCount || this.view.matches(":hover, :focus-within")) return;
+    if (!watched || !this.view.childElementCount || this.view.matches(":hover, :focus-within"))
+      return;
     try {
       await this.load();
     } catch (problem) {
@@ -88,20 +127,52 @@ export class Charts {
 /** Put a chart into `view`; returns a function that draws it, or null if there is nothing to draw. */
 function figure(view, chart, points, open) {
   const any = points.some((p) => shows(chart, p));
-  const swatches = [...chart.rows, ...(chart.marks ? [chart.marks] : [])].map(([, , tone]) => el("span", { class: `swatch ${tone}` }));
-  const drawing = el("div", { class: "plot", role: "img", "aria-label": `${chart.title}; its numbers are in the table below` });
-  view.append(el("figure", { "data-row": true, tabindex: "-1" },
-    el("figcaption", {}, el("b", {}, chart.title),
-      el("span", { class: "unseen", "aria-hidden": "true" }, swatches.slice(0, chart.rows.length)),
-      chart.marks ? el("small", { class: "legend" }, el("span", {}, swatches.at(-1), `vertical lines: ${chart.marks[0]}`)) : null),
-    drawing, any ? null : el("p", { class: "dim" }, NOTHING), table(chart, points, open)));
+  const swatches = [...chart.rows, ...(chart.marks ? [chart.marks] : [])].map(([, , tone]) =>
+    el("span", { class: `swatch ${tone}` }),
+  );
+  const drawing = el("div", {
+    class: "plot",
+    role: "img",
+    "aria-label": `${chart.title}; its numbers are in the table below`,
+  });
+  view.append(
+    el(
+      "figure",
+      { "data-row": true, tabindex: "-1" },
+      el(
+        "figcaption",
+        {},
+        el("b", {}, chart.title),
+        el(
+          "span",
+          { class: "unseen", "aria-hidden": "true" },
+          swatches.slice(0, chart.rows.length),
+        ),
+        chart.marks
+          ? el(
+              "small",
+              { class: "legend" },
+              el("span", {}, swatches.at(-1), `vertical lines: ${chart.marks[0]}`),
+            )
+          : null,
+      ),
+      drawing,
+      any ? null : el("p", { class: "dim" }, NOTHING),
+      table(chart, points, open),
+    ),
+  );
   if (!any) return null;
   return () => {
     const colours = swatches.map((swatch) => getComputedStyle(swatch).backgroundColor);
     const width = Math.max(drawing.clientWidth, NARROWEST);
-    const values = chart.rows.map(([, of, , kind]) => (kind === "dash" ? held(points, of) : points.map(of)));
-    return new globalThis.uPlot(options(chart, points, width, colours, getComputedStyle(drawing).color),
-      [points.map((p) => Date.parse(p.at) / 1000), ...values], drawing);
+    const values = chart.rows.map(([, of, , kind]) =>
+      kind === "dash" ? held(points, of) : points.map(of),
+    );
+    return new globalThis.uPlot(
+      options(chart, points, width, colours, getComputedStyle(drawing).color),
+      [points.map((p) => Date.parse(p.at) / 1000), ...values],
+      drawing,
+    );
   };
 }
 
@@ -114,21 +185,44 @@ function held(points, of) {
 function options(chart, points, width, colours, ink) {
   const { paths } = globalThis.uPlot;
   const kinds = {
-    line: { points: { show: true, filter: lone } }, dash: { dash: [6, 4] }, dots: { paths: () => null, points: { show: true } }, bars: { paths: paths.bars({ size: [0.7] }) },
+    line: { points: { show: true, filter: lone } },
+    dash: { dash: [6, 4] },
+    dots: { paths: () => null, points: { show: true } },
+    bars: { paths: paths.bars({ size: [0.7] }) },
   };
   const long = !sameDay(points[0].at, points.at(-1).at);
   const axis = { stroke: ink, grid: { stroke: ink, width: 0.3 }, ticks: { show: false } };
   return {
-    width, height: HEIGHT, cursor: { y: false, drag: { x: false } },
+    width,
+    height: HEIGHT,
+    cursor: { y: false, drag: { x: false } },
     tzDate: (at) => globalThis.uPlot.tzDate(new Date(at * 1000), ZONE),
     scales: { y: { range: (_, least, most) => bounds(chart, least, most) } },
     axes: [
-      { ...axis, size: 30, space: long ? 130 : 60, values: (_, times) => times.map((at) => tick(at * 1000, long)) },
-      { ...axis, size: 62, values: (_, values) => values.map(chart.say), ...(chart.say === count ? { incrs: WHOLE } : {}) },
+      {
+        ...axis,
+        size: 30,
+        space: long ? 130 : 60,
+        values: (_, times) => times.map((at) => tick(at * 1000, long)),
+      },
+      {
+        ...axis,
+        size: 62,
+        values: (_, values) => values.map(chart.say),
+        ...(chart.say === count ? { incrs: WHOLE } : {}),
+      },
     ],
-    series: [{ label: "from", value: (_, at) => (at === null ? "–" : tick(at * 1000, true)) }, ...chart.rows.map(([label, , , kind], i) => ({
-      label, value: (_, value) => (value === null ? "–" : chart.say(value)), stroke: colours[i], width: 2, ...(kind === "bars" ? { fill: colours[i] } : {}), ...kinds[kind],
-    }))],
+    series: [
+      { label: "from", value: (_, at) => (at === null ? "–" : tick(at * 1000, true)) },
+      ...chart.rows.map(([label, , , kind], i) => ({
+        label,
+        value: (_, value) => (value === null ? "–" : chart.say(value)),
+        stroke: colours[i],
+        width: 2,
+        ...(kind === "bars" ? { fill: colours[i] } : {}),
+        ...kinds[kind],
+      })),
+    ],
     hooks: { draw: [(plot) => chart.marks && mark(plot, chart.marks, points, colours.at(-1))] },
   };
 }
@@ -136,7 +230,9 @@ function options(chart, points, width, colours, ink) {
 /** The points without neighbours, which the line alone would not show. */
 function lone(plot, series) {
   const values = plot.data[series];
-  return [...values.keys()].filter((at) => values[at] !== null && (values[at - 1] ?? values[at + 1] ?? null) === null);
+  return [...values.keys()].filter(
+    (at) => values[at] !== null && (values[at - 1] ?? values[at + 1] ?? null) === null,
+  );
 }
 
 /** The range of the y axis: from 0, except in charts whose curve would then be flat. */
@@ -169,14 +265,49 @@ function shows(chart, point) {
 
 /** The table of a chart. Its sixty rows are made when it is opened. */
 function table(chart, points, open) {
-  const columns = [...chart.rows.map(([name, of]) => [name, of, chart.say]), ...(chart.marks ? [[chart.marks[0], chart.marks[1], count]] : [])];
+  const columns = [
+    ...chart.rows.map(([name, of]) => [name, of, chart.say]),
+    ...(chart.marks ? [[chart.marks[0], chart.marks[1], count]] : []),
+  ];
   const holder = el("div", { class: "numbers" });
-  const make = () => fill(holder, el("table", {},
-    el("thead", {}, el("tr", {}, el("th", {}, "from"), columns.map(([name]) => el("th", {}, name)))),
-    el("tbody", {}, points.filter((p) => shows(chart, p)).map((p) => el("tr", {}, el("td", {}, time(p.at)),
-      columns.map(([, of, say]) => el("td", {}, of(p) === null ? "–" : say(of(p)))))))));
+  const make = () =>
+    fill(
+      holder,
+      el(
+        "table",
+        {},
+        el(
+          "thead",
+          {},
+          el(
+            "tr",
+            {},
+            el("th", {}, "from"),
+            columns.map(([name]) => el("th", {}, name)),
+          ),
+        ),
+        el(
+          "tbody",
+          {},
+          points
+            .filter((p) => shows(chart, p))
+            .map((p) =>
+              el(
+                "tr",
+                {},
+                el("td", {}, time(p.at)),
+                columns.map(([, of, say]) => el("td", {}, of(p) === null ? "–" : say(of(p)))),
+              ),
+            ),
+        ),
+      ),
+    );
   if (open) make();
-  const details = el("details", { open, on: { toggle: () => details.open && make() } },
-    el("summary", {}, "as a table"), holder);
+  const details = el(
+    "details",
+    { open, on: { toggle: () => details.open && make() } },
+    el("summary", {}, "as a table"),
+    holder,
+  );
   return details;
 }

@@ -20,7 +20,15 @@ export function formatter(options, zone = ZONE) {
   return new Intl.DateTimeFormat("en-GB", { ...options, timeZone: zone });
 }
 
-const WHOLE = { year: "numeric", month: "numeric", day: "numeric", hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" };
+const WHOLE = {
+  year: "numeric",
+  month: "numeric",
+  day: "numeric",
+  hour: "2-digit",
+  minute: "2-digit",
+  second: "2-digit",
+  hourCycle: "h23",
+};
 const DAYTIME = { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" };
 const worlds = formatter(WHOLE);
 const worldsDaytime = formatter(DAYTIME);
@@ -28,7 +36,9 @@ const readersDaytime = formatter(DAYTIME, READERS);
 
 /** What the world's clock shows at a moment, as the milliseconds since 1970 at which a clock in UTC shows the same. */
 function shown(moment) {
-  const of = Object.fromEntries(worlds.formatToParts(moment).map(({ type, value }) => [type, Number(value)]));
+  const of = Object.fromEntries(
+    worlds.formatToParts(moment).map(({ type, value }) => [type, Number(value)]),
+  );
   return Date.UTC(of.year, of.month - 1, of.day, of.hour, of.minute, of.second);
 }
 

@@ -19,15 +19,37 @@ export class Compactions {
 
   constructor(root, id) {
     this.id = id;
-    this.newer = el("button", { type: "button", hidden: true, on: { click: () => this.#try(() => this.load()) } },
-      "Show the new compaction");
-    this.undo = el("span", { hidden: true },
-      actButton("Undo the last", "Sure? Its memories return to the window", () => act(id, "undo"), () => this.load()));
+    this.newer = el(
+      "button",
+      { type: "button", hidden: true, on: { click: () => this.#try(() => this.load()) } },
+      "Show the new compaction",
+    );
+    this.undo = el(
+      "span",
+      { hidden: true },
+      actButton(
+        "Undo the last",
+        "Sure? Its memories return to the window",
+        () => act(id, "undo"),
+        () => this.load(),
+      ),
+    );
     this.list = el("ol", { class: "compactions" });
     this.note = el("p", { class: "dim" });
-    const more = async () => this.#add(await get(`agents/${id}/compactions`, { limit: LIMIT, before: this.#oldest }));
-    this.older = el("button", { type: "button", hidden: true, on: { click: () => this.#try(more) } }, "Show older ones");
-    fill(root, el("div", { class: "tools" }, this.newer, this.undo), this.list, this.note, el("div", { class: "tools" }, this.older));
+    const more = async () =>
+      this.#add(await get(`agents/${id}/compactions`, { limit: LIMIT, before: this.#oldest }));
+    this.older = el(
+      "button",
+      { type: "button", hidden: true, on: { click: () => this.#try(more) } },
+      "Show older ones",
+    );
+    fill(
+      root,
+      el("div", { class: "tools" }, this.newer, this.undo),
+      this.list,
+      this.note,
+      el("div", { class: "tools" }, this.older),
+    );
   }
 
   /** Offer a new compaction by a button, so that an open one is not closed while somebody reads it. */
@@ -46,7 +68,9 @@ export class Compactions {
   /** Open one, by its number, or the last that stands: `#compactions/last`. */
   async show(at) {
     await this.load();
-    const wanted = [...this.list.children].find(({ dataset }) => (at === LAST ? "stands" in dataset : dataset.number === at));
+    const wanted = [...this.list.children].find(({ dataset }) =>
+      at === LAST ? "stands" in dataset : dataset.number === at,
+    );
     if (!wanted) return;
     wanted.querySelector("details").open = true;
     wanted.querySelector("summary").focus({ preventScroll: true });
@@ -60,7 +84,10 @@ export class Compactions {
     this.older.hidden = compactions.length < LIMIT;
     if (compactions.some((made) => !made.undone)) this.undo.hidden = false;
     this.note.className = "dim";
-    fill(this.note, shown ? `${many(shown, "compaction")}` : "None yet: all its memories are in the window.");
+    fill(
+      this.note,
+      shown ? `${many(shown, "compaction")}` : "None yet: all its memories are in the window.",
+    );
   }
 
   async #try(work) {
@@ -76,16 +103,44 @@ export class Compactions {
 function compaction(id, made) {
   const saved = made.tokens_before ? 1 - made.tokens_after / made.tokens_before : 0;
   const folded = made.covered ? ` · memories ${made.covered.map(count).join("–")} summarised` : "";
-  const details = el("details", { "data-agent": id, on: { toggle: () => details.open && show(details, made) } },
-    el("summary", { "data-opens": true },
-      el("b", {}, `Compaction ${made.number}`), made.undone ? el("span", { class: "badge paused" }, "undone") : null,
-      el("span", {}, outcome(made.outcome)), saved > 0 || !made.tokens_before ? null : el("span", { class: "problem" }, "saved nothing"), el("span", { class: "dim" }, reason(made.reason)),
-      made.tokens_before === 0 ? null : el("span", { class: "figure" }, `${count(made.tokens_before)} → ${count(made.tokens_after)} tokens (${saved < 0 ? "+" : "−"}${percent(Math.abs(saved))})`),
-      el("small", {}, time(made.time), ` · ${seconds(made.seconds)} · ${many(made.calls, "model call")}${folded}`)),
-    el("div", { class: "change" }));
-  return el("li", {
-    "data-row": true, tabindex: "-1", class: made.undone ? "undone" : "", "data-number": made.number, "data-stands": !made.undone,
-  }, details);
+  const details = el(
+    "details",
+    { "data-agent": id, on: { toggle: () => details.open && show(details, made) } },
+    el(
+      "summary",
+      { "data-opens": true },
+      el("b", {}, `Compaction ${made.number}`),
+      made.undone ? el("span", { class: "badge paused" }, "undone") : null,
+      el("span", {}, outcome(made.outcome)),
+      saved > 0 || !made.tokens_before ? null : el("span", { class: "problem" }, "saved nothing"),
+      el("span", { class: "dim" }, reason(made.reason)),
+      made.tokens_before === 0
+        ? null
+        : el(
+            "span",
+            { class: "figure" },
+            `${count(made.tokens_before)} → ${count(made.tokens_after)} tokens (${saved < 0 ? "+" : "−"}${percent(Math.abs(saved))})`,
+          ),
+      el(
+        "small",
+        {},
+        time(made.time),
+        ` · ${seconds(made.seconds)} · ${many(made.calls, "model call")}${folded}`,
+      ),
+    ),
+    el("div", { class: "change" }),
+  );
+  return el(
+    "li",
+    {
+      "data-row": true,
+      tabindex: "-1",
+      class: made.undone ? "undone" : "",
+      "data-number": made.number,
+      "data-stands": !made.undone,
+    },
+    details,
+  );
 }
 
 /** Fill a compaction when it is first opened: to compare all memories at once takes too long. */
@@ -95,7 +150,12 @@ function show(details, made) {
   const id = details.dataset.agent;
   const account = el("p", {}, "Comparing …");
   const steps = [memoriesStep(id, made), summariesStep(made)].filter(Boolean);
-  fill(holder, el("h3", {}, "What it lost"), account, steps.map(({ node }) => node));
+  fill(
+    holder,
+    el("h3", {}, "What it lost"),
+    account,
+    steps.map(({ node }) => node),
+  );
   compare(id, made.number, account, steps);
 }
 
@@ -105,37 +165,80 @@ function memoriesStep(id, { covered, after }) {
   const lost = el("div", {});
   const into = TIERS[after.recent?.tier ?? after.longterm.tier].toLowerCase();
   return {
-    lost, of: "losses", noun: ["memory", "memories"], row: (each) => memoryRow(id, each),
-    node: el("section", {}, el("h4", {}, `Memories ${covered.map(count).join("–")}, into the ${into}`), lost,
-      memoriesFold(id, ...covered), whole(after.recent ?? after.longterm)),
+    lost,
+    of: "losses",
+    noun: ["memory", "memories"],
+    row: (each) => memoryRow(id, each),
+    node: el(
+      "section",
+      {},
+      el("h4", {}, `Memories ${covered.map(count).join("–")}, into the ${into}`),
+      lost,
+      memoriesFold(id, ...covered),
+      whole(after.recent ?? after.longterm),
+    ),
   };
 }
 
 /** The second step: the summaries of before become the new long-term summary. Null if none was written anew. */
 function summariesStep(made) {
-  const anew = Object.values(made.before).filter((each) => each?.tier && heir(made.after, each) && heir(made.after, each).text !== each.text);
+  const anew = Object.values(made.before).filter(
+    (each) => each?.tier && heir(made.after, each) && heir(made.after, each).text !== each.text,
+  );
   if (!anew.length) return null;
   const heirs = [...new Set(anew.map((each) => heir(made.after, each)))];
   const lost = el("div", {});
   const { longterm: before } = made.before;
   const { longterm: after } = made.after;
-  const changed = el("details", { on: { toggle: () => changed.open && changed.children.length < 2 && changed.append(changes(before, after)) } },
-    el("summary", {}, "The long-term summary, change by change"));
+  const changed = el(
+    "details",
+    {
+      on: {
+        toggle: () =>
+          changed.open && changed.children.length < 2 && changed.append(changes(before, after)),
+      },
+    },
+    el("summary", {}, "The long-term summary, change by change"),
+  );
   return {
-    lost, of: "sentences", noun: ["sentence of earlier summaries", "sentences of earlier summaries"], row: sentenceRow,
-    node: el("section", {}, el("h4", {}, `Earlier summaries, into the ${heirs.map(({ tier }) => TIERS[tier].toLowerCase()).join(" and the ")}`), lost,
-      el("div", { class: "both" }, el("div", {}, el("h5", {}, "Before"), anew.map(whole)), el("div", {}, el("h5", {}, "After"), heirs.map(whole))),
-      before && after && before.text !== after.text ? changed : null),
+    lost,
+    of: "sentences",
+    noun: ["sentence of earlier summaries", "sentences of earlier summaries"],
+    row: sentenceRow,
+    node: el(
+      "section",
+      {},
+      el(
+        "h4",
+        {},
+        `Earlier summaries, into the ${heirs.map(({ tier }) => TIERS[tier].toLowerCase()).join(" and the ")}`,
+      ),
+      lost,
+      el(
+        "div",
+        { class: "both" },
+        el("div", {}, el("h5", {}, "Before"), anew.map(whole)),
+        el("div", {}, el("h5", {}, "After"), heirs.map(whole)),
+      ),
+      before && after && before.text !== after.text ? changed : null,
+    ),
   };
 }
 
 /** The summary afterwards that covers the memories of one before. */
 function heir(after, { first, last }) {
-  return [after.recent, after.longterm].find((each) => each && each.first <= first && last <= each.last) ?? null;
+  return (
+    [after.recent, after.longterm].find(
+      (each) => each && each.first <= first && last <= each.last,
+    ) ?? null
+  );
 }
 
 function whole({ tier, first, last, text }) {
-  return [el("small", {}, `${TIERS[tier]} of memories ${count(first)}–${count(last)}`), prose(text)];
+  return [
+    el("small", {}, `${TIERS[tier]} of memories ${count(first)}–${count(last)}`),
+    prose(text),
+  ];
 }
 
 // -- what became of each memory that was summarised, and of each sentence of the summaries before
@@ -153,9 +256,12 @@ async function compare(id, number, account, steps) {
   try {
     const found = await get(`agents/${id}/compactions/${number}/losses`);
     for (const { lost, of, noun, row } of steps) fill(lost, groups(found[of], noun, row));
-    fill(account, steps.map(({ of, noun }) => `${many(found[of].length, ...noun)}: ${tally(found[of])}. `),
+    fill(
+      account,
+      steps.map(({ of, noun }) => `${many(found[of].length, ...noun)}: ${tally(found[of])}. `),
       found.named ? "The writer of the summary named the memories that each sentence tells. " : "",
-      found.complete ? "" : "There are more, which were not compared.");
+      found.complete ? "" : "There are more, which were not compared.",
+    );
     if (found.unfounded.length) account.after(tooMuch(found.unfounded));
   } catch (problem) {
     account.className = "problem";
@@ -165,44 +271,105 @@ async function compare(id, number, account, steps) {
 
 /** How many there are of each kind: 3 lost, 5 told shorter. */
 function tally(found) {
-  const told = Object.keys(KEPT).map((kept) => [found.filter((each) => each.kept === kept).length, FORMS[kept]]);
-  return told.filter(([number]) => number).map(([number, title]) => `${count(number)} ${title}`).join(", ") || "nothing to compare";
+  const told = Object.keys(KEPT).map((kept) => [
+    found.filter((each) => each.kept === kept).length,
+    FORMS[kept],
+  ]);
+  return (
+    told
+      .filter(([number]) => number)
+      .map(([number, title]) => `${count(number)} ${title}`)
+      .join(", ") || "nothing to compare"
+  );
 }
 
 function groups(found, noun, row) {
   return Object.entries(KEPT).map(([kept, words]) => {
     const of = found.filter((each) => each.kept === kept);
     if (!of.length) return null;
-    return el("details", { open: kept === Kept.GONE }, el("summary", {}, el("b", {}, FORMS[kept][0].toUpperCase() + FORMS[kept].slice(1)), ` ${many(of.length, ...noun)}. `, el("small", {}, words)),
-      el("ol", { class: "memories" }, of.map(row)));
+    return el(
+      "details",
+      { open: kept === Kept.GONE },
+      el(
+        "summary",
+        {},
+        el("b", {}, FORMS[kept][0].toUpperCase() + FORMS[kept].slice(1)),
+        ` ${many(of.length, ...noun)}. `,
+        el("small", {}, words),
+      ),
+      el("ol", { class: "memories" }, of.map(row)),
+    );
   });
 }
 
 /** The sentences of the summary that say more than its memories. */
 function tooMuch(sentences) {
-  return el("details", { class: "too-much", open: true },
-    el("summary", {}, el("b", {}, "Knows too much"), ` ${many(sentences.length, "sentence")} of the summary. `,
-      el("small", {}, "No memory has the marked words.")),
-    el("ol", { class: "memories" }, sentences.map(({ text, missing }) => el("li", { class: "memory", "data-row": true, tabindex: "-1" },
-      el("span", { class: "what", dir: "auto" }, marked(text, Kept.SHORTER, missing))))));
+  return el(
+    "details",
+    { class: "too-much", open: true },
+    el(
+      "summary",
+      {},
+      el("b", {}, "Knows too much"),
+      ` ${many(sentences.length, "sentence")} of the summary. `,
+      el("small", {}, "No memory has the marked words."),
+    ),
+    el(
+      "ol",
+      { class: "memories" },
+      sentences.map(({ text, missing }) =>
+        el(
+          "li",
+          { class: "memory", "data-row": true, tabindex: "-1" },
+          el("span", { class: "what", dir: "auto" }, marked(text, Kept.SHORTER, missing)),
+        ),
+      ),
+    ),
+  );
 }
 
 /** The sentences that tell a memory, or perhaps do, below it. */
 function toldIn(kept, told) {
   const shown = told && [Kept.SHORTER, Kept.UNSURE].includes(kept);
-  return shown ? el("small", { class: "told", dir: "auto" }, `${kept === Kept.UNSURE ? "Perhaps" : "Told"}: “${told}”`) : null;
+  return shown
+    ? el(
+        "small",
+        { class: "told", dir: "auto" },
+        `${kept === Kept.UNSURE ? "Perhaps" : "Told"}: “${told}”`,
+      )
+    : null;
 }
 
 function memoryRow(id, { memory, kept, missing, told }) {
-  return el("li", { class: `memory ${memory.kind}${memory.confidants ? " whisper" : ""}`, "data-row": true, tabindex: "-1" },
-    el("a", { class: "number", href: `#memory/${memory.number}`, "data-opens": true }, String(memory.number)),
-    el("span", { class: "what", dir: "auto" }, marked(sentence(memory), kept, missing), toldIn(kept, told)),
-    el("small", {}, whereLink(id, memory.number)));
+  return el(
+    "li",
+    {
+      class: `memory ${memory.kind}${memory.confidants ? " whisper" : ""}`,
+      "data-row": true,
+      tabindex: "-1",
+    },
+    el(
+      "a",
+      { class: "number", href: `#memory/${memory.number}`, "data-opens": true },
+      String(memory.number),
+    ),
+    el(
+      "span",
+      { class: "what", dir: "auto" },
+      marked(sentence(memory), kept, missing),
+      toldIn(kept, told),
+    ),
+    el("small", {}, whereLink(id, memory.number)),
+  );
 }
 
 function sentenceRow({ tier, text, kept, missing, told }) {
-  return el("li", { class: "memory", "data-row": true, tabindex: "-1" }, el("span", { class: "number" }, SHORT[tier]),
-    el("span", { class: "what", dir: "auto" }, marked(text, kept, missing), toldIn(kept, told)));
+  return el(
+    "li",
+    { class: "memory", "data-row": true, tabindex: "-1" },
+    el("span", { class: "number" }, SHORT[tier]),
+    el("span", { class: "what", dir: "auto" }, marked(text, kept, missing), toldIn(kept, told)),
+  );
 }
 
 /** In which summary a sentence stood, as it fits beside it. */
@@ -210,24 +377,37 @@ const SHORT = { [Tier.LONGTERM]: "long", [Tier.RECENT]: "short" };
 
 /** A text with the words marked that are not told any more. */
 function marked(text, kept, missing) {
-  const words = new Set(kept === Kept.SHORTER ? missing.flatMap((word) => word.toLowerCase().split("-")) : []);
-  return text.split(/([\p{L}\p{N}\p{M}'’]+)/u).map((part) => (words.has(part.toLowerCase()) ? el("del", {}, part) : part));
+  const words = new Set(
+    kept === Kept.SHORTER ? missing.flatMap((word) => word.toLowerCase().split("-")) : [],
+  );
+  return text
+    .split(/([\p{L}\p{N}\p{M}'’]+)/u)
+    .map((part) => (words.has(part.toLowerCase()) ? el("del", {}, part) : part));
 }
 
 // -- the changes of the long-term summary
 
 /** Markdown without its marks, in which two versions are compared word by word. */
 function plain(text) {
-  return text.replace(/\[([^\]]+)\]\(#[^)]*\)/g, "$1").replace(/^[ ]*[-*] /gm, "• ").replaceAll("*", "");
+  return text
+    .replace(/\[([^\]]+)\]\(#[^)]*\)/g, "$1")
+    .replace(/^[ ]*[-*] /gm, "• ")
+    .replaceAll("*", "");
 }
 
 function changes(before, after) {
   const [old, now] = [before, after].map((each) => plain(each?.text ?? ""));
   const parts = wordDiff(old, now);
-  if (parts === null) return [el("p", { class: "dim" }, "Too long to compare. The new text:"), text(after)];
-  if (parts.every(([how]) => how === "same")) return [el("p", { class: "dim" }, "No change."), text(after)];
+  if (parts === null)
+    return [el("p", { class: "dim" }, "Too long to compare. The new text:"), text(after)];
+  if (parts.every(([how]) => how === "same"))
+    return [el("p", { class: "dim" }, "No change."), text(after)];
   const tags = { same: "span", gone: "del", new: "ins" };
-  return el("pre", { class: "text prose diff", dir: "auto" }, parts.map(([how, words]) => el(tags[how], {}, words)));
+  return el(
+    "pre",
+    { class: "text prose diff", dir: "auto" },
+    parts.map(([how, words]) => el(tags[how], {}, words)),
+  );
 }
 
 // -- the difference of two texts, word by word
@@ -252,7 +432,11 @@ export function wordDiff(before, after) {
     if (i < a.length && j < b.length && bare[i] === other[j]) {
       add("same", b[j++]);
       i++;
-    } else if (j === b.length || (i < a.length && common[(i + 1) * wide + j] >= common[i * wide + j + 1])) add("gone", a[i++]);
+    } else if (
+      j === b.length ||
+      (i < a.length && common[(i + 1) * wide + j] >= common[i * wide + j + 1])
+    )
+      add("gone", a[i++]);
     else add("new", b[j++]);
   }
   return parts;
@@ -264,9 +448,10 @@ function lengths(a, b) {
   const common = new Uint16Array((a.length + 1) * wide);
   for (let i = a.length - 1; i >= 0; i--) {
     for (let j = b.length - 1; j >= 0; j--) {
-      common[i * wide + j] = a[i] === b[j]
-        ? common[(i + 1) * wide + j + 1] + 1
-        : Math.max(common[(i + 1) * wide + j], common[i * wide + j + 1]);
+      common[i * wide + j] =
+        a[i] === b[j]
+          ? common[(i + 1) * wide + j + 1] + 1
+          : Math.max(common[(i + 1) * wide + j], common[i * wide + j + 1]);
     }
   }
   return common;

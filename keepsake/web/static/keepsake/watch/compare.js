@@ -20,7 +20,9 @@ let early = asked.get("q")?.trim() ? get("fact", { q: asked.get("q").trim() }) :
 early?.catch(() => {}); // draw() reports it
 
 function chosen() {
-  return [...form.querySelectorAll("select[name=a], select[name=b]")].map(({ value }) => Number(value));
+  return [...form.querySelectorAll("select[name=a], select[name=b]")].map(({ value }) =>
+    Number(value),
+  );
 }
 
 async function start() {
@@ -31,7 +33,10 @@ async function start() {
     const { agents } = await get("agents");
     rows = new Map(agents.map((each) => [each.id, each]));
     for (const name of ["a", "b"]) {
-      fill(form.elements[name], agents.map((each) => el("option", { value: each.id }, each.name)));
+      fill(
+        form.elements[name],
+        agents.map((each) => el("option", { value: each.id }, each.name)),
+      );
     }
     // Those who remember most have most to compare.
     const ids = agents.toSorted((x, y) => y.memories - x.memories).map(({ id }) => id);
@@ -56,9 +61,26 @@ function offerPeople() {
   const now = form.elements.person.value;
   const [a, b] = chosen();
   const known = (row) => Number(row.known_by.includes(a)) + Number(row.known_by.includes(b));
-  const group = (label, rows) => (rows.length ? el("optgroup", { label }, rows.map((each) => el("option", { value: each.key }, each.name))) : null);
-  fill(form.elements.person, el("option", { value: "" }, "nobody in particular"),
-    group("known to both", people.filter((each) => known(each) === 2)), group("known to one", people.filter((each) => known(each) === 1)));
+  const group = (label, rows) =>
+    rows.length
+      ? el(
+          "optgroup",
+          { label },
+          rows.map((each) => el("option", { value: each.key }, each.name)),
+        )
+      : null;
+  fill(
+    form.elements.person,
+    el("option", { value: "" }, "nobody in particular"),
+    group(
+      "known to both",
+      people.filter((each) => known(each) === 2),
+    ),
+    group(
+      "known to one",
+      people.filter((each) => known(each) === 1),
+    ),
+  );
   form.elements.person.value = now;
   if (form.elements.person.selectedIndex < 0) form.elements.person.value = "";
 }
@@ -69,7 +91,7 @@ async function draw(person = form.elements.person.value) {
   if (!a || !b) return;
   fill(byId("summary"), "Loading …");
   const words = form.elements.q.value.trim();
-  const fact = words ? early ?? get("fact", { q: words }) : null;
+  const fact = words ? (early ?? get("fact", { q: words })) : null;
   early = null;
   const asking = ++asks;
   const about = Promise.all([person ? get("person", { key: person }) : null, fact]);
@@ -79,22 +101,52 @@ async function draw(person = form.elements.person.value) {
   const both = [rows.get(a), rows.get(b)];
   // What is there is shown at once: to follow words takes longer.
   const most = Math.max(...tiers.map(({ total }) => total), 1);
-  fill(byId("memory"), both.map((row, i) => memory(row, tiers[i], most)));
+  fill(
+    byId("memory"),
+    both.map((row, i) => memory(row, tiers[i], most)),
+  );
   const [known, followed] = await about;
   if (asking !== asks) return;
   byId("of-person").hidden = !known;
   if (known) {
-    fill(byId("of-person-title"), "What they know of ", personLink(known.person.name, known.person));
-    fill(byId("known"), both.map((row) => {
-      const found = known.agents.find(({ id }) => id === row.id);
-      return found ? personCard(found, known.person.name) : el("li", { class: "known" }, el("h3", { dir: "auto" }, row.name),
-        el("p", { class: "dim" }, row.id === known.person.id ? "That is the agent itself." : `Knows nothing of ${known.person.name}.`));
-    }));
+    fill(
+      byId("of-person-title"),
+      "What they know of ",
+      personLink(known.person.name, known.person),
+    );
+    fill(
+      byId("known"),
+      both.map((row) => {
+        const found = known.agents.find(({ id }) => id === row.id);
+        return found
+          ? personCard(found, known.person.name)
+          : el(
+              "li",
+              { class: "known" },
+              el("h3", { dir: "auto" }, row.name),
+              el(
+                "p",
+                { class: "dim" },
+                row.id === known.person.id
+                  ? "That is the agent itself."
+                  : `Knows nothing of ${known.person.name}.`,
+              ),
+            );
+      }),
+    );
   }
   byId("of-fact").hidden = !followed;
   if (followed) {
-    fill(byId("of-fact-title"), "How they have “", el("a", { href: `/agents/fact?q=${encodeURIComponent(words)}` }, el("bdi", {}, words)), "”");
-    fill(byId("standing"), both.map((row) => standing(row, followed)));
+    fill(
+      byId("of-fact-title"),
+      "How they have “",
+      el("a", { href: `/agents/fact?q=${encodeURIComponent(words)}` }, el("bdi", {}, words)),
+      "”",
+    );
+    fill(
+      byId("standing"),
+      both.map((row) => standing(row, followed)),
+    );
   }
   byId("trouble-here").hidden = true;
   if (people) summarise();
@@ -113,21 +165,54 @@ function summarise() {
 function memory(row, tiers, most) {
   const { first, total, longterm, recent, window_first: window } = tiers;
   const parts = {
-    cleared: Math.max(first - 1, 0), longterm: longterm ? longterm.last - longterm.first + 1 : 0,
-    recent: recent ? recent.last - recent.first + 1 : 0, window: total - window + 1, total,
+    cleared: Math.max(first - 1, 0),
+    longterm: longterm ? longterm.last - longterm.first + 1 : 0,
+    recent: recent ? recent.last - recent.first + 1 : 0,
+    window: total - window + 1,
+    total,
   };
-  return el("li", { class: "known" },
+  return el(
+    "li",
+    { class: "known" },
     el("h3", {}, el("a", { href: `/agents/${row.id}/`, dir: "auto" }, row.name)),
-    el("p", { class: "dim" }, `${row.state}, in ${row.place}. ${many(total, "memory", "memories")}.`), tierBar(parts, most),
-    [recent, longterm].map((summary) => (summary ? el("details", { open: true },
-      el("summary", {}, TIERS[summary.tier], " ", el("small", {}, `memories ${count(summary.first)}–${count(summary.last)}`)),
-      linked(prose(summary.text), row.id)) : null)),
-    recent || longterm ? null : el("p", { class: "dim" }, total ? "It has everything word for word: nothing was summarised yet." : "It remembers nothing yet."));
+    el(
+      "p",
+      { class: "dim" },
+      `${row.state}, in ${row.place}. ${many(total, "memory", "memories")}.`,
+    ),
+    tierBar(parts, most),
+    [recent, longterm].map((summary) =>
+      summary
+        ? el(
+            "details",
+            { open: true },
+            el(
+              "summary",
+              {},
+              TIERS[summary.tier],
+              " ",
+              el("small", {}, `memories ${count(summary.first)}–${count(summary.last)}`),
+            ),
+            linked(prose(summary.text), row.id),
+          )
+        : null,
+    ),
+    recent || longterm
+      ? null
+      : el(
+          "p",
+          { class: "dim" },
+          total
+            ? "It has everything word for word: nothing was summarised yet."
+            : "It remembers nothing yet.",
+        ),
+  );
 }
 
 /** The links to memories of a summary lead to the agent's page. */
 function linked(text, id) {
-  for (const link of text.querySelectorAll('a[href^="#memory/"]')) link.href = `/agents/${id}/${link.hash}`;
+  for (const link of text.querySelectorAll('a[href^="#memory/"]'))
+    link.href = `/agents/${id}/${link.hash}`;
   return text;
 }
 
@@ -136,10 +221,29 @@ function standing({ id, name }, { knowers }) {
   const head = el("h3", {}, el("a", { href: `/agents/${id}/`, dir: "auto" }, name));
   if (!knower) return el("li", { class: "known" }, head, el("p", {}, "Does not know it."));
   const last = knower.spells.at(-1);
-  return el("li", { class: `known ${last.standing}` }, head, el("p", {}, "This agent ", stands(last, true), "."),
+  return el(
+    "li",
+    { class: `known ${last.standing}` },
+    head,
+    el("p", {}, "This agent ", stands(last, true), "."),
     el("p", {}, el("q", { dir: "auto" }, last.has || knower.heard)),
-    el("p", { class: "dim" }, `Since ${moment(knower.path.at(-1).time)}`, knower.source ? `, from ${knower.source}` : ""),
-    el("p", {}, knower.memories.slice(-8).map((n, i) => [i ? ", " : "", el("a", { href: `/agents/${id}/#memory/${n}` }, `memory ${count(n)}`)])));
+    el(
+      "p",
+      { class: "dim" },
+      `Since ${moment(knower.path.at(-1).time)}`,
+      knower.source ? `, from ${knower.source}` : "",
+    ),
+    el(
+      "p",
+      {},
+      knower.memories
+        .slice(-8)
+        .map((n, i) => [
+          i ? ", " : "",
+          el("a", { href: `/agents/${id}/#memory/${n}` }, `memory ${count(n)}`),
+        ]),
+    ),
+  );
 }
 
 function trouble(problem) {
@@ -158,5 +262,8 @@ function changed(event) {
 
 form.addEventListener("submit", changed);
 form.addEventListener("change", changed);
-bindKeys([["/", "type words", () => form.elements.q.focus()], ["u", "up to all agents", () => byId("up").click()]]);
+bindKeys([
+  ["/", "type words", () => form.elements.q.focus()],
+  ["u", "up to all agents", () => byId("up").click()],
+]);
 start();

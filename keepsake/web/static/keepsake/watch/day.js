@@ -11,45 +11,117 @@ const TITLES = ["Today", "Tomorrow"];
 export function dayLines({ usual, now, next, dates }, at = Date.now()) {
   const known = dates.some(({ parts }) => parts.length);
   return [
-    el("p", { class: "next", "data-row": true, tabindex: "-1" }, next
-      ? [el("b", {}, "Next: "), when(next, at), ", ", ...place(next), does(next)] : "Nothing is known of what comes next."),
-    now ? el("p", { class: "now" }, el("b", {}, "Now"), ` until ${clock(now.until)}: `, ...place(now), does(now)) : null,
-    known ? dates.map(({ date, parts }, i) => timeLine(`${TITLES[i]}, ${weekday.format(new Date(date))}`, parts, at)) : usualDay(usual),
-    known && usual ? el("p", { class: "dim" }, "A plan comes before the usual hours when it is due. Who is in a talk, asleep or with guests stays.") : null,
+    el(
+      "p",
+      { class: "next", "data-row": true, tabindex: "-1" },
+      next
+        ? [el("b", {}, "Next: "), when(next, at), ", ", ...place(next), does(next)]
+        : "Nothing is known of what comes next.",
+    ),
+    now
+      ? el(
+          "p",
+          { class: "now" },
+          el("b", {}, "Now"),
+          ` until ${clock(now.until)}: `,
+          ...place(now),
+          does(now),
+        )
+      : null,
+    known
+      ? dates.map(({ date, parts }, i) =>
+          timeLine(`${TITLES[i]}, ${weekday.format(new Date(date))}`, parts, at),
+        )
+      : usualDay(usual),
+    known && usual
+      ? el(
+          "p",
+          { class: "dim" },
+          "A plan comes before the usual hours when it is due. Who is in a talk, asleep or with guests stays.",
+        )
+      : null,
   ];
 }
 
 /** Of a game that says how a day goes, but not hour by hour. */
 function usualDay(usual) {
-  return usual ? [el("h3", {}, "The usual day"), el("p", { class: "profile", dir: "auto" }, usual)] : null;
+  return usual
+    ? [el("h3", {}, "The usual day"), el("p", { class: "profile", dir: "auto" }, usual)]
+    : null;
 }
 
 function timeLine(title, parts, at) {
   const shown = parts.filter(({ since, until }) => Date.parse(until ?? since) > at);
   if (!shown.length) return [el("h3", {}, title), el("p", { class: "dim" }, "Nothing more.")];
-  return [el("h3", {}, title), el("table", { class: "day", "aria-label": title },
-    el("thead", { class: "unseen" }, el("tr", {}, ["From, to", "Where", "What"].map((head) => el("th", { scope: "col" }, head)))),
-    el("tbody", {}, shown.map((part) => row(part, at))))];
+  return [
+    el("h3", {}, title),
+    el(
+      "table",
+      { class: "day", "aria-label": title },
+      el(
+        "thead",
+        { class: "unseen" },
+        el(
+          "tr",
+          {},
+          ["From, to", "Where", "What"].map((head) => el("th", { scope: "col" }, head)),
+        ),
+      ),
+      el(
+        "tbody",
+        {},
+        shown.map((part) => row(part, at)),
+      ),
+    ),
+  ];
 }
 
 function row(part, at) {
   const holds = part.until && Date.parse(part.since) <= at;
-  const kind = [part.plan ? "planned" : "", part.private ? "whisper" : "", holds ? "holds" : ""].filter(Boolean).join(" ");
-  return el("tr", { class: kind || null, "data-row": true, tabindex: "-1" },
-    el("td", { class: "when" }, part.until ? `${clock(part.since)} – ${clock(part.until)}` : clock(part.since)),
+  const kind = [part.plan ? "planned" : "", part.private ? "whisper" : "", holds ? "holds" : ""]
+    .filter(Boolean)
+    .join(" ");
+  return el(
+    "tr",
+    { class: kind || null, "data-row": true, tabindex: "-1" },
+    el(
+      "td",
+      { class: "when" },
+      part.until ? `${clock(part.since)} – ${clock(part.until)}` : clock(part.since),
+    ),
     el("td", {}, bare(part)),
-    el("td", { class: "what" }, part.plan ? el("span", { class: "flag" }, part.private ? "plan, in private" : "plan") : null, " ", does(part)));
+    el(
+      "td",
+      { class: "what" },
+      part.plan ? el("span", { class: "flag" }, part.private ? "plan, in private" : "plan") : null,
+      " ",
+      does(part),
+    ),
+  );
 }
 
 /** What it does, and on what that depends. */
 function does({ does: deeds, only_if: given, unless }) {
-  const only = given.length ? `if ${given.join(" and ")}` : unless.length ? `unless ${unless.join(" or ")}` : "";
-  const title = given.length ? "By the world's almanac this will be so" : "By the world's almanac this will not be so";
-  return [el("bdi", {}, deeds.join("; then ")), only ? [" ", el("span", { class: "flag", title }, only)] : null];
+  const only = given.length
+    ? `if ${given.join(" and ")}`
+    : unless.length
+      ? `unless ${unless.join(" or ")}`
+      : "";
+  const title = given.length
+    ? "By the world's almanac this will be so"
+    : "By the world's almanac this will not be so";
+  return [
+    el("bdi", {}, deeds.join("; then ")),
+    only ? [" ", el("span", { class: "flag", title }, only)] : null,
+  ];
 }
 
 function bare({ place: where, whom }) {
-  return [where ? el("bdi", {}, where) : null, where && whom ? ", " : null, whom ? ["with ", personLink(whom)] : null];
+  return [
+    where ? el("bdi", {}, where) : null,
+    where && whom ? ", " : null,
+    whom ? ["with ", personLink(whom)] : null,
+  ];
 }
 
 function place(part) {

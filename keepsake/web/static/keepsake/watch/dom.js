@@ -55,24 +55,41 @@ export function throttled(work, pause) {
   let last = 0;
   return () => {
     if (due !== null) return;
-    due = setTimeout(() => {
-      due = null;
-      last = Date.now();
-      work();
-    }, Math.max(0, last + pause - Date.now()));
+    due = setTimeout(
+      () => {
+        due = null;
+        last = Date.now();
+        work();
+      },
+      Math.max(0, last + pause - Date.now()),
+    );
   };
 }
 
 /** The link to the page that follows a memory of an agent through all archives. */
 export function whereLink(agent, number) {
-  return el("a", {
-    href: `/agents/fact?agent=${agent}&n=${number}`, class: "where", title: "Where did it go? Who knows it, and who lost it",
-  }, "where did it go?");
+  return el(
+    "a",
+    {
+      href: `/agents/fact?agent=${agent}&n=${number}`,
+      class: "where",
+      title: "Where did it go? Who knows it, and who lost it",
+    },
+    "where did it go?",
+  );
 }
 
 /** The link to why an agent did what it remembers as its own act: `m17` is memory 17, `h…` the act of a happening. */
 export function whyLink(agent, act) {
-  return el("a", { href: `/agents/${agent}/#why/${act}`, class: "where", title: "What led to it: its prompt, and what it recalled" }, "why?");
+  return el(
+    "a",
+    {
+      href: `/agents/${agent}/#why/${act}`,
+      class: "where",
+      title: "What led to it: its prompt, and what it recalled",
+    },
+    "why?",
+  );
 }
 
 /** The link to why that was done which an agent remembers: its own act, or what another agent said or did; null if no
@@ -94,8 +111,22 @@ function agents() {
 
 /** The link to what all agents know of a person, who is known by identity, agent's number or name. */
 export function personLink(name, { key = "", id = null } = {}, attributes = {}) {
-  const asked = id ? `agent=${id}` : key ? `key=${encodeURIComponent(key)}` : `name=${encodeURIComponent(name)}`;
-  return el("a", { href: `/agents/person?${asked}`, class: "person", dir: "auto", title: `What all agents know of ${name}`, ...attributes }, name);
+  const asked = id
+    ? `agent=${id}`
+    : key
+      ? `key=${encodeURIComponent(key)}`
+      : `name=${encodeURIComponent(name)}`;
+  return el(
+    "a",
+    {
+      href: `/agents/person?${asked}`,
+      class: "person",
+      dir: "auto",
+      title: `What all agents know of ${name}`,
+      ...attributes,
+    },
+    name,
+  );
 }
 
 // -- the keyboard: single keys, a dialog that lists them, and moving between rows
@@ -122,10 +153,18 @@ export function bindKeys(bindings) {
 }
 
 function dialog(bindings) {
-  const list = bindings.map(([key, words]) => [el("dt", {}, el("kbd", {}, key)), el("dd", {}, words)]);
+  const list = bindings.map(([key, words]) => [
+    el("dt", {}, el("kbd", {}, key)),
+    el("dd", {}, words),
+  ]);
   const close = el("form", { method: "dialog" }, el("button", {}, "Close"));
-  return el("dialog", { class: "help", "aria-labelledby": "help-title" },
-    el("h2", { id: "help-title" }, "Keys"), el("dl", {}, list), close);
+  return el(
+    "dialog",
+    { class: "help", "aria-labelledby": "help-title" },
+    el("h2", { id: "help-title" }, "Keys"),
+    el("dl", {}, list),
+    close,
+  );
 }
 
 /** Keys for the rows (`[data-row]`) in the element `where()`: j and k move, Enter opens. */
@@ -138,7 +177,9 @@ export function rowKeys(where) {
 }
 
 function walk(holder, step) {
-  const rows = [...holder.querySelectorAll("[data-row]")].filter((row) => row.offsetParent !== null);
+  const rows = [...holder.querySelectorAll("[data-row]")].filter(
+    (row) => row.offsetParent !== null,
+  );
   if (!rows.length) return;
   const now = rows.indexOf(document.activeElement.closest?.("[data-row]"));
   const next = now < 0 ? (step > 0 ? 0 : rows.length - 1) : now + step;
@@ -150,7 +191,8 @@ function walk(holder, step) {
 function open() {
   const at = document.activeElement;
   // Elements that a browser opens with Enter by itself are clicked. Those of a picture have no method for it.
-  if (at.matches("a, button, summary")) at.dispatchEvent(new MouseEvent("click", { bubbles: true, cancelable: true, view: window }));
+  if (at.matches("a, button, summary"))
+    at.dispatchEvent(new MouseEvent("click", { bubbles: true, cancelable: true, view: window }));
   else at.closest?.("[data-row]")?.querySelector("[data-opens]")?.click();
 }
 
@@ -200,7 +242,9 @@ export function ago(iso, at = Date.now()) {
 /** The time of day; with the date if it was not today. */
 export function moment(iso) {
   const then = new Date(iso);
-  return sameDay(then, Date.now()) ? clock.format(then) : `${date.format(then)}, ${hours.format(then)}`;
+  return sameDay(then, Date.now())
+    ? clock.format(then)
+    : `${date.format(then)}, ${hours.format(then)}`;
 }
 
 /** Whether two times are on the same day of the world. */
@@ -218,5 +262,9 @@ export function tick(iso, long) {
 export function time(iso, how = moment) {
   const then = new Date(iso);
   const utc = `${then.toISOString().replace("T", " ").slice(0, 19)} UTC`;
-  return el("time", { datetime: iso, title: [byReader(then), utc].filter(Boolean).join("; ") }, how(iso));
+  return el(
+    "time",
+    { datetime: iso, title: [byReader(then), utc].filter(Boolean).join("; ") },
+    how(iso),
+  );
 }

@@ -1,7 +1,14 @@
 /* Events of the log in words: what happened, the details, and the tone for the stylesheet. */
 
 import { cachedShare, count, many, seconds } from "./dom.js";
-import { CompactionOutcome, HappeningKind, MemoryKind, MemoryOp, SleepOp, ThoughtOutcome } from "./kinds.js";
+import {
+  CompactionOutcome,
+  HappeningKind,
+  MemoryKind,
+  MemoryOp,
+  SleepOp,
+  ThoughtOutcome,
+} from "./kinds.js";
 import { outcome, reason } from "./plain_words.js";
 import { ME, remarks, told } from "./sentences.js";
 
@@ -20,54 +27,102 @@ function memory(record) {
   const { remembered: one, times: number } = record;
   if (!one) return changed(record); // its words are not known, or it is another change
   const times = number > 1 ? `×${number}` : "";
-  const more = join(times, ...remarks(one), whoIsYou(one, record.agent), one.reason && `because: ${one.reason}`);
+  const more = join(
+    times,
+    ...remarks(one),
+    whoIsYou(one, record.agent),
+    one.reason && `because: ${one.reason}`,
+  );
   const { who, words } = told(one, record.agent);
   return { who, what: words, more, tone: one.confidants ? `${one.kind} whisper` : one.kind };
 }
 
 /** Who is meant by “you” in a line that the game wrote; words that were said have the name instead. */
 function whoIsYou({ kind, form, what }, agent) {
-  const meant = kind === MemoryKind.PERCEPTION && form !== HappeningKind.SPEECH && what.to?.some(({ id }) => id === ME);
+  const meant =
+    kind === MemoryKind.PERCEPTION &&
+    form !== HappeningKind.SPEECH &&
+    what.to?.some(({ id }) => id === ME);
   return meant ? `“you” is ${agent}` : "";
 }
 
 function changed(record) {
   const { op, n, of, about, title, times, size, by, problem } = record;
   const what = `${problem ? "failed: " : ""}${CHANGES[op] ?? op}${about ? ` ${about}` : ""}${title ? `: ${title}` : ""}`;
-  const facts = join(of, n && `number ${n}`, times > 1 && `×${times}`, size && many(size, "character"));
-  return { what, more: join(facts, by && `by ${by}`, problem), tone: problem ? "trouble" : "quiet" };
+  const facts = join(
+    of,
+    n && `number ${n}`,
+    times > 1 && `×${times}`,
+    size && many(size, "character"),
+  );
+  return {
+    what,
+    more: join(facts, by && `by ${by}`, problem),
+    tone: problem ? "trouble" : "quiet",
+  };
 }
 
 /** Changes of a memory in words, by `op`. */
 const CHANGES = {
-  [MemoryOp.APPEND]: "remembers something", [MemoryOp.REPEAT]: "experiences something again",
-  [MemoryOp.UNDO]: "a compaction is undone", [MemoryOp.EDIT]: "a summary is edited by hand",
+  [MemoryOp.APPEND]: "remembers something",
+  [MemoryOp.REPEAT]: "experiences something again",
+  [MemoryOp.UNDO]: "a compaction is undone",
+  [MemoryOp.EDIT]: "a summary is edited by hand",
   [MemoryOp.REINDEX]: "its recall index is rebuilt",
-  [MemoryOp.NOTE]: "writes a note", [MemoryOp.UNNOTE]: "deletes a note",
-  [MemoryOp.PIN]: "pins a line", [MemoryOp.UNPIN]: "unpins a line",
-  [MemoryOp.NOTICED]: "a rule or promise is noticed", [MemoryOp.CLOSED]: "a rule or promise has ended",
-  [MemoryOp.PLAN]: "a plan changes", [MemoryOp.JOURNAL]: "writes in its journal",
-  [MemoryOp.MET]: "begins to know", [MemoryOp.PROFILE]: "updates its page about",
-  [MemoryOp.CONCLUDED]: "concludes something about", [MemoryOp.RENAMED]: "has another name; it was",
-  [MemoryOp.BEGINS]: "its archive begins", [MemoryOp.ENDS]: "its archive ends",
+  [MemoryOp.NOTE]: "writes a note",
+  [MemoryOp.UNNOTE]: "deletes a note",
+  [MemoryOp.PIN]: "pins a line",
+  [MemoryOp.UNPIN]: "unpins a line",
+  [MemoryOp.NOTICED]: "a rule or promise is noticed",
+  [MemoryOp.CLOSED]: "a rule or promise has ended",
+  [MemoryOp.PLAN]: "a plan changes",
+  [MemoryOp.JOURNAL]: "writes in its journal",
+  [MemoryOp.MET]: "begins to know",
+  [MemoryOp.PROFILE]: "updates its page about",
+  [MemoryOp.CONCLUDED]: "concludes something about",
+  [MemoryOp.RENAMED]: "has another name; it was",
+  [MemoryOp.BEGINS]: "its archive begins",
+  [MemoryOp.ENDS]: "its archive ends",
 };
 
 function thought(record) {
   const answered = record.command ?? record.answer?.trim();
   const from = record.source ? ` by ${record.source}` : "";
-  const what = answered ? `thinks (${record.trigger}${from}): ${answered}` : `thinks (${record.trigger}${from})`;
+  const what = answered
+    ? `thinks (${record.trigger}${from}): ${answered}`
+    : `thinks (${record.trigger}${from})`;
   const cached = record.prompt_tokens
-    ? `${count(record.prompt_tokens)} tokens, ${cachedShare(record.cached_tokens, record.prompt_tokens)} cached` : "";
-  const took = record.latency ? `${seconds(record.latency)} after ${seconds(record.wait)} in the queue` : "";
+    ? `${count(record.prompt_tokens)} tokens, ${cachedShare(record.cached_tokens, record.prompt_tokens)} cached`
+    : "";
+  const took = record.latency
+    ? `${seconds(record.latency)} after ${seconds(record.wait)} in the queue`
+    : "";
   const outcome = record.outcome === ThoughtOutcome.ACTED ? "" : record.outcome;
-  const more = join(outcome, record.problem, record.reason && `because: ${record.reason}`, cached, took);
-  return { what, more, tone: [ThoughtOutcome.ACTED, ThoughtOutcome.DROPPED].includes(record.outcome) ? "thought" : "trouble" };
+  const more = join(
+    outcome,
+    record.problem,
+    record.reason && `because: ${record.reason}`,
+    cached,
+    took,
+  );
+  return {
+    what,
+    more,
+    tone: [ThoughtOutcome.ACTED, ThoughtOutcome.DROPPED].includes(record.outcome)
+      ? "thought"
+      : "trouble",
+  };
 }
 
 function recall(record) {
-  const found = record.searched === false ? "the index could not be searched" : `found ${record.found}`;
+  const found =
+    record.searched === false ? "the index could not be searched" : `found ${record.found}`;
   const took = record.seconds ? seconds(record.seconds) : "";
-  return { what: `recalls: ${record.question}`, more: join(found, took, `for: ${record.by}`), tone: "thought" };
+  return {
+    what: `recalls: ${record.question}`,
+    more: join(found, took, `for: ${record.by}`),
+    tone: "thought",
+  };
 }
 
 function guard({ op, before, reason }) {
@@ -76,11 +131,24 @@ function guard({ op, before, reason }) {
 
 function compaction(record) {
   const range = record.last ? `memories ${record.first}–${record.last}` : "";
-  const tokens = record.number ? `${count(record.tokens_before)} → ${count(record.tokens_after)} tokens` : "";
-  const more = join(reason(record.reason), range, tokens, record.seconds ? seconds(record.seconds) : "", record.problem);
-  const vain = record.number && record.tokens_after >= record.tokens_before ? ", no tokens saved" : "";
+  const tokens = record.number
+    ? `${count(record.tokens_before)} → ${count(record.tokens_after)} tokens`
+    : "";
+  const more = join(
+    reason(record.reason),
+    range,
+    tokens,
+    record.seconds ? seconds(record.seconds) : "",
+    record.problem,
+  );
+  const vain =
+    record.number && record.tokens_after >= record.tokens_before ? ", no tokens saved" : "";
   const tone = vain || record.outcome === CompactionOutcome.FAILED ? "trouble" : "milestone";
-  return { what: `compaction${record.number ? ` ${record.number}` : ""}: ${outcome(record.outcome)}${vain}`, more, tone };
+  return {
+    what: `compaction${record.number ? ` ${record.number}` : ""}: ${outcome(record.outcome)}${vain}`,
+    more,
+    tone,
+  };
 }
 
 function sleep(record) {
@@ -93,7 +161,11 @@ function sleep(record) {
 function move({ origin, place, seen, usual }) {
   const where = place ? ` to ${place}` : " out of the world";
   const unseen = usual ? "on the usual way, which nobody remembers" : "nobody saw it";
-  return { what: origin ? `goes from ${origin}${where}` : `comes${where}`, more: seen ? "" : unseen, tone: seen ? "quiet" : "moved" };
+  return {
+    what: origin ? `goes from ${origin}${where}` : `comes${where}`,
+    more: seen ? "" : unseen,
+    tone: seen ? "quiet" : "moved",
+  };
 }
 
 /** Several agents who leave a place at once, unseen. */
@@ -102,7 +174,11 @@ export function left({ origin }) {
 }
 
 function error(record) {
-  return { what: record.text, more: [record.level, record.subsystem].filter(Boolean).join(" "), tone: "trouble" };
+  return {
+    what: record.text,
+    more: [record.level, record.subsystem].filter(Boolean).join(" "),
+    tone: "trouble",
+  };
 }
 
 function health(record) {
@@ -115,7 +191,11 @@ function world(record) {
 }
 
 function unknown(record) {
-  return { what: String(record.kind ?? "something"), more: JSON.stringify(record).slice(0, 500), tone: "quiet" };
+  return {
+    what: String(record.kind ?? "something"),
+    more: JSON.stringify(record).slice(0, 500),
+    tone: "quiet",
+  };
 }
 
 function join(...parts) {

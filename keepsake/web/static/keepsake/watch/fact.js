@@ -2,7 +2,22 @@
 
 import { act, actForm, field, get, mayAct } from "./api.js";
 import { AskAgain } from "./aside.js";
-import { announce, bindKeys, byId, count, el, fill, many, moment, personLink, rowKeys, setText, tick, time as timeOf, whyLink } from "./dom.js";
+import {
+  announce,
+  bindKeys,
+  byId,
+  count,
+  el,
+  fill,
+  many,
+  moment,
+  personLink,
+  rowKeys,
+  setText,
+  tick,
+  time as timeOf,
+  whyLink,
+} from "./dom.js";
 import { Kept, Link, Standing, Way } from "./kinds.js";
 import { WorldMap } from "./map.js";
 import { PastAgent, lastBefore } from "./past.js";
@@ -12,16 +27,34 @@ import { WHERE, stands } from "./standings.js";
 
 const LINK = "#memory/";
 const WAYS = {
-  [Way.SAID]: "said it", [Way.TOLD]: "was told", [Way.OVERHEARD]: "overheard it", [Way.WHISPERED]: "was told in private", [Way.SAW]: "saw it",
+  [Way.SAID]: "said it",
+  [Way.TOLD]: "was told",
+  [Way.OVERHEARD]: "overheard it",
+  [Way.WHISPERED]: "was told in private",
+  [Way.SAW]: "saw it",
 };
 /** How somebody first came to know it. */
-const FIRST = { [Way.SAID]: "said", [Way.TOLD]: "told", [Way.OVERHEARD]: "overheard", [Way.WHISPERED]: "told in private", [Way.SAW]: "seen" };
+const FIRST = {
+  [Way.SAID]: "said",
+  [Way.TOLD]: "told",
+  [Way.OVERHEARD]: "overheard",
+  [Way.WHISPERED]: "told in private",
+  [Way.SAW]: "seen",
+};
 /** The most tellings, and agents that know it, that are shown one by one; more are folded. */
 const FOLDED = 12;
 /** The most memories that a question leaves out. */
 const MOST_WITHOUT = 200;
 const parameters = new URLSearchParams(location.search);
-const none = { words: "", memory: null, suggested: [], complete: true, tellings: [], knowers: [], echoes: [] };
+const none = {
+  words: "",
+  memory: null,
+  suggested: [],
+  complete: true,
+  tellings: [],
+  knowers: [],
+  echoes: [],
+};
 let fact = none;
 let agents = [];
 let map;
@@ -41,14 +74,32 @@ const nameOf = (id) => agents.find((each) => each.id === id)?.name ?? `agent ${i
 async function start() {
   try {
     const [world, past] = await Promise.all([get("map"), get("past")]);
-    const present = new Map(world.rooms.flatMap((room) => room.agents.map(([id]) => [id, room.name])));
-    agents = past.agents.map((each) => new PastAgent(each, past.places, present.get(each.id) ?? ""));
+    const present = new Map(
+      world.rooms.flatMap((room) => room.agents.map(([id]) => [id, room.name])),
+    );
+    agents = past.agents.map(
+      (each) => new PastAgent(each, past.places, present.get(each.id) ?? ""),
+    );
     most = Math.max(...agents.map((each) => each.tiersAt(past.now).total), 1);
     map = new WorldMap(byId("map"), world.rooms, showAgent);
-    scrubber = new TimeScrubber(byId("scrubber"), { first: past.first, last: past.now, agents, moved: () => draw() });
+    scrubber = new TimeScrubber(byId("scrubber"), {
+      first: past.first,
+      last: past.now,
+      agents,
+      moved: () => draw(),
+    });
     mayAct(past.may_act);
-    fill(byId("minds"), agents.map((each) => el("li", { id: `mind-${each.id}` },
-      el("a", { href: `/agents/${each.id}/`, dir: "auto" }, each.name), el("span", {}, tierBar(each.tiersAt(past.now), most)))));
+    fill(
+      byId("minds"),
+      agents.map((each) =>
+        el(
+          "li",
+          { id: `mind-${each.id}` },
+          el("a", { href: `/agents/${each.id}/`, dir: "auto" }, each.name),
+          el("span", {}, tierBar(each.tiersAt(past.now), most)),
+        ),
+      ),
+    );
     draw();
     return true;
   } catch (problem) {
@@ -62,7 +113,7 @@ async function follow() {
   if (q) byId("q").value = q;
   if (!q && !agent) return explain();
   fill(byId("summary"), "Following …");
-  if (!await ready) return null;
+  if (!(await ready)) return null;
   try {
     fact = await get("fact", { q, agent, n });
     byId("trouble-here").hidden = true;
@@ -76,10 +127,19 @@ async function follow() {
     telling.at = seconds(telling.time);
     telling.from = cameFrom(telling);
     // What it came from is earlier in the list; of a clock that was set back, nothing is known.
-    telling.step = telling.from && telling.from < telling.number ? fact.tellings[telling.from - 1].step + 1 : 0;
+    telling.step =
+      telling.from && telling.from < telling.number ? fact.tellings[telling.from - 1].step + 1 : 0;
   }
-  times = new Map(fact.tellings.flatMap(({ at, hearings }) => hearings.map((each) => [`${each.id} ${each.n}`, at])));
-  const hearings = new Map(fact.tellings.flatMap((telling) => telling.hearings.map((each) => [`${each.id} ${each.n}`, each.way])));
+  times = new Map(
+    fact.tellings.flatMap(({ at, hearings }) =>
+      hearings.map((each) => [`${each.id} ${each.n}`, at]),
+    ),
+  );
+  const hearings = new Map(
+    fact.tellings.flatMap((telling) =>
+      telling.hearings.map((each) => [`${each.id} ${each.n}`, each.way]),
+    ),
+  );
   for (const each of fact.knowers) {
     each.way = hearings.get(`${each.id} ${each.path.at(-1).n}`) ?? "";
     each.since = each.spells.map(({ time: at }) => seconds(at));
@@ -88,7 +148,10 @@ async function follow() {
   byId("q").value = fact.words;
   drawWords(agent, n);
   scrubber.mark(fact.tellings.map((telling) => [seconds(telling.time), kindOf(telling)]));
-  map.drawTellings(fact.tellings.map((telling) => ({ ...telling, kind: kindOf(telling), title: line(telling) })), showTelling);
+  map.drawTellings(
+    fact.tellings.map((telling) => ({ ...telling, kind: kindOf(telling), title: line(telling) })),
+    showTelling,
+  );
   drawKnowers();
   drawTellings();
   draw();
@@ -102,7 +165,10 @@ function cameFrom({ came_from: happening }) {
 }
 
 function explain() {
-  fill(byId("summary"), "Type words that somebody said, such as a name. Or choose “where did it go?” beside any memory.");
+  fill(
+    byId("summary"),
+    "Type words that somebody said, such as a name. Or choose “where did it go?” beside any memory.",
+  );
 }
 
 function trouble(problem) {
@@ -119,12 +185,38 @@ function kindOf({ private: hidden, manner }) {
 
 function drawWords(agent, n) {
   const { memory, suggested } = fact;
-  fill(byId("sentence"), memory ? [el("q", { dir: "auto" }, memory.what.words || memory.text), " ",
-    el("small", {}, `memory ${count(memory.number)} of `, el("a", { href: `/agents/${agent}/${LINK}${n}` }, nameOf(Number(agent))))] : "");
-  fill(byId("suggested"), suggested.slice(0, 12).map(({ word, count: others }) => el("button", {
-    type: "button", "aria-pressed": String(fact.words === word),
-    title: `${many(others, "other memory", "other memories")} have it`, on: { click: () => go(word, agent, n) },
-  }, word, " ", el("small", {}, count(others)))));
+  fill(
+    byId("sentence"),
+    memory
+      ? [
+          el("q", { dir: "auto" }, memory.what.words || memory.text),
+          " ",
+          el(
+            "small",
+            {},
+            `memory ${count(memory.number)} of `,
+            el("a", { href: `/agents/${agent}/${LINK}${n}` }, nameOf(Number(agent))),
+          ),
+        ]
+      : "",
+  );
+  fill(
+    byId("suggested"),
+    suggested.slice(0, 12).map(({ word, count: others }) =>
+      el(
+        "button",
+        {
+          type: "button",
+          "aria-pressed": String(fact.words === word),
+          title: `${many(others, "other memory", "other memories")} have it`,
+          on: { click: () => go(word, agent, n) },
+        },
+        word,
+        " ",
+        el("small", {}, count(others)),
+      ),
+    ),
+  );
   byId("by-word").hidden = !suggested.length;
   fill(byId("summary"), account(Infinity));
 }
@@ -135,15 +227,30 @@ function account(until) {
   const spells = fact.knowers.map((knower) => spellAt(knower, until)).filter(Boolean);
   const lost = spells.filter(({ standing }) => standing === Standing.LOST).length;
   if (!fact.tellings.length) {
-    return ["Nobody said these words. ", el("a", { href: `/agents/search/?${new URLSearchParams({ q: fact.words })}` }, "Search for memories near in meaning"), "."];
+    return [
+      "Nobody said these words. ",
+      el(
+        "a",
+        { href: `/agents/search/?${new URLSearchParams({ q: fact.words })}` },
+        "Search for memories near in meaning",
+      ),
+      ".",
+    ];
   }
-  const [one, several] = typed() ? ["agent has heard it", "agents have heard it"] : ["agent knows it", "agents know it"];
+  const [one, several] = typed()
+    ? ["agent has heard it", "agents have heard it"]
+    : ["agent knows it", "agents know it"];
   return `${many(told, "telling")}; ${many(spells.length, one, several)}${lost ? `, ${count(lost)} of them only in the archive` : ""}.${
-    fact.complete ? "" : " There are too many to follow all of them."}`;
+    fact.complete ? "" : " There are too many to follow all of them."
+  }`;
 }
 
 function go(words, agent = null, n = null) {
-  for (const [name, value] of [["q", words], ["agent", agent], ["n", n]]) {
+  for (const [name, value] of [
+    ["q", words],
+    ["agent", agent],
+    ["n", n],
+  ]) {
     if (value) parameters.set(name, value);
     else parameters.delete(name);
   }
@@ -159,14 +266,18 @@ function draw() {
   // At its end the scrubber shows all: a telling may have come in the second in which the page was made.
   const until = now === scrubber.last ? Infinity : now;
   const knows = new Map(fact.knowers.map((knower) => [knower.id, knower]));
-  map.drawFaces(agents.map((agent) => {
-    const spell = spellAt(knows.get(agent.id), until);
-    return {
-      id: agent.id, name: agent.name, place: now === scrubber.last ? agent.present : agent.placeAt(now),
-      ring: spell ? `${spell.standing} ${knows.get(agent.id).way}` : "unknowing",
-      words: spell ? stands(spell, typed()) : "does not know it",
-    };
-  }));
+  map.drawFaces(
+    agents.map((agent) => {
+      const spell = spellAt(knows.get(agent.id), until);
+      return {
+        id: agent.id,
+        name: agent.name,
+        place: now === scrubber.last ? agent.present : agent.placeAt(now),
+        ring: spell ? `${spell.standing} ${knows.get(agent.id).way}` : "unknowing",
+        words: spell ? stands(spell, typed()) : "does not know it",
+      };
+    }),
+  );
   map.showTellings(until, chosen);
   for (const agent of agents) {
     const row = byId(`mind-${agent.id}`);
@@ -180,7 +291,8 @@ function draw() {
   }
   setText(byId("who"), heading(now));
   if (fact.tellings.length) setText(byId("summary"), account(until));
-  for (const row of byId("lists").querySelectorAll("[data-time]")) row.classList.toggle("to-come", Number(row.dataset.time) > until);
+  for (const row of byId("lists").querySelectorAll("[data-time]"))
+    row.classList.toggle("to-come", Number(row.dataset.time) > until);
 }
 
 /** Of whom the list is: of who knows it now, or knew it at an earlier time. */
@@ -215,8 +327,18 @@ function line(telling) {
 
 /** Few tellings stand one by one. Many are folded by step, how far each is from where it began, and by speaker. */
 function drawTellings() {
-  if (fact.tellings.length <= FOLDED) fill(byId("tellings"), fact.tellings.map((telling) => tellingRow(telling)));
-  else fill(byId("tellings"), [...grouped(fact.tellings, ({ step }) => step)].toSorted(([a], [b]) => a - b).map(([step, of]) => stepRow(step, of)));
+  if (fact.tellings.length <= FOLDED)
+    fill(
+      byId("tellings"),
+      fact.tellings.map((telling) => tellingRow(telling)),
+    );
+  else
+    fill(
+      byId("tellings"),
+      [...grouped(fact.tellings, ({ step }) => step)]
+        .toSorted(([a], [b]) => a - b)
+        .map(([step, of]) => stepRow(step, of)),
+    );
 }
 
 function grouped(items, key) {
@@ -228,25 +350,102 @@ function grouped(items, key) {
 function stepRow(step, of) {
   const speakers = [...grouped(of, who).values()];
   const head = step ? `Told on, ${many(step, "step")} from the beginning` : "Where it began";
-  return el("li", { class: "step" }, el("details", { open: step === 0 },
-    el("summary", {}, el("b", {}, head), el("small", {}, `${many(of.length, "telling")} by ${many(speakers.length, "speaker")}`)),
-    el("ol", { class: "tellings" }, speakers.map(([first, ...more]) => tellingRow(first, more)))));
+  return el(
+    "li",
+    { class: "step" },
+    el(
+      "details",
+      { open: step === 0 },
+      el(
+        "summary",
+        {},
+        el("b", {}, head),
+        el("small", {}, `${many(of.length, "telling")} by ${many(speakers.length, "speaker")}`),
+      ),
+      el(
+        "ol",
+        { class: "tellings" },
+        speakers.map(([first, ...more]) => tellingRow(first, more)),
+      ),
+    ),
+  );
 }
 
 /** A telling; `more`: what the same speaker told besides, folded below it. */
 function tellingRow(telling, more = []) {
-  return el("li", {
-    id: `telling-${telling.number}`, "data-row": true, tabindex: "-1", "data-time": telling.at, class: kindOf(telling),
-  },
-  el("button", { type: "button", class: "number plain", "data-opens": true, on: { click: () => showTelling(telling.number) } }, String(telling.number)),
-  el("p", { class: "what" }, el("b", {}, speaker(telling)), telling.private ? el("span", { class: "flag" }, "in private") : null,
-    ": ", el("bdi", {}, words(telling))),
-  el("p", {}, el("small", {}, timeOf(telling.time), telling.place ? ` · ${telling.place}` : "", basis(telling), why(telling))),
-  el("p", { class: "hearings" }, telling.hearings.filter(({ way }) => way !== Way.SAID).map((each) => el("a", {
-    class: each.way, href: `/agents/${each.id}/${LINK}${each.n}`, title: `${WAYS[each.way]}, memory ${count(each.n)}`,
-  }, nameOf(each.id)))),
-  more.length ? el("details", {}, el("summary", {}, `${who(telling)} tells it ${more.length === 1 ? "once" : `${count(more.length)} times`} more`),
-    el("ol", { class: "tellings" }, more.map((each) => tellingRow(each)))) : null);
+  return el(
+    "li",
+    {
+      id: `telling-${telling.number}`,
+      "data-row": true,
+      tabindex: "-1",
+      "data-time": telling.at,
+      class: kindOf(telling),
+    },
+    el(
+      "button",
+      {
+        type: "button",
+        class: "number plain",
+        "data-opens": true,
+        on: { click: () => showTelling(telling.number) },
+      },
+      String(telling.number),
+    ),
+    el(
+      "p",
+      { class: "what" },
+      el("b", {}, speaker(telling)),
+      telling.private ? el("span", { class: "flag" }, "in private") : null,
+      ": ",
+      el("bdi", {}, words(telling)),
+    ),
+    el(
+      "p",
+      {},
+      el(
+        "small",
+        {},
+        timeOf(telling.time),
+        telling.place ? ` · ${telling.place}` : "",
+        basis(telling),
+        why(telling),
+      ),
+    ),
+    el(
+      "p",
+      { class: "hearings" },
+      telling.hearings
+        .filter(({ way }) => way !== Way.SAID)
+        .map((each) =>
+          el(
+            "a",
+            {
+              class: each.way,
+              href: `/agents/${each.id}/${LINK}${each.n}`,
+              title: `${WAYS[each.way]}, memory ${count(each.n)}`,
+            },
+            nameOf(each.id),
+          ),
+        ),
+    ),
+    more.length
+      ? el(
+          "details",
+          {},
+          el(
+            "summary",
+            {},
+            `${who(telling)} tells it ${more.length === 1 ? "once" : `${count(more.length)} times`} more`,
+          ),
+          el(
+            "ol",
+            { class: "tellings" },
+            more.map((each) => tellingRow(each)),
+          ),
+        )
+      : null,
+  );
 }
 
 /** For the words of an agent: a link to why it said them. */
@@ -259,44 +458,174 @@ function basis({ id, link, rests_on: n, from }) {
   if (!link) return "";
   const memory = el("a", { href: `/agents/${id}/${LINK}${n}` }, `memory ${count(n)}`);
   const surely = [Link.RESTS_ON, Link.RECALLED].includes(link.split(";")[0]);
-  return [surely ? " · has it from " : " · may have it from ", from ? el("a", { href: `#telling-${from}` }, `telling ${from}`) : "an earlier one", " (", memory, `, ${link.split(";")[0]})`];
+  return [
+    surely ? " · has it from " : " · may have it from ",
+    from ? el("a", { href: `#telling-${from}` }, `telling ${from}`) : "an earlier one",
+    " (",
+    memory,
+    `, ${link.split(";")[0]})`,
+  ];
 }
 
 function drawKnowers() {
-  const ignorant = agents.filter(({ id }) => ![...fact.knowers, ...fact.echoes].some((each) => each.id === id));
+  const ignorant = agents.filter(
+    ({ id }) => ![...fact.knowers, ...fact.echoes].some((each) => each.id === id),
+  );
   const others = fact.knowers.slice(FOLDED);
-  fill(byId("knowers"), fact.knowers.slice(0, FOLDED).map(knower), others.length ? el("li", { class: "step" }, el("details", {},
-    el("summary", {}, `${count(others.length)} more know it`), el("ol", { class: "knowers" }, others.map(knower)))) : null);
+  fill(
+    byId("knowers"),
+    fact.knowers.slice(0, FOLDED).map(knower),
+    others.length
+      ? el(
+          "li",
+          { class: "step" },
+          el(
+            "details",
+            {},
+            el("summary", {}, `${count(others.length)} more know it`),
+            el("ol", { class: "knowers" }, others.map(knower)),
+          ),
+        )
+      : null,
+  );
   fill(byId("echoes"), fact.echoes.map(echo));
-  fill(byId("ignorant"), fact.knowers.length && ignorant.length ? `${typed() ? "These words have not reached" : "It has not reached"} ${ignorant.map(({ name }) => name).join(", ")}, as far as the archives say.` : "");
+  fill(
+    byId("ignorant"),
+    fact.knowers.length && ignorant.length
+      ? `${typed() ? "These words have not reached" : "It has not reached"} ${ignorant.map(({ name }) => name).join(", ")}, as far as the archives say.`
+      : "",
+  );
 }
 
 /** Whose summary says it though no memory does: the summary knows too much. */
 function echo({ id, agent, standing, said, compaction }) {
-  return el("li", { "data-row": true, tabindex: "-1", class: "echo" },
-    el("p", {}, el("b", {}, el("a", { href: `/agents/${id}/`, "data-opens": true, dir: "auto" }, agent)), " ",
-      el("span", { class: "how" }, `has it ${WHERE[standing]}, but no memory of it.`)),
+  return el(
+    "li",
+    { "data-row": true, tabindex: "-1", class: "echo" },
+    el(
+      "p",
+      {},
+      el("b", {}, el("a", { href: `/agents/${id}/`, "data-opens": true, dir: "auto" }, agent)),
+      " ",
+      el("span", { class: "how" }, `has it ${WHERE[standing]}, but no memory of it.`),
+    ),
     el("p", { class: "heard" }, el("q", { dir: "auto" }, said)),
-    el("p", {}, el("small", {}, "The summary says more than its memories: ",
-      el("a", { href: `/agents/${id}/#compactions/${compaction}` }, `compaction ${count(compaction)}`))));
+    el(
+      "p",
+      {},
+      el(
+        "small",
+        {},
+        "The summary says more than its memories: ",
+        el(
+          "a",
+          { href: `/agents/${id}/#compactions/${compaction}` },
+          `compaction ${count(compaction)}`,
+        ),
+      ),
+    ),
+  );
 }
 
 function knower(of) {
   const last = of.spells.at(-1);
-  return el("li", { id: `knower-${of.id}`, "data-row": true, tabindex: "-1", "data-time": of.since[0], class: last.standing },
-    el("p", {}, el("b", {}, el("a", { href: `/agents/${of.id}/`, "data-opens": true, dir: "auto" }, of.agent)), " ", el("span", { class: "how" })),
+  return el(
+    "li",
+    {
+      id: `knower-${of.id}`,
+      "data-row": true,
+      tabindex: "-1",
+      "data-time": of.since[0],
+      class: last.standing,
+    },
+    el(
+      "p",
+      {},
+      el(
+        "b",
+        {},
+        el("a", { href: `/agents/${of.id}/`, "data-opens": true, dir: "auto" }, of.agent),
+      ),
+      " ",
+      el("span", { class: "how" }),
+    ),
     el("p", { class: "heard" }, el("q", { dir: "auto" })),
-    el("p", {}, el("small", {}, `First ${FIRST[of.way] ?? "known"} ${moment(of.path.at(-1).time)}`, of.source ? [", from ", personLink(of.source)] : "", way(of))),
-    el("details", { class: "more" }, el("summary", {}, "More"),
-      el("p", {}, el("small", {}, of.memories.map((each, i) => [i ? ", " : "", memoryOf(of.id, each)]))),
-      last.compaction && last.kept !== Kept.WHISPERED ? el("p", {}, el("small", {},
-        el("a", { href: `/agents/${of.id}/#compactions` }, `compaction ${count(last.compaction)}`),
-        last.kept === Kept.GONE ? " dropped it, " : " summarised it, ", moment(last.time))) : null,
-      of.acts.length ? el("details", {}, el("summary", {}, `What it did because of it (${count(of.acts.length)})`),
-        el("ul", {}, of.acts.map((each) => el("li", {}, el("bdi", {}, sentence(each)), " ", el("small", {},
-          memoryOf(of.id, each.number), " · ", whyLink(of.id, `m${each.number}`)))))) : null,
-      actForm("Pin it", () => [field("A line for all its prompts", "text")], ({ text }) => act(of.id, "pin", { text }), () => null),
-      new AskAgain(of.id, { question: question(), without: of.memories.slice(-MOST_WITHOUT) }).node));
+    el(
+      "p",
+      {},
+      el(
+        "small",
+        {},
+        `First ${FIRST[of.way] ?? "known"} ${moment(of.path.at(-1).time)}`,
+        of.source ? [", from ", personLink(of.source)] : "",
+        way(of),
+      ),
+    ),
+    el(
+      "details",
+      { class: "more" },
+      el("summary", {}, "More"),
+      el(
+        "p",
+        {},
+        el(
+          "small",
+          {},
+          of.memories.map((each, i) => [i ? ", " : "", memoryOf(of.id, each)]),
+        ),
+      ),
+      last.compaction && last.kept !== Kept.WHISPERED
+        ? el(
+            "p",
+            {},
+            el(
+              "small",
+              {},
+              el(
+                "a",
+                { href: `/agents/${of.id}/#compactions` },
+                `compaction ${count(last.compaction)}`,
+              ),
+              last.kept === Kept.GONE ? " dropped it, " : " summarised it, ",
+              moment(last.time),
+            ),
+          )
+        : null,
+      of.acts.length
+        ? el(
+            "details",
+            {},
+            el("summary", {}, `What it did because of it (${count(of.acts.length)})`),
+            el(
+              "ul",
+              {},
+              of.acts.map((each) =>
+                el(
+                  "li",
+                  {},
+                  el("bdi", {}, sentence(each)),
+                  " ",
+                  el(
+                    "small",
+                    {},
+                    memoryOf(of.id, each.number),
+                    " · ",
+                    whyLink(of.id, `m${each.number}`),
+                  ),
+                ),
+              ),
+            ),
+          )
+        : null,
+      actForm(
+        "Pin it",
+        () => [field("A line for all its prompts", "text")],
+        ({ text }) => act(of.id, "pin", { text }),
+        () => null,
+      ),
+      new AskAgain(of.id, { question: question(), without: of.memories.slice(-MOST_WITHOUT) }).node,
+    ),
+  );
 }
 
 /** The way to somebody, if it is longer than from one to the other: Joss → Wren → Mira. */
@@ -307,7 +636,11 @@ function way({ path }) {
 
 /** A link to a memory of it, which is pale before its time. */
 function memoryOf(id, number) {
-  return el("a", { href: `/agents/${id}/${LINK}${number}`, "data-time": times.get(`${id} ${number}`) ?? 0 }, `memory ${count(number)}`);
+  return el(
+    "a",
+    { href: `/agents/${id}/${LINK}${number}`, "data-time": times.get(`${id} ${number}`) ?? 0 },
+    `memory ${count(number)}`,
+  );
 }
 
 /** Say in a row how somebody has the fact at a time. */
@@ -317,18 +650,26 @@ function tellStanding(row, of, spell) {
   const heard = row.querySelector(".heard");
   heard.hidden = !spell?.has || !(typed() || [Kept.SHORTER, Kept.UNSURE].includes(spell.kept));
   setText(heard.firstElementChild, spell?.has);
-  for (const standing of Object.values(Standing)) row.classList.toggle(standing, standing === spell?.standing);
+  for (const standing of Object.values(Standing))
+    row.classList.toggle(standing, standing === spell?.standing);
 }
 
 /** What to ask an agent again: of the words, or of the sentence. */
 function question() {
   const { what, text } = fact.memory ?? {};
-  return typed() ? `What do you know of ${fact.words.split("|")[0].trim()}?` : `What do you know of this: “${what.words || text}”?`;
+  return typed()
+    ? `What do you know of ${fact.words.split("|")[0].trim()}?`
+    : `What do you know of this: “${what.words || text}”?`;
 }
 
 /** Open what a row is folded into. */
 function unfold(row) {
-  for (let fold = row?.parentElement.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
+  for (
+    let fold = row?.parentElement.closest("details");
+    fold;
+    fold = fold.parentElement.closest("details")
+  )
+    fold.open = true;
 }
 
 function showAgent(id) {
@@ -342,7 +683,8 @@ function showTelling(number) {
   chosen = number;
   const telling = fact.tellings.find((each) => each.number === number);
   if (scrubber.time < seconds(telling.time)) scrubber.goTo(seconds(telling.time));
-  for (const row of byId("tellings").querySelectorAll("[data-time]")) row.classList.toggle("chosen", row.id === `telling-${number}`);
+  for (const row of byId("tellings").querySelectorAll("[data-time]"))
+    row.classList.toggle("chosen", row.id === `telling-${number}`);
   unfold(byId(`telling-${number}`));
   byId(`telling-${number}`)?.scrollIntoView({ block: "nearest" });
   draw();

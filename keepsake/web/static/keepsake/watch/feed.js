@@ -34,16 +34,36 @@ export class Feed {
   constructor(root, { named = false, most = MOST } = {}) {
     this.named = named;
     this.most = most;
-    this.list = el("div", { class: "feed", role: "log", "aria-live": "off", tabindex: "0", "aria-label": "Events" });
+    this.list = el("div", {
+      class: "feed",
+      role: "log",
+      "aria-live": "off",
+      tabindex: "0",
+      "aria-label": "Events",
+    });
     this.none = el("p", { class: "empty" }, "None among the newest events that are shown here.");
-    this.pauseButton = el("button", { type: "button", title: HOLD, on: { click: () => this.pause() } }, "Hold");
+    this.pauseButton = el(
+      "button",
+      { type: "button", title: HOLD, on: { click: () => this.pause() } },
+      "Hold",
+    );
     this.filter = el("input", {
-      type: "search", placeholder: "only rows with …", "aria-label": "Filter the stream",
+      type: "search",
+      placeholder: "only rows with …",
+      "aria-label": "Filter the stream",
       on: { input: () => this.#sift(this.filter.value) },
     });
-    this.inner = el("input", { type: "checkbox", on: { change: () => this.#sift(this.filter.value) } });
+    this.inner = el("input", {
+      type: "checkbox",
+      on: { change: () => this.#sift(this.filter.value) },
+    });
     const inner = el("label", { class: "switch" }, this.inner, "also thoughts, searches, books …");
-    fill(root, el("div", { class: "tools" }, this.pauseButton, this.filter, inner), this.none, this.list);
+    fill(
+      root,
+      el("div", { class: "tools" }, this.pauseButton, this.filter, inner),
+      this.none,
+      this.list,
+    );
   }
 
   /** Take an event; it is painted a moment later, together with others that have come by then. */
@@ -85,10 +105,12 @@ export class Feed {
   #place(kind, record) {
     if (this.#echoes(record) || this.#joins(kind, record)) return;
     const row = this.#row(kind, record);
-    if (this.named && kind === EventKind.MOVE && !record.seen) this.#departures.set(record.origin, { at: Date.parse(record.t), row, names: [record.agent] });
+    if (this.named && kind === EventKind.MOVE && !record.seen)
+      this.#departures.set(record.origin, { at: Date.parse(record.t), row, names: [record.agent] });
     const seen = this.#witnessed.get(record.remembered?.happening);
     if (seen) seen.row = row;
-    const key = kind === EventKind.MEMORY && record.remembered ? `${record.agent} ${record.n}` : null;
+    const key =
+      kind === EventKind.MEMORY && record.remembered ? `${record.agent} ${record.n}` : null;
     const old = key && this.#memories.get(key);
     if (old && old.dataset.t >= row.dataset.t) return;
     if (old) this.#drop(old);
@@ -112,17 +134,28 @@ export class Feed {
     if (apart && !inner(row)) this.#between = [...this.#between, at].slice(-this.most);
     let group = apart ? null : this.#groups.get(place);
     // The events of one agent are one group: they stand in the order of time, also if they come later.
-    const over = this.named && group && (Math.abs(at - group.at) > PAUSE || this.#parted(at, group.at));
+    const over =
+      this.named && group && (Math.abs(at - group.at) > PAUSE || this.#parted(at, group.at));
     if (!group?.node.isConnected || over) {
       const rows = el("ol", {});
-      group = { at, rows, node: el("section", { class: "group" }, place ? el("h3", { dir: "auto" }, place) : null, rows) };
+      group = {
+        at,
+        rows,
+        node: el(
+          "section",
+          { class: "group" },
+          place ? el("h3", { dir: "auto" }, place) : null,
+          rows,
+        ),
+      };
       if (!apart) this.#groups.set(place, group);
       this.list.append(group.node);
     }
     group.at = Math.max(group.at, at);
     group.node.dataset.t = String(group.at).padStart(16, "0");
     let before = this.list.lastElementChild;
-    while (before && (before === group.node || before.dataset.t > group.node.dataset.t)) before = before.previousElementSibling;
+    while (before && (before === group.node || before.dataset.t > group.node.dataset.t))
+      before = before.previousElementSibling;
     const next = before ? before.nextElementSibling : this.list.firstElementChild;
     if (next !== group.node) this.list.insertBefore(group.node, next); // a node that moves loses the focus
     return group.rows;
@@ -150,7 +183,8 @@ export class Feed {
     const own = remembered.kind === MemoryKind.ACT ? agent : "";
     if (seen) {
       if (seen.agents.has(agent)) return seen.first !== agent;
-      if (own && !seen.own) { // the row of who did it takes the place of a witness's: it leads to the reason
+      if (own && !seen.own) {
+        // the row of who did it takes the place of a witness's: it leads to the reason
         seen.own = seen.first = own;
         if (seen.row?.isConnected) this.#drop(seen.row);
       }
@@ -159,7 +193,12 @@ export class Feed {
       return seen.first !== agent;
     }
     if (this.#witnessed.size > this.most) this.#witnessed.clear();
-    const made = { first: agent, own, agents: new Set([agent]), node: el("small", { class: "witnesses", dir: "auto" }) };
+    const made = {
+      first: agent,
+      own,
+      agents: new Set([agent]),
+      node: el("small", { class: "witnesses", dir: "auto" }),
+    };
     this.#witnessed.set(happening, made);
     fill(made.node, witnesses(made));
     return false;
@@ -169,7 +208,12 @@ export class Feed {
   #joins(kind, { origin, agent, t, seen }) {
     if (!this.named || kind !== EventKind.MOVE || seen || !origin) return false;
     const before = this.#departures.get(origin);
-    if (!before?.row.isConnected || before.names.includes(agent) || Math.abs(Date.parse(t) - before.at) > TOGETHER) return false;
+    if (
+      !before?.row.isConnected ||
+      before.names.includes(agent) ||
+      Math.abs(Date.parse(t) - before.at) > TOGETHER
+    )
+      return false;
     before.names.push(agent);
     const { what, more } = left({ origin });
     fill(before.row.querySelector("b"), el("bdi", {}, inWords(before.names)));
@@ -181,14 +225,18 @@ export class Feed {
   #row(kind, record) {
     const { who, what, more, tone } = describe(kind, record);
     // A thought comes when it has ended, and is placed at the time when its prompt was sent: before its act.
-    const began = Date.parse(record.t) - (kind === EventKind.THOUGHT ? 1000 * (record.latency ?? 0) + 1 : 0);
-    const row = el("li", { class: `event ${tone}`, tabindex: "-1", "data-row": true },
+    const began =
+      Date.parse(record.t) - (kind === EventKind.THOUGHT ? 1000 * (record.latency ?? 0) + 1 : 0);
+    const row = el(
+      "li",
+      { class: `event ${tone}`, tabindex: "-1", "data-row": true },
       time(new Date(began).toISOString()),
       who ? [el("b", {}, named(who, record)), " "] : null,
       el("span", { class: "what", dir: "auto" }, what.slice(0, LONGEST)),
       this.#link(kind, record),
       more ? el("small", { dir: "auto" }, more.slice(0, LONGEST)) : null,
-      this.#witnessed.get(record.remembered?.happening)?.node);
+      this.#witnessed.get(record.remembered?.happening)?.node,
+    );
     row.dataset.t = Math.round(began).toString().padStart(16, "0");
     row.hidden = !this.#fits(row);
     return row;
@@ -196,11 +244,24 @@ export class Feed {
 
   /** A link: from a memory to its place among the others, from a thought to its prompt. */
   #link(kind, { agent, agent_id: id, n, prompt, remembered, seq }) {
-    const link = (anchor, words) => el("a", {
-      href: `${this.named ? `/agents/${id}/` : ""}#${anchor}`, class: "number", "data-opens": true,
-    }, words);
+    const link = (anchor, words) =>
+      el(
+        "a",
+        {
+          href: `${this.named ? `/agents/${id}/` : ""}#${anchor}`,
+          class: "number",
+          "data-opens": true,
+        },
+        words,
+      );
     if (kind === EventKind.MEMORY && remembered) {
-      return [link(`memory/${n}`, this.named ? `memory ${n} of ${agent}` : `memory ${n}`), " ", whyOf(id, remembered), " ", whereLink(id, n)];
+      return [
+        link(`memory/${n}`, this.named ? `memory ${n} of ${agent}` : `memory ${n}`),
+        " ",
+        whyOf(id, remembered),
+        " ",
+        whereLink(id, n),
+      ];
     }
     return kind === EventKind.THOUGHT && prompt ? link(`prompt/${seq}`, "its prompt") : null;
   }
@@ -225,7 +286,9 @@ function inner(row) {
 /** The name of who spoke or acted, which leads to what all agents know of them. */
 function named(who, { agent, agent_id: id, remembered }) {
   if (who === agent) return personLink(who, { id });
-  return remembered?.source === who ? personLink(who, { key: remembered.source_id }) : el("bdi", {}, who);
+  return remembered?.source === who
+    ? personLink(who, { key: remembered.source_id })
+    : el("bdi", {}, who);
 }
 
 /** Who else perceived a happening: all agents that remember it, but not the one that did it. */

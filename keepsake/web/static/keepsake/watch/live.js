@@ -1,7 +1,19 @@
 /* The village now: a column for each room with its people, who thinks, and their talk; the plans due next. */
 
 import { get } from "./api.js";
-import { announce, bindKeys, byId, count, el, fill, many, personLink, rowKeys, seconds, throttled } from "./dom.js";
+import {
+  announce,
+  bindKeys,
+  byId,
+  count,
+  el,
+  fill,
+  many,
+  personLink,
+  rowKeys,
+  seconds,
+  throttled,
+} from "./dom.js";
 import { EventKind } from "./kinds.js";
 import { Stream, StreamState } from "./stream.js";
 import { Talk } from "./talk.js";
@@ -24,8 +36,19 @@ function room(name) {
   const known = rooms.get(name);
   if (known) return known;
   const people = el("ul", { class: "people", "aria-label": "Who is here" });
-  const list = el("ol", { class: "talk", role: "list", tabindex: "0", "aria-label": `Talk in ${name}` });
-  const node = el("section", { class: "room", "aria-label": name }, el("h3", { dir: "auto" }, name), people, list);
+  const list = el("ol", {
+    class: "talk",
+    role: "list",
+    tabindex: "0",
+    "aria-label": `Talk in ${name}`,
+  });
+  const node = el(
+    "section",
+    { class: "room", "aria-label": name },
+    el("h3", { dir: "auto" }, name),
+    people,
+    list,
+  );
   const made = { name, node, people, talk: new Talk(list) };
   rooms.set(name, made);
   return made;
@@ -51,31 +74,45 @@ function draw() {
     }
     const column = room(name);
     const open = Boolean(column.people.querySelector("details")?.open);
-    fill(column.people, gathering([...of.agents.map(agentHere), ...of.players.map(playerHere)], open));
+    fill(
+      column.people,
+      gathering([...of.agents.map(agentHere), ...of.players.map(playerHere)], open),
+    );
     shown.push(column);
   }
   for (const column of rooms.values()) if (!here.has(column.name)) shown.push(column);
   // Rooms where something was said come first: on a phone the others are far below.
   shown.sort((a, b) => Boolean(b.talk.size) - Boolean(a.talk.size) || a.name.localeCompare(b.name));
   const nodes = shown.map(({ node }) => node);
-  if (nodes.length !== byId("rooms").childElementCount || nodes.some((node, i) => byId("rooms").children[i] !== node)) {
+  if (
+    nodes.length !== byId("rooms").childElementCount ||
+    nodes.some((node, i) => byId("rooms").children[i] !== node)
+  ) {
     fill(byId("rooms"), nodes);
     for (const { talk } of shown) talk.toEnd(); // a node that moves loses its place
   }
   fill(byId("quiet"), quiet.length ? `Nobody is in ${quiet.join(", ")}.` : "");
   const thinking = [...agents.values()].filter(({ waiting }) => waiting !== null).length;
   const thoughts = thinking ? `${count(thinking)} thinking` : "nobody is thinking";
-  fill(byId("summary"), `${many(agents.size, "agent")} in ${many(shown.length, "room")}; ${thoughts}.`);
+  fill(
+    byId("summary"),
+    `${many(agents.size, "agent")} in ${many(shown.length, "room")}; ${thoughts}.`,
+  );
 }
 
 function agentHere([id, name]) {
   const agent = [...agents.values()].find((each) => each.id === id);
   const asleep = agent?.asleep ? "asleep" : "";
   const thinks = agent && agent.waiting !== null;
-  return el("li", {}, face(name, asleep), el("a", { href: `/agents/${id}/`, dir: "auto" }, name),
+  return el(
+    "li",
+    {},
+    face(name, asleep),
+    el("a", { href: `/agents/${id}/`, dir: "auto" }, name),
     thinks ? el("span", { class: "thinking" }, `thinking for ${seconds(agent.waiting)}`) : null,
     asleep ? el("span", { class: "dim" }, "asleep") : null,
-    agent?.paused ? el("span", { class: "dim" }, "paused") : null);
+    agent?.paused ? el("span", { class: "dim" }, "paused") : null,
+  );
 }
 
 function playerHere(player) {
@@ -86,12 +123,21 @@ function playerHere(player) {
 function gathering(rows, open) {
   const more = rows.slice(CROWD);
   if (!more.length) return rows;
-  const folded = el("details", { open }, el("summary", {}, `+${count(more.length)}`), el("ul", { class: "people" }, more));
+  const folded = el(
+    "details",
+    { open },
+    el("summary", {}, `+${count(more.length)}`),
+    el("ul", { class: "people" }, more),
+  );
   return [rows.slice(0, CROWD), el("li", {}, folded)];
 }
 
 function face(name, tone) {
-  return el("span", { class: `face-of ${tone}`, "aria-hidden": "true" }, [...name].slice(0, 2).join(""));
+  return el(
+    "span",
+    { class: `face-of ${tone}`, "aria-hidden": "true" },
+    [...name].slice(0, 2).join(""),
+  );
 }
 
 async function refresh() {
@@ -123,9 +169,15 @@ async function drawPlans() {
 
 function planRow({ id, agent, line, begun, private: hidden }) {
   const style = [begun && "begun", hidden && "whisper"].filter(Boolean).join(" ");
-  return el("li", { class: style, "data-row": true, tabindex: "-1" },
-    el("a", { href: `/agents/${id}/`, "data-opens": true, dir: "auto" }, agent), " ",
-    hidden ? el("span", { class: "flag" }, "in private") : null, " ", el("bdi", {}, line));
+  return el(
+    "li",
+    { class: style, "data-row": true, tabindex: "-1" },
+    el("a", { href: `/agents/${id}/`, "data-opens": true, dir: "auto" }, agent),
+    " ",
+    hidden ? el("span", { class: "flag" }, "in private") : null,
+    " ",
+    el("bdi", {}, line),
+  );
 }
 
 // -- what happens
@@ -133,7 +185,8 @@ function planRow({ id, agent, line, begun, private: hidden }) {
 const soon = throttled(refresh, SOON);
 
 function onEvent(kind, record) {
-  if (kind === EventKind.MEMORY && record.remembered?.place) room(record.remembered.place).talk.add(record);
+  if (kind === EventKind.MEMORY && record.remembered?.place)
+    room(record.remembered.place).talk.add(record);
   soon();
 }
 
@@ -143,7 +196,10 @@ function onState(state, words) {
   if (state === StreamState.LOST) announce("No events arrive. The page tries again.");
 }
 
-bindKeys([...rowKeys(() => document.querySelector(".village")), ["u", "up to all agents", () => byId("up").click()]]);
+bindKeys([
+  ...rowKeys(() => document.querySelector(".village")),
+  ["u", "up to all agents", () => byId("up").click()],
+]);
 document.addEventListener("visibilitychange", refresh);
 setInterval(refresh, POLL);
 setInterval(drawPlans, PLANS);

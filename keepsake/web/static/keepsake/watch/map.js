@@ -6,9 +6,27 @@ import { svg, twoLines } from "./svg.js";
 
 /** The sizes of a map: of a room with the gap beside it, of the room, and the letters of a line of its name. `top` and
  * `inside`: where below its centre the faces begin, under its name, and the height that they have. */
-const WIDE = { cell: { width: 168, height: 112 }, room: { width: 146, height: 86 }, letters: 18, top: -9, inside: 50 };
-const FLAT = { cell: { width: 196, height: 90 }, room: { width: 178, height: 70 }, letters: 22, top: -1, inside: 34 };
-const NARROW = { cell: { width: 116, height: 112 }, room: { width: 108, height: 90 }, letters: 14, top: -9, inside: 50 };
+const WIDE = {
+  cell: { width: 168, height: 112 },
+  room: { width: 146, height: 86 },
+  letters: 18,
+  top: -9,
+  inside: 50,
+};
+const FLAT = {
+  cell: { width: 196, height: 90 },
+  room: { width: 178, height: 70 },
+  letters: 22,
+  top: -1,
+  inside: 34,
+};
+const NARROW = {
+  cell: { width: 116, height: 112 },
+  room: { width: 108, height: 90 },
+  letters: 14,
+  top: -9,
+  inside: 50,
+};
 /** The least pixels of a column of a wide map: with less its names are too small to read. */
 const LEAST = 120;
 const FACE = 12;
@@ -54,7 +72,15 @@ function gathered(tellings, inRow) {
     groups.set(key, [...(groups.get(key) ?? []), telling]);
   }
   const found = [...groups.values()];
-  return found.length <= inRow ? found : [...found.slice(0, inRow - 1), found.slice(inRow - 1).flat().toSorted((a, b) => a.at - b.at)];
+  return found.length <= inRow
+    ? found
+    : [
+        ...found.slice(0, inRow - 1),
+        found
+          .slice(inRow - 1)
+          .flat()
+          .toSorted((a, b) => a.at - b.at),
+      ];
 }
 
 /** A map in the SVG element `root`; `choose(id)` is called with a face's id when it is clicked. `roomAt(name)`: the
@@ -89,31 +115,66 @@ export class WorldMap {
     // Of rooms with one name, agents' memories do not say which it was: the first is taken.
     for (const room of [...shown].reverse()) this.#places.set(room.name, centre(room));
     this.#ways = svg("g", { class: "ways" });
-    this.#rooms = svg("g", { class: "rooms" }, shown.map((room) => this.#room(room, centre(room))));
-    this.outer = svg("text", { x: this.outside.x, y: this.outside.y - box.height / 2 + 6, class: "name outer" }, ELSEWHERE);
+    this.#rooms = svg(
+      "g",
+      { class: "rooms" },
+      shown.map((room) => this.#room(room, centre(room))),
+    );
+    this.outer = svg(
+      "text",
+      { x: this.outside.x, y: this.outside.y - box.height / 2 + 6, class: "name outer" },
+      ELSEWHERE,
+    );
     this.way = svg("g", { class: "way" });
     this.faces = svg("g", { class: "faces" });
     this.told = svg("g", { class: "told" });
     this.others = svg("g", { class: "others" });
     this.list = el("div", { class: "crowd", popover: true });
     root.parentElement.append(this.list);
-    const exits = shown.flatMap((room) => room.exits
-      .filter(({ to }) => byId.has(to) && (to > room.id || !byId.get(to).exits.some((back) => back.to === room.id)))
-      .map(({ to }) => [centre(room), centre(byId.get(to))]));
-    fill(this.#ways, exits.map(([from, to]) => svg("line", { x1: from.x, y1: from.y, x2: to.x, y2: to.y })));
-    fill(root, svg("title", {}, "The map of the world"), this.#ways, this.#rooms, this.outer, this.way, this.faces, this.others, this.told);
+    const exits = shown.flatMap((room) =>
+      room.exits
+        .filter(
+          ({ to }) =>
+            byId.has(to) &&
+            (to > room.id || !byId.get(to).exits.some((back) => back.to === room.id)),
+        )
+        .map(({ to }) => [centre(room), centre(byId.get(to))]),
+    );
+    fill(
+      this.#ways,
+      exits.map(([from, to]) => svg("line", { x1: from.x, y1: from.y, x2: to.x, y2: to.y })),
+    );
+    fill(
+      root,
+      svg("title", {}, "The map of the world"),
+      this.#ways,
+      this.#rooms,
+      this.outer,
+      this.way,
+      this.faces,
+      this.others,
+      this.told,
+    );
   }
 
   #room({ name }, { x, y }) {
     const { width, height } = this.room;
     const lines = twoLines(name, this.letters);
     const way = this.roomAt ? { href: this.roomAt(name) } : null;
-    return svg(way ? "a" : "g", { class: "room", ...way },
+    return svg(
+      way ? "a" : "g",
+      { class: "room", ...way },
       svg("rect", { x: x - width / 2, y: y - height / 2, width, height, rx: 7 }),
-      svg("text", { class: "name", "text-anchor": "middle" }, lines.map((line, i) => [
-        i ? " " : null, // readers of the text do not see that a line has ended
-        svg("tspan", { x, y: y - height / 2 + 16 + 14 * i }, line)])),
-      svg("title", {}, way ? `What happened at ${name}` : name));
+      svg(
+        "text",
+        { class: "name", "text-anchor": "middle" },
+        lines.map((line, i) => [
+          i ? " " : null, // readers of the text do not see that a line has ended
+          svg("tspan", { x, y: y - height / 2 + 16 + 14 * i }, line),
+        ]),
+      ),
+      svg("title", {}, way ? `What happened at ${name}` : name),
+    );
   }
 
   /** The centre of a place; of an unknown one a place outside of the map. */
@@ -133,7 +194,11 @@ export class WorldMap {
     }
     const outside = people.some(({ place }) => !this.#places.has(place));
     this.outer.classList.toggle("used", outside);
-    setAttribute(this.root, "viewBox", `0 0 ${this.size.width} ${this.size.height + (outside ? this.cell.height : 0)}`);
+    setAttribute(
+      this.root,
+      "viewBox",
+      `0 0 ${this.size.width} ${this.size.height + (outside ? this.cell.height : 0)}`,
+    );
     const crowds = new Map();
     for (const person of people) {
       const centre = this.centreOf(person.place);
@@ -142,16 +207,22 @@ export class WorldMap {
     const first = this.#drawn.size === 0;
     for (const [centre, here] of crowds) this.#drawCrowd(centre, here);
     for (const [centre, node] of this.#crowds) if (!crowds.has(centre)) node.style.display = "none";
-    if (first && people.length) this.#lookAt([...crowds].toSorted((a, b) => b[1].length - a[1].length)[0][0]);
+    if (first && people.length)
+      this.#lookAt([...crowds].toSorted((a, b) => b[1].length - a[1].length)[0][0]);
   }
 
   /** Draw the faces in one place: those with a ring first, as many as have room, and a sign for the others. */
   #drawCrowd(centre, here) {
     const inside = this.room.width - 10;
     const { size, side, columns, shown } = crowd(here.length, inside, this.inside);
-    const ringed = shown < here.length ? here.toSorted((a, b) => (a.ring === "unknowing") - (b.ring === "unknowing")) : here;
-    const at = (nth) => `translate(${centre.x - inside / 2 + side / 2 + (nth % columns) * side} ${
-      centre.y + this.top + side / 2 + Math.floor(nth / columns) * side}) scale(${size})`;
+    const ringed =
+      shown < here.length
+        ? here.toSorted((a, b) => (a.ring === "unknowing") - (b.ring === "unknowing"))
+        : here;
+    const at = (nth) =>
+      `translate(${centre.x - inside / 2 + side / 2 + (nth % columns) * side} ${
+        centre.y + this.top + side / 2 + Math.floor(nth / columns) * side
+      }) scale(${size})`;
     ringed.forEach((person, nth) => {
       const node = this.#faces.get(person.id) ?? this.#newFace(person);
       const transform = nth < shown ? at(nth) : "";
@@ -169,17 +240,43 @@ export class WorldMap {
     if (shown === here.length) return;
     sign.setAttribute("transform", at(shown));
     setText(sign.children[1], `+${here.length - shown}`);
-    setText(sign.lastElementChild, `${here.length - shown} others in ${here[0].place}: open the list of all ${here.length}`);
+    setText(
+      sign.lastElementChild,
+      `${here.length - shown} others in ${here[0].place}: open the list of all ${here.length}`,
+    );
     sign.people = ringed;
   }
 
   /** The sign in a crowded room: it opens a list of all who are there. */
   #newSign(centre) {
-    const node = svg("g", { class: "face others", tabindex: "0", role: "button", "aria-haspopup": "dialog" },
-      svg("circle", { r: FACE }), svg("text", { "text-anchor": "middle", y: 4 }), svg("title", {}));
+    const node = svg(
+      "g",
+      { class: "face others", tabindex: "0", role: "button", "aria-haspopup": "dialog" },
+      svg("circle", { r: FACE }),
+      svg("text", { "text-anchor": "middle", y: 4 }),
+      svg("title", {}),
+    );
     const open = () => {
-      fill(this.list, el("b", { dir: "auto" }, node.people[0].place), el("ul", {}, node.people.map(({ id, name, words, ring }) => el("li", {},
-        el("button", { type: "button", class: `plain ${ring}`, on: { click: () => this.#chosen(id) } }, el("bdi", {}, name), el("small", {}, ` ${words}`))))));
+      fill(
+        this.list,
+        el("b", { dir: "auto" }, node.people[0].place),
+        el(
+          "ul",
+          {},
+          node.people.map(({ id, name, words, ring }) =>
+            el(
+              "li",
+              {},
+              el(
+                "button",
+                { type: "button", class: `plain ${ring}`, on: { click: () => this.#chosen(id) } },
+                el("bdi", {}, name),
+                el("small", {}, ` ${words}`),
+              ),
+            ),
+          ),
+        ),
+      );
       this.list.showPopover();
       this.list.querySelector("button").focus();
     };
@@ -206,8 +303,17 @@ export class WorldMap {
   }
 
   #newFace({ id, name }) {
-    const node = svg("g", { tabindex: "0", role: "button" },
-      svg("circle", { r: FACE }), svg("text", { "text-anchor": "middle", y: 4, "aria-hidden": "true" }, [...name].slice(0, 2).join("")), svg("title", {}));
+    const node = svg(
+      "g",
+      { tabindex: "0", role: "button" },
+      svg("circle", { r: FACE }),
+      svg(
+        "text",
+        { "text-anchor": "middle", y: 4, "aria-hidden": "true" },
+        [...name].slice(0, 2).join(""),
+      ),
+      svg("title", {}),
+    );
     node.addEventListener("click", () => this.choose(id));
     node.addEventListener("keydown", (event) => event.key === "Enter" && this.choose(id));
     this.#faces.set(id, node);
@@ -225,22 +331,38 @@ export class WorldMap {
     const inRow = Math.floor((this.room.width - 20) / MARK);
     const at = new Map();
     const groups = (here) => (tellings.length > MOST_TOLD ? [here] : gathered(here, inRow));
-    this.#marks = [...inPlace].flatMap(([centre, here]) => groups(here).map((group, nth) => {
-      const place = { x: centre.x + this.room.width / 2 - MARK / 2 - nth * MARK, y: centre.y - this.room.height / 2 - 2 };
-      for (const { number } of group) at.set(number, place);
-      return this.#mark(group, place, choose);
-    }));
-    fill(this.told, this.#marks.map(({ node }) => node));
+    this.#marks = [...inPlace].flatMap(([centre, here]) =>
+      groups(here).map((group, nth) => {
+        const place = {
+          x: centre.x + this.room.width / 2 - MARK / 2 - nth * MARK,
+          y: centre.y - this.room.height / 2 - 2,
+        };
+        for (const { number } of group) at.set(number, place);
+        return this.#mark(group, place, choose);
+      }),
+    );
+    fill(
+      this.told,
+      this.#marks.map(({ node }) => node),
+    );
     this.#draws = this.#waysBetween(tellings, at);
-    fill(this.way, this.#draws.map(({ node }) => node));
+    fill(
+      this.way,
+      this.#draws.map(({ node }) => node),
+    );
   }
 
   /** A mark for tellings: the number of the first, and how many there are by now. */
   #mark(group, { x, y }, choose) {
     const [{ kind, number, title }] = group;
-    const node = svg("g", { class: `mark ${kind}`, transform: `translate(${x} ${y})`, tabindex: "0", role: "button" },
-      svg("circle", { r: 9 }), svg("text", { "text-anchor": "middle", y: 4 }, String(number)),
-      svg("text", { class: "times", x: 5, y: -5 }), svg("title", {}, title));
+    const node = svg(
+      "g",
+      { class: `mark ${kind}`, transform: `translate(${x} ${y})`, tabindex: "0", role: "button" },
+      svg("circle", { r: 9 }),
+      svg("text", { "text-anchor": "middle", y: 4 }, String(number)),
+      svg("text", { class: "times", x: 5, y: -5 }),
+      svg("title", {}, title),
+    );
     node.addEventListener("click", () => choose(number));
     node.addEventListener("keydown", (event) => event.key === "Enter" && choose(number));
     return { group, node, titles: title };
@@ -252,7 +374,10 @@ export class WorldMap {
     for (const { from, number, kind, at: time } of tellings) {
       const [begin, end] = [at.get(from), at.get(number)];
       if (!begin || begin === end) continue;
-      const bend = { x: (begin.x + end.x) / 2 + (end.y - begin.y) * 0.15, y: (begin.y + end.y) / 2 - (end.x - begin.x) * 0.15 - 14 };
+      const bend = {
+        x: (begin.x + end.x) / 2 + (end.y - begin.y) * 0.15,
+        y: (begin.y + end.y) / 2 - (end.x - begin.x) * 0.15 - 14,
+      };
       const d = `M${begin.x} ${begin.y} Q${bend.x} ${bend.y} ${end.x} ${end.y}`;
       if (!drawn.has(d)) drawn.set(d, { at: time, node: svg("path", { class: kind, d }) });
     }
@@ -271,7 +396,10 @@ export class WorldMap {
       show(node, told > 0);
       setText(node.querySelector(".times"), told > 1 ? `×${told}` : "");
       setText(node.lastElementChild, told > 1 ? `${titles} And ${told - 1} more` : titles);
-      node.classList.toggle("chosen", group.some(({ number }) => number === chosen));
+      node.classList.toggle(
+        "chosen",
+        group.some(({ number }) => number === chosen),
+      );
     }
   }
 }

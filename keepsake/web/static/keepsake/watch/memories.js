@@ -17,22 +17,53 @@ export const TIERS = { [Tier.LONGTERM]: "Long-term summary", [Tier.RECENT]: "Sho
 /** A summary of the agent with that id, as the compaction left it; `change` runs after an edit, and allows it. */
 export function summaryFold(id, summary, compaction, change = null) {
   const under = el("div", { class: "under" });
-  const make = () => under.hasChildNodes() || fill(under, memoriesFold(id, summary.first, summary.last));
+  const make = () =>
+    under.hasChildNodes() || fill(under, memoriesFold(id, summary.first, summary.last));
   // What is shown has links to memories, and the text itself has none.
   let was = "";
   const plain = async () => {
     was = (await get(`agents/${id}/summary`, { tier: summary.tier })).text;
     return field("Text", "text", { lines: 12, most: LONGEST, value: was });
   };
-  const edit = change && actForm("Edit this summary", plain, ({ text }) => act(id, "edit-summary", { tier: summary.tier, text, was }), change);
-  const details = el("details", {
-    open: true, class: "summary", "data-row": true, tabindex: "-1",
-    "data-range": `${summary.first}-${summary.last}`, on: { toggle: () => details.open && make() },
-  },
-  el("summary", { "data-opens": true }, el("b", {}, `${TIERS[summary.tier]} of memories ${count(summary.first)}–${count(summary.last)}`), " ",
-    el("small", {}, time(summary.time), ` · compaction ${compaction} · ${many(summary.tokens_after, "token")}`,
-      summary.model ? ` · ${author(summary.model)}` : "")),
-  prose(summary.text || "(empty)"), edit, under);
+  const edit =
+    change &&
+    actForm(
+      "Edit this summary",
+      plain,
+      ({ text }) => act(id, "edit-summary", { tier: summary.tier, text, was }),
+      change,
+    );
+  const details = el(
+    "details",
+    {
+      open: true,
+      class: "summary",
+      "data-row": true,
+      tabindex: "-1",
+      "data-range": `${summary.first}-${summary.last}`,
+      on: { toggle: () => details.open && make() },
+    },
+    el(
+      "summary",
+      { "data-opens": true },
+      el(
+        "b",
+        {},
+        `${TIERS[summary.tier]} of memories ${count(summary.first)}–${count(summary.last)}`,
+      ),
+      " ",
+      el(
+        "small",
+        {},
+        time(summary.time),
+        ` · compaction ${compaction} · ${many(summary.tokens_after, "token")}`,
+        summary.model ? ` · ${author(summary.model)}` : "",
+      ),
+    ),
+    prose(summary.text || "(empty)"),
+    edit,
+    under,
+  );
   return details;
 }
 
@@ -40,53 +71,111 @@ export function summaryFold(id, summary, compaction, change = null) {
 export function memoriesFold(id, first, last) {
   const list = el("ol", { class: "memories" });
   const load = async (from) => {
-    const memories = await get(`agents/${id}/memories`, { first: from, last: Math.min(from + PAGE - 1, last) });
+    const memories = await get(`agents/${id}/memories`, {
+      first: from,
+      last: Math.min(from + PAGE - 1, last),
+    });
     list.append(...memoryRows(memories));
     const next = (memories.at(-1)?.number ?? last) + 1;
     return next > last ? null : more(`More, from ${count(next)} on`, () => load(next));
   };
-  const words = first === last ? `Memory ${count(first)}` : `Memories ${count(first)}–${count(last)}`;
+  const words =
+    first === last ? `Memory ${count(first)}` : `Memories ${count(first)}–${count(last)}`;
   const inside = el("div", { class: "under" });
-  const details = el("details", { on: { toggle: () => {
-    if (details.open && !inside.hasChildNodes()) fill(inside, list, step(() => load(first)));
-  } } }, el("summary", { "data-opens": true }, `${words}, word for word`), inside);
+  const details = el(
+    "details",
+    {
+      on: {
+        toggle: () => {
+          if (details.open && !inside.hasChildNodes())
+            fill(
+              inside,
+              list,
+              step(() => load(first)),
+            );
+        },
+      },
+    },
+    el("summary", { "data-opens": true }, `${words}, word for word`),
+    inside,
+  );
   return details;
 }
 
 /** An element that shows that it loads, and then the result of `load`, or the error and a button. */
 function step(load) {
   const place = el("div", {}, el("p", { class: "dim" }, "Loading …"));
-  load().then((found) => fill(place, found), (problem) => fill(place,
-    el("p", { class: "problem", role: "alert" }, problem.message, " ",
-      el("button", { type: "button", on: { click: () => place.replaceWith(step(load)) } }, "Try again"))));
+  load().then(
+    (found) => fill(place, found),
+    (problem) =>
+      fill(
+        place,
+        el(
+          "p",
+          { class: "problem", role: "alert" },
+          problem.message,
+          " ",
+          el(
+            "button",
+            { type: "button", on: { click: () => place.replaceWith(step(load)) } },
+            "Try again",
+          ),
+        ),
+      ),
+  );
   return place;
 }
 
 function more(words, load) {
-  const button = el("button", { type: "button", on: { click: () => button.replaceWith(step(load)) } }, words);
+  const button = el(
+    "button",
+    { type: "button", on: { click: () => button.replaceWith(step(load)) } },
+    words,
+  );
   return button;
 }
 
 /** Rows for memories; `mark` is the number of the one to highlight, `ids` gives the rows ids. */
 export function memoryRows(memories, { mark = 0, ids = false } = {}) {
-  return memories.map((memory) => el("li", {
-    class: ["memory", memory.kind, memory.confidants && "whisper", memory.number === mark && "marked"].filter(Boolean).join(" "), id: ids ? `memory-${memory.number}` : null,
-    tabindex: "-1", "data-row": true,
-  },
-  el("a", { class: "number", href: `#memory/${memory.number}` }, String(memory.number)),
-  el("span", { class: "what", dir: "auto" }, sentence(memory)),
-  memory.repeats > 1 ? el("b", { title: "times in a row" }, `×${memory.repeats}`) : null,
-  el("small", {}, time(memory.time), ...about(memory), links(memory))));
+  return memories.map((memory) =>
+    el(
+      "li",
+      {
+        class: [
+          "memory",
+          memory.kind,
+          memory.confidants && "whisper",
+          memory.number === mark && "marked",
+        ]
+          .filter(Boolean)
+          .join(" "),
+        id: ids ? `memory-${memory.number}` : null,
+        tabindex: "-1",
+        "data-row": true,
+      },
+      el("a", { class: "number", href: `#memory/${memory.number}` }, String(memory.number)),
+      el("span", { class: "what", dir: "auto" }, sentence(memory)),
+      memory.repeats > 1 ? el("b", { title: "times in a row" }, `×${memory.repeats}`) : null,
+      el("small", {}, time(memory.time), ...about(memory), links(memory)),
+    ),
+  );
 }
 
 function links(memory) {
   const id = document.body.dataset.agent;
-  return [whyOf(id, memory), whereLink(id, memory.number)].filter(Boolean).map((link) => [" · ", link]);
+  return [whyOf(id, memory), whereLink(id, memory.number)]
+    .filter(Boolean)
+    .map((link) => [" · ", link]);
 }
 
 function about(memory) {
   const by = memory.source && ["by ", personLink(memory.source, { key: memory.source_id })];
-  const facts = [memory.place && `at ${memory.place}`, by, ...remarks(memory), memory.reason && `because: ${memory.reason}`];
+  const facts = [
+    memory.place && `at ${memory.place}`,
+    by,
+    ...remarks(memory),
+    memory.reason && `because: ${memory.reason}`,
+  ];
   return facts.filter(Boolean).map((each) => [" · ", el("bdi", {}, each)]);
 }
 
@@ -99,13 +188,28 @@ export class Recall {
   constructor(root, id) {
     this.id = id;
     this.question = el("input", {
-      type: "search", required: true, maxlength: "500", placeholder: "Where does Edwin mend nets?", "aria-label": "Question",
+      type: "search",
+      required: true,
+      maxlength: "500",
+      placeholder: "Where does Edwin mend nets?",
+      "aria-label": "Question",
     });
     this.view = el("div", {});
-    fill(root,
-      el("p", { class: "dim" }, "Searches its older memories, summaries and notes, as the agent itself does. The agent does not notice."),
-      el("form", { class: "tools", on: { submit: (event) => this.#ask(event) } }, this.question, el("button", {}, "Recall")),
-      this.view);
+    fill(
+      root,
+      el(
+        "p",
+        { class: "dim" },
+        "Searches its older memories, summaries and notes, as the agent itself does. The agent does not notice.",
+      ),
+      el(
+        "form",
+        { class: "tools", on: { submit: (event) => this.#ask(event) } },
+        this.question,
+        el("button", {}, "Recall"),
+      ),
+      this.view,
+    );
   }
 
   /** Focus the question; there is nothing to load yet. */
@@ -122,7 +226,8 @@ export class Recall {
       const hits = await get(`agents/${this.id}/recall`, { q: question, limit: LIMIT });
       if (asked === this.#asked) this.#draw(question, hits);
     } catch (problem) {
-      if (asked === this.#asked) fill(this.view, el("p", { class: "problem", role: "alert" }, problem.message));
+      if (asked === this.#asked)
+        fill(this.view, el("p", { class: "problem", role: "alert" }, problem.message));
     }
   }
 
@@ -130,7 +235,15 @@ export class Recall {
     const none = hits.length ? "" : ". The memories of its window are not searched: see Memory";
     const words = `${many(hits.length, "hit")} for “${question}”${none}`;
     const most = Math.max(...hits.map((hit) => hit.score), 0);
-    fill(this.view, el("p", {}, words), el("ol", { class: "hits" }, hits.map((hit) => row(hit, most))));
+    fill(
+      this.view,
+      el("p", {}, words),
+      el(
+        "ol",
+        { class: "hits" },
+        hits.map((hit) => row(hit, most)),
+      ),
+    );
     announce(words);
   }
 }
@@ -143,7 +256,8 @@ function placeOf(hit) {
 
 function titleOf({ kind, n, title, first, last }) {
   if (kind === RecalledKind.NOTE) return `note: ${title}`;
-  if (kind === RecalledKind.SUMMARY) return `short-term summary ${n}${last ? ` (memories ${first}–${last})` : ""}`;
+  if (kind === RecalledKind.SUMMARY)
+    return `short-term summary ${n}${last ? ` (memories ${first}–${last})` : ""}`;
   return `memory ${n}`;
 }
 
@@ -160,9 +274,21 @@ function reasonOf({ why }) {
 /** A row for a hit, or for something that a thought recalled, with its score against the best score. */
 export function row(hit, most) {
   const href = placeOf(hit);
-  const title = href ? el("a", { href, "data-opens": true }, titleOf(hit)) : el("b", { dir: "auto" }, titleOf(hit));
-  return el("li", { "data-row": true, tabindex: "-1" },
-    el("div", { class: "hit" }, title, hit.score > 0 ? bar(hit.score, most, hit.score.toFixed(2)) : null),
-    hit.text ? el("p", { class: "what", dir: "auto" }, hit.memory ? sentence(hit.memory) : hit.text) : null,
-    el("small", { dir: "auto" }, reasonOf(hit), hit.memory ? links(hit.memory) : null));
+  const title = href
+    ? el("a", { href, "data-opens": true }, titleOf(hit))
+    : el("b", { dir: "auto" }, titleOf(hit));
+  return el(
+    "li",
+    { "data-row": true, tabindex: "-1" },
+    el(
+      "div",
+      { class: "hit" },
+      title,
+      hit.score > 0 ? bar(hit.score, most, hit.score.toFixed(2)) : null,
+    ),
+    hit.text
+      ? el("p", { class: "what", dir: "auto" }, hit.memory ? sentence(hit.memory) : hit.text)
+      : null,
+    el("small", { dir: "auto" }, reasonOf(hit), hit.memory ? links(hit.memory) : null),
+  );
 }

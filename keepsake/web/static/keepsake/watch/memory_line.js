@@ -26,21 +26,46 @@ export class MemoryLine {
     this.parts = parts;
     this.tiers = svg("g");
     this.scrubber = new Scrubber(holder, {
-      first: 1, last: total, name: "Memory", settled, steps: Math.max(total - 1, 1),
+      first: 1,
+      last: total,
+      name: "Memory",
+      settled,
+      steps: Math.max(total - 1, 1),
       words: (number) => words(Math.min(number, total), this.parts, names, agent),
       layers: (x) => [
         this.tiers,
-        begun.map(({ number }) => svg("line", { class: "day", x1: x(number), x2: x(number), y1: ABOVE, y2: HIGH })),
-        made.map(({ kind, number }) => svg("path", { class: `made ${kind}`, d: `M${x(number) - 5} 1h10l-5 11z` })),
+        begun.map(({ number }) =>
+          svg("line", { class: "day", x1: x(number), x2: x(number), y1: ABOVE, y2: HIGH }),
+        ),
+        made.map(({ kind, number }) =>
+          svg("path", { class: `made ${kind}`, d: `M${x(number) - 5} 1h10l-5 11z` }),
+        ),
       ],
     });
-    const dates = el("p", { class: "dates", "aria-hidden": "true" }, spread(begun, total).map(({ number, at }) => {
-      const share = (number - 1) / Math.max(total - 1, 1);
-      return el("span", { class: share > 1 - APART ? "late" : null, vars: { "--at": String(share) } }, time(at.toISOString(), date));
-    }));
-    fill(root, dates, holder, el("p", { class: "ends" }, el("span", {}, "memory 1"),
-      made.length ? el("span", {}, `▼ ${many(past.changes, "change")} of its summaries`) : null,
-      el("span", {}, `now: memory ${count(total)}`)));
+    const dates = el(
+      "p",
+      { class: "dates", "aria-hidden": "true" },
+      spread(begun, total).map(({ number, at }) => {
+        const share = (number - 1) / Math.max(total - 1, 1);
+        return el(
+          "span",
+          { class: share > 1 - APART ? "late" : null, vars: { "--at": String(share) } },
+          time(at.toISOString(), date),
+        );
+      }),
+    );
+    fill(
+      root,
+      dates,
+      holder,
+      el(
+        "p",
+        { class: "ends" },
+        el("span", {}, "memory 1"),
+        made.length ? el("span", {}, `▼ ${many(past.changes, "change")} of its summaries`) : null,
+        el("span", {}, `now: memory ${count(total)}`),
+      ),
+    );
     this.show(parts);
   }
 
@@ -48,9 +73,18 @@ export class MemoryLine {
   show(parts) {
     this.parts = parts;
     const x = (number) => this.scrubber.x(number);
-    fill(this.tiers, parts.map(({ tier, first, last }) => svg("rect", {
-      class: `part ${tier}`, x: x(first), y: ABOVE, width: Math.max(x(last + 1) - x(first) - 1, 1), height: HIGH - ABOVE,
-    })));
+    fill(
+      this.tiers,
+      parts.map(({ tier, first, last }) =>
+        svg("rect", {
+          class: `part ${tier}`,
+          x: x(first),
+          y: ABOVE,
+          width: Math.max(x(last + 1) - x(first) - 1, 1),
+          height: HIGH - ABOVE,
+        }),
+      ),
+    );
     this.scrubber.say();
   }
 
@@ -104,6 +138,7 @@ function spread(found, total) {
 
 /** Compactions, undone ones and edits, each at the memory that was the newest. */
 function changes(agent) {
-  return agent.tiers.filter(({ kind }) => kind !== LineType.CLEAR)
+  return agent.tiers
+    .filter(({ kind }) => kind !== LineType.CLEAR)
     .map(({ time: at, kind }) => ({ kind, number: Math.max(agent.tiersAt(at).total, 1) }));
 }

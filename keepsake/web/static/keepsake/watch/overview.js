@@ -1,8 +1,32 @@
 /* All agents at a glance, in a table that updates itself. */
 
-import { badges, bar, compactionFlag, failing, serverBadge, tokensBar, trouble } from "./agent_state.js";
+import {
+  badges,
+  bar,
+  compactionFlag,
+  failing,
+  serverBadge,
+  tokensBar,
+  trouble,
+} from "./agent_state.js";
 import { get } from "./api.js";
-import { ago, announce, bindKeys, byId, count, el, fill, many, percent, rowKeys, seconds, setAttribute, throttled, time, whyLink } from "./dom.js";
+import {
+  ago,
+  announce,
+  bindKeys,
+  byId,
+  count,
+  el,
+  fill,
+  many,
+  percent,
+  rowKeys,
+  seconds,
+  setAttribute,
+  throttled,
+  time,
+  whyLink,
+} from "./dom.js";
 import { Feed } from "./feed.js";
 import { followOneAgent } from "./questions.js";
 import { sentence } from "./sentences.js";
@@ -38,7 +62,11 @@ function draw() {
   for (const id of rows.keys()) if (!known.has(id)) rows.delete(id);
   const wantedRows = shown.map((agent) => rows.get(agent.id).row);
   // A row that is moved loses the focus, so rows move only if their order has changed.
-  if (body.childElementCount !== wantedRows.length || wantedRows.some((row, i) => body.children[i] !== row)) reorder(wantedRows);
+  if (
+    body.childElementCount !== wantedRows.length ||
+    wantedRows.some((row, i) => body.children[i] !== row)
+  )
+    reorder(wantedRows);
   drawSummary(shown.length);
   drawServers();
 }
@@ -51,7 +79,10 @@ function reorder(wantedRows) {
 
 function drawRow(agent) {
   const known = rows.get(agent.id);
-  const seen = JSON.stringify([agent, ...[agent.last_act, agent.last_words].map((each) => each && ago(each.time, now()))]);
+  const seen = JSON.stringify([
+    agent,
+    ...[agent.last_act, agent.last_words].map((each) => each && ago(each.time, now())),
+  ]);
   if (known?.seen === seen) return;
   const row = known?.row ?? el("tr", { tabindex: "-1", "data-row": true, role: "row" });
   const hadFocus = row.contains(document.activeElement) && document.activeElement !== row;
@@ -64,31 +95,69 @@ function drawRow(agent) {
 function cells(agent) {
   const problems = trouble(agent);
   const words = problems.join("; ");
-  const link = el("a", { href: `/agents/${agent.id}/`, "data-opens": true, dir: "auto" }, agent.name);
+  const link = el(
+    "a",
+    { href: `/agents/${agent.id}/`, "data-opens": true, dir: "auto" },
+    agent.name,
+  );
   return [
-    cell("Agent", link, words ? el("small", { class: "problem", title: words, dir: "auto" }, words) : null),
+    cell(
+      "Agent",
+      link,
+      words ? el("small", { class: "problem", title: words, dir: "auto" }, words) : null,
+    ),
     cell("State", badges(agent)),
     cell("Place", agent.place ? el("bdi", {}, agent.place) : "nowhere"),
     cell("Last act", act(agent)),
-    cell("Waiting", agent.waiting === null ? el("span", { class: "none" }, "–") : seconds(agent.waiting)),
+    cell(
+      "Waiting",
+      agent.waiting === null ? el("span", { class: "none" }, "–") : seconds(agent.waiting),
+    ),
     cell("Prompt", tokensBar(agent), compactionFlag(agent)),
-    cell("Memories", count(agent.memories), agent.next_due
-      ? el("small", { title: "The next compaction is due at this memory" }, ` due at ${count(agent.next_due)}`) : null),
-    cell("Thoughts", count(agent.ended), agent.failed ? el("small", {}, ` ${count(agent.failed)} failed`) : null),
+    cell(
+      "Memories",
+      count(agent.memories),
+      agent.next_due
+        ? el(
+            "small",
+            { title: "The next compaction is due at this memory" },
+            ` due at ${count(agent.next_due)}`,
+          )
+        : null,
+    ),
+    cell(
+      "Thoughts",
+      count(agent.ended),
+      agent.failed ? el("small", {}, ` ${count(agent.failed)} failed`) : null,
+    ),
   ];
 }
 
 function act(agent) {
   const { last_act: last, last_words: said } = agent;
   if (!last) return el("span", { class: "none" }, "none yet");
-  return [line(agent.id, last), said && said.number !== last.number ? el("div", { class: "said-last" }, line(agent.id, said)) : null];
+  return [
+    line(agent.id, last),
+    said && said.number !== last.number
+      ? el("div", { class: "said-last" }, line(agent.id, said))
+      : null,
+  ];
 }
 
 /** What an agent did, when, and the way to why. */
 function line(id, memory) {
   const words = sentence(memory);
-  return [el("bdi", { class: memory.confidants ? "act whisper" : "act", title: words }, words), " ",
-    el("small", {}, time(memory.time, (iso) => ago(iso, now())), " · ", whyLink(id, `m${memory.number}`))];
+  return [
+    el("bdi", { class: memory.confidants ? "act whisper" : "act", title: words }, words),
+    " ",
+    el(
+      "small",
+      {},
+      time(memory.time, (iso) => ago(iso, now())),
+      " · ",
+      whyLink(id, `m${memory.number}`),
+    ),
+  ];
 }
 
 function cell(label, ...children) {
@@ -102,7 +171,10 @@ function drawSummary(shown) {
   fill(byId("summary"), `${many(all.length, "agent")}${hidden}`);
   fill(byId("trouble"), verdict(bad));
   byId("none").hidden = shown > 0;
-  fill(byId("none"), all.length ? "No agent matches." : "There are no agents. In the game: @agent/create");
+  fill(
+    byId("none"),
+    all.length ? "No agent matches." : "There are no agents. In the game: @agent/create",
+  );
   byId("log-problem").hidden = !overview.log_problem;
   fill(byId("log-problem"), overview.log_problem);
 }
@@ -110,25 +182,41 @@ function drawSummary(shown) {
 /** A summary of the problems: agents, model servers and the event log. */
 function verdict(bad) {
   const servers = failing(overview.servers).length;
-  const problems = [bad && `${many(bad, "agent")} with problems`, servers && `${many(servers, "model server")} not ready`,
-    overview.log_problem && "the event log cannot be written"].filter(Boolean);
+  const problems = [
+    bad && `${many(bad, "agent")} with problems`,
+    servers && `${many(servers, "model server")} not ready`,
+    overview.log_problem && "the event log cannot be written",
+  ].filter(Boolean);
   return problems.length ? problems.join(", ") : "no problems";
 }
 
 function drawServers() {
   fill(byId("model"), overview.model ? `The agents' model: ${overview.model}` : "");
-  fill(byId("servers"), overview.servers.map((server) => {
-    const good = !failing([server]).length;
-    const waits = Object.entries(server.waiting).filter(([, n]) => n).map(([name, n]) => `${n} ${name}`);
-    return el("li", { class: good ? "" : "stuck" },
-      serverBadge(server),
-      el("b", {}, server.provider), el("span", { class: "dim" }, server.host),
-      el("span", {}, server.models.join(", ")),
-      bar(server.running, server.in_flight, `${server.running} of ${server.in_flight} calls`),
-      el("span", { class: "dim" }, waits.length ? `waiting: ${waits.join(", ")}` : "nothing is waiting"),
-      el("span", { class: "dim" }, cacheFigures(server)),
-      good ? null : el("small", { class: "problem" }, server.health));
-  }));
+  fill(
+    byId("servers"),
+    overview.servers.map((server) => {
+      const good = !failing([server]).length;
+      const waits = Object.entries(server.waiting)
+        .filter(([, n]) => n)
+        .map(([name, n]) => `${n} ${name}`);
+      return el(
+        "li",
+        { class: good ? "" : "stuck" },
+        serverBadge(server),
+        el("b", {}, server.provider),
+        el("span", { class: "dim" }, server.host),
+        el("span", {}, server.models.join(", ")),
+        bar(server.running, server.in_flight, `${server.running} of ${server.in_flight} calls`),
+        el(
+          "span",
+          { class: "dim" },
+          waits.length ? `waiting: ${waits.join(", ")}` : "nothing is waiting",
+        ),
+        el("span", { class: "dim" }, cacheFigures(server)),
+        good ? null : el("small", { class: "problem" }, server.health),
+      );
+    }),
+  );
 }
 
 /** What share of the prompts was in a server's cache: of all of them, and of the newest. */
@@ -142,7 +230,12 @@ function cacheFigures(server) {
 
 function wanted(agent) {
   const words = filter.value.trim().toLowerCase();
-  return !words || `${agent.name} ${agent.place} ${agent.state} ${agent.last_act ? sentence(agent.last_act) : ""}`.toLowerCase().includes(words);
+  return (
+    !words ||
+    `${agent.name} ${agent.place} ${agent.state} ${agent.last_act ? sentence(agent.last_act) : ""}`
+      .toLowerCase()
+      .includes(words)
+  );
 }
 
 function sorted(agents) {
@@ -180,8 +273,12 @@ async function refresh() {
     draw();
   } catch (problem) {
     byId("trouble-here").hidden = false;
-    fill(byId("trouble-here"), problem.message, " ",
-      problem.status === 403 ? el("a", { href: "/auth/login/?next=/agents/" }, "Log in") : null);
+    fill(
+      byId("trouble-here"),
+      problem.message,
+      " ",
+      problem.status === 403 ? el("a", { href: "/auth/login/?next=/agents/" }, "Log in") : null,
+    );
     if (problem.status === 403) stream.refuse();
   } finally {
     asking = false;

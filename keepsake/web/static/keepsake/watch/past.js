@@ -19,7 +19,12 @@ export class PastAgent {
     this.moves = of.moves;
     this.counts = of.counts;
     this.tiers = of.tiers.map(([time, kind, compaction, first, longterm_last, recent_last]) => ({
-      time, kind, compaction, first, longterm_last, recent_last,
+      time,
+      kind,
+      compaction,
+      first,
+      longterm_last,
+      recent_last,
     }));
     this.places = places;
     this.present = present;
@@ -35,7 +40,8 @@ export class PastAgent {
   tiersAt(time) {
     const counted = lastBefore(this.counts, time);
     const changed = lastBefore(this.tiers, time, (each) => each.time);
-    const tiers = changed < 0 ? { first: 1, longterm_last: 0, recent_last: 0 } : this.tiers[changed];
+    const tiers =
+      changed < 0 ? { first: 1, longterm_last: 0, recent_last: 0 } : this.tiers[changed];
     // Counts are samples; a compaction between two of them is later than the first.
     const total = Math.max(counted < 0 ? 0 : this.counts[counted][1], tiers.recent_last);
     return {

@@ -1,7 +1,18 @@
 /* One person across all agents: what each knows of them. Without a person: everybody whom agents know. */
 
 import { get } from "./api.js";
-import { announce, bindKeys, byId, count, el, fill, many, personLink, rowKeys, time } from "./dom.js";
+import {
+  announce,
+  bindKeys,
+  byId,
+  count,
+  el,
+  fill,
+  many,
+  personLink,
+  rowKeys,
+  time,
+} from "./dom.js";
 import { personCard } from "./person_card.js";
 
 const asked = new URLSearchParams(location.search);
@@ -20,7 +31,12 @@ async function load() {
   } catch (problem) {
     fill(byId("summary"));
     byId("trouble-here").hidden = false;
-    fill(byId("trouble-here"), problem.message, " ", el("a", { href: "/agents/person" }, "Everybody whom agents know"));
+    fill(
+      byId("trouble-here"),
+      problem.message,
+      " ",
+      el("a", { href: "/agents/person" }, "Everybody whom agents know"),
+    );
   }
 }
 
@@ -28,24 +44,45 @@ async function load() {
 function drawPerson({ person, others, agents: all, strangers }) {
   const one = all.find(({ id }) => id === Number(asked.get("by")));
   document.title = one ? `What ${one.agent} knows of ${person.name}` : person.name;
-  fill(byId("title"), one ? ["What ", el("bdi", {}, one.agent), " knows of "] : null, el("bdi", {}, person.name));
-  fill(byId("summary"), one ? elsewhere(person, all) : knownBy(person, all),
-    person.names.length > 1 ? ` Also called ${person.names.slice(1).join(", ")}.` : "");
+  fill(
+    byId("title"),
+    one ? ["What ", el("bdi", {}, one.agent), " knows of "] : null,
+    el("bdi", {}, person.name),
+  );
+  fill(
+    byId("summary"),
+    one ? elsewhere(person, all) : knownBy(person, all),
+    person.names.length > 1 ? ` Also called ${person.names.slice(1).join(", ")}.` : "",
+  );
   const everybody = el("a", { href: "/agents/person" }, "Everybody");
   fill(byId("links"), one ? linksOfOne(person, one) : links(person, all), everybody);
   const named = others.map((each, i) => [i ? ", " : "", personLink(each.name, each)]);
   fill(byId("others"), named.length ? ["Others of this name: ", named] : "");
   byId("list").classList.toggle("one", Boolean(one));
-  fill(byId("list"), (one ? [one] : all).map((each) => personCard(each, person.name)));
-  fill(byId("strangers"), !one && strangers.length ? `No page about ${person.name}: ${strangers.join(", ")}.` : "");
+  fill(
+    byId("list"),
+    (one ? [one] : all).map((each) => personCard(each, person.name)),
+  );
+  fill(
+    byId("strangers"),
+    !one && strangers.length ? `No page about ${person.name}: ${strangers.join(", ")}.` : "",
+  );
 }
 
 /** Who knows the person. Cards are long: each name leads to its own. */
 function knownBy({ id }, agents) {
   const what = id ? [el("a", { href: `/agents/${id}/` }, "An agent"), "; "] : "Not an agent; ";
   if (!agents.length) return [what, "no agent knows them."];
-  const card = (each, i) => [i ? ", " : "", el("a", { href: `#knows-${each.id}`, dir: "auto" }, each.agent)];
-  return [what, `${many(agents.length, "agent knows", "agents know")} them: `, agents.map(card), "."];
+  const card = (each, i) => [
+    i ? ", " : "",
+    el("a", { href: `#knows-${each.id}`, dir: "auto" }, each.agent),
+  ];
+  return [
+    what,
+    `${many(agents.length, "agent knows", "agents know")} them: `,
+    agents.map(card),
+    ".",
+  ];
 }
 
 /** Where the others are, on the page of one agent. */
@@ -73,26 +110,47 @@ function sideBySide(one, other, key) {
 function linksOfOne({ name }, { id, agent }) {
   const words = encodeURIComponent(name);
   return [
-    el("a", { href: `/agents/search/?agent=${id}&q=${words}` }, `Search the memory of ${agent} for ${name}`),
-    el("a", { href: `/agents/ask/said?agent=${id}&words=${words}` }, `What ${agent} said to ${name}`),
+    el(
+      "a",
+      { href: `/agents/search/?agent=${id}&q=${words}` },
+      `Search the memory of ${agent} for ${name}`,
+    ),
+    el(
+      "a",
+      { href: `/agents/ask/said?agent=${id}&words=${words}` },
+      `What ${agent} said to ${name}`,
+    ),
   ];
 }
 
 function drawPeople() {
   const words = byId("filter").value.trim().toLowerCase();
-  const shown = people.filter(({ names }) => !words || names.join(" ").toLowerCase().includes(words));
+  const shown = people.filter(
+    ({ names }) => !words || names.join(" ").toLowerCase().includes(words),
+  );
   fill(byId("summary"), `${many(shown.length, "person", "people")}, whom agents met last first.`);
   fill(byId("list"), shown.map(rowOf));
   byId("list").className = "hits";
 }
 
 function rowOf(person) {
-  const met = person.known_by.length ? `known by ${many(person.known_by.length, "agent")}` : "nobody has met them";
-  return el("li", { "data-row": true, tabindex: "-1" },
-    el("b", {}, personLink(person.name, person, { "data-opens": true })), " ",
-    el("small", {}, person.id ? "an agent; " : "", met,
+  const met = person.known_by.length
+    ? `known by ${many(person.known_by.length, "agent")}`
+    : "nobody has met them";
+  return el(
+    "li",
+    { "data-row": true, tabindex: "-1" },
+    el("b", {}, personLink(person.name, person, { "data-opens": true })),
+    " ",
+    el(
+      "small",
+      {},
+      person.id ? "an agent; " : "",
+      met,
       person.last_met ? [" · last met ", time(person.last_met)] : null,
-      person.names.length > 1 ? ` · also ${person.names.slice(1).join(", ")}` : ""));
+      person.names.length > 1 ? ` · also ${person.names.slice(1).join(", ")}` : "",
+    ),
+  );
 }
 
 byId("filter").addEventListener("input", drawPeople);

@@ -14,20 +14,57 @@ const day = (iso) => date.format(new Date(iso));
 /** The card of an agent; `known` is of the API's answer `person`, `name` the person's name. */
 export function personCard(known, name) {
   const here = `/agents/${known.id}/`;
-  return el("li", { class: "known", id: `knows-${known.id}`, "data-row": true, tabindex: "-1" },
+  return el(
+    "li",
+    { class: "known", id: `knows-${known.id}`, "data-row": true, tabindex: "-1" },
     el("h3", {}, el("a", { href: here, "data-opens": true, dir: "auto" }, known.agent)),
     el("p", { class: "dim" }, met(known, name)),
     known.portrait ? el("p", { class: "portrait", dir: "auto" }, known.portrait) : null,
     known.remarks ? el("p", { dir: "auto" }, known.remarks) : null,
-    part(`Notes about ${name}`, known.notes.map((each) => row(`${each.title}: ${each.text}`, each.numbers, each, known.id))),
-    part("Promises", known.promises.map((each) => row(each.text, each.memory ? [each.memory] : [], each, known.id))),
-    part("Plans", known.plans.map((each) => row(each.line, [], each, known.id))),
-    part(`Said to ${known.agent} and done (${count(known.lines.length)}), the newest first`, newestFirst(known.lines.toReversed()).map((each) => row(
-      shown(each, name), each.numbers, each, known.id))),
-    part("In summaries and the journal", newestFirst(known.mentions).map((each) => row(
-      each.text, each.numbers, each, known.id, each.tier ? TIERS[each.tier].toLowerCase() : "journal"))),
-    part(others(known, name), known.memories.map((each) => row(
-      asTold(each, known.agent), [each.number], { private: Boolean(each.confidants), time: each.time }, known.id))));
+    part(
+      `Notes about ${name}`,
+      known.notes.map((each) => row(`${each.title}: ${each.text}`, each.numbers, each, known.id)),
+    ),
+    part(
+      "Promises",
+      known.promises.map((each) =>
+        row(each.text, each.memory ? [each.memory] : [], each, known.id),
+      ),
+    ),
+    part(
+      "Plans",
+      known.plans.map((each) => row(each.line, [], each, known.id)),
+    ),
+    part(
+      `Said to ${known.agent} and done (${count(known.lines.length)}), the newest first`,
+      newestFirst(known.lines.toReversed()).map((each) =>
+        row(shown(each, name), each.numbers, each, known.id),
+      ),
+    ),
+    part(
+      "In summaries and the journal",
+      newestFirst(known.mentions).map((each) =>
+        row(
+          each.text,
+          each.numbers,
+          each,
+          known.id,
+          each.tier ? TIERS[each.tier].toLowerCase() : "journal",
+        ),
+      ),
+    ),
+    part(
+      others(known, name),
+      known.memories.map((each) =>
+        row(
+          asTold(each, known.agent),
+          [each.number],
+          { private: Boolean(each.confidants), time: each.time },
+          known.id,
+        ),
+      ),
+    ),
+  );
 }
 
 /** A memory with its subject: an own act has none. */
@@ -40,8 +77,10 @@ function asTold(memory, agent) {
 function others({ id, memories, more_memories: more, complete }, name) {
   const all = `/agents/search/?${new URLSearchParams({ agent: id, q: name, by: By.WORDS })}`;
   const total = `${complete ? "" : "at least "}${count(memories.length + more)}`;
-  return [`Other memories of ${name}: ${more ? `${count(memories.length)} of ${total}` : total}, the newest first`,
-    more || !complete ? [" · ", el("a", { href: all }, "all")] : null];
+  return [
+    `Other memories of ${name}: ${more ? `${count(memories.length)} of ${total}` : total}, the newest first`,
+    more || !complete ? [" · ", el("a", { href: all }, "all")] : null,
+  ];
 }
 
 function met({ meetings, first_met: first, last_met: last, agent, names }, name) {
@@ -56,8 +95,18 @@ function met({ meetings, first_met: first, last_met: last, agent, names }, name)
 function part(title, rows) {
   if (!rows.length) return null;
   const more = rows.slice(SHOWN);
-  return [el("h4", {}, title), el("ul", { class: "kept" }, rows.slice(0, SHOWN)),
-    more.length ? el("details", {}, el("summary", {}, `${count(more.length)} more`), el("ul", { class: "kept" }, more)) : null];
+  return [
+    el("h4", {}, title),
+    el("ul", { class: "kept" }, rows.slice(0, SHOWN)),
+    more.length
+      ? el(
+          "details",
+          {},
+          el("summary", {}, `${count(more.length)} more`),
+          el("ul", { class: "kept" }, more),
+        )
+      : null,
+  ];
 }
 
 /** In the order of time, whispers among the others. Lines of one moment, as those of one summary, keep their order. */
@@ -72,9 +121,29 @@ function shown({ text, said }, name) {
 }
 
 function row(words, numbers, { private: hidden, time: at }, id, from = "") {
-  const memories = numbers.slice(0, 3).map((number) => [" · ", el("a", { class: "where", href: `/agents/${id}/#memory/${number}` }, `memory ${count(number)}`)]);
-  return el("li", { class: hidden ? "whisper" : "" },
-    hidden ? el("small", { class: "flag" }, "in private ") : null, el("span", { dir: "auto" }, words), " ",
-    el("small", {}, from, at ? [from ? " · " : "", time(at)] : null, memories,
-      numbers.length === 1 ? [" · ", whereLink(id, numbers[0])] : null));
+  const memories = numbers
+    .slice(0, 3)
+    .map((number) => [
+      " · ",
+      el(
+        "a",
+        { class: "where", href: `/agents/${id}/#memory/${number}` },
+        `memory ${count(number)}`,
+      ),
+    ]);
+  return el(
+    "li",
+    { class: hidden ? "whisper" : "" },
+    hidden ? el("small", { class: "flag" }, "in private ") : null,
+    el("span", { dir: "auto" }, words),
+    " ",
+    el(
+      "small",
+      {},
+      from,
+      at ? [from ? " · " : "", time(at)] : null,
+      memories,
+      numbers.length === 1 ? [" · ", whereLink(id, numbers[0])] : null,
+    ),
+  );
 }

@@ -4,7 +4,8 @@ import { CompactReason, CompactionOutcome, SummaryAuthor } from "./kinds.js";
 
 const OUTCOMES = {
   [CompactionOutcome.FIRST]: "first summary",
-  [CompactionOutcome.WATERFALL]: "a new short-term summary; the one before went into the long-term summary",
+  [CompactionOutcome.WATERFALL]:
+    "a new short-term summary; the one before went into the long-term summary",
   [CompactionOutcome.SHORTENED]: "summaries shortened",
   [CompactionOutcome.NOTHING]: "nothing to compact",
   [CompactionOutcome.FAILED]: "failed",
@@ -24,8 +25,11 @@ const AUTHORS = {
 
 /** Parts of a prompt whose titles say too little. */
 const PARTS = {
-  window: "newest memories, word for word", headings: "headings and rules", deeds: "what it can do",
-  situation: "where it is, and what is there", "what it answers": "what was said or done to it",
+  window: "newest memories, word for word",
+  headings: "headings and rules",
+  deeds: "what it can do",
+  situation: "where it is, and what is there",
+  "what it answers": "what was said or done to it",
 };
 
 /** A part of a prompt, by its title. */

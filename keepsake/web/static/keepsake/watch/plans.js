@@ -1,7 +1,18 @@
 /* The plans of all agents: what is due next, what waits, and what became of the last ones. */
 
 import { get } from "./api.js";
-import { bindKeys, byId, count, el, fill, many, personLink, rowKeys, seconds, time } from "./dom.js";
+import {
+  bindKeys,
+  byId,
+  count,
+  el,
+  fill,
+  many,
+  personLink,
+  rowKeys,
+  seconds,
+  time,
+} from "./dom.js";
 import { PlanState } from "./kinds.js";
 
 /** Plans change rarely, and each answer reads the books of all agents. */
@@ -9,12 +20,19 @@ const POLL = 15000;
 /** Milliseconds that a plan may be late; later it is missed. */
 const LATE = 60000;
 /** The states that a plan ends in, in words. */
-const ENDED = { [PlanState.DONE]: "kept", [PlanState.MISSED]: "missed", [PlanState.DROPPED]: "given up" };
+const ENDED = {
+  [PlanState.DONE]: "kept",
+  [PlanState.MISSED]: "missed",
+  [PlanState.DROPPED]: "given up",
+};
 const STATES = { [PlanState.OPEN]: "open", [PlanState.DOING]: "begun", ...ENDED };
 /** The tables of the page: a title, and which plans stand in it. */
 const PARTS = [
   ["Due", ({ at, state }) => at && !(state in ENDED)],
-  ["Waiting for somebody or something", ({ at, waits_for: waits, state }) => !at && waits && !(state in ENDED)],
+  [
+    "Waiting for somebody or something",
+    ({ at, waits_for: waits, state }) => !at && waits && !(state in ENDED),
+  ],
   ["At any time", ({ at, waits_for: waits, state }) => !at && !waits && !(state in ENDED)],
   ["Ended lately", ({ state }) => state in ENDED],
 ];
@@ -41,10 +59,16 @@ function draw() {
   const shown = plans.filter((plan) => !wanted || words(plan).toLowerCase().includes(wanted));
   fill(byId("summary"), summary(shown));
   drawNext(shown);
-  fill(byId("lists"), PARTS.map(([title, belongs]) => {
-    const rows = shown.filter(belongs);
-    return rows.length ? table(title, rows) : null;
-  }), shown.length ? null : el("p", { class: "empty" }, plans.length ? "No plan matches." : "Nobody has made a plan."));
+  fill(
+    byId("lists"),
+    PARTS.map(([title, belongs]) => {
+      const rows = shown.filter(belongs);
+      return rows.length ? table(title, rows) : null;
+    }),
+    shown.length
+      ? null
+      : el("p", { class: "empty" }, plans.length ? "No plan matches." : "Nobody has made a plan."),
+  );
 }
 
 /** Everything of a plan that can be searched. */
@@ -54,34 +78,80 @@ function words({ agent, line, place, whom, state, why }) {
 
 function summary(shown) {
   const open = shown.filter(({ state }) => !(state in ENDED)).length;
-  const ended = Object.entries(ENDED).map(([state, said]) => `${count(shown.filter((each) => each.state === state).length)} ${said}`);
+  const ended = Object.entries(ENDED).map(
+    ([state, said]) => `${count(shown.filter((each) => each.state === state).length)} ${said}`,
+  );
   return `${many(open, "open plan")}. Of the last that have ended: ${ended.join(", ")}.`;
 }
 
 /** The plan that is due next; those that are late stand in the table. */
 function drawNext(shown) {
-  const next = shown.find(({ at, state }) => at && !(state in ENDED) && Date.parse(at) > Date.now());
+  const next = shown.find(
+    ({ at, state }) => at && !(state in ENDED) && Date.parse(at) > Date.now(),
+  );
   byId("next").hidden = !next;
-  if (next) fill(byId("next"), el("b", {}, "Next: "), agentLink(next), ", ", time(next.at), ` (${distance(next.at)}): `, el("bdi", {}, next.what));
+  if (next)
+    fill(
+      byId("next"),
+      el("b", {}, "Next: "),
+      agentLink(next),
+      ", ",
+      time(next.at),
+      ` (${distance(next.at)}): `,
+      el("bdi", {}, next.what),
+    );
 }
 
 function table(title, rows) {
-  return [el("h2", {}, title, " ", el("small", {}, count(rows.length))),
-    el("table", { class: "plans", "aria-label": title },
-      el("thead", {}, el("tr", {}, HEADS.map((head) => el("th", { scope: "col" }, head)))),
-      el("tbody", {}, rows.map(row)))];
+  return [
+    el("h2", {}, title, " ", el("small", {}, count(rows.length))),
+    el(
+      "table",
+      { class: "plans", "aria-label": title },
+      el(
+        "thead",
+        {},
+        el(
+          "tr",
+          {},
+          HEADS.map((head) => el("th", { scope: "col" }, head)),
+        ),
+      ),
+      el("tbody", {}, rows.map(row)),
+    ),
+  ];
 }
 
 function row(plan) {
   const { what, at, waits_for: waits, place, whom, state, why, memory, id, private: hidden } = plan;
-  return el("tr", { "data-row": true, tabindex: "-1", class: hidden ? "whisper" : "" },
+  return el(
+    "tr",
+    { "data-row": true, tabindex: "-1", class: hidden ? "whisper" : "" },
     el("td", { class: "who" }, agentLink(plan)),
     el("td", { class: "when" }, at ? [time(at), due(plan)] : waits),
-    el("td", { class: "what" }, hidden ? el("span", { class: "flag" }, "in private ") : null, el("bdi", {}, what), " ",
-      memory ? el("a", { class: "where", href: `/agents/${id}/#memory/${memory}` }, `memory ${count(memory)}`) : null),
+    el(
+      "td",
+      { class: "what" },
+      hidden ? el("span", { class: "flag" }, "in private ") : null,
+      el("bdi", {}, what),
+      " ",
+      memory
+        ? el(
+            "a",
+            { class: "where", href: `/agents/${id}/#memory/${memory}` },
+            `memory ${count(memory)}`,
+          )
+        : null,
+    ),
     el("td", {}, place && el("bdi", {}, place)),
     el("td", {}, whom ? personLink(whom) : null),
-    el("td", {}, el("span", { class: `badge ${state}` }, STATES[state]), why ? el("small", { class: "why", dir: "auto" }, why) : null));
+    el(
+      "td",
+      {},
+      el("span", { class: `badge ${state}` }, STATES[state]),
+      why ? el("small", { class: "why", dir: "auto" }, why) : null,
+    ),
+  );
 }
 
 /** How far away the time of an open plan is. */

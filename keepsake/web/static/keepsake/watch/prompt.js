@@ -18,7 +18,8 @@ export class Prompt {
 
   constructor(root, id) {
     this.id = id;
-    const again = () => this.load().catch((problem) => fill(this.newer, `${problem.message} Try again`));
+    const again = () =>
+      this.load().catch((problem) => fill(this.newer, `${problem.message} Try again`));
     this.newer = el("button", { type: "button", hidden: true, on: { click: again } }, NEWER);
     this.whole = el("input", { type: "checkbox", on: { change: () => this.#drawText() } });
     this.text = el("div", {});
@@ -54,7 +55,10 @@ export class Prompt {
 
   draw(prompt) {
     if (!prompt.at) {
-      fill(this.view, el("p", { class: "empty" }, "The event log has no prompt of this agent yet."));
+      fill(
+        this.view,
+        el("p", { class: "empty" }, "The event log has no prompt of this agent yet."),
+      );
       return;
     }
     this.#prompt = prompt;
@@ -62,26 +66,47 @@ export class Prompt {
     // Only the newest prompt has the sections of its lines; older ones are shown whole.
     if (!prompt.sent.some(({ name }) => name)) this.whole.checked = true;
     this.#drawText();
-    fill(this.view, this.#facts(prompt), this.#stack(prompt),
-      prompt.sent.length ? el("label", { class: "switch" }, this.whole, "as it was sent, whole") : null,
+    fill(
+      this.view,
+      this.#facts(prompt),
+      this.#stack(prompt),
+      prompt.sent.length
+        ? el("label", { class: "switch" }, this.whole, "as it was sent, whole")
+        : null,
       this.text,
       el("h3", {}, "The raw answer"),
-      el("pre", { class: "text", dir: "auto" }, prompt.answer || "No answer yet."));
+      el("pre", { class: "text", dir: "auto" }, prompt.answer || "No answer yet."),
+    );
   }
 
   #drawText() {
     const prompt = this.#prompt;
-    fill(this.text, this.whole.checked && prompt.sent.length
-      ? el("ol", { class: "sent" }, prompt.sent.map((each) => this.#stretch(each)))
-      : el("ol", { class: "sections" }, [...this.#hues.keys()].map((name) => this.#section(name, prompt))));
+    fill(
+      this.text,
+      this.whole.checked && prompt.sent.length
+        ? el(
+            "ol",
+            { class: "sent" },
+            prompt.sent.map((each) => this.#stretch(each)),
+          )
+        : el(
+            "ol",
+            { class: "sections" },
+            [...this.#hues.keys()].map((name) => this.#section(name, prompt)),
+          ),
+    );
   }
 
   /** Consecutive lines of one section, with its colour and its name beside them. */
   #stretch({ name, text }) {
     const hue = this.#hues.has(name) ? `hue-${this.#hues.get(name)}` : "";
-    return el("li", { "data-row": true, tabindex: "-1", "aria-label": name || null },
-      el("span", { class: `swatch ${hue}`, title: name }), el("small", {}, name || "all"),
-      el("pre", { class: "text", dir: "auto" }, text));
+    return el(
+      "li",
+      { "data-row": true, tabindex: "-1", "aria-label": name || null },
+      el("span", { class: `swatch ${hue}`, title: name }),
+      el("small", {}, name || "all"),
+      el("pre", { class: "text", dir: "auto" }, text),
+    );
   }
 
   #facts(prompt) {
@@ -89,33 +114,69 @@ export class Prompt {
       ? `${many(prompt.server_tokens, "token")} by the server's count, ` +
         `${cachedShare(prompt.cached, prompt.server_tokens)} of them from its cache`
       : "the server does not report its count";
-    return el("p", {}, "Sent ", time(prompt.at), ` about “${prompt.trigger}”: ${many(total(prompt), "token")} of ` +
-      `${count(prompt.budget)}; ${server}.`);
+    return el(
+      "p",
+      {},
+      "Sent ",
+      time(prompt.at),
+      ` about “${prompt.trigger}”: ${many(total(prompt), "token")} of ` +
+        `${count(prompt.budget)}; ${server}.`,
+    );
   }
 
   #stack(prompt) {
     const whole = Math.max(prompt.budget, total(prompt), 1);
     const sections = Object.entries(prompt.sections);
     const label = sections.map(([name, tokens]) => `${name} ${tokens}`).join(", ");
-    return el("div", { class: "stack", role: "img", "aria-label": `Tokens by section: ${label}` },
-      sections.map(([name, tokens], i) => el("span", {
-        class: `part hue-${i % HUES}`, title: `${name}: ${many(tokens, "token")}`,
-        vars: { "--share": `${(tokens / whole) * 100}%` },
-      })));
+    return el(
+      "div",
+      { class: "stack", role: "img", "aria-label": `Tokens by section: ${label}` },
+      sections.map(([name, tokens], i) =>
+        el("span", {
+          class: `part hue-${i % HUES}`,
+          title: `${name}: ${many(tokens, "token")}`,
+          vars: { "--share": `${(tokens / whole) * 100}%` },
+        }),
+      ),
+    );
   }
 
   #section(name, prompt) {
     const [tokens, hue] = [prompt.sections[name], `hue-${this.#hues.get(name)}`];
     const share = tokens / Math.max(total(prompt), 1);
-    const words = prompt.sent.filter((each) => each.name === name).map(({ text }) => text).join("\n");
-    const head = el("summary", { "data-opens": true },
-      el("span", { class: `swatch ${hue}` }), el("b", {}, name),
+    const words = prompt.sent
+      .filter((each) => each.name === name)
+      .map(({ text }) => text)
+      .join("\n");
+    const head = el(
+      "summary",
+      { "data-opens": true },
+      el("span", { class: `swatch ${hue}` }),
+      el("b", {}, name),
       el("span", { class: "figure" }, `${many(tokens, "token")}, ${percent(share)}`),
-      el("span", { class: "track", "aria-hidden": "true" },
-        el("span", { class: `level ${hue}`, vars: { "--share": `${share * 100}%` } })));
-    const details = el("details", { open: this.#open.has(name), on: { toggle: () => {
-      this.#open[details.open ? "add" : "delete"](name);
-    } } }, head, el("pre", { class: "text", dir: "auto" }, words || "The text of this section is not stored: see the whole prompt."));
+      el(
+        "span",
+        { class: "track", "aria-hidden": "true" },
+        el("span", { class: `level ${hue}`, vars: { "--share": `${share * 100}%` } }),
+      ),
+    );
+    const details = el(
+      "details",
+      {
+        open: this.#open.has(name),
+        on: {
+          toggle: () => {
+            this.#open[details.open ? "add" : "delete"](name);
+          },
+        },
+      },
+      head,
+      el(
+        "pre",
+        { class: "text", dir: "auto" },
+        words || "The text of this section is not stored: see the whole prompt.",
+      ),
+    );
     return el("li", { "data-row": true, tabindex: "-1" }, details);
   }
 }

@@ -15,7 +15,10 @@ const DAY = 86400;
 const PLAY_SECONDS = 20;
 
 function evenly(first, last) {
-  return { share: (value) => (value - first) / (last - first), time: (share) => first + share * (last - first) };
+  return {
+    share: (value) => (value - first) / (last - first),
+    time: (share) => first + share * (last - first),
+  };
 }
 
 /** A picture over a range, and a range input below it; a click or a drag on either moves both.
@@ -25,25 +28,58 @@ function evenly(first, last) {
  * picture at which a value is, and the value at a share, if not all values are equally wide.
  */
 export class Scrubber {
-  constructor(root, {
-    first, last, name, layers, words, moved = () => {}, settled = () => {}, steps = STEPS, tools = [], scale = null,
-  }) {
+  constructor(
+    root,
+    {
+      first,
+      last,
+      name,
+      layers,
+      words,
+      moved = () => {},
+      settled = () => {},
+      steps = STEPS,
+      tools = [],
+      scale = null,
+    },
+  ) {
     Object.assign(this, { first, steps, words, moved, settled });
     this.last = Math.max(last, first + 1);
     this.scale = scale ?? evenly(this.first, this.last);
     this.range = el("input", {
-      type: "range", min: "0", max: String(steps), value: String(steps), "aria-label": name,
-      on: { input: () => this.say(), change: () => this.settled(this.value), keydown: (event) => this.key(event) },
+      type: "range",
+      min: "0",
+      max: String(steps),
+      value: String(steps),
+      "aria-label": name,
+      on: {
+        input: () => this.say(),
+        change: () => this.settled(this.value),
+        keydown: (event) => this.key(event),
+      },
     });
     this.label = el("output", {}, "");
     this.cursor = svg("line", { class: "cursor", y1: 0, y2: HIGH });
     this.marks = svg("g", { class: "marks" });
-    const picture = svg("svg", { viewBox: `0 0 ${WIDE} ${HIGH}`, preserveAspectRatio: "none", "aria-hidden": "true" },
-      layers((value) => this.x(value)), this.marks, this.cursor);
-    this.strip = el("div", { class: "strip", on: {
-      pointerdown: (event) => this.#drag(event), pointermove: (event) => event.buttons && this.#drag(event),
-      pointerup: () => this.settled(this.value),
-    } }, picture);
+    const picture = svg(
+      "svg",
+      { viewBox: `0 0 ${WIDE} ${HIGH}`, preserveAspectRatio: "none", "aria-hidden": "true" },
+      layers((value) => this.x(value)),
+      this.marks,
+      this.cursor,
+    );
+    this.strip = el(
+      "div",
+      {
+        class: "strip",
+        on: {
+          pointerdown: (event) => this.#drag(event),
+          pointermove: (event) => event.buttons && this.#drag(event),
+          pointerup: () => this.settled(this.value),
+        },
+      },
+      picture,
+    );
     fill(root, this.strip, this.range, el("div", { class: "tools" }, tools, this.label));
   }
 
@@ -97,14 +133,27 @@ export class TimeScrubber extends Scrubber {
       return tick(new Date(time * 1000).toISOString(), true) + quietly(scale.at(time));
     };
     super(root, {
-      first, last, moved, scale, words, name: "Time", tools: [play, now],
-      layers: (x) => [quiet(x, scale), days(x, first, end), talk(agents, scale), compactions(x, agents)],
+      first,
+      last,
+      moved,
+      scale,
+      words,
+      name: "Time",
+      tools: [play, now],
+      layers: (x) => [
+        quiet(x, scale),
+        days(x, first, end),
+        talk(agents, scale),
+        compactions(x, agents),
+      ],
     });
-    this.strip.append(...scale.quiet.map(({ from, to }) => {
-      const begin = scale.share(from);
-      const vars = { "--from": String(begin), "--wide": String(scale.share(to) - begin) };
-      return el("span", { class: "how-long", "aria-hidden": "true", vars }, short(to - from));
-    }));
+    this.strip.append(
+      ...scale.quiet.map(({ from, to }) => {
+        const begin = scale.share(from);
+        const vars = { "--from": String(begin), "--wide": String(scale.share(to) - begin) };
+        return el("span", { class: "how-long", "aria-hidden": "true", vars }, short(to - from));
+      }),
+    );
     this.play = play;
     this.say();
   }
@@ -115,7 +164,8 @@ export class TimeScrubber extends Scrubber {
 
   /** Mark the tellings: `[time, kind]`. */
   mark(tellings) {
-    const mark = ([time, kind]) => svg("circle", { class: kind, cx: this.x(time), cy: HIGH - 9, r: 5 });
+    const mark = ([time, kind]) =>
+      svg("circle", { class: kind, cx: this.x(time), cy: HIGH - 9, r: 5 });
     fill(this.marks, tellings.map(mark));
   }
 
@@ -140,7 +190,12 @@ export class TimeScrubber extends Scrubber {
   key(event) {
     if (event.key === "PageUp" || event.key === "PageDown") {
       event.preventDefault();
-      this.goTo(Math.min(Math.max(this.time + (event.key === "PageUp" ? -1 : 1) * 3600, this.first), this.last));
+      this.goTo(
+        Math.min(
+          Math.max(this.time + (event.key === "PageUp" ? -1 : 1) * 3600, this.first),
+          this.last,
+        ),
+      );
     }
   }
 }
@@ -155,7 +210,8 @@ function days(x, first, last) {
     const place = x(onDay(begin, 24 * day) / 1000);
     // The hours from ten to six, when a village sleeps.
     const [dusk, dawn] = [-2, 6].map((hour) => x(onDay(begin, 24 * day + hour) / 1000));
-    if (every === 1) found.push(svg("rect", { class: "night", x: dusk, y: 0, width: dawn - dusk, height: HIGH }));
+    if (every === 1)
+      found.push(svg("rect", { class: "night", x: dusk, y: 0, width: dawn - dusk, height: HIGH }));
     found.push(svg("line", { class: "day", x1: place, x2: place, y1: 0, y2: HIGH }));
   }
   return svg("g", {}, found);
@@ -177,7 +233,8 @@ function quietly(stretch) {
 
 /** The quiet stretches, as bands. */
 function quiet(x, scale) {
-  const band = ({ from, to }) => svg("rect", { x: x(from), y: 0, width: x(to) - x(from), height: HIGH });
+  const band = ({ from, to }) =>
+    svg("rect", { x: x(from), y: 0, width: x(to) - x(from), height: HIGH });
   return svg("g", { class: "quiet" }, scale.quiet.map(band));
 }
 
@@ -186,20 +243,36 @@ function talk(agents, scale) {
   const made = density(agents, (time) => scale.share(time), PARTS);
   const most = Math.max(...made, 1);
   const wide = WIDE / PARTS;
-  return svg("g", { class: "talk" }, made.map((number, i) => {
-    const high = number ? Math.max((number / most) * (HIGH - 24), 1) : 0;
-    return number ? svg("rect", { x: i * wide, y: HIGH - 18 - high, width: wide * 0.8, height: high }) : null;
-  }));
+  return svg(
+    "g",
+    { class: "talk" },
+    made.map((number, i) => {
+      const high = number ? Math.max((number / most) * (HIGH - 24), 1) : 0;
+      return number
+        ? svg("rect", { x: i * wide, y: HIGH - 18 - high, width: wide * 0.8, height: high })
+        : null;
+    }),
+  );
 }
 
 function compactions(x, agents) {
-  const times = new Set(agents.flatMap(({ tiers }) => tiers.map(({ time }) => Math.round(x(time)))));
-  return svg("g", { class: "compactions" }, [...times].map((at) => svg("path", { d: `M${at - 4} 0h8l-4 7z` })));
+  const times = new Set(
+    agents.flatMap(({ tiers }) => tiers.map(({ time }) => Math.round(x(time)))),
+  );
+  return svg(
+    "g",
+    { class: "compactions" },
+    [...times].map((at) => svg("path", { d: `M${at - 4} 0h8l-4 7z` })),
+  );
 }
 
 /** The tiers of a mind as a bar; `most` memories are its full width. */
 export function tierBar(tiers, most) {
-  const bar = el("span", { class: "mind", role: "img" }, PARTS_OF.map((tier) => el("span", { class: tier })));
+  const bar = el(
+    "span",
+    { class: "mind", role: "img" },
+    PARTS_OF.map((tier) => el("span", { class: tier })),
+  );
   setTierBar(bar, tiers, most);
   return bar;
 }
@@ -209,10 +282,13 @@ const PARTS_OF = ["cleared", "longterm", "recent", "window"];
 /** Let a bar show other tiers; nothing is touched if they are the same. */
 export function setTierBar(bar, tiers, most) {
   const { longterm, recent, window, total } = tiers;
-  const words = `${count(total)} memories: ${count(window)} word for word, ${count(recent)} in the short-term summary, ${
-    count(longterm)} in the long-term one`;
+  const words = `${count(total)} memories: ${count(window)} word for word, ${count(recent)} in the short-term summary, ${count(
+    longterm,
+  )} in the long-term one`;
   if (bar.title === words) return;
   bar.title = words;
   bar.setAttribute("aria-label", words);
-  PARTS_OF.forEach((tier, i) => bar.children[i].style.setProperty("--part", String(most ? tiers[tier] / most : 0)));
+  PARTS_OF.forEach((tier, i) =>
+    bar.children[i].style.setProperty("--part", String(most ? tiers[tier] / most : 0)),
+  );
 }

@@ -2,7 +2,20 @@
 
 import { get } from "./api.js";
 import { fromField } from "./clock.js";
-import { announce, bindKeys, byId, count, el, fill, many, personLink, rowKeys, time, whereLink, whyOf } from "./dom.js";
+import {
+  announce,
+  bindKeys,
+  byId,
+  count,
+  el,
+  fill,
+  many,
+  personLink,
+  rowKeys,
+  time,
+  whereLink,
+  whyOf,
+} from "./dom.js";
 import { By, MemoryKind } from "./kinds.js";
 import { sentence } from "./sentences.js";
 
@@ -15,7 +28,9 @@ let turns = 0;
 
 /** What the form asks for, without what is empty; times as they were typed. */
 function given() {
-  const fields = [...new FormData(form)].map(([name, value]) => [name, value.trim()]).filter(([, value]) => value);
+  const fields = [...new FormData(form)]
+    .map(([name, value]) => [name, value.trim()])
+    .filter(([, value]) => value);
   return Object.fromEntries(fields);
 }
 
@@ -32,10 +47,13 @@ function restore() {
   for (const field of form.elements) {
     if (!field.name) continue;
     if (field.type === "checkbox") field.checked = asked.has(field.name);
-    else if (field.tagName === "SELECT") field.value = asked.get(field.name) ?? field.options[0].value;
+    else if (field.tagName === "SELECT")
+      field.value = asked.get(field.name) ?? field.options[0].value;
     else field.value = asked.get(field.name) ?? "";
   }
-  byId("filters").open = FILTERS.some((name) => asked.has(name) && byId("filters").contains(form.elements[name]));
+  byId("filters").open = FILTERS.some(
+    (name) => asked.has(name) && byId("filters").contains(form.elements[name]),
+  );
 }
 
 async function search() {
@@ -43,7 +61,8 @@ async function search() {
   if (!asksAnything(asked)) return;
   fill(byId("summary"), "Searching …");
   const query = { ...asked, limit: MOST_MEMORIES };
-  for (const name of ["since", "until"]) if (query[name]) query[name] = fromField(query[name]).toISOString();
+  for (const name of ["since", "until"])
+    if (query[name]) query[name] = fromField(query[name]).toISOString();
   const turn = ++turns;
   try {
     const answer = await get("search", query);
@@ -62,18 +81,47 @@ function draw(found, { q = "", by }) {
   const rows = happenings(found.hits).slice(0, MOST);
   const number = many(rows.flat().length, "memory", "memories");
   const order = found.by === By.MEANING ? "the best first" : "the newest first";
-  const instead = q && by !== found.by ? " No index can be searched now, so exact words were searched." : "";
+  const instead =
+    q && by !== found.by ? " No index can be searched now, so exact words were searched." : "";
   const words = q.toLowerCase().match(/[\p{L}\p{N}_]+/gu) ?? [];
   const near = words.length && found.by === By.MEANING ? nearness(found.hits) : "";
-  fill(byId("summary"), found.hits.length ? `${number}, ${order}.` : "No memory was found.", near, instead,
-    found.complete ? "" : " The archives are so long that only their newest part was read.");
-  fill(hits, rows.map(([{ id, agent, memory, has_words: worded }, ...others]) => el("li", { "data-row": true, tabindex: "-1", class: memory.confidants ? "whisper" : "" },
-    el("a", { href: `/agents/${id}/#memory/${memory.number}`, "data-opens": true }, `${agent}, memory ${count(memory.number)}`), " ",
-    memory.confidants ? el("span", { class: "flag" }, "in private ") : null,
-    worded || !words.length ? null : el("span", { class: "flag near" }, "near in meaning "),
-    el("small", {}, time(memory.time), memory.place ? ` · ${memory.place}` : "", memory.source ? [" · by ", personLink(memory.source, { key: memory.source_id })] : null, memory.kind === MemoryKind.ACT ? " · its own act" : "", " · ",
-      before(whyOf(id, memory)), whereLink(id, memory.number), others.length ? [" · also remembered by ", others.map(alsoOf)] : null),
-    el("p", { class: "what", dir: "auto" }, marked(sentence(memory), words)))));
+  fill(
+    byId("summary"),
+    found.hits.length ? `${number}, ${order}.` : "No memory was found.",
+    near,
+    instead,
+    found.complete ? "" : " The archives are so long that only their newest part was read.",
+  );
+  fill(
+    hits,
+    rows.map(([{ id, agent, memory, has_words: worded }, ...others]) =>
+      el(
+        "li",
+        { "data-row": true, tabindex: "-1", class: memory.confidants ? "whisper" : "" },
+        el(
+          "a",
+          { href: `/agents/${id}/#memory/${memory.number}`, "data-opens": true },
+          `${agent}, memory ${count(memory.number)}`,
+        ),
+        " ",
+        memory.confidants ? el("span", { class: "flag" }, "in private ") : null,
+        worded || !words.length ? null : el("span", { class: "flag near" }, "near in meaning "),
+        el(
+          "small",
+          {},
+          time(memory.time),
+          memory.place ? ` · ${memory.place}` : "",
+          memory.source ? [" · by ", personLink(memory.source, { key: memory.source_id })] : null,
+          memory.kind === MemoryKind.ACT ? " · its own act" : "",
+          " · ",
+          before(whyOf(id, memory)),
+          whereLink(id, memory.number),
+          others.length ? [" · also remembered by ", others.map(alsoOf)] : null,
+        ),
+        el("p", { class: "what", dir: "auto" }, marked(sentence(memory), words)),
+      ),
+    ),
+  );
 }
 
 /** How many of the memories have a word that was searched, and how many are only near in meaning. */
@@ -99,7 +147,10 @@ function happenings(found) {
 
 /** The link to the memory that another agent has of the same. */
 function alsoOf({ id, agent, memory }, i) {
-  return [i ? ", " : "", el("a", { class: "where", href: `/agents/${id}/#memory/${memory.number}`, dir: "auto" }, agent)];
+  return [
+    i ? ", " : "",
+    el("a", { class: "where", href: `/agents/${id}/#memory/${memory.number}`, dir: "auto" }, agent),
+  ];
 }
 
 /** A link, and what divides it from the next; null if there is none. */
@@ -110,14 +161,21 @@ function before(link) {
 /** The text with the searched words marked. */
 function marked(text, words) {
   if (!words.length) return text;
-  const pattern = new RegExp(`(?<![\\p{L}\\p{N}_])(${words.map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")).join("|")})`, "giu");
+  const pattern = new RegExp(
+    `(?<![\\p{L}\\p{N}_])(${words.map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")).join("|")})`,
+    "giu",
+  );
   return text.split(pattern).map((part, i) => (i % 2 ? el("mark", {}, part) : part));
 }
 
 form.addEventListener("submit", (event) => {
   event.preventDefault();
   const asked = given();
-  history.pushState(null, "", asksAnything(asked) ? `?${new URLSearchParams(asked)}` : location.pathname);
+  history.pushState(
+    null,
+    "",
+    asksAnything(asked) ? `?${new URLSearchParams(asked)}` : location.pathname,
+  );
   search();
 });
 addEventListener("popstate", () => {
@@ -129,7 +187,8 @@ bindKeys([
   ...rowKeys(() => hits),
   ["u", "up to all agents", () => byId("up").click()],
 ]);
-if (asksAnything(Object.fromEntries(new URLSearchParams(location.search)))) { // else keep what was typed while the page loaded
+if (asksAnything(Object.fromEntries(new URLSearchParams(location.search)))) {
+  // else keep what was typed while the page loaded
   restore();
   search();
 }

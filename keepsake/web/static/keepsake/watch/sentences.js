@@ -20,7 +20,9 @@ export function told(memory, remembering) {
   const words = heard(memory, remembering) || sentence(memory);
   if ([MemoryKind.ACT, MemoryKind.RESULT].includes(memory.kind)) return { who: remembering, words };
   const who = memory.source;
-  return who && words.startsWith(`${who} `) ? { who, words: words.slice(who.length + 1) } : { who, words };
+  return who && words.startsWith(`${who} `)
+    ? { who, words: words.slice(who.length + 1) }
+    : { who, words };
 }
 
 /** The identity, in what an agent remembers, of the agent itself. */
@@ -29,7 +31,10 @@ export const ME = "me";
 /** Words that somebody said, with the name of the agent that heard them instead of “you”; empty for anything else. */
 function heard({ kind, form, what, source }, remembering) {
   if (kind !== MemoryKind.PERCEPTION || form !== HappeningKind.SPEECH || !source) return "";
-  const said = speech({ ...what, to: (what.to ?? []).map((each) => (each.id === ME ? { ...each, name: remembering } : each)) });
+  const said = speech({
+    ...what,
+    to: (what.to ?? []).map((each) => (each.id === ME ? { ...each, name: remembering } : each)),
+  });
   return said && `${source} ${said}`;
 }
 
@@ -40,7 +45,10 @@ export function remarks({ confidants, form, kind }) {
 }
 
 const SAYS = {
-  [Manner.SAY]: "says", [Manner.WHISPER]: "whispers", [Manner.SHOUT]: "shouts", [Manner.CHANNEL]: "says on a channel",
+  [Manner.SAY]: "says",
+  [Manner.WHISPER]: "whispers",
+  [Manner.SHOUT]: "shouts",
+  [Manner.CHANNEL]: "says on a channel",
 };
 
 /** Without words nothing is left to tell: they are not known. */
@@ -72,7 +80,8 @@ const DOES = {
   [KnownVerb.PROMISE]: (words, whom) => `promises${whom && ` ${whom}`}: ${words}`,
   [KnownVerb.KEPT]: (number) => `has kept the promise of memory ${number}`,
   [KnownVerb.PLAN]: (words) => `plans: ${words}`,
-  [KnownVerb.DONE]: (words) => /^\d+$/.test(words) ? `has done its plan ${words}` : `has done its plan: ${words}`,
+  [KnownVerb.DONE]: (words) =>
+    /^\d+$/.test(words) ? `has done its plan ${words}` : `has done its plan: ${words}`,
   [KnownVerb.CANCEL]: (words) => `gives up its plan: ${words}`,
   [KnownVerb.AGREE]: (thing, whom) => `agrees to meet ${whom || thing}`,
   [KnownVerb.DECLINE]: (thing, whom) => `declines to meet ${whom || thing}`,

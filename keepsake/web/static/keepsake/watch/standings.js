@@ -4,13 +4,18 @@ import { Kept, Standing } from "./kinds.js";
 
 /** How much of a text somebody, or a summary, has. */
 export const FORMS = {
-  [Kept.VERBATIM]: "word for word", [Kept.SHORTER]: "told shorter", [Kept.UNSURE]: "perhaps told", [Kept.WHISPERED]: "whispered",
+  [Kept.VERBATIM]: "word for word",
+  [Kept.SHORTER]: "told shorter",
+  [Kept.UNSURE]: "perhaps told",
+  [Kept.WHISPERED]: "whispered",
   [Kept.GONE]: "lost",
 };
 export const WHISPERED = "kept in the archive, never summarised";
 /** Where somebody has a fact. */
 export const WHERE = {
-  [Standing.WINDOW]: "in the window", [Standing.RECENT]: "in the short-term summary", [Standing.LONGTERM]: "in the long-term summary",
+  [Standing.WINDOW]: "in the window",
+  [Standing.RECENT]: "in the short-term summary",
+  [Standing.LONGTERM]: "in the long-term summary",
 };
 
 /**
@@ -22,5 +27,7 @@ export function stands({ standing, kept }, typed) {
   if (standing === Standing.LOST) return "has lost it: only the archive and recall have it";
   if (typed) return `${kept === Kept.UNSURE ? "may have" : "has"} these words ${WHERE[standing]}`;
   if (standing === Standing.WINDOW) return `knows it ${FORMS[kept]}`;
-  return kept === Kept.UNSURE ? `may have it, ${WHERE[standing]}` : `has it ${FORMS[kept]}, ${WHERE[standing]}`;
+  return kept === Kept.UNSURE
+    ? `may have it, ${WHERE[standing]}`
+    : `has it ${FORMS[kept]}, ${WHERE[standing]}`;
 }

@@ -7,7 +7,11 @@ const AGAIN = 2000;
 
 /** The states of a stream, and the names of their styles. `LOST` tries again; `REFUSED` and `OVER` do not. */
 export const StreamState = Object.freeze({
-  CONNECTING: "connecting", LIVE: "live", LOST: "lost", REFUSED: "refused", OVER: "over",
+  CONNECTING: "connecting",
+  LIVE: "live",
+  LOST: "lost",
+  REFUSED: "refused",
+  OVER: "over",
 });
 
 /** The kind that a stream reports when events are missing. */
@@ -53,7 +57,8 @@ export class Stream {
     const asked = get("events", { agent: this.agent, after: this.#last });
     const found = await asked.catch((problem) => this.#failed(problem));
     this.#asking = false;
-    if (this.#state !== StreamState.REFUSED) this.#timer = setTimeout(() => this.#ask(), found ? EVERY : AGAIN);
+    if (this.#state !== StreamState.REFUSED)
+      this.#timer = setTimeout(() => this.#ask(), found ? EVERY : AGAIN);
     if (found && this.#state !== StreamState.OVER) this.#take(found);
   }
 

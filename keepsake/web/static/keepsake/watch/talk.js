@@ -36,7 +36,11 @@ export class Talk {
   }
 
   #begin(key, memory) {
-    const line = { at: memory.time, memories: new Map(), node: el("li", { "data-row": true, tabindex: "-1" }) };
+    const line = {
+      at: memory.time,
+      memories: new Map(),
+      node: el("li", { "data-row": true, tabindex: "-1" }),
+    };
     line.node.dataset.at = memory.time;
     const atEnd = this.list.scrollHeight - this.list.scrollTop - this.list.clientHeight < 40;
     this.#lines.set(key, line);
@@ -63,15 +67,31 @@ export class Talk {
     const { who, to, words, deed } = parts(memory, agent);
     const bystanders = [...memories.keys()].filter((name) => name !== who && !to.includes(name));
     node.classList.toggle("whisper", Boolean(memory.confidants));
-    fill(node, el("b", {}, who ? speaker(who, memory, id) : "·"), " ",
+    fill(
+      node,
+      el("b", {}, who ? speaker(who, memory, id) : "·"),
+      " ",
       to.length ? el("span", { class: "to", dir: "auto" }, `to ${to.join(", ")}`) : null,
       memory.confidants ? [" ", el("span", { class: "flag" }, "in private")] : null,
-      HOW[memory.what.manner] ? el("span", { class: "flag" }, HOW[memory.what.manner]) : null, to.length || HOW[memory.what.manner] ? ": " : null,
+      HOW[memory.what.manner] ? el("span", { class: "flag" }, HOW[memory.what.manner]) : null,
+      to.length || HOW[memory.what.manner] ? ": " : null,
       el("bdi", { class: deed ? "deed" : "" }, words),
-      el("small", {}, time(memory.time), whyOf(id, memory), whereLink(id, memory.number),
-        bystanders.length ? el("span", { class: "bystanders" }, bystanders.map((name) => face(name, memories.get(name)))) : null));
+      el(
+        "small",
+        {},
+        time(memory.time),
+        whyOf(id, memory),
+        whereLink(id, memory.number),
+        bystanders.length
+          ? el(
+              "span",
+              { class: "bystanders" },
+              bystanders.map((name) => face(name, memories.get(name))),
+            )
+          : null,
+      ),
+    );
   }
-
 }
 
 /** The name of who spoke or acted, which leads to what all agents know of them. */
@@ -81,8 +101,12 @@ function speaker(who, { kind, source_id: key }, id) {
 
 /** The face of an agent that perceived it, which leads to its memory of it. */
 function face(name, { agent_id: id, n }) {
-  return el("a", { class: "face-of", href: `/agents/${id}/#memory/${n}`, title: `${name} perceived it` },
-    el("span", { "aria-hidden": "true" }, [...name].slice(0, 2).join("")), el("span", { class: "unseen" }, `${name} perceived it`));
+  return el(
+    "a",
+    { class: "face-of", href: `/agents/${id}/#memory/${n}`, title: `${name} perceived it` },
+    el("span", { "aria-hidden": "true" }, [...name].slice(0, 2).join("")),
+    el("span", { class: "unseen" }, `${name} perceived it`),
+  );
 }
 
 /** Who spoke or acted, to whom, and the words. */

@@ -16,14 +16,23 @@ const WINDOW = "window";
 /** Of an earlier time: the memories that had not come yet. */
 const LATER = "later";
 const NAMES = {
-  [LATER]: "later", [CLEARED]: "cleared", [Tier.LONGTERM]: "long-term summary", [Tier.RECENT]: "short-term summary", [WINDOW]: "window, word for word",
+  [LATER]: "later",
+  [CLEARED]: "cleared",
+  [Tier.LONGTERM]: "long-term summary",
+  [Tier.RECENT]: "short-term summary",
+  [WINDOW]: "window, word for word",
 };
 
 /** The tiers that are not empty, oldest first, without gaps: `first` to `last` are all memories that they hold. */
 function partsOf({ first, longterm, recent, window_first: window }, last) {
   const parts = [
     { tier: CLEARED, first: 1, last: first - 1 },
-    longterm && { tier: Tier.LONGTERM, first: longterm.first, last: longterm.last, summary: longterm },
+    longterm && {
+      tier: Tier.LONGTERM,
+      first: longterm.first,
+      last: longterm.last,
+      summary: longterm,
+    },
     recent && { tier: Tier.RECENT, first: recent.first, last: recent.last, summary: recent },
     { tier: WINDOW, first: window, last },
   ];
@@ -39,14 +48,27 @@ export class Tiers {
 
   constructor(root, id) {
     this.id = id;
-    this.newer = el("button", { type: "button", hidden: true, on: { click: () => this.#try(() => this.load()) } }, "Show the new memories");
+    this.newer = el(
+      "button",
+      { type: "button", hidden: true, on: { click: () => this.#try(() => this.load()) } },
+      "Show the new memories",
+    );
     this.line = el("div", { class: "timeline" });
     this.jump = el("input", { type: "number", min: "1", required: true, placeholder: "number" });
     this.when = el("input", { type: "datetime-local", step: "1", required: true });
-    const then = el("form", { class: "tools", on: { submit: (event) => this.#wanted(event) } },
-      el("label", { title: `By the world's clock, ${ZONE}` }, "As it was on ", this.when), el("button", {}, "Show"));
-    const go = el("form", { class: "tools", on: { submit: (event) => this.#jumped(event) } },
-      el("label", {}, "Go to memory ", this.jump), el("button", {}, "Go"), this.newer);
+    const then = el(
+      "form",
+      { class: "tools", on: { submit: (event) => this.#wanted(event) } },
+      el("label", { title: `By the world's clock, ${ZONE}` }, "As it was on ", this.when),
+      el("button", {}, "Show"),
+    );
+    const go = el(
+      "form",
+      { class: "tools", on: { submit: (event) => this.#jumped(event) } },
+      el("label", {}, "Go to memory ", this.jump),
+      el("button", {}, "Go"),
+      this.newer,
+    );
     this.page = el("div", { class: "page-of-memories" });
     fill(root, this.line, el("div", { class: "tools" }, go, then), this.page);
   }
@@ -58,7 +80,8 @@ export class Tiers {
 
   /** There are new memories: offer them by a button, and keep the timeline as it is. */
   outdated({ op, n }) {
-    if (this.#tiers !== null && op === MemoryOp.APPEND && n > this.#tiers.total) this.newer.hidden = false;
+    if (this.#tiers !== null && op === MemoryOp.APPEND && n > this.#tiers.total)
+      this.newer.hidden = false;
   }
 
   async load(memory = 0) {
@@ -72,9 +95,14 @@ export class Tiers {
    * show the memory as it was at a time (`@1777636800`, seconds since 1970) or when a memory came (`@m17`). */
   async show(at) {
     if (at.startsWith("@")) {
-      await this.#asOf(at[1] === "m" ? { n: at.slice(2) } : { t: new Date(Number(at.slice(1)) * 1000).toISOString() });
+      await this.#asOf(
+        at[1] === "m"
+          ? { n: at.slice(2) }
+          : { t: new Date(Number(at.slice(1)) * 1000).toISOString() },
+      );
       // On a phone the answer would stand below the fold.
-      if (this.page.getBoundingClientRect().top > LOW * innerHeight) this.page.scrollIntoView({ block: "start" });
+      if (this.page.getBoundingClientRect().top > LOW * innerHeight)
+        this.page.scrollIntoView({ block: "start" });
       return undefined;
     }
     const first = parseInt(at, 10);
@@ -84,7 +112,10 @@ export class Tiers {
   }
 
   async #refresh() {
-    const [tiers, past] = await Promise.all([get(`agents/${this.id}/tiers`), get(`agents/${this.id}/past`)]);
+    const [tiers, past] = await Promise.all([
+      get(`agents/${this.id}/tiers`),
+      get(`agents/${this.id}/past`),
+    ]);
     this.#tiers = tiers;
     this.newer.hidden = true;
     this.#draw(past);
@@ -95,7 +126,8 @@ export class Tiers {
     if (!part) return;
     this.#now();
     this.scrubber?.goTo(memory);
-    const first = part.first + Math.floor((Math.max(memory, part.first) - part.first) / PAGE) * PAGE;
+    const first =
+      part.first + Math.floor((Math.max(memory, part.first) - part.first) / PAGE) * PAGE;
     await this.#open(part, first, memory);
     byId(`memory-${memory}`)?.focus();
   }
@@ -116,7 +148,11 @@ export class Tiers {
     }
     const line = el("div", { class: "memory-line" });
     this.scrubber = new MemoryLine(line, {
-      parts: this.#parts(), total, past, names: NAMES, settled: (number) => this.#try(() => this.#moved(number)),
+      parts: this.#parts(),
+      total,
+      past,
+      names: NAMES,
+      settled: (number) => this.#try(() => this.#moved(number)),
     });
     this.legend = el("ul", { class: "legend", "aria-label": "Tiers of memory, oldest first" });
     fill(this.line, line, this.legend);
@@ -141,9 +177,28 @@ export class Tiers {
     fill(byId("then"));
     const parts = this.#parts();
     this.scrubber?.show(parts);
-    if (this.legend) fill(this.legend, parts.map((part) => el("li", {}, el("button", {
-      type: "button", class: "plain tier", "data-row": true, "data-tier": part.tier, "data-opens": true, on: { click: () => this.#try(() => this.#open(part)) },
-    }, this.#named(part)))));
+    if (this.legend)
+      fill(
+        this.legend,
+        parts.map((part) =>
+          el(
+            "li",
+            {},
+            el(
+              "button",
+              {
+                type: "button",
+                class: "plain tier",
+                "data-row": true,
+                "data-tier": part.tier,
+                "data-opens": true,
+                on: { click: () => this.#try(() => this.#open(part)) },
+              },
+              this.#named(part),
+            ),
+          ),
+        ),
+      );
   }
 
   /** From an earlier time to the newest memories. */
@@ -160,25 +215,38 @@ export class Tiers {
   }
 
   #named({ tier, first, last, summary }) {
-    const tokens = summary ? summary.tokens_after : tier === WINDOW && !this.#past ? this.#tiers.window_tokens : 0;
-    return [el("span", { class: `swatch ${tier}` }), `${NAMES[tier]}: ${count(first)}–${count(last)}`, tokens ? `, ${many(tokens, "token")}` : ""];
+    const tokens = summary
+      ? summary.tokens_after
+      : tier === WINDOW && !this.#past
+        ? this.#tiers.window_tokens
+        : 0;
+    return [
+      el("span", { class: `swatch ${tier}` }),
+      `${NAMES[tier]}: ${count(first)}–${count(last)}`,
+      tokens ? `, ${many(tokens, "token")}` : "",
+    ];
   }
 
   async #open(part, first = null, mark = 0) {
     this.#now();
     // The window opens at its newest memories, a summary at its oldest.
-    const start = first ?? (part.tier === WINDOW ? Math.max(part.first, part.last - PAGE + 1) : part.first);
+    const start =
+      first ?? (part.tier === WINDOW ? Math.max(part.first, part.last - PAGE + 1) : part.first);
     const last = Math.min(start + PAGE - 1, part.last);
     const asked = ++this.#at;
     const found = await get(`agents/${this.id}/memories`, { first: start, last });
     if (asked !== this.#at) return; // another page was opened meanwhile
     this.#mark(part);
-    fill(this.page,
+    fill(
+      this.page,
       el("h3", {}, `${NAMES[part.tier][0].toUpperCase()}${NAMES[part.tier].slice(1)}`),
-      part.summary ? summaryFold(this.id, part.summary, this.#tiers.compaction, () => this.load(part.first)) : null,
+      part.summary
+        ? summaryFold(this.id, part.summary, this.#tiers.compaction, () => this.load(part.first))
+        : null,
       this.#turns(part, start, last),
       el("ol", { class: "memories" }, memoryRows(found, { mark, ids: true })),
-      this.#turns(part, start, last));
+      this.#turns(part, start, last),
+    );
     announce(`Memories ${start} to ${last}.`);
   }
 
@@ -189,14 +257,23 @@ export class Tiers {
   }
 
   #turns(part, first, last) {
-    const turn = (name, to, possible) => el("button", {
-      type: "button", disabled: !possible,
-      on: { click: () => this.#try(() => this.#open(part, to)) },
-    }, name);
-    return el("div", { class: "tools turns" },
+    const turn = (name, to, possible) =>
+      el(
+        "button",
+        {
+          type: "button",
+          disabled: !possible,
+          on: { click: () => this.#try(() => this.#open(part, to)) },
+        },
+        name,
+      );
+    return el(
+      "div",
+      { class: "tools turns" },
       turn("← Older", Math.max(part.first, first - PAGE), first > part.first),
       el("span", {}, `memories ${count(first)}–${count(last)} of ${count(this.#tiers.total)}`),
-      turn("Newer →", last + 1, last < part.last));
+      turn("Newer →", last + 1, last < part.last),
+    );
   }
 
   #wanted(event) {
@@ -210,16 +287,44 @@ export class Tiers {
     const asked = ++this.#at;
     const was = await get(`agents/${this.id}/as-of`, query);
     if (asked !== this.#at) return;
-    const { number, window_first: first, window, longterm, recent, compaction, place, time: iso } = was;
+    const {
+      number,
+      window_first: first,
+      window,
+      longterm,
+      recent,
+      compaction,
+      place,
+      time: iso,
+    } = was;
     const left = number - first + 1 - window.length;
     this.when.value = toField(Math.ceil(Date.parse(iso) / 1000) * 1000);
     this.#then(was);
-    fill(this.page,
-      el("h3", {}, "The memory on ", time(iso, (each) => tick(each, true))),
-      el("p", {}, number ? `${many(number, "memory", "memories")}${place && `, at ${place}`}.` : this.#before()),
+    fill(
+      this.page,
+      el(
+        "h3",
+        {},
+        "The memory on ",
+        time(iso, (each) => tick(each, true)),
+      ),
+      el(
+        "p",
+        {},
+        number
+          ? `${many(number, "memory", "memories")}${place && `, at ${place}`}.`
+          : this.#before(),
+      ),
       [longterm, recent].map((each) => each && summaryFold(this.id, each, compaction)),
-      number ? el("p", {}, `Word for word: memories ${count(first)} to ${count(number)}.${left > 0 ? ` The newest ${count(window.length)} are shown.` : ""}`) : null,
-      el("ol", { class: "memories" }, memoryRows(window, { ids: true, mark: number })));
+      number
+        ? el(
+            "p",
+            {},
+            `Word for word: memories ${count(first)} to ${count(number)}.${left > 0 ? ` The newest ${count(window.length)} are shown.` : ""}`,
+          )
+        : null,
+      el("ol", { class: "memories" }, memoryRows(window, { ids: true, mark: number })),
+    );
     announce(`The memory on ${tick(iso, true)}.`);
   }
 
@@ -229,26 +334,57 @@ export class Tiers {
     this.#past = true;
     document.body.dataset.past = "";
     const oldest = longterm ?? recent;
-    const parts = partsOf({ first: oldest ? oldest.first : window, longterm, recent, window_first: window }, number);
-    this.scrubber?.show([...parts, ...(number < total ? [{ tier: LATER, first: number + 1, last: total }] : [])]);
+    const parts = partsOf(
+      { first: oldest ? oldest.first : window, longterm, recent, window_first: window },
+      number,
+    );
+    this.scrubber?.show([
+      ...parts,
+      ...(number < total ? [{ tier: LATER, first: number + 1, last: total }] : []),
+    ]);
     this.scrubber?.goTo(Math.max(number, 1));
-    if (this.legend) fill(this.legend, parts.map((part) => el("li", {}, this.#named(part))));
+    if (this.legend)
+      fill(
+        this.legend,
+        parts.map((part) => el("li", {}, this.#named(part))),
+      );
     byId("then").hidden = false;
-    fill(byId("then"), el("span", {}, "Shown: the memory on ", el("b", {}, time(iso, (each) => tick(each, true))),
-      `, when memory ${count(number)} of ${count(total)} was the newest`),
-      el("button", { type: "button", on: { click: () => this.#try(() => this.#back()) } }, "Back to now"));
+    fill(
+      byId("then"),
+      el(
+        "span",
+        {},
+        "Shown: the memory on ",
+        el(
+          "b",
+          {},
+          time(iso, (each) => tick(each, true)),
+        ),
+        `, when memory ${count(number)} of ${count(total)} was the newest`,
+      ),
+      el(
+        "button",
+        { type: "button", on: { click: () => this.#try(() => this.#back()) } },
+        "Back to now",
+      ),
+    );
   }
 
   /** Words for a time at which it remembered nothing. */
   #before() {
     if (!this.#first) return "It has no memories yet.";
-    return ["Nothing was remembered yet. The first memory is of ", time(new Date(this.#first * 1000).toISOString(), (iso) => tick(iso, true)), "."];
+    return [
+      "Nothing was remembered yet. The first memory is of ",
+      time(new Date(this.#first * 1000).toISOString(), (iso) => tick(iso, true)),
+      ".",
+    ];
   }
 
   #jumped(event) {
     event.preventDefault();
     const wanted = `#memory/${this.jump.value}`;
-    if (location.hash === wanted) this.#try(() => this.show(this.jump.value)); // no hashchange event
+    if (location.hash === wanted)
+      this.#try(() => this.show(this.jump.value)); // no hashchange event
     else location.hash = wanted;
   }
 
@@ -257,8 +393,16 @@ export class Tiers {
     try {
       await work();
     } catch (problem) {
-      fill(this.page, el("p", { class: "problem", role: "alert" }, problem.message, " ",
-        el("button", { type: "button", on: { click: () => this.#try(work) } }, "Try again")));
+      fill(
+        this.page,
+        el(
+          "p",
+          { class: "problem", role: "alert" },
+          problem.message,
+          " ",
+          el("button", { type: "button", on: { click: () => this.#try(work) } }, "Try again"),
+        ),
+      );
     }
   }
 }

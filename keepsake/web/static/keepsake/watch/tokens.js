@@ -19,11 +19,30 @@ function trouble(problem) {
 
 function draw(tokens) {
   byId("trouble-here").hidden = true;
-  fill(byId("tokens"), tokens.length ? tokens.map((each) => el("li", { "data-row": true, tabindex: "-1" },
-    el("b", { dir: "auto" }, each.name), el("span", { class: "badge" }, each.writes ? "read and write" : "read only"),
-    el("small", {}, "made ", time(each.made), each.by ? ` by ${each.by}` : " by the keepsake command",
-      each.last_used ? [", last used ", time(each.last_used)] : ", not used since the server's start"),
-    el("button", { type: "button", on: { click: () => revoke(each) } }, "Revoke"))) : el("li", { class: "dim" }, "There are no tokens."));
+  fill(
+    byId("tokens"),
+    tokens.length
+      ? tokens.map((each) =>
+          el(
+            "li",
+            { "data-row": true, tabindex: "-1" },
+            el("b", { dir: "auto" }, each.name),
+            el("span", { class: "badge" }, each.writes ? "read and write" : "read only"),
+            el(
+              "small",
+              {},
+              "made ",
+              time(each.made),
+              each.by ? ` by ${each.by}` : " by the keepsake command",
+              each.last_used
+                ? [", last used ", time(each.last_used)]
+                : ", not used since the server's start",
+            ),
+            el("button", { type: "button", on: { click: () => revoke(each) } }, "Revoke"),
+          ),
+        )
+      : el("li", { class: "dim" }, "There are no tokens."),
+  );
 }
 
 async function revoke({ id, name }) {
@@ -41,7 +60,10 @@ byId("make").addEventListener("submit", async (event) => {
   event.preventDefault();
   const form = event.target;
   try {
-    const { token, secret } = await post("tokens", { name: form.elements.name.value, writes: form.elements.writes.checked });
+    const { token, secret } = await post("tokens", {
+      name: form.elements.name.value,
+      writes: form.elements.writes.checked,
+    });
     form.reset();
     byId("new").hidden = false;
     fill(byId("new-name"), token.name);

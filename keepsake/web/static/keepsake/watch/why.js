@@ -34,7 +34,11 @@ export class Why {
     const nth = Math.max(Number(at) || 1, 1);
     const asked = ++this.#asked;
     let refused = "";
-    const query = { n: nth, memory: way === "m" ? which : null, happening: way === "h" ? which : null };
+    const query = {
+      n: nth,
+      memory: way === "m" ? which : null,
+      happening: way === "h" ? which : null,
+    };
     const why = await get(`agents/${this.id}/why`, query).catch((problem) => {
       if (problem.status !== 404) throw problem;
       refused = problem.message;
@@ -48,37 +52,84 @@ export class Why {
 
   /** Say that there is no such act; a new agent may have none at all. */
   #nothing(nth) {
-    fill(this.view, nth === 1
-      ? el("p", { class: "empty" }, "It has not done anything yet.")
-      : [el("p", { class: "empty" }, "No earlier act is known."),
-        el("p", { class: "tools turns" }, el("a", { href: `#why/${nth - 1}` }, "the act after it →"))]);
+    fill(
+      this.view,
+      nth === 1
+        ? el("p", { class: "empty" }, "It has not done anything yet.")
+        : [
+            el("p", { class: "empty" }, "No earlier act is known."),
+            el(
+              "p",
+              { class: "tools turns" },
+              el("a", { href: `#why/${nth - 1}` }, "the act after it →"),
+            ),
+          ],
+    );
   }
 
   #draw(why, nth) {
     const again = askAgain(this.id, why);
     const asked = !why.by_rule; // without a model there was no prompt, and nothing of one is shown
-    const others = el("p", { class: "dim" }, "For any other act: “why?” beside it, in ", el("a", { href: "#live" }, "Live"), " and ", el("a", { href: "#memory" }, "Memory"), ".");
-    fill(this.view, turns(nth), el("ol", { class: "chain" },
-      step(`What ${why.agent} did`, asked ? null : el("p", {}, "Done by rule; no model was asked."), act(why)),
-      step("What set it off", cause(why)),
-      why.before.length ? step("What came just before", el("ol", { class: "memories" }, memoryRows(why.before))) : null,
-      why.bearing.length ? step("What else in its window bears on it", bearing(why)) : null,
-      asked || why.recalled.length ? step("What it recalled", recalled(why, again), again?.node) : null,
-      asked ? step("Plans in its prompt", plans(why)) : null,
-      why.plan && !stood(why) ? step("The plan it belongs to", el("ul", { class: "pins" }, plan(why.plan))) : null,
-      asked ? step("Summaries in its prompt", summaries(why)) : null,
-      why.thought && asked ? step("What its prompt was made of", parts(why.thought), sent(why)) : null,
-      why.thought && asked ? step("What it cost", cost(why.thought)) : null,
-      why.missing.length ? step("What is not known", why.missing.map((each) => el("p", {}, each))) : null),
-    turns(nth), others);
+    const others = el(
+      "p",
+      { class: "dim" },
+      "For any other act: “why?” beside it, in ",
+      el("a", { href: "#live" }, "Live"),
+      " and ",
+      el("a", { href: "#memory" }, "Memory"),
+      ".",
+    );
+    fill(
+      this.view,
+      turns(nth),
+      el(
+        "ol",
+        { class: "chain" },
+        step(
+          `What ${why.agent} did`,
+          asked ? null : el("p", {}, "Done by rule; no model was asked."),
+          act(why),
+        ),
+        step("What set it off", cause(why)),
+        why.before.length
+          ? step("What came just before", el("ol", { class: "memories" }, memoryRows(why.before)))
+          : null,
+        why.bearing.length ? step("What else in its window bears on it", bearing(why)) : null,
+        asked || why.recalled.length
+          ? step("What it recalled", recalled(why, again), again?.node)
+          : null,
+        asked ? step("Plans in its prompt", plans(why)) : null,
+        why.plan && !stood(why)
+          ? step("The plan it belongs to", el("ul", { class: "pins" }, plan(why.plan)))
+          : null,
+        asked ? step("Summaries in its prompt", summaries(why)) : null,
+        why.thought && asked
+          ? step("What its prompt was made of", parts(why.thought), sent(why))
+          : null,
+        why.thought && asked ? step("What it cost", cost(why.thought)) : null,
+        why.missing.length
+          ? step(
+              "What is not known",
+              why.missing.map((each) => el("p", {}, each)),
+            )
+          : null,
+      ),
+      turns(nth),
+      others,
+    );
   }
 }
 
 function turns(nth) {
   const later = nth > 1 ? el("a", { href: `#why/${nth - 1}` }, "the act after it →") : null;
   const which = nth === 1 ? "its last act" : many(nth - 1, "newer act");
-  return el("p", { class: "tools turns" },
-    el("a", { href: `#why/${nth + 1}` }, "← the act before it"), el("span", {}, which), later);
+  return el(
+    "p",
+    { class: "tools turns" },
+    el("a", { href: `#why/${nth + 1}` }, "← the act before it"),
+    el("span", {}, which),
+    later,
+  );
 }
 
 function step(title, ...children) {
@@ -90,7 +141,11 @@ function none(words) {
 }
 
 function link(memory) {
-  return el("a", { href: `#memory/${memory.number}`, "data-opens": true }, `memory ${memory.number}`);
+  return el(
+    "a",
+    { href: `#memory/${memory.number}`, "data-opens": true },
+    `memory ${memory.number}`,
+  );
 }
 
 /** A link to the prompt that was sent for the act. */
@@ -100,46 +155,103 @@ function sent({ seq, thought }) {
 }
 
 function act(why) {
-  return [el("p", {}, el("bdi", {}, sentence(why.act)), " ", el("small", {}, time(why.time))),
-    (why.thought?.outcome ?? ThoughtOutcome.ACTED) === ThoughtOutcome.ACTED ? null
-      : el("p", { class: "problem", dir: "auto" }, `${why.thought.outcome}: ${why.thought.problem}`),
+  return [
+    el("p", {}, el("bdi", {}, sentence(why.act)), " ", el("small", {}, time(why.time))),
+    (why.thought?.outcome ?? ThoughtOutcome.ACTED) === ThoughtOutcome.ACTED
+      ? null
+      : el(
+          "p",
+          { class: "problem", dir: "auto" },
+          `${why.thought.outcome}: ${why.thought.problem}`,
+        ),
     why.reason && !why.by_rule ? el("p", { dir: "auto" }, `Its reason: ${why.reason}`) : null,
-    el("p", {}, link(why.act), " ", whereLink(document.body.dataset.agent, why.act.number))];
+    el("p", {}, link(why.act), " ", whereLink(document.body.dataset.agent, why.act.number)),
+  ];
 }
 
 function cause(why) {
   const from = why.thought?.source ? ` by ${why.thought.source}` : "";
-  return [el("p", {}, why.trigger ? `${why.trigger === ImpulseKind.OTHER ? "something it saw" : why.trigger}${from}` : why.cause ? "By the archive, it answers:" : "That is no longer known."),
-    why.cause ? el("p", {}, link(why.cause), ": ", el("bdi", {}, sentence(why.cause))) : null];
+  return [
+    el(
+      "p",
+      {},
+      why.trigger
+        ? `${why.trigger === ImpulseKind.OTHER ? "something it saw" : why.trigger}${from}`
+        : why.cause
+          ? "By the archive, it answers:"
+          : "That is no longer known.",
+    ),
+    why.cause ? el("p", {}, link(why.cause), ": ", el("bdi", {}, sentence(why.cause))) : null,
+  ];
 }
 
 /** Those other memories of its window that share most with the act, and the way to all of them. */
 function bearing({ bearing: found, window: [first, last] }) {
   const range = `memories ${count(first)}–${count(last)}`;
-  return [el("ol", { class: "memories" }, memoryRows(found)),
-    el("p", {}, "These share most with the act and with what set it off. Word for word before it: ",
-      el("a", { href: `#memory/${first}-${last}` }, range), ".")];
+  return [
+    el("ol", { class: "memories" }, memoryRows(found)),
+    el(
+      "p",
+      {},
+      "These share most with the act and with what set it off. Word for word before it: ",
+      el("a", { href: `#memory/${first}-${last}` }, range),
+      ".",
+    ),
+  ];
 }
 
 /** Only words can be asked for again: what was said to it, and its answer. */
 function askAgain(id, { cause, act: done, recalled: hits }) {
   const said = cause?.what.words;
   const first = hits.find(({ memory }) => memory)?.memory ?? cause;
-  return first ? new AskAgain(id, { question: said ?? "", without: [first.number], spoken: done.what.words ?? "" }) : null;
+  return first
+    ? new AskAgain(id, {
+        question: said ?? "",
+        without: [first.number],
+        spoken: done.what.words ?? "",
+      })
+    : null;
 }
 
 function recalled({ recalled: hits, thought }, again) {
   if (!hits.length) return none(thought ? "Nothing." : "Not known: older than the event log.");
   const most = Math.max(...hits.map((hit) => hit.score), 0);
-  const list = (some) => el("ol", { class: "hits" }, some.map((hit) => withAgain(row(hit, most), hit, again)));
+  const list = (some) =>
+    el(
+      "ol",
+      { class: "hits" },
+      some.map((hit) => withAgain(row(hit, most), hit, again)),
+    );
   const rest = hits.slice(SHOWN);
-  return [list(hits.slice(0, SHOWN)), rest.length
-    ? el("details", {}, el("summary", { "data-opens": true }, `${count(rest.length)} more`), list(rest)) : null];
+  return [
+    list(hits.slice(0, SHOWN)),
+    rest.length
+      ? el(
+          "details",
+          {},
+          el("summary", { "data-opens": true }, `${count(rest.length)} more`),
+          list(rest),
+        )
+      : null,
+  ];
 }
 
 /** A row with a button that asks again without its memory. */
 function withAgain(shown, { memory }, again) {
-  if (memory && again) shown.append(builders(el("button", { type: "button", class: "plain where", on: { click: () => again.open([memory.number]) } }, "ask again without it")));
+  if (memory && again)
+    shown.append(
+      builders(
+        el(
+          "button",
+          {
+            type: "button",
+            class: "plain where",
+            on: { click: () => again.open([memory.number]) },
+          },
+          "ask again without it",
+        ),
+      ),
+    );
   return shown;
 }
 
@@ -151,32 +263,88 @@ function stood({ plans: shown, plan: own }) {
 function plans({ plans: shown, plan: own }) {
   if (shown === null) return none("Not known: the event log does not have its prompt.");
   if (!shown.length) return none("There was no plan in its prompt.");
-  return el("ul", { class: "pins" }, shown.map((each) => plan(each, each.number === own?.number)));
+  return el(
+    "ul",
+    { class: "pins" },
+    shown.map((each) => plan(each, each.number === own?.number)),
+  );
 }
 
 function plan({ line, private: hidden }, own = false) {
-  return el("li", { class: hidden ? "whisper" : "" }, hidden ? el("span", { class: "flag" }, "in private") : null,
-    el("bdi", {}, line), own ? el("span", { class: "badge" }, "the act belongs to it") : null);
+  return el(
+    "li",
+    { class: hidden ? "whisper" : "" },
+    hidden ? el("span", { class: "flag" }, "in private") : null,
+    el("bdi", {}, line),
+    own ? el("span", { class: "badge" }, "the act belongs to it") : null,
+  );
 }
 
 function summaries(why) {
   const [first, last] = why.window ?? [0, 0];
-  const window = last >= first && first ? ["Word for word: ", el("a", { href: `#memory/${first}-${last}` }, `memories ${count(first)}–${count(last)}`), "."] : "";
-  if (!why.summaries.length) return [none("There was no summary in its prompt."), el("p", {}, window)];
-  return [why.summaries.map((each) => [each.told.length ? el("p", {}, `${TIERS[each.tier]}, nearest to the act: `, el("q", { dir: "auto" }, each.told.slice(0, TOLD).join(" … "))) : null, el("details", {},
-    el("summary", { "data-opens": true }, el("b", {}, `${TIERS[each.tier]} of memories ${count(each.first)}–${count(each.last)}`),
-      el("small", {}, `compaction ${each.compaction}${each.model ? ` · ${author(each.model)}` : ""}`)),
-    prose(each.text),
-    el("p", {}, "It covers ",
-      el("a", { href: `#memory/${each.first}-${each.last}` }, `memories ${count(each.first)}–${count(each.last)}`), "."))]), el("p", {}, window)];
+  const window =
+    last >= first && first
+      ? [
+          "Word for word: ",
+          el("a", { href: `#memory/${first}-${last}` }, `memories ${count(first)}–${count(last)}`),
+          ".",
+        ]
+      : "";
+  if (!why.summaries.length)
+    return [none("There was no summary in its prompt."), el("p", {}, window)];
+  return [
+    why.summaries.map((each) => [
+      each.told.length
+        ? el(
+            "p",
+            {},
+            `${TIERS[each.tier]}, nearest to the act: `,
+            el("q", { dir: "auto" }, each.told.slice(0, TOLD).join(" … ")),
+          )
+        : null,
+      el(
+        "details",
+        {},
+        el(
+          "summary",
+          { "data-opens": true },
+          el("b", {}, `${TIERS[each.tier]} of memories ${count(each.first)}–${count(each.last)}`),
+          el(
+            "small",
+            {},
+            `compaction ${each.compaction}${each.model ? ` · ${author(each.model)}` : ""}`,
+          ),
+        ),
+        prose(each.text),
+        el(
+          "p",
+          {},
+          "It covers ",
+          el(
+            "a",
+            { href: `#memory/${each.first}-${each.last}` },
+            `memories ${count(each.first)}–${count(each.last)}`,
+          ),
+          ".",
+        ),
+      ),
+    ]),
+    el("p", {}, window),
+  ];
 }
 
 function cost(spent) {
-  const server = spent.prompt_tokens ? `${many(spent.prompt_tokens, "token")}, ${cachedShare(spent.cached_tokens, spent.prompt_tokens)} of them cached; ` +
-    `${count(spent.completion_tokens)} in the answer. ` : "";
+  const server = spent.prompt_tokens
+    ? `${many(spent.prompt_tokens, "token")}, ${cachedShare(spent.cached_tokens, spent.prompt_tokens)} of them cached; ` +
+      `${count(spent.completion_tokens)} in the answer. `
+    : "";
   const seed = spent.seed === null ? "a random seed" : `seed ${spent.seed}`;
-  return el("p", {}, `${server}${spent.model || "No model"} answered after ${seconds(spent.latency)}, and ` +
-    `${seconds(spent.wait)} in the queue; ${seed}, temperature ${spent.temperature}.`);
+  return el(
+    "p",
+    {},
+    `${server}${spent.model || "No model"} answered after ${seconds(spent.latency)}, and ` +
+      `${seconds(spent.wait)} in the queue; ${seed}, temperature ${spent.temperature}.`,
+  );
 }
 
 /** The largest parts of its prompt with their shares; the others are folded. */
@@ -184,8 +352,28 @@ function parts({ sections }) {
   const found = Object.entries(sections).toSorted(([, a], [, b]) => b - a);
   const whole = found.reduce((sum, [, tokens]) => sum + tokens, 0);
   if (!whole) return none("Not known: the event log does not have it.");
-  const list = (some) => el("ul", { class: "parts" }, some.map(([name, tokens]) => el("li", {}, el("span", {}, partName(name)), bar(tokens, whole, percent(tokens / whole)))));
+  const list = (some) =>
+    el(
+      "ul",
+      { class: "parts" },
+      some.map(([name, tokens]) =>
+        el("li", {}, el("span", {}, partName(name)), bar(tokens, whole, percent(tokens / whole))),
+      ),
+    );
   const rest = found.slice(SHOWN);
-  return [list(found.slice(0, SHOWN)), rest.length
-    ? el("details", {}, el("summary", { "data-opens": true }, `${count(rest.length)} smaller parts, together ${percent(rest.reduce((sum, [, tokens]) => sum + tokens, 0) / whole)}`), list(rest)) : null];
+  return [
+    list(found.slice(0, SHOWN)),
+    rest.length
+      ? el(
+          "details",
+          {},
+          el(
+            "summary",
+            { "data-opens": true },
+            `${count(rest.length)} smaller parts, together ${percent(rest.reduce((sum, [, tokens]) => sum + tokens, 0) / whole)}`,
+          ),
+          list(rest),
+        )
+      : null,
+  ];
 }

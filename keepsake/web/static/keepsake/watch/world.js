@@ -20,11 +20,28 @@ function way({ name, to }, names) {
 }
 
 function row({ name, exits, agents, players }, names) {
-  const here = [...agents.map(([id, agent]) => el("a", { href: `/agents/${id}/`, "data-opens": true }, agent)),
-    ...players.map((player) => personLink(player))];
-  return el("li", { "data-row": true, tabindex: "-1" }, el("a", { href: happenedAt(name), title: `What happened at ${name}` }, el("b", {}, name)), " ",
-    el("small", {}, exits.length ? `exits: ${exits.map((exit) => way(exit, names)).join(", ")}` : "no exits"),
-    here.length ? el("p", { class: "what" }, here.flatMap((each, i) => (i ? [", ", each] : [each]))) : null);
+  const here = [
+    ...agents.map(([id, agent]) => el("a", { href: `/agents/${id}/`, "data-opens": true }, agent)),
+    ...players.map((player) => personLink(player)),
+  ];
+  return el(
+    "li",
+    { "data-row": true, tabindex: "-1" },
+    el("a", { href: happenedAt(name), title: `What happened at ${name}` }, el("b", {}, name)),
+    " ",
+    el(
+      "small",
+      {},
+      exits.length ? `exits: ${exits.map((exit) => way(exit, names)).join(", ")}` : "no exits",
+    ),
+    here.length
+      ? el(
+          "p",
+          { class: "what" },
+          here.flatMap((each, i) => (i ? [", ", each] : [each])),
+        )
+      : null,
+  );
 }
 
 async function refresh() {
@@ -33,7 +50,10 @@ async function refresh() {
   try {
     const { rooms, complete } = await get("map");
     draw(rooms);
-    fill(byId("summary"), complete ? "" : "The world is larger: these rooms are nearest to the agents.");
+    fill(
+      byId("summary"),
+      complete ? "" : "The world is larger: these rooms are nearest to the agents.",
+    );
     notice.hidden = true;
   } catch (problem) {
     notice.hidden = false;
@@ -45,16 +65,34 @@ function draw(rooms) {
   const layout = JSON.stringify(rooms.map(({ id, name, x, y, exits }) => [id, name, x, y, exits]));
   if (layout !== drawn) {
     drawn = layout;
-    map = new WorldMap(byId("map"), rooms, (id) => typeof id === "number" && location.assign(`/agents/${id}/`), happenedAt);
+    map = new WorldMap(
+      byId("map"),
+      rooms,
+      (id) => typeof id === "number" && location.assign(`/agents/${id}/`),
+      happenedAt,
+    );
   }
-  map.drawFaces(rooms.flatMap(({ name: place, agents, players }) => [
-    ...agents.map(([id, name]) => ({ id, name, place, ring: "agent", words: `in ${place}` })),
-    ...players.map((name) => ({ id: `player ${name}`, name, place, ring: "player", words: `a player, in ${place}` })),
-  ]));
+  map.drawFaces(
+    rooms.flatMap(({ name: place, agents, players }) => [
+      ...agents.map(([id, name]) => ({ id, name, place, ring: "agent", words: `in ${place}` })),
+      ...players.map((name) => ({
+        id: `player ${name}`,
+        name,
+        place,
+        ring: "player",
+        words: `a player, in ${place}`,
+      })),
+    ]),
+  );
   if (byId("rooms").contains(document.activeElement)) return;
   const names = new Map(rooms.map(({ id, name }) => [id, name]));
   const used = ({ agents, players }) => agents.length + players.length;
-  fill(byId("rooms"), [...rooms].sort((a, b) => used(b) - used(a) || a.name.localeCompare(b.name)).map((room) => row(room, names)));
+  fill(
+    byId("rooms"),
+    [...rooms]
+      .sort((a, b) => used(b) - used(a) || a.name.localeCompare(b.name))
+      .map((room) => row(room, names)),
+  );
 }
 
 bindKeys([...rowKeys(() => byId("rooms")), ["u", "up to all agents", () => byId("up").click()]]);
