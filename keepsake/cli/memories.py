@@ -20,21 +20,16 @@ from keepsake.cli.output import err, items_bar, out, plain_table, print_wide
 from keepsake.errors import KeepsakeError, refusing
 from keepsake.lab.answers import PROMPTS, agreement
 from keepsake.lab.conformance import check_memory
+from keepsake.lab.estimates import MeasuredKind, estimate_kinds, figure, measured, unmarked
 from keepsake.lab.evaluate import Row, limit_questions
 from keepsake.lab.measures import ANSWERS, JUDGED, MEASURES, NAMES, PROBED, RETRIEVAL
-from keepsake.lab.report import (
+from keepsake.lab.report import write_parquet, write_report
+from keepsake.lab.results import (
     DELAYS,
-    MeasuredKind,
     SourceResults,
     compared_by,
-    estimate_kinds,
-    figure,
-    measured,
     power,
     results_by_source,
-    unmarked,
-    write_parquet,
-    write_report,
 )
 from keepsake.lab.sweep import (
     CellRecord,

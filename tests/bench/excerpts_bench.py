@@ -24,9 +24,9 @@ from keepsake.archive.records import Memory
 from keepsake.errors import KeepsakeError
 from keepsake.happening import ME, Manner, Speech
 from keepsake.lab.benchmarks import Trial, TrialQuestion, read_trials
+from keepsake.lab.estimates import figure
 from keepsake.lab.intervals import estimate
 from keepsake.lab.measures import RECALL
-from keepsake.lab.report import figure
 from keepsake.language.tokens import Heuristic
 from keepsake.memory.types import MemoryContext
 from keepsake.models.local.minilm import MiniLMEmbedder

@@ -17,8 +17,8 @@ from keepsake.archive.privacy import is_private
 from keepsake.errors import KeepsakeError
 from keepsake.lab.benchmarks import grouped, read_trials
 from keepsake.lab.conformance import lines
+from keepsake.lab.estimates import unmarked
 from keepsake.lab.evaluate import Evaluation, evaluate, limit_questions
-from keepsake.lab.report import unmarked
 from keepsake.paths import REPOSITORY
 from tests.memories import old_memory
 from tests.sentences import table

@@ -10,12 +10,13 @@ import pytest
 import yaml
 
 from keepsake.lab.benchmarks import TrialQuestion
+from keepsake.lab.estimates import by_question, clusters_of
 from keepsake.lab.evaluate import Evaluation, evaluate
 from keepsake.lab.intervals import mean_of
 from keepsake.lab.measures import RANKING_MEASURES, occurs_in, ranking_scores, scores
 from keepsake.lab.memories.plain import FullContext
 from keepsake.lab.probes import probe_trials
-from keepsake.lab.report import DELAYS, SourceResults, by_question, clusters_of
+from keepsake.lab.results import DELAYS, SourceResults
 from keepsake.memory.protocol import RecalledLine
 from keepsake.paths import REPOSITORY
 from tests.sentences import table

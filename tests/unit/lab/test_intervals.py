@@ -8,6 +8,7 @@ from itertools import product
 import numpy as np
 import pytest
 
+from keepsake.lab.estimates import figure
 from keepsake.lab.intervals import (
     difference,
     estimate,
@@ -17,7 +18,6 @@ from keepsake.lab.intervals import (
     sign_flip,
     smallest_shown,
 )
-from keepsake.lab.report import figure
 
 RUNS = 300
 """Simulated evaluations of each kind: a coverage of 95 % is then known to ± 0.8 points (one

@@ -9,8 +9,8 @@ import pytest
 
 from keepsake.errors import KeepsakeError
 from keepsake.lab.benchmarks import read_trials
+from keepsake.lab.estimates import estimate_kinds
 from keepsake.lab.evaluate import Evaluation, evaluate
-from keepsake.lab.report import estimate_kinds
 from tests.unit.lab.test_benchmark_files import FOLDER
 
 CHAT = [
