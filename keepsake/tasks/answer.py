@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
@@ -22,7 +22,7 @@ from keepsake.ports import ToolCall
 from keepsake.tasks import text_calls
 from keepsake.tasks.deed import deed_of
 from keepsake.tasks.gestures import OPENING, is_unclosed, pieces_of
-from keepsake.tasks.others import LABEL, NOBODY_ELSE, OtherVoices
+from keepsake.tasks.others import LABEL, NOBODY_ELSE, Call, OtherVoices
 
 log = get_logger(Subsystem.THOUGHTS)
 
@@ -75,7 +75,7 @@ class AnswerReader:
         name: The character's name. It is removed as a label before a line: ``Mira: Good day.``
         script: Whether the answer is a command of a transcript, one line without ``>``.
         others: Those whose lines end the answer: what the model writes after one, it invents.
-        is_over: Whether such a line has come.
+        cut: The line with which it ended; empty if none has come.
         heard: Whether any text has arrived.
         altered: Lines from which a label, a fence or quotes were removed, and a note if the answer
             was cut; for the event log.
@@ -89,7 +89,7 @@ class AnswerReader:
     altered: list[str] = field(default_factory=list)
     heard: bool = False
     full: bool = False
-    is_over: bool = False
+    cut: str = ""
     _count: int = 0  # parts returned so far
     _rest: str = ""
     _json: str = ""  # incomplete JSON
@@ -98,6 +98,9 @@ class AnswerReader:
     _has_begun: bool = False  # whether a sentence of the line in ``_rest`` was returned already
     _has_parts: bool = False  # whether any part was returned
     _spoken: bool = False  # whether there was speech: only the first sentence is spoken ahead
+    _lines_said: int = 0  # lines with words to others
+    _called: set[str] = field(default_factory=set)  # the names with which such lines began
+    _call_held: Call | None = None  # a line that calls somebody, until the next one has come
     _label: re.Pattern[str] = field(init=False)
 
     def feed(self, piece: str) -> list[AnswerPart]:
@@ -107,7 +110,7 @@ class AnswerReader:
         self._rest += piece
         *lines, self._rest = self._rest.split("\n")
         parts = list[AnswerPart]()
-        for raw in lines:
+        for raw in self._calls_spoken(lines):
             if self._ends(raw):
                 break
             if self._call or text_calls.opens(raw.strip()):
@@ -129,6 +132,7 @@ class AnswerReader:
             of_line = self._tool_calls() if is_json else list(_parts_of(line, self.name))
             self._has_parts |= bool(of_line)
             self._spoken |= any(part.kind is PartKind.SPEECH for part in of_line)
+            self._lines_said += any(map(_is_said, of_line))
             parts += of_line
         if self.is_over:
             self._rest = ""
@@ -136,18 +140,66 @@ class AnswerReader:
             parts.append(ahead)
         return self._capped(parts)
 
+    @property
+    def is_over(self) -> bool:
+        """Whether a line of somebody else has come."""
+        return bool(self.cut)
+
     def _ends(self, raw: str) -> bool:
         """Whether the answer is over with this line, because it is one of somebody else."""
-        line = raw.strip()
-        inside = self._json or self._call or self._has_begun
-        if not (self.is_over or inside) and self.others.begin(line):
-            self.is_over = True
-            self.altered.append(f"(cut: it wrote a line of somebody else) {line}")
+        if not (self.is_over or self._is_inside) and self.others.begin(raw.strip()):
+            self._end_with(raw.strip())
         return self.is_over
+
+    def _end_with(self, line: str) -> None:
+        self.cut = line
+        self.altered.append(f"(cut: it wrote a line of somebody else) {line}")
+
+    @property
+    def _is_inside(self) -> bool:
+        """Whether the next line goes on with something that the one before has begun."""
+        return bool(self._json or self._call or self._held or self._has_begun)
+
+    def _calls_spoken(self, lines: Iterable[str]) -> Iterator[str]:
+        """Yield lines; one that calls somebody becomes words to that person.
+
+        It is held until the next line has come: if that is the agent's own, labelled as such, the
+        model has written a dialogue, and the held one is somebody else's.
+        """
+        for raw in lines:
+            line = raw.strip()
+            held = self._call_held
+            if held is not None and line:
+                self._call_held = None
+                if self._label.match(line):
+                    self._end_with(f"{held.name}: {held.words}")
+                    return
+                yield self._as_spoken(held)
+            self._call_held = self._call_held or self._call_in(line)
+            if self._call_held is None:
+                yield raw
+
+    def _call_in(self, line: str) -> Call | None:
+        """Return the call with which a line begins, if it cannot be that person's answer."""
+        if self._is_inside or self._lines_said > len(self._called):  # there is something to answer
+            return None
+        call = self.others.call_in(line)
+        return None if call is None or call.name in self._called else call
+
+    def _as_spoken(self, call: Call) -> str:
+        """Return a call as a line that says its words to that person."""
+        self._called.add(call.name)
+        self.altered.append(f"{call.name}: {call.words}")
+        if call.name == self.others.partner:
+            return call.words
+        return f"> {KnownVerb.TALK} {call.name} = {call.words}"
 
     def end(self) -> list[AnswerPart]:
         """Return the parts of what is left when the answer has ended."""
         parts = self.feed("\n")
+        if (call := self._call_held) is not None:
+            self._call_held = None
+            parts += self.feed(f"{self._as_spoken(call)}\n")
         return [*parts, *self.feed("\n")] if self._held else parts
 
     def _capped(self, parts: list[AnswerPart]) -> list[AnswerPart]:
@@ -200,7 +252,7 @@ class AnswerReader:
         """Return the first sentence of the unfinished line, if it is plain speech."""
         opening = self._label.sub("", self._rest.lstrip())[:1]
         marks = ("", ">", "`", "~", "{", "<", *OPENING, *QUOTES)
-        if self._json or self._call or self._held or opening in marks:
+        if self._json or self._call or self._held or self._call_held or opening in marks:
             return None  # not speech, or speech whose end is needed
         begun = self._rest.lstrip()
         if begun.startswith(self.name) or self.others.may_begin(begun):
@@ -217,6 +269,7 @@ class AnswerReader:
         self._rest = rest
         self._has_begun = True
         self._spoken = True
+        self._lines_said += 1
         return parts[0]
 
     def _bare(self, raw: str) -> str:
@@ -287,6 +340,12 @@ def _to_somebody(line: str, to: str, words: str, reason: str, name: str) -> Iter
     for part in parts:
         is_speech = part.kind is PartKind.SPEECH
         yield AnswerPart(PartKind.DEED, f"{to}{part.text}{why}") if is_speech else part
+
+
+def _is_said(part: AnswerPart) -> bool:
+    """Whether a part has words for others."""
+    is_deed = part.kind is PartKind.DEED
+    return bool(_TO_SOMEBODY.match(part.text)) if is_deed else part.kind is PartKind.SPEECH
 
 
 def _is_command(line: str) -> bool:

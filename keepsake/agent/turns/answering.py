@@ -105,7 +105,11 @@ class Answering:
             fault = SpeechFault.NOT_OWN if reader.is_over else SpeechFault.EMPTY
             state.fault = state.fault or fault
             self._turn.thoughts.guard(state.impulse, GuardOp.REFUSED, text, state.fault)
-        elif reader.altered:
+            return
+        if reader.is_over and state.basis.plan:  # else it takes them for said, and the plan as done
+            why = "a line that begins so is taken for that person's"
+            self._refused(KnownVerb.SAY, f"You did not say {reader.cut!r}: {why}")
+        if reader.altered:
             why = "labels and marks are not spoken"
             altered = "\n".join(reader.altered)
             self._turn.thoughts.guard(state.impulse, GuardOp.ALTERED, altered, why)

@@ -78,7 +78,7 @@ class ChatForm(PromptForm):
             instructions="\n".join(line for line, section in head if section == FRAME),
             said=self.said(scene),
             asked=self.asked(scene),
-            others=OtherVoices.of_scene(scene),
+            others=OtherVoices.of_scene(scene, labelled=False),
             stated=stated,
             needed=needed,
         )

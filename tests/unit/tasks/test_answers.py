@@ -98,6 +98,52 @@ def test_an_answer_ends_where_the_model_speaks_for_others(text, said, size):
     assert reader.is_over is (reader.altered != [])
 
 
+CALLED = OtherVoices(
+    names=("Tom", "Old Joss", "User"),
+    callable=("Tom", "Old Joss"),
+    partner="Tom",
+    heard=frozenset({"two apples, please."}),
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("Tom: the number is nought.", [("speech", "the number is nought.")]),
+        (
+            "*nods*\nOld Joss: the number is nought.\n> done 2",
+            [
+                ("emote", "nods"),
+                ("deed", "talk Old Joss = the number is nought."),
+                ("deed", "done 2"),
+            ],
+        ),
+        (
+            "Old Joss: yours is nought.\n\nTom: and yours is one. Mind it.\nThe rest is mine.",
+            [
+                ("deed", "talk Old Joss = yours is nought."),
+                ("speech", "and yours is one. Mind it."),
+                ("speech", "The rest is mine."),
+            ],
+        ),
+        ("Old Joss: yours.\nOld Joss: Thanks!", [("deed", "talk Old Joss = yours.")]),
+        ("Good day, Tom.\nOld Joss: And to me?", [("speech", "Good day, Tom.")]),
+        ("> talk Old Joss = Yours.\nOld Joss: Thanks!", [("deed", "talk Old Joss = Yours.")]),
+        ("Old Joss: Who is there?\nMira: It is me.", []),
+        ("Tom: Two apples, please.\nHere they are.", []),
+        ('Tom: "Three apples, please."', []),
+        ("**Tom:** Three apples, please.", []),
+        ("User: Three apples, please.", []),
+    ],
+)
+@pytest.mark.parametrize("size", [1, 5, 999])
+def test_a_name_and_a_colon_call_a_person_who_has_nothing_to_answer(text, parts, size):
+    reader = AnswerReader("Mira", others=CALLED)
+    found = [part for at in range(0, len(text), size) for part in reader.feed(text[at : at + size])]
+    found += reader.end()
+    assert [(part.kind.value, part.text) for part in found] == parts
+
+
 @given(st.sampled_from([text for text, _ in table("answers")]), st.integers(1, 7))
 def test_any_split_of_the_stream_gives_the_same_parts(text, size):
     said = parts_of(*(text[at : at + size] for at in range(0, len(text), size)))
