@@ -192,7 +192,7 @@ class Appointments:
         invitation = self.open_from(person)
         if invitation is None:
             raise KeepsakeError(f"{person.name} has not asked you to meet")
-        plan = self._books.plans.add(invitation.plan(act)) if agrees else None
+        plan = self._books.plans.add_or_join(invitation.plan(act)) if agrees else None
         self._settled(invitation, agrees=agrees)
         return plan
 

@@ -11,7 +11,7 @@ from typing import Any
 from keepsake.archive.line_types import LineType
 from keepsake.books.aloud import Aloud
 from keepsake.happening import Person
-from keepsake.language.perception import names, shorten
+from keepsake.language.perception import names, shorten, telling
 from keepsake.language.when import When
 
 GRACE = timedelta(minutes=15)
@@ -205,6 +205,33 @@ class Plan:
         """Return whether both are one appointment, made in a whisper and also aloud."""
         is_one = (self.private is None) != (other.private is None)
         return is_one and self.at is not None and other.at is not None and self.is_alike(other)
+
+    def is_one_with(self, other: Plan) -> bool:
+        """Return whether both are for one appointment, known to the same people.
+
+        That is so if they are for the same time, and the same place or person, unless they differ
+        in the other of the two.
+        """
+        if self.at is None or other.at is None or abs(self.at - other.at) > GRACE:
+            return False
+        if (self.private, self.aloud) != (other.private, other.aloud):
+            return False
+        places = {self.where, other.where} - {""}
+        people = [each for each in (self.whom, other.whom) if each is not None]
+        if len(places) > 1 or (len(people) > 1 and not people[0].is_same(people[1])):
+            return False
+        return bool(self.where and other.where) or len(people) > 1
+
+    def joined_with(self, other: Plan) -> Plan:
+        """Return the plan with what another one for the same appointment has besides it."""
+        given = telling(f"{self.appointment} {other.appointment}")
+        mine, theirs = telling(self.what) - given, telling(other.what) - given
+        what = self.what if theirs <= mine else f"{self.what}; {other.what}"
+        if mine < theirs:
+            what = other.what
+        return replace(
+            self, what=what, where=self.where or other.where, whom=self.whom or other.whom
+        )
 
     def is_alike(self, other: Plan) -> bool:
         """Return whether both are for the same time, place and person, whatever is to be done."""

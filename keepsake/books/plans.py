@@ -28,7 +28,7 @@ from keepsake.archive.line_types import LineType
 from keepsake.books.files import NO_OWNER, Owner
 from keepsake.books.kept_lines import ListBook, find_item
 from keepsake.books.plan import Plan, PlanState
-from keepsake.books.plan_lines import clean_reason, line_of, plan_of
+from keepsake.books.plan_lines import LONGEST_PLAN, clean_reason, line_of, plan_of
 from keepsake.errors import NoteRefused
 from keepsake.events.values import Author, MemoryOp
 from keepsake.language.perception import shorten
@@ -109,6 +109,35 @@ class PlanBook(ListBook[Plan]):
             self._change(make)
             self._changed(made, "made", by)
         return made
+
+    def add_or_join(self, plan: Plan, by: Author = Author.AGENT) -> Plan:
+        """Add a plan; one for an appointment that stands already is joined with that.
+
+        Returns:
+            The plan with its number; the plan that stood, unchanged, if there was nothing to add.
+
+        Raises:
+            NoteRefused: As in :meth:`add`.
+        """
+        with self._changing:
+            stands = next((each for each in self.current if self._may_join(each, plan)), None)
+            if stands is None:
+                return self.add(plan, by)
+            joined = stands.joined_with(plan)
+            if len(joined.what) > LONGEST_PLAN:
+                return self.add(plan, by)
+            if joined != stands:
+                self._rewrite(stands, joined)
+                self._changed(joined, joined.state.value, by)
+            return joined
+
+    def _may_join(self, stands: Plan, plan: Plan) -> bool:
+        """Return whether two plans are for one appointment that is still to come."""
+        now = self._now()
+        to_come = stands.state is PlanState.OPEN and all(
+            each.at is not None and each.at > now for each in (stands, plan)
+        )
+        return to_come and stands.is_one_with(plan)
 
     def adopt(self) -> list[Plan]:
         """Give plans that a person wrote into the file a number and a date; return them.

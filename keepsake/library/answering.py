@@ -224,7 +224,7 @@ class TalkAnswering:
                 match command.verb:
                     case KnownVerb.PLAN:
                         plan = read_plan(command.words, now, (), talk.here)
-                        made.append(book.add(replace(plan, since=since, private=private)))
+                        made.append(book.add_or_join(replace(plan, since=since, private=private)))
                     case KnownVerb.DONE:
                         book.set_state(book.find(command.words, shown), PlanState.DONE)
                     case KnownVerb.CANCEL:

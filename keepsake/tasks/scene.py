@@ -79,7 +79,7 @@ class Scene:
     journal: tuple[str, ...] = ()
     plans: tuple[str, ...] = ()  # what the character means to do, with numbers
     open_plans: tuple[str, ...] = ()  # those that anybody may know, without their progress
-    progress: tuple[str, ...] = ()  # how far the others of them are: ``2``, ``3 (begun)``
+    progress: tuple[str, ...] = ()  # how far the others of them are: ``3. row (begun)``
     private_plans: tuple[str, ...] = ()  # the others
     may_plan: bool = False  # whether the character can make plans
     missed: tuple[str, ...] = ()  # plans whose time passed lately

@@ -24,7 +24,7 @@ CHAT_TEMPLATE = "{{ range .Messages }}{{ .Role }}: {{ .Content }}{{ end }}"
 WAIT = "> wait"
 _DUE = re.compile(r"what you mean to do: (?P<number>\d+)\. (?P<plan>.+?) \([^()]*\)\. Do its next")
 _PLAN = re.compile(r"^(?:user: )?\[You mean to: (?P<number>\d+)\. (?P<plan>.+)\]$", re.M)
-_TO_DO = re.compile(r"^\[Still to do: (?P<numbers>.+)\.\]$", re.M)
+_TO_DO = re.compile(r"^\[Still to do: (?P<plans>.+)\.\]$", re.M)
 _PLACE = re.compile(r"^(?:user: )?\[(?:[^\n]*, )?\d\d:\d\d, (?P<place>[^.\n]+)\. Here: ", re.M)
 _WHERE = re.compile(r"(?:^|, )at (?P<where>[^,:]+)")
 _JSON = re.compile(r'Answer with JSON alone: \{"(\w+)"')
@@ -53,7 +53,7 @@ def next_deed(prompt: str) -> str:
 def _plans(prompt: str) -> str:
     """Return the character's plans as words."""
     known = _known(prompt)
-    numbers = re.findall(r"(?:^|; )(\d+)", _last(_TO_DO, prompt))
+    numbers = re.findall(r"(?:^|; )(\d+)\. ", _last(_TO_DO, prompt))
     lines = [f"{number}. {_SINCE.sub('', known[number])}" for number in numbers]
     return f"I mean to do this: {'; '.join(lines)}." if lines else "I mean to do nothing."
 

@@ -187,7 +187,9 @@ class TestErrands(AgentsWorld):
         ada.execute_cmd("talk Nell Good evening, Nell.")
         self.pass_seconds(30)
         assert self.names == ["Nell", "Nell"], "a talk with somebody else is no step of the plan"
-        assert "[Still to do: 1 (begun) (you wait for Bob).]" in self.asked[1][1]
+        assert (
+            "[Still to do: 1. ask Oswin for a bed (begun) (you wait for Bob).]" in self.asked[1][1]
+        )
         bob.move_to(self.nell.location)
         self.pass_seconds(10)
         assert "(Bob is here)" in self.asked[2][1]

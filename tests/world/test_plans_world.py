@@ -47,6 +47,19 @@ class TestPlans(PlansWorld):
         ]
         assert [line["change"] for line in records][::-1] == ["made", "doing", "done"]
 
+    def test_an_appointment_that_stands_already_is_not_planned_twice(self):
+        self.promise_to_come()
+        again = "> plan in 10 minutes, the Quay, Tom: show him the ferry and bring the lamp"
+        self.ask("And bring the lamp.", f"I will.\n{again}")
+        (plan,) = self.plans.current
+        assert plan.what == "show him the ferry and bring the lamp"
+        before = len(self.prompts())
+        self.ask("Agreed?", "Yes.\n> plan in 10 minutes, Tom: show him the ferry")
+        assert self.plans.current == (plan,)
+        (told,) = [each for each in self.lines() if "stands already as your plan 1" in each]
+        assert "show him the ferry" in told
+        assert len(self.prompts()) == before + 1
+
     def test_a_promise_that_was_made_with_a_plan_is_kept_with_it(self):
         self.ask(
             "Meet me at the quay in ten minutes? And bring soup one day.",
@@ -106,7 +119,8 @@ class TestPlans(PlansWorld):
         self.ask("And this.", errand)
         (prompt,) = self.ask("Well?", "Soon.")[:1]
         assert all(f"[You mean to: {number}. " in prompt for number in (1, 2, 3))
-        assert "[Still to do: 3; 1; 2.]" in prompt
+        third = "3. ask Bram at the quay for honey; drop the cup here"
+        assert f"[Still to do: {third}; 1. row; 2. whistle.]" in prompt
         self.replies = ["> drop cup\n> get crown\n*nods*", "> walk to the Quay", "> wait"]
         before = len(self.prompts())
         self.pass_minutes(4)

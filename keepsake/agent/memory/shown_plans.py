@@ -17,7 +17,7 @@ from keepsake.prompt.verbs import PRIVATE
 MOST_STEPS = 8
 """The most acts for a plan that a prompt repeats: an errand has three to five steps."""
 _LONGEST_STEP = 60
-"""The most characters of such an act."""
+"""The most characters of such an act, and of what a plan that is still to do says."""
 _NO_STEPS = PRIVATE | {KnownVerb.EMOTE, KnownVerb.LOOK, KnownVerb.EXAMINE}
 """Verbs of acts that change nothing in the world, so that no step of a plan is done by them."""
 SAME_ANSWER = 10
@@ -107,12 +107,13 @@ def known_line_of(plan: Plan) -> str:
 
 
 def progress_of(plan: Plan, waits: str = "") -> str:
-    """Return how far a plan is: ``2``, ``3 (begun) (you wait for Bob)``.
+    """Return how far a plan is: ``2. row``, ``3. make the bed (begun) (you wait for Bob)``.
 
     ``waits``: What it waits for: ``for Bob``.
     """
     waiting = f" (you wait {waits})" if waits else ""
-    return f"{plan.number}{_STATES.get(plan.state, '')}{waiting}"
+    what = shorten(plan.what, _LONGEST_STEP)
+    return f"{plan.number}. {what}{_STATES.get(plan.state, '')}{waiting}"
 
 
 def short_line_of(plan: Plan, done: Sequence[str]) -> str:

@@ -32,7 +32,7 @@ from keepsake.books.kept_lines import PINNED_LIMIT, Commitment, CommitmentKind
 from keepsake.books.notes import after_words
 from keepsake.books.plan import Plan, PlanState
 from keepsake.books.plan_lines import read_plan
-from keepsake.errors import KeepsakeError
+from keepsake.errors import KeepsakeError, NoteRefused
 from keepsake.events.values import Author, RecallPurpose
 from keepsake.happening import KnownVerb, Person, PersonId, Result
 from keepsake.language.perception import for_prompt, shorten
@@ -359,9 +359,12 @@ class MemoryTools:
         if witnesses is not None:
             plan = replace(plan, private=frozenset(witnesses))
             plan = plan.with_aloud(aloud, people) if aloud is not None else plan
-        made = self.books.plans.add(plan)
+        before = self.books.plans.current
+        made = self.books.plans.add_or_join(plan)
         if self.appointments is not None:
             self.appointments.accept_by(made)
+        if made in before:
+            raise NoteRefused(f"That stands already as your plan {made.number}: {made.told}")
         return f"{results.PLANNED}{made.told}"
 
     def _answer(self, command: Command, _place: str, *, to: Person | None, act: int) -> str:

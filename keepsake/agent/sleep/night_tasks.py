@@ -327,7 +327,7 @@ class NightWork:
             if draft.plan.at is not None and draft.plan.at <= now:
                 continue  # the night's work was late
             with suppress(NoteRefused):  # it means to do that already
-                plans.add(
+                plans.add_or_join(
                     replace(draft.plan, since=max(draft.memories, default=0)), by=Author.NIGHT
                 )
                 made += 1

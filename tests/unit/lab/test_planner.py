@@ -30,7 +30,9 @@ def test_it_answers_a_question_with_its_plans():
     plans = "[You mean to: 1. at The Quay: ring the bell (since memory 1)]\n"
     plans += "[You mean to: 2. sweep]\n"
     assert next_deed(plans + asked) == "I mean to do nothing.", "they are done"
-    plans += "[You mean to: 3. go]\n[Still to do: 1 (begun) (you wait for Bob); 3.]\n"
+    plans += (
+        "[You mean to: 3. go]\n[Still to do: 1. ring the bell (begun) (you wait for Bob); 3. go.]\n"
+    )
     assert next_deed(plans + asked) == "I mean to do this: 1. at The Quay: ring the bell; 3. go."
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -194,6 +195,50 @@ def test_the_same_plan_is_not_made_twice_and_there_are_not_too_many(book):
         book.add(Plan(what="sing"))
     book.set_state(book.find("mend"), PlanState.DONE)
     assert book.add(Plan(what="sing")).number == MOST_OPEN + 1, "numbers are not used twice"
+
+
+SUPPER = Plan(what="show her the ferry", when=When(at=NOON), where="The Quay", whom=ANNEKE)
+
+
+@pytest.mark.parametrize(
+    ("changed", "what"),
+    [
+        ({"what": "with Anneke at the Quay"}, "show her the ferry"),
+        ({"what": "show her the ferry", "where": ""}, "show her the ferry"),
+        (
+            {"what": "show her the ferry and the net", "whom": None},
+            "show her the ferry and the net",
+        ),
+        ({"what": "bring bread"}, "show her the ferry; bring bread"),
+        ({"what": "row", "when": When(at=NOON + GRACE)}, "show her the ferry; row"),
+    ],
+)
+def test_a_plan_for_an_appointment_that_stands_is_joined_with_it(book, changed, what):
+    made = book.add_or_join(SUPPER)
+    joined = book.add_or_join(replace(SUPPER, **changed))
+    assert joined == replace(made, what=what)
+    assert PlanBook(book.path, now=lambda: NOW).current == (joined,)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"when": When(at=NOON + 2 * GRACE)},
+        {"where": "The Kettle"},
+        {"whom": Person("Tom", "9-20261101090000")},
+        {"where": "", "whom": None},
+        {"private": frozenset({ANNEKE.id})},
+        {"when": None},
+    ],
+)
+def test_a_plan_for_another_time_place_or_person_is_one_of_its_own(book, changed):
+    book.add_or_join(SUPPER)
+    assert book.add_or_join(replace(SUPPER, what="row", **changed)).number == 2
+
+
+def test_a_plan_that_was_begun_is_joined_with_no_other(book):
+    book.set_state(book.add_or_join(SUPPER), PlanState.DOING)
+    assert book.add_or_join(replace(SUPPER, what="row")).number == 2
 
 
 def test_a_plan_is_overdue_only_after_its_grace():
