@@ -184,7 +184,10 @@ class AnswerReader:
         if self._is_inside or self._lines_said > len(self._called):  # there is something to answer
             return None
         call = self.others.call_in(line)
-        return None if call is None or call.name in self._called else call
+        if call is None or call.name in self._called:
+            return None
+        goes_on = self.others.awaits and call.name == self.others.partner and not self._has_parts
+        return None if goes_on else call
 
     def _as_spoken(self, call: Call) -> str:
         """Return a call as a line that says its words to that person."""

@@ -55,6 +55,8 @@ class OtherVoices:
         openings: The beginnings of their lines as the game shows them: ``Tom says``.
         callable: The names of those whom a line may call: ``Tom: the number is nought.``
         partner: The name of the person to whom plain lines are spoken; empty for nobody.
+        awaits: Whether that person waits for an answer, and the model has not been asked for it
+            again. An answer that begins with their name alone may go on with what they said.
         heard: What each of them has said in the window. A call does not repeat it.
     """
 
@@ -62,6 +64,7 @@ class OtherVoices:
     openings: tuple[str, ...] = ()
     callable: tuple[str, ...] = ()
     partner: str = ""
+    awaits: bool = False
     heard: frozenset[str] = frozenset()
 
     @classmethod
@@ -79,6 +82,7 @@ class OtherVoices:
             tuple(_told_apart(openings, scene.name)),
             callable=() if labelled else tuple(_told_apart(people, scene.name)),
             partner=scene.partner,
+            awaits=bool(scene.asked or scene.words) and not scene.refused,
             heard=frozenset(map(_comparable, heard)),
         )
 

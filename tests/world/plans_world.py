@@ -14,6 +14,7 @@ class PlansWorld(AgentsWorld):
         quay: The room north of the inn, where all are in the beginning.
         plans: Mira's plans.
         bram: An agent at the quay; only after ``bram_and_ada_at_the_quay``.
+        ada: A player there.
     """
 
     START = datetime(2026, 11, 27, 12, tzinfo=UTC)
@@ -43,6 +44,6 @@ class PlansWorld(AgentsWorld):
         self.bram = self.add_agent("Bram")
         self.bram.move_to(self.quay)
         self.bram.db.paused = True
-        ada = self.add_player(2, "Ada")
-        ada.move_to(self.quay)
-        return self.capture(ada)
+        self.ada = self.add_player(2, "Ada")
+        self.ada.move_to(self.quay)
+        return self.capture(self.ada)

@@ -18,8 +18,15 @@ class TestCalledByName(PlansWorld):
 
     def test_words_behind_the_name_of_who_asked_are_said_as_plain_words(self):
         heard = self.capture(self.char1)
-        prompts = self.ask("What is my number?", "Tom: the number you want is nought.")
+        prompts = self.ask("What is my number?", "*nods*\nTom: the number you want is nought.")
         assert len(prompts) == 1, "nothing was refused"
+        assert 'Mira says to you, "the number you want is nought."' in heard
+
+    def test_a_model_that_insists_on_the_name_of_who_asked_is_heard(self):
+        heard = self.capture(self.char1)
+        line = "Tom: the number you want is nought."
+        prompts = self.ask("What is my number?", line, line)
+        assert len(prompts) == 2, "the first may have been a line of Tom's"
         assert 'Mira says to you, "the number you want is nought."' in heard
 
     def test_a_plan_is_told_that_its_words_were_taken_for_those_of_somebody_else(self):

@@ -78,6 +78,28 @@ class TestErrandsAfterAWhisper(PlansWorld):
         assert len(prompts) > 2
         assert not any("forge" in each.replace("forget", "") for each in (*prompts, *heard))
 
+    def test_words_that_a_whisper_forbids_are_told_as_not_said(self):
+        self.whisper_before()
+        heard = self.bram_and_ada_at_the_quay()
+        self.replies = [
+            "> walk to the Quay\n> talk Bram = The seal.\nThe seal!\n> say The forged seal!",
+            "> wait",
+        ]
+        self.char1.execute_cmd("whisper Mira = Tell them at the quay.")
+        self.pass_minutes(1)
+        assert not any("says" in line for line in heard)
+        told = [line for line in self.lines() if line.startswith("You did not say")]
+        forbids = "an answer that may hold what was whispered to you reaches nobody else"
+        assert told[0] == f"You did not say your words to Bram: {forbids}"
+        assert told[1:] == [f"You did not say it: {forbids} (repeated 2×)"]
+        (prompt,) = self.ask("Good day.", "Good day.", who=self.ada)
+        assert "You did not say" not in prompt
+        self.char1.move_to(self.quay, quiet=True)
+        self.ada.move_to(self.room1, quiet=True)
+        self.bram.move_to(self.room1, quiet=True)
+        prompt, *_ = self.ask("Did you tell them?", "No.")
+        assert "You did not say your words to Bram" in prompt
+
     def test_what_a_private_errand_hands_over_is_handed_over_where_its_walk_ends(self):
         self.whisper_before()
         heard = self.bram_and_ada_at_the_quay()

@@ -89,7 +89,8 @@ class TestAnswers(TalkWorld):
         told = [each.text for each in window if each.kind is MemoryKind.RESULT]
         assert told == [
             "You tried to note: notes may not contain whispered words",
-            "You tried to talk: that cannot be done now",
+            "You did not say your words to Ann: "
+            "an answer that may hold what was whispered to you reaches nobody else",
         ]
         ann.execute_cmd("talk Mira Good day.")
         self.pass_time(4)

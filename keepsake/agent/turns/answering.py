@@ -20,8 +20,11 @@ from keepsake.happening import KnownVerb, Person, Result
 from keepsake.ports import Generation
 from keepsake.prompt.verbs import PRIVATE, Command
 from keepsake.tasks.answer import AnswerPart, AnswerReader, PartKind
-from keepsake.tasks.deed import deed_of, read_deed
+from keepsake.tasks.deed import Refusal, deed_of, read_deed
 from keepsake.tasks.guard import SpeechFault, SpeechGuard
+
+_NOT_FOR_OTHERS = "an answer that may hold what was whispered to you reaches nobody else"
+"""Why words are not said, as the agent reads it."""
 
 
 class Answering:
@@ -181,7 +184,11 @@ class Answering:
             )
             if errand is not None:
                 return errand
-            return self._refused(KnownVerb.SAY, f"You did not say it: {partner.name} has gone")
+            walked = state.journey is not None and bool(self._holds_private)
+            why = _NOT_FOR_OTHERS if walked else f"{partner.name} has gone"
+            return self._refused(KnownVerb.SAY, f"You did not say it: {why}")
+        if whispered and partner is None:
+            return self._refused(KnownVerb.SAY, f"You did not say it: {_NOT_FOR_OTHERS}")
         return self._actor.speak(
             self._turn.agent,
             part.text,
@@ -243,11 +250,20 @@ class Answering:
         errand = self._as_errand(part.text)
         if errand is not None:
             return errand
-        why = "that cannot be done now"
-        if read.verb in WRITES:
-            why = "notes may not contain whispered words"
-        told = f"You tried to {read.verb}: {why}" if confided else read.reason
-        return self._refused(read.verb, told)
+        return self._refused(read.verb, self._why_not(part.text, read) if confided else read.reason)
+
+    def _why_not(self, line: str, refused: Refusal) -> str:
+        """Return why a deed is not done that may hold whispered words, as the agent reads it.
+
+        ``line``: The deed, as the model wrote it.
+        """
+        if refused.verb in WRITES:
+            return f"You tried to {refused.verb}: notes may not contain whispered words"
+        people = (*persons_near(self._turn.agent), *self._tools.people_known)
+        words = read_words(line, tuple(dict.fromkeys(each.name for each in people)))
+        if words is None:
+            return f"You tried to {refused.verb}: that cannot be done now"
+        return f"You did not say your words to {words.to}: {_NOT_FOR_OTHERS}"
 
     @property
     def _holds_private(self) -> bool | None:

@@ -144,6 +144,20 @@ def test_a_name_and_a_colon_call_a_person_who_has_nothing_to_answer(text, parts,
     assert [(part.kind.value, part.text) for part in found] == parts
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("Tom: the number is nought.", []),
+        ("*nods*\nTom: the number is nought.", ["nods", "the number is nought."]),
+        ("Old Joss: nought.", ["talk Old Joss = nought."]),
+    ],
+)
+def test_an_answer_that_begins_with_the_name_of_who_waits_for_it_is_asked_again(text, said):
+    reader = AnswerReader("Mira", others=replace(CALLED, awaits=True))
+    assert [part.text for part in [*reader.feed(text), *reader.end()]] == said
+    assert reader.is_over is not bool(said)
+
+
 @given(st.sampled_from([text for text, _ in table("answers")]), st.integers(1, 7))
 def test_any_split_of_the_stream_gives_the_same_parts(text, size):
     said = parts_of(*(text[at : at + size] for at in range(0, len(text), size)))
