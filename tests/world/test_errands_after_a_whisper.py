@@ -78,6 +78,21 @@ class TestErrandsAfterAWhisper(PlansWorld):
         assert len(prompts) > 2
         assert not any("forge" in each.replace("forget", "") for each in (*prompts, *heard))
 
+    def test_plain_words_after_a_walk_to_a_place_are_said_from_an_open_prompt(self):
+        self.whisper_before()
+        heard = self.bram_and_ada_at_the_quay()
+        before = len(self.prompts())
+        self.replies = [
+            "I will.\n> walk to the Quay\nGood evening from the forger's brother!",
+            "> say Good evening, all!\n> done 1",
+            "> wait",
+        ]
+        self.char1.execute_cmd("talk Mira Wish them a good evening at the quay, please.")
+        self.pass_minutes(1)
+        assert [line for line in heard if "says" in line] == ['Mira says, "Good evening, all!"']
+        assert len(self.prompts()) == before + 2
+        assert not self.plans.current
+
     def test_words_that_a_whisper_forbids_are_told_as_not_said(self):
         self.whisper_before()
         heard = self.bram_and_ada_at_the_quay()

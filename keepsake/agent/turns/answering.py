@@ -12,7 +12,7 @@ from keepsake.agent.surroundings.naming import place_of
 from keepsake.agent.surroundings.people import people_near, persons_near
 from keepsake.agent.turns.abilities import available_verbs
 from keepsake.agent.turns.context import arrived, secrecy
-from keepsake.agent.turns.errand import errand_of, read_words
+from keepsake.agent.turns.errand import errand_at, errand_of, read_words
 from keepsake.agent.turns.state import Turn
 from keepsake.archive.message_types import MessageType
 from keepsake.events.values import GuardOp
@@ -178,15 +178,7 @@ class Answering:
             state.fault = fault
             return None
         if partner is not None and self._has_gone(partner):
-            whom = state.journey.person if state.journey is not None else None
-            errand = (
-                self._as_errand(f"{KnownVerb.TALK} {whom.name} = {part.text}") if whom else None
-            )
-            if errand is not None:
-                return errand
-            walked = state.journey is not None and bool(self._holds_private)
-            why = _NOT_FOR_OTHERS if walked else f"{partner.name} has gone"
-            return self._refused(KnownVerb.SAY, f"You did not say it: {why}")
+            return self._left_unsaid(part.text, partner)
         if whispered and partner is None:
             return self._refused(KnownVerb.SAY, f"You did not say it: {_NOT_FOR_OTHERS}")
         return self._actor.speak(
@@ -198,6 +190,27 @@ class Answering:
             reason=part.reason,
             basis=state.basis,
         )
+
+    def _left_unsaid(self, words: str, partner: Person) -> Act:
+        """Plan to say words that are for somebody else by now, if that was asked for; else refuse.
+
+        Args:
+            partner: Who was answered, and is not here.
+        """
+        state = self._state
+        journey = state.journey
+        if journey is not None:
+            whom = journey.person
+            errand = (
+                self._as_errand(f"{KnownVerb.TALK} {whom.name} = {words}")
+                if whom is not None
+                else self._as_errand_here(words)
+            )
+            if errand is not None:
+                return errand
+        walked = journey is not None and bool(self._holds_private)
+        why = _NOT_FOR_OTHERS if walked else f"{partner.name} has gone"
+        return self._refused(KnownVerb.SAY, f"You did not say it: {why}")
 
     def _near(self, name: str) -> Person | None:
         """Return the person here whom the agent knows by that name; None for nobody."""
@@ -272,14 +285,20 @@ class Answering:
 
     def _as_errand(self, line: str) -> Act | None:
         """Make a plan to say words that cannot be said now; None if there is no such plan."""
+        return self._planned(errand_of(line, self._turn.agent, self._tools, self._state.basis))
+
+    def _as_errand_here(self, words: str) -> Act | None:
+        """Make a plan to say words here that cannot be said now; None if there is no such plan."""
         agent = self._turn.agent
+        place = place_of(agent)
+        return self._planned(errand_at(place, words, agent, self._tools, self._state.basis))
+
+    def _planned(self, errand: Command | None) -> Act | None:
+        """Make a plan of an errand, unless the answer has made one: then it is that one's step."""
+        if errand is None or self._plans_made:
+            return None
         basis = self._state.basis
-        if self._plans_made:  # it is that plan's step
-            return None
-        errand = errand_of(line, agent, self._tools, basis)
-        if errand is None:
-            return None
-        return self._actor.do(agent, errand, basis=basis, confided=True)
+        return self._actor.do(self._turn.agent, errand, basis=basis, confided=True)
 
     @property
     def _plans_made(self) -> set[int]:

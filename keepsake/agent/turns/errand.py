@@ -14,7 +14,9 @@ from keepsake.agent.acts import Basis
 from keepsake.agent.body import Body
 from keepsake.agent.memory.tools import MemoryTools
 from keepsake.agent.surroundings.people import persons_near
+from keepsake.books.aloud import Aloud
 from keepsake.happening import KnownVerb
+from keepsake.language.perception import names
 from keepsake.prompt.verbs import VERBS, Command, Options
 from keepsake.tasks.deed import Refusal, read_deed
 
@@ -29,16 +31,47 @@ def errand_of(line: str, agent: Body, tools: MemoryTools, basis: Basis) -> Comma
         line: The deed, as the model wrote it after ``>``: ``talk Bram = Some honey, please?``.
         basis: What the answer rests on.
     """
-    if basis.confidants is None or basis.aloud is None:
+    aloud = _asks_aloud(tools, basis)
+    if aloud is None:
         return None
-    if KnownVerb.PLAN in tools.withheld:
+    read = read_words(line, _others(agent, tools, basis))
+    if read is None or not aloud.names(read.to):
         return None
+    return _plan_now(read.to, read.line)
+
+
+def errand_at(
+    place: str, words: str, agent: Body, tools: MemoryTools, basis: Basis
+) -> Command | None:
+    """Return the plan for now to say words at a place; None if nobody asked aloud to go there.
+
+    Args:
+        place: The name of the place to which the answer has led the agent.
+        words: Plain words, as the model wrote them after the walk.
+        basis: What the answer rests on.
+    """
+    aloud = _asks_aloud(tools, basis)
+    if aloud is None or not place or not aloud.names(place):
+        return None
+    named = (each for each in _others(agent, tools, basis) if names(words, each))
+    return _plan_now(place, f"{KnownVerb.SAY} {words}") if all(map(aloud.names, named)) else None
+
+
+def _asks_aloud(tools: MemoryTools, basis: Basis) -> Aloud | None:
+    """Return the open words that an answer with private words in its prompt is to; else None."""
+    is_private = basis.confidants is not None and KnownVerb.PLAN not in tools.withheld
+    return basis.aloud if is_private else None
+
+
+def _others(agent: Body, tools: MemoryTools, basis: Basis) -> tuple[str, ...]:
+    """Return the names of the people here, and of those known, who may not know of an answer."""
     people = (*persons_near(agent), *tools.people_known)
-    others = dict.fromkeys(each.name for each in people if each.id not in basis.confidants)
-    read = read_words(line, tuple(others))
-    if read is None or not basis.aloud.names(read.to):
-        return None
-    words = f"now, {read.to}: {read.line}"
+    known = basis.confidants or frozenset()
+    return tuple(dict.fromkeys(each.name for each in people if each.id not in known))
+
+
+def _plan_now(condition: str, deed: str) -> Command:
+    words = f"now, {condition}: {deed}"
     return Command(KnownVerb.PLAN, words, words=words)
 
 
