@@ -31,6 +31,8 @@ from keepsake.agent.thinker import Thinker
 from keepsake.agent.turns.aside import AsideAnswer, ask_aside
 from keepsake.agent.turns.prompts.prompting import preview
 from keepsake.archive.message_types import MessageType
+from keepsake.archive.privacy import NO_PRIVATE_WORDS
+from keepsake.archive.transcript import day_and_time
 from keepsake.books.persona import open_lines
 from keepsake.errors import KeepsakeError
 from keepsake.happening import KnownVerb, Person, Result
@@ -230,6 +232,8 @@ class Mind:
             whom = journey.person
             missed = f"did not reach {whom.name}" if whom is not None else "did not get there"
         shown = f"You {missed}; you are at {place}." if missed else f"You arrive: {place}."
+        if missed and journey.person is not None:
+            shown = f"{shown}{self._last_met(journey.person)}"
         what = Result(verb=KnownVerb.WALK, act=act, done=not missed, shown=shown)
         self.memory.remember(what, place=place)
         if journey.end(f"you {missed}" if missed else ""):
@@ -237,6 +241,20 @@ class Mind:
         if (plan := self.plans.steps.begun) is not None:
             self.plans.steps.go_on(plan, journey.missed or f"you are at {place}")
         self.thinker.schedule()
+
+    def _last_met(self, person: Person) -> str:
+        """Return where and when a person was last perceived, as a sentence; empty if unknown.
+
+        Meetings that only some may know of are left out, because others may read it.
+        """
+        window = self.memory.memory.context().window
+        public = self.memory.private.heard_by(window, NO_PRIVATE_WORDS)
+        met = (each for each in reversed(public) if each.source_id == person.id and each.place)
+        last = next(met, None)
+        if last is None:
+            return ""
+        when = f"{day_and_time(last.time)}, {last.time.astimezone():%H:%M}"
+        return f" You last met {person.name} at {last.place} ({when})."
 
     def _begin_talk(self, body: Body) -> bool:
         """Begin a talk with another agent who is here; return whether it was begun."""

@@ -22,7 +22,7 @@ from keepsake.agent.runtime import Runtime
 from keepsake.agent.scheduler import Alarm
 from keepsake.agent.waking import Due, ThoughtAllowance
 from keepsake.archive.privacy import Audience
-from keepsake.books.plan import Plan, PlanState
+from keepsake.books.plan import GRACE, Plan, PlanState
 from keepsake.books.plans import PlanBook
 from keepsake.errors import KeepsakeError
 from keepsake.events.values import Author
@@ -41,6 +41,8 @@ THOUGHT_SECONDS = 15.0
 SOON = timedelta(minutes=5)
 """How long before the time of a plan an agent does not set out on its ordinary day any more. A walk
 through a village takes a minute or less, and a thought some seconds."""
+AT_ONCE = timedelta(minutes=1)
+"""How soon after it is made a plan comes that is for now: the shortest time that can be named."""
 BUSY = timedelta(hours=1)
 """How long a plan that was begun and not ended keeps an agent from its ordinary day."""
 WRITE_SECONDS = 10.0
@@ -256,6 +258,19 @@ class Plans:
             return False
         is_there = bool(plan.where) and self._walk_seconds(plan.where) == 0.0
         return plan.at - now < (BUSY if is_there else SOON)
+
+    def is_kept_here(self, plan: Plan, made: datetime | None) -> bool:
+        """Return whether a plan is an appointment at the place where the agent is now.
+
+        What was planned for the moment in which it was made, as an errand is, is none.
+
+        Args:
+            made: When the plan was made; None if that is not known.
+        """
+        if not plan.where or plan.at is None or self._walk_seconds(plan.where) > 0.0:
+            return False
+        is_errand = made is not None and plan.at - made < AT_ONCE
+        return not is_errand and self._services.clock.now() - plan.at <= GRACE
 
     def named(self, number: int) -> Plan | None:
         """Return the current plan with that number; None if there is none."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from keepsake.agent.agent_log import call_hook
@@ -12,10 +13,12 @@ from keepsake.agent.memory.tools import WRITES, MemoryTools
 from keepsake.agent.surroundings.identity import identity_of
 from keepsake.agent.surroundings.naming import names_of
 from keepsake.agent.surroundings.people import hosts_guests, people_near
+from keepsake.agent.surroundings.routes import find_goal
 from keepsake.agent.surroundings.sights import options_of
 from keepsake.agent.turns.context import TurnContext, secrecy
-from keepsake.happening import KnownVerb
-from keepsake.prompt.verbs import ANSWERS, VERBS, WORDS, Options, Verb
+from keepsake.happening import KnownVerb, Person
+from keepsake.prompt.verbs import ANSWERS, VERBS, WORDS, Command, Options, Verb
+from keepsake.tasks.deed import read_deed
 
 
 def available_verbs(
@@ -49,6 +52,33 @@ def available_verbs(
         others = tuple(each for each in options.people if each not in people)
         options = replace(options, people=people, others=others)
     return verbs, options
+
+
+_TO_ONE = frozenset({KnownVerb.TALK, KnownVerb.WHISPER, KnownVerb.GIVE})
+"""The verbs of deeds that reach somebody who is here."""
+
+
+def sought_by(
+    line: str, agent: Body, able: tuple[tuple[Verb, ...], Options], people: Iterable[Person]
+) -> str:
+    """Return the name of a person whom a deed would reach, and who is elsewhere, on a known way.
+
+    Args:
+        line: The deed, as the model wrote it after ``>``: ``talk Bram = Some honey, please?``.
+        able: What the agent can do here.
+        people: Everybody whom the agent knows.
+
+    Returns:
+        The name; empty for another deed, and for somebody who is here or cannot be found.
+    """
+    verbs, options = able
+    here = {*options.people, *options.others}
+    away = tuple(each.name for each in people if each.name not in here)
+    read = read_deed(line, verbs, replace(options, people=(*options.people, *away)))
+    if not isinstance(read, Command) or read.verb not in _TO_ONE or read.to not in away:
+        return ""
+    goal = find_goal(agent, read.to)
+    return read.to if goal is not None and goal.person is not None else ""
 
 
 def invitation_to(tools: MemoryTools, context: TurnContext) -> Invitation | None:

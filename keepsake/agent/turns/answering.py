@@ -10,7 +10,7 @@ from keepsake.agent.memory.tools import WRITES
 from keepsake.agent.surroundings.identity import identity_of
 from keepsake.agent.surroundings.naming import place_of
 from keepsake.agent.surroundings.people import people_near, persons_near
-from keepsake.agent.turns.abilities import available_verbs
+from keepsake.agent.turns.abilities import available_verbs, sought_by
 from keepsake.agent.turns.context import arrived, secrecy
 from keepsake.agent.turns.errand import errand_at, errand_of, read_words
 from keepsake.agent.turns.state import Turn
@@ -63,6 +63,7 @@ class Answering:
         missed = await self._end_journey(allowed)
         if not missed:
             await self._take_up_plan(allowed)
+            missed = await self._go_after(allowed)
         act = Act(None, missed) if missed else self._act(allowed)
         if act is None:
             return
@@ -155,6 +156,40 @@ class Answering:
         state.place = turn.agent.location
         self._context = arrived(turn.agent, self._context, journey.person, state.basis.confidants)
         return journey.missed
+
+    async def _go_after(self, part: AnswerPart) -> str:
+        """Walk on to the person for whom a deed is, if they are not where the walk has ended.
+
+        An agent that has come to an appointment waits there for its person.
+
+        Returns:
+            Why the part is not done: the walk has not reached them. Empty if it is done.
+        """
+        state = self._state
+        walked = state.journey is not None and state.journey.is_over and not state.journey.missed
+        if not walked or part.kind is not PartKind.DEED or self._holds_private:
+            return ""
+        agent = self._turn.agent
+        able = available_verbs(agent, self._context, self._tools, holds=self._holds_private)
+        name = sought_by(part.text, agent, able, self._tools.people_known)
+        if not name or self._waits_here:
+            return ""
+        way = read_deed(f"{KnownVerb.WALK} to {name}", *able)
+        if not isinstance(way, Command):  # it must stay here
+            return ""
+        state.acts.append(self._actor.do(agent, way, basis=state.basis))
+        return await self._end_journey(part)
+
+    @property
+    def _waits_here(self) -> bool:
+        """Whether the agent is where an appointment is kept that the answer is about."""
+        plans = self._tools.plans
+        plan = plans.named(self._state.basis.plan) if plans is not None else None
+        if plans is None or plan is None:
+            return False
+        window = self._tools.memory.memory.context().window
+        made = next((each.time for each in window if each.number == plan.since), None)
+        return plans.is_kept_here(plan, made)
 
     def _act(self, part: AnswerPart) -> Act | None:
         """Do a part; return None if its words were refused."""
