@@ -164,6 +164,12 @@ class Content:
     def _long(self) -> Sequence[str]:
         return tuple(each for each in self.parts if len(each) >= _PREFIX)
 
+    def are_named_in(self, text: str) -> bool:
+        """Return whether a text names all of its people, each at least by a part of the name."""
+        found = _stems_of(text, self.language)
+        names = ({part for part, _ in parts_of(name, self.language)} for name in self.people)
+        return not any(name and name.isdisjoint(found) for name in names)
+
     def bits(self, parts: Iterable[str]) -> float:
         """Return how much it says that a text has these words, in bits."""
         return sum(map(self.rarity.bits, parts))

@@ -46,6 +46,6 @@ def echoes(pasts: Mapping[str, Past], said_in: SaidIn) -> Iterator[Echo]:
         for tier, standing in TIERS.items():
             summary = state.summary(tier)
             kept, said = said_in(key, summary) if summary is not None else (Kept.GONE, "")
-            if kept in (Kept.VERBATIM, Kept.SHORTER):
+            if kept in (Kept.VERBATIM, Kept.SHORTER, Kept.LIKELY):
                 yield Echo(key, standing, said, state.standing)
                 break

@@ -21,7 +21,7 @@ from keepsake.tracing.bases import Link, PromptBasis
 from keepsake.tracing.content import Content, Rarity
 from keepsake.tracing.echoes import Echo, SaidIn, echoes
 from keepsake.tracing.items import Words
-from keepsake.tracing.kept import Kept, Summarised
+from keepsake.tracing.kept import Kept, Summarised, has_enough
 from keepsake.tracing.past import Past
 from keepsake.tracing.paths import Path, Tracer, Witness
 from keepsake.tracing.sentence import Trail
@@ -384,8 +384,13 @@ def _kept_of(
         return kept, said
     # How rare the other words are in which it was heard is not known. Most of them must be there.
     heard = ((each, made.found(each)[1]) for each in told)
-    other = next((said for each, said in heard if said and each.is_mostly_in(said)), "")
-    return (Kept.SHORTER, other) if other else (kept, said)
+    other = next((said for each, said in heard if said and _tells(said, each)), "")
+    return (Kept.LIKELY, other) if other else (kept, said)
+
+
+def _tells(said: str, content: Content) -> bool:
+    """Whether a sentence has most of what is said: of a single word that says nothing."""
+    return content.is_mostly_in(said) and has_enough(content, said)
 
 
 def _worded(heard: Iterable[Content], wording: Wording, summary: Summary) -> tuple[Kept, str]:

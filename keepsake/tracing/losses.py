@@ -19,7 +19,14 @@ from keepsake.memory.history import PastCompaction
 from keepsake.tracing.content import Content, Rarity
 from keepsake.tracing.kept import Kept, Summarised, missing_in
 
-_ORDER = (Kept.GONE, Kept.UNSURE, Kept.WHISPERED, Kept.SHORTER, Kept.VERBATIM)
+_ORDER = (
+    Kept.GONE,
+    Kept.UNSURE,
+    Kept.WHISPERED,
+    Kept.LIKELY,
+    Kept.SHORTER,
+    Kept.VERBATIM,
+)
 """The greatest loss first."""
 
 

@@ -53,8 +53,8 @@ def compaction(before, after):
 @pytest.mark.parametrize(
     ("line", "kept", "missing"),
     [
-        ('Tom says, "My sister Liesbet drowned."', Kept.SHORTER, ()),
-        ('Tom says, "My sister Liesbet drowned in 1962."', Kept.SHORTER, ("1962",)),
+        ('Tom says, "My sister Liesbet drowned."', Kept.LIKELY, ()),
+        ('Tom says, "My sister Liesbet drowned in 1962."', Kept.LIKELY, ("1962",)),
         ('Tom says, "The goat ate seven hats."', Kept.GONE, ("goat", "ate", "seven", "hats")),
         ('Tom says, "And so it is."', Kept.GONE, ()),
         ('Tom says, "Sister, has drowned."', Kept.VERBATIM, ()),
@@ -83,7 +83,8 @@ def test_a_memory_is_there_word_for_word_or_told_shorter_or_gone(line, kept, mis
 def test_a_number_in_words_is_the_number(line, summary, missing):
     memory = old_memory(1, NOON, MemoryKind.PERCEPTION, line)
     (loss,) = losses(made(summary), [memory])
-    assert (loss.kept, loss.missing) == (Kept.SHORTER, missing)
+    assert loss.kept in (Kept.LIKELY, Kept.UNSURE)
+    assert loss.missing == missing
 
 
 def test_a_whisper_is_kept_in_the_archive_and_never_summarised():
@@ -140,10 +141,10 @@ def test_the_second_step_compares_each_sentence_with_the_summary_that_covers_it(
         (
             Tier.LONGTERM,
             "Liesbet drowned in the cold channel.",
-            Kept.SHORTER,
+            Kept.UNSURE,
             ("cold", "channel"),
         ),
-        (Tier.RECENT, "Ann sails on Thursday.", Kept.SHORTER, ()),
+        (Tier.RECENT, "Ann sails on Thursday.", Kept.LIKELY, ()),
         (Tier.LONGTERM, "Tom mends nets.", Kept.VERBATIM, ()),
     ]
 
@@ -165,3 +166,36 @@ def test_numbers_that_a_model_wrote_at_random_decide_nothing():
     ]
     found = losses(compaction(SummaryState(), SummaryState(None, summary, 9, 1, NOON)), memories)
     assert {each.memory.number: each.kept for each in found} == {1: Kept.SHORTER, 2: Kept.UNSURE}
+
+
+@pytest.mark.parametrize(
+    ("line", "summary", "kept"),
+    [
+        (
+            "Does anybody know who made the copper kettle?",
+            "Tom polished the copper kettle.",
+            Kept.UNSURE,
+        ),
+        (
+            "Does anybody know who made the copper kettle?",
+            "Tom asked whether anybody knows of the copper kettle.",
+            Kept.LIKELY,
+        ),
+        (
+            "Come for plum cordial at noon.",
+            "Ann pours plum cordial at noon.",
+            Kept.UNSURE,
+        ),
+        (
+            "Come for plum cordial at noon.",
+            "Tom was sad. He asked for plum cordial at noon.",
+            Kept.LIKELY,
+        ),
+    ],
+)
+def test_a_sentence_about_the_same_things_is_no_reason_to_think_that_it_tells_them(
+    line, summary, kept
+):
+    memory = old_memory(1, NOON, MemoryKind.PERCEPTION, f'Tom says, "{line}"', source="Tom")
+    (loss,) = losses(made(summary), [memory])
+    assert loss.kept is kept

@@ -157,7 +157,7 @@ def test_a_summary_has_a_sentence_word_for_word_or_told_shorter_or_not_at_all(vi
     found = {each.agent: (each.spells[-1].standing, each.spells[-1].kept) for each in fact.knowers}
     assert found == {
         "Mira": (Standing.RECENT, Kept.VERBATIM),
-        "Oswin": (Standing.RECENT, Kept.SHORTER),
+        "Oswin": (Standing.RECENT, Kept.LIKELY),
         "Bram": (Standing.LOST, Kept.GONE),
     }
 

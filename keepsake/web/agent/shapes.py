@@ -76,11 +76,17 @@ class WhyView(Shape):
     summaries: tuple[SummaryBasis, ...]
     window: tuple[int, int] | None
     """The first and the last memory of the window; null if that is not known."""
+    rests: tuple[MemoryView, ...] = ()
+    """What else the act rests on, oldest first: its prompt showed it because it bears on it. What
+    was recalled is in ``recalled``."""
+    promises: tuple[MemoryView, ...] = ()
+    """Promises that stood in its prompt: those to the people whom the act answers, and those that
+    share words with it; the newest first."""
     before: tuple[MemoryView, ...] = ()
     """The newest memories of the window, oldest first, without what set the act off."""
     bearing: tuple[MemoryView, ...] = ()
-    """Those other memories of the window that bear on the act, oldest first: it rests on them, or
-    they share words with it or with what set it off."""
+    """A guess: those other memories of the window that share most words with the act and with what
+    set it off, the likeliest first; at most three."""
     thought: Thought | None
     guards: tuple[Guard, ...]
     agreements: tuple[Agreement, ...]

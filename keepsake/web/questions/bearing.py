@@ -1,24 +1,37 @@
 """What bears on an act among the memories that stood word for word in its prompt.
 
-A prompt holds a hundred of them, and the model does not say which it went by. So those are found
-that an answer is known to rest on, and those that share most with the act and with its cause.
+Some of it is known: the memories that the act rests on, and the open promises of its prompt. A
+prompt holds a hundred memories besides, and the model does not say which it went by. Of those a few
+are found that share most with the act and with its cause. That is a guess.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from heapq import nlargest
 
 from keepsake.agent.why import Why, matter_of
 from keepsake.archive.log import Archive
-from keepsake.archive.records import Memory
+from keepsake.archive.message_types import MOVES, MessageType
+from keepsake.archive.records import Memory, memories_in
+from keepsake.happening import Deed, KnownVerb, Result, addressees_of
+from keepsake.json_lines import parsed
 from keepsake.language.perception import telling
 
-MOST = 8
-"""The most memories that are found: as many as a screen shows."""
+MOST = 3
+"""The most memories that are guessed."""
+_SHARED = 2
+"""The telling words that a guessed memory shares at least: one is shared by chance."""
 BEFORE = 6
 """The last memories before an act that are shown: what the agent had just perceived."""
+MOST_PROMISES = 5
+"""The most promises that are found, the newest."""
+_WHO_IS_THERE = MOVES | {MessageType.LOGIN, MessageType.LOOK}
+"""Types of messages that say who comes, goes or is there."""
+_PROMISED = f'"verb":"{KnownVerb.PROMISE}"'.encode()
+_MOST_BYTES = 16_000_000
+"""The most bytes of the archive that are looked through for promises, from its end."""
 
 
 def just_before(archive: Archive, why: Why) -> Sequence[Memory]:
@@ -37,26 +50,77 @@ def _cause(why: Why) -> int:
     return why.cause.number if why.cause else 0
 
 
-def bearing_on(archive: Archive, why: Why) -> Sequence[Memory]:
-    """Return memories of the window that bear on an act, oldest first; blocks.
+def resting_on(archive: Archive, why: Why) -> Sequence[Memory]:
+    """Return the other memories that an act rests on, oldest first; blocks.
 
-    First those that the act rests on. The others share words with the act, its reason or what set
-    it off; a word counts the more, the fewer memories of the window have it. What set it off, what
-    came just before it and what was recalled for it are not among them.
+    What set it off and what was recalled for it stand by themselves.
+    """
+    told = {_cause(why), *(each.memory.number for each in why.recalled if each.memory is not None)}
+    numbers = sorted({*why.act.rests_on} - told)
+    return [memory for number in numbers for memory in archive.read(number, number)]
+
+
+def bearing_on(archive: Archive, why: Why) -> Sequence[Memory]:
+    """Return memories of the window that may bear on an act, the likeliest first; blocks.
+
+    They share words with the act, its reason or what set it off; a word counts the more, the fewer
+    memories of the window have it. Who came and went, and what is known to bear on it, is not among
+    them.
     """
     if why.window is None:
         return ()
     first, last = why.window
-    told = {_cause(why), *(each.number for each in just_before(archive, why))}
-    told |= {each.memory.number for each in why.recalled if each.memory is not None}
-    window = [each for each in archive.read(first, last) if each.number not in told]
-    about = telling(f"{matter_of(why.act)} {why.reason} {why.cause.text if why.cause else ''}")
+    known = {_cause(why), *why.act.rests_on}
+    known |= {each.memory.number for each in why.recalled if each.memory is not None}
+    window = [each for each in archive.read(first, last) if each.number not in known]
+    about = _about(why)
     shared = {each.number: about & telling(each.line) for each in window}
     rarity = Counter(stem for stems in shared.values() for stem in stems)
 
-    def weight(memory: Memory) -> tuple[bool, float, int]:
-        rests = memory.number in why.act.rests_on
-        return rests, sum(1 / rarity[stem] for stem in shared[memory.number]), memory.number
+    def weight(memory: Memory) -> tuple[float, int]:
+        return sum(1 / rarity[stem] for stem in shared[memory.number]), memory.number
 
-    found = nlargest(MOST, (each for each in window if any(weight(each)[:2])), key=weight)
-    return sorted(found, key=lambda each: each.number)
+    likely = (each for each in window if _tells(each) and len(shared[each.number]) >= _SHARED)
+    return nlargest(MOST, likely, key=weight)
+
+
+def _about(why: Why) -> frozenset[str]:
+    """Return the telling words of an act, its reason and what set it off."""
+    return telling(f"{matter_of(why.act)} {why.reason} {why.cause.text if why.cause else ''}")
+
+
+def _tells(memory: Memory) -> bool:
+    """Whether a memory tells more than who came, who is there, or that an act was done."""
+    return not isinstance(memory.what, Result) and memory.event not in _WHO_IS_THERE
+
+
+def promises_in(archive: Archive, why: Why, prompt: str) -> Sequence[Memory]:
+    """Return the promises of a prompt to those whom an act answers, the newest first; blocks.
+
+    And those to others that share words with the act.
+    """
+    people = {each.id for each in addressees_of(why.act.what)}
+    people |= {why.cause.source_id} if why.cause else set()
+    people -= {""}
+    about = _about(why)
+    found = []
+    for memory in _promises(archive):
+        if memory.number >= why.act.number or not isinstance(memory.what, Deed):
+            continue
+        words = " ".join(memory.what.objects)
+        whom = {each.id for each in memory.what.to}
+        bears = not whom.isdisjoint(people) or len(about & telling(words)) >= _SHARED
+        if bears and words and words in prompt:
+            found.append(memory)
+    return found[:MOST_PROMISES]
+
+
+def _promises(archive: Archive) -> Iterator[Memory]:
+    """Yield the promises that an agent made, newest first."""
+    left = _MOST_BYTES
+    for line in archive.lines_back():
+        left -= len(line)
+        if left < 0:
+            return
+        if _PROMISED in line:
+            yield from (each for each in memories_in([parsed(line)]) if each.is_own)

@@ -11,14 +11,22 @@ from keepsake.agent.why import PromptSource, Why
 from keepsake.archive.log import Archive
 from keepsake.archive.records import MemoryKind
 from keepsake.events.values import RecalledKind
-from keepsake.web.questions.bearing import BEFORE, MOST, bearing_on, just_before
+from keepsake.happening import ME, Deed, KnownVerb, Person, Sight
+from keepsake.web.questions.bearing import (
+    BEFORE,
+    MOST,
+    bearing_on,
+    just_before,
+    promises_in,
+    resting_on,
+)
 from tests.memories import old_memory
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
 SAID = (
-    "Anneke whispers to you, I am running from Gerrit.",
+    "Anneke whispers to you, Bob must not know where I am going.",
     "The rain stops.",
-    "Bob asks after the ferry.",
+    "Bob asks after Anneke and the ferry.",
     "Wren sorts her sea glass.",
     "Bob says to you, Where is Anneke going?",
     *("The fire crackles." for _ in range(BEFORE)),
@@ -50,30 +58,42 @@ def numbers(found):
     return [each.number for each in found]
 
 
-def test_those_are_found_that_share_words_with_the_act_or_with_what_set_it_off(archive):
-    assert numbers(bearing_on(archive, why(archive))) == [1, 3]
+def test_the_likeliest_guess_shares_most_words_and_comes_first(archive):
+    assert numbers(bearing_on(archive, why(archive))) == [3, 1]
 
 
-def test_what_the_act_rests_on_is_found_without_a_common_word(archive):
-    assert 4 in numbers(bearing_on(archive, why(archive, rests_on=(4,))))
+def test_a_single_word_is_no_reason_to_guess(archive):
+    act = why(archive, text="say Wren, look.")
+    assert numbers(bearing_on(archive, replace(act, cause=None))) == []
+
+
+def test_who_comes_and_goes_is_no_reason(archive):
+    coming = old_memory(LAST + 1, NOW, MemoryKind.PERCEPTION, "Bob arrives with Anneke.")
+    archive.append(replace(coming, event="move").to_record())
+    assert LAST + 1 not in numbers(bearing_on(archive, why(archive, window=(1, LAST + 1))))
+
+
+def test_what_the_act_rests_on_is_known_and_no_guess(archive):
+    act = why(archive, rests_on=(1, 4, 5))
+    assert numbers(resting_on(archive, act)) == [1, 4]  # what set it off stands by itself
+    assert numbers(bearing_on(archive, act)) == [3]
 
 
 def test_rare_words_count_more_than_those_that_many_share(archive):
     for number in range(LAST + 1, 40):
-        line = old_memory(number, NOW, MemoryKind.PERCEPTION, f"Bob drops pebble {number}.")
+        line = old_memory(number, NOW, MemoryKind.PERCEPTION, f"Bob asks for pebble {number}.")
         archive.append(line.to_record())
-    found = numbers(bearing_on(archive, why(archive, window=(1, 39))))
+    found = numbers(bearing_on(archive, why(archive, "say Ask her, Bob.", window=(1, 39))))
     assert len(found) == MOST
-    assert 1 in found
+    assert found[:2] == [3, 1]
 
 
-def test_what_set_it_off_came_just_before_or_was_recalled_is_not_named_again(archive):
+def test_what_was_recalled_is_not_named_again(archive):
     act = why(archive, rests_on=(1, 3, 5, LAST))
     assert numbers(just_before(archive, act)) == [*range(LAST - BEFORE + 1, LAST + 1)]
-    assert numbers(bearing_on(archive, act)) == [1, 3]
     (told,) = archive.read(1, 1)
     source = PromptSource(kind=RecalledKind.MEMORY, n=1, score=0.0, why="", memory=told)
-    assert numbers(bearing_on(archive, replace(act, recalled=(source,)))) == [3]
+    assert numbers(resting_on(archive, replace(act, recalled=(source,)))) == [3, LAST]
 
 
 def test_what_set_it_off_stands_by_itself(archive):
@@ -82,3 +102,32 @@ def test_what_set_it_off_stands_by_itself(archive):
 
 def test_an_act_without_a_prompt_has_no_window(archive):
     assert bearing_on(archive, why(archive, window=None)) == ()
+
+
+def promise(archive, number, who, what):
+    """Mira promises somebody something."""
+    deed = Deed(
+        actor=ME,
+        verb=KnownVerb.PROMISE,
+        objects=(what,),
+        to=(Person(who, f"{who}-1"),),
+        shown=f"promise {who}: {what}",
+    )
+    made = replace(old_memory(number, NOW, MemoryKind.ACT, deed.shown), what=deed)
+    archive.append(made.to_record())
+
+
+def test_a_promise_of_the_prompt_to_whom_it_answers_bears_on_the_act(archive):
+    promise(archive, LAST + 1, "Bob", "keep him a bed")
+    promise(archive, LAST + 2, "Wren", "find her a green glass")
+    promise(archive, LAST + 3, "Anneke", "hide that the ferry takes her to Harlen")
+    promise(archive, LAST + 4, "Bob", "wake him at six")
+    act = why(archive, "say The ferry does not go to Harlen.")
+    done = replace(act.act, number=LAST + 5)
+    cause = replace(act.cause, what=Sight(source=Person("Bob", "Bob-1"), shown=act.cause.text))
+    act = replace(act, act=done, cause=cause)
+    prompt = (
+        "promise to Bob: keep him a bed\npromise to Anneke: hide that the ferry takes her to Harlen"
+    )
+    assert numbers(promises_in(archive, act, prompt)) == [LAST + 3, LAST + 1]
+    assert numbers(promises_in(archive, act, "")) == []

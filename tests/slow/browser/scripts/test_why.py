@@ -21,6 +21,8 @@ WHY = {
     "recalled": [],
     "summaries": [{**SUMMARY, "text": "- Tom mends nets.", "told": []}],
     "window": [6, 8],
+    "rests": [],
+    "promises": [],
     "before": [],
     "bearing": [],
     "thought": None,
@@ -35,7 +37,7 @@ WHY = {
 def test_what_an_act_that_is_older_than_the_log_recalled_is_not_known(page: Page) -> None:
     serve(page, "agents/1/why?*", WHY)
     show(page, "why", "Why")
-    recalled = page.locator(".chain > li", has_text="What it recalled")
+    recalled = page.locator(".chain > li", has_text="What recall brought back for it")
     expect(recalled).to_contain_text("Not known: older than the event log.")
     expect(recalled).not_to_contain_text("Nothing")
     expect(page.locator("main")).to_contain_text("both earlier summaries, word for word; no model")
@@ -45,16 +47,43 @@ def test_the_last_memories_before_an_act_are_shown(page: Page) -> None:
     serve(page, "agents/1/why?*", {**WHY, "window": [2, 8], "before": [{**ACT, "number": 8}]})
     show(page, "why", "Why")
     before = page.locator(".chain > li", has_text="What came just before")
+    before.locator("summary").click()
     expect(before.locator(".memory .number")).to_have_text(["8"])
 
 
-def test_what_bears_on_an_act_leads_to_the_whole_window(page: Page) -> None:
+def test_what_is_known_of_an_act_stands_before_what_is_guessed(page: Page) -> None:
     heard = {**ACT, "number": 3, "kind": "perception", "text": "Anneke whispers to you."}
-    serve(page, "agents/1/why?*", {**WHY, "nth": 8, "window": [2, 8], "bearing": [heard]})
+    found = {
+        "nth": 8,
+        "window": [2, 8],
+        "promises": [{**ACT, "number": 4}],
+        "rests": [{**ACT, "number": 5}],
+        "bearing": [heard],
+        "before": [{**ACT, "number": 8}],
+    }
+    serve(page, "agents/1/why?*", {**WHY, **found})
     show(page, "why", "Why")
-    step = page.locator(".chain > li", has_text="What else in its window bears on it")
-    expect(step.locator(".memory")).to_contain_text("Anneke whispers to you.")
-    expect(step.get_by_role("link", name="memories 2–8")).to_have_attribute("href", "#memory/2-8")
+    assert page.locator(".chain h3").all_inner_texts() == [
+        "What Mira did",
+        "What set it off",
+        "Promises in its prompt",
+        "What recall brought back for it",
+        "What else it rests on",
+        "Perhaps also, from its window",
+        "What came just before",
+        "Plans in its prompt",
+        "Summaries in its prompt",
+        "What is not known",
+    ]
+    guess = page.locator(".chain > li", has_text="Perhaps also, from its window")
+    expect(guess.locator("summary")).to_contain_text("a guess by words: Anneke whispers to you.")
+    expect(guess.locator(".memory")).to_be_hidden()
+    guess.locator("summary").click()
+    expect(guess.locator(".memory")).to_contain_text("Anneke whispers to you.")
+    summaries = page.locator(".chain > li", has_text="Summaries in its prompt")
+    summaries.locator("summary").first.click()
+    window = summaries.get_by_role("link", name="memories 2–8")
+    expect(window).to_have_attribute("href", "#memory/2-8")
     expect(page.locator(".turns").first).to_contain_text("7 newer acts")
 
 
@@ -68,11 +97,12 @@ def test_the_parts_of_a_prompt_stand_in_plain_words_with_their_shares(page: Page
     serve(page, "agents/1/why?*", {**WHY, "thought": thought, "recalled": [found]})
     show(page, "why", "Why")
     parts = page.locator(".chain > li", has_text="What its prompt was made of")
+    parts.locator("summary").first.click()
     expect(parts.locator(".parts").first).to_contain_text("newest memories, word for word")
     expect(parts.locator(".parts li").first).to_contain_text("50 %")
-    expect(parts.locator("summary")).to_have_text("2 smaller parts, together 4 %")
+    expect(parts.locator("summary").last).to_have_text("2 smaller parts, together 4 %")
     expect(parts.get_by_text("usual day")).to_be_hidden()
-    hits = page.locator(".chain > li", has_text="What it recalled")
+    hits = page.locator(".chain > li", has_text="What recall brought back for it")
     expect(hits).to_contain_text("it searched for “the ferry”")
     expect(hits).not_to_contain_text("0.00")
 

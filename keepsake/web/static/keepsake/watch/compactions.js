@@ -244,22 +244,35 @@ function whole({ tier, first, last, text }) {
 // -- what became of each memory that was summarised, and of each sentence of the summaries before
 
 const KEPT = {
-  [Kept.GONE]: "No sentence tells it.",
-  [Kept.UNSURE]: "A sentence has some of its words. Compare the two.",
+  [Kept.GONE]: "No sentence tells them.",
+  [Kept.UNSURE]: "A sentence has some of their words. Compare the two.",
   [Kept.WHISPERED]: `Private: ${WHISPERED}.`,
+  [Kept.LIKELY]: "A sentence has several of their words, and names who was there.",
   [Kept.SHORTER]: "Or in other words. The words that are missing are marked.",
   [Kept.VERBATIM]: "All their words are there, in their order.",
 };
+/** Where the writer of a summary did not name the memories that it tells, the words say only this. */
+const GUESSED = { [Kept.GONE]: ["probably lost", "No sentence has enough of their words."] };
+
+/** The name of a kind, and what it means. */
+function kind(kept, named) {
+  return (!named && GUESSED[kept]) || [FORMS[kept], KEPT[kept]];
+}
 
 /** Fill in what each step lost, and the account of both. */
 async function compare(id, number, account, steps) {
   try {
     const found = await get(`agents/${id}/compactions/${number}/losses`);
-    for (const { lost, of, noun, row } of steps) fill(lost, groups(found[of], noun, row));
+    for (const { lost, of, noun, row } of steps)
+      fill(lost, groups(found[of], found.named, noun, row));
     fill(
       account,
-      steps.map(({ of, noun }) => `${many(found[of].length, ...noun)}: ${tally(found[of])}. `),
-      found.named ? "The writer of the summary named the memories that each sentence tells. " : "",
+      steps.map(
+        ({ of, noun }) => `${many(found[of].length, ...noun)}: ${tally(found[of], found.named)}. `,
+      ),
+      found.named
+        ? "The writer of the summary named the memories that each sentence tells. "
+        : el("b", {}, "A guess by words: the writer of the summary did not say what it tells. "),
       found.complete ? "" : "There are more, which were not compared.",
     );
     if (found.unfounded.length) account.after(tooMuch(found.unfounded));
@@ -270,10 +283,10 @@ async function compare(id, number, account, steps) {
 }
 
 /** How many there are of each kind: 3 lost, 5 told shorter. */
-function tally(found) {
+function tally(found, named) {
   const told = Object.keys(KEPT).map((kept) => [
     found.filter((each) => each.kept === kept).length,
-    FORMS[kept],
+    kind(kept, named)[0],
   ]);
   return (
     told
@@ -283,8 +296,9 @@ function tally(found) {
   );
 }
 
-function groups(found, noun, row) {
-  return Object.entries(KEPT).map(([kept, words]) => {
+function groups(found, named, noun, row) {
+  return Object.keys(KEPT).map((kept) => {
+    const [title, words] = kind(kept, named);
     const of = found.filter((each) => each.kept === kept);
     if (!of.length) return null;
     return el(
@@ -293,7 +307,7 @@ function groups(found, noun, row) {
       el(
         "summary",
         {},
-        el("b", {}, FORMS[kept][0].toUpperCase() + FORMS[kept].slice(1)),
+        el("b", {}, title[0].toUpperCase() + title.slice(1)),
         ` ${many(of.length, ...noun)}. `,
         el("small", {}, words),
       ),
@@ -328,15 +342,16 @@ function tooMuch(sentences) {
   );
 }
 
+const TOLD = {
+  [Kept.SHORTER]: "Told",
+  [Kept.LIKELY]: "Probably",
+  [Kept.UNSURE]: "Perhaps",
+};
+
 /** The sentences that tell a memory, or perhaps do, below it. */
 function toldIn(kept, told) {
-  const shown = told && [Kept.SHORTER, Kept.UNSURE].includes(kept);
-  return shown
-    ? el(
-        "small",
-        { class: "told", dir: "auto" },
-        `${kept === Kept.UNSURE ? "Perhaps" : "Told"}: “${told}”`,
-      )
+  return told && TOLD[kept]
+    ? el("small", { class: "told", dir: "auto" }, `${TOLD[kept]}: “${told}”`)
     : null;
 }
 
@@ -378,7 +393,9 @@ const SHORT = { [Tier.LONGTERM]: "long", [Tier.RECENT]: "short" };
 /** A text with the words marked that are not told any more. */
 function marked(text, kept, missing) {
   const words = new Set(
-    kept === Kept.SHORTER ? missing.flatMap((word) => word.toLowerCase().split("-")) : [],
+    [Kept.SHORTER, Kept.LIKELY].includes(kept)
+      ? missing.flatMap((word) => word.toLowerCase().split("-"))
+      : [],
   );
   return text
     .split(/([\p{L}\p{N}\p{M}'’]+)/u)

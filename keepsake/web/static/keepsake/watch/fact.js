@@ -648,7 +648,8 @@ function tellStanding(row, of, spell) {
   const how = spell ? `${stands(spell, typed())}.` : "does not know it yet.";
   setText(row.querySelector(".how"), how);
   const heard = row.querySelector(".heard");
-  heard.hidden = !spell?.has || !(typed() || [Kept.SHORTER, Kept.UNSURE].includes(spell.kept));
+  heard.hidden =
+    !spell?.has || !(typed() || [Kept.SHORTER, Kept.LIKELY, Kept.UNSURE].includes(spell.kept));
   setText(heard.firstElementChild, spell?.has);
   for (const standing of Object.values(Standing))
     row.classList.toggle(standing, standing === spell?.standing);

@@ -70,6 +70,7 @@ export const ImpulseKind = Object.freeze({
 export const Kept = Object.freeze({
   "VERBATIM": "verbatim",
   "SHORTER": "shorter",
+  "LIKELY": "likely",
   "UNSURE": "unsure",
   "WHISPERED": "whispered",
   "GONE": "gone"

@@ -6,10 +6,13 @@ import { Kept, Standing } from "./kinds.js";
 export const FORMS = {
   [Kept.VERBATIM]: "word for word",
   [Kept.SHORTER]: "told shorter",
+  [Kept.LIKELY]: "probably told",
   [Kept.UNSURE]: "perhaps told",
   [Kept.WHISPERED]: "whispered",
   [Kept.GONE]: "lost",
 };
+/** What is not known, because the writer of the summary did not say which memories it tells. */
+const GUESSES = { [Kept.UNSURE]: "may have", [Kept.LIKELY]: "probably has" };
 export const WHISPERED = "kept in the archive, never summarised";
 /** Where somebody has a fact. */
 export const WHERE = {
@@ -25,9 +28,8 @@ export const WHERE = {
 export function stands({ standing, kept }, typed) {
   if (kept === Kept.WHISPERED) return `was told in private: ${WHISPERED}`;
   if (standing === Standing.LOST) return "has lost it: only the archive and recall have it";
-  if (typed) return `${kept === Kept.UNSURE ? "may have" : "has"} these words ${WHERE[standing]}`;
+  const guess = GUESSES[kept];
+  if (typed) return `${guess ?? "has"} these words ${WHERE[standing]}`;
   if (standing === Standing.WINDOW) return `knows it ${FORMS[kept]}`;
-  return kept === Kept.UNSURE
-    ? `may have it, ${WHERE[standing]}`
-    : `has it ${FORMS[kept]}, ${WHERE[standing]}`;
+  return guess ? `${guess} it, ${WHERE[standing]}` : `has it ${FORMS[kept]}, ${WHERE[standing]}`;
 }

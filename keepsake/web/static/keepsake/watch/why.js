@@ -91,22 +91,37 @@ export class Why {
           act(why),
         ),
         step("What set it off", cause(why)),
-        why.before.length
-          ? step("What came just before", el("ol", { class: "memories" }, memoryRows(why.before)))
-          : null,
-        why.bearing.length ? step("What else in its window bears on it", bearing(why)) : null,
-        asked || why.recalled.length
-          ? step("What it recalled", recalled(why, again), again?.node)
-          : null,
-        asked ? step("Plans in its prompt", plans(why)) : null,
-        why.plan && !stood(why)
+        why.plan
           ? step("The plan it belongs to", el("ul", { class: "pins" }, plan(why.plan)))
           : null,
-        asked ? step("Summaries in its prompt", summaries(why)) : null,
-        why.thought && asked
-          ? step("What its prompt was made of", parts(why.thought), sent(why))
+        why.promises.length ? step("Promises in its prompt", memories(why.promises)) : null,
+        asked || why.recalled.length
+          ? step("What recall brought back for it", recalled(why, again), again?.node)
           : null,
-        why.thought && asked ? step("What it cost", cost(why.thought)) : null,
+        why.rests.length ? step("What else it rests on", memories(why.rests)) : null,
+        why.bearing.length ? guess(why) : null,
+        why.before.length
+          ? folded("What came just before", count(why.before.length), memories(why.before))
+          : null,
+        asked
+          ? folded(
+              "Plans in its prompt",
+              why.plans ? count(why.plans.length) : "not known",
+              plans(why),
+            )
+          : null,
+        asked
+          ? folded(
+              "Summaries in its prompt",
+              count(why.summaries.length),
+              summaries(why),
+              window(why),
+            )
+          : null,
+        why.thought && asked
+          ? folded("What its prompt was made of", "", parts(why.thought), sent(why))
+          : null,
+        why.thought && asked ? folded("What it cost", "", cost(why.thought)) : null,
         why.missing.length
           ? step(
               "What is not known",
@@ -134,6 +149,29 @@ function turns(nth) {
 
 function step(title, ...children) {
   return el("li", { "data-row": true, tabindex: "-1" }, el("h3", {}, title), children);
+}
+
+/** A step of which only the title is shown, and beside it how much there is. */
+function folded(title, much, ...children) {
+  return el(
+    "li",
+    { "data-row": true, tabindex: "-1" },
+    el(
+      "details",
+      {},
+      el(
+        "summary",
+        { "data-opens": true },
+        el("h3", {}, title),
+        much ? [" ", el("small", {}, much)] : null,
+      ),
+      children,
+    ),
+  );
+}
+
+function memories(found) {
+  return el("ol", { class: "memories" }, memoryRows(found));
 }
 
 function none(words) {
@@ -185,19 +223,13 @@ function cause(why) {
   ];
 }
 
-/** Those other memories of its window that share most with the act, and the way to all of them. */
-function bearing({ bearing: found, window: [first, last] }) {
-  const range = `memories ${count(first)}–${count(last)}`;
-  return [
-    el("ol", { class: "memories" }, memoryRows(found)),
-    el(
-      "p",
-      {},
-      "These share most with the act and with what set it off. Word for word before it: ",
-      el("a", { href: `#memory/${first}-${last}` }, range),
-      ".",
-    ),
-  ];
+/** The memories of its window that share most words with it: the likeliest is quoted, for none is known to count. */
+function guess({ bearing: found }) {
+  return folded(
+    "Perhaps also, from its window",
+    ["a guess by words: ", el("q", { dir: "auto" }, found[0].what.words || sentence(found[0]))],
+    memories(found),
+  );
 }
 
 /** Only words can be asked for again: what was said to it, and its answer. */
@@ -255,11 +287,6 @@ function withAgain(shown, { memory }, again) {
   return shown;
 }
 
-/** Whether the plan that the act belongs to stood in its prompt. */
-function stood({ plans: shown, plan: own }) {
-  return Boolean(own && shown?.some(({ number }) => number === own.number));
-}
-
 function plans({ plans: shown, plan: own }) {
   if (shown === null) return none("Not known: the event log does not have its prompt.");
   if (!shown.length) return none("There was no plan in its prompt.");
@@ -280,57 +307,57 @@ function plan({ line, private: hidden }, own = false) {
   );
 }
 
+/** The way to the memories that its prompt had word for word. */
+function window({ window: range }) {
+  const [first, last] = range ?? [0, 0];
+  if (!first || last < first) return null;
+  return el(
+    "p",
+    {},
+    "Word for word: ",
+    el("a", { href: `#memory/${first}-${last}` }, `memories ${count(first)}–${count(last)}`),
+    ".",
+  );
+}
+
 function summaries(why) {
-  const [first, last] = why.window ?? [0, 0];
-  const window =
-    last >= first && first
-      ? [
-          "Word for word: ",
-          el("a", { href: `#memory/${first}-${last}` }, `memories ${count(first)}–${count(last)}`),
-          ".",
-        ]
-      : "";
-  if (!why.summaries.length)
-    return [none("There was no summary in its prompt."), el("p", {}, window)];
-  return [
-    why.summaries.map((each) => [
-      each.told.length
-        ? el(
-            "p",
-            {},
-            `${TIERS[each.tier]}, nearest to the act: `,
-            el("q", { dir: "auto" }, each.told.slice(0, TOLD).join(" … ")),
-          )
-        : null,
-      el(
-        "details",
-        {},
-        el(
-          "summary",
-          { "data-opens": true },
-          el("b", {}, `${TIERS[each.tier]} of memories ${count(each.first)}–${count(each.last)}`),
-          el(
-            "small",
-            {},
-            `compaction ${each.compaction}${each.model ? ` · ${author(each.model)}` : ""}`,
-          ),
-        ),
-        prose(each.text),
-        el(
+  if (!why.summaries.length) return none("There was no summary in its prompt.");
+  return why.summaries.map((each) => [
+    each.told.length
+      ? el(
           "p",
           {},
-          "It covers ",
-          el(
-            "a",
-            { href: `#memory/${each.first}-${each.last}` },
-            `memories ${count(each.first)}–${count(each.last)}`,
-          ),
-          ".",
+          `${TIERS[each.tier]}, nearest to the act: `,
+          el("q", { dir: "auto" }, each.told.slice(0, TOLD).join(" … ")),
+        )
+      : null,
+    el(
+      "details",
+      {},
+      el(
+        "summary",
+        { "data-opens": true },
+        el("b", {}, `${TIERS[each.tier]} of memories ${count(each.first)}–${count(each.last)}`),
+        el(
+          "small",
+          {},
+          `compaction ${each.compaction}${each.model ? ` · ${author(each.model)}` : ""}`,
         ),
       ),
-    ]),
-    el("p", {}, window),
-  ];
+      prose(each.text),
+      el(
+        "p",
+        {},
+        "It covers ",
+        el(
+          "a",
+          { href: `#memory/${each.first}-${each.last}` },
+          `memories ${count(each.first)}–${count(each.last)}`,
+        ),
+        ".",
+      ),
+    ),
+  ]);
 }
 
 function cost(spent) {
