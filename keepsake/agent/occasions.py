@@ -30,7 +30,7 @@ from keepsake.archive.records import Memory
 from keepsake.archive.transcript import DAYTIMES
 from keepsake.books.plan import Plan
 from keepsake.errors import KeepsakeError
-from keepsake.happening import KnownVerb, Manner
+from keepsake.happening import KnownVerb, Manner, Speech, addressees_of
 from keepsake.language.perception import names, shorten
 from keepsake.recall.documents import SAME_SCENE
 
@@ -41,6 +41,8 @@ NEWS_IMPORTANCE = 6
 night's journal rates what mattered above it."""
 NEWS_AGE = timedelta(days=2)
 """How old something may be that is still told unasked."""
+LINK = "; "
+"""What stands between the memories of a :attr:`Memory.chain`."""
 _LONGEST_NEWS = 200
 """Characters of a line that is shown as news."""
 
@@ -198,11 +200,10 @@ class Occasions:
         for memory in reversed(window):
             if now - memory.time > NEWS_AGE:
                 break
-            is_known = memory.number in told or memory.happening in known
-            if is_known or memory.source_id == who:
+            if memory.number in told or known.has(memory) or concerns(memory, who):
                 continue
             rank = self._rank_of(memory, name, planned, by_agent=by_agent)
-            if rank is None or (not by_agent and _was_near(window, who, memory)):
+            if rank is None or (known.has_lost(memory) and _was_near(window, who, memory)):
                 continue
             found.append((rank, memory))
         for _, memory in sorted(found, key=lambda each: each[0]):
@@ -229,7 +230,7 @@ class Occasions:
             return NewsRank.RATED if rated else None
         heard = memory.heard
         stated = heard is not None and self._is_said(memory)
-        if stated and names(memory.line, name):
+        if stated and heard is not None and names(heard.words, name):
             return NewsRank.ABOUT_THEM
         if stated and memory.number in planned:
             return NewsRank.PLANNED
@@ -242,9 +243,12 @@ class Occasions:
     def _is_rated(self, memory: Memory) -> bool:
         """Return whether a memory matters to others.
 
-        Somebody passed it on, or a journal entry or the world's rules rate it so.
+        Somebody passed it on, or a journal entry or the world's rules rate it so. Thanks for what
+        was passed on say nothing.
         """
         if memory.is_own or memory.confidants is not None:
+            return False
+        if memory.heard is not None and not tells_something(memory.heard):
             return False
         return bool(memory.chain) or self._importance_of(memory) >= NEWS_IMPORTANCE
 
@@ -253,8 +257,7 @@ class Occasions:
         heard = memory.heard
         if heard is None or heard.manner is Manner.WHISPER:
             return False
-        people = (heard.speaker, *heard.to)
-        if not states(heard.words, (each.name for each in people)):
+        if not tells_something(heard):
             return False
         return number_of(heard.speaker.id) not in self._agents.values()
 
@@ -330,16 +333,60 @@ def _has_acted(window: Sequence[Memory], now: datetime) -> bool:
     return False
 
 
-def known_to(person: CharacterObject) -> frozenset[str]:
-    """Return the ids of the happenings in an agent's window; empty for a player."""
+@dataclass(frozen=True, slots=True)
+class KnownNews:
+    """What another agent knows, as far as its window tells; nothing of a player.
+
+    Attributes:
+        name: The name under which it passes things on; empty for a player.
+        happenings: The ids of what it perceived.
+        origins: Where what was passed on to it began: ``Mira 212``.
+        since: When its window begins; None for a player, or an empty window.
+    """
+
+    name: str = ""
+    happenings: frozenset[str] = frozenset()
+    origins: frozenset[str] = frozenset()
+    since: datetime | None = None
+
+    def has_lost(self, memory: Memory) -> bool:
+        """Return whether its window would not tell it, because it is older, or nothing is known."""
+        return self.since is None or memory.time < self.since
+
+    def has(self, memory: Memory) -> bool:
+        """Return whether it knows what a memory tells: it heard it, or passed it on itself."""
+        if memory.happening in self.happenings:
+            return True
+        links = memory.chain.split(LINK) if memory.chain else []
+        by_it = any(each.rpartition(" ")[0] == self.name for each in links)
+        return bool(self.name) and (by_it or bool(self.origins.intersection(links[:1])))
+
+
+def known_to(person: CharacterObject) -> KnownNews:
+    """Return what an agent knows; of a player nothing is known."""
     mind = person.mind if is_agent(person) else None
     if mind is None:
-        return frozenset()
+        return KnownNews()
     try:
         window = mind.memory.context().window
     except KeepsakeError:
-        return frozenset()
-    return frozenset(each.happening for each in window if each.happening)
+        return KnownNews()
+    return KnownNews(
+        str(person.key),
+        frozenset(each.happening for each in window if each.happening),
+        frozenset(each.chain.split(LINK)[0] for each in window if each.chain),
+        window[0].time if window else None,
+    )
+
+
+def concerns(memory: Memory, who: str) -> bool:
+    """Whether somebody said or did what a memory tells, or it was said or done to them."""
+    return memory.source_id == who or any(each.id == who for each in addressees_of(memory.what))
+
+
+def tells_something(said: Speech) -> bool:
+    """Whether words state something; names in them may be those of speaker and addressees."""
+    return states(said.words, (each.name for each in (said.speaker, *said.to)))
 
 
 def _was_near(window: Sequence[Memory], who: str, memory: Memory) -> bool:

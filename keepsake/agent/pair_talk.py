@@ -24,7 +24,7 @@ from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.memory.shelf import PageNeeds
 from keepsake.agent.memory.shown_plans import lines_of
 from keepsake.agent.memory.tools import MemoryTools
-from keepsake.agent.occasions import known_to
+from keepsake.agent.occasions import LINK, concerns, known_to, tells_something
 from keepsake.agent.plans import Plans
 from keepsake.agent.runtime import PROFILE, Runtime
 from keepsake.agent.scheduler import Alarm
@@ -245,11 +245,7 @@ def _speaker(side: _Side, other: _Side, now: datetime) -> Speaker:
     key = identity_of(other.body)
     window = private.heard_by(mind.memory.usable, NO_PRIVATE_WORDS)
     known = known_to(other.body)
-    told = [
-        memory
-        for memory in window
-        if _can_be_told(memory, now) and memory.happening not in known and memory.source_id != key
-    ]
+    told = [memory for memory in window if _can_be_told(memory, now, key) and not known.has(memory)]
     needs = PageNeeds(partner=key)
     people = mind.books.people_lines(
         side.body, private, mind.tools.shown_from, NO_PRIVATE_WORDS, needs
@@ -265,9 +261,14 @@ def _speaker(side: _Side, other: _Side, now: datetime) -> Speaker:
     )
 
 
-def _can_be_told(memory: Memory, now: datetime) -> bool:
-    """Return whether a public memory is something that was seen or heard of others lately."""
+def _can_be_told(memory: Memory, now: datetime, key: str) -> bool:
+    """Return whether a public memory is something that was seen or heard of others lately.
+
+    ``key``: The identity of who is told. What they said, or what was said to them, is no news.
+    """
     if memory.confidants is not None:  # that something was whispered says nothing
+        return False
+    if concerns(memory, key) or (memory.heard is not None and not tells_something(memory.heard)):
         return False
     is_event = isinstance(memory.what, Speech | Deed) and not memory.is_own
     return is_event and memory.actor is not None and now - memory.time <= NEWS_AGE
@@ -312,6 +313,6 @@ def _chain_of(mind: TalkingMind, numbers: Sequence[int]) -> str:
     for number in numbers:
         memory = window.get(number)
         if memory is not None and memory.chain:
-            links += memory.chain.split("; ")
+            links += memory.chain.split(LINK)
         links.append(f"{mind.memory.name} {number}")
-    return "; ".join(dict.fromkeys(links))
+    return LINK.join(dict.fromkeys(links))

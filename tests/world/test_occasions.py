@@ -13,7 +13,7 @@ from keepsake.books.entries import EntryOrigin
 from keepsake.books.plan import Plan
 from keepsake.books.plan_lines import read_plan
 from keepsake.events.files import events
-from keepsake.happening import ME, Deed
+from keepsake.happening import ME, Deed, Person, Speech
 from tests.world.agents_world import FixedConfig, LoggedWorld, next_of
 
 IDLE = "Nobody has turned to you."
@@ -288,6 +288,19 @@ class TestPairTalk(PairTalkWorld):
         said = (("Mira", "The tide is late."), ("Bram", "Wren has your red glass."))
         heard = self.news_for_wren(*said)
         assert heard == ["Tom says to Bram, ", "Tom says, ", "Tom says to you, "]
+
+    def test_what_was_said_to_the_hearer_is_no_news_though_its_window_has_lost_it(self):
+        self.bram.move_to(self.add_room("The Orchard"), quiet=True)
+        wren = self.add_agent("Wren")
+        wren.db.paused = True
+        tom, to = (Person(each.key, identity_of(each)) for each in (self.char1, wren))
+        for words in ("That was a kind deed with the ferry.", "Thank you for it."):
+            line = f'Tom says to Wren, "{words}"'
+            self.mind.memory.remember(Speech(speaker=tom, words=words, to=(to,), shown=line))
+        self.char1.move_to(self.add_room("The Quay"))
+        self.pass_idle()
+        assert "You have not spoken with Wren today." in "\n".join(self.idle_prompts())
+        assert "Wren may not know" not in "\n".join(self.idle_prompts())
 
     def test_a_player_who_comes_in_interrupts_it(self):
         number = self.tell_mira("The ferry sank this morning.")
