@@ -206,6 +206,11 @@ class NextSteps:
         told.add(person.id)
         return True
 
+    def awaits_other_than(self, person: PersonId) -> bool:
+        """Return whether the plan waits for the words of somebody else, whom it has spoken to."""
+        awaited = self.talks_with or self._awaited
+        return bool(awaited) and awaited != person
+
     def was_asked(self, person: PersonId) -> bool:
         """Return whether another agent was asked something for this step."""
         return person in self._asked

@@ -209,6 +209,22 @@ class TestErrands(AgentsWorld):
         assert self.names == ["Nell", "Nell"]
         assert "Ada has not answered" in self.asked[1][1]
 
+    def test_a_talk_with_somebody_else_does_not_end_the_wait_for_a_players_word(self):
+        self.add_player(2, "Ada")
+        bob = self.add_player(3, "Bob")
+        self.oswin.db.paused = True
+        plan = read_plan("now: ask Ada for the news", self.services.clock.now())
+        self.nell.mind.books.plans.add(plan)
+        self.answers["Nell"] = ["> talk Ada = What news?", "Good evening, Bob.", "> wait"]
+        self.nell.mind.plans.check()
+        self.pass_seconds(10)
+        bob.execute_cmd("talk Nell Good evening, Nell.")
+        self.pass_seconds(PLAYER_SECONDS / 2)
+        assert self.names == ["Nell", "Nell"], "the plan waits for Ada still"
+        self.pass_seconds(PLAYER_SECONDS / 2)
+        assert self.names == ["Nell"] * 3, "and not for ever"
+        assert "Ada has not answered" in self.asked[2][1]
+
     def test_a_player_who_goes_in_the_middle_of_a_plan_lets_it_go_on(self):
         ada = self.add_player(2, "Ada")
         self.oswin.db.paused = True

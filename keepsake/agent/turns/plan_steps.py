@@ -53,10 +53,22 @@ def follow_plan(turn: Turn, plans: Plans, agent: Body | None) -> None:
         return
     if due is None and waits and turn.verbs <= _TALK and not names(waits, turn.impulse.source):
         return  # it waits for somebody else
+    if due is None and _is_talk_beside(turn, plans):
+        return
     plans.steps.wait(plan, _waits_for(turn, plan, agent) if due is not None else "")
     # What was done for it stands beside it. An answer about something else changes nothing of it.
     before = "" if due is not None else plans.steps.whys.get(plan.number, "")
     _go_on(turn, plans, agent, plan, why=turn.missed or before or "it goes on", is_due=due is plan)
+
+
+def _is_talk_beside(turn: Turn, plans: Plans) -> bool:
+    """Whether an answer only talked with one person while the plan waits for another's words.
+
+    Those words, their leaving or the end of the wait brings the next step.
+    """
+    who = turn.impulse.who
+    others = turn.spoken_to - {who}
+    return turn.verbs <= _TALK and not others and plans.steps.awaits_other_than(who)
 
 
 def _go_on(
