@@ -210,7 +210,7 @@ class Plan:
         """Return whether both are for one appointment, known to the same people.
 
         That is so if they are for the same time, and the same place or person, unless they differ
-        in the other of the two.
+        in the other of the two. A place or person of one may stand in the words of the other.
         """
         if self.at is None or other.at is None or abs(self.at - other.at) > GRACE:
             return False
@@ -220,7 +220,10 @@ class Plan:
         people = [each for each in (self.whom, other.whom) if each is not None]
         if len(places) > 1 or (len(people) > 1 and not people[0].is_same(people[1])):
             return False
-        return bool(self.where and other.where) or len(people) > 1
+        if (self.where and other.where) or len(people) > 1:
+            return True
+        known = [*places, *(each.name for each in people)]
+        return any(names(x.what, each) for x in (self, other) for each in known)
 
     def joined_with(self, other: Plan) -> Plan:
         """Return the plan with what another one for the same appointment has besides it."""

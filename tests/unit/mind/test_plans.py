@@ -210,6 +210,14 @@ SUPPER = Plan(what="show her the ferry", when=When(at=NOON), where="The Quay", w
             "show her the ferry and the net",
         ),
         ({"what": "bring bread"}, "show her the ferry; bring bread"),
+        (
+            {"what": "be at the Quay and show her the ferry", "where": "", "whom": None},
+            "show her the ferry",
+        ),
+        (
+            {"what": "meet Anneke about the watch", "where": "", "whom": None},
+            "show her the ferry; meet Anneke about the watch",
+        ),
         ({"what": "row", "when": When(at=NOON + GRACE)}, "show her the ferry; row"),
     ],
 )
@@ -226,14 +234,14 @@ def test_a_plan_for_an_appointment_that_stands_is_joined_with_it(book, changed, 
         {"when": When(at=NOON + 2 * GRACE)},
         {"where": "The Kettle"},
         {"whom": Person("Tom", "9-20261101090000")},
-        {"where": "", "whom": None},
+        {"what": "bake", "where": "", "whom": None},
         {"private": frozenset({ANNEKE.id})},
         {"when": None},
     ],
 )
 def test_a_plan_for_another_time_place_or_person_is_one_of_its_own(book, changed):
     book.add_or_join(SUPPER)
-    assert book.add_or_join(replace(SUPPER, what="row", **changed)).number == 2
+    assert book.add_or_join(replace(SUPPER, **{"what": "row", **changed})).number == 2
 
 
 def test_a_plan_that_was_begun_is_joined_with_no_other(book):
