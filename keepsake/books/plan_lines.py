@@ -11,7 +11,7 @@ from keepsake.books.aloud import ALOUD, aloud_in
 from keepsake.books.plan import Plan, PlanState
 from keepsake.errors import NoteRefused
 from keepsake.happening import Person
-from keepsake.language.perception import for_prompt, shorten
+from keepsake.language.perception import for_prompt, names, shorten
 from keepsake.language.when import read_when
 
 LONGEST_PLAN = 400
@@ -85,6 +85,7 @@ def read_plan(
             found = replace(found, where=here)
         else:
             found = _with_condition(found, part, now, places, known)
+    company = found.what  # those besides the first person
     what = for_prompt(what.replace('"', "'").strip(" -*#>."))
     if not any(map(str.isalnum, what)):
         cure = "Write: plan tomorrow 12:00, <place>, <person>: <what you mean to do>"
@@ -95,7 +96,7 @@ def read_plan(
     if found.when and found.when.meeting and found.whom is None:
         who = found.when.meeting
         found = replace(found, whom=known.get(who.casefold(), Person(who)))
-    return replace(found, what=what)
+    return replace(found, what=f"{what}{company}")
 
 
 def _halves(
@@ -142,6 +143,8 @@ def _with_condition(
 ) -> Plan:
     """Return the plan with the time, place or person that a part of its line names.
 
+    A plan is with one person. Of several that a line names, the others are added to its words.
+
     Raises:
         NoteRefused: It is meant as a time and names none, or the plan has all three already.
     """
@@ -154,14 +157,24 @@ def _with_condition(
     _check_times([part], now)
     if plan.whom is not None and plan.whom.name.casefold() == bare.casefold():
         return plan  # "now, Bram, Bram: …" names who is visited as the place too
+    named = _people_in(bare, known.values())
+    if named:
+        first, *others = named if plan.whom is None else [plan.whom, *named]
+        company = "".join(f", with {each.name}" for each in others if each != first)
+        return replace(plan, whom=first, what=f"{plan.what}{company}")
     if plan.whom is None:
-        return replace(
-            plan, whom=known.get(bare.casefold(), Person(for_prompt(bare)[:_LONGEST_NAME]))
-        )
+        return replace(plan, whom=Person(for_prompt(bare)[:_LONGEST_NAME]))
     raise NoteRefused(
         f"{shorten(part, 60)!r} is no time, place or person that can be planned with",
         "A time is: tomorrow 12:00, in 3 minutes, Saturday evening, when Anneke comes",
     )
+
+
+def _people_in(text: str, people: Iterable[Person]) -> list[Person]:
+    """Return the people whom a text names, in its order; of ``Old Joss`` not ``Joss``, too."""
+    found = [each for each in people if names(text, each.name)]
+    whole = [x for x in found if not any(x != y and names(y.name, x.name) for y in found)]
+    return sorted(whole, key=lambda each: text.casefold().find(each.name.casefold()))
 
 
 def _bare(part: str) -> str:

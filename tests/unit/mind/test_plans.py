@@ -127,6 +127,16 @@ def test_here_is_the_place_where_the_agent_is(text):
     assert read_plan(text, NOW, PLACES, [ANNEKE], here="The Kettle") == plan
 
 
+@pytest.mark.parametrize(
+    "guests", ["Anneke, Old Tom", "Anneke and Old Tom", "with Anneke & Old Tom"]
+)
+def test_a_plan_with_two_people_is_with_the_first_and_names_the_other(guests):
+    tom = Person("Old Tom", "9-20261101090000")
+    people = [Person("Tom", "8-20261101090000"), tom, ANNEKE]
+    plan = read_plan(f"tomorrow 12:00, the Quay, {guests}: eat soup", NOW, PLACES, people)
+    assert (plan.whom, plan.what, plan.where) == (ANNEKE, "eat soup, with Old Tom", "The Quay")
+
+
 def test_a_plan_without_words_says_how_to_write_one():
     with pytest.raises(NoteRefused, match="Write: plan tomorrow"):
         read_plan("tomorrow 12:00: .", NOW)
