@@ -16,7 +16,9 @@ from typing import Any, BinaryIO
 type Record = dict[str, Any]
 
 _BLOCK = 65_536
-"""Bytes that are read at once from the end of a file."""
+_LAST_BLOCK = 4_096
+"""Bytes that are read at once from the end of a file; and first, as often only the last line is
+wanted."""
 _datasync = getattr(os, "fdatasync", os.fsync)  # macOS has only fsync
 in_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 """The text of a line, without its line end."""
@@ -43,21 +45,27 @@ def ended_lines(data: bytes) -> list[bytes]:
 
 def lines_from_end(file: BinaryIO) -> Iterator[bytes]:
     """Yield the complete lines of a file, last first, reading block by block."""
+    for block in blocks_from_end(file):
+        yield from reversed(ended_lines(block))
+
+
+def blocks_from_end(file: BinaryIO) -> Iterator[bytes]:
+    """Yield the complete lines of a file with their ends, many at once, the last ones first."""
     end = file.seek(0, os.SEEK_END)
+    size = _LAST_BLOCK
     rest = b""
-    ended = False
     while end:
-        start = max(end - _BLOCK, 0)
+        start = max(end - size, 0)
+        size = _BLOCK
         file.seek(start)
-        # The text before the first line end of a block belongs to the block before.
-        rest, *lines = (file.read(end - start) + rest).split(b"\n")
+        block = file.read(end - start) + rest
         end = start
-        if lines and not ended:  # text after the last line end is still being written
-            lines.pop()
-            ended = True
-        yield from reversed(lines)
-    if ended:
-        yield rest
+        whole = block[: block.rfind(b"\n") + 1]  # text after the last line end is being written
+        # The text before the first line end of a block belongs to the block before.
+        border = whole.find(b"\n") + 1 if start else 0
+        rest = whole[:border] if whole else block
+        if whole[border:]:
+            yield whole[border:]
 
 
 def claim(path: Path, mode: int) -> int | None:

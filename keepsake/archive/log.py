@@ -13,9 +13,10 @@ import os
 import re
 import threading
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -249,25 +250,34 @@ class Archive:
         Yields:
             The name of the segment, the offset after the line, and the line without its end.
         """
-        for path in self.segments():
-            if path.name < segment:
+        for name in self._names():
+            if name < segment:
                 continue
-            at = offset if path.name == segment else 0
-            with path.open("rb") as file:
+            at = offset if name == segment else 0
+            with (self.folder / name).open("rb") as file:
                 file.seek(at)
                 data = file.read()
             for line in ended_lines(data):
                 at += len(line) + 1
-                yield path.name, at, line
+                yield name, at, line
 
     def read(self, first: int, last: int) -> list[Memory]:
         """Return the memories ``first`` … ``last``, both included, with their repeats counted."""
         found: dict[int, Memory] = {}
-        for _, _, line in _lines(self._segments_from(first)):
-            # Most lines of a segment come before ``first``, so skip them without parsing.
-            if _number_of(line) >= first and not _take(found, parsed(line), first, last):
-                break
+        _read_into(found, self._segments_from(first), first, last, Path.read_bytes)
         return list(found.values())
+
+    def read_each(self, numbers: Iterable[int]) -> dict[int, Memory]:
+        """Return the memories with these numbers, in their order; each segment is read once."""
+        segments = self.segments()
+        starts = [int(path.stem) for path in segments]
+        found: dict[int, Memory] = {}
+        # A memory and its repeats may stand in two segments.
+        data = lru_cache(maxsize=2)(Path.read_bytes)
+        for number in sorted(set(numbers)):
+            place = max(bisect_right(starts, number) - 1, 0)
+            _read_into(found, segments[place:], number, number, data)
+        return found
 
     def size(self) -> int:
         """Return the size on disk in bytes."""
@@ -365,10 +375,34 @@ def _number_of(line: bytes) -> float:
     return int(found[1]) if found else math.inf
 
 
+def _read_into(
+    found: dict[int, Memory],
+    segments: Iterable[Path],
+    first: int,
+    last: int,
+    data: Callable[[Path], bytes],
+) -> None:
+    """Add the memories ``first`` … ``last`` to ``found``; ``data``: Reads a segment."""
+    for segment in segments:
+        for line in _lines_from(data(segment), first):
+            if _number_of(line) >= first and not _take(found, parsed(line), first, last):
+                return
+
+
+def _lines_from(data: bytes, number: int) -> Iterator[bytes]:
+    """Yield the complete lines from that of a memory on; all lines if it is not found at once."""
+    # Most lines of a segment come before the memory: they are not even taken apart.
+    start = max(data.find(LineType.MEMORY.start + b'"n":%d,' % number), 0)
+    while (end := data.find(b"\n", start)) >= 0:
+        yield data[start:end]
+        start = end + 1
+
+
 def _lines(segments: list[Path]) -> Iterator[tuple[str, int, bytes]]:
     for segment in segments:
+        name = segment.name
         for index, line in enumerate(ended_lines(segment.read_bytes()), start=1):
-            yield segment.name, index, line
+            yield name, index, line
 
 
 def _unwritable(folder: Path, error: OSError) -> ArchiveUnwritable:

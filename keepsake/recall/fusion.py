@@ -388,7 +388,9 @@ def _by_meaning(
         known: The similarities of passages by their number, by place.
         texts: The passages of each document, by place.
     """
-    lowest = min((like for each in known for like in each.values()), default=0.0)
+    if not any(known):  # searched by words alone
+        return [0.0] * len(documents)
+    lowest = min(like for each in known for like in each.values())
     values = [max(each.values(), default=lowest) for each in known]
     _, by_chance = _spread(values)
     for run in _runs(documents):

@@ -8,23 +8,33 @@ not indexed yet are found as well. Everything here blocks: it runs in a view's t
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from heapq import nlargest
+from heapq import merge
+from itertools import batched, islice, repeat
 from pathlib import Path
 
 from keepsake.agent.memory.recaller import Recaller
 from keepsake.archive.log import Archive
+from keepsake.archive.newest_lines import LinesWithNeedles, needle_of
 from keepsake.archive.records import Memory, MemoryKind, memories_in
-from keepsake.happening import HappeningKind, addressees_of, own_deed_of
+from keepsake.happening import (
+    ME,
+    Deed,
+    HappeningKind,
+    Manner,
+    Speech,
+    addressees_of,
+    own_deed_of,
+)
 from keepsake.json_lines import parsed
 from keepsake.language.perception import stems, telling
 from keepsake.recall.documents import DocumentKind
 from keepsake.tracing.wording import Wording
 from keepsake.web.access import BadRequest, NotFound
-from keepsake.web.remembered import view_of, words_in_archive
+from keepsake.web.remembered import PlanWords, view_of, words_in_archive
 from keepsake.web.shapes import FoundView, SearchView
 
 MOST_BYTES = 200_000_000
@@ -72,6 +82,12 @@ class MemoryFilter:
     def is_open(self) -> bool:
         """Whether it lets everything pass."""
         return self == MemoryFilter()
+
+    def texts_in_lines(self, agent: str) -> Sequence[str]:
+        """Return what the line of any wanted memory has; ``agent``: the name of whose it is."""
+        # In its own lines an agent has no name.
+        by_name = _in(self.person, (agent, ME.name))
+        return (self.place.strip(), *(() if by_name else (self.person.strip(),)))
 
     def passes(self, memory: Memory, agent: str) -> bool:
         """Return whether a memory of an agent is wanted; ``agent``: Its name."""
@@ -132,17 +148,17 @@ def _by_meaning(
     agents: Sequence[Searched], question: str, wanted: MemoryFilter, limit: int
 ) -> SearchView | None:
     """Return the best memories; None if no index can be searched."""
-    scored: list[tuple[float, int, str, Archive, int]] = []
+    scored: list[tuple[float, Searched, int]] = []
     searched = 0
     most = limit if wanted.is_open else limit * MORE
-    for number, name, folder, recaller in agents:
+    for each in agents:
+        recaller = each[-1]
         hits = recaller.find_blocking(question, most) if recaller is not None else None
         if hits is None:
             continue
         searched += 1
-        archive = Archive(folder / "archive", read_only=True)
         scored += [
-            (hit.score, number, name, archive, hit.document.first)
+            (hit.score, each, hit.document.first)
             for hit in hits
             if hit.document.kind is DocumentKind.MEMORY
         ]
@@ -150,16 +166,34 @@ def _by_meaning(
         return None
     scored.sort(key=lambda each: each[0], reverse=True)
     wording = any_word_of(question)
+    shown = _Shown()
     best: list[FoundView] = []
-    for _, number, name, archive, memory_number in scored:  # reading is what takes long
-        for memory in archive.read(memory_number, memory_number):
-            if wanted.passes(memory, name):
-                shown = f"{memory.text} {own_deed_of(memory.what, name)}"
-                has_words = wording.is_said_in(shown)
-                best.append(_found(number, name, archive, memory, has_words=has_words))
+    for some in batched(scored, limit):
+        for memory, agent in _read([each[1:] for each in some]):
+            if wanted.passes(memory, name := agent[1]):
+                told = f"{memory.text} {own_deed_of(memory.what, name)}"
+                best.append(shown.found(memory, agent, has_words=wording.is_said_in(told)))
         if len(best) >= limit:
             break
-    return SearchView(hits=tuple(best), complete=True, by=By.MEANING)
+    return SearchView(hits=tuple(best[:limit]), complete=True, by=By.MEANING)
+
+
+def _read(wanted: Sequence[tuple[Searched, int]]) -> Iterator[tuple[Memory, Searched]]:
+    """Yield memories by the agent and the number of each, in this order; those that there are.
+
+    The archive of each agent is read once for all of them, as reading is what takes long.
+    """
+    numbers: dict[Path, list[int]] = {}
+    for (_, _, folder, _), number in wanted:
+        numbers.setdefault(folder, []).append(number)
+    found = {
+        folder: Archive(folder / "archive", read_only=True).read_each(each)
+        for folder, each in numbers.items()
+    }
+    for agent, number in wanted:
+        memory = found[agent[2]].get(number)
+        if memory is not None:
+            yield memory, agent
 
 
 def any_word_of(question: str) -> Wording:
@@ -175,55 +209,86 @@ def _by_words(
 
     What an agent said or did is searched as the pages show it: ``Mira says to Bob, "…"``.
     """
+    streams: list[Iterator[tuple[Memory, Searched]]] = []
+    read: list[NewestMemories] = []
     words = words_of(question)
-    complete = True
-    found: list[FoundView] = []
-    for number, name, folder, _ in agents:
-        most = MOST_BYTES // len(agents)
-        own, whole = newest_memories(
-            folder / "archive", name, words, wanted, limit=limit, most=most
-        )
-        if own:
-            archive = Archive(folder / "archive", read_only=True)
-            found += [_found(number, name, archive, memory, has_words=True) for memory in own]
-        complete = complete and whole
-    newest = nlargest(limit, found, key=lambda each: each.memory.time)
-    return SearchView(hits=tuple(newest), complete=complete, by=By.WORDS)
+    most = MOST_BYTES // max(len(agents), 1)
+    for each in agents:
+        _, name, folder, _ = each
+        memories = NewestMemories(folder / "archive", name, words, wanted, most)
+        read.append(memories)
+        streams.append(zip(memories, repeat(each)))
+    # Each archive is only read as far as the newest memories of all need it.
+    newest = islice(merge(*streams, key=lambda hit: hit[0].time, reverse=True), limit)
+    shown = _Shown()
+    hits = tuple(shown.found(memory, agent, has_words=True) for memory, agent in newest)
+    return SearchView(hits=hits, complete=all(each.complete for each in read), by=By.WORDS)
 
 
-def _found(
-    number: int, name: str, archive: Archive, memory: Memory, *, has_words: bool
-) -> FoundView:
-    view = view_of(memory, words_in_archive(archive))
-    return FoundView(id=number, agent=name, memory=view, has_words=has_words)
+class _Shown:
+    """Makes what pages show of memories; the plans of each agent are read once, if they matter."""
+
+    def __init__(self) -> None:
+        self._words: dict[Path, PlanWords] = {}
+
+    def found(self, memory: Memory, agent: Searched, *, has_words: bool) -> FoundView:
+        """Return a memory of an agent as pages show it."""
+        number, name, folder, _ = agent
+        if folder not in self._words:
+            self._words[folder] = words_in_archive(Archive(folder / "archive", read_only=True))
+        view = view_of(memory, self._words[folder])
+        return FoundView(id=number, agent=name, memory=view, has_words=has_words)
 
 
-def newest_memories(
-    folder: Path, agent: str, words: Sequence[str], wanted: MemoryFilter, *, limit: int, most: int
-) -> tuple[list[Memory], bool]:
-    """Return an agent's newest memories with all the words; whether ``most`` bytes were enough.
+class NewestMemories:
+    """An agent's memories with all words of a question that a filter lets pass, newest first.
 
-    ``folder``: Its archive's. No words: its newest memories that are wanted.
+    It can be iterated over once; reads as far as needed, and blocks.
+
+    Args:
+        folder: That of the archive, which may be missing.
+        agent: The agent's name.
+        words: In small letters; none for all memories that the filter lets pass.
+        most: The most bytes to read, from the end of the archive.
     """
-    found: list[Memory] = []
-    if not folder.is_dir():
-        return [], True
-    patterns = [re.compile(rf"\b{re.escape(word)}") for word in words]
-    # Other letters may be escaped in a JSON line, and the line of an act has neither the agent's
-    # name nor a verb in the third person: these are only compared in the text.
-    needles = [word.encode() for word in words if word.isascii()]
-    left = most
-    for line in Archive(folder, read_only=True).lines_back():
-        if len(found) == limit:
-            break
-        left -= len(line)
-        if left < 0:
-            break
-        low = line.lower()
-        if _ACT not in low and not all(needle in low for needle in needles):
-            continue
-        for memory in memories_in([parsed(line)]):
-            told = f"{memory.text} {own_deed_of(memory.what, agent)}".casefold()
-            if all(each.search(told) for each in patterns) and wanted.passes(memory, agent):
-                found.append(memory)
-    return found, left >= 0
+
+    def __init__(
+        self, folder: Path, agent: str, words: Sequence[str], wanted: MemoryFilter, most: int
+    ) -> None:
+        self._folder = folder
+        self._agent = agent
+        self._wanted = wanted
+        self._patterns = [re.compile(rf"\b{re.escape(word)}") for word in words]
+        told = _told_of_any_act(agent)
+        # The line of an act has neither the agent's name nor a verb in the third person.
+        everywhere = [word for word in words if not re.search(rf"\b{re.escape(word)}", told)]
+        self._in_acts = [*map(needle_of, (*everywhere, *wanted.texts_in_lines(agent)))]
+        self._in_others = [*self._in_acts, *map(needle_of, words)]
+        self._lines = LinesWithNeedles(folder, [max(self._in_acts, key=len, default=b"")], most)
+
+    @property
+    def complete(self) -> bool:
+        """Whether the bytes that may be read were enough so far."""
+        return self._lines.complete
+
+    def __iter__(self) -> Iterator[Memory]:
+        if not self._folder.is_dir():
+            return
+        for line in self._lines:
+            small = line.lower()
+            needles = self._in_acts if _ACT in small else self._in_others
+            if not all(needle in small for needle in needles):
+                continue
+            for memory in memories_in([parsed(line)]):
+                told = f"{memory.text} {own_deed_of(memory.what, self._agent)}".casefold()
+                said = all(each.search(told) for each in self._patterns)
+                if said and self._wanted.passes(memory, self._agent):
+                    yield memory
+
+
+def _told_of_any_act(agent: str) -> str:
+    """Return the words besides its own in what tells an act of an agent, in small letters."""
+    said = (
+        own_deed_of(Speech(speaker=ME, words="", to=(ME,), manner=each), agent) for each in Manner
+    )
+    return " ".join((*said, own_deed_of(Deed(actor=ME, verb=""), agent))).casefold()

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 
-from keepsake.archive.log import Archive
+from keepsake.archive.newest_lines import LinesWithNeedles, needle_of
 from keepsake.archive.records import Memory, Summary, memories_in
 from keepsake.happening import Result, Sight, addressees_of
 from keepsake.json_lines import parsed
@@ -43,20 +43,13 @@ def memories_about(
     total = 0
     if not folder.is_dir():
         return found, total, True
-    # Other letters than ASCII may be escaped in a JSON line: then any line may name the person.
-    needles = [each.encode() for each in (key, *names) if each]
-    any_line = not all(map(str.isascii, names))
-    for line in Archive(folder, read_only=True).lines_back():
-        most -= len(line)
-        if most < 0:
-            break
-        if not any_line and not any(needle in line for needle in needles):
-            continue
+    lines = LinesWithNeedles(folder, {needle_of(each) for each in (key, *names) if each}, most)
+    for line in lines:
         for memory in memories_in([parsed(line)]):
             if memory.number not in known and _is_about(memory, key, names):
                 total += 1
                 found += [memory] if total <= MOST_MEMORIES else []
-    return found, total, most >= 0
+    return found, total, lines.complete
 
 
 def _is_about(memory: Memory, key: str, names: Sequence[str]) -> bool:
@@ -79,9 +72,10 @@ def passages_about(
     """
     passage: list[str] = []
     numbers: list[int] = []
+    told = summary.cited
     for line in summary.text.splitlines():
         for sentence in summary_sentences(line):
-            cited = summary.cited.get(sentence, ())
+            cited = told.get(sentence, ())
             named = any(is_named(sentence, name) for name in names) or any(map(cites, cited))
             goes_on = bool(passage) and not any(is_named(sentence, name) for name in others)
             if not named and not goes_on:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import islice
 from pathlib import Path
 
 from keepsake.agent.why import Why, causes_of, set_off_by, why_memory
@@ -16,7 +17,7 @@ from keepsake.archive.log import Archive
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.errors import KeepsakeError
 from keepsake.happening import HappeningKind, Speech, addressees_of, own_deed_of
-from keepsake.web.searching import MOST_BYTES, MemoryFilter, newest_memories, words_of
+from keepsake.web.searching import MOST_BYTES, MemoryFilter, NewestMemories, words_of
 
 MOST_LINES = 60
 """The most lines of a page; more are found by their words."""
@@ -97,9 +98,8 @@ def said(folder: Path, agent: str, question: str, *, deeds: bool = False) -> Sai
     words = words_of(question)
     form = None if deeds else HappeningKind.SPEECH
     wanted = MemoryFilter(kind=MemoryKind.ACT, form=form)
-    found, whole = newest_memories(
-        folder / "archive", agent, words, wanted, limit=MOST_LINES + 1, most=MOST_BYTES
-    )
+    memories = NewestMemories(folder / "archive", agent, words, wanted, MOST_BYTES)
+    found = [*islice(memories, MOST_LINES + 1)]
     shown = found[:MOST_LINES]
     to_them = [each for each in shown if _named(each, words)]
     whom = dict.fromkeys(name for each in to_them for name in _named(each, words))
@@ -107,7 +107,7 @@ def said(folder: Path, agent: str, question: str, *, deeds: bool = False) -> Sai
         whom=", ".join(whom),
         to_them=[_line(each, agent) for each in to_them],
         others=[_line(each, agent) for each in shown if each not in to_them],
-        complete=whole and len(found) <= MOST_LINES,
+        complete=memories.complete and len(found) <= MOST_LINES,
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.slow.browser.looking import open_mira
 from tests.slow.browser.scripts.serving import ACT, serve
@@ -27,6 +27,21 @@ def test_words_lead_to_who_knows_them_on_the_map_and_in_time(page: Page, world: 
     expect(page.locator("#who")).to_contain_text("Who had heard it at")
     page.get_by_role("button", name="Now", exact=True).click()
     expect(mira).not_to_have_class("face unknowing")
+
+
+def test_the_fact_is_asked_for_along_with_the_map_and_the_past(page: Page, world: WatchedWorld):
+    waiting: list[Route] = []
+
+    def wait(route: Route) -> None:
+        waiting.append(route)
+
+    page.route("**/agents/api/past", wait)
+    with page.expect_request("**/agents/api/fact?*"):
+        page.goto("/agents/fact?q=Edwin")
+    for each in waiting:
+        each.continue_()
+    page.unroute("**/agents/api/past")
+    expect(page.locator("#tellings li").first).to_contain_text(FACT)
 
 
 def test_a_sentence_is_followed_itself_and_not_its_words(page: Page, world: WatchedWorld):

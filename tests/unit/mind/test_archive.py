@@ -268,9 +268,11 @@ def test_memories_missing_before_or_between_tiers_are_reported(agent):
     memory.close()
 
 
+@pytest.mark.parametrize("last", [1, 64, 4_096])
 @pytest.mark.parametrize("block", [1, 7, 64, 1000, 65_536])
-def test_reading_backwards_gives_every_line_for_any_block_size(agent, monkeypatch, block):
+def test_reading_backwards_gives_every_line_for_any_block_size(agent, monkeypatch, block, last):
     monkeypatch.setattr(json_lines, "_BLOCK", block)
+    monkeypatch.setattr(json_lines, "_LAST_BLOCK", last)
     monkeypatch.setattr(archive_module, "SEGMENT_LINES", 5)
     memory = agent.open()
     for number in range(1, 18):
@@ -280,4 +282,19 @@ def test_reading_backwards_gives_every_line_for_any_block_size(agent, monkeypatc
     backwards = list(memory.archive.backwards())
     assert [line["n"] for line in backwards] == list(range(17, 0, -1))
     assert backwards[::-1] == [record for _, record in memory.archive.forwards()]
+    memory.close()
+
+
+def test_single_memories_are_read_with_their_repeats(agent, monkeypatch):
+    monkeypatch.setattr(archive_module, "SEGMENT_LINES", 5)
+    memory = agent.open()
+    for number in range(1, 18):
+        for _ in range(1 + number % 3):
+            memory.append(seen(f"Thing {number} happened."))
+    archive = memory.archive
+    assert [*archive.read_each([12, 3, 99, 3, 17, 0])] == [3, 12, 17]
+    for number in range(19):
+        alone = archive.read(number, number)
+        assert [*archive.read_each([number]).values()] == alone
+        assert [each.repeats for each in alone] == [1 + number % 3] * (1 <= number <= 17)
     memory.close()

@@ -113,9 +113,12 @@ async function follow() {
   if (q) byId("q").value = q;
   if (!q && !agent) return explain();
   fill(byId("summary"), "Following …");
+  // It is asked for along with the map and the past, and drawn after them.
+  const asked = get("fact", { q, agent, n });
+  asked.catch(() => {});
   if (!(await ready)) return null;
   try {
-    fact = await get("fact", { q, agent, n });
+    fact = await asked;
     byId("trouble-here").hidden = true;
   } catch (problem) {
     fact = none;

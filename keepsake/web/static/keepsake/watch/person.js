@@ -15,6 +15,8 @@ import {
 } from "./dom.js";
 import { personCard } from "./person_card.js";
 
+/** The most cards that are drawn before the screen is. */
+const AT_ONCE = 6;
 const asked = new URLSearchParams(location.search);
 let people = [];
 
@@ -59,14 +61,20 @@ function drawPerson({ person, others, agents: all, strangers }) {
   const named = others.map((each, i) => [i ? ", " : "", personLink(each.name, each)]);
   fill(byId("others"), named.length ? ["Others of this name: ", named] : "");
   byId("list").classList.toggle("one", Boolean(one));
-  fill(
-    byId("list"),
-    (one ? [one] : all).map((each) => personCard(each, person.name)),
-  );
+  drawCards((one ? [one] : all).map((each) => () => personCard(each, person.name)));
   fill(
     byId("strangers"),
     !one && strangers.length ? `No page about ${person.name}: ${strangers.join(", ")}.` : "",
   );
+}
+
+/** The cards: those of the first screen at once, as it takes long to make all that fifty agents know. */
+async function drawCards(made) {
+  fill(byId("list"));
+  for (let at = 0; at < made.length; at += AT_ONCE) {
+    if (at) await new Promise((done) => setTimeout(done));
+    byId("list").append(...made.slice(at, at + AT_ONCE).map((card) => card()));
+  }
 }
 
 /** Who knows the person. Cards are long: each name leads to its own. */
