@@ -1,6 +1,6 @@
 /* Compactions, newest first: what each lost in its two steps, with the texts before and after. */
 
-import { act, actButton, get } from "./api.js";
+import { act, actButton, builders, get } from "./api.js";
 import { prose } from "./book.js";
 import { count, el, fill, many, percent, seconds, time, whereLink } from "./dom.js";
 import { Kept, Tier } from "./kinds.js";
@@ -243,6 +243,9 @@ function whole({ tier, first, last, text }) {
 
 // -- what became of each memory that was summarised, and of each sentence of the summaries before
 
+const ASK = "Ask the model which memories it tells";
+/** Milliseconds until a model that reads a summary and its memories counts as silent. */
+const LONGEST_READING = 600000;
 const KEPT = {
   [Kept.GONE]: "No sentence tells them.",
   [Kept.UNSURE]: "A sentence has some of their words. Compare the two.",
@@ -272,14 +275,40 @@ async function compare(id, number, account, steps) {
       ),
       found.named
         ? "The writer of the summary named the memories that each sentence tells. "
-        : el("b", {}, "A guess by words: the writer of the summary did not say what it tells. "),
+        : [
+            el("b", {}, "A guess by words: the writer of the summary did not say what it tells. "),
+            askModel(id, number, () => compare(id, number, account, steps)),
+          ],
       found.complete ? "" : "There are more, which were not compared.",
     );
+    account.parentElement.querySelector(".too-much")?.remove();
     if (found.unfounded.length) account.after(tooMuch(found.unfounded));
   } catch (problem) {
     account.className = "problem";
     fill(account, problem.message);
   }
+}
+
+/** A model that reads memories and summary knows what words do not say. Its answer is kept. */
+function askModel(id, number, then) {
+  const button = el(
+    "button",
+    {
+      type: "button",
+      on: {
+        click: async () => {
+          button.disabled = true;
+          fill(button, "The model reads …");
+          const done = await act(id, `compactions/${number}/sources`, null, LONGEST_READING);
+          fill(button, ASK);
+          button.disabled = false;
+          if (done) await then();
+        },
+      },
+    },
+    ASK,
+  );
+  return builders(button);
 }
 
 /** How many there are of each kind: 3 lost, 5 told shorter. */
