@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from playwright.sync_api import Page, expect
 
 from tests.slow.browser.scripts.serving import ACT, serve, show
@@ -102,21 +104,24 @@ def test_what_is_guessed_is_called_a_guess_until_a_model_has_said_what_it_tells(
     memory = {**ACT, "number": 2, "kind": "perception", "text": "Tom picks a net."}
     guess = {"memory": memory, "kept": "likely", "missing": ["picks"], "told": text}
     gone = {"memory": {**memory, "number": 3}, "kept": "gone", "missing": ["picks"], "told": ""}
-    lost = {"losses": [gone, guess], "sentences": [], "unfounded": [], "complete": True}
+    again = {**gone, "memory": {**gone["memory"], "number": 4, "text": "Tom sleeps."}}
+    gone = {**again, "memory": {**again["memory"], "number": 3}}
+    lost = {"losses": [gone, again, guess], "sentences": [], "unfounded": [], "complete": True}
     serve(page, "agents/1/compactions?*", [made])
     serve(page, "agents/1/compactions/3/losses", {**lost, "named": False})
     show(page, "compactions", "Compactions")
     page.evaluate("""async () => (await import("/api.js")).mayAct(true)""")
     page.locator("summary").first.click()
     told = page.locator(".change")
-    expect(told).to_contain_text("2 memories: 1 probably lost, 1 probably told.")
+    expect(told).to_contain_text("3 memories: 2 probably lost, 1 probably told.")
     expect(told).to_contain_text("A guess by words: the writer of the summary did not say")
-    expect(told.get_by_text("Probably lost 1 memory")).to_be_visible()
+    expect(told.get_by_text("Probably lost 2 memories")).to_be_visible()
+    expect(told.locator(".memory:visible")).to_have_text(re.compile("Tom sleeps.×2"))
     told.get_by_text("Probably told 1 memory").click()
     expect(told.locator(".told")).to_have_text(f"Probably: “{text}”")
     serve(page, "agents/1/compactions/3/sources", {"done": True, "said": "Named."})
-    named = {**lost, "losses": [gone, {**guess, "kept": "shorter"}], "named": True}
+    named = {**lost, "losses": [gone, again, {**guess, "kept": "shorter"}], "named": True}
     serve(page, "agents/1/compactions/3/losses", named)
     told.get_by_role("button", name="Ask the model which memories it tells").click()
-    expect(told).to_contain_text("2 memories: 1 lost, 1 told shorter.")
+    expect(told).to_contain_text("3 memories: 2 lost, 1 told shorter.")
     expect(told).not_to_contain_text("guess")
