@@ -19,6 +19,8 @@ class LineType(StrEnum):
     """A compaction was undone."""
     EDIT = "edit"
     """A person edited a summary."""
+    SOURCES = "sources"
+    """A model said later which memories a summary tells."""
     CLEAR = "clear"
     """The prompt was cleared, which only early versions could."""
     PLAN = "plan"

@@ -56,9 +56,27 @@ class SummaryState:
                 edited = summary and summary.with_text(str(record["text"]), EDITED, time=time)
                 changes: dict[str, Any] = {tier.value: edited}
                 return replace(self, **changes)
+            case LineType.SOURCES:
+                return self.with_sources(record)
             case LineType.CLEAR:  # earlier versions cleared a prompt with it
                 return SummaryState(summarised=int(record["n"]), time=self.time)
         return self
+
+    def with_sources(self, record: Record) -> SummaryState:
+        """Return the state with what a model said of its summary in a line of type ``sources``.
+
+        It stays as it was if another compaction made it, or if the text has changed since.
+
+        Raises:
+            KeyError, ValueError, TypeError: A field of the line is missing or wrong.
+        """
+        tier = Tier(record["tier"])
+        summary = self.summary(tier)
+        if int(record["id"]) != self.standing or summary is None:
+            return self
+        named = replace(summary, sources=tuple(tuple(map(int, x)) for x in record["sources"]))
+        changes: dict[str, Any] = {tier.value: named}
+        return replace(self, **changes) if named.cited else self
 
     def compaction_line(self, step: int, **details: Any) -> Record:
         """Return the archive line of the compaction that made this state, with ``details``."""

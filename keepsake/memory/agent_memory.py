@@ -16,12 +16,14 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Unpack
 
+from keepsake.archive.line_types import LineType
 from keepsake.archive.log import Archive
 from keepsake.archive.records import Memory, MemoryFacts, Tier
 from keepsake.archive.tiers import load_tiers
 from keepsake.errors import CompactionError, CompactionRunning, KeepsakeError, NoRoom
 from keepsake.events.values import CompactionOutcome, CompactReason
 from keepsake.happening import What
+from keepsake.language.sourced_text import Sources
 from keepsake.logs import Subsystem, get_logger
 from keepsake.memory import history, integrity
 from keepsake.memory.compactor import Compactor
@@ -347,6 +349,25 @@ class AgentMemory:
         """
         with self._exclusively():
             return self._copies.edit(tier, text, was)
+
+    def note_sources(self, number: int, tier: Tier, sources: Sources) -> None:
+        """Archive which memories each sentence of a compaction's summary tells; blocks.
+
+        Args:
+            number: That of the compaction.
+            sources: By sentence of the summary, in order.
+
+        Raises:
+            ArchiveUnwritable: Nothing was noted.
+        """
+        line = {
+            "type": LineType.SOURCES,
+            "id": number,
+            "tier": tier.value,
+            "t": self.host.clock.now().isoformat(),
+            "sources": [list(each) for each in sources],
+        }
+        self.tiers.write(lambda _: line)
 
     def check(self) -> IntegrityReport:
         """Compare archive, tiers and files; blocks.

@@ -64,11 +64,19 @@ def _replayed(
                 case LineType.UNDO if past := found.get(int(record["id"])):
                     undone = datetime.fromisoformat(record["t"])
                     found[past.number] = replace(past, undone=undone)
+                case LineType.SOURCES:
+                    found = {each: _sourced(past, record) for each, past in found.items()}
                 case LineType.CLEAR:
                     found = {}
         except (KeyError, ValueError, TypeError):
             continue  # an unreadable line; opening the memory reports it
     return found, now
+
+
+def _sourced(past: PastCompaction, record: Record) -> PastCompaction:
+    """Return a compaction with what a model said later of one of its summaries."""
+    before = past.before.with_sources(record)
+    return replace(past, before=before, after=past.after.with_sources(record))
 
 
 def _past(record: Record, before: SummaryState, after: SummaryState) -> PastCompaction:

@@ -27,7 +27,7 @@ from keepsake.archive.records import Memory, MemoryKind, Tier
 from keepsake.archive.transcript import DAYTIMES, about_memory
 from keepsake.happening import ME, Pose, Speech
 from keepsake.language.perception import SENTENCE_GAP, for_prompt, short_day, shorten, words
-from keepsake.language.sourced_text import Sources, sources_of
+from keepsake.language.sourced_text import Sources, sources_of, summary_sentences
 from keepsake.language.tokens import CHARACTERS_PER_TOKEN, estimate_tokens
 from keepsake.ports import Generation, RefusedAnswer
 
@@ -231,8 +231,11 @@ if a template fails on these memories."""
 
 def extractive(source: SummarySource) -> Draft:
     """The :data:`Summarizer` that needs no model: it never fails and never invents."""
-    text = summarize(source.relevant())
-    return Draft(text, EXTRACTIVE, sources=sources_of(text, source.cited))
+    source = source.relevant()
+    picked = _picked(source)
+    text = _text_of(picked, source)
+    cited = {**source.cited, **dict(_cited(picked))}
+    return Draft(text, EXTRACTIVE, sources=sources_of(text, cited))
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,6 +249,7 @@ class _Saying:
     day: str
     matters: bool
     factor: float
+    memory: int = 0  # the number of the memory that it is from; 0 for a line of an older summary
 
 
 def summarize(source: SummarySource) -> str:
@@ -254,20 +258,28 @@ def summarize(source: SummarySource) -> str:
     Returns:
         A list of lines as one text; empty only if the source has no words.
     """
+    return _text_of(_picked(source), source)
+
+
+def _text_of(picked: Sequence[_Saying], source: SummarySource) -> str:
+    if picked and source.fits(text := _listed(picked)):
+        return text
+    return shorten(_listed([*_sayings(source)][-1:]), source.characters)
+
+
+def _picked(source: SummarySource) -> Sequence[_Saying]:
+    """Return the most informative sentences, as many as fit, in their order."""
     sayings = list(_sayings(source))
     kept: list[_Saying] = []
-    best = ""
     missed = 0
     for saying in _ranked(sayings):
         tried = sorted([*kept, saying], key=lambda each: (each.text, each.place))
-        text = _listed(tried)
-        if source.fits(text):
+        if source.fits(_listed(tried)):
             kept = tried
-            best = text
             missed = 0
         elif (missed := missed + 1) == _MOST_MISSED:
             break
-    return best or shorten(_listed(sayings[-1:]), source.characters)
+    return kept
 
 
 def _sayings(source: SummarySource) -> Iterator[_Saying]:
@@ -297,7 +309,7 @@ def _sayings(source: SummarySource) -> Iterator[_Saying]:
             mattering[person] += matters
             weight = max(factor, 1.0) * (1 + _EACH * above) if matters else factor
             weight *= _ASKED if asked and not matters else 1.0
-            yield _Saying(number, place, sentence, who, day, matters, weight)
+            yield _Saying(number, place, sentence, who, day, matters, weight, memory.number)
 
 
 def _retold(memory: Memory, agent: str) -> tuple[str, str, float]:
@@ -363,7 +375,20 @@ def _terms(text: str) -> dict[str, float]:
 
 def _listed(sayings: Sequence[_Saying]) -> str:
     """Return sentences as lines: neighbours in one text share a line, new days are shown."""
-    lines = []
+    return "\n".join(line for line, _ in _lines(sayings))
+
+
+def _cited(sayings: Sequence[_Saying]) -> Iterator[tuple[str, tuple[int, ...]]]:
+    """Yield the sentences of a summary by rules, each with the memories that it quotes."""
+    for line, some in _lines(sayings):
+        for sentence in summary_sentences(line):
+            quoted = {each.memory for each in some if each.words in sentence} - {0}
+            if quoted:
+                yield sentence, tuple(sorted(quoted))
+
+
+def _lines(sayings: Sequence[_Saying]) -> Iterator[tuple[str, Sequence[_Saying]]]:
+    """Yield the lines of a summary, each with the sentences in it."""
     day = ""
     for _, run in groupby(enumerate(sayings), lambda each: (each[1].text, each[1].place - each[0])):
         some = [saying for _, saying in run]
@@ -372,5 +397,4 @@ def _listed(sayings: Sequence[_Saying]) -> str:
         text = f'{first.who}: "{said}"' if first.who else said
         dated = f"{first.day}: " if first.day and first.day != day else ""
         day = first.day or day
-        lines.append(f"{'* ' if any(each.matters for each in some) else '- '}{dated}{text}")
-    return "\n".join(lines)
+        yield f"{'* ' if any(each.matters for each in some) else '- '}{dated}{text}", some

@@ -31,6 +31,7 @@ _TEMPLATES = {
     "summarise": ("system memories", f"{_SUMMARY} memories older"),
     "merge": ("system summaries", f"{_SUMMARY} summaries"),
     "contradictions": ("question", "lines text"),
+    "cite": ("question", "agent memories sentences refused"),
     "reread": ("question", "lines question day asker picked searches"),
 }
 """The parts of each task's template, and the variables that they may use. A part with a question

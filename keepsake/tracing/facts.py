@@ -7,15 +7,16 @@ A fact is a sentence that somebody once said, or some words. :func:`follow_sente
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path as File
 
+from keepsake.archive.log import Archive
 from keepsake.archive.privacy import is_private
 from keepsake.archive.records import TOOL_VERBS, Memory, MemoryKind, Summary
-from keepsake.happening import Manner
+from keepsake.happening import KnownVerb, Manner, addressees_of, is_me
 from keepsake.language.sourced_text import summary_sentences
 from keepsake.tracing.bases import Link, PromptBasis
 from keepsake.tracing.content import Content, Rarity
@@ -31,6 +32,8 @@ from keepsake.tracing.wording import Wording
 
 MOST_FORMS = 8
 """The most ways of saying a sentence that are looked for in a summary: those heard first."""
+MOST_RECALLED = 50
+"""The most memories of an agent's window that may be searches which brought a fact back."""
 MOST_TELLINGS = 500
 """The most tellings that a fact may have: with more it is no fact but an everyday word."""
 
@@ -68,6 +71,7 @@ class Telling:
         place: Where the first who remembers it was.
         speaker: The name of who said it; empty if nobody did.
         agent: The key of the speaker; empty if it is no agent, or nobody.
+        to: The names of those to whom it was said; empty if it was for all who were there.
         manner: How it was said; empty if nobody spoke.
         private: Whether only some of those present perceived it.
         hearings: Who remembers it, the speaker included.
@@ -82,6 +86,7 @@ class Telling:
     place: str
     speaker: str
     agent: str
+    to: tuple[str, ...]
     manner: str
     text: str
     private: bool
@@ -230,7 +235,7 @@ def follow_words(archives: Mapping[str, Archived], wording: Wording, happening: 
         # What an agent knows word for word is a sentence that it heard, not a word of it.
         heard = [Content(each, Rarity()) for each in dict.fromkeys(map(_text_of, memories))]
         return _holding(
-            {each.number: Kept.VERBATIM for each in memories},
+            dict.fromkeys((each.number for each in memories), Kept.VERBATIM),
             memories,
             lambda summary: _worded(heard, wording, summary),
         )
@@ -261,13 +266,14 @@ def _fact(
         numbers = tracer.known[key].keys() | told
         memories = [each for each in witnesses[key].memories if each.number in numbers]
         past = archives[key].past
+        held = [*memories, *_recalled(archives[key], numbers)]
         knowers.append(
             Knower(
                 agent=key,
                 path=path,
                 heard=path[-1].text,
                 memories=tuple(each.number for each in memories),
-                spells=tuple(holding(memories).spells(past)),
+                spells=tuple(holding(held).spells(past)),
                 acts=tuple(_acts_on(past, frozenset(numbers))),
             )
         )
@@ -305,11 +311,17 @@ def _tellings(witnesses: Mapping[str, Witness], tracer: Tracer) -> tuple[Telling
         for memory in witness.memories:
             if memory.number in tracer.known[key] or (key, memory.number) in tracer.steps:
                 grouped[memory.happening or f"{key} {memory.number}"].append((key, memory))
-    made = (_telling(happening, told, tracer) for happening, told in grouped.items())
+    names = {key: witness.name for key, witness in witnesses.items()}
+    made = (_telling(happening, told, tracer, names) for happening, told in grouped.items())
     return tuple(sorted(made, key=lambda each: each.time))
 
 
-def _telling(happening: str, told: Sequence[tuple[str, Memory]], tracer: Tracer) -> Telling:
+def _telling(
+    happening: str,
+    told: Sequence[tuple[str, Memory]],
+    tracer: Tracer,
+    names: Mapping[str, str],
+) -> Telling:
     own = next(((key, memory) for key, memory in told if memory.is_own), None)
     agent, memory = own or told[0]
     step = tracer.steps.get((agent, memory.number)) if own else None
@@ -319,6 +331,7 @@ def _telling(happening: str, told: Sequence[tuple[str, Memory]], tracer: Tracer)
         place=memory.place,
         speaker="" if own else memory.source,
         agent=agent if own else "",
+        to=tuple(_addressed(memory, names[agent])),
         manner=memory.manner,
         text=_text_of(memory),
         private=memory.confidants is not None,
@@ -327,6 +340,14 @@ def _telling(happening: str, told: Sequence[tuple[str, Memory]], tracer: Tracer)
         link=step.link if step else None,
         came_from=_came_from(agent, memory, tracer),
     )
+
+
+def _addressed(memory: Memory, name: str) -> Iterator[str]:
+    """Yield the names of those to whom something was said; ``name``: who remembers it."""
+    for each in addressees_of(memory.what):
+        shown = name if is_me(each) else each.name
+        if shown:
+            yield shown
 
 
 def _came_from(agent: str, memory: Memory, tracer: Tracer) -> str:
@@ -403,6 +424,17 @@ def _worded(heard: Iterable[Content], wording: Wording, summary: Summary) -> tup
     said = next(filter(wording.is_said_in, summary_sentences(summary.text)), "")
     # Words that stand in different sentences say something else.
     return (Kept.SHORTER, said) if said else (Kept.GONE, "")
+
+
+def _recalled(archived: Archived, numbers: Collection[int]) -> Iterator[Memory]:
+    """Yield the results of own searches that brought memories of a fact back into the window."""
+    past = archived.past
+    found = {each for number in numbers for each in past.resting_on(number)}.difference(numbers)
+    newest = sorted(each for each in found if each > past.state_now.summarised)[-MOST_RECALLED:]
+    archive = Archive(archived.folder, read_only=True)
+    for memory in (each for number in newest for each in archive.read(number, number)):
+        if memory.kind is MemoryKind.RESULT and memory.verb == KnownVerb.RECALL:
+            yield memory
 
 
 def _acts_on(past: Past, numbers: frozenset[int]) -> list[int]:

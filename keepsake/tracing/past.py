@@ -13,14 +13,14 @@ from array import array
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from keepsake.archive.line_types import LineType
 from keepsake.archive.log import Archive
 from keepsake.archive.tiers import SummaryState
-from keepsake.json_lines import parsed
+from keepsake.json_lines import Record, parsed
 
 _MEMORY = LineType.MEMORY.start
 _REPEAT = LineType.REPEAT.start
@@ -126,6 +126,8 @@ class Past:
             return
         record = parsed(line)
         kind = record.get("type")
+        if kind == LineType.SOURCES:
+            self._take_sources(record)
         if kind not in (LineType.COMPACTION, LineType.UNDO, LineType.EDIT, LineType.CLEAR):
             return
         self._state = self._state.after(record)
@@ -133,6 +135,13 @@ class Past:
         self._latest = max(self._latest, time)
         number = len(self._times)
         self.changes.append(TierChange(LineType(kind), self._latest, number, self._state))
+
+    def _take_sources(self, record: Record) -> None:
+        """Take what a model said of a summary, as if its writer had: it is true of then, too."""
+        self._state = self._state.with_sources(record)
+        self.changes = [
+            replace(each, state=each.state.with_sources(record)) for each in self.changes
+        ]
 
     def _take_memory(self, line: bytes) -> None:
         self._latest = max(self._latest, _time_in(line))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 
 from keepsake.archive.records import Summary, Tier
 from keepsake.archive.tiers import SummaryState
+from keepsake.tracing.content import told_in
 from keepsake.tracing.kept import Kept
 from keepsake.tracing.past import Past
 
@@ -87,6 +88,10 @@ class Holding:
                 yield Spell(time, standing, kept, has, compaction)
                 before = (standing, kept, has)
 
+    def _telling(self, numbers: Sequence[int]) -> Sequence[int]:
+        """Return the memories that do not only ask for it; if all do, all."""
+        return [each for each in numbers if told_in(self.texts[each])] or numbers
+
     def _at(
         self,
         newest: int,
@@ -104,7 +109,7 @@ class Holding:
             whole = [number for number in window if self.memories[number] is Kept.VERBATIM]
             form = Kept.VERBATIM if whole else Kept.SHORTER
             if not shown or self.memories[shown] is not form:
-                shown = (whole or window)[-1]
+                shown = self._telling(whole or window)[-1]
             return Standing.WINDOW, form, self.texts[shown], shown
         open_to_all = [number for number in held if number not in self.private]
         if not open_to_all:

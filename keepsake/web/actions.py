@@ -12,8 +12,9 @@ from ninja import Router
 from pydantic import BaseModel, ConfigDict, Field, PositiveInt, StrictStr, StringConstraints
 from twisted.python.failure import Failure
 
+from keepsake.agent.memory.citing import cite
 from keepsake.agent.mind import ActionResult, Mind
-from keepsake.agent.runtime import now
+from keepsake.agent.runtime import now, runtime
 from keepsake.archive.records import Tier
 from keepsake.contrib.evennia.agents import AgentMixin
 from keepsake.contrib.evennia.audit import AUDIT, LONGEST, append
@@ -138,6 +139,16 @@ def _soon(outcomes: SimpleQueue[Any], describe: Callable[[Any], ActionResult], b
         done, said = describe(outcomes.get(timeout=OUTCOME_SECONDS))
         return Done(done=done, said=said)
     return begun
+
+
+@router.post(f"{AGENT_PATH}/compactions/{{int:made}}/sources", response=RESPONSES)
+def ask_sources(request: HttpRequest, number: int, made: int) -> Done:
+    """Ask the model once which memories the summary of a compaction tells, and keep its answer.
+
+    Waits for the model, which may take minutes.
+    """
+    what = f"ask which memories compaction {made} tells, of"
+    return edit_book(request, number, what, lambda mind: cite(mind.memory, runtime(), made))
 
 
 @router.post(f"{AGENT_PATH}/pin", response=RESPONSES)

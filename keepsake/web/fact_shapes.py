@@ -14,6 +14,7 @@ from keepsake.tracing.facts import Way
 from keepsake.tracing.kept import Kept
 from keepsake.tracing.paths import Step
 from keepsake.tracing.standing import Standing
+from keepsake.web.people.noted import NotedView
 from keepsake.web.shapes import MemoryView, Shape
 
 
@@ -171,6 +172,8 @@ class TellingView(Shape):
     """The name of who said it; empty if nobody did."""
     id: int | None
     """The number of the agent who said it; null if it was no agent."""
+    to: tuple[str, ...]
+    """The names of those to whom it was said; empty if it was for all who were there."""
     manner: str
     """How it was said; empty if nobody spoke."""
     text: str
@@ -263,5 +266,8 @@ class FactView(Shape):
     tellings: tuple[TellingView, ...]
     """At most 300, the newest."""
     knowers: tuple[KnowerView, ...]
+    noted: tuple[NotedView, ...]
+    """Where the books of agents have it: they know it from there, whatever their summaries say. The
+    agents need not have heard it."""
     echoes: tuple[EchoView, ...]
     """Whose summary says it though no memory of theirs does: it knows too much."""

@@ -14,6 +14,7 @@ from keepsake.agent.attention import ImpulseKind
 from keepsake.agent.thinker import AgentState
 from keepsake.archive.line_types import LineType
 from keepsake.archive.records import EDITED, MemoryKind, Tier
+from keepsake.books.editing import EditableBook
 from keepsake.books.plan import PlanState
 from keepsake.events.types import KINDS
 from keepsake.events.values import (
@@ -64,6 +65,7 @@ def _script() -> str:
         "By": _members(By),
         "CompactionOutcome": _members(CompactionOutcome),
         "CompactReason": _members(CompactReason),
+        "EditableBook": _members(EditableBook),
         "EventKind": {kind.upper(): kind for kind in KINDS},
         "HappeningKind": _members(HappeningKind),
         "ImpulseKind": _members(ImpulseKind),

@@ -47,6 +47,8 @@ from keepsake.web.fact_shapes import (
     UnfoundedView,
     WordCount,
 )
+from keepsake.web.people.known import KnownAgent
+from keepsake.web.people.noted import noted
 from keepsake.web.remembered import view_of, views_of, words_in_archive
 from keepsake.web.shapes import MemoryView
 
@@ -307,10 +309,17 @@ def losses(folder: Path, number: int, name: str) -> LossesView:
 # -- a fact
 
 
-def fact(folders: Folders, words: str, number: int | None, n: int | None) -> FactView:
+def fact(
+    folders: Folders,
+    words: str,
+    number: int | None,
+    n: int | None,
+    agents: Sequence[KnownAgent] = (),
+) -> FactView:
     """Return where a fact went.
 
     Args:
+        agents: Those whose books may have it, too.
         words: The ways of saying it; empty to follow the memory itself, in whatever words.
         number: The agent whose memory ``n`` it is; None if there are only words.
 
@@ -328,6 +337,7 @@ def fact(folders: Folders, words: str, number: int | None, n: int | None) -> Fac
         raise BadRequest("There is nothing to follow", "Give words, or an agent and a memory")
     asked = facts.follow_sentence(archives, str(number), begin) if begin else None
     found = asked.fact if asked else None
+    wording = None
     if words.strip() or found is None:
         try:
             wording = Wording.of(words)
@@ -345,6 +355,7 @@ def fact(folders: Folders, words: str, number: int | None, n: int | None) -> Fac
         complete=found.complete and len(found.tellings) <= MOST_SHOWN,
         tellings=tuple(map(_telling, found.tellings[-MOST_SHOWN:])),
         knowers=tuple(_knower(each, names, speakers, archives, acts) for each in found.knowers),
+        noted=tuple(noted(agents, found, wording, begin)),
         echoes=tuple(
             EchoView(
                 id=int(each.agent),
@@ -379,6 +390,7 @@ def _telling(telling: Telling) -> TellingView:
         place=telling.place,
         speaker=telling.speaker,
         id=int(telling.agent) if telling.agent else None,
+        to=telling.to,
         manner=telling.manner,
         text=telling.text,
         private=telling.private,

@@ -207,3 +207,37 @@ def test_a_summary_of_what_its_agent_heard_elsewhere_does_not_know_too_much(vill
     village.compact("Bram", "Oswin thinks that a lantern was in a small boat, held low.")
     assert not village.follow_memory("Mira", said["Mira"]).echoes
     assert not village.follow("lantern").echoes
+
+
+def test_a_telling_says_to_whom_it_was_said(village):
+    village.said("Anneke", SISTER, "Oswin", to=["Mira"])
+    village.said("Mira", "Liesbet, then.", to=["Anneke"], manner=Manner.WHISPER)
+    village.said("Bram", "Liesbet who?", "Joss")
+    told = village.follow("Liesbet").tellings
+    assert [each.to for each in told] == [("Mira",), ("Anneke",), ()]
+
+
+def test_what_a_search_brought_back_is_in_the_window(village):
+    told = village.said("Anneke", SISTER, to=["Mira", "Oswin"])
+    village.compact("Mira", "Anneke came by.")
+    village.compact("Oswin", "Anneke came by.")
+    for name, rests_on in (("Mira", (told["Mira"],)), ("Oswin", ())):
+        search = Deed(actor=ME, verb="recall", objects=("Liesbet",))
+        act = village.remember(name, search)
+        shown = "You recall: My sister Liesbet drowned." if rests_on else "You recall nothing."
+        brought = Result(verb="recall", act=act, shown=shown)
+        village.remember(name, brought, rests_on=(*rests_on, act))
+    fact = village.follow("Liesbet")
+    now = {each.agent: each.spells[-1] for each in fact.knowers}
+    assert (now["Mira"].standing, now["Oswin"].standing) == (Standing.WINDOW, Standing.LOST)
+    assert now["Mira"].has == "You recall: My sister Liesbet drowned."
+    fact = village.follow_memory("Mira", told["Mira"])
+    now = {each.agent: each.spells[-1].standing for each in fact.knowers}
+    assert now == {"Mira": Standing.WINDOW, "Oswin": Standing.LOST}
+
+
+def test_what_was_told_is_quoted_and_not_who_asked_for_it(village):
+    village.said("Anneke", SISTER, to=["Mira"])
+    village.said("Bram", "What of Liesbet?", to=["Mira"])
+    (mira,) = (each for each in village.follow("Liesbet").knowers if each.agent == "Mira")
+    assert mira.spells[-1].has == SISTER

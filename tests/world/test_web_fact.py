@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from evennia import DefaultExit, DefaultRoom
 from evennia.utils.create import create_object
 
+from keepsake.books.kept_lines import Commitment, CommitmentKind
 from tests.world.agents_world import SMALL_WINDOWS
 from tests.world.web_world import WebWorld
 
@@ -107,6 +108,25 @@ class TestFact(WebWorld):
         assert [(each["id"], each["way"]) for each in whisper["hearings"]] == [
             (self.mira.id, "whispered")
         ]
+
+    def test_what_stands_in_the_books_of_an_agent_is_known_to_it(self):
+        self.post(self.of_mira("/note"), body={"title": "Nets", "text": "Edwin mends nets."})
+        self.post(f"/agents/{self.ada.id}/pin", body={"text": "Edwin is kind."})
+        self.mind.books.commitments.add(
+            Commitment(CommitmentKind.PROMISE, "Tom", "visit Edwin", self.number_of("Edwin mends"))
+        )
+        noted = self.get("/fact", q="Edwin")["noted"]
+        assert [(each["agent"], each["book"], each["title"], each["text"]) for each in noted] == [
+            ("Ada", "pins", "", "Edwin is kind."),
+            ("Mira", "promises", "Tom", "visit Edwin"),
+            ("Mira", "people", "Tom", "My brother Edwin mends nets."),
+            ("Mira", "notes", "Nets", "Edwin mends nets."),
+        ]
+        followed = self.get("/fact", agent=self.mira.id, n=self.number_of("Edwin mends"))
+        books = [(each["agent"], each["book"]) for each in followed["noted"]]
+        assert books == [("Mira", "promises"), ("Mira", "people")]  # by the memories they rest on
+        secret = self.get("/fact", q="bell jetty")["noted"]
+        assert [(each["book"], each["private"]) for each in secret] == [("people", True)]
 
     def test_what_cannot_be_followed_is_refused(self):
         assert "Give words" in self.get("/fact", 400)["error"]

@@ -5,19 +5,22 @@ Runs in a view's thread, because it reads the agents' books.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from math import log2
 
 from keepsake.agent.memory.books import Books
 from keepsake.agent.mind import Mind
 from keepsake.archive.log import Archive
 from keepsake.books.entries import JournalEntry
 from keepsake.books.kept_lines import CommitmentKind
-from keepsake.books.person_page import PersonPage
+from keepsake.books.person_page import PageLine, PersonPage
 from keepsake.language.citations import citations_in
 from keepsake.language.perception import names as is_named
+from keepsake.language.perception import telling
+from keepsake.tracing.content import told_in
 from keepsake.web.access import BadRequest, NotFound
 from keepsake.web.links import numbers_cited
 from keepsake.web.people.about import MOST_BYTES, memories_about, passages_about
@@ -165,14 +168,25 @@ def _known_by(
 
 
 def _lines(page: PersonPage, whispered: Callable[[int], bool]) -> Iterator[KnownLine]:
-    for each in page.lines:
+    for each, weight in zip(page.lines, _weights(page.lines), strict=True):
         yield KnownLine(
             text=each.text,
+            weight=round(weight, 1),
             said=each.said,
             time=each.time,
             numbers=each.numbers,
             private=any(map(whispered, each.numbers)),
         )
+
+
+def _weights(lines: Sequence[PageLine]) -> Sequence[float]:
+    """Return how much each line tells, in bits: a word counts the more, the fewer lines have it.
+
+    A question tells nothing.
+    """
+    told = [telling(told_in(each.text)) for each in lines]
+    counts = Counter(stem for stems in told for stem in stems)
+    return [sum(log2((len(lines) + 1) / counts[stem]) for stem in stems) for stems in told]
 
 
 def _notes(books: Books, about: PersonRow, whispered: Callable[[int], bool]) -> Iterator[NoteAbout]:

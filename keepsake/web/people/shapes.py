@@ -37,6 +37,8 @@ class KnownLine(Shape):
     numbers: tuple[int, ...]
     """The agent's memories of it."""
     private: bool
+    weight: float
+    """How much it tells besides what other lines tell, in bits; 0 for a question."""
 
 
 class MentionLine(Shape):

@@ -49,7 +49,8 @@ def test_a_sentence_is_followed_itself_and_not_its_words(page: Page, world: Watc
     page.goto("/agents/fact?q=heron")
     known = page.locator("#knowers li", has_text="Mira")
     expect(known).to_contain_text("has these words in the window")
-    expect(known.locator("q")).to_have_text(line)
+    expect(known.locator(".heard q")).to_have_text(line)
+    expect(known.locator(".noted")).to_be_hidden()
     known.get_by_text("More").click()
     known.get_by_role("link", name="memory").first.click()
     page.locator(".memory", has_text=line).get_by_role("link", name="where did it go?").click()
@@ -99,7 +100,7 @@ def test_a_summary_that_knows_too_much_is_flagged(page: Page, world: WatchedWorl
         "compaction": 2,
     }
     found = {"words": "lantern", "memory": None, "suggested": [], "complete": True}
-    serve(page, "fact?*", {**found, "tellings": [], "knowers": [], "echoes": [echo]})
+    serve(page, "fact?*", {**found, "tellings": [], "knowers": [], "noted": [], "echoes": [echo]})
     page.goto("/agents/fact?q=lantern")
     row = page.locator("#echoes li")
     expect(row).to_contain_text("has it in the short-term summary, but no memory of it.")
@@ -107,6 +108,39 @@ def test_a_summary_that_knows_too_much_is_flagged(page: Page, world: WatchedWorl
     expect(row.get_by_role("link", name="compaction 2")).to_have_attribute(
         "href", "/agents/1/#compactions/2"
     )
+
+
+def test_what_an_agent_has_only_in_its_books_is_known_to_it(page: Page, world: WatchedWorld):
+    page.goto("/agents/fact")
+    time = "2026-05-01T12:00:00+00:00"
+    spell = {"time": time, "standing": "lost", "kept": "gone", "has": "", "compaction": 2}
+    step = {"id": 1, "n": 4, "time": time, "step": "heard it"}
+    mira = {"id": 1, "agent": "Mira", "source": "Tom", "heard": "A lantern.", "path": [step]}
+    mira |= {"memories": [4], "spells": [spell], "acts": []}
+    line = {"text": "A <b>lantern</b>.", "numbers": [4], "time": time, "private": True}
+    noted = [
+        {**line, "id": 1, "agent": "Mira", "book": "people", "title": "Tom"},
+        {**line, "id": 7, "agent": "Bram", "book": "notes", "title": "At sea", "private": False},
+    ]
+    heard = {"id": 1, "n": 4, "way": "whispered"}
+    telling = {"happening": "h1", "time": time, "place": "The Quay", "speaker": "Tom", "id": None}
+    telling |= {"to": ["Mira"], "manner": "whisper", "text": "A lantern.", "private": True}
+    telling |= {"hearings": [heard], "rests_on": 0, "link": None, "came_from": ""}
+    found = {"words": "lantern", "memory": None, "suggested": [], "complete": True, "echoes": []}
+    found |= {"tellings": [telling], "knowers": [mira], "noted": noted}
+    serve(page, "fact?*", found)
+    page.goto("/agents/fact?q=lantern")
+    known = page.locator("#knowers > li")
+    expect(known.locator(".how")).to_have_text(
+        "has it in its page of Tom, in its prompts while Tom is there."
+    )
+    expect(known.locator(".noted li")).to_contain_text("In its page of Tom")
+    expect(known.locator(".noted li")).to_contain_text("A <b>lantern</b>.")
+    expect(known.locator(".noted li")).to_contain_text("in private")
+    expect(page.locator("#summary")).to_have_text("1 telling; 1 agent has heard it.")
+    expect(page.locator("#echoes > li")).to_contain_text("has it in its books, but no memory of it")
+    said = page.locator("#tellings > li .what")
+    expect(said).to_have_text("Tom to Mirawhispered: A lantern.")
 
 
 def test_on_a_phone_who_knows_it_comes_before_the_map(page: Page, world: WatchedWorld):

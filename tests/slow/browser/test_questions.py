@@ -68,6 +68,10 @@ def test_what_she_knows_of_a_thing(start: Page) -> None:
     expect(start.locator("#hits li").filter(has_text=FACT).first).to_contain_text("Mira")
     expect(start.get_by_label("in the memory of").locator("option:checked")).to_have_text("Mira")
     expect(start.locator("#hits li", has_text="Nell, memory")).to_have_count(0)
+    known = start.locator(".knows")  # the answer stands before what is near in meaning
+    expect(known).to_contain_text("Mira has these words")
+    expect(known).to_contain_text("from Tamsin")
+    expect(known.locator("q").first).to_contain_text(FACT)
 
 
 def test_what_her_last_compaction_lost(start: Page) -> None:

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keepsake.archive.records import Tier
+from keepsake.language.sourced_text import cited_in
 from keepsake.memory.summary_text import SummarySource, extractive
 from tests.sentences import table
 from tests.unit.mind.fake_agent import memories_of
@@ -75,3 +76,18 @@ def test_summaries_keep_to_their_size_and_are_deterministic(lines, older, size):
     summary = summarize(lines, tuple(older), tokens=size)
     assert len(summary) <= size * 4
     assert summarize(lines, tuple(older), tokens=size) == summary
+
+
+def test_each_sentence_names_the_memories_that_it_quotes():
+    lines = [
+        'Tom| Tom says, "The goat ate seven hats. Nobody saw it."',
+        'Ann| Ann says, "My brother Edwin mends nets in Ostrey."',
+        'Ann| Ann says, "Hm."',
+    ]
+    draft = extractive(SummarySource(Tier.RECENT, "Mira", tuple(memories_of(*lines))))
+    cited = cited_in(draft.text, draft.sources)
+    named = {number for numbers in cited.values() for number in numbers}
+    assert {1, 2} <= named
+    for sentence, numbers in cited.items():
+        assert ("goat" in sentence) <= (numbers == (1,))
+        assert ("Edwin" in sentence) <= (numbers == (2,))

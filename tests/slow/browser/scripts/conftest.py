@@ -26,7 +26,7 @@ def page(browser: Browser) -> Iterator[Page]:
             route.fulfill(body=body, content_type="text/javascript")
         else:
             head = f"<html data-zone={ZONE}><title>A page</title>"
-            body = f"{head}<p id=said></p><p id=then></p><main></main>"
+            body = f"{head}<p id=said></p><p id=then></p><p id=outcome></p><main></main>"
             route.fulfill(body=body, content_type="text/html")
 
     opened = browser.new_page(timezone_id="Asia/Tokyo")

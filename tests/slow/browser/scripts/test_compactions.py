@@ -2,9 +2,24 @@
 
 from __future__ import annotations
 
+import re
+
 from playwright.sync_api import Page, expect
 
 from tests.slow.browser.scripts.serving import ACT, serve, show
+
+MADE = {
+    "number": 3,
+    "time": "2026-05-01T12:00:00+00:00",
+    "reason": "count",
+    "outcome": "waterfall",
+    "covered": [9, 9],
+    "tokens_before": 90,
+    "tokens_after": 60,
+    "seconds": 1,
+    "calls": 2,
+    "undone": None,
+}
 
 
 def test_a_compaction_counts_what_both_its_steps_lost(page: Page) -> None:
@@ -13,16 +28,7 @@ def test_a_compaction_counts_what_both_its_steps_lost(page: Page) -> None:
     after = {"longterm": {**long, "last": 8, "text": "- Ann sails."}}
     after["recent"] = {**short, "first": 9, "last": 9, "text": "- Tom mends nets."}
     made = {
-        "number": 3,
-        "time": "2026-05-01T12:00:00+00:00",
-        "reason": "count",
-        "outcome": "waterfall",
-        "covered": [9, 9],
-        "tokens_before": 90,
-        "tokens_after": 60,
-        "seconds": 1,
-        "calls": 2,
-        "undone": None,
+        **MADE,
         "before": {"longterm": long, "recent": short},
         "after": after,
     }
@@ -88,3 +94,34 @@ def test_a_word_is_not_changed_by_the_line_break_beside_it(page: Page) -> None:
         ["new", "nets and sails."],
     ]
     assert page.evaluate(diff, ["One\ntwo", "• One two\n"]) == [["same", "• One two\n"]]
+
+
+def test_what_is_guessed_is_called_a_guess_until_a_model_has_said_what_it_tells(page: Page) -> None:
+    text = "Tom mends nets."
+    short = {"tier": "recent", "first": 1, "last": 3, "text": text}
+    texts = {"before": {"longterm": None, "recent": None}}
+    made = {**MADE, **texts, "covered": [1, 3], "after": {"longterm": None, "recent": short}}
+    memory = {**ACT, "number": 2, "kind": "perception", "text": "Tom picks a net."}
+    guess = {"memory": memory, "kept": "likely", "missing": ["picks"], "told": text}
+    gone = {"memory": {**memory, "number": 3}, "kept": "gone", "missing": ["picks"], "told": ""}
+    again = {**gone, "memory": {**gone["memory"], "number": 4, "text": "Tom sleeps."}}
+    gone = {**again, "memory": {**again["memory"], "number": 3}}
+    lost = {"losses": [gone, again, guess], "sentences": [], "unfounded": [], "complete": True}
+    serve(page, "agents/1/compactions?*", [made])
+    serve(page, "agents/1/compactions/3/losses", {**lost, "named": False})
+    show(page, "compactions", "Compactions")
+    page.evaluate("""async () => (await import("/api.js")).mayAct(true)""")
+    page.locator("summary").first.click()
+    told = page.locator(".change")
+    expect(told).to_contain_text("3 memories: 2 probably lost, 1 probably told.")
+    expect(told).to_contain_text("A guess by words: the writer of the summary did not say")
+    expect(told.get_by_text("Probably lost 2 memories")).to_be_visible()
+    expect(told.locator(".memory:visible")).to_have_text(re.compile("Tom sleeps.×2"))
+    told.get_by_text("Probably told 1 memory").click()
+    expect(told.locator(".told")).to_have_text(f"Probably: “{text}”")
+    serve(page, "agents/1/compactions/3/sources", {"done": True, "said": "Named."})
+    named = {**lost, "losses": [gone, again, {**guess, "kept": "shorter"}], "named": True}
+    serve(page, "agents/1/compactions/3/losses", named)
+    told.get_by_role("button", name="Ask the model which memories it tells").click()
+    expect(told).to_contain_text("3 memories: 2 lost, 1 told shorter.")
+    expect(told).not_to_contain_text("guess")

@@ -10,15 +10,16 @@ from playwright.sync_api import Page, expect
 from tests.slow.browser.scripts.serving import ACT, feed
 
 
-def test_a_persons_lines_stand_in_the_order_of_time_and_new_whispers_are_not_folded(
-    page: Page,
-) -> None:
-    def line(minute: int, *, private: bool = False) -> dict[str, Any]:
-        at = f"2026-05-01T12:{minute:02}:00+00:00"
-        words = f"whisper {minute}" if private else f"line {minute} with many more words in it"
-        return {"text": words, "said": True, "time": at, "numbers": [minute], "private": private}
+def line(minute: int, *, private: bool = False, weight: float = 1.0) -> dict[str, Any]:
+    """Return what Tom said so many minutes after noon."""
+    at = f"2026-05-01T12:{minute:02}:00+00:00"
+    words = f"whisper {minute}" if private else f"line {minute} with many more words in it"
+    said = {"text": words, "said": True, "time": at, "numbers": [minute], "private": private}
+    return {**said, "weight": weight}
 
-    lines = [*(line(minute) for minute in range(1, 12)), line(12, private=True)]
+
+def show_card(page: Page, *lines: dict[str, Any]) -> list[int]:
+    """Show what Mira knows of Tom by his lines; return the numbers of those that are shown."""
     known = {"id": 1, "agent": "Mira", "names": ["Tom"], "first_met": None, "portrait": ""}
     known |= {"remarks": "", "promises": [], "plans": [], "mentions": [], "lines": lines}
     known |= {"notes": [], "memories": [], "more_memories": 0, "complete": True}
@@ -29,13 +30,48 @@ def test_a_persons_lines_stand_in_the_order_of_time_and_new_whispers_are_not_fol
         }""",
         known,
     )
-    shown = page.locator("main ul > li")
-    words = shown.locator("> span").all_text_contents()
-    assert words[0] == "“whisper 12”"
-    assert [int(re.findall(r"\d+", each)[0]) for each in words] == [*range(12, 0, -1)]
-    expect(shown.first).to_contain_text("in private")
-    expect(page.locator("details summary")).to_have_text("2 more")
-    expect(page.locator("details li").first).to_contain_text("line 2")
+    words = page.locator("main ul > li > span:visible").all_text_contents()
+    return [int(re.findall(r"\d+", each)[0]) for each in words]
+
+
+def test_few_lines_of_a_person_stand_in_the_order_of_time_and_whispers_come_first(
+    page: Page,
+) -> None:
+    whisper = line(2, private=True)
+    assert show_card(page, line(1), whisper, line(3), line(4)) == [2, 4, 3, 1]
+    expect(page.locator("main h4").first).to_have_text("Told Mira in private")
+    expect(page.locator("main ul > li").first).to_contain_text("in private")
+
+
+def test_of_many_lines_those_that_tell_most_come_first_and_no_whisper_is_folded(
+    page: Page,
+) -> None:
+    old = line(1, private=True)
+    telling = (line(2, weight=30.0), line(3, weight=40.0))
+    dull = (line(minute) for minute in range(4, 40))
+    assert show_card(page, old, *telling, *dull) == [1, 3, 2, 39, 38, 37, 36, 35, 34]
+    folded = page.locator("details")
+    expect(folded.locator("summary")).to_have_text("All 38, the newest first")
+    folded.locator("summary").click()
+    expect(folded.locator("li").first).to_contain_text("line 39")
+
+
+def test_what_an_agent_said_itself_is_no_knowledge_of_somebody(page: Page) -> None:
+    memory = {**ACT, "kind": "perception", "source": "Tom", "text": "Tom sweeps."}
+    known = {"id": 1, "agent": "Mira", "names": ["Tom"], "first_met": None, "portrait": ""}
+    known |= {"remarks": "", "promises": [], "plans": [], "mentions": [], "lines": [], "notes": []}
+    known |= {"memories": [{**ACT, "number": 3}, memory], "more_memories": 0, "complete": True}
+    page.evaluate(
+        """async (known) => {
+            const { personCard } = await import("/person_card.js");
+            document.querySelector("main").append(personCard(known, "Tom"));
+        }""",
+        known,
+    )
+    expect(page.locator("main ul > li:visible > span")).to_have_text(["Tom sweeps."])
+    expect(page.locator("details summary")).to_have_text(
+        "What it said and did itself about Tom, the newest"
+    )
 
 
 def test_a_list_that_is_cut_says_so_and_leads_to_all(page: Page) -> None:
@@ -51,12 +87,12 @@ def test_a_list_that_is_cut_says_so_and_leads_to_all(page: Page) -> None:
         known,
     )
     heading = page.locator("main h4")
-    expect(heading).to_have_text("Other memories of Tom: 2 of 34, the newest first · all")
+    expect(heading).to_have_text("Other memories of Tom: 1 of 34, the newest first · all")
     expect(heading.get_by_role("link")).to_have_attribute(
         "href", "/agents/search/?agent=1&q=Tom&by=words"
     )
     expect(page.locator("main ul > li > span")).to_have_text(
-        ["Tom sweeps <b>all</b>.", re.compile("^Mira ")]
+        ["Tom sweeps <b>all</b>.", re.compile("^Mira ")]  # her own words are folded
     )
 
 

@@ -81,10 +81,10 @@ export function say(words, good) {
   leaving = setTimeout(() => (line.hidden = true), LEAVES);
 }
 
-/** Run an action; returns whether it was done. `said` is the request body, or null. */
-export async function act(id, what, said = null) {
+/** Run an action; returns whether it was done. `said` is the request body, or null; `timeout` in milliseconds. */
+export async function act(id, what, said = null, timeout = TIMEOUT) {
   try {
-    const { done, said: words } = await post(`agents/${id}/${what}`, said);
+    const { done, said: words } = await post(`agents/${id}/${what}`, said, timeout);
     say(words, done);
     return done;
   } catch (problem) {

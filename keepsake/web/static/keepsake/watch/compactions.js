@@ -1,9 +1,9 @@
 /* Compactions, newest first: what each lost in its two steps, with the texts before and after. */
 
-import { act, actButton, get } from "./api.js";
+import { act, actButton, builders, get } from "./api.js";
 import { prose } from "./book.js";
 import { count, el, fill, many, percent, seconds, time, whereLink } from "./dom.js";
-import { Kept, Tier } from "./kinds.js";
+import { Kept, SummaryAuthor, Tier } from "./kinds.js";
 import { memoriesFold, TIERS } from "./memories.js";
 import { outcome, reason } from "./plain_words.js";
 import { sentence } from "./sentences.js";
@@ -156,7 +156,7 @@ function show(details, made) {
     account,
     steps.map(({ node }) => node),
   );
-  compare(id, made.number, account, steps);
+  compare(id, made, account, steps);
 }
 
 /** The first step: memories become the new short-term summary. */
@@ -243,6 +243,12 @@ function whole({ tier, first, last, text }) {
 
 // -- what became of each memory that was summarised, and of each sentence of the summaries before
 
+/** How it is known what a summary tells. */
+const NAMES = "The writer of the summary named the memories that each sentence tells.";
+const QUOTES = "The summary was made by rules and quotes memories.";
+const ASK = "Ask the model which memories it tells";
+/** Milliseconds until a model that reads a summary and its memories counts as silent. */
+const LONGEST_READING = 600000;
 const KEPT = {
   [Kept.GONE]: "No sentence tells them.",
   [Kept.UNSURE]: "A sentence has some of their words. Compare the two.",
@@ -260,7 +266,8 @@ function kind(kept, named) {
 }
 
 /** Fill in what each step lost, and the account of both. */
-async function compare(id, number, account, steps) {
+async function compare(id, made, account, steps) {
+  const { number } = made;
   try {
     const found = await get(`agents/${id}/compactions/${number}/losses`);
     for (const { lost, of, noun, row } of steps)
@@ -271,15 +278,41 @@ async function compare(id, number, account, steps) {
         ({ of, noun }) => `${many(found[of].length, ...noun)}: ${tally(found[of], found.named)}. `,
       ),
       found.named
-        ? "The writer of the summary named the memories that each sentence tells. "
-        : el("b", {}, "A guess by words: the writer of the summary did not say what it tells. "),
+        ? `${made.after.recent?.model === SummaryAuthor.EXTRACTIVE ? QUOTES : NAMES} `
+        : [
+            el("b", {}, "A guess by words: the writer of the summary did not say what it tells. "),
+            askModel(id, number, () => compare(id, made, account, steps)),
+          ],
       found.complete ? "" : "There are more, which were not compared.",
     );
+    account.parentElement.querySelector(".too-much")?.remove();
     if (found.unfounded.length) account.after(tooMuch(found.unfounded));
   } catch (problem) {
     account.className = "problem";
     fill(account, problem.message);
   }
+}
+
+/** A model that reads memories and summary knows what words do not say. Its answer is kept. */
+function askModel(id, number, then) {
+  const button = el(
+    "button",
+    {
+      type: "button",
+      on: {
+        click: async () => {
+          button.disabled = true;
+          fill(button, "The model reads …");
+          const done = await act(id, `compactions/${number}/sources`, null, LONGEST_READING);
+          fill(button, ASK);
+          button.disabled = false;
+          if (done) await then();
+        },
+      },
+    },
+    ASK,
+  );
+  return builders(button);
 }
 
 /** How many there are of each kind: 3 lost, 5 told shorter. */
@@ -311,9 +344,19 @@ function groups(found, named, noun, row) {
         ` ${many(of.length, ...noun)}. `,
         el("small", {}, words),
       ),
-      el("ol", { class: "memories" }, of.map(row)),
+      el("ol", { class: "memories" }, once(of).map(row)),
     );
   });
+}
+
+/** Each text once, with how often it was said or done: small talk repeats itself. */
+function once(found) {
+  const rows = new Map();
+  for (const each of found) {
+    const text = each.memory ? sentence(each.memory) : each.text;
+    rows.set(text, { ...each, ...rows.get(text), times: (rows.get(text)?.times ?? 0) + 1 });
+  }
+  return [...rows.values()];
 }
 
 /** The sentences of the summary that say more than its memories. */
@@ -355,7 +398,7 @@ function toldIn(kept, told) {
     : null;
 }
 
-function memoryRow(id, { memory, kept, missing, told }) {
+function memoryRow(id, { memory, kept, missing, told, times }) {
   return el(
     "li",
     {
@@ -374,6 +417,7 @@ function memoryRow(id, { memory, kept, missing, told }) {
       marked(sentence(memory), kept, missing),
       toldIn(kept, told),
     ),
+    times > 1 ? el("b", { title: "so many memories" }, `×${count(times)}`) : null,
     el("small", {}, whereLink(id, memory.number)),
   );
 }

@@ -18,11 +18,12 @@ import {
   time as timeOf,
   whyLink,
 } from "./dom.js";
-import { Kept, Link, Standing, Way } from "./kinds.js";
+import { Kept, Link, Manner, Standing, Way } from "./kinds.js";
 import { WorldMap } from "./map.js";
+import { notedList, placeOf } from "./noted.js";
 import { PastAgent, lastBefore } from "./past.js";
 import { TimeScrubber, setTierBar, tierBar } from "./scrubber.js";
-import { sentence } from "./sentences.js";
+import { inWords, sentence } from "./sentences.js";
 import { WHERE, stands } from "./standings.js";
 
 const LINK = "#memory/";
@@ -53,6 +54,7 @@ const none = {
   complete: true,
   tellings: [],
   knowers: [],
+  noted: [],
   echoes: [],
 };
 let fact = none;
@@ -145,6 +147,7 @@ async function follow() {
   );
   for (const each of fact.knowers) {
     each.way = hearings.get(`${each.id} ${each.path.at(-1).n}`) ?? "";
+    each.noted = fact.noted.filter(({ id }) => id === each.id);
     each.since = each.spells.map(({ time: at }) => seconds(at));
   }
   chosen = 0;
@@ -181,7 +184,7 @@ function trouble(problem) {
 }
 
 function kindOf({ private: hidden, manner }) {
-  return hidden ? "whispered" : manner ? "said" : "seen";
+  return hidden || manner === Manner.WHISPER ? "whispered" : manner ? "said" : "seen";
 }
 
 // -- the words that are followed
@@ -228,7 +231,10 @@ function drawWords(agent, n) {
 function account(until) {
   const told = fact.tellings.filter(({ at }) => at <= until).length;
   const spells = fact.knowers.map((knower) => spellAt(knower, until)).filter(Boolean);
-  const lost = spells.filter(({ standing }) => standing === Standing.LOST).length;
+  const lost = fact.knowers.filter((knower) => {
+    const spell = spellAt(knower, until);
+    return spell?.standing === Standing.LOST && !knower.noted.length;
+  }).length;
   if (!fact.tellings.length) {
     return [
       "Nobody said these words. ",
@@ -277,7 +283,9 @@ function draw() {
         name: agent.name,
         place: now === scrubber.last ? agent.present : agent.placeAt(now),
         ring: spell ? `${spell.standing} ${knows.get(agent.id).way}` : "unknowing",
-        words: spell ? stands(spell, typed()) : "does not know it",
+        words: spell
+          ? inBooks(knows.get(agent.id), spell) || stands(spell, typed())
+          : "does not know it",
       };
     }),
   );
@@ -364,6 +372,7 @@ function stepRow(step, of) {
         {},
         el("b", {}, head),
         el("small", {}, `${many(of.length, "telling")} by ${many(speakers.length, "speaker")}`),
+        hidden(of),
       ),
       el(
         "ol",
@@ -399,7 +408,8 @@ function tellingRow(telling, more = []) {
       "p",
       { class: "what" },
       el("b", {}, speaker(telling)),
-      telling.private ? el("span", { class: "flag" }, "in private") : null,
+      telling.to.length ? [" to ", el("bdi", {}, inWords(telling.to))] : null,
+      privacy(telling),
       ": ",
       el("bdi", {}, words(telling)),
     ),
@@ -426,9 +436,9 @@ function tellingRow(telling, more = []) {
             {
               class: each.way,
               href: `/agents/${each.id}/${LINK}${each.n}`,
-              title: `${WAYS[each.way]}, memory ${count(each.n)}`,
+              title: `memory ${count(each.n)}`,
             },
-            nameOf(each.id),
+            `${nameOf(each.id)} ${WAYS[each.way]}`,
           ),
         ),
     ),
@@ -440,6 +450,7 @@ function tellingRow(telling, more = []) {
             "summary",
             {},
             `${who(telling)} tells it ${more.length === 1 ? "once" : `${count(more.length)} times`} more`,
+            hidden(more),
           ),
           el(
             "ol",
@@ -449,6 +460,18 @@ function tellingRow(telling, more = []) {
         )
       : null,
   );
+}
+
+/** Whether others could not hear a telling, in a word. */
+function privacy({ manner, private: hidden }) {
+  if (manner === Manner.WHISPER) return el("span", { class: "flag" }, "whispered");
+  return hidden ? el("span", { class: "flag" }, "in private") : null;
+}
+
+/** How many of folded tellings others could not hear. */
+function hidden(tellings) {
+  const number = tellings.filter((each) => each.private || each.manner === Manner.WHISPER).length;
+  return number ? el("span", { class: "flag" }, `${count(number)} in private`) : null;
 }
 
 /** For the words of an agent: a link to why it said them. */
@@ -471,8 +494,9 @@ function basis({ id, link, rests_on: n, from }) {
 }
 
 function drawKnowers() {
+  const unheard = fact.noted.filter(({ id }) => !fact.knowers.some((each) => each.id === id));
   const ignorant = agents.filter(
-    ({ id }) => ![...fact.knowers, ...fact.echoes].some((each) => each.id === id),
+    ({ id }) => ![...fact.knowers, ...fact.echoes, ...unheard].some((each) => each.id === id),
   );
   const others = fact.knowers.slice(FOLDED);
   fill(
@@ -491,10 +515,10 @@ function drawKnowers() {
         )
       : null,
   );
-  fill(byId("echoes"), fact.echoes.map(echo));
+  fill(byId("echoes"), fact.echoes.map(echo), [...grouped(unheard, ({ id }) => id)].map(noter));
   fill(
     byId("ignorant"),
-    fact.knowers.length && ignorant.length
+    (fact.knowers.length || unheard.length) && ignorant.length
       ? `${typed() ? "These words have not reached" : "It has not reached"} ${ignorant.map(({ name }) => name).join(", ")}, as far as the archives say.`
       : "",
   );
@@ -530,8 +554,26 @@ function echo({ id, agent, standing, said, compaction }) {
   );
 }
 
+/** Whose books say it though nobody told it: a builder may have written it there. */
+function noter([id, noted]) {
+  return el(
+    "li",
+    { "data-row": true, tabindex: "-1", class: "echo" },
+    el(
+      "p",
+      {},
+      el("b", {}, el("a", { href: `/agents/${id}/`, "data-opens": true, dir: "auto" }, nameOf(id))),
+      " has it in its books, but no memory of it.",
+    ),
+    notedList(noted),
+  );
+}
+
 function knower(of) {
   const last = of.spells.at(-1);
+  // What an agent has word for word in its window needs no other place.
+  const shown = last.standing === Standing.WINDOW ? "folded" : "beside";
+  const books = (where) => (where === shown ? notedList(of.noted) : null);
   return el(
     "li",
     {
@@ -553,6 +595,7 @@ function knower(of) {
       el("span", { class: "how" }),
     ),
     el("p", { class: "heard" }, el("q", { dir: "auto" })),
+    books("beside"),
     el(
       "p",
       {},
@@ -568,6 +611,7 @@ function knower(of) {
       "details",
       { class: "more" },
       el("summary", {}, "More"),
+      books("folded"),
       el(
         "p",
         {},
@@ -648,7 +692,7 @@ function memoryOf(id, number) {
 
 /** Say in a row how somebody has the fact at a time. */
 function tellStanding(row, of, spell) {
-  const how = spell ? `${stands(spell, typed())}.` : "does not know it yet.";
+  const how = spell ? `${inBooks(of, spell) || stands(spell, typed())}.` : "does not know it yet.";
   setText(row.querySelector(".how"), how);
   const heard = row.querySelector(".heard");
   heard.hidden =
@@ -656,6 +700,12 @@ function tellStanding(row, of, spell) {
   setText(heard.firstElementChild, spell?.has);
   for (const standing of Object.values(Standing))
     row.classList.toggle(standing, standing === spell?.standing);
+}
+
+/** Where an agent has a fact now that neither its window nor a summary has; empty if its books lack it, too. */
+function inBooks({ noted }, { standing }) {
+  const now = scrubber.time === scrubber.last;
+  return now && standing === Standing.LOST && noted.length ? `has it in ${placeOf(noted[0])}` : "";
 }
 
 /** What to ask an agent again: of the words, or of the sentence. */

@@ -32,6 +32,15 @@ export const CompactReason = Object.freeze({
   "MANUAL": "manual"
 });
 
+export const EditableBook = Object.freeze({
+  "JOURNAL": "journal",
+  "PEOPLE": "people",
+  "NOTES": "notes",
+  "PINS": "pins",
+  "PROMISES": "promises",
+  "PLANS": "plans"
+});
+
 export const EventKind = Object.freeze({
   "THOUGHT": "thought",
   "GUARD": "guard",
@@ -113,6 +122,7 @@ export const LineType = Object.freeze({
   "COMPACTION": "compaction",
   "UNDO": "undo",
   "EDIT": "edit",
+  "SOURCES": "sources",
   "CLEAR": "clear",
   "PLAN": "plan"
 });

@@ -2,12 +2,12 @@
 
 import { formatter } from "./clock.js";
 import { count, el, time, whereLink } from "./dom.js";
-import { By } from "./kinds.js";
+import { By, MemoryKind } from "./kinds.js";
 import { TIERS } from "./memories.js";
 import { told } from "./sentences.js";
 
 /** The most lines of a card that are shown before the others are folded. */
-const SHOWN = 10;
+const SHOWN = 8;
 const date = formatter({ day: "numeric", month: "long", year: "numeric" });
 const day = (iso) => date.format(new Date(iso));
 
@@ -36,11 +36,12 @@ export function personCard(known, name) {
       known.plans.map((each) => row(each.line, [], each, known.id)),
     ),
     part(
-      `Said to ${known.agent} and done (${count(known.lines.length)}), the newest first`,
-      newestFirst(known.lines.toReversed()).map((each) =>
-        row(shown(each, name), each.numbers, each, known.id),
+      `Told ${known.agent} in private`,
+      newestFirst(known.lines.filter((each) => each.private)).map((each) =>
+        lineRow(each, known, name),
       ),
     ),
+    said(known, name),
     part(
       "In summaries and the journal",
       newestFirst(known.mentions).map((each) =>
@@ -55,16 +56,45 @@ export function personCard(known, name) {
     ),
     part(
       others(known, name),
-      known.memories.map((each) =>
-        row(
-          asTold(each, known.agent),
-          [each.number],
-          { private: Boolean(each.confidants), time: each.time },
-          known.id,
-        ),
-      ),
+      known.memories.filter((each) => !isOwn(each)).map((each) => memoryRow(each, known)),
+    ),
+    ownWords(
+      name,
+      known.memories.filter(isOwn).map((each) => memoryRow(each, known)),
     ),
   );
+}
+
+/** What somebody said to it openly and did: of a long list first what tells most, whatever is newest. */
+function said(known, name) {
+  const lines = newestFirst(known.lines.filter((each) => !each.private).toReversed());
+  const rows = (some) => some.map((each) => lineRow(each, known, name));
+  const title = `Said to ${known.agent} and done (${count(lines.length)})`;
+  if (lines.length <= SHOWN) return part(`${title}, the newest first`, rows(lines));
+  const most = lines.toSorted((a, b) => b.weight - a.weight).slice(0, SHOWN);
+  return [
+    el("h4", {}, `${title}: what tells most`),
+    el("ul", { class: "kept" }, rows(most)),
+    folded(`All ${count(lines.length)}, the newest first`, rows(lines)),
+  ];
+}
+
+function lineRow(line, { id }, name) {
+  return row(shown(line, name), line.numbers, line, id);
+}
+
+function isOwn({ kind }) {
+  return kind === MemoryKind.ACT;
+}
+
+/** What the agent itself said and did is no knowledge of somebody: it is folded. */
+function ownWords(name, rows) {
+  return rows.length ? folded(`What it said and did itself about ${name}, the newest`, rows) : null;
+}
+
+function memoryRow(memory, { id, agent }) {
+  const about = { private: Boolean(memory.confidants), time: memory.time };
+  return row(asTold(memory, agent), [memory.number], about, id);
 }
 
 /** A memory with its subject: an own act has none. */
@@ -73,12 +103,13 @@ function asTold(memory, agent) {
   return who ? `${who} ${words}` : words;
 }
 
-/** The heading of the other memories: how many there are, and where all are. */
+/** The heading of what else it heard of somebody: how much of it is shown, and where all is. */
 function others({ id, memories, more_memories: more, complete }, name) {
   const all = `/agents/search/?${new URLSearchParams({ agent: id, q: name, by: By.WORDS })}`;
   const total = `${complete ? "" : "at least "}${count(memories.length + more)}`;
+  const heard = count(memories.filter((each) => !isOwn(each)).length);
   return [
-    `Other memories of ${name}: ${more ? `${count(memories.length)} of ${total}` : total}, the newest first`,
+    `Other memories of ${name}: ${more ? `${heard} of ${total}` : heard}, the newest first`,
     more || !complete ? [" · ", el("a", { href: all }, "all")] : null,
   ];
 }
@@ -98,15 +129,12 @@ function part(title, rows) {
   return [
     el("h4", {}, title),
     el("ul", { class: "kept" }, rows.slice(0, SHOWN)),
-    more.length
-      ? el(
-          "details",
-          {},
-          el("summary", {}, `${count(more.length)} more`),
-          el("ul", { class: "kept" }, more),
-        )
-      : null,
+    more.length ? folded(`${count(more.length)} more`, more) : null,
   ];
+}
+
+function folded(title, rows) {
+  return el("details", {}, el("summary", {}, title), el("ul", { class: "kept" }, rows));
 }
 
 /** In the order of time, whispers among the others. Lines of one moment, as those of one summary, keep their order. */

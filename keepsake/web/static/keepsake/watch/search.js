@@ -17,13 +17,18 @@ import {
   whyOf,
 } from "./dom.js";
 import { By, MemoryKind } from "./kinds.js";
+import { notedList } from "./noted.js";
 import { sentence } from "./sentences.js";
+import { stands } from "./standings.js";
 
 /** The most rows, and the most memories for them: what several agents perceived is one row. */
 const MOST = 50;
 const MOST_MEMORIES = 150;
 const form = byId("search");
 const hits = byId("hits");
+/** How one agent has the words: the answer that stands before all memories near them. */
+const known = el("section", { class: "knows", hidden: true });
+hits.before(known);
 let turns = 0;
 
 /** What the form asks for, without what is empty; times as they were typed. */
@@ -64,6 +69,8 @@ async function search() {
   for (const name of ["since", "until"])
     if (query[name]) query[name] = fromField(query[name]).toISOString();
   const turn = ++turns;
+  known.hidden = true;
+  drawKnown(asked, turn);
   try {
     const answer = await get("search", query);
     if (turn !== turns) return;
@@ -77,8 +84,52 @@ async function search() {
   }
 }
 
+/** Say how an agent has the words that are searched in its memory: it heard them, or its books have them. */
+async function drawKnown({ agent, q }, turn) {
+  if (!agent || !q) return;
+  const fact = await get("fact", { q }).catch(() => null); // such as more words than can be followed
+  if (!fact || turn !== turns) return;
+  const isIts = ({ id }) => id === Number(agent);
+  const knower = fact.knowers.find(isIts);
+  const noted = fact.noted.filter(isIts);
+  if (!knower && !noted.length) return;
+  const name = form.elements.agent.selectedOptions[0].label;
+  const last = knower?.spells.at(-1);
+  fill(
+    known,
+    el(
+      "p",
+      {},
+      el("b", { dir: "auto" }, name),
+      " ",
+      last ? `${stands(last, true)}.` : "has these words in its books, and heard them from nobody.",
+      " ",
+      knower
+        ? el(
+            "small",
+            {},
+            "First ",
+            time(knower.path.at(-1).time),
+            knower.source ? [", from ", personLink(knower.source)] : null,
+            " · ",
+            el(
+              "a",
+              { href: `/agents/fact?${new URLSearchParams({ q })}` },
+              "who else knows it, and from whom",
+            ),
+          )
+        : null,
+    ),
+    knower ? el("p", {}, el("q", { dir: "auto" }, last.has || knower.heard)) : null,
+    notedList(noted),
+  );
+  known.hidden = false;
+}
+
 function draw(found, { q = "", by }) {
-  const rows = happenings(found.hits).slice(0, MOST);
+  const all = happenings(found.hits).slice(0, MOST);
+  // What has the words is surer than what is only near them in meaning.
+  const rows = [...all.filter(isWorded), ...all.filter((row) => !isWorded(row))];
   const number = many(rows.flat().length, "memory", "memories");
   const order = found.by === By.MEANING ? "the best first" : "the newest first";
   const instead =
@@ -122,6 +173,10 @@ function draw(found, { q = "", by }) {
       ),
     ),
   );
+}
+
+function isWorded([{ has_words: worded }]) {
+  return worded;
 }
 
 /** How many of the memories have a word that was searched, and how many are only near in meaning. */

@@ -320,10 +320,10 @@ export class Tiers {
         ? el(
             "p",
             {},
-            `Word for word: memories ${count(first)} to ${count(number)}.${left > 0 ? ` The newest ${count(window.length)} are shown.` : ""}`,
+            `Word for word: memories ${count(first)} to ${count(number)}, the newest first.${left > 0 ? ` The newest ${count(window.length)} are shown.` : ""}`,
           )
         : null,
-      el("ol", { class: "memories" }, memoryRows(window, { ids: true, mark: number })),
+      el("ol", { class: "memories" }, memoryRows(window.toReversed(), { ids: true, mark: number })),
     );
     announce(`The memory on ${tick(iso, true)}.`);
   }
