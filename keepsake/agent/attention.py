@@ -263,6 +263,19 @@ class Attention:
         """Take in that a plan is due; one that was due before waits no longer."""
         self._waiting[PLAN_SLOT] = _Waiting(impulse, now, now)
 
+    def take_plan_with(self, who: str) -> Impulse | None:
+        """Take out the plan that is due if it is with a person, whose words are answered now.
+
+        Returns:
+            Its impulse; None if no plan is due, or one with somebody else, or one that only some
+            may know of.
+        """
+        waiting = self._waiting.get(PLAN_SLOT)
+        if waiting is None or waiting.impulse.who != who or waiting.impulse.confided is not None:
+            return None
+        del self._waiting[PLAN_SLOT]
+        return waiting.impulse
+
     def answered(self, who: str, now: float, *, words: bool = False) -> bool:
         """Record that a rule has answered what a player did.
 

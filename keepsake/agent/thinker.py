@@ -17,7 +17,7 @@ from twisted.internet.defer import Deferred
 
 from keepsake.agent.acting import Actor
 from keepsake.agent.agent_log import ThoughtLog
-from keepsake.agent.attention import DIRECT, IDLE, Attention, Impulse, ImpulseKind
+from keepsake.agent.attention import ANSWERED, DIRECT, IDLE, Attention, Impulse, ImpulseKind
 from keepsake.agent.body import AgentRef, Body, CharacterObject
 from keepsake.agent.memory.tools import MemoryTools
 from keepsake.agent.plans import Plans
@@ -155,25 +155,31 @@ class Thinker:
         if self._waiting.drop_older(impulse, self.turn):
             self.cancel_thought()
         elif is_urgent and not finishes_plan_first(self.turn, self.plans, impulse):
-            self._interrupt()
+            self._interrupt(impulse)
         self._set_alarm(agent)
 
     def drop_greeting(self, who: str) -> None:
         """Take in that a player has turned to somebody else here, and needs no greeting."""
         self._attention.drop_greeting(who)
 
-    def _interrupt(self) -> None:
+    def _interrupt(self, event: Impulse) -> None:
         """Cancel the current thought for something more urgent.
 
-        What somebody has said waits again, and a plan's step comes again.
+        What somebody has said waits again. A plan's step comes again: with the answer to its person
+        if they have spoken, else later.
         """
         turn = self.turn
         begun = turn is not None and turn.has_begun
         if turn is not None and turn.impulse.kind in DIRECT and not begun:
             self._attention.put_back(self._seconds())
+        step = turn.take_step() if turn is not None and not begun else None
         self.cancel_thought()
-        if turn is not None and turn.impulse.plan and not begun and self.plans is not None:
-            self.plans.steps.go_on_later(turn.impulse.plan)
+        if step is None:
+            return
+        if step.who == event.who:
+            self._attention.notice_plan(step, self._seconds())
+        elif self.plans is not None:
+            self.plans.steps.go_on_later(step.plan)
 
     @property
     def is_leaving(self) -> bool:
@@ -360,7 +366,9 @@ class Thinker:
 
     def _begin_turn(self, agent: Body, impulse: Impulse) -> None:
         """Begin a thought; if a player waits, players are shown after some seconds: it thinks."""
-        turn = self._new_turn(impulse=impulse, agent=agent)
+        is_answer = impulse.from_player and impulse.kind in ANSWERED
+        beside = self._attention.take_plan_with(impulse.who) if is_answer else None
+        turn = self._new_turn(impulse=impulse, agent=agent, beside=beside)
         self.turn = turn
         self._since = self._seconds()
         pause = self._attention.config.pause_notice
@@ -420,6 +428,9 @@ class Thinker:
             self._waiting.keep(turn, paused=self.state is AgentState.PAUSED)
             if self.plans is not None:
                 follow_plan(turn, self.plans, self.body())
+        left = turn.plan_left if turn is not None else None
+        if left is not None and self.plans is not None:
+            self.plans.steps.go_on_later(left.plan, left.why)
         self._pause.cancel()
         self.turn = None
         spoke = turn is not None and turn.spoke and not turn.dropped

@@ -301,12 +301,12 @@ class TestErrands(AgentsWorld):
         assert self.nell.mind.books.plans.items[0].state is PlanState.DONE
         assert self.asked[1][1].endswith("waits for your answer to: Good evening, Nell.]")
 
-    def test_words_of_the_plans_person_come_before_its_next_step(self):
+    def test_words_of_the_plans_person_are_answered_together_with_its_next_step(self):
         ada, almanac = self.interrupted(whom="Ada")
-        assert almanac.location == self.nell
-        assert self.nell.mind.books.plans.items[0].state is not PlanState.DONE
-        self.pass_seconds(ANSWER_SECONDS + 10)
-        assert almanac.location == ada, "the step that was given up comes again"
+        assert almanac.location == ada
+        assert self.nell.mind.books.plans.items[0].state is PlanState.DONE
+        assert self.names == ["Nell", "Nell"], "the step that was given up, and the answer"
+        assert self.asked[1][1].endswith("[Ada waits for your answer.]")
 
     def interrupted(self, whom: str = ""):
         """Let Nell give Ada an almanac for a plan, which is with ``whom``, while Ada greets her."""

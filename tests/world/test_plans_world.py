@@ -89,6 +89,73 @@ class TestPlans(PlansWorld):
         self.pass_minutes(1)
         assert any("Tom is here" in prompt for prompt in self.prompts()[before:])
 
+    def waits_for_tom(self) -> int:
+        """Let Mira have a plan for when Tom comes; return the number of prompts until then."""
+        self.char1.move_to(self.quay)
+        tom = Person("Tom", identity_of(self.char1))
+        now = self.services.clock.now()
+        self.plans.add(read_plan("when Tom comes: give him the letter", now, people=[tom]))
+        self.pass_minutes(1)
+        return len(self.prompts())
+
+    def comes_and_speaks(self, words: str, *answers: str) -> list[str]:
+        """Let Tom, for whom a plan waits, come and speak at once; return the prompts from then."""
+        before = self.waits_for_tom()
+        self.replies = [*answers, "> wait"]
+        self.char1.move_to(self.room1)
+        self.char1.execute_cmd(words)
+        self.pass_minutes(1)
+        return self.prompts()[before:]
+
+    def test_a_plan_is_carried_out_in_the_answer_to_its_person(self):
+        prompts = self.comes_and_speaks(
+            "talk Mira Good evening.", "And to you. Here is your letter.\n> done 1"
+        )
+        (prompt,) = prompts
+        assert "It is time for what you mean to do: 1. " in prompt
+        assert prompt.endswith("[Tom waits for your answer.]")
+        assert not self.plans.current
+
+    def test_a_plan_is_carried_out_in_the_greeting_of_its_person(self):
+        before = self.waits_for_tom()
+        self.replies = ["Good evening, Tom. Here is your letter.\n> done 1", "> wait"]
+        self.char1.move_to(self.room1)
+        self.pass_minutes(2)
+        (prompt,) = self.prompts()[before:]
+        assert "It is time for what you mean to do: 1. " in prompt
+        assert prompt.endswith("[You turn to Tom now, who has come.]")
+        assert not self.plans.current
+
+    def test_a_plan_that_is_not_ended_in_that_answer_waits_for_the_persons_next_word(self):
+        first, *_ = self.comes_and_speaks("talk Mira Good evening.", "And to you.")
+        assert "It is time for" in first
+        (plan,) = self.plans.current
+        assert plan.is_begun
+
+    def test_a_whisper_of_its_person_is_answered_without_the_plan_which_comes_after_it(self):
+        first, *others = self.comes_and_speaks("whisper Mira = Psst.", "Yes?", "Your letter.")
+        assert "It is time for" not in first
+        assert any("It is time for" in each for each in others)
+
+    def test_words_of_its_person_that_interrupt_a_plan_are_answered_with_it(self):
+        before = self.waits_for_tom()
+        gate = self.hold_answers()
+        self.char1.move_to(self.room1)
+        while len(self.prompts()) == before:
+            self.clock.advance(0.5)
+            self.settle(lambda: self.is_thinking() or not self._at_work())
+        assert "It is time for" in self.prompts()[before]
+        self.char1.execute_cmd("talk Mira Good evening.")
+        self.replies = ["It comes too late.", "Here is your letter.\n> done 1", "> wait"]
+        gate.set()
+        self.pass_time(8)
+        prompt = self.prompts()[before + 1]
+        assert "It is time for" in prompt
+        assert prompt.endswith("[Tom waits for your answer.]")
+        assert not self.plans.current
+        self.pass_minutes(2)
+        assert len(self.prompts()) == before + 2
+
     def test_a_missed_plan_is_in_the_next_prompt(self):
         self.plans.add(read_plan("in 5 minutes: bake", self.services.clock.now()))
         self.mira.db.paused = True

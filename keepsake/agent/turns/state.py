@@ -44,6 +44,8 @@ class Turn:
         put_back: Lets the current impulse begin another turn.
         pause: Shows people that it thinks, until the first part of the answer.
         outage: Tells players that no model answers.
+        beside: A plan that is due, with the player whose words are answered; None for none. The
+            answer may do its next steps, unless it is whispered.
         begin_plan: Records that a plan, by its number, is acted on; fires when that is on disk.
         context: Whom it answers, and who will hear the answer.
         attempt: The current attempt.
@@ -67,6 +69,7 @@ class Turn:
     pause: Alarm
     outage: Outage
     begin_plan: Callable[[int], Deferred[None] | None]
+    beside: Impulse | None = None
     context: TurnContext = field(default=UNPROMPTED, init=False)
     attempt: AttemptState = field(init=False)
     attempts: list[Attempt] = field(default_factory=list, init=False)
@@ -186,11 +189,24 @@ class Turn:
         return impulse.errand or self.plan_number != 0
 
     @property
+    def plan_left(self) -> Impulse | None:
+        """The plan that was due beside the words that it answers, if nothing was done for it."""
+        beside = self.beside
+        was_begun = beside is not None and self.has_begun and self.impulse.plan == beside.plan
+        return None if was_begun else beside
+
+    def take_step(self) -> Impulse | None:
+        """Take out the plan that is due, or was due beside words: its step comes another time."""
+        step = self.impulse if self.impulse.kind is ImpulseKind.PLAN else self.beside
+        self.beside = None
+        return step
+
+    @property
     def is_plan_gone(self) -> bool:
         """Whether the turn is about a plan that has ended, or whose person has gone again."""
         number = self.impulse.plan
         plans = self.tools.plans
-        if not number or plans is None:
+        if self.impulse.kind is not ImpulseKind.PLAN or plans is None:
             return False
         plan = plans.named(number)
         return plan is None or not plans.is_met(plan)
@@ -198,14 +214,28 @@ class Turn:
     def as_planned(self, impulse: Impulse) -> Impulse:
         """Return the impulse with who may know of its plan now, and how far it is now.
 
-        A person may have edited it, and a thought may wait while the agent does more for it.
+        A person may have edited it, and a thought may wait while the agent does more for it. Words
+        of the person of a plan that is due are answered together with it, if anybody may know of
+        it.
         """
         plans = self.tools.plans
-        plan = plans.named(impulse.plan) if plans is not None and impulse.plan else None
-        if plans is None or plan is None:
+        due = impulse if impulse.plan else self.beside
+        plan = plans.named(due.plan) if plans is not None and due is not None else None
+        if plans is None or due is None or plan is None:
             return impulse
-        why = plans.steps.whys.get(plan.number, impulse.why)
-        return replace(impulse, confided=plan.confided, why=why)
+        if due is self.beside and plan.confided is not None:
+            return impulse
+        why = plans.steps.whys.get(plan.number, due.why)
+        return replace(impulse, plan=plan.number, confided=plan.confided, why=why)
+
+    def take_context(self, context: TurnContext) -> None:
+        """Set the context, and the impulse that it is about. A whisper is answered by itself."""
+        impulse = context.impulse
+        if context.whispered and impulse.plan and impulse.kind is not ImpulseKind.PLAN:
+            impulse = replace(impulse, plan=0, why="")
+            context = replace(context, impulse=impulse)
+        self.context = context
+        self.impulse = impulse
 
     def begins(self) -> Deferred[None] | None:
         """Prepare for a part of the answer: before the first, its plan is marked as begun."""
@@ -243,8 +273,7 @@ class Turn:
     def take_in(self, impulse: Impulse) -> None:
         """Take in what came since the turn began: newer words, or a whisper."""
         impulse = self.as_planned(impulse)
-        self.context = renewed(self.agent, self.context, impulse, self.tools.memory)
-        self.impulse = self.context.impulse
+        self.take_context(renewed(self.agent, self.context, impulse, self.tools.memory))
 
     def register_answer(self, answer: Generation) -> None:
         """Add the answer to the request, and learn from the server's count of tokens."""

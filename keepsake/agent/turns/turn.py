@@ -66,8 +66,7 @@ async def _think(turn: Turn) -> None:
     """
     has_model = _find_model(turn.services)
     turn.impulse = turn.as_planned(turn.impulse)
-    turn.context = context_of(turn.agent, turn.impulse, turn.tools.memory)
-    turn.impulse = turn.context.impulse
+    turn.take_context(context_of(turn.agent, turn.impulse, turn.tools.memory))
     if turn.context.answered or turn.is_plan_gone:  # an earlier answer covered it already
         raise TurnDropped
     if not (has_model or turn.context.partner):

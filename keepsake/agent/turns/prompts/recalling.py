@@ -45,13 +45,13 @@ async def recall_for_turn(
     recaller = tools.recaller
     if context.words:
         return await recaller.recall(
-            context.words,
+            " ".join(filter(None, [context.words, _words_of_plan(context, tools)])),
             purpose=purpose or RecallPurpose.TALK,
             audience=context.audience,
             asker=context.partner,
         )
     impulse = context.impulse
-    if impulse.kind is ImpulseKind.PLAN:
+    if impulse.plan:
         return await recaller.recall(
             _words_of_plan(context, tools),
             purpose=purpose or RecallPurpose.THOUGHT,
@@ -71,8 +71,9 @@ async def recall_for_turn(
 
 
 def _words_of_plan(context: TurnContext, tools: MemoryTools) -> str:
-    """Return what the plan of a turn says, and with whom; empty if it has ended."""
-    plan = tools.plans.named(context.impulse.plan) if tools.plans is not None else None
+    """Return what the plan of a turn says, and with whom; empty if it has none, or it has ended."""
+    number = context.impulse.plan
+    plan = tools.plans.named(number) if tools.plans is not None and number else None
     if plan is None:
         return ""
     plan = plan.as_known_to(context.audience) or plan

@@ -252,8 +252,8 @@ def _answered(tools: MemoryTools, context: TurnContext, waiting: Unanswered) -> 
 
     The reason for a turn about a plan is the memory on which the plan rests.
     """
-    plan = context.impulse.plan
-    due = tools.plans.named(plan) if tools.plans and plan else None
+    is_plan = context.impulse.kind is ImpulseKind.PLAN
+    due = tools.plans.named(context.impulse.plan) if tools.plans and is_plan else None
     known = due.as_known_to(context.audience) or due if due is not None else None
     since = known.since if known is not None else 0
     numbers = {each.number for each in waiting.memories} | {context.impulse.memory_number, since}
