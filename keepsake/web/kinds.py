@@ -18,6 +18,7 @@ from keepsake.books.editing import EditableBook
 from keepsake.books.plan import PlanState
 from keepsake.events.types import KINDS
 from keepsake.events.values import (
+    Author,
     CompactionOutcome,
     CompactReason,
     MemoryOp,
@@ -62,6 +63,7 @@ def _script() -> str:
     """Return the text of the module: a frozen object for each enum."""
     exported: Mapping[str, Mapping[str, str]] = {
         "AgentState": _members(AgentState),
+        "Author": _members(Author),
         "By": _members(By),
         "CompactionOutcome": _members(CompactionOutcome),
         "CompactReason": _members(CompactReason),

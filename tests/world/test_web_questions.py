@@ -11,7 +11,6 @@ from keepsake.agent.surroundings.identity import identity_of
 from keepsake.archive.message_types import MessageType
 from keepsake.happening import ME, Speech
 from keepsake.ports import FixedClock
-from keepsake.web.questions.panel import FIELD
 from tests.world.web_world import WebWorld
 
 HOSTILE = "<script>alert(1)</script>"
@@ -130,18 +129,25 @@ class TestQuestions(WebWorld):
 
     def test_a_time_is_by_the_worlds_clock(self):
         now = self.services.clock.now().replace(second=0, microsecond=0)
-        at = localtime(now).strftime(FIELD)
-        _, _, anchor = self.way("then", agent=self.mira.id, at=at)
+        there = localtime(now)
+        asked = {"at": f"{there:%Y-%m-%d}", "hour": f"{there:%-H:%M}"}
+        _, _, anchor = self.way("then", agent=self.mira.id, **asked)
+        assert anchor == f"memory/@{int(now.timestamp())}"
+        _, _, anchor = self.way("then", agent=self.mira.id, at=f"{there:%Y-%m-%dT%H:%M}")
         assert anchor == f"memory/@{int(now.timestamp())}"
         assert self.way("then", agent=self.mira.id, at="yesterday")[2] == "memory"
 
     def test_yesterday_evening_is_offered_as_soon_as_there_is_memory_of_it(self):
         newest = self.mind.memory.memory.context().window[-1].time
-        assert f'value="{localtime(newest).strftime(FIELD)}"' in self.page("")
+        assert self.offered(localtime(newest))
         self.services.clock = FixedClock(newest + timedelta(days=2))
         self.ask("Are you still here?")
-        evening = localtime(newest) + timedelta(days=1)
-        assert f'value="{evening:%Y-%m-%d}T20:00"' in self.page("")
+        assert self.offered((localtime(newest) + timedelta(days=1)).replace(hour=20, minute=0))
+
+    def offered(self, moment):
+        """Whether the panel offers a day and a time of day."""
+        page = self.page("")
+        return all(f'value="{moment:{field}}"' in page for field in ("%Y-%m-%d", "%H:%M"))
 
     def test_an_unknown_agent_is_refused_with_the_panel(self):
         for address in ("said", "of", "lost", "next", "then"):

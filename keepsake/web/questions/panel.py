@@ -17,8 +17,6 @@ from keepsake.errors import KeepsakeError
 from keepsake.web import world
 from keepsake.web.people.known import KnownAgent
 
-FIELD = "%Y-%m-%dT%H:%M"
-"""How a field for date and time has its value."""
 _EVENING = time(20)
 """The hour of yesterday that the panel offers: the day's talks are over by then."""
 _FIRST_FEW = 50
@@ -50,14 +48,14 @@ class Panel:
     Attributes:
         about: The agent of the page; None on the page of all.
         names: The people whom an agent knows, and the agents.
-        evening: The time that is offered first, as a field's value.
+        evening: The time that is offered first.
         first, last: When the memories of these agents begin and end; None if there are none.
     """
 
     agents: Sequence[Picked]
     about: Picked | None
     names: Sequence[str]
-    evening: str
+    evening: datetime
     first: datetime | None
     last: datetime | None
 
@@ -76,7 +74,7 @@ def panel(about: int | None = None) -> Panel | None:
         agents=agents,
         about=agents[0] if about is not None and agents else None,
         names=_names(known),
-        evening=localtime(_evening(now, first, last)).strftime(FIELD),
+        evening=_evening(now, first, last),
         first=first,
         last=last,
     )

@@ -125,10 +125,20 @@ def what_it_does_next(request: HttpRequest) -> HttpResponse:
 def what_it_remembered(request: HttpRequest) -> HttpResponse:
     """Lead to the memory of an agent as it was at a time of the world's clock."""
     try:
-        at = datetime.fromisoformat(_words(request, "at")).replace(tzinfo=get_default_timezone())
+        at = _typed_time(_words(request, "at"), _words(request, "hour"))
     except ValueError:
         return _to_section(request, "memory")
     return _to_section(request, f"memory/@{int(at.timestamp())}")
+
+
+def _typed_time(day: str, hour: str) -> datetime:
+    """Return the moment of ``2026-05-01`` and ``6:30``; of a day alone its beginning.
+
+    Raises:
+        ValueError: They are no day and time.
+    """
+    moment = datetime.fromisoformat(f"{day}T{hour:0>5}" if hour else day)
+    return moment.replace(tzinfo=get_default_timezone())
 
 
 def _to_section(request: HttpRequest, section: str) -> HttpResponse:

@@ -21,6 +21,18 @@ _RUN = """axe.run(document, {resultTypes: ["violations"]}).then(({violations}) =
   violations.flatMap(({id, impact, nodes}) => nodes.map(({html, any, all, none}) => [impact, id,
     `${html.slice(0, 200)}: ${[...any, ...all, ...none].map(({message}) => message).join("; ")}`])))
 """
+_OWN = """() => [
+  ...[...document.querySelectorAll("summary")]
+    .filter((each) => {
+      const {display, listStyleType} = getComputedStyle(each);
+      const native = display === "list-item" && listStyleType !== "none";
+      return native && getComputedStyle(each, "::before").content !== "none";
+    })
+    .map((each) => `two marks of one fold: ${each.outerHTML.slice(0, 200)}`),
+  ...[...document.querySelectorAll("input:is([type=datetime-local], [type=time])")]
+    .map((each) => `a field that shows AM and PM to many readers: ${each.outerHTML}`),
+]"""
+"""What axe does not look for: faults that people saw."""
 GRAVE = frozenset({"serious", "critical"})
 ALSO = frozenset(
     {"heading-order", "duplicate-id", "page-has-heading-one", "region", "empty-heading"}
@@ -55,6 +67,7 @@ def faults(page: Page) -> list[str]:
         for impact, rule, where in page.evaluate(_RUN):
             if impact in GRAVE or rule in ALSO:
                 found.append(f"{width} {scheme} {rule} ({impact}): {where}")
+        found += page.evaluate(_OWN)
     return found
 
 

@@ -166,6 +166,21 @@ def test_map_scrubber_and_the_beginning_of_the_list_stand_in_one_screen(
     expect(page.get_by_role("button", name="Now", exact=True)).to_be_in_viewport(ratio=1)
 
 
+def test_how_long_nothing_happened_stands_only_where_it_has_room(page: Page, world: WatchedWorld):
+    page.goto("/agents/fact")
+    expect(page.locator("#scrubber input")).to_be_visible()
+    page.evaluate(
+        """() => import("/static/keepsake/watch/dom.js").then(({ el }) =>
+          document.querySelector("#scrubber .strip").append(...["0.03", "0.005"].map((wide) =>
+            el("span", { class: "how-long", vars: { "--from": "0.4", "--wide": wide } },
+              el("span", {}, `quiet ${wide}`)))))"""
+    )
+    for width in (1400, 390):
+        page.set_viewport_size({"width": width, "height": 900})
+        expect(page.get_by_text("quiet 0.03")).to_be_visible()
+        expect(page.get_by_text("quiet 0.005")).to_be_hidden()
+
+
 def test_on_a_phone_the_map_can_be_folded(page: Page, world: WatchedWorld):
     page.set_viewport_size({"width": 390, "height": 844})
     for address in ("/agents/fact?q=Edwin", "/agents/world/"):

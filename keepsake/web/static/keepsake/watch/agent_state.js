@@ -89,6 +89,12 @@ export function tokensBar(agent) {
   return bar(agent.used, agent.budget, words, true);
 }
 
+/** At which memory the next compaction is due; if it is due already, the flag beside it says so. */
+export function nextCompaction({ next_due: next, memories, due, compacting }) {
+  if (!next || due || compacting) return "";
+  return next > memories ? ` next compaction at ${count(next)}` : " compaction due";
+}
+
 /** The compaction that is under way or due; null for none. */
 export function compactionFlag(agent) {
   if (agent.compacting) return el("span", { class: "flag busy" }, "compacting");

@@ -63,6 +63,11 @@ export function fromField(value) {
   return momentOf(Date.parse(`${value}Z`));
 }
 
+/** The moment of a day and a time of day that somebody typed: `2026-05-01` and `6:30`. */
+export function fromDay(day, hour) {
+  return fromField(`${day}T${hour.replace(/^\d:/, "0$&")}`);
+}
+
 /** A moment by the reader's own clock; empty if that shows the same as the world's. */
 export function byReader(moment) {
   const own = readersDaytime.format(moment);

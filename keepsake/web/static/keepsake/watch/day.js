@@ -102,17 +102,10 @@ function row(part, at) {
 
 /** What it does, and on what that depends. */
 function does({ does: deeds, only_if: given, unless }) {
-  const only = given.length
-    ? `if ${given.join(" and ")}`
-    : unless.length
-      ? `unless ${unless.join(" or ")}`
-      : "";
-  const title = given.length
-    ? "By the world's almanac this will be so"
-    : "By the world's almanac this will not be so";
+  const only = given.length ? given.join(" and ") : unless.map((each) => `no ${each}`).join(", ");
   return [
     el("bdi", {}, deeds.join("; then ")),
-    only ? [" ", el("span", { class: "flag", title }, only)] : null,
+    only ? [" ", el("span", { class: "flag" }, `if ${only}, as the almanac says`)] : null,
   ];
 }
 

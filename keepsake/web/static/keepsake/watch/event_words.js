@@ -9,7 +9,7 @@ import {
   SleepOp,
   ThoughtOutcome,
 } from "./kinds.js";
-import { outcome, reason } from "./plain_words.js";
+import { changedBy, outcome, reason } from "./plain_words.js";
 import { ME, remarks, told } from "./sentences.js";
 
 /** Tones of internal events, which the feed hides by default; words, acts and problems have others. */
@@ -57,7 +57,7 @@ function changed(record) {
   );
   return {
     what,
-    more: join(facts, by && `by ${by}`, problem),
+    more: join(facts, by && changedBy(by), problem),
     tone: problem ? "trouble" : "quiet",
   };
 }

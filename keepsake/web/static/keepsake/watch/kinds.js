@@ -11,6 +11,16 @@ export const AgentState = Object.freeze({
   "OPENING": "opening"
 });
 
+export const Author = Object.freeze({
+  "AGENT": "agent",
+  "BUILDER": "builder",
+  "RULES": "rules",
+  "NIGHT": "night",
+  "HAND": "hand",
+  "WORLD": "world",
+  "LAB": "lab"
+});
+
 export const By = Object.freeze({
   "MEANING": "meaning",
   "WORDS": "words"

@@ -5,6 +5,7 @@ import {
   bar,
   compactionFlag,
   failing,
+  nextCompaction,
   serverBadge,
   tokensBar,
   trouble,
@@ -114,17 +115,7 @@ function cells(agent) {
       agent.waiting === null ? el("span", { class: "none" }, "–") : seconds(agent.waiting),
     ),
     cell("Prompt", tokensBar(agent), compactionFlag(agent)),
-    cell(
-      "Memories",
-      count(agent.memories),
-      agent.next_due
-        ? el(
-            "small",
-            { title: "The next compaction is due at this memory" },
-            ` due at ${count(agent.next_due)}`,
-          )
-        : null,
-    ),
+    cell("Memories", count(agent.memories), el("small", {}, nextCompaction(agent))),
     cell(
       "Thoughts",
       count(agent.ended),

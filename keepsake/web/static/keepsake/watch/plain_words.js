@@ -1,6 +1,6 @@
 /* Outcomes, reasons and authors of compactions, and the parts of a prompt, in words for people. */
 
-import { CompactReason, CompactionOutcome, SummaryAuthor } from "./kinds.js";
+import { Author, CompactReason, CompactionOutcome, SummaryAuthor } from "./kinds.js";
 
 const OUTCOMES = {
   [CompactionOutcome.FIRST]: "first summary",
@@ -21,6 +21,17 @@ const AUTHORS = {
   [SummaryAuthor.EXTRACTIVE]: "sentences picked by rules, no model",
   [SummaryAuthor.EDITED]: "edited by hand",
   [SummaryAuthor.UNCHANGED]: "both earlier summaries, word for word; no model",
+};
+
+/** Who changed a memory or a book. */
+const CHANGED_BY = {
+  [Author.AGENT]: "by the agent",
+  [Author.BUILDER]: "by a builder",
+  [Author.RULES]: "by rule, without a model",
+  [Author.NIGHT]: "by the agent's model, while it slept",
+  [Author.HAND]: "by hand, in the file",
+  [Author.WORLD]: "as its time came",
+  [Author.LAB]: "by a measurement",
 };
 
 /** Parts of a prompt whose titles say too little. */
@@ -47,7 +58,12 @@ export function reason(value) {
   return REASONS[value] ?? value;
 }
 
+/** Who changed a memory or a book. */
+export function changedBy(value) {
+  return CHANGED_BY[value] ?? `by ${value}`;
+}
+
 /** Who wrote a summary; empty if that is not known. */
 export function author(model) {
-  return AUTHORS[model] ?? (model ? `by ${model}` : "");
+  return AUTHORS[model] ?? (model ? `by the model ${model}` : "");
 }

@@ -151,7 +151,8 @@ export class TimeScrubber extends Scrubber {
       ...scale.quiet.map(({ from, to }) => {
         const begin = scale.share(from);
         const vars = { "--from": String(begin), "--wide": String(scale.share(to) - begin) };
-        return el("span", { class: "how-long", "aria-hidden": "true", vars }, short(to - from));
+        const said = el("span", {}, short(to - from));
+        return el("span", { class: "how-long", "aria-hidden": "true", vars }, said);
       }),
     );
     this.play = play;

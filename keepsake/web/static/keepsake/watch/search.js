@@ -1,7 +1,7 @@
 /* Search in the memories of all agents, by meaning and words or by exact words. */
 
 import { get } from "./api.js";
-import { fromField } from "./clock.js";
+import { fromDay } from "./clock.js";
 import {
   announce,
   bindKeys,
@@ -46,9 +46,27 @@ function asksAnything(asked) {
   return ["q", ...FILTERS].some((name) => name in asked);
 }
 
+/** The limits of the time, and which time of a day is meant if none is typed. */
+const TIMES = [
+  ["since", "00:00"],
+  ["until", "23:59:59"],
+];
+
+/** What the address asks for; earlier versions had the day and the time of day in one. */
+function askedByAddress() {
+  const asked = new URLSearchParams(location.search);
+  for (const [name] of TIMES) {
+    const [day, hour] = (asked.get(name) ?? "").split("T");
+    if (!hour) continue;
+    asked.set(name, day);
+    asked.set(`${name}-hour`, hour);
+  }
+  return asked;
+}
+
 /** Fill the form from the address. */
 function restore() {
-  const asked = new URLSearchParams(location.search);
+  const asked = askedByAddress();
   for (const field of form.elements) {
     if (!field.name) continue;
     if (field.type === "checkbox") field.checked = asked.has(field.name);
@@ -66,8 +84,11 @@ async function search() {
   if (!asksAnything(asked)) return;
   fill(byId("summary"), "Searching …");
   const query = { ...asked, limit: MOST_MEMORIES };
-  for (const name of ["since", "until"])
-    if (query[name]) query[name] = fromField(query[name]).toISOString();
+  for (const [name, otherwise] of TIMES) {
+    const hour = `${name}-hour`;
+    if (query[name]) query[name] = fromDay(query[name], query[hour] ?? otherwise).toISOString();
+    delete query[hour];
+  }
   const turn = ++turns;
   known.hidden = true;
   drawKnown(asked, turn);

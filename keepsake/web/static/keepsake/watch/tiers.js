@@ -1,11 +1,11 @@
 /* The tiers from memory 1 to now, on a scrubber; an open tier shows its memories. */
 
 import { get } from "./api.js";
-import { ZONE, fromField, toField } from "./clock.js";
 import { announce, byId, count, el, fill, many, setAttribute, tick, time } from "./dom.js";
 import { MemoryOp, Tier } from "./kinds.js";
 import { memoryRows, summaryFold } from "./memories.js";
 import { MemoryLine } from "./memory_line.js";
+import { TimeField } from "./time_field.js";
 
 const PAGE = 50;
 /** The part of the screen below which a page of memories begins too low. */
@@ -55,11 +55,11 @@ export class Tiers {
     );
     this.line = el("div", { class: "timeline" });
     this.jump = el("input", { type: "number", min: "1", required: true, placeholder: "number" });
-    this.when = el("input", { type: "datetime-local", step: "1", required: true });
+    this.when = new TimeField("As it was on");
     const then = el(
       "form",
       { class: "tools", on: { submit: (event) => this.#wanted(event) } },
-      el("label", { title: `By the world's clock, ${ZONE}` }, "As it was on ", this.when),
+      this.when.nodes,
       el("button", {}, "Show"),
     );
     const go = el(
@@ -161,7 +161,7 @@ export class Tiers {
     if (!past.counts.length) return;
     this.#first = past.counts[0][0];
     // Whole seconds: one more, so that the last memory is among those of that time.
-    this.when.value = toField((past.counts.at(-1)[0] + 1) * 1000);
+    this.when.moment = (past.counts.at(-1)[0] + 1) * 1000;
   }
 
   /** Leave an earlier time, if one is shown. */
@@ -278,7 +278,7 @@ export class Tiers {
 
   #wanted(event) {
     event.preventDefault();
-    location.hash = `#memory/@${Math.floor(fromField(this.when.value) / 1000)}`;
+    location.hash = `#memory/@${Math.floor(this.when.moment / 1000)}`;
   }
 
   /** Show the tiers as they were at a time `t`, or when memory `n` came: both summaries, and the end of the window. */
@@ -298,7 +298,7 @@ export class Tiers {
       time: iso,
     } = was;
     const left = number - first + 1 - window.length;
-    this.when.value = toField(Math.ceil(Date.parse(iso) / 1000) * 1000);
+    this.when.moment = Math.ceil(Date.parse(iso) / 1000) * 1000;
     this.#then(was);
     fill(
       this.page,

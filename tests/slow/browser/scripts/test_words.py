@@ -1,0 +1,48 @@
+"""Words for what the library calls by a short name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page
+
+from keepsake.events.values import Author
+
+
+def call(page: Page, module: str, function: str, given: Any) -> Any:
+    """Return what a function of a module returns."""
+    script = "([module, name, given]) => import(`/${module}.js`).then((all) => all[name](given))"
+    return page.evaluate(script, [module, function, given])
+
+
+@pytest.mark.parametrize(
+    ("state", "words"),
+    [
+        ({"memories": 300, "next_due": 1234}, " next compaction at 1,234"),
+        ({"memories": 300, "next_due": 297}, " compaction due"),
+        ({"memories": 300, "next_due": 297, "due": "count"}, ""),
+        ({"memories": 300, "next_due": 297, "compacting": True}, ""),
+        ({"memories": 300, "next_due": None}, ""),
+    ],
+)
+def test_the_next_compaction_is_named(page: Page, state: dict[str, Any], words: str) -> None:
+    assert call(page, "agent_state", "nextCompaction", state) == words
+
+
+def test_a_summary_is_by_a_model_whatever_its_profile_is_called(page: Page) -> None:
+    assert call(page, "plain_words", "author", "by-hand-instruct") == (
+        "by the model by-hand-instruct"
+    )
+
+
+@pytest.mark.parametrize("author", Author)
+def test_who_changed_a_memory_is_told_in_words(page: Page, author: Author) -> None:
+    assert call(page, "plain_words", "changedBy", author.value) != f"by {author.value}"
+
+
+def test_what_was_typed_for_a_day_is_its_moment_by_the_clock_of_the_world(page: Page) -> None:
+    script = """([day, hour]) => import("/clock.js").then(({ fromDay }) =>
+        fromDay(day, hour).toISOString())"""
+    assert page.evaluate(script, ["2026-05-01", "6:30"]) == "2026-05-01T04:30:00.000Z"
+    assert page.evaluate(script, ["2026-05-01", "23:59:59"]) == "2026-05-01T21:59:59.000Z"
