@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 from urllib.parse import parse_qs, urlsplit
+from zoneinfo import ZoneInfo
 
 from django.utils.timezone import localtime
 
 from keepsake.agent.surroundings.identity import identity_of
 from keepsake.archive.message_types import MessageType
 from keepsake.happening import ME, Speech
+from keepsake.paths import UNTIL, ZONE_FILE
 from keepsake.ports import FixedClock
 from keepsake.web.questions.panel import FIELD
 from tests.world.web_world import WebWorld
@@ -134,6 +136,21 @@ class TestQuestions(WebWorld):
         _, _, anchor = self.way("then", agent=self.mira.id, at=at)
         assert anchor == f"memory/@{int(now.timestamp())}"
         assert self.way("then", agent=self.mira.id, at="yesterday")[2] == "memory"
+
+    def test_before_the_world_changed_its_zone_its_clock_was_another(self):
+        told = self.mind.memory.memory.archive.read(1, 1)[0].time
+        changed = told + timedelta(days=1)
+        agents = self.services.places.agents
+        (agents / ZONE_FILE).write_text(f"UTC\nAsia/Tokyo{UNTIL}{changed.isoformat()}\n")
+        page = self.page("ask/said", agent=self.mira.id)
+        assert f'data-zones="{int(changed.timestamp())}=Asia/Tokyo"' in page
+        assert "Asia/Tokyo)</span>" in page  # the head says until when the world lived by it
+        shown = told.astimezone(ZoneInfo("Asia/Tokyo"))
+        assert f"{shown:%a} {shown.day} {shown:%b, %H:%M}" in page
+        at = shown.strftime(FIELD)
+        _, _, anchor = self.way("then", agent=self.mira.id, at=at)
+        moment = datetime.fromisoformat(at).replace(tzinfo=ZoneInfo("Asia/Tokyo"))
+        assert anchor == f"memory/@{int(moment.timestamp())}"
 
     def test_yesterday_evening_is_offered_as_soon_as_there_is_memory_of_it(self):
         newest = self.mind.memory.memory.context().window[-1].time
