@@ -84,6 +84,14 @@ class TestQuestions(WebWorld):
         to_jo = self.page("ask/said", agent=self.mira.id, words="Jo")
         assert to_jo.count("Who broke the jug?") == 1
 
+    def test_a_promise_of_the_prompt_to_whom_she_answers_is_among_the_reasons(self):
+        self.ask("Keep me a bed?", "> promise Jo = keep a bed for Jo", who=self.jo)
+        self.ask("Is it kept?", "> say It is, Jo.", who=self.jo)
+        said = self.page("ask/said", agent=self.mira.id, words="It is")
+        assert "<dt>Promised</dt><dd><bdi>promise Jo: keep a bed for Jo</bdi>" in said
+        why = self.get(self.of_mira("/why"))
+        assert [each["what"]["objects"] for each in why["promises"]] == [["keep a bed for Jo"]]
+
     def test_without_an_event_log_the_archive_says_what_a_line_answers(self):
         for path in self.services.places.events.rglob("*.jsonl"):
             path.unlink()

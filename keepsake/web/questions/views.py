@@ -89,7 +89,12 @@ def _by_the_clock(found: Said) -> Said:
         if because is None:
             return None
         cause = because.cause and _at(because.cause)
-        return replace(because, cause=cause, recalled=[*map(_at, because.recalled)])
+        return replace(
+            because,
+            cause=cause,
+            promises=[*map(_at, because.promises)],
+            recalled=[*map(_at, because.recalled)],
+        )
 
     return replace(found, to_them=shown(found.to_them), others=shown(found.others))
 
