@@ -17,9 +17,10 @@ import secrets
 import shutil
 import stat
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 
 from keepsake.errors import KeepsakeError, refusing
@@ -35,6 +36,8 @@ _ZONES = Path("/usr/share/zoneinfo")
 _LOCALTIME = "/etc/localtime"
 """The files of all time zones, and a link to the machine's."""
 ZONE_FILE = "world-time-zone"
+UNTIL = " until "
+"""Between a time zone of that file and when the world ceased to live by it."""
 """The file beside the agents' folders with the time zone that the world lives by."""
 DATABASE_URL = "KEEPSAKE_DATABASE_URL"  # environment variable: address of a PostgreSQL database
 OWN_WORLD = "own-world"
@@ -337,11 +340,41 @@ def kept_zone(agents: Path) -> str:
 
     ``agents``: The folder of the memories, which speak of hours of that zone.
     """
-    try:
-        name = (agents / ZONE_FILE).read_text(encoding="utf-8").strip()
-    except (OSError, ValueError):
-        return ""
+    name = next(iter(_zone_lines(agents)), "")
     return name if name and (_ZONES / name).is_file() else ""
+
+
+def earlier_zones(agents: Path) -> Sequence[tuple[str, datetime]]:
+    """Return the time zones that a world lived by before, oldest first, each with its end.
+
+    What agents remember of that time speaks of hours of that zone.
+    """
+    found = []
+    for line in _zone_lines(agents)[1:]:
+        name, _, until = line.partition(UNTIL)
+        with suppress(ValueError):
+            end = datetime.fromisoformat(until)
+            if end.tzinfo is not None and (_ZONES / name).is_file():
+                found.append((name, end))
+    return sorted(found, key=lambda each: each[1])
+
+
+def zone_lines(zone: str, agents: Path, now: datetime) -> str:
+    """Return the text of the file of a world's time zone, if it lives by ``zone`` from ``now`` on.
+
+    Those that it lived by before follow, each with its end: ``UTC until 2026-05-01T12:00+00:00``.
+    """
+    kept = kept_zone(agents)
+    ended = [f"{kept}{UNTIL}{now.isoformat()}"] if kept not in ("", zone) else []
+    return "\n".join([zone, *ended, *_zone_lines(agents)[1:], ""])
+
+
+def _zone_lines(agents: Path) -> Sequence[str]:
+    try:
+        lines = (agents / ZONE_FILE).read_text(encoding="utf-8").splitlines()
+    except (OSError, ValueError):
+        return ()
+    return [each.strip() for each in lines if each.strip()]
 
 
 def world_zone(agents: Path, environ: Mapping[str, str] = os.environ) -> str:

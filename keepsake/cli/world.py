@@ -9,7 +9,7 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from rich.table import Table
@@ -31,6 +31,7 @@ from keepsake.paths import (
     protect,
     time_zone,
     world_zone,
+    zone_lines,
 )
 
 LAUNCHER = "game.server.launch"
@@ -112,7 +113,8 @@ def keep_zone(here: Places, say: Say) -> None:
         say(f"The world lives by {zone}; this machine's zone is {machine}. TZ sets another")
     if zone != kept:
         try:
-            replace_file(here.agents / ZONE_FILE, f"{zone}\n")
+            text = zone_lines(zone, here.agents, datetime.now(UTC))
+            replace_file(here.agents / ZONE_FILE, text)
         except OSError as error:  # the world runs; the next start notes it
             say(f"The time zone of the world could not be kept ({error.strerror})")
 

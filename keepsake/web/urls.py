@@ -8,7 +8,6 @@ from django.apps import apps
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import include, path, re_path
-from django.utils.timezone import get_default_timezone_name
 from django.views.decorators.http import require_safe
 from django.views.generic import TemplateView
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
@@ -18,6 +17,7 @@ from keepsake.web.access import NotFound, View, may_read_metrics, page, unknown_
 from keepsake.web.api import addresses
 from keepsake.web.kinds import SECTIONS
 from keepsake.web.mine import mine
+from keepsake.web.questions.clock import world_clock
 from keepsake.web.questions.panel import panel
 from keepsake.web.questions.views import urlpatterns as questions
 from keepsake.web.watching import watching
@@ -26,7 +26,7 @@ from keepsake.web.world import agent_names, agent_numbers, name_of
 APPS = ("keepsake.contrib.evennia", "keepsake.web")
 """The apps that a game with the dashboard installs."""
 _SHARED: dict[str, Any] = {
-    "zone": get_default_timezone_name(),
+    **world_clock(),
     "agent_numbers": agent_numbers,
     "agents": agent_names,
 }

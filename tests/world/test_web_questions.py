@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 from urllib.parse import parse_qs, urlsplit
+from zoneinfo import ZoneInfo
 
 from django.utils.timezone import localtime
 
 from keepsake.agent.surroundings.identity import identity_of
 from keepsake.archive.message_types import MessageType
 from keepsake.happening import ME, Speech
+from keepsake.paths import UNTIL, ZONE_FILE
 from keepsake.ports import FixedClock
 from tests.world.web_world import WebWorld
 
@@ -81,6 +83,14 @@ class TestQuestions(WebWorld):
         to_jo = self.page("ask/said", agent=self.mira.id, words="Jo")
         assert to_jo.count("Who broke the jug?") == 1
 
+    def test_a_promise_of_the_prompt_to_whom_she_answers_is_among_the_reasons(self):
+        self.ask("Keep me a bed?", "> promise Jo = keep a bed for Jo", who=self.jo)
+        self.ask("Is it kept?", "> say It is, Jo.", who=self.jo)
+        said = self.page("ask/said", agent=self.mira.id, words="It is")
+        assert "<dt>Promised</dt><dd><bdi>promise Jo: keep a bed for Jo</bdi>" in said
+        why = self.get(self.of_mira("/why"))
+        assert [each["what"]["objects"] for each in why["promises"]] == [["keep a bed for Jo"]]
+
     def test_without_an_event_log_the_archive_says_what_a_line_answers(self):
         for path in self.services.places.events.rglob("*.jsonl"):
             path.unlink()
@@ -136,6 +146,21 @@ class TestQuestions(WebWorld):
         _, _, anchor = self.way("then", agent=self.mira.id, at=f"{there:%Y-%m-%dT%H:%M}")
         assert anchor == f"memory/@{int(now.timestamp())}"
         assert self.way("then", agent=self.mira.id, at="yesterday")[2] == "memory"
+
+    def test_before_the_world_changed_its_zone_its_clock_was_another(self):
+        told = self.mind.memory.memory.archive.read(1, 1)[0].time
+        changed = told + timedelta(days=1)
+        agents = self.services.places.agents
+        (agents / ZONE_FILE).write_text(f"UTC\nAsia/Tokyo{UNTIL}{changed.isoformat()}\n")
+        page = self.page("ask/said", agent=self.mira.id)
+        assert f'data-zones="{int(changed.timestamp())}=Asia/Tokyo"' in page
+        assert "Asia/Tokyo)</span>" in page  # the head says until when the world lived by it
+        shown = told.astimezone(ZoneInfo("Asia/Tokyo"))
+        assert f"{shown:%a} {shown.day} {shown:%b, %H:%M}" in page
+        at = f"{shown:%Y-%m-%dT%H:%M}"
+        _, _, anchor = self.way("then", agent=self.mira.id, at=at)
+        moment = datetime.fromisoformat(at).replace(tzinfo=ZoneInfo("Asia/Tokyo"))
+        assert anchor == f"memory/@{int(moment.timestamp())}"
 
     def test_yesterday_evening_is_offered_as_soon_as_there_is_memory_of_it(self):
         newest = self.mind.memory.memory.context().window[-1].time

@@ -17,7 +17,6 @@ from keepsake.archive.log import Archive
 from keepsake.archive.records import Tier
 from keepsake.contrib.evennia.commands.why import source_of
 from keepsake.errors import KeepsakeError
-from keepsake.events.prompts import prompt_text
 from keepsake.memory import history as archived
 from keepsake.memory.history import PastCompaction
 from keepsake.web import days, history, pasts, world
@@ -35,7 +34,7 @@ from keepsake.web.agent.shapes import (
 )
 from keepsake.web.fact_shapes import AsOfView, LossesView, PastAgent
 from keepsake.web.links import state_with_links, with_links
-from keepsake.web.questions.bearing import bearing_on, just_before, promises_in, resting_on
+from keepsake.web.questions.bearing import bearing_on, just_before, promised, resting_on
 from keepsake.web.remembered import view_of, views_of, words_in_archive
 from keepsake.web.shapes import LARGEST, AgentRow, MemoryView, PlanRow, SourceView, answers
 
@@ -225,12 +224,10 @@ def why(
         raise NotFound(error.what, error.cure) from error
     summaries = (replace(each, text=with_links(each.text)) for each in found.summaries)
     view = WhyView.model_validate(replace(found, summaries=tuple(summaries)))
-    thought = found.thought
-    prompt = prompt_text(log, thought.prompt, found.seq) if thought and thought.prompt else None
     changes = {
         "act": view_of(found.act, words_in_archive(archive)),
         "rests": views_of(archive, resting_on(archive, found)),
-        "promises": views_of(archive, promises_in(archive, found, prompt or "")),
+        "promises": views_of(archive, promised(archive, found, log)),
         "before": views_of(archive, just_before(archive, found)),
         "bearing": views_of(archive, bearing_on(archive, found)),
     }

@@ -10,11 +10,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from heapq import nlargest
+from pathlib import Path
 
 from keepsake.agent.why import Why, matter_of
 from keepsake.archive.log import Archive
 from keepsake.archive.message_types import MOVES, MessageType
 from keepsake.archive.records import Memory, memories_in
+from keepsake.events.prompts import prompt_text
 from keepsake.happening import Deed, KnownVerb, Result, addressees_of
 from keepsake.json_lines import parsed
 from keepsake.language.perception import telling
@@ -92,6 +94,16 @@ def _about(why: Why) -> frozenset[str]:
 def _tells(memory: Memory) -> bool:
     """Whether a memory tells more than who came, who is there, or that an act was done."""
     return not isinstance(memory.what, Result) and memory.event not in _WHO_IS_THERE
+
+
+def promised(archive: Archive, why: Why, log: Path) -> Sequence[Memory]:
+    """Return the promises that stood in the prompt of an act; see :func:`promises_in`; blocks.
+
+    ``log``: The folder of the event log; without the prompt in it none are known.
+    """
+    thought = why.thought
+    prompt = prompt_text(log, thought.prompt, why.seq) if thought and thought.prompt else None
+    return promises_in(archive, why, prompt) if prompt else ()
 
 
 def promises_in(archive: Archive, why: Why, prompt: str) -> Sequence[Memory]:

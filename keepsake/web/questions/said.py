@@ -17,6 +17,7 @@ from keepsake.archive.log import Archive
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.errors import KeepsakeError
 from keepsake.happening import HappeningKind, Speech, addressees_of, own_deed_of
+from keepsake.web.questions.bearing import promised
 from keepsake.web.searching import MOST_BYTES, MemoryFilter, NewestMemories, words_of
 
 MOST_LINES = 60
@@ -60,12 +61,14 @@ class Because:
         cause: The memory that set it off; None if none did, or if that is not known.
         reason: The private reason that the agent gave; empty for none.
         by_rule: Whether a rule did it, and no model was asked.
+        promises: Promises of its prompt that bear on it.
         recalled: Memories that were recalled for it, the best first.
     """
 
     cause: Memory | None = None
     reason: str = ""
     by_rule: bool = False
+    promises: Sequence[Memory] = ()
     recalled: Sequence[Memory] = ()
 
 
@@ -128,7 +131,8 @@ def with_causes(found: Said, archive: Archive, log: Path, agent: str, agent_id: 
         causes = {act: _briefly(archive, act, set_off.get(act, 0)) for act in newest}
         if lines:
             first = lines[0].number
-            causes[first] = _because(why_memory(log, archive, agent, agent_id, first))
+            why = why_memory(log, archive, agent, agent_id, first)
+            causes[first] = _because(why, promised(archive, why, log))
 
     def told(some: Sequence[SaidLine]) -> list[SaidLine]:
         return [replace(each, because=causes.get(each.number)) for each in some]
@@ -136,9 +140,9 @@ def with_causes(found: Said, archive: Archive, log: Path, agent: str, agent_id: 
     return replace(found, to_them=told(found.to_them), others=told(found.others))
 
 
-def _because(why: Why) -> Because:
+def _because(why: Why, promises: Sequence[Memory]) -> Because:
     recalled = [each.memory for each in why.recalled if each.memory is not None]
-    return Because(why.cause, why.reason, why.by_rule, recalled[:MOST_RECALLED])
+    return Because(why.cause, why.reason, why.by_rule, promises, recalled[:MOST_RECALLED])
 
 
 def _briefly(archive: Archive, number: int, cause: int) -> Because | None:

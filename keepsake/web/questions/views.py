@@ -6,6 +6,8 @@ JavaScript, and an answer can be linked.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from urllib.parse import urlencode
@@ -13,15 +15,16 @@ from urllib.parse import urlencode
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import path
-from django.utils.timezone import get_default_timezone, get_default_timezone_name
 
 from keepsake.agent.runtime import runtime
+from keepsake.archive.records import Memory
 from keepsake.errors import KeepsakeError
 from keepsake.web import world
 from keepsake.web.access import NotFound, page
 from keepsake.web.people import known
+from keepsake.web.questions.clock import as_shown, moment_of, world_clock
 from keepsake.web.questions.panel import panel
-from keepsake.web.questions.said import MOST_LINES, Said, said, with_causes
+from keepsake.web.questions.said import MOST_LINES, Because, Said, SaidLine, said, with_causes
 
 LONGEST = 1000
 """The most characters of a question that are read."""
@@ -47,7 +50,7 @@ def _words(request: HttpRequest, name: str) -> str:
 def _refused(request: HttpRequest, error: KeepsakeError) -> HttpResponse:
     """Return the page of the panel with what is wrong."""
     status = getattr(error, "status", 503)
-    shown = {"trouble": str(error), "questions": panel(), "zone": get_default_timezone_name()}
+    shown = {"trouble": str(error), "questions": panel(), **world_clock()}
     return render(request, "keepsake/said.html", shown, status=status)
 
 
@@ -66,12 +69,38 @@ def what_it_said(request: HttpRequest) -> HttpResponse:
         "name": name,
         "question": question,
         "deeds": deeds,
-        "said": found,
+        "said": _by_the_clock(found),
         "most": MOST_LINES,
         "questions": panel(),
-        "zone": get_default_timezone_name(),
+        **world_clock(),
     }
     return render(request, "keepsake/said.html", shown)
+
+
+def _by_the_clock(found: Said) -> Said:
+    """Return lines with what the world's clock showed then, for a template."""
+
+    def shown(lines: Sequence[SaidLine]) -> Sequence[SaidLine]:
+        return [
+            replace(each, time=as_shown(each.time), because=told(each.because)) for each in lines
+        ]
+
+    def told(because: Because | None) -> Because | None:
+        if because is None:
+            return None
+        cause = because.cause and _at(because.cause)
+        return replace(
+            because,
+            cause=cause,
+            promises=[*map(_at, because.promises)],
+            recalled=[*map(_at, because.recalled)],
+        )
+
+    return replace(found, to_them=shown(found.to_them), others=shown(found.others))
+
+
+def _at(memory: Memory) -> Memory:
+    return replace(memory, time=as_shown(memory.time))
 
 
 def _explained(found: Said, number: int, name: str) -> Said:
@@ -125,20 +154,19 @@ def what_it_does_next(request: HttpRequest) -> HttpResponse:
 def what_it_remembered(request: HttpRequest) -> HttpResponse:
     """Lead to the memory of an agent as it was at a time of the world's clock."""
     try:
-        at = _typed_time(_words(request, "at"), _words(request, "hour"))
+        at = moment_of(_typed_time(_words(request, "at"), _words(request, "hour")))
     except ValueError:
         return _to_section(request, "memory")
     return _to_section(request, f"memory/@{int(at.timestamp())}")
 
 
 def _typed_time(day: str, hour: str) -> datetime:
-    """Return the moment of ``2026-05-01`` and ``6:30``; of a day alone its beginning.
+    """Return the time of ``2026-05-01`` and ``6:30``, without a zone; of a day alone its beginning.
 
     Raises:
         ValueError: They are no day and time.
     """
-    moment = datetime.fromisoformat(f"{day}T{hour:0>5}" if hour else day)
-    return moment.replace(tzinfo=get_default_timezone())
+    return datetime.fromisoformat(f"{day}T{hour:0>5}" if hour else day)
 
 
 def _to_section(request: HttpRequest, section: str) -> HttpResponse:

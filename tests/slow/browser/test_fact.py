@@ -48,7 +48,7 @@ def test_a_sentence_is_followed_itself_and_not_its_words(page: Page, world: Watc
     line = world.say("A heron ate the last of my nine eels")
     page.goto("/agents/fact?q=heron")
     known = page.locator("#knowers li", has_text="Mira")
-    expect(known).to_contain_text("has these words in the window")
+    expect(known).to_contain_text("has these words among its newest memories")
     expect(known.locator(".heard q")).to_have_text(line)
     expect(known.locator(".noted")).to_be_hidden()
     known.get_by_text("More").click()

@@ -20,6 +20,7 @@ from keepsake.paths import (
     REPOSITORY,
     SHIPPED_CONFIG,
     ZONE_FILE,
+    earlier_zones,
     exposed,
     kept_zone,
     places,
@@ -86,6 +87,19 @@ def test_a_start_notes_the_time_zone_and_says_when_it_is_another(tmp_path, monke
     keep_zone(here, told.append)
     assert f"what agents remember speaks of hours of {zone}" in told[-1]
     assert kept_zone(here.agents) == other
+    assert [name for name, _ in earlier_zones(here.agents)] == [zone]
+    monkeypatch.setenv("TZ", zone)
+    keep_zone(here, told.append)
+    assert kept_zone(here.agents) == zone
+    assert [name for name, _ in earlier_zones(here.agents)] == [zone, other]
+
+
+def test_a_damaged_file_of_the_time_zone_names_none(tmp_path):
+    (tmp_path / ZONE_FILE).write_text("Asia/Tokyo\nNowhere until 2026-05-01\nUTC until noon\n\n")
+    assert kept_zone(tmp_path) == "Asia/Tokyo"
+    assert earlier_zones(tmp_path) == []
+    (tmp_path / ZONE_FILE).write_text("Nowhere")
+    assert kept_zone(tmp_path) == ""
 
 
 def test_a_vault_gets_the_shipped_configuration_and_keeps_existing_files(tmp_path, monkeypatch):

@@ -25,7 +25,11 @@ def test_a_plan_tells_its_time_once_and_in_the_words_of_the_world(page: Page) ->
     nothing = [{"date": f"2026-05-0{each}T00:00:00+02:00", "parts": []} for each in (1, 2)]
     day = {"usual": "6-8 at home: bakes", "now": None, "next": None, "dates": nothing}
     serve(page, "agents/1/day", day)
+    promise = {"text": "promise to Tom: <b>soup</b>", "memory": 4}
+    serve(page, "agents/1/book?of=kept", [{"promises": [promise], "private": [4]}])
     show(page, "book", "PlanSection")
+    promised = page.get_by_role("list", name="Promises")
+    expect(promised).to_have_text("in privatepromise to Tom: <b>soup</b>memory 4")
     expect(page.get_by_role("list", name="Plans", exact=True)).to_have_text(
         "2026-05-02 09:30: bake"
     )

@@ -92,3 +92,19 @@ def test_the_memory_as_it_was_is_asked_for_by_the_clock_of_the_world(page: Page)
             }"""
         )
     assert "t=2026-05-01T00%3A00%3A30.000Z" in asked.value.url
+
+
+def test_a_time_before_the_world_changed_its_zone_is_by_the_clock_of_then(page: Page) -> None:
+    changed = 1_777_593_600  # the first of May 2026, midnight UTC
+    page.evaluate(f"document.documentElement.dataset.zones = '{changed}=Asia/Tokyo'")
+    clock = """async () => {
+        const { formatter, fromField, toField } = await import("/clock.js");
+        const hour = formatter({ hour: "2-digit", minute: "2-digit" });
+        const times = ["2026-04-30T10:45:00Z", "2026-05-01T10:45:00Z"].map((at) => new Date(at));
+        return [
+            times.map((at) => hour.format(at)),
+            times.map((at) => fromField(toField(at)).getTime() === at.getTime()),
+            fromField("2026-04-30T19:45").toISOString(),
+        ];
+    }"""
+    assert page.evaluate(clock) == [["19:45", "12:45"], [True, True], "2026-04-30T10:45:00.000Z"]

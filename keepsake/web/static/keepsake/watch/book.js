@@ -252,11 +252,13 @@ export class PlanSection {
     this.ended = el("ul", { class: "pins", "aria-label": "Plans that have ended" });
     this.past = el("details", {}, el("summary", {}, "Plans that have ended"), this.ended);
     this.usual = el("div", {});
+    this.promises = el("div", {});
     fill(
       root,
       this.usual,
       el("h3", {}, "Plans"),
       this.list,
+      this.promises,
       this.past,
       el(
         "p",
@@ -268,9 +270,10 @@ export class PlanSection {
   }
 
   async load() {
-    const [plans, day] = await Promise.all([
+    const [plans, day, kept] = await Promise.all([
       get(`agents/${this.id}/plans`),
       get(`agents/${this.id}/day`),
+      get(`agents/${this.id}/book`, { of: "kept" }),
     ]);
     const open = plans.filter(({ state }) => [PlanState.OPEN, PlanState.DOING].includes(state));
     const ended = plans.filter((each) => !open.includes(each)).reverse();
@@ -281,9 +284,23 @@ export class PlanSection {
         : el("li", { class: "dim", "data-row": true, tabindex: "-1" }, "No plan is open."),
     );
     fill(this.usual, dayLines(day));
+    fill(this.promises, promised(kept));
     fill(this.ended, ended.map(plan));
     this.past.hidden = !ended.length;
   }
+}
+
+/** What it has promised, which has no time of its own and so no place in its days. */
+function promised(pages) {
+  const rows = pages.flatMap(({ promises, private: hidden }) =>
+    promises.map(({ text, memory }) => ({ line: text, memory, private: hidden.includes(memory) })),
+  );
+  return rows.length
+    ? [
+        el("h3", {}, "Promises, and rules that it follows"),
+        el("ul", { class: "pins", "aria-label": "Promises" }, rows.map(plan)),
+      ]
+    : null;
 }
 
 function plan({ line, state, why, memory, private: hidden }) {

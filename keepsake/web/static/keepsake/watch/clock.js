@@ -15,9 +15,31 @@ function known(zone) {
   }
 }
 
-/** A formatter of times by the world's clock, or by that of another zone. */
-export function formatter(options, zone = ZONE) {
-  return new Intl.DateTimeFormat("en-GB", { ...options, timeZone: zone });
+/** The zones that the world lived by before, oldest first: until when, in milliseconds, and the name. */
+const EARLIER = (document.documentElement.dataset.zones ?? "")
+  .split(" ")
+  .filter(Boolean)
+  .map((each) => each.split("="))
+  .map(([until, zone]) => [Number(until) * 1000, known(zone)]);
+
+/** The zone that the world lived by at a moment: what was said then speaks of its hours. */
+function zoneAt(moment) {
+  return EARLIER.find(([until]) => moment < until)?.[1] ?? ZONE;
+}
+
+/** A formatter of times by the world's clock of then, or by that of another zone. */
+export function formatter(options, zone = "") {
+  const made = new Map();
+  const at = (moment) => {
+    const name = zone || zoneAt(moment);
+    if (!made.has(name))
+      made.set(name, new Intl.DateTimeFormat("en-GB", { ...options, timeZone: name }));
+    return made.get(name);
+  };
+  return {
+    format: (moment) => at(moment).format(moment),
+    formatToParts: (moment) => at(moment).formatToParts(moment),
+  };
 }
 
 const WHOLE = {

@@ -86,7 +86,9 @@ export class Compactions {
     this.note.className = "dim";
     fill(
       this.note,
-      shown ? `${many(shown, "compaction")}` : "None yet: all its memories are in the window.",
+      shown
+        ? `${many(shown, "compaction")}`
+        : "None yet: its prompts have all its memories word for word.",
     );
   }
 

@@ -16,7 +16,7 @@ const GUESSES = { [Kept.UNSURE]: "may have", [Kept.LIKELY]: "probably has" };
 export const WHISPERED = "kept in the archive, never summarised";
 /** Where somebody has a fact. */
 export const WHERE = {
-  [Standing.WINDOW]: "in the window",
+  [Standing.WINDOW]: "among its newest memories",
   [Standing.RECENT]: "in the short-term summary",
   [Standing.LONGTERM]: "in the long-term summary",
 };
