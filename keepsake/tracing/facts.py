@@ -19,7 +19,7 @@ from keepsake.archive.records import TOOL_VERBS, Memory, MemoryKind, Summary
 from keepsake.happening import KnownVerb, Manner, addressees_of, is_me
 from keepsake.language.sourced_text import summary_sentences
 from keepsake.tracing.bases import Link, PromptBasis
-from keepsake.tracing.content import Content, Rarity
+from keepsake.tracing.content import Content, Rarity, told_in
 from keepsake.tracing.echoes import Echo, SaidIn, echoes
 from keepsake.tracing.items import Words
 from keepsake.tracing.kept import Kept, Summarised, has_enough
@@ -382,7 +382,14 @@ def _holding(
     kept_in: Callable[[Summary], tuple[Kept, str]],
 ) -> Holding:
     private = frozenset(each.number for each in memories if is_private(each))
-    return Holding(forms, {each.number: _text_of(each) for each in memories}, private, kept_in)
+    repeats = (each for each in memories if each.is_own or not told_in(_text_of(each)))
+    return Holding(
+        memories=forms,
+        texts={each.number: _text_of(each) for each in memories},
+        private=private,
+        repeats=frozenset(each.number for each in repeats),
+        kept_in=kept_in,
+    )
 
 
 def _form(content: Content, memory: Memory) -> Kept:

@@ -9,7 +9,6 @@ from functools import cache
 
 from keepsake.archive.records import Summary, Tier
 from keepsake.archive.tiers import SummaryState
-from keepsake.tracing.content import told_in
 from keepsake.tracing.kept import Kept
 from keepsake.tracing.past import Past
 
@@ -58,12 +57,15 @@ class Holding:
         memories: By number of a memory of the fact: how much it has of it.
         texts: By number: what the memory says.
         private: The numbers of those that no summary ever says.
+        repeats: The numbers of those that only ask for it, or are its own words: others
+            are quoted first.
         kept_in: How much a summary has of it, and the sentence that says it.
     """
 
     memories: Mapping[int, Kept]
     texts: Mapping[int, str]
     private: frozenset[int]
+    repeats: frozenset[int]
     kept_in: Callable[[Summary], tuple[Kept, str]]
 
     def spells(self, past: Past) -> Iterator[Spell]:
@@ -89,8 +91,8 @@ class Holding:
                 before = (standing, kept, has)
 
     def _telling(self, numbers: Sequence[int]) -> Sequence[int]:
-        """Return the memories that do not only ask for it; if all do, all."""
-        return [each for each in numbers if told_in(self.texts[each])] or numbers
+        """Return the memories that tell it to the agent; all, if none does."""
+        return [each for each in numbers if each not in self.repeats] or numbers
 
     def _at(
         self,

@@ -239,5 +239,6 @@ def test_what_a_search_brought_back_is_in_the_window(village):
 def test_what_was_told_is_quoted_and_not_who_asked_for_it(village):
     village.said("Anneke", SISTER, to=["Mira"])
     village.said("Bram", "What of Liesbet?", to=["Mira"])
+    village.said("Mira", "Liesbet drowned.", to=["Bram"])
     (mira,) = (each for each in village.follow("Liesbet").knowers if each.agent == "Mira")
     assert mira.spells[-1].has == SISTER

@@ -4,6 +4,7 @@ import { get } from "./api.js";
 import { prose } from "./book.js";
 import { announce, bindKeys, byId, count, el, fill, many, moment, personLink } from "./dom.js";
 import { TIERS } from "./memories.js";
+import { notedList } from "./noted.js";
 import { personCard } from "./person_card.js";
 import { tierBar } from "./scrubber.js";
 import { stands } from "./standings.js";
@@ -216,10 +217,18 @@ function linked(text, id) {
   return text;
 }
 
-function standing({ id, name }, { knowers }) {
+function standing({ id, name }, { knowers, noted: all }) {
   const knower = knowers.find((each) => each.id === id);
+  const noted = all.filter((each) => each.id === id);
   const head = el("h3", {}, el("a", { href: `/agents/${id}/`, dir: "auto" }, name));
-  if (!knower) return el("li", { class: "known" }, head, el("p", {}, "Does not know it."));
+  if (!knower)
+    return el(
+      "li",
+      { class: "known" },
+      head,
+      el("p", {}, noted.length ? "Has it in its books, but no memory of it." : "Does not know it."),
+      notedList(noted),
+    );
   const last = knower.spells.at(-1);
   return el(
     "li",
@@ -227,6 +236,7 @@ function standing({ id, name }, { knowers }) {
     head,
     el("p", {}, "This agent ", stands(last, true), "."),
     el("p", {}, el("q", { dir: "auto" }, last.has || knower.heard)),
+    notedList(noted),
     el(
       "p",
       { class: "dim" },
