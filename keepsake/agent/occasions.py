@@ -16,9 +16,9 @@ from datetime import date, datetime, timedelta
 from enum import IntEnum
 
 from keepsake.agent.body import Body, CharacterObject
+from keepsake.agent.memory.known_news import concerns, known_to, tells_something
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.memory.shown_plans import line_of
-from keepsake.agent.memory.telling import states
 from keepsake.agent.plans import Plans
 from keepsake.agent.runtime import Runtime
 from keepsake.agent.surroundings.identity import identity_of, is_agent, number_of
@@ -30,7 +30,7 @@ from keepsake.archive.records import Memory
 from keepsake.archive.transcript import DAYTIMES
 from keepsake.books.plan import Plan
 from keepsake.errors import KeepsakeError
-from keepsake.happening import KnownVerb, Manner, Speech, addressees_of
+from keepsake.happening import KnownVerb, Manner
 from keepsake.language.perception import names, shorten
 from keepsake.recall.documents import SAME_SCENE
 
@@ -41,8 +41,6 @@ NEWS_IMPORTANCE = 6
 night's journal rates what mattered above it."""
 NEWS_AGE = timedelta(days=2)
 """How old something may be that is still told unasked."""
-LINK = "; "
-"""What stands between the memories of a :attr:`Memory.chain`."""
 _LONGEST_NEWS = 200
 """Characters of a line that is shown as news."""
 
@@ -331,62 +329,6 @@ def _has_acted(window: Sequence[Memory], now: datetime) -> bool:
         if memory.is_own and memory.event not in BY_RULE:
             return True
     return False
-
-
-@dataclass(frozen=True, slots=True)
-class KnownNews:
-    """What another agent knows, as far as its window tells; nothing of a player.
-
-    Attributes:
-        name: The name under which it passes things on; empty for a player.
-        happenings: The ids of what it perceived.
-        origins: Where what was passed on to it began: ``Mira 212``.
-        since: When its window begins; None for a player, or an empty window.
-    """
-
-    name: str = ""
-    happenings: frozenset[str] = frozenset()
-    origins: frozenset[str] = frozenset()
-    since: datetime | None = None
-
-    def has_lost(self, memory: Memory) -> bool:
-        """Return whether its window would not tell it, because it is older, or nothing is known."""
-        return self.since is None or memory.time < self.since
-
-    def has(self, memory: Memory) -> bool:
-        """Return whether it knows what a memory tells: it heard it, or passed it on itself."""
-        if memory.happening in self.happenings:
-            return True
-        links = memory.chain.split(LINK) if memory.chain else []
-        by_it = any(each.rpartition(" ")[0] == self.name for each in links)
-        return bool(self.name) and (by_it or bool(self.origins.intersection(links[:1])))
-
-
-def known_to(person: CharacterObject) -> KnownNews:
-    """Return what an agent knows; of a player nothing is known."""
-    mind = person.mind if is_agent(person) else None
-    if mind is None:
-        return KnownNews()
-    try:
-        window = mind.memory.context().window
-    except KeepsakeError:
-        return KnownNews()
-    return KnownNews(
-        str(person.key),
-        frozenset(each.happening for each in window if each.happening),
-        frozenset(each.chain.split(LINK)[0] for each in window if each.chain),
-        window[0].time if window else None,
-    )
-
-
-def concerns(memory: Memory, who: str) -> bool:
-    """Whether somebody said or did what a memory tells, or it was said or done to them."""
-    return memory.source_id == who or any(each.id == who for each in addressees_of(memory.what))
-
-
-def tells_something(said: Speech) -> bool:
-    """Whether words state something; names in them may be those of speaker and addressees."""
-    return states(said.words, (each.name for each in (said.speaker, *said.to)))
 
 
 def _was_near(window: Sequence[Memory], who: str, memory: Memory) -> bool:

@@ -20,11 +20,11 @@ from keepsake.agent.acting import Actor
 from keepsake.agent.acts import Basis
 from keepsake.agent.body import Body
 from keepsake.agent.memory.books import Books
+from keepsake.agent.memory.known_news import LINK, concerns, known_to, tells_something
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.memory.shelf import PageNeeds
 from keepsake.agent.memory.shown_plans import lines_of
 from keepsake.agent.memory.tools import MemoryTools
-from keepsake.agent.occasions import LINK, concerns, known_to, tells_something
 from keepsake.agent.plans import Plans
 from keepsake.agent.runtime import PROFILE, Runtime
 from keepsake.agent.scheduler import Alarm

@@ -6,13 +6,12 @@ from dataclasses import replace
 
 from keepsake.agent.acts import Act
 from keepsake.agent.agent_log import call_hook
-from keepsake.agent.memory.tools import WRITES
 from keepsake.agent.surroundings.identity import identity_of
 from keepsake.agent.surroundings.naming import place_of
 from keepsake.agent.surroundings.people import people_near, persons_near
 from keepsake.agent.turns.abilities import available_verbs, sought_by
 from keepsake.agent.turns.context import arrived, secrecy
-from keepsake.agent.turns.errand import errand_at, errand_of, read_words
+from keepsake.agent.turns.errand import NOT_FOR_OTHERS, errand_at, errand_of, read_words, why_unsaid
 from keepsake.agent.turns.state import Turn
 from keepsake.archive.message_types import MessageType
 from keepsake.events.values import GuardOp
@@ -20,11 +19,8 @@ from keepsake.happening import KnownVerb, Person, Result
 from keepsake.ports import Generation
 from keepsake.prompt.verbs import PRIVATE, Command
 from keepsake.tasks.answer import AnswerPart, AnswerReader, PartKind
-from keepsake.tasks.deed import Refusal, deed_of, read_deed
+from keepsake.tasks.deed import deed_of, read_deed
 from keepsake.tasks.guard import SpeechFault, SpeechGuard
-
-_NOT_FOR_OTHERS = "an answer that may hold what was whispered to you reaches nobody else"
-"""Why words are not said, as the agent reads it."""
 
 
 class Answering:
@@ -215,7 +211,7 @@ class Answering:
         if partner is not None and self._has_gone(partner):
             return self._left_unsaid(part.text, partner)
         if whispered and partner is None:
-            return self._refused(KnownVerb.SAY, f"You did not say it: {_NOT_FOR_OTHERS}")
+            return self._refused(KnownVerb.SAY, f"You did not say it: {NOT_FOR_OTHERS}")
         return self._actor.speak(
             self._turn.agent,
             part.text,
@@ -244,7 +240,7 @@ class Answering:
             if errand is not None:
                 return errand
         walked = journey is not None and bool(self._holds_private)
-        why = _NOT_FOR_OTHERS if walked else f"{partner.name} has gone"
+        why = NOT_FOR_OTHERS if walked else f"{partner.name} has gone"
         return self._refused(KnownVerb.SAY, f"You did not say it: {why}")
 
     def _near(self, name: str) -> Person | None:
@@ -298,20 +294,8 @@ class Answering:
         errand = self._as_errand(part.text)
         if errand is not None:
             return errand
-        return self._refused(read.verb, self._why_not(part.text, read) if confided else read.reason)
-
-    def _why_not(self, line: str, refused: Refusal) -> str:
-        """Return why a deed is not done that may hold whispered words, as the agent reads it.
-
-        ``line``: The deed, as the model wrote it.
-        """
-        if refused.verb in WRITES:
-            return f"You tried to {refused.verb}: notes may not contain whispered words"
-        people = (*persons_near(self._turn.agent), *self._tools.people_known)
-        words = read_words(line, tuple(dict.fromkeys(each.name for each in people)))
-        if words is None:
-            return f"You tried to {refused.verb}: that cannot be done now"
-        return f"You did not say your words to {words.to}: {_NOT_FOR_OTHERS}"
+        why = why_unsaid(part.text, read.verb, agent, self._tools) if confided else read.reason
+        return self._refused(read.verb, why)
 
     @property
     def _holds_private(self) -> bool | None:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from keepsake.agent.acts import Basis
 from keepsake.agent.body import Body
-from keepsake.agent.memory.tools import MemoryTools
+from keepsake.agent.memory.tools import WRITES, MemoryTools
 from keepsake.agent.surroundings.people import persons_near
 from keepsake.books.aloud import Aloud
 from keepsake.happening import KnownVerb
@@ -22,6 +22,26 @@ from keepsake.tasks.deed import Refusal, read_deed
 
 _TO_ONE = tuple(verb for verb in VERBS if verb.name in (KnownVerb.TALK, KnownVerb.WHISPER))
 """The verbs of words to one person."""
+
+
+NOT_FOR_OTHERS = "an answer that may hold what was whispered to you reaches nobody else"
+"""Why words are not said, as the agent reads it."""
+
+
+def why_unsaid(line: str, verb: str, agent: Body, tools: MemoryTools) -> str:
+    """Return why a deed is not done that may hold whispered words, as the agent reads it.
+
+    Args:
+        line: The deed, as the model wrote it.
+        verb: Its verb.
+    """
+    if verb in WRITES:
+        return f"You tried to {verb}: notes may not contain whispered words"
+    people = (*persons_near(agent), *tools.people_known)
+    words = read_words(line, tuple(dict.fromkeys(each.name for each in people)))
+    if words is None:
+        return f"You tried to {verb}: that cannot be done now"
+    return f"You did not say your words to {words.to}: {NOT_FOR_OTHERS}"
 
 
 def errand_of(line: str, agent: Body, tools: MemoryTools, basis: Basis) -> Command | None:

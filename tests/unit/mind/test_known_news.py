@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from keepsake.agent.occasions import KnownNews, concerns, tells_something
+from keepsake.agent.memory.known_news import KnownNews, concerns, tells_something
 from keepsake.archive.records import Memory
 from keepsake.happening import Person, Speech
 
