@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Self
 
+from keepsake.archive.privacy import is_private
 from keepsake.archive.records import Memory
 from keepsake.events.values import RecalledKind
 from keepsake.json_lines import Record
@@ -68,16 +69,17 @@ class Candidates:
 
 
 def claims(
-    name: str, memory: Memory, known: Collection[int], basis: PromptBasis | None
+    name: str, memory: Memory, found: Mapping[int, Memory], basis: PromptBasis | None
 ) -> Iterator[Candidates]:
     """Yield from which of an agent's memories its words may come, the surest first.
 
     Args:
         name: The agent's name.
         memory: The words.
-        known: The numbers of its memories of the item.
+        found: Its memories of the item, by number.
         basis: What the prompt of the words showed, if that is known.
     """
+    known = found.keys()
     rested = rested_on(name, memory)
     earlier = memory.number - 1
     yield Candidates(Link.RESTS_ON, rested.intersection(known), len(rested))
@@ -85,7 +87,9 @@ def claims(
         window = range(basis.before + 1, basis.last + 1)
         yield Candidates(Link.RECALLED, basis.recalled.intersection(known), len(basis.recalled))
         yield Candidates(Link.WINDOW, frozenset(n for n in known if n in window), len(window))
-        summarised = frozenset(n for n in known if n <= basis.summarised)
+        # No summary tells private words: what was said of them came by a page or a note.
+        told = (n for n in known if not is_private(found[n]))
+        summarised = frozenset(n for n in told if n <= basis.summarised)
         yield Candidates(Link.SUMMARY, summarised, basis.summarised)
     yield Candidates(Link.EARLIER, frozenset(n for n in known if n <= earlier), earlier)
 

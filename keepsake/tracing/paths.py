@@ -223,7 +223,8 @@ class Tracer:
             return
         basis = witness.bases.get(memory.number)
         window = basis.last - basis.before if basis is not None else 0
-        ways = list(claims(witness.name, memory, known, basis))
+        found_of = {number: self._memories[key][number] for number in known}
+        ways = list(claims(witness.name, memory, found_of, basis))
         again = self._told[key].keys() | self._asked[key]
         for way in ways:
             found = passed_on(self._item.is_passed_on, memory, self._memories[key], way, window)

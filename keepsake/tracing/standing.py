@@ -9,6 +9,7 @@ from functools import cache
 
 from keepsake.archive.records import Summary, Tier
 from keepsake.archive.tiers import SummaryState
+from keepsake.language.perception import telling
 from keepsake.tracing.kept import Kept
 from keepsake.tracing.past import Past
 
@@ -90,9 +91,10 @@ class Holding:
                 yield Spell(time, standing, kept, has, compaction)
                 before = (standing, kept, has)
 
-    def _telling(self, numbers: Sequence[int]) -> Sequence[int]:
-        """Return the memories that tell it to the agent; all, if none does."""
-        return [each for each in numbers if each not in self.repeats] or numbers
+    def _most_telling(self, numbers: Sequence[int]) -> int:
+        """Return the memory that tells the agent most, by its words; of equals, the newest."""
+        told = [each for each in numbers if each not in self.repeats] or numbers
+        return max(told, key=lambda each: (len(telling(self.texts[each])), each))
 
     def _at(
         self,
@@ -111,7 +113,7 @@ class Holding:
             whole = [number for number in window if self.memories[number] is Kept.VERBATIM]
             form = Kept.VERBATIM if whole else Kept.SHORTER
             if not shown or self.memories[shown] is not form:
-                shown = self._telling(whole or window)[-1]
+                shown = self._most_telling(whole or window)
             return Standing.WINDOW, form, self.texts[shown], shown
         open_to_all = [number for number in held if number not in self.private]
         if not open_to_all:

@@ -242,3 +242,15 @@ def test_what_was_told_is_quoted_and_not_who_asked_for_it(village):
     village.said("Mira", "Liesbet drowned.", to=["Bram"])
     (mira,) = (each for each in village.follow("Liesbet").knowers if each.agent == "Mira")
     assert mira.spells[-1].has == SISTER
+
+
+def test_what_was_whispered_does_not_come_from_a_summary(village):
+    village.said("Anneke", SISTER, to=["Mira"], manner=Manner.WHISPER)
+    village.said("Bob", "The bell is cracked.", to=["Mira"])
+    village.compact("Mira", "Bob spoke of a bell.")
+    village.said("Mira", "Liesbet drowned, you said.", to=["Anneke"], manner=Manner.WHISPER)
+    village.said("Mira", "Your bell is cracked, Bob.", to=["Bob"])
+    _, whispered = village.follow("Liesbet").tellings
+    assert whispered.link is Link.EARLIER
+    _, said = village.follow("bell").tellings
+    assert said.link is Link.SUMMARY
