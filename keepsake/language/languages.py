@@ -6,7 +6,8 @@ German line, and is a word to search for in an English question. Stems are Snowb
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, lru_cache
 from itertools import pairwise
 from pathlib import Path
@@ -51,10 +52,23 @@ def stop_words() -> Mapping[str, frozenset[str]]:
 @lru_cache(maxsize=8192)  # searches see the same lines again
 def language_of(text: str) -> str:
     """Return the language whose stop words are most frequent in a text; English among equals."""
-    said = [word.casefold() for word in words(text)]
-    lists = stop_words()
+    found = dict.fromkeys(stop_words(), 0)
+    known = _languages_of_stop_words()
+    for word in words(text):
+        for language in known.get(word.casefold(), ()):
+            found[language] += 1
     # The first of equal languages is returned.
-    return max(lists, key=lambda language: sum(word in lists[language] for word in said))
+    return max(found, key=found.__getitem__)
+
+
+@cache
+def _languages_of_stop_words() -> Mapping[str, Sequence[str]]:
+    """Return the languages of each stop word."""
+    found = defaultdict[str, list[str]](list)
+    for language, some in stop_words().items():
+        for word in some:
+            found[word].append(language)
+    return dict(found)
 
 
 @cache
