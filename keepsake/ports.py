@@ -184,6 +184,15 @@ class Embedder(Protocol):
         """
 
 
+def likens_questions(embedder: Embedder) -> bool:
+    """Return whether an embedder finds any question near every other by their form.
+
+    One that says so has the attribute ``likens_questions``. Recall then takes the mean of usual
+    questions from the vector of a question.
+    """
+    return getattr(embedder, "likens_questions", False) is True
+
+
 class Tokens(Protocol):
     """A token counter; fast, and safe in any thread.
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from functools import cache
 from pathlib import Path
@@ -28,6 +28,7 @@ class _About(StrEnum):
     OWN = "own"
     WHEN = "when"
     TIME = "time"
+    USUAL = "usual"
 
 
 def asks_of_oneself(text: str) -> bool:
@@ -45,29 +46,43 @@ def names_a_day(text: str) -> bool:
     return _found(_About.TIME, text)
 
 
+def usual_questions(text: str) -> Sequence[str]:
+    """Return questions about many things in the language of a text; English if it is unknown."""
+    return _phrases()[_About.USUAL][_language(text)]
+
+
 def _found(about: _About, text: str) -> bool:
     text = text.replace("’", "'")
-    language = language_of(text)
-    if UNSPACED.search(text) and language == ENGLISH:
-        language = _WITHOUT_SPACES
-    pattern = _patterns()[about].get(language)
+    pattern = _patterns()[about].get(_language(text))
     return pattern is not None and pattern.search(text) is not None
+
+
+def _language(text: str) -> str:
+    language = language_of(text)
+    return _WITHOUT_SPACES if language == ENGLISH and UNSPACED.search(text) else language
 
 
 @cache
 def _patterns() -> Mapping[_About, Mapping[str, re.Pattern[str]]]:
     """Return a pattern that finds the words of each kind, by language."""
+    return {
+        about: {language: _pattern(language, some) for language, some in found.items()}
+        for about, found in _phrases().items()
+        if about != _About.USUAL
+    }
+
+
+@cache
+def _phrases() -> Mapping[_About, Mapping[str, Sequence[str]]]:
+    """Return the words, phrases or questions of each kind, by language."""
     phrases: dict[_About, dict[str, list[str]]] = {each: defaultdict(list) for each in _About}
     for line in _LIST.read_text(encoding="utf-8").splitlines():
         kind, colon, listed = line.partition(": ")
         if colon and not line.startswith("#"):
             about, _, language = kind.partition(" ")
-            apart = "|" if about == _About.WHEN else None
+            apart = "|" if about in (_About.WHEN, _About.USUAL) else None
             phrases[_About(about)][language] += listed.split(apart)
-    return {
-        about: {language: _pattern(language, some) for language, some in found.items()}
-        for about, found in phrases.items()
-    }
+    return phrases
 
 
 def _pattern(language: str, phrases: Iterable[str]) -> re.Pattern[str]:

@@ -39,7 +39,7 @@ from keepsake.models.profiles import (
     ModelProfile,
     profile_of,
 )
-from keepsake.ports import PROBE, Embedder, is_same_model
+from keepsake.ports import PROBE, Embedder, is_same_model, likens_questions
 
 log = get_logger(Subsystem.EMBEDDING)
 
@@ -218,6 +218,7 @@ class CachedEmbedder:
         seconds: Callable[[], float] = time.monotonic,
     ) -> None:
         self.model_name = embedder.model_name
+        self.likens_questions = likens_questions(embedder)
         self._ask = embedder.embed
         self._lock = threading.RLock()
         self._kept: LRUCache[str, Sequence[float]] = LRUCache(most)

@@ -18,7 +18,8 @@ from keepsake.errors import IndexUnavailable, KeepsakeError, ModelError
 from keepsake.happening import Person
 from keepsake.language.languages import foreign_stop_words, language_of
 from keepsake.language.perception import stem
-from keepsake.ports import Clock, Embedder
+from keepsake.language.questions import usual_questions
+from keepsake.ports import Clock, Embedder, likens_questions
 from keepsake.recall.documents import Document, DocumentKind, Hit, split_key
 from keepsake.recall.fusion import rank
 from keepsake.recall.query import RecallQuery, query_of, saying, terms_in, terms_of
@@ -164,9 +165,15 @@ class MemorySearch:
         texts = query.meaning if unprompted else query.meaning + query.nameless
 
         def search() -> Nearest:
-            """Search near the mean of the vectors."""
-            mean = reduce(lambda a, b: [*map(add, a, b)], embedder.embed(texts))
-            return vectors.query(mean, _POOL + _WINDOW)
+            """Search near the sum of the vectors."""
+            found = _sum(embedder.embed(texts))
+            if likens_questions(embedder):
+                # A scene embeds them, too: so they are ready before the first question.
+                usual = embedder.embed(usual_questions(query.text))
+                share = len(texts) / len(usual)
+                if query.asks:
+                    found = [a - share * b for a, b in zip(found, _sum(usual), strict=True)]
+            return vectors.query(found, _POOL + _WINDOW)
 
         return _EXECUTOR.submit(search)
 
@@ -225,6 +232,10 @@ class MemorySearch:
             return None
         self._failing.discard(name)
         return result
+
+
+def _sum(vectors: Sequence[Sequence[float]]) -> Sequence[float]:
+    return reduce(lambda a, b: [*map(add, a, b)], vectors)
 
 
 def _by_row(nearest: Nearest, before: int | None) -> dict[int, dict[int, float]]:

@@ -1,7 +1,9 @@
 """Recall in English, German, Spanish and Japanese, by embedder.
 
-``recall_four_languages.json`` has one small transcript in each language. ``EMBEDDERS`` names the
-embedders. ``translated_questions.json`` asks about the English transcripts in other languages.
+``recall_four_languages.json`` has one small transcript in each language. ``recall_spanish.json``
+has two more in Spanish and in English, on which recall in other languages was developed.
+``EMBEDDERS`` names the embedders. ``translated_questions.json`` asks about the English transcripts
+in other languages.
 """
 
 from __future__ import annotations
@@ -41,7 +43,8 @@ def measure() -> Iterator[Figure]:
 
 def lives() -> Mapping[str, Sequence[Trial]]:
     """Return trials by the languages of the memories and of the questions."""
-    own = {f"life {t.name}": [t] for t in read_trials(DATA / "recall_four_languages.json")}
+    sets = ("four_languages", "spanish")
+    own = {f"life {t.name}": [t] for s in sets for t in read_trials(DATA / f"recall_{s}.json")}
     english = [read_trials(DATA / f"recall_{which}.json")[0] for which in ENGLISH_LIVES]
     text = (DATA / "translated_questions.json").read_text(encoding="utf-8")
     translated: Mapping[str, Mapping[str, str]] = json.loads(text)

@@ -24,6 +24,7 @@ from keepsake.memory.summary_files import SummaryFolder
 from keepsake.memory.summary_text import Summarizer, extractive
 from keepsake.memory.types import CompactionRequest
 from keepsake.memory.window import MemoryHost
+from keepsake.models.embedders import CachedEmbedder
 from keepsake.models.profiles import ModelProfile
 from keepsake.paths import SHIPPED_CONFIG
 from keepsake.recall.documents import Hit, memory_document, passages_in
@@ -73,7 +74,7 @@ class KeepsakeMemory:
         self._recall = MemorySearch(
             words,
             self._index,
-            given.embedder,
+            CachedEmbedder(given.embedder) if given.embedder else None,
             names=lambda: self._names,
             clock=given.clock,
             agent=given.agent,

@@ -26,7 +26,10 @@ class LocalEmbedder(ABC):
 
     Attributes:
         model_name: The name of the model, which is stored with its vectors.
+        likens_questions: See :func:`keepsake.ports.likens_questions`.
     """
+
+    likens_questions = False
 
     def __init__(self, model_name: str, threads: int = 1) -> None:
         self.model_name = model_name

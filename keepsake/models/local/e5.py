@@ -35,6 +35,8 @@ class E5Embedder(LocalEmbedder):
     With lines as passages recall does not find more. A long text is embedded by its beginning.
     """
 
+    likens_questions = True
+
     def __init__(self) -> None:
         super().__init__(f"embedded:{E5}-q4")
         self._model: Any = None

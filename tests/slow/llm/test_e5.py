@@ -16,9 +16,9 @@ from keepsake.models.local.e5 import E5, E5Embedder
 from keepsake.paths import REPOSITORY
 
 EMBEDDER = CachedEmbedder(E5Embedder())
-LEAST = {"de": 0.7, "es": 0.6, "ja": 0.7}
-"""The share of the evidence in the top ten that must be found. Measured: 0.78, 0.66, 0.76; MiniLM
-finds 0.20, 0.18 and 0.31."""
+LEAST = {"de": 0.75, "es": 0.7, "ja": 0.7}
+"""The share of the evidence in the top ten that must be found. Measured: 0.83, 0.75, 0.79; MiniLM
+finds 0.20, 0.20 and 0.39."""
 
 
 def test_the_same_meaning_is_near_in_two_languages():
