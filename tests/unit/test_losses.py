@@ -213,3 +213,21 @@ def test_what_others_told_is_a_greater_loss_than_own_words_and_deeds():
     ]
     found = losses(made("Ann sails on Thursday."), memories)
     assert [each.memory.number for each in found] == [3, 2, 1]
+
+
+def test_what_another_memory_tells_too_is_not_called_lost():
+    text = "Tom told Bram of Henk, who sang to the engine and never touched a lock gate."
+    summary = Summary(Tier.RECENT, 1, 3, text, "a model", NOON, sources=((1,),))
+    lines = (
+        'Tom says, "Henk sang to the engine, and never touched a lock gate."',
+        'Bram says, "Never a lock gate, and sang to the engine."',
+        'Bram says, "The gate is wet."',
+    )
+    memories = [
+        old_memory(n, NOON, MemoryKind.PERCEPTION, line, source=line.split()[0])
+        for n, line in enumerate(lines, start=1)
+    ]
+    made_of = compaction(SummaryState(), SummaryState(None, summary, 3, 1, NOON))
+    found = {each.memory.number: each for each in losses(made_of, memories)}
+    assert [found[n].kept for n in (1, 2, 3)] == [Kept.SHORTER, Kept.UNSURE, Kept.GONE]
+    assert found[2].told == text
