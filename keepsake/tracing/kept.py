@@ -37,6 +37,8 @@ _LOST = -2.0
 said to be unsure. The limits were found with one compaction whose memories a person had read. Of
 two others, 9 in 10 and 8 in 10 of those that are then called told or lost are so. A single limit
 was wrong more often. See ``tests/data/compactions``."""
+_SAME = 8.0
+"""Bits by which words must be more than chance in a sentence of which its writer names others."""
 _ENOUGH = 3
 """The telling words that both must have. Two words are also in a sentence about the same thing in
 another talk: of the memories of those compactions that nobody tells, a third of those with two
@@ -87,7 +89,17 @@ class Summarised:
             return Kept.SHORTER, said
         if bits >= _TOLD and has_enough(content, best) and content.are_named_in(f"{before} {best}"):
             return Kept.LIKELY, said
+        said = said or self._told_of_others(content)
         return (Kept.UNSURE, said) if said else (Kept.GONE, "")
+
+    def _told_of_others(self, content: Content) -> str:
+        """Return the sentence that says it though its writer named other memories; else empty.
+
+        What one said and another repeated is told once.
+        """
+        likely = ((content.beyond_chance(each, self._among), each) for each in self._cited)
+        bits, best = max(likely, default=(-inf, ""))
+        return best if bits >= _SAME and content.is_mostly_in(best) else ""
 
 
 def has_enough(content: Content, text: str) -> bool:

@@ -86,7 +86,14 @@ def losses(made: PastCompaction, memories: Sequence[Memory]) -> list[Loss]:
             for each, summary in summaries
         ]
         found.append(Loss(memory, *max(kept, key=_leftover)))
-    return sorted(found, key=lambda each: (_ORDER.index(each.kept), -len(each.missing)))
+    return sorted(found, key=_greatest_first)
+
+
+def _greatest_first(loss: Loss) -> tuple[int, bool, bool, int]:
+    """Return how small a loss is: what others told is the greatest, then own words, then deeds."""
+    memory = loss.memory
+    spoken = bool(memory.words)
+    return _ORDER.index(loss.kept), not spoken, memory.is_own, -len(loss.missing)
 
 
 def _leftover(found: tuple[Kept, tuple[str, ...], str]) -> tuple[int, int]:

@@ -199,3 +199,35 @@ def test_a_sentence_about_the_same_things_is_no_reason_to_think_that_it_tells_th
     memory = old_memory(1, NOON, MemoryKind.PERCEPTION, f'Tom says, "{line}"', source="Tom")
     (loss,) = losses(made(summary), [memory])
     assert loss.kept is kept
+
+
+def test_what_others_told_is_a_greater_loss_than_own_words_and_deeds():
+    lines = (
+        ("Tom walks a long way along the muddy river to Harlen.", MemoryKind.PERCEPTION, "Tom"),
+        ("say Mind the wet step by the cellar door, my dear.", MemoryKind.ACT, ""),
+        ('Tom says, "My goat is ill."', MemoryKind.PERCEPTION, "Tom"),
+    )
+    memories = [
+        old_memory(n, NOON, kind, line, source=source)
+        for n, (line, kind, source) in enumerate(lines, start=1)
+    ]
+    found = losses(made("Ann sails on Thursday."), memories)
+    assert [each.memory.number for each in found] == [3, 2, 1]
+
+
+def test_what_another_memory_tells_too_is_not_called_lost():
+    text = "Tom told Bram of Henk, who sang to the engine and never touched a lock gate."
+    summary = Summary(Tier.RECENT, 1, 3, text, "a model", NOON, sources=((1,),))
+    lines = (
+        'Tom says, "Henk sang to the engine, and never touched a lock gate."',
+        'Bram says, "Never a lock gate, and sang to the engine."',
+        'Bram says, "The gate is wet."',
+    )
+    memories = [
+        old_memory(n, NOON, MemoryKind.PERCEPTION, line, source=line.split()[0])
+        for n, line in enumerate(lines, start=1)
+    ]
+    made_of = compaction(SummaryState(), SummaryState(None, summary, 3, 1, NOON))
+    found = {each.memory.number: each for each in losses(made_of, memories)}
+    assert [found[n].kept for n in (1, 2, 3)] == [Kept.SHORTER, Kept.UNSURE, Kept.GONE]
+    assert found[2].told == text

@@ -34,7 +34,14 @@ from keepsake.web.agent.shapes import (
 )
 from keepsake.web.fact_shapes import AsOfView, LossesView, PastAgent
 from keepsake.web.links import state_with_links, with_links
-from keepsake.web.questions.bearing import bearing_on, just_before, promised, resting_on
+from keepsake.web.questions.bearing import (
+    bearing_on,
+    just_before,
+    promises_in,
+    prompt_of,
+    quoted_in,
+    resting_on,
+)
 from keepsake.web.remembered import view_of, views_of, words_in_archive
 from keepsake.web.shapes import LARGEST, AgentRow, MemoryView, PlanRow, SourceView, answers
 
@@ -224,10 +231,12 @@ def why(
         raise NotFound(error.what, error.cure) from error
     summaries = (replace(each, text=with_links(each.text)) for each in found.summaries)
     view = WhyView.model_validate(replace(found, summaries=tuple(summaries)))
+    prompt = prompt_of(found, log)
     changes = {
         "act": view_of(found.act, words_in_archive(archive)),
         "rests": views_of(archive, resting_on(archive, found)),
-        "promises": views_of(archive, promised(archive, found, log)),
+        "promises": views_of(archive, promises_in(archive, found, prompt)),
+        "quoted": views_of(archive, quoted_in(archive, found, prompt)),
         "before": views_of(archive, just_before(archive, found)),
         "bearing": views_of(archive, bearing_on(archive, found)),
     }

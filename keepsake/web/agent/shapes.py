@@ -82,6 +82,9 @@ class WhyView(Shape):
     promises: tuple[MemoryView, ...] = ()
     """Promises that stood in its prompt: those to the people whom the act answers, and those that
     share words with it; the newest first."""
+    quoted: tuple[MemoryView, ...] = ()
+    """What its prompt quoted of the pages about the people whom the act answers, from before the
+    window, and shares words with the act; the likeliest first."""
     before: tuple[MemoryView, ...] = ()
     """The newest memories of the window, oldest first, without what set the act off."""
     bearing: tuple[MemoryView, ...] = ()

@@ -19,7 +19,7 @@ from keepsake.archive.records import Memory, memories_in
 from keepsake.events.prompts import prompt_text
 from keepsake.happening import Deed, KnownVerb, Result, addressees_of
 from keepsake.json_lines import parsed
-from keepsake.language.perception import telling
+from keepsake.language.perception import for_prompt, telling
 
 MOST = 3
 """The most memories that are guessed."""
@@ -29,11 +29,17 @@ BEFORE = 6
 """The last memories before an act that are shown: what the agent had just perceived."""
 MOST_PROMISES = 5
 """The most promises that are found, the newest."""
+MOST_QUOTED = 3
+"""The most quotations that are found."""
+_QUOTED = 60
+"""The first characters of words by which their quotation is known: a long one is cut."""
+_LEAST_QUOTED = 12
+"""Fewer characters may stand in a prompt for another reason."""
 _WHO_IS_THERE = MOVES | {MessageType.LOGIN, MessageType.LOOK}
 """Types of messages that say who comes, goes or is there."""
 _PROMISED = f'"verb":"{KnownVerb.PROMISE}"'.encode()
 _MOST_BYTES = 16_000_000
-"""The most bytes of the archive that are looked through for promises, from its end."""
+"""The most bytes of the archive that are looked through, from its end."""
 
 
 def just_before(archive: Archive, why: Why) -> Sequence[Memory]:
@@ -96,14 +102,44 @@ def _tells(memory: Memory) -> bool:
     return not isinstance(memory.what, Result) and memory.event not in _WHO_IS_THERE
 
 
-def promised(archive: Archive, why: Why, log: Path) -> Sequence[Memory]:
-    """Return the promises that stood in the prompt of an act; see :func:`promises_in`; blocks.
+def prompt_of(why: Why, log: Path) -> str:
+    """Return the prompt of an act; empty if the event log does not have it; blocks.
 
-    ``log``: The folder of the event log; without the prompt in it none are known.
+    ``log``: The folder of the event log.
     """
     thought = why.thought
-    prompt = prompt_text(log, thought.prompt, why.seq) if thought and thought.prompt else None
-    return promises_in(archive, why, prompt) if prompt else ()
+    return (prompt_text(log, thought.prompt, why.seq) if thought and thought.prompt else "") or ""
+
+
+def quoted_in(archive: Archive, why: Why, prompt: str) -> Sequence[Memory]:
+    """Return what a prompt quoted of those whom an act answers, from before its window; blocks.
+
+    The agent's pages about them have it. Those quotations are returned that share words with the
+    act or with what set it off, the likeliest first.
+    """
+    if not prompt or why.window is None:
+        return ()
+    people = {each.encode() for each in _people(why)}
+    known = {_cause(why), *(each.memory.number for each in why.recalled if each.memory is not None)}
+    about = _about(why)
+    found = []
+    for line in _lines_back(archive):
+        if not any(each in line for each in people):
+            continue
+        for memory in memories_in([parsed(line)]):
+            began = for_prompt(memory.words)[:_QUOTED]
+            if memory.number >= why.window[0] or memory.number in known or memory.is_own:
+                continue
+            if len(began) >= _LEAST_QUOTED and began in prompt:
+                found.append((len(about & telling(memory.words)), memory.number, memory))
+    best = nlargest(MOST_QUOTED, (each for each in found if each[0]))
+    return [memory for _, _, memory in best]
+
+
+def _people(why: Why) -> frozenset[str]:
+    """Return the identities of those whom an act answers, or to whom it is done."""
+    people = {each.id for each in addressees_of(why.act.what)}
+    return frozenset(people | ({why.cause.source_id} if why.cause else set())) - {""}
 
 
 def promises_in(archive: Archive, why: Why, prompt: str) -> Sequence[Memory]:
@@ -111,12 +147,10 @@ def promises_in(archive: Archive, why: Why, prompt: str) -> Sequence[Memory]:
 
     And those to others that share words with the act.
     """
-    people = {each.id for each in addressees_of(why.act.what)}
-    people |= {why.cause.source_id} if why.cause else set()
-    people -= {""}
+    people = _people(why)
     about = _about(why)
     found = []
-    for memory in _promises(archive):
+    for memory in _promises(archive) if prompt else ():
         if memory.number >= why.act.number or not isinstance(memory.what, Deed):
             continue
         words = " ".join(memory.what.objects)
@@ -129,10 +163,16 @@ def promises_in(archive: Archive, why: Why, prompt: str) -> Sequence[Memory]:
 
 def _promises(archive: Archive) -> Iterator[Memory]:
     """Yield the promises that an agent made, newest first."""
+    for line in _lines_back(archive):
+        if _PROMISED in line:
+            yield from (each for each in memories_in([parsed(line)]) if each.is_own)
+
+
+def _lines_back(archive: Archive) -> Iterator[bytes]:
+    """Yield the newest lines of an archive, newest first."""
     left = _MOST_BYTES
     for line in archive.lines_back():
         left -= len(line)
         if left < 0:
             return
-        if _PROMISED in line:
-            yield from (each for each in memories_in([parsed(line)]) if each.is_own)
+        yield line

@@ -17,7 +17,7 @@ from keepsake.archive.log import Archive
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.errors import KeepsakeError
 from keepsake.happening import HappeningKind, Speech, addressees_of, own_deed_of
-from keepsake.web.questions.bearing import promised
+from keepsake.web.questions.bearing import promises_in, prompt_of, quoted_in
 from keepsake.web.searching import MOST_BYTES, MemoryFilter, NewestMemories, words_of
 
 MOST_LINES = 60
@@ -62,6 +62,7 @@ class Because:
         reason: The private reason that the agent gave; empty for none.
         by_rule: Whether a rule did it, and no model was asked.
         promises: Promises of its prompt that bear on it.
+        quoted: What its prompt quoted of the page about whom it answers, the likeliest first.
         recalled: Memories that were recalled for it, the best first.
     """
 
@@ -69,6 +70,7 @@ class Because:
     reason: str = ""
     by_rule: bool = False
     promises: Sequence[Memory] = ()
+    quoted: Sequence[Memory] = ()
     recalled: Sequence[Memory] = ()
 
 
@@ -132,7 +134,9 @@ def with_causes(found: Said, archive: Archive, log: Path, agent: str, agent_id: 
         if lines:
             first = lines[0].number
             why = why_memory(log, archive, agent, agent_id, first)
-            causes[first] = _because(why, promised(archive, why, log))
+            prompt = prompt_of(why, log)
+            promises = promises_in(archive, why, prompt)
+            causes[first] = _because(why, promises, quoted_in(archive, why, prompt))
 
     def told(some: Sequence[SaidLine]) -> list[SaidLine]:
         return [replace(each, because=causes.get(each.number)) for each in some]
@@ -140,9 +144,16 @@ def with_causes(found: Said, archive: Archive, log: Path, agent: str, agent_id: 
     return replace(found, to_them=told(found.to_them), others=told(found.others))
 
 
-def _because(why: Why, promises: Sequence[Memory]) -> Because:
+def _because(why: Why, promises: Sequence[Memory], quoted: Sequence[Memory]) -> Because:
     recalled = [each.memory for each in why.recalled if each.memory is not None]
-    return Because(why.cause, why.reason, why.by_rule, promises, recalled[:MOST_RECALLED])
+    return Because(
+        cause=why.cause,
+        reason=why.reason,
+        by_rule=why.by_rule,
+        promises=promises,
+        quoted=quoted,
+        recalled=recalled[:MOST_RECALLED],
+    )
 
 
 def _briefly(archive: Archive, number: int, cause: int) -> Because | None:

@@ -93,6 +93,7 @@ def _by_the_clock(found: Said) -> Said:
             because,
             cause=cause,
             promises=[*map(_at, because.promises)],
+            quoted=[*map(_at, because.quoted)],
             recalled=[*map(_at, because.recalled)],
         )
 

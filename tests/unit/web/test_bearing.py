@@ -11,13 +11,14 @@ from keepsake.agent.why import PromptSource, Why
 from keepsake.archive.log import Archive
 from keepsake.archive.records import MemoryKind
 from keepsake.events.values import RecalledKind
-from keepsake.happening import ME, Deed, KnownVerb, Person, Sight
+from keepsake.happening import ME, Deed, KnownVerb, Person, Sight, Speech
 from keepsake.web.questions.bearing import (
     BEFORE,
     MOST,
     bearing_on,
     just_before,
     promises_in,
+    quoted_in,
     resting_on,
 )
 from tests.memories import old_memory
@@ -131,3 +132,24 @@ def test_a_promise_of_the_prompt_to_whom_it_answers_bears_on_the_act(archive):
     )
     assert numbers(promises_in(archive, act, prompt)) == [LAST + 3, LAST + 1]
     assert numbers(promises_in(archive, act, "")) == []
+
+
+def test_what_the_prompt_quoted_of_whom_it_answers_is_known_from_the_prompt(archive):
+    words = (
+        "The money is in a blue sock, over the third bed.",
+        "Nobody may sleep in it.",
+        "I had a dog called Admiraal.",
+    )
+    anneke = Person("Anneke", "a-1")
+    for number, said in enumerate(words, LAST + 1):
+        speech = Speech(speaker=anneke, words=said, to=(ME,), shown=f'Anneke says, "{said}"')
+        line = replace(old_memory(number, NOW, MemoryKind.PERCEPTION, speech.shown), what=speech)
+        archive.append(line.to_record())
+    first = LAST + len(words) + 1
+    answer = Speech(speaker=ME, words="In a blue sock, over the bed.", to=(anneke,))
+    act = why(archive, window=(first, first))
+    act = replace(act, act=replace(act.act, number=first + 1, what=answer))
+    page = f"Anneke told you: {words[0]} {words[2]}"
+    assert numbers(quoted_in(archive, act, page)) == [LAST + 1]  # the dog has nothing to do with it
+    assert quoted_in(archive, act, "") == ()
+    assert quoted_in(archive, replace(act, window=(LAST + 1, first)), page) == []

@@ -125,3 +125,26 @@ def test_what_is_guessed_is_called_a_guess_until_a_model_has_said_what_it_tells(
     told.get_by_role("button", name="Ask the model which memories it tells").click()
     expect(told).to_contain_text("3 memories: 2 lost, 1 told shorter.")
     expect(told).not_to_contain_text("guess")
+
+
+def test_of_many_losses_the_greatest_are_shown_and_the_others_folded(page: Page) -> None:
+    texts = {"before": {"longterm": None, "recent": None}}
+    short = {"tier": "recent", "first": 1, "last": 20, "text": "Tom mends nets."}
+    made = {**MADE, **texts, "covered": [1, 20], "after": {"longterm": None, "recent": short}}
+    gone = [
+        {
+            "memory": {**ACT, "number": n, "kind": "perception", "text": f"Tom lifts stone {n}."},
+            "kept": "gone",
+            "missing": [],
+            "told": "",
+        }
+        for n in range(1, 21)
+    ]
+    lost = {"losses": gone, "sentences": [], "unfounded": [], "named": True, "complete": True}
+    serve(page, "agents/1/compactions?*", [made])
+    serve(page, "agents/1/compactions/3/losses", lost)
+    show(page, "compactions", "Compactions")
+    page.locator("summary").first.click()
+    expect(page.locator(".change .memory:visible")).to_have_count(12)
+    page.get_by_text("8 more").click()
+    expect(page.locator(".change .memory:visible")).to_have_count(20)

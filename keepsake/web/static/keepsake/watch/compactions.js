@@ -10,6 +10,8 @@ import { sentence } from "./sentences.js";
 import { FORMS, WHISPERED } from "./standings.js";
 
 const LIMIT = 20;
+/** The rows of a kind that are shown; more are folded. */
+const SHOWN = 12;
 const LAST = "last";
 
 /** The section "Compactions" of an agent's page. */
@@ -346,9 +348,21 @@ function groups(found, named, noun, row) {
         ` ${many(of.length, ...noun)}. `,
         el("small", {}, words),
       ),
-      el("ol", { class: "memories" }, once(of).map(row)),
+      rows(once(of).map(row)),
     );
   });
+}
+
+/** The greatest losses; the smaller ones are folded, so that what else became of memories is not far below. */
+function rows(all) {
+  const list = (some) => el("ol", { class: "memories" }, some);
+  const rest = all.slice(SHOWN);
+  return [
+    list(all.slice(0, SHOWN)),
+    rest.length
+      ? el("details", {}, el("summary", {}, `${count(rest.length)} more`), list(rest))
+      : null,
+  ];
 }
 
 /** Each text once, with how often it was said or done: small talk repeats itself. */

@@ -95,6 +95,9 @@ export class Why {
           ? step("The plan it belongs to", el("ul", { class: "pins" }, plan(why.plan)))
           : null,
         why.promises.length ? step("Promises in its prompt", memories(why.promises)) : null,
+        why.quoted.length
+          ? step("What its prompt quoted of the page about whom it answers", memories(why.quoted))
+          : null,
         asked || why.recalled.length
           ? step("What recall brought back for it", recalled(why, again), again?.node)
           : null,
