@@ -76,7 +76,7 @@ def test_a_click_on_the_timeline_shows_the_memory_as_it_was_and_one_leads_back(p
     came = page.locator(".memory.marked time").get_attribute("datetime")
     at = datetime.fromisoformat(came or "").astimezone(zone)
     expect(head.locator("time")).to_contain_text(f"{at:%H:%M}")
-    expect(page.locator(".memories .memory").last).to_have_class(re.compile("marked"))
+    expect(page.locator(".memories .memory").first).to_have_class(re.compile("marked"))
     slider.press("Home")
     expect(page.locator(".memory.marked")).to_have_id("memory-1")
     expect(slider).to_be_focused()
@@ -191,6 +191,7 @@ def test_why_leads_from_an_act_down_to_the_raw_memories(page: Page, world: Watch
     expect(chain).to_contain_text('says to Tamsin, "The ferry leaves at')
     expect(chain).to_contain_text("Long-term summary of memories 1–")
     expect(chain).to_contain_text("comma answered after")
+    chain.locator("summary", has_text="What its prompt was made of").click()
     chain.get_by_role("link", name="its prompt").click()
     expect(page.locator("#panel-prompt .sent pre").first).to_contain_text(line)
 
