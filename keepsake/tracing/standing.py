@@ -41,6 +41,7 @@ class Spell:
         has: What it has there, all the time: a memory of it in the window, or what the summary says
             of it; empty if it has nothing.
         compaction: The number of the compaction that changed it; 0 if none did.
+        memory: The number of the memory that it has there; 0 if it has a summary, or nothing.
     """
 
     time: float
@@ -48,6 +49,7 @@ class Spell:
     kept: Kept
     has: str = ""
     compaction: int = 0
+    memory: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +90,7 @@ class Holding:
             shown = quoted if quoted > state.summarised else 0
             standing, kept, has, quoted = self._at(newest, state, read, shown)
             if (standing, kept, has) != before:
-                yield Spell(time, standing, kept, has, compaction)
+                yield Spell(time, standing, kept, has, compaction, quoted)
                 before = (standing, kept, has)
 
     def _most_telling(self, numbers: Sequence[int]) -> int:

@@ -211,6 +211,8 @@ class SpellView(Shape):
     """What it has there: the newest memory of it, or what the summary says of it."""
     compaction: int
     """The compaction that changed it; 0 if none did."""
+    n: int
+    """The memory of which ``has`` is the words; 0 for a summary, or for nothing."""
 
 
 class KnowerView(Shape):

@@ -435,6 +435,7 @@ def _knower(
                 kept=each.kept,
                 has=each.has,
                 compaction=each.compaction,
+                n=each.memory,
             )
             for each in knower.spells
         ),

@@ -241,7 +241,10 @@ def test_what_was_told_is_quoted_and_not_who_asked_for_it(village):
     village.said("Bram", "What of Liesbet?", to=["Mira"])
     village.said("Mira", "Liesbet drowned.", to=["Bram"])
     (mira,) = (each for each in village.follow("Liesbet").knowers if each.agent == "Mira")
-    assert mira.spells[-1].has == SISTER
+    assert (mira.spells[-1].has, mira.spells[-1].memory) == (SISTER, 1)
+    village.compact("Mira", "Anneke had a sister, Liesbet.")
+    (mira,) = (each for each in village.follow("Liesbet").knowers if each.agent == "Mira")
+    assert mira.spells[-1].memory == 0
 
 
 def test_what_was_whispered_does_not_come_from_a_summary(village):

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from urllib.parse import parse_qs, urlsplit
 from zoneinfo import ZoneInfo
 
+from django.template.loader import render_to_string
 from django.utils.timezone import localtime
 
 from keepsake.agent.surroundings.identity import identity_of
@@ -90,6 +91,16 @@ class TestQuestions(WebWorld):
         assert "<dt>Promised</dt><dd><bdi>promise Jo: keep a bed for Jo</bdi>" in said
         why = self.get(self.of_mira("/why"))
         assert [each["what"]["objects"] for each in why["promises"]] == [["keep a bed for Jo"]]
+
+    def test_what_was_done_for_a_plan_names_the_plan(self):
+        def shown(**known):
+            return render_to_string("keepsake/because.html", {"because": Because(**known)})
+
+        told = shown(trigger="plan", plan="tomorrow 9:00: bake")
+        assert "<dt>Its plan</dt><dd><bdi>tomorrow 9:00: bake</bdi></dd>" in told
+        assert "Set off by" not in told
+        assert "<dd><bdi>idle</bdi></dd>" in shown(trigger="idle")
+        assert "no longer known" in shown()
 
     def test_without_an_event_log_the_archive_says_what_a_line_answers(self):
         for path in self.services.places.events.rglob("*.jsonl"):

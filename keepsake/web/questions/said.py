@@ -61,6 +61,8 @@ class Because:
         cause: The memory that set it off; None if none did, or if that is not known.
         reason: The private reason that the agent gave; empty for none.
         by_rule: Whether a rule did it, and no model was asked.
+        trigger: What set it off, in a word or two; empty if that is not known.
+        plan: The plan that it belongs to, in words; empty for none.
         promises: Promises of its prompt that bear on it.
         quoted: What its prompt quoted of the page about whom it answers, the likeliest first.
         recalled: Memories that were recalled for it, the best first.
@@ -69,6 +71,8 @@ class Because:
     cause: Memory | None = None
     reason: str = ""
     by_rule: bool = False
+    trigger: str = ""
+    plan: str = ""
     promises: Sequence[Memory] = ()
     quoted: Sequence[Memory] = ()
     recalled: Sequence[Memory] = ()
@@ -150,6 +154,8 @@ def _because(why: Why, promises: Sequence[Memory], quoted: Sequence[Memory]) -> 
         cause=why.cause,
         reason=why.reason,
         by_rule=why.by_rule,
+        trigger=why.trigger,
+        plan=why.plan.line if why.plan else "",
         promises=promises,
         quoted=quoted,
         recalled=recalled[:MOST_RECALLED],

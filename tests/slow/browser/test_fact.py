@@ -51,6 +51,7 @@ def test_a_sentence_is_followed_itself_and_not_its_words(page: Page, world: Watc
     expect(known).to_contain_text("has these words among its newest memories")
     expect(known.locator(".heard q")).to_have_text(line)
     expect(known.locator(".noted")).to_be_hidden()
+    expect(known.locator(".heard small")).to_contain_text("Tamsin, ")
     known.get_by_text("More").click()
     known.get_by_role("link", name="memory").first.click()
     page.locator(".memory", has_text=line).get_by_role("link", name="where did it go?").click()
@@ -113,7 +114,7 @@ def test_a_summary_that_knows_too_much_is_flagged(page: Page, world: WatchedWorl
 def test_what_an_agent_has_only_in_its_books_is_known_to_it(page: Page, world: WatchedWorld):
     page.goto("/agents/fact")
     time = "2026-05-01T12:00:00+00:00"
-    spell = {"time": time, "standing": "lost", "kept": "gone", "has": "", "compaction": 2}
+    spell = {"time": time, "standing": "lost", "kept": "gone", "has": "", "compaction": 2, "n": 0}
     step = {"id": 1, "n": 4, "time": time, "step": "heard it"}
     mira = {"id": 1, "agent": "Mira", "source": "Tom", "heard": "A lantern.", "path": [step]}
     mira |= {"memories": [4], "spells": [spell], "acts": []}

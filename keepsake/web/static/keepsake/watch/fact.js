@@ -594,7 +594,7 @@ function knower(of) {
       " ",
       el("span", { class: "how" }),
     ),
-    el("p", { class: "heard" }, el("q", { dir: "auto" })),
+    el("p", { class: "heard" }, el("q", { dir: "auto" }), " ", el("small", {})),
     books("beside"),
     el(
       "p",
@@ -698,6 +698,7 @@ function tellStanding(row, of, spell) {
   heard.hidden =
     !spell?.has || !(typed() || [Kept.SHORTER, Kept.LIKELY, Kept.UNSURE].includes(spell.kept));
   setText(heard.firstElementChild, spell?.has);
+  setText(heard.lastElementChild, spell?.n ? saidBy(of.id, spell.n) : "");
   for (const standing of Object.values(Standing))
     row.classList.toggle(standing, standing === spell?.standing);
 }
@@ -706,6 +707,13 @@ function tellStanding(row, of, spell) {
 function inBooks({ noted }, { standing }) {
   const now = scrubber.time === scrubber.last;
   return now && standing === Standing.LOST && noted.length ? `has it in ${placeOf(noted[0])}` : "";
+}
+
+/** Who said what an agent has, and when: of typed words that may be another telling than the first. */
+function saidBy(id, number) {
+  const told = ({ hearings }) => hearings.some((each) => each.id === id && each.n === number);
+  const telling = fact.tellings.find(told);
+  return telling ? `${who(telling)}, ${moment(telling.time)}` : "";
 }
 
 /** What to ask an agent again: of the words, or of the sentence. */

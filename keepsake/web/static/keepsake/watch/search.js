@@ -141,10 +141,29 @@ async function drawKnown({ agent, q }, turn) {
           )
         : null,
     ),
-    knower ? el("p", {}, el("q", { dir: "auto" }, last.has || knower.heard)) : null,
+    knower
+      ? el(
+          "p",
+          {},
+          el("q", { dir: "auto" }, last.has || knower.heard),
+          " ",
+          el("small", {}, saidBy(fact, knower.id, last.n)),
+        )
+      : null,
     notedList(noted),
   );
   known.hidden = false;
+}
+
+/** Who said what an agent has, and when; nothing of a summary. */
+function saidBy({ tellings }, id, number) {
+  const telling = tellings.find(({ hearings }) =>
+    hearings.some((each) => each.id === id && each.n === number),
+  );
+  if (!number || !telling) return "";
+  const options = [...form.elements.agent.options];
+  const name = telling.speaker || options.find(({ value }) => Number(value) === telling.id)?.label;
+  return [name ? `${name}, ` : "", time(telling.time)];
 }
 
 function draw(found, { q = "", by }) {
