@@ -14,6 +14,7 @@ from keepsake.archive.message_types import MessageType
 from keepsake.happening import ME, Speech
 from keepsake.paths import UNTIL, ZONE_FILE
 from keepsake.ports import FixedClock
+from keepsake.web.questions.said import Because
 from tests.world.web_world import WebWorld
 
 HOSTILE = "<script>alert(1)</script>"
