@@ -31,11 +31,13 @@ def day(number: int) -> DayView:
     none: Sequence[object] = ()
     usual = call_hook(agent, "hours_between", Sequence, none, begins[0], begins[-1])
     parts = [DayPart.model_validate(each) for each in usual if isinstance(each, UsualHours)]
-    due = [_planned(each, each.at) for each in plans if each.at]
+    planned = [_planned(each, each.at) for each in plans if each.at]
     # A plan stands before hours that begin at the same moment, because it is done first.
-    parts = sorted([*due, *parts], key=lambda each: each.since)
+    parts = sorted([*planned, *parts], key=lambda each: each.since)
     return DayView(
         usual=call_hook(agent, "usual_day", str, ""),
+        place=agent.location.key if agent.location else "",
+        due=tuple(part for part in parts if part in planned and part.since <= moment),
         now=next((part for part in parts if _holds(part, moment)), None),
         next=next((part for part in parts if moment < part.since < begins[DAYS]), None),
         dates=tuple(
@@ -62,5 +64,6 @@ def _planned(plan: Plan, at: datetime) -> DayPart:
         whom=plan.whom.name if plan.whom else "",
         does=(plan.what,),
         plan=plan.number,
-        private=plan.private is not None,
+        begun=plan.is_begun,
+        private=plan.confided is not None,
     )

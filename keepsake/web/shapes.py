@@ -229,7 +229,7 @@ class PlanRow(Shape):
     memory: int
     """The memory that it rests on; 0 if a person wrote it."""
     private: bool
-    """Whether it rests on private words."""
+    """Whether others may not know of it: what was asked for aloud as well is no secret."""
 
     @classmethod
     def of(cls, number: int, agent: str, plan: Plan) -> Self:
@@ -248,7 +248,7 @@ class PlanRow(Shape):
             begun=plan.is_begun,
             why=plan.why,
             memory=plan.since,
-            private=plan.private is not None,
+            private=plan.confided is not None,
         )
 
 

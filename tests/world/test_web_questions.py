@@ -255,6 +255,30 @@ class TestQuestions(WebWorld):
         ]
         assert day["dates"][0]["parts"][1]["only_if"] == ["market day"]
 
+    def test_a_plan_whose_time_has_come_is_due_until_it_ends(self):
+        noon = datetime(2026, 5, 9, 12).astimezone()
+        self.services.clock = FixedClock(noon)
+        self.mira.db.day = [{"at": "9-20", "in": self.room2, "does": ["scrubs the tables"]}]
+        lines = ["- [>] 2026-05-09 11:50, the Inn: eat soup", "- [ ] 2026-05-09 11:55: count coins"]
+        text = "\n".join([*lines, "- [ ] 2026-05-09 15:00: swim"])
+        body = {"of": "plans", "file": "plans.md", "text": text, "was": ""}
+        self.post(self.of_mira("/edit-file"), body=body)
+        day = self.get(self.of_mira("/day"))
+        assert [(each["does"], each["begun"]) for each in day["due"]] == [
+            (["eat soup"], True),
+            (["count coins"], False),
+        ]
+        assert day["next"]["does"] == ["swim"]
+        # Where she is, is a fact; her habit would have her elsewhere.
+        assert day["place"] == self.mira.location.key != day["now"]["place"]
+
+    def test_a_private_plan_that_was_also_asked_for_aloud_is_no_secret(self):
+        secret = "- [ ] 2026-05-09 11:50: count coins (plan 1, memory 3, only for k"
+        text = f'{secret})\n{secret.replace("1,", "2,")}, aloud in memory 2: "Jo says: count")'
+        body = {"of": "plans", "file": "plans.md", "text": text, "was": ""}
+        self.post(self.of_mira("/edit-file"), body=body)
+        assert [each["private"] for each in self.get(self.of_mira("/plans"))] == [True, False]
+
     def told(self, part):
         """Return a part of a day: its hours, its place and what is done."""
         ends = [part["since"], part["until"]]

@@ -30,8 +30,10 @@ class DayPart(Shape):
     """The weather in which it would do something else: ``["rain"]``."""
     plan: int = 0
     """The number of the plan; 0 if it does so by itself."""
+    begun: bool = False
+    """Whether something was done for the plan."""
     private: bool = False
-    """Whether it is a plan that rests on private words."""
+    """Whether it is a plan that others may not know of."""
 
 
 class DateView(Shape):
@@ -49,8 +51,12 @@ class DayView(Shape):
 
     usual: str
     """Its ordinary day in a line; empty if the game sets none."""
+    place: str
+    """The name of the place where it is now; empty if it is nowhere."""
+    due: tuple[DayPart, ...]
+    """The plans whose time has come and that have not ended, in the order of their times."""
     now: DayPart | None
-    """What it does by itself at this hour; null if the game sets nothing."""
+    """What it usually does by itself at this hour; null if the game sets nothing."""
     next: DayPart | None
     """What begins next; null if nothing is known of today and tomorrow."""
     dates: tuple[DateView, ...]

@@ -9,7 +9,8 @@ from playwright.sync_api import Page, expect
 
 from tests.slow.browser.scripts.serving import serve, show
 
-PART = {"place": "", "whom": "", "only_if": [], "unless": [], "plan": 0, "private": False}
+PART = {"place": "", "whom": "", "only_if": [], "unless": [], "plan": 0}
+PART |= {"begun": False, "private": False}
 
 
 def test_a_plan_tells_its_time_once_and_in_the_words_of_the_world(page: Page) -> None:
@@ -24,6 +25,7 @@ def test_a_plan_tells_its_time_once_and_in_the_words_of_the_world(page: Page) ->
     serve(page, "agents/1/plans", [plan])
     nothing = [{"date": f"2026-05-0{each}T00:00:00+02:00", "parts": []} for each in (1, 2)]
     day = {"usual": "6-8 at home: bakes", "now": None, "next": None, "dates": nothing}
+    day |= {"place": "", "due": []}
     serve(page, "agents/1/day", day)
     promise = {"text": "promise to Tom: <b>soup</b>", "memory": 4}
     serve(page, "agents/1/book?of=kept", [{"promises": [promise], "private": [4]}])
@@ -51,18 +53,13 @@ def test_what_is_next_is_the_first_line_and_each_day_a_time_line_with_its_plans(
     dates = [{"date": "2026-05-01T00:00:00+02:00", "parts": today}]
     dates.append({"date": "2026-05-02T00:00:00+02:00", "parts": [pies, ladle]})
     day = {"usual": "9-20: bakes", "now": bakes, "next": rest, "dates": dates}
-    page.evaluate(
-        """async (day) => {
-            const { dayLines } = await import("/day.js");
-            const lines = dayLines(day, Date.parse("2026-05-01T10:00:00Z")).flat(9);
-            document.querySelector("main").append(...lines.filter(Boolean));
-        }""",
-        day,
-    )
+    show_day(page, {**day, "place": "The Quay", "due": []})
     lines = page.locator("main > p")
     weather = "if no rain, as the almanac says"
-    expect(lines.first).to_have_text(f"Next: at 20:00, in 8 h, at The Quay: digs {weather}")
-    expect(lines.nth(1)).to_have_text("Now until 20:00: at The Kettle: bakes")
+    expect(lines.first).to_have_text(f"Next: usually at 20:00, in 8 h, at The Quay: digs {weather}")
+    # Where it is, is known; what it does is a habit.
+    usually = "It is in The Quay. Usually until 20:00: at The Kettle: bakes"
+    expect(lines.nth(1)).to_have_text(usually)
     expect(page.locator("h3")).to_have_text(
         [re.compile("^Today, .*1 May"), re.compile("^Tomorrow")]
     )
@@ -78,6 +75,51 @@ def test_what_is_next_is_the_first_line_and_each_day_a_time_line_with_its_plans(
     expect(rows.nth(3)).to_have_class("planned whisper")
 
 
+def show_day(page: Page, day: dict[str, Any]) -> None:
+    """Show a day as of noon of the first of May."""
+    page.evaluate(
+        """async (day) => {
+            const { dayLines } = await import("/day.js");
+            const lines = dayLines(day, Date.parse("2026-05-01T10:00:00Z")).flat(9);
+            document.querySelector("main").append(...lines.filter(Boolean));
+        }""",
+        day,
+    )
+
+
+def test_a_plan_whose_time_has_come_stays_until_it_ends(page: Page) -> None:
+    bakes = part(1, 9, 20, "bakes", place="The Kettle")
+    soup = part(1, 11, None, "eat soup", plan=3, begun=True, place="The Inn", whom="Bob")
+    coins = part(1, 11, None, "count coins", plan=4, private=True)
+    swim = part(1, 15, None, "swim", plan=5, private=True)
+    day = {"usual": "9-20: bakes", "place": "The Quay", "due": [soup, coins], "now": bakes}
+    today = {"date": "2026-05-01T00:00:00+02:00", "parts": [bakes, soup, coins, swim]}
+    show_day(page, {**day, "next": swim, "dates": [today]})
+    lines = page.locator("main > p")
+    expect(lines).to_have_text(
+        [
+            "Now: since 11:00 (begun), at The Inn, with Bob: eat soup",
+            "Due: since 11:00, 60 min ago, not begun, in private count coins",
+            "Next: at 15:00, in 3 h, in private swim",
+            "It is in The Quay. Usually until 20:00: at The Kettle: bakes",
+            re.compile("What is no plan is what usually is done then"),
+        ]
+    )
+    assert [each.get_attribute("class") for each in lines.all()[:3]] == [
+        "next",
+        "next whisper",
+        "next whisper",
+    ]
+    expect(page.locator("table tbody tr")).to_have_text(
+        [
+            re.compile("09:00 – 20:00"),
+            re.compile("11:00.*plan, begun.*eat soup"),
+            re.compile("11:00.*plan, due, in private.*count coins"),
+            re.compile("15:00.*plan, in private.*swim"),
+        ]
+    )
+
+
 def test_plans_of_all_agents_stand_by_what_they_wait_for(page: Page) -> None:
     plan = {"id": 1, "agent": "Mira", "line": "", "waits_for": "", "place": "", "whom": ""}
     plan |= {"at": None, "state": "open", "begun": False, "why": "", "memory": 0, "private": False}
@@ -89,7 +131,7 @@ def test_plans_of_all_agents_stand_by_what_they_wait_for(page: Page) -> None:
         {**plan, "number": 2, "what": "meet Tom", "at": at, "whom": "Tom", "private": True},
         {**plan, "number": 3, "what": "say no", "waits_for": "when Joss comes"},
         {**plan, "number": 4, "what": "bake", "place": "The Kettle"},
-        {**plan, "number": 5, "what": "sing", "state": "done"},
+        {**plan, "number": 5, "what": "sing", "at": at, "state": "done"},
         {**plan, "number": 6, "what": "sleep", "state": "missed", "why": "it was late"},
     ]
     serve(page, "plans?ended=true", plans)
@@ -101,12 +143,15 @@ def test_plans_of_all_agents_stand_by_what_they_wait_for(page: Page) -> None:
         }"""
     )
     expect(page.locator("#summary")).to_have_text(
-        "4 open plans. Of the last that have ended: 1 kept, 1 missed, 0 given up."
+        "4 open plans, 1 of them due. Of the last that have ended: 1 done, 1 missed, 0 given up."
     )
-    expect(page.locator("#next")).to_contain_text(re.compile(r"Mira,.*\(in 2 h\): meet Tom"))
+    next_plan = re.compile(r"Mira,.*\(in 2 h\): in private meet Tom")
+    expect(page.locator("#next")).to_contain_text(next_plan)
+    expect(page.locator("#next")).to_have_class("whisper")
     rows = page.locator("table", has=page.locator("tbody"))
     assert [each.get_attribute("aria-label") for each in rows.all()] == [
         "Due",
+        "Later",
         "Waiting for somebody or something",
         "At any time",
         "Ended lately",
@@ -114,5 +159,9 @@ def test_plans_of_all_agents_stand_by_what_they_wait_for(page: Page) -> None:
     due = page.locator("table[aria-label=Due] tbody tr")
     expect(due.first).to_contain_text("10 min ago")
     expect(due.first).to_contain_text("ring <b>the bell</b>")
-    expect(due.last).to_contain_text("in private")
+    expect(due).to_have_count(1)
+    later = page.locator("table[aria-label=Later] tbody tr")
+    expect(later).to_contain_text("in private")
+    # Done before its time: nothing was kept at that hour.
+    expect(page.locator("tr", has_text="sing").locator(".badge")).to_have_text("done")
     expect(page.locator("tr", has_text="sleep")).to_contain_text("missedit was late")

@@ -1,4 +1,4 @@
-/* What an agent will do today and tomorrow: a line for what is next, and a table for each date. */
+/* What an agent does and will do: lines for what is due, what is next and where it is, and a table for each date. */
 
 import { formatter } from "./clock.js";
 import { el, personLink, seconds } from "./dom.js";
@@ -7,27 +7,19 @@ const hour = formatter({ hour: "2-digit", minute: "2-digit" });
 const weekday = formatter({ weekday: "long", day: "numeric", month: "long" });
 const TITLES = ["Today", "Tomorrow"];
 
-/** The first line, and the time line of each date. `at` is the present time, in milliseconds. */
-export function dayLines({ usual, now, next, dates }, at = Date.now()) {
+/** The first lines, and the time line of each date. `at` is the present time, in milliseconds. */
+export function dayLines({ usual, place: here, due, now, next, dates }, at = Date.now()) {
   const known = dates.some(({ parts }) => parts.length);
   return [
-    el(
-      "p",
-      { class: "next", "data-row": true, tabindex: "-1" },
-      next
-        ? [el("b", {}, "Next: "), when(next, at), ", ", ...place(next), does(next)]
-        : "Nothing is known of what comes next.",
-    ),
-    now
-      ? el(
+    due.map((each) => boxed(each, dueLine(each, at))),
+    next
+      ? boxed(next, [el("b", {}, "Next: "), next.plan ? null : "usually ", when(next, at), ", "])
+      : el(
           "p",
-          { class: "now" },
-          el("b", {}, "Now"),
-          ` until ${clock(now.until)}: `,
-          ...place(now),
-          does(now),
-        )
-      : null,
+          { class: "next", "data-row": true, tabindex: "-1" },
+          "Nothing is known of what comes next.",
+        ),
+    present(here, now),
     known
       ? dates.map(({ date, parts }, i) =>
           timeLine(`${TITLES[i]}, ${weekday.format(new Date(date))}`, parts, at),
@@ -37,10 +29,44 @@ export function dayLines({ usual, now, next, dates }, at = Date.now()) {
       ? el(
           "p",
           { class: "dim" },
-          "A plan comes before the usual hours when it is due. Who is in a talk, asleep or with guests stays.",
+          "What is no plan is what usually is done then. A plan comes before it when it is due. Who is in a talk, asleep or with guests stays.",
         )
       : null,
   ];
+}
+
+/** The part of a day that a line of its own shows, after the words that lead to it. */
+function boxed(part, leading) {
+  return el(
+    "p",
+    { class: part.private ? "next whisper" : "next", "data-row": true, tabindex: "-1" },
+    leading,
+    ...place(part),
+    part.private ? [el("span", { class: "flag" }, "in private"), " "] : null,
+    does(part),
+  );
+}
+
+/** A plan whose time has come: `Now: since 20:05 (begun), `. */
+function dueLine({ since, begun }, at) {
+  return begun
+    ? [el("b", {}, "Now: "), `since ${clock(since)} (begun), `]
+    : [el("b", {}, "Due: "), `since ${clock(since)}, ${late(since, at)} ago, not begun, `];
+}
+
+function late(since, at) {
+  return seconds((at - Date.parse(since)) / 1000);
+}
+
+/** Where it is, which is a fact, and what it usually does at this hour, which may not be so today. */
+function present(here, now) {
+  if (!here && !now) return null;
+  return el(
+    "p",
+    { class: "now" },
+    here ? ["It is in ", el("bdi", {}, here), ". "] : null,
+    now ? [el("b", {}, "Usually"), ` until ${clock(now.until)}: `, ...place(now), does(now)] : null,
+  );
 }
 
 /** Of a game that says how a day goes, but not hour by hour. */
@@ -51,7 +77,7 @@ function usualDay(usual) {
 }
 
 function timeLine(title, parts, at) {
-  const shown = parts.filter(({ since, until }) => Date.parse(until ?? since) > at);
+  const shown = parts.filter(({ until }) => !until || Date.parse(until) > at);
   if (!shown.length) return [el("h3", {}, title), el("p", { class: "dim" }, "Nothing more.")];
   return [
     el("h3", {}, title),
@@ -93,11 +119,16 @@ function row(part, at) {
     el(
       "td",
       { class: "what" },
-      part.plan ? el("span", { class: "flag" }, part.private ? "plan, in private" : "plan") : null,
+      part.plan ? el("span", { class: "flag" }, planWords(part, at)) : null,
       " ",
       does(part),
     ),
   );
+}
+
+function planWords({ since, begun, private: hidden }, at) {
+  const state = begun ? "begun" : Date.parse(since) <= at ? "due" : "";
+  return ["plan", state, hidden ? "in private" : ""].filter(Boolean).join(", ");
 }
 
 /** What it does, and on what that depends. */

@@ -21,14 +21,15 @@ const POLL = 15000;
 const LATE = 60000;
 /** The states that a plan ends in, in words. */
 const ENDED = {
-  [PlanState.DONE]: "kept",
+  [PlanState.DONE]: "done",
   [PlanState.MISSED]: "missed",
   [PlanState.DROPPED]: "given up",
 };
 const STATES = { [PlanState.OPEN]: "open", [PlanState.DOING]: "begun", ...ENDED };
 /** The tables of the page: a title, and which plans stand in it. */
 const PARTS = [
-  ["Due", ({ at, state }) => at && !(state in ENDED)],
+  ["Due", isDue],
+  ["Later", (plan) => plan.at && !(plan.state in ENDED) && !isDue(plan)],
   [
     "Waiting for somebody or something",
     ({ at, waits_for: waits, state }) => !at && waits && !(state in ENDED),
@@ -37,6 +38,11 @@ const PARTS = [
   ["Ended lately", ({ state }) => state in ENDED],
 ];
 const HEADS = ["Who", "When", "Plan", "Where", "With", "State"];
+
+/** Whether the time of a plan has come, and it has not ended. */
+function isDue({ at, state }) {
+  return at && !(state in ENDED) && Date.parse(at) <= Date.now();
+}
 
 const filter = byId("filter");
 let plans = null;
@@ -81,15 +87,18 @@ function summary(shown) {
   const ended = Object.entries(ENDED).map(
     ([state, said]) => `${count(shown.filter((each) => each.state === state).length)} ${said}`,
   );
-  return `${many(open, "open plan")}. Of the last that have ended: ${ended.join(", ")}.`;
+  const due = shown.filter(isDue).length;
+  const ofThem = due ? `, ${count(due)} of them due` : "";
+  return `${many(open, "open plan")}${ofThem}. Of the last that have ended: ${ended.join(", ")}.`;
 }
 
-/** The plan that is due next; those that are late stand in the table. */
+/** The plan that is due next; those whose time has come stand in the first table. */
 function drawNext(shown) {
   const next = shown.find(
     ({ at, state }) => at && !(state in ENDED) && Date.parse(at) > Date.now(),
   );
   byId("next").hidden = !next;
+  byId("next").classList.toggle("whisper", Boolean(next?.private));
   if (next)
     fill(
       byId("next"),
@@ -98,6 +107,7 @@ function drawNext(shown) {
       ", ",
       time(next.at),
       ` (${distance(next.at)}): `,
+      next.private ? el("span", { class: "flag" }, "in private ") : null,
       el("bdi", {}, next.what),
     );
 }
