@@ -121,9 +121,7 @@ export class Why {
               window(why),
             )
           : null,
-        why.thought && asked
-          ? folded("What its prompt was made of", "", parts(why.thought), sent(why))
-          : null,
+        why.thought && asked ? folded("What its prompt was made of", "", parts(why.thought)) : null,
         why.thought && asked ? folded("What it cost", "", cost(why.thought)) : null,
         why.missing.length
           ? step(
@@ -191,8 +189,8 @@ function link(memory) {
 
 /** A link to the prompt that was sent for the act. */
 function sent({ seq, thought }) {
-  if (!thought.prompt) return null;
-  return el("p", {}, el("a", { href: `#prompt/${seq}`, "data-opens": true }, "its prompt"));
+  if (!thought?.prompt) return null;
+  return [" ", el("a", { href: `#prompt/${seq}`, "data-opens": true }, "its prompt")];
 }
 
 function act(why) {
@@ -206,7 +204,14 @@ function act(why) {
           `${why.thought.outcome}: ${why.thought.problem}`,
         ),
     why.reason && !why.by_rule ? el("p", { dir: "auto" }, `Its reason: ${why.reason}`) : null,
-    el("p", {}, link(why.act), " ", whereLink(document.body.dataset.agent, why.act.number)),
+    el(
+      "p",
+      {},
+      link(why.act),
+      sent(why),
+      " ",
+      whereLink(document.body.dataset.agent, why.act.number),
+    ),
   ];
 }
 
