@@ -26,7 +26,7 @@ from keepsake.logs import Subsystem, get_logger
 from keepsake.markdown_config import ConfigFile
 from keepsake.models.catalogue import Catalogue, Families, index_of, load_catalogue
 from keepsake.models.embedded import require_gguf
-from keepsake.models.http import client_settings
+from keepsake.models.http import base_address, client_settings
 from keepsake.models.ollama import ollama_host
 from keepsake.models.openai import api_key
 from keepsake.models.profiles import EMBEDDED, NOTHING_FOUND, OLLAMA, OPENAI, FoundModel, Profiles
@@ -88,7 +88,7 @@ class Detection:
         return found
 
     def _find_server(self, families: Families) -> FoundModel | None:
-        if host := os.environ.get(OPENAI_HOST, "").strip().rstrip("/"):
+        if host := base_address(os.environ.get(OPENAI_HOST, "").strip()):
             host = host if "//" in host else f"http://{host}"
             model = os.environ.get(OPENAI_MODEL, "").strip()
             headers = {"Authorization": f"Bearer {key}"} if (key := api_key()) else {}

@@ -116,6 +116,11 @@ def _timeout(seconds: float) -> httpx.Timeout:
 # -- one server
 
 
+def base_address(host: str) -> str:
+    """Return an address that people write with or without ``/v1`` and ``/`` at its end, without."""
+    return host.rstrip("/").removesuffix("/v1")
+
+
 class JsonServer:
     """A client that requests JSON objects from one server. Safe to use from several threads.
 
@@ -129,7 +134,7 @@ class JsonServer:
         self.texts = texts
         self._time_limit = time_limit
         self._http = httpx.Client(
-            base_url=host.rstrip("/").removesuffix("/v1"),
+            base_url=base_address(host),
             headers={"Authorization": f"Bearer {texts.key}"} if texts.key else {},
             **client_settings(time_limit, texts.name),
         )

@@ -65,6 +65,8 @@ def test_a_server_named_in_the_environment_comes_first(fake, models):
     assert (found.provider, found.model) == ("openai", "fake"), "the model that the server lists"
     found = find(models, environ | {"KEEPSAKE_OPENAI_MODEL": "mine"})
     assert (found.model, found.host) == ("mine", fake.address)
+    found = find(models, NO_OLLAMA | {"KEEPSAKE_OPENAI_HOST": f"{fake.address}/v1/"})
+    assert (found.model, found.host) == ("fake", fake.address), "as clients of OpenAI's write it"
     assert find(models, NO_OLLAMA | {"KEEPSAKE_OPENAI_HOST": "127.0.0.1:9"}).provider == "embedded"
 
 
