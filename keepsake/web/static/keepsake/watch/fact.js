@@ -619,7 +619,7 @@ function knower(of) {
         `First ${FIRST[of.way] ?? "known"} ${moment(of.path.at(-1).time)}`,
         of.source ? [", from ", personLink(of.source)] : "",
         way(of),
-        el("span", { class: "first", hidden: true }, ": ", el("q", { dir: "auto" }, of.heard)),
+        el("span", { class: `first ${of.way}`, hidden: true }, ": ", el("q", { dir: "auto" }, of.heard)),
       ),
     ),
     el(
