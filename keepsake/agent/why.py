@@ -239,15 +239,37 @@ def causes_of(log: Path, agent_id: int, acts: Collection[int], most: int) -> dic
         most: The most bytes of the log to read, from its end.
     """
     found: dict[int, int] = {}
-    wanted = {*acts}
-    for record in newest_first(log, kind=Thought.kind, agent_id=agent_id, most=most):
-        numbers = record.get("memories") or [record.get("memory") or 0]
+    for numbers, record in _thoughts_of(log, agent_id, acts, most):
         cause: int = record.get("cause") or 0
         if cause:
-            found |= dict.fromkeys(wanted.intersection(numbers), cause)
-        if 0 < max(numbers) <= min(wanted, default=0):
-            break
+            found |= dict.fromkeys(numbers, cause)
     return found
+
+
+def prompts_of(
+    log: Path, agent_id: int, acts: Collection[int], most: int
+) -> Iterator[tuple[int, str]]:
+    """Yield acts and their prompts, the newest first, as :func:`causes_of`; blocks."""
+    for numbers, record in _thoughts_of(log, agent_id, acts, most):
+        prompt = record.get("prompt")
+        text = prompt_text(log, str(prompt), int(record["seq"])) if prompt else None
+        if text:
+            yield from ((number, text) for number in numbers)
+
+
+def _thoughts_of(
+    log: Path, agent_id: int, acts: Collection[int], most: int
+) -> Iterator[tuple[frozenset[int], Record]]:
+    """Yield the log's lines of the thoughts that led to acts, with the acts, the newest first."""
+    wanted = frozenset(acts)
+    if not wanted:
+        return
+    for record in newest_first(log, kind=Thought.kind, agent_id=agent_id, most=most):
+        numbers = record.get("memories") or [record.get("memory") or 0]
+        if found := wanted.intersection(numbers):
+            yield found, record
+        if 0 < max(numbers) <= min(wanted):
+            break
 
 
 def thought_in(record: Record) -> Thought | None:

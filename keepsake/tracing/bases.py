@@ -19,9 +19,10 @@ class Link(StrEnum):
 
     RESTS_ON = "rests on"
     RECALLED = "recalled in its prompt"
+    QUOTED = "quoted in its prompt"
     WINDOW = "in its prompt"
     SUMMARY = "in a summary in its prompt"
-    EARLIER = "heard before; its prompt is not in the log"
+    EARLIER = "heard before"
 
 
 @dataclass(frozen=True, slots=True)

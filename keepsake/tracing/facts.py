@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path as File
@@ -196,8 +196,11 @@ def follow_sentence(archives: Mapping[str, Archived], key: str, memory: Memory) 
         has = bool(said) and trail.has_memory_behind(said, key, summary.last)
         return (Kept.GONE, "") if has else (kept, said)
 
+    def tells(summary: Summary, number: int) -> bool:
+        return _kept_of(trail.content, (), summary, (number,))[0] is not Kept.GONE
+
     found = trail.witnesses, trail.tracer, holding, said_in
-    fact = _fact(archives, *found, complete=trail.complete)
+    fact = _fact(archives, *found, tells=tells, complete=trail.complete)
     counts = trail.rarity.counts
     parts = trail.content.parts.items()
     others = sorted(((word, counts[part] - 1) for part, word in parts), key=_by_count)
@@ -247,7 +250,12 @@ def follow_words(archives: Mapping[str, Archived], wording: Wording, happening: 
     tracer = Tracer(witnesses, Words(wording.is_said_in, is_given, may_begin=True))
     tracer.run()
     complete = max(map(len, found.values()), default=0) <= MOST_TELLINGS
-    return _fact(archives, witnesses, tracer, holding, said_in, complete=complete)
+
+    def tells(summary: Summary, _: int) -> bool:
+        return any(map(wording.is_said_in, summary_sentences(summary.text)))
+
+    found_by = archives, witnesses, tracer, holding, said_in
+    return _fact(*found_by, tells=tells, complete=complete)
 
 
 def _fact(
@@ -257,9 +265,13 @@ def _fact(
     holding: Callable[[Sequence[Memory]], Holding],
     said_in: SaidIn,
     *,
+    tells: Callable[[Summary, int], bool],
     complete: bool,
 ) -> Fact:
-    """Return what a tracer found."""
+    """Return what a tracer found.
+
+    ``tells``: Whether a summary tells the fact, as it stands in the memory of that number.
+    """
     knowers = []
     for key, path in tracer.paths.items():
         told = {number for agent, number in tracer.steps if agent == key}
@@ -278,8 +290,20 @@ def _fact(
             )
         )
     others = {key: each.past for key, each in archives.items() if key not in tracer.paths}
+
+    def founded(telling: Telling) -> Telling:
+        if telling.link is not Link.SUMMARY:
+            return telling
+        past = archives[telling.agent].past
+        said = next(each for each in telling.hearings if each.way is Way.SAID)
+        state = past.state_when(said.memory)
+        made = (each for each in (state.recent, state.longterm) if each is not None)
+        if any(tells(each, telling.rests_on) for each in made):
+            return telling
+        return replace(telling, link=Link.EARLIER)
+
     return Fact(
-        tellings=_tellings(witnesses, tracer),
+        tellings=tuple(map(founded, _tellings(witnesses, tracer))),
         echoes=tuple(echoes(others, said_in)),
         knowers=tuple(sorted(knowers, key=lambda each: each.path[-1].time)),
         complete=complete,

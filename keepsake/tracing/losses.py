@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from keepsake.archive.privacy import is_private
 from keepsake.archive.records import Memory, Summary, Tier
 from keepsake.archive.tiers import SummaryState
-from keepsake.happening import addressees_of, is_me
+from keepsake.happening import Deed, KnownVerb, Speech, addressees_of, is_me
 from keepsake.language.languages import language_of
 from keepsake.language.sourced_text import summary_sentences
 from keepsake.memory.history import PastCompaction
-from keepsake.tracing.content import Content, Rarity
+from keepsake.tracing.content import Content, Rarity, told_in
 from keepsake.tracing.kept import Kept, Summarised, missing_in
 
 _ORDER = (
@@ -89,11 +89,24 @@ def losses(made: PastCompaction, memories: Sequence[Memory]) -> list[Loss]:
     return sorted(found, key=_greatest_first)
 
 
-def _greatest_first(loss: Loss) -> tuple[int, bool, bool, int]:
-    """Return how small a loss is: what others told is the greatest, then own words, then deeds."""
-    memory = loss.memory
-    spoken = bool(memory.words)
-    return _ORDER.index(loss.kept), not spoken, memory.is_own, -len(loss.missing)
+def _greatest_first(loss: Loss) -> tuple[int, int, int]:
+    """Return how small a loss is, to sort by."""
+    return _ORDER.index(loss.kept), _rank(loss.memory), -len(loss.missing)
+
+
+def _rank(memory: Memory) -> int:
+    """Return how little a memory tells: promises and what others told come first, sights last."""
+    match memory.what:
+        case Deed(verb=KnownVerb.PROMISE):
+            return 0
+        case Speech(words=words):
+            if not told_in(words):
+                return 2  # it only asks
+            return 1 if memory.is_own else 0
+        case Deed():
+            return 3
+        case _:
+            return 4
 
 
 def _leftover(found: tuple[Kept, tuple[str, ...], str]) -> tuple[int, int]:

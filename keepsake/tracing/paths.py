@@ -18,6 +18,7 @@ from enum import StrEnum
 from keepsake.archive.records import Memory
 from keepsake.happening import PersonId
 from keepsake.tracing.bases import Link, PromptBasis, claims, passed_on, rested_on
+from keepsake.tracing.content import told_in
 from keepsake.tracing.items import Traceable
 
 
@@ -233,10 +234,7 @@ class Tracer:
                 found = [number for number in found if number not in again]
             told = [number for number in found if number not in self._asked[key]]
             if told:
-                # If there are several, it is the one with the shortest path.
-                self._tell(
-                    key, memory, known, min(told, key=lambda n: (len(known[n]), n)), way.link
-                )
+                self._tell(key, memory, known, self._likeliest(key, told, way.link), way.link)
                 return
             if found:  # it answers a question by what it knew before
                 number = self.paths[key][-1].memory
@@ -245,6 +243,24 @@ class Tracer:
                 return
         if known.keys() & rested_on(witness.name, memory):
             self.wordless.append((key, memory))
+
+    def _likeliest(self, key: str, told: Sequence[int], link: Link) -> int:
+        """Return the memory from which words come, of several from which they may come.
+
+        If they rest on several, it is the one with the shortest path. Else it is what tells
+        something and was said to the agent; of several, the newest.
+        """
+        known = {**self._told[key], **self.known[key]}
+        if link is Link.RESTS_ON:
+            return min(told, key=lambda number: (len(known[number]), number))
+
+        def likely(number: int) -> tuple[bool, bool, int]:
+            memory = self._memories[key][number]
+            heard = memory.heard
+            to_it = heard is not None and heard.is_to_me_or_all
+            return bool(told_in(memory.words or memory.text)), to_it, number
+
+        return max(told, key=likely)
 
     def _tell(
         self, key: str, memory: Memory, known: Mapping[int, Path], number: int, link: Link

@@ -197,7 +197,8 @@ def fact(
     A fact is memory ``n`` of an agent, in whatever words it was told on. With ``q``, it is these
     words. ``|`` stands between two ways of saying it: ``bell | drowned sister``.
     """
-    return pasts.fact(world.folders(), q, agent, n, world.known_agents())
+    events = runtime().places.events
+    return pasts.fact(world.folders(), q, agent, n, world.known_agents(), events=events)
 
 
 # -- errors

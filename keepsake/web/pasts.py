@@ -8,6 +8,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from heapq import merge
 from itertools import takewhile
 from pathlib import Path
@@ -49,6 +50,7 @@ from keepsake.web.fact_shapes import (
 )
 from keepsake.web.people.known import KnownAgent
 from keepsake.web.people.noted import noted
+from keepsake.web.questions.quoted import with_quotations
 from keepsake.web.remembered import view_of, views_of, words_in_archive
 from keepsake.web.shapes import MemoryView
 
@@ -315,11 +317,14 @@ def fact(
     number: int | None,
     n: int | None,
     agents: Sequence[KnownAgent] = (),
+    *,
+    events: Path | None = None,
 ) -> FactView:
     """Return where a fact went.
 
     Args:
         agents: Those whose books may have it, too.
+        events: The folder of the event log, if there is one: it has the prompts.
         words: The ways of saying it; empty to follow the memory itself, in whatever words.
         number: The agent whose memory ``n`` it is; None if there are only words.
 
@@ -344,6 +349,8 @@ def fact(
         except KeepsakeError as error:
             raise BadRequest(error.what, error.cure) from error
         found = facts.follow_words(archives, wording, begin.happening if begin else "")
+    if events is not None:
+        found = with_quotations(found, events, partial(_remembered, archives))
     names = {key: each.name for key, each in archives.items()}
     speakers = {each.happening: each for each in found.tellings}
     suggested = asked.words if asked else ()
@@ -367,6 +374,11 @@ def fact(
             for each in found.echoes
         ),
     )
+
+
+def _remembered(archives: Mapping[str, Archived], key: str, number: int) -> Memory | None:
+    found = Archive(archives[key].folder, read_only=True).read(number, number)
+    return next(iter(found), None)
 
 
 def _begun_with(memory: Memory, archived: Archived) -> MemoryView:

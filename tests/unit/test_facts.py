@@ -257,3 +257,22 @@ def test_what_was_whispered_does_not_come_from_a_summary(village):
     assert whispered.link is Link.EARLIER
     _, said = village.follow("bell").tellings
     assert said.link is Link.SUMMARY
+
+
+def test_no_summary_is_named_that_does_not_have_the_words(village):
+    village.said("Anneke", SISTER, to=["Mira"])
+    village.compact("Mira", "Anneke came by, and talked of her family.")
+    village.said("Mira", "Liesbet drowned.", to=["Bram"])
+    _, told = village.follow("Liesbet").tellings
+    assert told.link is Link.EARLIER
+
+
+def test_words_come_from_what_was_told_last_and_to_the_speaker(village):
+    village.said("Anneke", "A song of a girl from Stavoren.", to=["Bram"])
+    village.said("Anneke", "The girl from Stavoren, Joss.", to=["Joss"])
+    village.said("Joss", "One is the girl from Stavoren, which I don't know yet.", to=["Bram"])
+    village.said("Mira", "What of Stavoren?", to=["Bram"])
+    village.said("Anneke", "Stavoren is far.", "Bram", to=["Mira"])
+    village.said("Bram", "The other is the girl from Stavoren.", to=["Anneke"])
+    *_, told = village.follow("Stavoren").tellings
+    assert (told.link, told.rests_on) == (Link.WINDOW, 2)

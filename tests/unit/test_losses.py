@@ -6,9 +6,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from keepsake.archive.records import MemoryKind, Summary, Tier
+from keepsake.archive.records import Memory, MemoryKind, Summary, Tier
 from keepsake.archive.tiers import SummaryState
 from keepsake.events.values import CompactionOutcome
+from keepsake.happening import ME, Deed, KnownVerb, Person, Sight, Speech
 from keepsake.memory.history import PastCompaction
 from keepsake.tracing.kept import Kept
 from keepsake.tracing.losses import losses, summary_losses
@@ -231,3 +232,21 @@ def test_what_another_memory_tells_too_is_not_called_lost():
     found = {each.memory.number: each for each in losses(made_of, memories)}
     assert [found[n].kept for n in (1, 2, 3)] == [Kept.SHORTER, Kept.UNSURE, Kept.GONE]
     assert found[2].told == text
+
+
+def test_promises_and_what_was_told_are_greater_losses_than_questions_and_sights():
+    tom = Person("Tom", "t")
+    whats = (
+        Sight(source=tom, shown="Tom walks all along the muddy river to far Harlen."),
+        Speech(speaker=tom, words="Who mended the blue door of the old mill?"),
+        Deed(actor=tom, verb="give", objects=("a ring",), shown="Tom gives Nell a ring."),
+        Speech(speaker=tom, words="My goat is ill."),
+        Deed(actor=ME, verb=KnownVerb.PROMISE, objects=("a pie on Thursday by noon",)),
+    )
+    memories = [
+        Memory(number=n, time=NOON, what=what, place="The Kettle")
+        for n, what in enumerate(whats, 1)
+    ]
+    found = losses(made("Ann sails."), memories)
+    numbers = [each.memory.number for each in found]
+    assert ({*numbers[:2]}, numbers[2:]) == ({4, 5}, [2, 3, 1])

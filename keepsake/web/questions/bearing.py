@@ -127,13 +127,18 @@ def quoted_in(archive: Archive, why: Why, prompt: str) -> Sequence[Memory]:
         if not any(each in line for each in people):
             continue
         for memory in memories_in([parsed(line)]):
-            began = for_prompt(memory.words)[:_QUOTED]
             if memory.number >= why.window[0] or memory.number in known or memory.is_own:
                 continue
-            if len(began) >= _LEAST_QUOTED and began in prompt:
+            if is_quoted(memory, prompt):
                 found.append((len(about & telling(memory.words)), memory.number, memory))
     best = nlargest(MOST_QUOTED, (each for each in found if each[0]))
     return [memory for _, _, memory in best]
+
+
+def is_quoted(memory: Memory, prompt: str) -> bool:
+    """Return whether a prompt has the words of a memory, whole or cut."""
+    began = for_prompt(memory.words)[:_QUOTED]
+    return len(began) >= _LEAST_QUOTED and began in prompt
 
 
 def _people(why: Why) -> frozenset[str]:

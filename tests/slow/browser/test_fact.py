@@ -48,7 +48,7 @@ def test_a_sentence_is_followed_itself_and_not_its_words(page: Page, world: Watc
     line = world.say("A heron ate the last of my nine eels")
     page.goto("/agents/fact?q=heron")
     known = page.locator("#knowers li", has_text="Mira")
-    expect(known).to_contain_text("has these words among its newest memories")
+    expect(known).to_contain_text("still has these words, word for word")
     expect(known.locator(".heard q")).to_have_text(line)
     expect(known.locator(".noted")).to_be_hidden()
     expect(known.locator(".heard small")).to_contain_text("Tamsin, ")
@@ -133,13 +133,13 @@ def test_what_an_agent_has_only_in_its_books_is_known_to_it(page: Page, world: W
     page.goto("/agents/fact?q=lantern")
     known = page.locator("#knowers > li")
     expect(known.locator(".how")).to_have_text(
-        "has it in its page of Tom, in its prompts while Tom is there."
+        "has it in the page of Tom, in the prompts while Tom is there."
     )
-    expect(known.locator(".noted li")).to_contain_text("In its page of Tom")
+    expect(known.locator(".noted li")).to_contain_text("In the page of Tom")
     expect(known.locator(".noted li")).to_contain_text("A <b>lantern</b>.")
     expect(known.locator(".noted li")).to_contain_text("in private")
     expect(page.locator("#summary")).to_have_text("1 telling; 1 agent has heard it.")
-    expect(page.locator("#echoes > li")).to_contain_text("has it in its books, but no memory of it")
+    expect(page.locator("#echoes > li")).to_contain_text("has it in the books, but no memory of it")
     said = page.locator("#tellings > li .what")
     expect(said).to_have_text("Tom to Mirawhispered: A lantern.")
 

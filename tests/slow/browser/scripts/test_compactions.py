@@ -148,3 +148,37 @@ def test_of_many_losses_the_greatest_are_shown_and_the_others_folded(page: Page)
     expect(page.locator(".change .memory:visible")).to_have_count(12)
     page.get_by_text("8 more").click()
     expect(page.locator(".change .memory:visible")).to_have_count(20)
+
+
+def test_who_came_and_went_is_one_line_below_what_was_told(page: Page) -> None:
+    texts = {"before": {"longterm": None, "recent": None}}
+    short = {"tier": "recent", "first": 1, "last": 5, "text": "Tom mends nets."}
+    made = {**MADE, **texts, "covered": [1, 5], "after": {"longterm": None, "recent": short}}
+    lines = (
+        ("sight", {}, "Wren sets off."),
+        ("sight", {}, "Wren sets off."),
+        ("pose", {}, "Bram nods."),
+        ("deed", {"verb": "go"}, "Tom goes north."),
+        ("deed", {"verb": "give"}, "Anneke gives Nell a ring."),
+        ("speech", {"words": "My goat is ill."}, 'Tom says, "My goat is ill."'),
+    )
+    losses = [
+        {
+            "memory": {**ACT, "number": n, "kind": "perception", "form": form, "text": text}
+            | {"what": {"kind": form, **what}},
+            "kept": "gone",
+            "missing": [],
+            "told": "",
+        }
+        for n, (form, what, text) in enumerate(lines, 1)
+    ]
+    lost = {"losses": losses, "sentences": [], "unfounded": [], "named": True, "complete": True}
+    serve(page, "agents/1/compactions?*", [made])
+    serve(page, "agents/1/compactions/3/losses", lost)
+    show(page, "compactions", "Compactions")
+    page.locator("summary").first.click()
+    expect(page.locator(".change .memory:visible .what")).to_have_text(
+        ["Anneke gives Nell a ring.", 'Tom says, "My goat is ill."']
+    )
+    page.get_by_text("Comings, goings and gestures: 4").click()
+    expect(page.locator(".change .memory:visible")).to_have_count(5)

@@ -38,7 +38,7 @@ WHY = {
 def test_what_an_act_that_is_older_than_the_log_recalled_is_not_known(page: Page) -> None:
     serve(page, "agents/1/why?*", WHY)
     show(page, "why", "Why")
-    recalled = page.locator(".chain > li", has_text="What recall brought back for it")
+    recalled = page.locator(".chain > li", has_text="What had to be recalled")
     expect(recalled).to_contain_text("Not known: older than the event log.")
     expect(recalled).not_to_contain_text("Nothing")
     expect(page.locator("main")).to_contain_text("both earlier summaries, word for word; no model")
@@ -68,26 +68,43 @@ def test_what_is_known_of_an_act_stands_before_what_is_guessed(page: Page) -> No
     assert page.locator(".chain h3").all_inner_texts() == [
         "What Mira did",
         "What set it off",
-        "Promises in its prompt",
-        "What its prompt quoted of the page about whom it answers",
-        "What recall brought back for it",
-        "What else it rests on",
-        "Perhaps also, from its window",
+        "Promises in the prompt",
+        "What Mira has noted of whom this answers",
+        "What had to be recalled",
+        "Also because of",
+        "Guesses by words",
         "What came just before",
-        "Plans in its prompt",
-        "Summaries in its prompt",
+        "Plans in the prompt",
+        "Summaries in the prompt",
         "What is not known",
     ]
-    guess = page.locator(".chain > li", has_text="Perhaps also, from its window")
-    expect(guess.locator("summary")).to_contain_text("a guess by words: Anneke whispers to you.")
+    guess = page.locator(".chain > li", has_text="Guesses by words")
+    expect(guess.locator("summary")).to_have_text("Guesses by words 1 memory of the prompt")
     expect(guess.locator(".memory")).to_be_hidden()
     guess.locator("summary").click()
     expect(guess.locator(".memory")).to_contain_text("Anneke whispers to you.")
-    summaries = page.locator(".chain > li", has_text="Summaries in its prompt")
+    summaries = page.locator(".chain > li", has_text="Summaries in the prompt")
     summaries.locator("summary").first.click()
     window = summaries.get_by_role("link", name="memories 2–8")
     expect(window).to_have_attribute("href", "#memory/2-8")
     expect(page.locator(".turns").first).to_contain_text("7 newer acts")
+
+
+def test_nothing_recalled_is_no_fault_if_the_prompt_had_it(page: Page) -> None:
+    thought = {"sections": {}, "outcome": "acted", "prompt": 0, "source": "", "prompt_tokens": 0}
+    thought |= {"model": "m", "latency": 1, "wait": 0, "seed": None, "temperature": 0}
+    heard = {**ACT, "number": 7, "kind": "perception", "text": "Anneke asks."}
+    recalled = page.locator(".chain > li", has_text="What had to be recalled")
+    for more, words in (
+        ({"cause": heard, "quoted": [{**heard, "number": 3}]}, "it stands in the notes above"),
+        ({"cause": heard}, "Mira still remembered word for word"),
+        ({"cause": {**heard, "number": 3}}, "Nothing was recalled."),
+    ):
+        serve(page, "agents/1/why?*", {**WHY, "thought": thought, "window": [6, 8], **more})
+        show(page, "why", "Why")
+        expect(recalled).to_contain_text(words)
+        expect(recalled).not_to_contain_text("Nothing.")
+        expect(recalled.get_by_role("link", name="memories 6–8")).to_be_visible()
 
 
 def test_the_parts_of_a_prompt_stand_in_plain_words_with_their_shares(page: Page) -> None:
@@ -99,13 +116,13 @@ def test_the_parts_of_a_prompt_stand_in_plain_words_with_their_shares(page: Page
     found |= {"why": "> recall the ferry", "memory": None}
     serve(page, "agents/1/why?*", {**WHY, "thought": thought, "recalled": [found]})
     show(page, "why", "Why")
-    parts = page.locator(".chain > li", has_text="What its prompt was made of")
+    parts = page.locator(".chain > li", has_text="What the prompt was made of")
     parts.locator("summary").first.click()
     expect(parts.locator(".parts").first).to_contain_text("newest memories, word for word")
     expect(parts.locator(".parts li").first).to_contain_text("50 %")
     expect(parts.locator("summary").last).to_have_text("2 smaller parts, together 4 %")
     expect(parts.get_by_text("usual day")).to_be_hidden()
-    hits = page.locator(".chain > li", has_text="What recall brought back for it")
+    hits = page.locator(".chain > li", has_text="What had to be recalled")
     expect(hits).to_contain_text("it searched for “the ferry”")
     expect(hits).not_to_contain_text("0.00")
 
@@ -124,14 +141,14 @@ def test_plans_stand_as_text_and_the_one_of_the_act_is_marked(page: Page) -> Non
     soup = {"number": 4, "line": "bring <b>Bram</b> soup", "state": "doing", "private": True}
     serve(page, "agents/1/why?*", {**WHY, "plans": [pie, soup], "plan": soup})
     show(page, "why", "Why")
-    lines = page.locator(".chain > li", has_text="Plans in its prompt").locator("ul li")
+    lines = page.locator(".chain > li", has_text="Plans in the prompt").locator("ul li")
     expect(lines).to_have_text(["bake the pie", re.compile("in private.*bring <b>Bram</b> soup")])
     expect(lines.nth(1)).to_contain_text("the act belongs to it")
     serve(page, "agents/1/why?*", {**WHY, "by_rule": True, "plan": pie})
     show(page, "why", "Why")
     own = page.locator(".chain > li", has_text="The plan it belongs to")
     expect(own).to_contain_text("bake the pie")
-    expect(page.locator("main")).not_to_contain_text("Plans in its prompt")
+    expect(page.locator("main")).not_to_contain_text("Plans in the prompt")
 
 
 def test_what_an_agent_did_leads_to_its_own_why_whoever_remembers_it(page: Page) -> None:

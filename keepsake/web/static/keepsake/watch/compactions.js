@@ -3,7 +3,7 @@
 import { act, actButton, builders, get } from "./api.js";
 import { prose } from "./book.js";
 import { count, el, fill, many, percent, seconds, time, whereLink } from "./dom.js";
-import { Kept, SummaryAuthor, Tier } from "./kinds.js";
+import { HappeningKind, Kept, KnownVerb, SummaryAuthor, Tier } from "./kinds.js";
 import { memoriesFold, TIERS } from "./memories.js";
 import { outcome, reason } from "./plain_words.js";
 import { sentence } from "./sentences.js";
@@ -13,6 +13,9 @@ const LIMIT = 20;
 /** The rows of a kind that are shown; more are folded. */
 const SHOWN = 12;
 const LAST = "last";
+/** What only shows who is there, and what they look like. */
+const SEEN = [HappeningKind.POSE, HappeningKind.SIGHT, HappeningKind.RESULT];
+const STEPS = [KnownVerb.GO, KnownVerb.WALK, KnownVerb.FOLLOW, KnownVerb.STAY, KnownVerb.WAIT];
 
 /** The section "Compactions" of an agent's page. */
 export class Compactions {
@@ -348,13 +351,31 @@ function groups(found, named, noun, row) {
         ` ${many(of.length, ...noun)}. `,
         el("small", {}, words),
       ),
-      rows(once(of).map(row)),
+      rows(once(of.filter((each) => !passing(each))).map(row)),
+      inPassing(once(of.filter(passing)).map(row), of.filter(passing).length),
     );
   });
 }
 
+/** Whether a memory is of who came or went, of a gesture or a sight: nothing that somebody told, gave or promised. */
+function passing({ memory }) {
+  return Boolean(memory) && (SEEN.includes(memory.form) || STEPS.includes(memory.what.verb));
+}
+
+/** What was seen in passing, as one line with a count. */
+function inPassing(all, number) {
+  if (!all.length) return null;
+  return el(
+    "details",
+    { class: "passing" },
+    el("summary", {}, `Comings, goings and gestures: ${count(number)}`),
+    el("ol", { class: "memories" }, all),
+  );
+}
+
 /** The greatest losses; the smaller ones are folded, so that what else became of memories is not far below. */
 function rows(all) {
+  if (!all.length) return null;
   const list = (some) => el("ol", { class: "memories" }, some);
   const rest = all.slice(SHOWN);
   return [

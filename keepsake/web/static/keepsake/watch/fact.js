@@ -34,6 +34,17 @@ const WAYS = {
   [Way.WHISPERED]: "was told in private",
   [Way.SAW]: "saw it",
 };
+/** How it is known from which memory words come. */
+const BASES = {
+  [Link.RESTS_ON]: "said because of it",
+  [Link.RECALLED]: "recalled for it",
+  [Link.QUOTED]: "the prompt quoted it",
+  [Link.WINDOW]: "then still remembered word for word",
+  [Link.SUMMARY]: "a summary in the prompt tells it",
+  [Link.EARLIER]: "heard before; it may have come another way",
+};
+/** Where a book may be the way by which it came into a prompt. */
+const NOTED = [Link.QUOTED, Link.EARLIER];
 /** How somebody first came to know it. */
 const FIRST = {
   [Way.SAID]: "said",
@@ -483,13 +494,16 @@ function why({ id, hearings }) {
 function basis({ id, link, rests_on: n, from }) {
   if (!link) return "";
   const memory = el("a", { href: `/agents/${id}/${LINK}${n}` }, `memory ${count(n)}`);
-  const surely = [Link.RESTS_ON, Link.RECALLED].includes(link.split(";")[0]);
+  const surely = [Link.RESTS_ON, Link.RECALLED, Link.QUOTED].includes(link);
+  const book = fact.noted.find((each) => each.id === id && each.numbers.includes(n));
   return [
-    surely ? " · has it from " : " · may have it from ",
+    surely ? " · has it from " : " · a guess: has it from ",
     from ? el("a", { href: `#telling-${from}` }, `telling ${from}`) : "an earlier one",
     " (",
     memory,
-    `, ${link.split(";")[0]})`,
+    `, ${BASES[link] ?? link}`,
+    book && NOTED.includes(link) ? `: ${placeOf(book)}` : null,
+    ")",
   ];
 }
 
@@ -563,7 +577,7 @@ function noter([id, noted]) {
       "p",
       {},
       el("b", {}, el("a", { href: `/agents/${id}/`, "data-opens": true, dir: "auto" }, nameOf(id))),
-      " has it in its books, but no memory of it.",
+      " has it in the books, but no memory of it.",
     ),
     notedList(noted),
   );
@@ -605,6 +619,7 @@ function knower(of) {
         `First ${FIRST[of.way] ?? "known"} ${moment(of.path.at(-1).time)}`,
         of.source ? [", from ", personLink(of.source)] : "",
         way(of),
+        el("span", { class: `first ${of.way}`, hidden: true }, ": ", el("q", { dir: "auto" }, of.heard)),
       ),
     ),
     el(
@@ -698,7 +713,11 @@ function tellStanding(row, of, spell) {
   heard.hidden =
     !spell?.has || !(typed() || [Kept.SHORTER, Kept.LIKELY, Kept.UNSURE].includes(spell.kept));
   setText(heard.firstElementChild, spell?.has);
-  setText(heard.lastElementChild, spell?.n ? saidBy(of.id, spell.n) : "");
+  const quoted = spell?.n ? tellingOf(of.id, spell.n) : null;
+  heard.classList.toggle("whisper", Boolean(quoted) && kindOf(quoted) === Way.WHISPERED);
+  // What is quoted may be another telling than the first, which is dated below it.
+  row.querySelector(".first").hidden = heard.hidden || !spell.n || spell.n === of.path.at(-1).n;
+  setText(heard.lastElementChild, quoted ? saidIn(quoted) : "");
   for (const standing of Object.values(Standing))
     row.classList.toggle(standing, standing === spell?.standing);
 }
@@ -709,11 +728,16 @@ function inBooks({ noted }, { standing }) {
   return now && standing === Standing.LOST && noted.length ? `has it in ${placeOf(noted[0])}` : "";
 }
 
-/** Who said what an agent has, and when: of typed words that may be another telling than the first. */
-function saidBy(id, number) {
+/** The telling that an agent remembers as a memory; null for none. */
+function tellingOf(id, number) {
   const told = ({ hearings }) => hearings.some((each) => each.id === id && each.n === number);
-  const telling = fact.tellings.find(told);
-  return telling ? `${who(telling)}, ${moment(telling.time)}` : "";
+  return fact.tellings.find(told) ?? null;
+}
+
+/** Who said what is quoted, and when: of typed words that may be another telling than the first. */
+function saidIn(telling) {
+  const how = kindOf(telling) === Way.WHISPERED ? "in private, " : "";
+  return `${how}${who(telling)}, ${moment(telling.time)}`;
 }
 
 /** What to ask an agent again: of the words, or of the sentence. */

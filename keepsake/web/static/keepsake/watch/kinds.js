@@ -140,9 +140,10 @@ export const LineType = Object.freeze({
 export const Link = Object.freeze({
   "RESTS_ON": "rests on",
   "RECALLED": "recalled in its prompt",
+  "QUOTED": "quoted in its prompt",
   "WINDOW": "in its prompt",
   "SUMMARY": "in a summary in its prompt",
-  "EARLIER": "heard before; its prompt is not in the log"
+  "EARLIER": "heard before"
 });
 
 export const Manner = Object.freeze({

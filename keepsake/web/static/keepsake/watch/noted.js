@@ -4,17 +4,17 @@ import { count, el, time } from "./dom.js";
 import { EditableBook } from "./kinds.js";
 
 const PLACES = {
-  [EditableBook.PINS]: () => "its pins, in all its prompts",
-  [EditableBook.PROMISES]: (whom) => `its promise${whom && ` to ${whom}`}, in all its prompts`,
-  [EditableBook.PLANS]: () => "its plans, in all its prompts",
-  [EditableBook.PEOPLE]: (name) => `its page of ${name}, in its prompts while ${name} is there`,
-  [EditableBook.NOTES]: (title) => `its note “${title}”, which recall finds`,
-  [EditableBook.JOURNAL]: () => "its journal",
+  [EditableBook.PINS]: () => "the pins, in all prompts",
+  [EditableBook.PROMISES]: (whom) => `the promise${whom && ` to ${whom}`}, in all prompts`,
+  [EditableBook.PLANS]: () => "the plans, in all prompts",
+  [EditableBook.PEOPLE]: (name) => `the page of ${name}, in the prompts while ${name} is there`,
+  [EditableBook.NOTES]: (title) => `the note “${title}”, which recall finds`,
+  [EditableBook.JOURNAL]: () => "the journal",
 };
 /** The places that are shown before the others are folded. */
 const SHOWN = 2;
 
-/** The place of a line in words: `its page of Anneke, in its prompts while Anneke is there`. */
+/** The place of a line in words: `the page of Anneke, in the prompts while Anneke is there`. */
 export function placeOf({ book, title }) {
   return PLACES[book](title);
 }
@@ -27,7 +27,7 @@ export function notedList(noted) {
   return [
     list(noted.slice(0, SHOWN)),
     rest.length
-      ? el("details", {}, el("summary", {}, `${count(rest.length)} more in its books`), list(rest))
+      ? el("details", {}, el("summary", {}, `${count(rest.length)} more in the books`), list(rest))
       : null,
   ];
 }

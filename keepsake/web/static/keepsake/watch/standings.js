@@ -16,7 +16,7 @@ const GUESSES = { [Kept.UNSURE]: "may have", [Kept.LIKELY]: "probably has" };
 export const WHISPERED = "kept in the archive, never summarised";
 /** Where somebody has a fact. */
 export const WHERE = {
-  [Standing.WINDOW]: "among its newest memories",
+  [Standing.WINDOW]: "among the newest memories",
   [Standing.RECENT]: "in the short-term summary",
   [Standing.LONGTERM]: "in the long-term summary",
 };
@@ -29,6 +29,7 @@ export function stands({ standing, kept }, typed) {
   if (kept === Kept.WHISPERED) return `was told in private: ${WHISPERED}`;
   if (standing === Standing.LOST) return "has lost it: only the archive and recall have it";
   const guess = GUESSES[kept];
+  if (typed && standing === Standing.WINDOW) return "still has these words, word for word";
   if (typed) return `${guess ?? "has"} these words ${WHERE[standing]}`;
   if (standing === Standing.WINDOW) return `knows it ${FORMS[kept]}`;
   return guess ? `${guess} it, ${WHERE[standing]}` : `has it ${FORMS[kept]}, ${WHERE[standing]}`;

@@ -55,7 +55,7 @@ export class Why {
     fill(
       this.view,
       nth === 1
-        ? el("p", { class: "empty" }, "It has not done anything yet.")
+        ? el("p", { class: "empty" }, "Nothing was done yet.")
         : [
             el("p", { class: "empty" }, "No earlier act is known."),
             el(
@@ -94,34 +94,34 @@ export class Why {
         why.plan
           ? step("The plan it belongs to", el("ul", { class: "pins" }, plan(why.plan)))
           : null,
-        why.promises.length ? step("Promises in its prompt", memories(why.promises)) : null,
+        why.promises.length ? step("Promises in the prompt", memories(why.promises)) : null,
         why.quoted.length
-          ? step("What its prompt quoted of the page about whom it answers", memories(why.quoted))
+          ? step(`What ${why.agent} has noted of whom this answers`, memories(why.quoted))
           : null,
         asked || why.recalled.length
-          ? step("What recall brought back for it", recalled(why, again), again?.node)
+          ? step("What had to be recalled", recalled(why, again), again?.node)
           : null,
-        why.rests.length ? step("What else it rests on", memories(why.rests)) : null,
+        why.rests.length ? step("Also because of", memories(why.rests)) : null,
         why.bearing.length ? guess(why) : null,
         why.before.length
           ? folded("What came just before", count(why.before.length), memories(why.before))
           : null,
         asked
           ? folded(
-              "Plans in its prompt",
+              "Plans in the prompt",
               why.plans ? count(why.plans.length) : "not known",
               plans(why),
             )
           : null,
         asked
           ? folded(
-              "Summaries in its prompt",
+              "Summaries in the prompt",
               count(why.summaries.length),
               summaries(why),
               window(why),
             )
           : null,
-        why.thought && asked ? folded("What its prompt was made of", "", parts(why.thought)) : null,
+        why.thought && asked ? folded("What the prompt was made of", "", parts(why.thought)) : null,
         why.thought && asked ? folded("What it cost", "", cost(why.thought)) : null,
         why.missing.length
           ? step(
@@ -138,7 +138,7 @@ export class Why {
 
 function turns(nth) {
   const later = nth > 1 ? el("a", { href: `#why/${nth - 1}` }, "the act after it →") : null;
-  const which = nth === 1 ? "its last act" : many(nth - 1, "newer act");
+  const which = nth === 1 ? "the last act" : many(nth - 1, "newer act");
   return el(
     "p",
     { class: "tools turns" },
@@ -190,7 +190,7 @@ function link(memory) {
 /** A link to the prompt that was sent for the act. */
 function sent({ seq, thought }) {
   if (!thought?.prompt) return null;
-  return [" ", el("a", { href: `#prompt/${seq}`, "data-opens": true }, "its prompt")];
+  return [" ", el("a", { href: `#prompt/${seq}`, "data-opens": true }, "the prompt")];
 }
 
 function act(why) {
@@ -203,7 +203,7 @@ function act(why) {
           { class: "problem", dir: "auto" },
           `${why.thought.outcome}: ${why.thought.problem}`,
         ),
-    why.reason && !why.by_rule ? el("p", { dir: "auto" }, `Its reason: ${why.reason}`) : null,
+    why.reason && !why.by_rule ? el("p", { dir: "auto" }, `The reason given: ${why.reason}`) : null,
     el(
       "p",
       {},
@@ -222,7 +222,7 @@ function cause(why) {
       "p",
       {},
       why.trigger
-        ? `${why.trigger === ImpulseKind.OTHER ? "something it saw" : why.trigger}${from}`
+        ? `${why.trigger === ImpulseKind.OTHER ? "something seen" : why.trigger}${from}`
         : why.cause
           ? "By the archive, it answers:"
           : "That is no longer known.",
@@ -231,11 +231,12 @@ function cause(why) {
   ];
 }
 
-/** The memories of its window that share most words with it: the likeliest is quoted, for none is known to count. */
+/** The memories of the window that share most words with it. None is known to count, so none is quoted beside the title. */
 function guess({ bearing: found }) {
   return folded(
-    "Perhaps also, from its window",
-    ["a guess by words: ", el("q", { dir: "auto" }, found[0].what.words || sentence(found[0]))],
+    "Guesses by words",
+    many(found.length, "memory of the prompt", "memories of the prompt"),
+    none("They share words with the act. Nothing says that they led to it."),
     memories(found),
   );
 }
@@ -253,8 +254,25 @@ function askAgain(id, { cause, act: done, recalled: hits }) {
     : null;
 }
 
-function recalled({ recalled: hits, thought }, again) {
-  if (!hits.length) return none(thought ? "Nothing." : "Not known: older than the event log.");
+/** Where an act could come from without recall: nothing recalled is no fault if the prompt had it anyway. */
+function unrecalled(why) {
+  if (!why.thought) return none("Not known: older than the event log.");
+  const [first, last] = why.window ?? [0, -1];
+  const stands = ({ number }) => number >= first && number <= last;
+  const because = [why.cause, ...why.rests].filter(Boolean);
+  const had = [
+    why.quoted.length ? "it stands in the notes above" : null,
+    because.length && because.every(stands)
+      ? `what is known to have led to it is among what ${why.agent} still remembered word for word`
+      : null,
+  ].filter(Boolean);
+  if (had.length) return none(`Nothing had to be recalled: ${had.join(", and ")}.`);
+  return none("Nothing was recalled.");
+}
+
+function recalled(why, again) {
+  const { recalled: hits } = why;
+  if (!hits.length) return [unrecalled(why), window(why)];
   const most = Math.max(...hits.map((hit) => hit.score), 0);
   const list = (some) =>
     el(
@@ -296,8 +314,8 @@ function withAgain(shown, { memory }, again) {
 }
 
 function plans({ plans: shown, plan: own }) {
-  if (shown === null) return none("Not known: the event log does not have its prompt.");
-  if (!shown.length) return none("There was no plan in its prompt.");
+  if (shown === null) return none("Not known: the event log does not have the prompt.");
+  if (!shown.length) return none("There was no plan in the prompt.");
   return el(
     "ul",
     { class: "pins" },
@@ -322,14 +340,14 @@ function window({ window: range }) {
   return el(
     "p",
     {},
-    "Word for word: ",
+    "Word for word in the prompt: ",
     el("a", { href: `#memory/${first}-${last}` }, `memories ${count(first)}–${count(last)}`),
     ".",
   );
 }
 
 function summaries(why) {
-  if (!why.summaries.length) return none("There was no summary in its prompt.");
+  if (!why.summaries.length) return none("There was no summary in the prompt.");
   return why.summaries.map((each) => [
     each.told.length
       ? el(
