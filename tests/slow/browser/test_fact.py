@@ -144,6 +144,47 @@ def test_what_an_agent_has_only_in_its_books_is_known_to_it(page: Page, world: W
     expect(said).to_have_text("Tom to Mirawhispered: A lantern.")
 
 
+def test_a_card_says_who_said_what_it_quotes_and_that_it_was_whispered(
+    page: Page, world: WatchedWorld
+):
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto("/agents/fact")
+    times = ("2026-05-01T12:00:00+00:00", "2026-05-01T12:06:00+00:00")
+    lines = (
+        "She knows. Aleid is a seamstress.",
+        "I have a lawful wife, Griet, in Zwolle, and Aleid must never hear a single word of it.",
+    )
+    spell = {"time": times[1], "standing": "window", "kept": "verbatim", "has": lines[1]}
+    spell |= {"compaction": 0, "n": 9}
+    step = {"id": 1, "n": 4, "time": times[0], "step": "heard it"}
+    nell = {"id": 1, "agent": "Nell", "source": "Bob", "heard": lines[0], "path": [step]}
+    nell |= {"memories": [4, 9, 12], "spells": [spell], "acts": []}
+    telling = {"place": "The Quay", "speaker": "Bob", "id": None, "to": []}
+    telling |= {"rests_on": 0, "link": None, "came_from": ""}
+    aloud = {"happening": "h1", "time": times[0], "text": lines[0], "manner": "say"}
+    aloud |= {"private": False, "hearings": [{"id": 1, "n": 4, "way": "overheard"}]}
+    quiet = {"happening": "h2", "time": times[1], "text": lines[1], "manner": "whisper"}
+    quiet |= {"private": True, "hearings": [{"id": 1, "n": 9, "way": "whispered"}]}
+    own = {"happening": "h3", "time": times[1], "text": "Griet.", "manner": "whisper", "id": 1}
+    own |= {"private": True, "hearings": [{"id": 1, "n": 12, "way": "said"}]}
+    own |= {"rests_on": 9, "link": "quoted in its prompt", "came_from": "h2"}
+    page_of = {"id": 1, "agent": "Nell", "book": "people", "title": "Bob", "text": lines[1]}
+    page_of |= {"numbers": [9], "time": times[1], "private": True}
+    found = {"words": "Aleid", "memory": None, "suggested": [], "complete": True, "echoes": []}
+    found |= {"tellings": [telling | each for each in (aloud, quiet, own)]}
+    serve(page, "fact?*", {**found, "knowers": [nell], "noted": [page_of]})
+    page.goto("/agents/fact?q=Aleid")
+    card = page.locator("#knowers > li")
+    quoted = card.locator(".heard.whisper")
+    expect(quoted).to_contain_text("a single word of it.")
+    expect(quoted.locator("small")).to_contain_text("in private, Bob, ")
+    assert quoted.evaluate("each => each.scrollHeight <= each.clientHeight + 1")
+    expect(card.locator("p", has_text="First overheard")).to_contain_text(lines[0])
+    expect(page.locator("#telling-3")).to_contain_text(
+        "has it from telling 2 (memory 9, the prompt quoted it: the page of Bob, "
+    )
+
+
 def test_on_a_phone_who_knows_it_comes_before_the_map(page: Page, world: WatchedWorld):
     page.set_viewport_size({"width": 390, "height": 844})
     page.goto("/agents/fact?q=Edwin")
