@@ -82,20 +82,31 @@ def load_embedder(
             own = profile_of(section)
             if own.provider not in _PROVIDERS:
                 raise section.refuse("provider", f"{own.provider} has no embedding models")
-            if own.provider == EMBEDDED and own.model and own.model not in _LOCAL:
-                cure = f"Write {' or '.join(_LOCAL)}"
+            known = own.model in _LOCAL or not own.model or _folder(own.model) is not None
+            if own.provider == EMBEDDED and not known:
+                cure = f"Write {' or '.join(_LOCAL)}, or a folder with a model"
                 raise section.refuse("model", f"embedded has no model {own.model!r}", cure)
     if own.provider == AUTO and found.embedder:
         own = replace(own, provider=found.provider, host=found.host, model=found.embedder)
     if own.provider == AUTO:
         fits = e5.is_installed() and not is_english(language)
         return E5Embedder() if fits else MiniLMEmbedder()
-    return _LOCAL[own.model or MINILM]() if own.provider == EMBEDDED else ServerEmbedder(own)
+    if own.provider != EMBEDDED:
+        return ServerEmbedder(own)
+    folder = _folder(own.model)
+    return MiniLMEmbedder(folder) if folder else _LOCAL[own.model or MINILM]()
+
+
+def _folder(name: str) -> Path | None:
+    """Return the folder that a name is, with ``model.onnx`` and ``tokenizer.json``; else None."""
+    folder = Path(name).expanduser()
+    return folder if name not in _LOCAL and name and folder.is_dir() else None
 
 
 def unfit(embedder: Embedder, language: str) -> KeepsakeError | None:
     """Return why an embedder does not know the world's language, with the cure; None if it may."""
-    if is_english(language) or not isinstance(embedder, MiniLMEmbedder):
+    shipped = isinstance(embedder, MiniLMEmbedder) and embedder.shipped
+    if is_english(language) or not shipped:
         return None
     what = f"The world's language is {language}, and {MINILM} knows only English"
     return KeepsakeError(f"{what}: recall finds little by meaning", f"{e5.INSTALL}, then reload")
@@ -123,8 +134,8 @@ def named_embedder(name: str, threads: int = 1) -> Embedder | None:
     if provider in (OLLAMA, OPENAI) and model and (host or provider == OLLAMA):
         profile = replace(ModelProfile(EMBEDDER), provider=provider, model=model, host=host)
         return ServerEmbedder(profile)
-    if Path(name).expanduser().is_dir():
-        return MiniLMEmbedder(Path(name).expanduser(), threads)
+    if folder := _folder(name):
+        return MiniLMEmbedder(folder, threads)
     cure = (
         f"Write embedded, embedded:{E5}, none, ollama:MODEL@HOST, openai:MODEL@HOST or a folder "
         "with a model"

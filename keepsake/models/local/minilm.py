@@ -29,11 +29,15 @@ class MiniLMEmbedder(LocalEmbedder):
     Args:
         folder: A folder with another such model: ``model.onnx`` and ``tokenizer.json``.
         threads: How many texts are embedded at once.
+
+    Attributes:
+        shipped: Whether it is MiniLM itself.
     """
 
     def __init__(self, folder: Path | None = None, threads: int = 1) -> None:
         super().__init__(f"file:{folder}" if folder else f"embedded:{_MINILM}", threads)
         self._folder = folder
+        self.shipped = folder is None
         self._model: tuple[Any, Any] | None = None  # tokenizer and session
         self._loading = threading.Lock()
 

@@ -161,6 +161,11 @@ class TestTheWorldsLanguage:
             assert embedder.model_name == "ollama:bge-m3"
             assert unfit(embedder, language) is None
 
+    def test_the_file_may_name_a_folder_with_another_model(self, chosen, tmp_path: Path):
+        embedder = chosen("de", installed=True, provider="embedded", model=str(tmp_path))
+        assert embedder.model_name == f"file:{tmp_path}"
+        assert unfit(embedder, "de") is None
+
     def test_the_file_may_name_any_of_them(self, chosen):
         named = chosen("en", installed=True, provider="embedded", model=E5)
         assert isinstance(named, E5Embedder)
