@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 from urllib.parse import parse_qs, urlsplit
 from zoneinfo import ZoneInfo
@@ -9,8 +10,10 @@ from zoneinfo import ZoneInfo
 from django.template.loader import render_to_string
 from django.utils.timezone import localtime
 
+from keepsake.agent.memory.past_plans import PastPlan
 from keepsake.agent.surroundings.identity import identity_of
 from keepsake.archive.message_types import MessageType
+from keepsake.books.plan import Plan, PlanState
 from keepsake.happening import ME, Speech
 from keepsake.paths import UNTIL, ZONE_FILE
 from keepsake.ports import FixedClock
@@ -97,11 +100,25 @@ class TestQuestions(WebWorld):
         def shown(**known):
             return render_to_string("keepsake/because.html", {"because": Because(**known)})
 
-        told = shown(trigger="plan", plan="tomorrow 9:00: bake")
-        assert "<dt>Its plan</dt><dd><bdi>tomorrow 9:00: bake</bdi></dd>" in told
-        assert "Set off by" not in told
+        bake = PastPlan(1, "tomorrow 9:00: bake", PlanState.DOING, private=False, what="bake")
+        told = shown(trigger="plan", plan=bake)
+        assert "<dt>Set off by its own plan</dt><dd><bdi>tomorrow 9:00: bake</bdi></dd>" in told
+        assert "in private" in shown(plan=replace(bake, private=True))
         assert "<dd><bdi>idle</bdi></dd>" in shown(trigger="idle")
         assert "no longer known" in shown()
+
+    def test_every_line_that_was_said_for_a_plan_names_it(self):
+        kept = frozenset({identity_of(self.char1)})
+        soup = self.mind.books.plans.add(Plan(what="eat soup with Tom", private=kept))
+        for words in ("Here is the soup.", "Here is the salt."):
+            own = Speech(speaker=ME, words=words, shown=f"say {words}")
+            self.mind.memory.remember(own, place="The Inn", plan=soup.number)
+        page = self.page("ask/said", agent=self.mira.id, words="Here is")
+        newest, older = page.split("the salt.")[1].split("the soup.”")
+        assert "Set off by its own plan" in newest
+        assert "no longer known" not in page
+        flag = '<span class="flag">in private</span>'
+        assert f"set off by its plan: {flag} <bdi>eat soup with Tom</bdi>" in older
 
     def test_without_an_event_log_the_archive_says_what_a_line_answers(self):
         for path in self.services.places.events.rglob("*.jsonl"):

@@ -92,3 +92,19 @@ def _passage(passage: list[str], numbers: list[int]) -> Iterator[tuple[str, tupl
         yield " ".join(passage), tuple(sorted(set(numbers)))
     passage.clear()
     numbers.clear()
+
+
+def private_sentences(
+    text: str, summary: Summary, whispered: Callable[[int], bool]
+) -> tuple[str, ...]:
+    """Return the sentences of a passage of a summary that rest on private memories.
+
+    Empty if all do, if none does, or if the summary does not say what each of them tells.
+
+    Args:
+        whispered: Whether a memory, by its number, is private.
+    """
+    cited = summary.cited
+    parts = [*summary_sentences(text)]
+    hidden = tuple(each for each in parts if any(map(whispered, cited.get(each, ()))))
+    return hidden if len(hidden) < len(parts) else ()

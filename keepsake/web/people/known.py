@@ -23,7 +23,7 @@ from keepsake.language.perception import telling
 from keepsake.tracing.content import told_in
 from keepsake.web.access import BadRequest, NotFound
 from keepsake.web.links import numbers_cited
-from keepsake.web.people.about import MOST_BYTES, memories_about, passages_about
+from keepsake.web.people.about import MOST_BYTES, memories_about, passages_about, private_sentences
 from keepsake.web.people.shapes import (
     KnownBy,
     KnownLine,
@@ -236,13 +236,15 @@ def _mentions(
         for text, told in passages_about(summary, about.names, others, cites):
             cited = {n for each in citations_in(text) for n in (each.first, each.last)}
             numbers = tuple(sorted({*told, *cited}))
+            hidden = private_sentences(text, summary, whispered)
             named.append(
                 MentionLine(
                     text=text,
                     tier=summary.tier,
                     time=summary.time,
                     numbers=numbers,
-                    private=any(map(whispered, numbers)),
+                    private=any(map(whispered, numbers)) and not hidden,
+                    private_sentences=hidden,
                 )
             )
     yield from named[:MOST_MENTIONS]

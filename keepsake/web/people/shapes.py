@@ -52,7 +52,9 @@ class MentionLine(Shape):
     numbers: tuple[int, ...]
     """The memories that it cites."""
     private: bool
-    """Whether one of them is private."""
+    """Whether one of them is private, and all of the line rests on such, as far as is known."""
+    private_sentences: tuple[str, ...] = ()
+    """Else those of its sentences that rest on private memories, in their order."""
 
 
 class PromiseTo(PromiseLine):

@@ -5,13 +5,15 @@ Runs in a view's thread, because it reads the archive from its end.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import cache
 from itertools import islice
 from pathlib import Path
 
+from keepsake.agent.memory.past_plans import PastPlan, PlanChanges, plan_changes
 from keepsake.agent.why import Why, causes_of, set_off_by, why_memory
 from keepsake.archive.log import Archive
 from keepsake.archive.records import Memory, MemoryKind
@@ -62,7 +64,7 @@ class Because:
         reason: The private reason that the agent gave; empty for none.
         by_rule: Whether a rule did it, and no model was asked.
         trigger: What set it off, in a word or two; empty if that is not known.
-        plan: The plan that it belongs to, in words; empty for none.
+        plan: The agent's own plan that it belongs to; None for none.
         promises: Promises of its prompt that bear on it.
         quoted: What its prompt quoted of the page about whom it answers, the likeliest first.
         recalled: Memories that were recalled for it, the best first.
@@ -72,7 +74,7 @@ class Because:
     reason: str = ""
     by_rule: bool = False
     trigger: str = ""
-    plan: str = ""
+    plan: PastPlan | None = None
     promises: Sequence[Memory] = ()
     quoted: Sequence[Memory] = ()
     recalled: Sequence[Memory] = ()
@@ -134,7 +136,8 @@ def with_causes(found: Said, archive: Archive, log: Path, agent: str, agent_id: 
     causes: dict[int, Because | None] = {}
     with suppress(KeepsakeError, OSError):  # the log cannot be read: the lines stand without causes
         set_off = causes_of(log, agent_id, newest, MOST_LOG)
-        causes = {act: _briefly(archive, act, set_off.get(act, 0)) for act in newest}
+        plans = cache(lambda: plan_changes(archive))  # read once, and only if an act is for a plan
+        causes = {act: _briefly(archive, act, set_off.get(act, 0), plans) for act in newest}
         if lines:
             first = lines[0].number
             why = why_memory(log, archive, agent, agent_id, first)
@@ -155,17 +158,29 @@ def _because(why: Why, promises: Sequence[Memory], quoted: Sequence[Memory]) -> 
         reason=why.reason,
         by_rule=why.by_rule,
         trigger=why.trigger,
-        plan=why.plan.line if why.plan else "",
+        plan=why.plan,
         promises=promises,
         quoted=quoted,
         recalled=recalled[:MOST_RECALLED],
     )
 
 
-def _briefly(archive: Archive, number: int, cause: int) -> Because | None:
-    """Return what set an act off: by the log, else by what the archive says that it rests on."""
+def _briefly(
+    archive: Archive, number: int, cause: int, plans: Callable[[], PlanChanges]
+) -> Because | None:
+    """Return what set an act off: by the log, else by what the archive says that it rests on.
+
+    An act for a plan that nothing else set off was set off by the plan.
+    """
     act = _one(archive, number)
-    found = _one(archive, cause) or (set_off_by(archive, act) if act is not None else None)
+    if act is None:
+        return None
+    found = _one(archive, cause)
+    if act.plan and found is None:
+        known = [each for time, each in plans() if time <= act.time and each.number == act.plan]
+        if known:
+            return Because(plan=known[-1])
+    found = found or set_off_by(archive, act)
     return Because(found) if found is not None else None
 
 

@@ -6,7 +6,12 @@ import pytest
 
 from keepsake.archive.records import Summary, Tier
 from keepsake.happening import Manner
-from keepsake.web.people.about import MOST_MEMORIES, memories_about, passages_about
+from keepsake.web.people.about import (
+    MOST_MEMORIES,
+    memories_about,
+    passages_about,
+    private_sentences,
+)
 from tests.unit.made_archives import BEGIN, Village
 
 TEXT = """Anneke told me that she is a map-maker. I told her to sit by the fire. She is drawing the
@@ -31,6 +36,22 @@ def test_a_sentence_that_tells_what_somebody_said_is_about_them_whoever_it_names
     sources = ((), (), (), (), (7,), (8,), ())
     told = "Bram gave her a jar of honey. I like her."
     assert passages(WHOLE, sources=sources, cites={7}) == [(f"{TEXT} {told}", (7, 8))]
+
+
+@pytest.mark.parametrize(
+    ("sources", "expected"),
+    [
+        (((), (7,)), ("She whispered with me.",)),
+        (((7,), (7, 8)), ()),
+        (((8,), (8,)), ()),
+        ((), ()),
+    ],
+    ids=["one of two", "all", "none", "not known"],
+)
+def test_only_the_sentences_that_rest_on_private_memories_are_private(sources, expected):
+    text = "Anneke came in. She whispered with me."
+    summary = Summary(Tier.RECENT, 1, 9, text, "a model", BEGIN, sources=sources)
+    assert private_sentences(text, summary, lambda n: n == 7) == expected
 
 
 @pytest.fixture

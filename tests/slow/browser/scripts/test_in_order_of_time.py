@@ -56,6 +56,28 @@ def test_of_many_lines_those_that_tell_most_come_first_and_no_whisper_is_folded(
     expect(folded.locator("li").first).to_contain_text("line 39")
 
 
+def test_only_those_sentences_of_a_passage_are_marked_that_rest_on_private_words(
+    page: Page,
+) -> None:
+    text = "Tom came in. He <b>whispered</b> with me. He left."
+    passage = {"text": text, "tier": "recent", "time": "2026-05-01T12:00:00Z", "numbers": [7]}
+    passage |= {"private": False, "private_sentences": ["He <b>whispered</b> with me."]}
+    known = {"id": 1, "agent": "Mira", "names": ["Tom"], "first_met": None, "portrait": ""}
+    known |= {"remarks": "", "promises": [], "plans": [], "lines": [], "notes": []}
+    known |= {"mentions": [passage], "memories": [], "more_memories": 0, "complete": True}
+    page.evaluate(
+        """async (known) => {
+            const { personCard } = await import("/person_card.js");
+            document.querySelector("main").append(personCard(known, "Tom"));
+        }""",
+        known,
+    )
+    (shown,) = page.locator("main ul > li").all()
+    expect(shown).not_to_have_class("whisper")
+    expect(shown.locator(".hidden-part")).to_have_text("in private He <b>whispered</b> with me.")
+    expect(shown).to_contain_text("Tom came in. in private He <b>whispered</b> with me. He left.")
+
+
 def test_what_an_agent_said_itself_is_no_knowledge_of_somebody(page: Page) -> None:
     memory = {**ACT, "kind": "perception", "source": "Tom", "text": "Tom sweeps."}
     known = {"id": 1, "agent": "Mira", "names": ["Tom"], "first_met": None, "portrait": ""}

@@ -136,6 +136,17 @@ def test_an_act_by_rule_shows_nothing_of_a_prompt(page: Page) -> None:
     assert page.locator(".chain h3").all_inner_texts() == ["What Mira did", "What set it off"]
 
 
+def test_an_act_for_a_plan_was_set_off_by_its_own_plan_and_not_by_the_other_person(
+    page: Page,
+) -> None:
+    thought = {"sections": {}, "outcome": "acted", "prompt": 0, "prompt_tokens": 0, "model": "m"}
+    thought |= {"source": "Bob", "latency": 1, "wait": 0, "seed": None, "temperature": 0}
+    serve(page, "agents/1/why?*", {**WHY, "trigger": "plan", "thought": thought})
+    show(page, "why", "Why")
+    cause = page.locator(".chain > li", has_text="What set it off")
+    expect(cause).to_contain_text("its own plan, with Bob")
+
+
 def test_plans_stand_as_text_and_the_one_of_the_act_is_marked(page: Page) -> None:
     pie = {"number": 3, "line": "bake the pie", "state": "open", "private": False}
     soup = {"number": 4, "line": "bring <b>Bram</b> soup", "state": "doing", "private": True}

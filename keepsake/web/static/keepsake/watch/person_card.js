@@ -46,7 +46,7 @@ export function personCard(known, name) {
       "In summaries and the journal",
       newestFirst(known.mentions).map((each) =>
         row(
-          each.text,
+          inParts(each),
           each.numbers,
           each,
           known.id,
@@ -146,6 +146,22 @@ function newestFirst(lines) {
 function shown({ text, said }, name) {
   if (text.startsWith(`${name} `)) return text;
   return said ? `“${text}”` : `${name} ${text}`;
+}
+
+/** A passage in which only those sentences are marked that rest on private words. */
+function inParts({ text, private_sentences: hidden = [] }) {
+  const parts = [];
+  let rest = text;
+  for (const sentence of hidden) {
+    const at = rest.indexOf(sentence);
+    if (at < 0) continue;
+    parts.push(
+      rest.slice(0, at),
+      el("span", { class: "hidden-part" }, el("small", { class: "flag" }, "in private "), sentence),
+    );
+    rest = rest.slice(at + sentence.length);
+  }
+  return [...parts, rest];
 }
 
 function row(words, numbers, { private: hidden, time: at }, id, from = "") {

@@ -215,14 +215,21 @@ function act(why) {
   ];
 }
 
+/** A kind of impulse in words, and who or what it came from: of a plan, with whom it is. */
+function impulse({ trigger, thought }) {
+  const from = thought?.source;
+  if (trigger === ImpulseKind.PLAN) return from ? `its own plan, with ${from}` : "its own plan";
+  const kind = trigger === ImpulseKind.OTHER ? "something seen" : trigger;
+  return from ? `${kind} by ${from}` : kind;
+}
+
 function cause(why) {
-  const from = why.thought?.source ? ` by ${why.thought.source}` : "";
   return [
     el(
       "p",
       {},
       why.trigger
-        ? `${why.trigger === ImpulseKind.OTHER ? "something seen" : why.trigger}${from}`
+        ? impulse(why)
         : why.cause
           ? "By the archive, it answers:"
           : "That is no longer known.",
