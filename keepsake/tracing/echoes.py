@@ -1,7 +1,7 @@
-"""Summaries that say a fact though their agent has no memory of it: they know too much.
+"""Summaries that say a fact though no memory of their agent has it.
 
 A model may write into a summary what it knows from elsewhere, such as from the prompts of another
-agent. No memory of the agent says it, so nobody told it.
+agent: it knows too much. Or it tells memories in other words, and says which.
 """
 
 from __future__ import annotations
@@ -28,12 +28,14 @@ class Echo:
         standing: Which summary.
         said: The sentence that says it.
         compaction: The compaction that made the summary.
+        memories: Those that the sentence tells, as its writer said; empty if that is not known.
     """
 
     agent: str
     standing: Standing
     said: str
     compaction: int
+    memories: tuple[int, ...] = ()
 
 
 def echoes(pasts: Mapping[str, Past], said_in: SaidIn) -> Iterator[Echo]:
@@ -45,7 +47,10 @@ def echoes(pasts: Mapping[str, Past], said_in: SaidIn) -> Iterator[Echo]:
         state = past.state_now
         for tier, standing in TIERS.items():
             summary = state.summary(tier)
-            kept, said = said_in(key, summary) if summary is not None else (Kept.GONE, "")
+            if summary is None:
+                continue
+            kept, said = said_in(key, summary)
             if kept in (Kept.VERBATIM, Kept.SHORTER, Kept.LIKELY):
-                yield Echo(key, standing, said, state.standing)
+                memories = summary.cited.get(said, ())
+                yield Echo(key, standing, said, state.standing, memories)
                 break

@@ -235,7 +235,7 @@ class KnowerView(Shape):
 
 
 class EchoView(Shape):
-    """An agent whose summary says a fact though no memory of its does."""
+    """An agent whose summary says a fact though no memory of its has it, or has these words."""
 
     id: int
     agent: str
@@ -245,6 +245,8 @@ class EchoView(Shape):
     """The sentence that says it."""
     compaction: int
     """The compaction that made the summary."""
+    memories: tuple[int, ...] = ()
+    """The memories that the sentence tells in other words, as its writer said."""
 
 
 class WordCount(Shape):

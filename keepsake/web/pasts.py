@@ -370,6 +370,7 @@ def fact(
                 standing=each.standing,
                 said=each.said,
                 compaction=each.compaction,
+                memories=each.memories,
             )
             for each in found.echoes
         ),

@@ -54,12 +54,15 @@ class Village:
             numbers[name] = self.remember(name, sight, happening=happening)
         return numbers
 
-    def compact(self, name, text, last=0):
-        """Summarise what an agent remembers by a text, up to a memory, or all."""
+    def compact(self, name, text, last=0, sources=()):
+        """Summarise what an agent remembers by a text, up to a memory, or all.
+
+        ``sources``: The memories that each sentence tells.
+        """
         self.now += timedelta(minutes=1)
         self.compactions += 1
         last = last or self.archives[name].last_number
-        summary = Summary(Tier.RECENT, 1, last, text, "a model", self.now)
+        summary = Summary(Tier.RECENT, 1, last, text, "a model", self.now, sources=sources)
         state = SummaryState(None, summary, last, self.compactions, self.now)
         self.archives[name].append(state.compaction_line(self.compactions))
 

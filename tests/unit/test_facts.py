@@ -209,6 +209,17 @@ def test_a_summary_of_what_its_agent_heard_elsewhere_does_not_know_too_much(vill
     assert not village.follow("lantern").echoes
 
 
+def test_a_summary_that_names_its_memories_tells_them_in_other_words(village):
+    village.said("Tom", LANTERN, "Mira", to=("Wren",))
+    heard = village.said("Ann", "There was a light on the water.", "Bram")
+    village.compact("Bram", "Ann saw a lantern at sea.", sources=((heard["Bram"],),))
+    (echo,) = village.follow("lantern").echoes
+    assert (echo.agent, echo.memories) == ("Bram", (heard["Bram"],))
+    village.compact("Bram", "Ann saw a lantern at sea.")
+    (echo,) = village.follow("lantern").echoes
+    assert not echo.memories, "its writer did not say"
+
+
 def test_a_telling_says_to_whom_it_was_said(village):
     village.said("Anneke", SISTER, "Oswin", to=["Mira"])
     village.said("Mira", "Liesbet, then.", to=["Anneke"], manner=Manner.WHISPER)

@@ -104,10 +104,17 @@ def test_a_summary_that_knows_too_much_is_flagged(page: Page, world: WatchedWorl
     serve(page, "fact?*", {**found, "tellings": [], "knowers": [], "noted": [], "echoes": [echo]})
     page.goto("/agents/fact?q=lantern")
     row = page.locator("#echoes li")
-    expect(row).to_contain_text("has it in the short-term summary, but no memory of it.")
+    expect(row).to_contain_text("has it in the short-term summary, but no memory with these words.")
     expect(row.locator("q")).to_have_text("A <b>lantern</b>.")
     expect(row.get_by_role("link", name="compaction 2")).to_have_attribute(
         "href", "/agents/1/#compactions/2"
+    )
+    told = {**found, "tellings": [], "knowers": [], "noted": []}
+    serve(page, "fact?*", {**told, "echoes": [{**echo, "memories": [4, 9]}]})
+    page.goto("/agents/fact?q=lantern")
+    expect(row).to_contain_text("has it in the short-term summary, from memories in other words.")
+    expect(row.get_by_role("link", name="memory 9")).to_have_attribute(
+        "href", "/agents/1/#memory/9"
     )
 
 

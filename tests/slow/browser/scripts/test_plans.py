@@ -58,7 +58,7 @@ def test_what_is_next_is_the_first_line_and_each_day_a_time_line_with_its_plans(
     weather = "if no rain, as the almanac says"
     expect(lines.first).to_have_text(f"Next: usually at 20:00, in 8 h, at The Quay: digs {weather}")
     # Where it is, is known; what it does is a habit.
-    usually = "It is in The Quay. Usually until 20:00: at The Kettle: bakes"
+    usually = "Here now: The Quay. Usually until 20:00: at The Kettle: bakes"
     expect(lines.nth(1)).to_have_text(usually)
     expect(page.locator("h3")).to_have_text(
         [re.compile("^Today, .*1 May"), re.compile("^Tomorrow")]
@@ -101,8 +101,8 @@ def test_a_plan_whose_time_has_come_stays_until_it_ends(page: Page) -> None:
             "Now: since 11:00 (begun), at The Inn, with Bob: eat soup",
             "Due: since 11:00, 60 min ago, not begun, in private count coins",
             "Next: at 15:00, in 3 h, in private swim",
-            "It is in The Quay. Usually until 20:00: at The Kettle: bakes",
-            re.compile("What is no plan is what usually is done then"),
+            "Here now: The Quay. Usually until 20:00: at The Kettle: bakes",
+            re.compile("Rows that are no plan are habits"),
         ]
     )
     assert [each.get_attribute("class") for each in lines.all()[:3]] == [

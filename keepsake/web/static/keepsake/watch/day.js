@@ -29,7 +29,7 @@ export function dayLines({ usual, place: here, due, now, next, dates }, at = Dat
       ? el(
           "p",
           { class: "dim" },
-          "What is no plan is what usually is done then. A plan comes before it when it is due. Who is in a talk, asleep or with guests stays.",
+          "Rows that are no plan are habits: they know nothing of what was said today. A plan that is due comes before them. Who is in a talk, asleep or with guests stays.",
         )
       : null,
   ];
@@ -64,7 +64,7 @@ function present(here, now) {
   return el(
     "p",
     { class: "now" },
-    here ? ["It is in ", el("bdi", {}, here), ". "] : null,
+    here ? ["Here now: ", el("bdi", {}, here), ". "] : null,
     now ? [el("b", {}, "Usually"), ` until ${clock(now.until)}: `, ...place(now), does(now)] : null,
   );
 }

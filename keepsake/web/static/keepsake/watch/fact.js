@@ -538,8 +538,13 @@ function drawKnowers() {
   );
 }
 
-/** Whose summary says it though no memory does: the summary knows too much. */
-function echo({ id, agent, standing, said, compaction }) {
+/** Whose summary says it though no memory does: it has them in other words, or knows too much. */
+function echo({ id, agent, standing, said, compaction, memories = [] }) {
+  const unheard = typed() ? "but no memory with these words." : "but no memory of it.";
+  const rest = memories.length ? "from memories in other words." : unheard;
+  const unsaid = typed()
+    ? "Its writer did not say what it is from: "
+    : "The summary says more than its memories: ";
   return el(
     "li",
     { "data-row": true, tabindex: "-1", class: "echo" },
@@ -548,7 +553,7 @@ function echo({ id, agent, standing, said, compaction }) {
       {},
       el("b", {}, el("a", { href: `/agents/${id}/`, "data-opens": true, dir: "auto" }, agent)),
       " ",
-      el("span", { class: "how" }, `has it ${WHERE[standing]}, but no memory of it.`),
+      el("span", { class: "how" }, `has it ${WHERE[standing]}, ${rest}`),
     ),
     el("p", { class: "heard" }, el("q", { dir: "auto" }, said)),
     el(
@@ -557,7 +562,11 @@ function echo({ id, agent, standing, said, compaction }) {
       el(
         "small",
         {},
-        "The summary says more than its memories: ",
+        memories.length ? "It tells " : unsaid,
+        memories.map((n) => [
+          el("a", { href: `/agents/${id}/${LINK}${n}` }, `memory ${count(n)}`),
+          ", ",
+        ]),
         el(
           "a",
           { href: `/agents/${id}/#compactions/${compaction}` },
@@ -619,7 +628,12 @@ function knower(of) {
         `First ${FIRST[of.way] ?? "known"} ${moment(of.path.at(-1).time)}`,
         of.source ? [", from ", personLink(of.source)] : "",
         way(of),
-        el("span", { class: `first ${of.way}`, hidden: true }, ": ", el("q", { dir: "auto" }, of.heard)),
+        el(
+          "span",
+          { class: `first ${of.way}`, hidden: true },
+          ": ",
+          el("q", { dir: "auto" }, of.heard),
+        ),
       ),
     ),
     el(

@@ -253,13 +253,14 @@ function before(link) {
   return link && [link, " · "];
 }
 
-/** The text with the searched words marked. */
+/** The text with the searched words marked: at the beginning of a word, or a single letter as a word. */
 function marked(text, words) {
   if (!words.length) return text;
-  const pattern = new RegExp(
-    `(?<![\\p{L}\\p{N}_])(${words.map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")).join("|")})`,
-    "giu",
-  );
+  const letter = "[\\p{L}\\p{N}_]";
+  const each = words
+    .map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"))
+    .map((word) => (word.length > 1 ? word : `${word}(?!${letter})`));
+  const pattern = new RegExp(`(?<!${letter})(${each.join("|")})`, "giu");
   return text.split(pattern).map((part, i) => (i % 2 ? el("mark", {}, part) : part));
 }
 
