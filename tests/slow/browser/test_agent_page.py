@@ -191,7 +191,7 @@ def test_why_leads_from_an_act_down_to_the_raw_memories(page: Page, world: Watch
     expect(chain).to_contain_text('says to Tamsin, "The ferry leaves at')
     expect(chain).to_contain_text("Long-term summary of memories 1–")
     expect(chain).to_contain_text("comma answered after")
-    chain.get_by_role("link", name="its prompt").click()
+    chain.get_by_role("link", name="the prompt", exact=True).click()
     expect(page.locator("#panel-prompt .sent pre").first).to_contain_text(line)
 
 
