@@ -264,7 +264,7 @@ def _speaker(side: _Side, other: _Side, now: datetime) -> Speaker:
 def _can_be_told(memory: Memory, now: datetime, key: str) -> bool:
     """Return whether a public memory is something that was seen or heard of others lately.
 
-    ``key``: The identity of who is told. What they said, or what was said to them, is no news.
+    ``key``: The identity of the listener. Words that the listener said or heard are no news.
     """
     if memory.confidants is not None:  # that something was whispered says nothing
         return False

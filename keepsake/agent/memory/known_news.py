@@ -26,7 +26,7 @@ class KnownNews:
 
     Attributes:
         name: The name under which it passes things on; empty for a player.
-        happenings: The ids of what it perceived.
+        happenings: The ids of the happenings that it perceived.
         origins: Where what was passed on to it began: ``Mira 212``.
         since: When its window begins; None for a player, or an empty window.
     """

@@ -17,7 +17,7 @@ from keepsake.prompt.verbs import PRIVATE
 MOST_STEPS = 8
 """The most acts for a plan that a prompt repeats: an errand has three to five steps."""
 _LONGEST_STEP = 60
-"""The most characters of such an act, and of what a plan that is still to do says."""
+"""The most characters of such an act, and of the text of an open plan."""
 _NO_STEPS = PRIVATE | {KnownVerb.EMOTE, KnownVerb.LOOK, KnownVerb.EXAMINE}
 """Verbs of acts that change nothing in the world, so that no step of a plan is done by them."""
 SAME_ANSWER = 10

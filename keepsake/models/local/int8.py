@@ -102,7 +102,7 @@ class _Graph:
         return self.add("DynamicQuantizeMatMul", x, whole, scales, "", bias)
 
     def product_of_two(self, x: str) -> str:
-        """Add the product of ``x`` in 16 bits: of its rounded values, and of what rounding left.
+        """Add the product of ``x`` in 16 bits: that of its rounded values plus the remainder's.
 
         On a processor with VNNI two products take a third of the time of one by blocks.
         """

@@ -21,6 +21,7 @@ _IMPORT = re.compile(r'\bfrom "\./(\w+)\.js";')
 register = Library()
 
 
+# Django ships no types for its template library.
 @register.simple_tag  # type: ignore[untyped-decorator]
 def page_script(name: str) -> SafeString:
     """Return the elements that load a page's script: ``{% page_script "person" %}``."""
