@@ -256,8 +256,7 @@ class Plans:
         """Whether a plan is due soon: within minutes, or within the hour if its agent is there."""
         if plan.state is not PlanState.OPEN or plan.at is None or plan.at < now:
             return False
-        is_there = bool(plan.where) and self._walk_seconds(plan.where) == 0.0
-        return plan.at - now < (BUSY if is_there else SOON)
+        return plan.at - now < (BUSY if self.is_here(plan) else SOON)
 
     def is_kept_here(self, plan: Plan, made: datetime | None) -> bool:
         """Return whether a plan is an appointment at the place where the agent is now.
@@ -267,10 +266,14 @@ class Plans:
         Args:
             made: When the plan was made; None if that is not known.
         """
-        if not plan.where or plan.at is None or self._walk_seconds(plan.where) > 0.0:
+        if plan.at is None or not self.is_here(plan):
             return False
         is_errand = made is not None and plan.at - made < AT_ONCE
         return not is_errand and self._services.clock.now() - plan.at <= GRACE
+
+    def is_here(self, plan: Plan) -> bool:
+        """Return whether a plan has a place, and the agent is there."""
+        return bool(plan.where) and self._walk_seconds(plan.where) == 0.0
 
     def named(self, number: int) -> Plan | None:
         """Return the current plan with that number; None if there is none."""

@@ -42,14 +42,10 @@ def impulse_of_plan(due: Due, named: Iterable[Person] = ()) -> Impulse:
     """Return the impulse of a thought about a plan.
 
     Args:
-        named: The people whom the agent knows. A plan without a person is with the only one of
-            them whom its words name.
+        named: The people whom the agent knows.
     """
     plan = due.plan
-    whom = due.person or plan.whom
-    if whom is None:
-        found = {each.id: each for each in named if names(plan.what, each.name)}
-        whom = next(iter(found.values())) if len(found) == 1 else Person("")
+    whom = due.person or person_of(plan, named) or Person("")
     return Impulse(
         ImpulseKind.PLAN,
         from_player=False,
@@ -59,6 +55,18 @@ def impulse_of_plan(due: Due, named: Iterable[Person] = ()) -> Impulse:
         why=due.why,
         confided=plan.confided,
     )
+
+
+def person_of(plan: Plan, known: Iterable[Person]) -> Person | None:
+    """Return whom a plan is with: its person, or else the only one whom its words name.
+
+    Args:
+        known: The people whom the agent knows.
+    """
+    if plan.whom is not None:
+        return plan.whom
+    found = {each.id: each for each in known if names(plan.what, each.name)}
+    return next(iter(found.values())) if len(found) == 1 else None
 
 
 class ThoughtAllowance:

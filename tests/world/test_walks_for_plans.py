@@ -178,6 +178,56 @@ class TestWalksForPlans(PlansWorld):
         assert self.mira.location is far
         assert 'Mira says to you, "Supper!"' in self.heard
 
+    def asked_by_tom_at_the_quay(self, *answers: str) -> Any:
+        """Let Bram speak to Mira, who has an appointment with Tom at the quay, where Tom is.
+
+        Returns:
+            What Tom is shown from then on.
+        """
+        bram = self.add_agent("Bram")
+        bram.db.paused = True
+        self.ask("Meet me?", "> plan in 10 minutes, the Quay, Tom: bring him what Bram says")
+        self.char1.move_to(self.quay, quiet=True)
+        heard = self.capture(self.char1)
+        self.ask("Tom may have my honey?", *answers, who=bram)
+        self.pass_minutes(1)
+        return heard
+
+    def test_plain_words_after_a_walk_are_for_who_has_an_appointment_there(self):
+        heard = self.asked_by_tom_at_the_quay(
+            "I will ask him.\n> walk to the Quay\nMay he? That is for you to say.\n> done 1"
+        )
+        assert self.mira.location is self.quay
+        assert 'Mira says to you, "May he? That is for you to say."' in heard
+        assert not any("You did not say it" in line for line in self.lines())
+        assert self.plans.items[0].state is PlanState.DONE
+
+    def test_plain_words_after_a_walk_are_for_who_is_met_there_though_others_are_there(self):
+        ada = self.add_player(2, "Ada")
+        ada.move_to(self.quay, quiet=True)
+        heard = self.asked_by_tom_at_the_quay("> walk to the Quay\nMay he?\n> done 1")
+        assert 'Mira says to you, "May he?"' in heard
+
+    def test_plain_words_after_a_walk_for_a_plan_are_for_its_person(self):
+        bram = self.add_agent("Bram")
+        bram.db.paused = True
+        bram.move_to(self.quay, quiet=True)
+        ada = self.add_player(2, "Ada")
+        ada.move_to(self.quay, quiet=True)
+        heard = self.capture(bram)
+        self.ask("Ask Bram for honey?", "> plan now: ask Bram\n> walk to the Quay\nHave you honey?")
+        self.pass_minutes(1)
+        assert 'Mira says to you, "Have you honey?"' in heard
+
+    def test_plain_words_after_a_walk_to_where_nobody_waits_are_not_for_others(self):
+        ada = self.add_player(2, "Ada")
+        ada.move_to(self.quay, quiet=True)
+        heard = self.capture(ada)
+        self.ask("Fare you well!", "> walk to the Quay\nSafe home, Tom!")
+        self.pass_minutes(1)
+        assert self.mira.location is self.quay
+        assert "Safe home" not in str(heard)
+
     def test_somebody_who_moves_on_and_on_is_given_up(self):
         far = self.walk_after_tom("> walk to Tom", "> wait")
         pier = self.add_room("The Pier")

@@ -12,6 +12,7 @@ from keepsake.agent.surroundings.people import people_near, persons_near
 from keepsake.agent.turns.abilities import available_verbs, sought_by
 from keepsake.agent.turns.context import arrived, secrecy
 from keepsake.agent.turns.errand import NOT_FOR_OTHERS, errand_at, errand_of, read_words, why_unsaid
+from keepsake.agent.turns.plan_steps import met_after_walk
 from keepsake.agent.turns.state import Turn
 from keepsake.archive.message_types import MessageType
 from keepsake.events.values import GuardOp
@@ -150,7 +151,8 @@ class Answering:
         state.is_walking = False
         state.travelled += turn.services.seconds() - began
         state.place = turn.agent.location
-        self._context = arrived(turn.agent, self._context, journey.person, state.basis.confidants)
+        wanted = met_after_walk(turn, journey.person, self._context.partner)
+        self._context = arrived(turn.agent, self._context, wanted, state.basis.confidants)
         return journey.missed
 
     async def _go_after(self, part: AnswerPart) -> str:

@@ -115,21 +115,21 @@ def _context_of_plan(agent: Body, impulse: Impulse) -> TurnContext:
 
 
 def arrived(
-    agent: Body, context: TurnContext, person: Person | None, confidants: Audience | None
+    agent: Body, context: TurnContext, wanted: Sequence[Person], confidants: Audience | None
 ) -> TurnContext:
     """Return the context of the rest of an answer, after a walk to a place or a person.
 
-    Plain lines go to the person, or in a turn about a plan to the only one who is there.
+    Plain lines go to the first of ``wanted`` who is there, or in a turn about a plan to the only
+    one who is there.
 
     Args:
-        person: To whom the walk led; None for a place.
+        wanted: For whom they may be, the likeliest first.
         confidants: Who alone may know what the answer says; None for everybody.
     """
     near = persons_near(agent)
     if confidants is not None:
-        return _arrived_in_confidence(context, person, near, confidants)
-    wanted = person or context.partner
-    partner = next((each for each in near if wanted is not None and wanted.is_same(each)), None)
+        return _arrived_in_confidence(context, wanted, near, confidants)
+    partner = _first_of(wanted, near)
     if partner is None:
         if context.impulse.kind is not ImpulseKind.PLAN or context.whispered:
             return context  # its words are for somebody who is not here
@@ -137,19 +137,23 @@ def arrived(
     return replace(context, partner=partner, audience=NO_PRIVATE_WORDS)
 
 
+def _first_of(wanted: Sequence[Person], near: Sequence[Person]) -> Person | None:
+    """Return the first of the wanted people who is here, as the agent knows them; None for none."""
+    here = (each for whom in wanted for each in near if whom.is_same(each))
+    return next(here, None)
+
+
 def _arrived_in_confidence(
-    context: TurnContext, person: Person | None, near: Sequence[Person], confidants: Audience
+    context: TurnContext, wanted: Sequence[Person], near: Sequence[Person], confidants: Audience
 ) -> TurnContext:
     """Return the context after a walk, of an answer that only some may know.
 
     Its words go to one of them who is there: aloud if nobody else is, and else in a whisper. If
     none is, they are said to nobody.
     """
-    is_plan = context.impulse.kind is ImpulseKind.PLAN
-    wanted = person or context.partner or (context.impulse.person if is_plan else None)
     known = [each for each in near if each.id in confidants]
-    partner = next((each for each in known if wanted is not None and wanted.is_same(each)), None)
-    if partner is None and is_plan and len(known) == 1:
+    partner = _first_of(wanted, known)
+    if partner is None and context.impulse.kind is ImpulseKind.PLAN and len(known) == 1:
         partner = known[0]
     if partner is None:
         return context

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from keepsake.agent.attention import Impulse
+from keepsake.agent.attention import Impulse, ImpulseKind
 from keepsake.agent.body import Body
 from keepsake.agent.plans import Plans
 from keepsake.agent.surroundings.identity import identity_of, is_agent
 from keepsake.agent.surroundings.naming import name_of, names_of
-from keepsake.agent.surroundings.people import people_near, players_near
+from keepsake.agent.surroundings.people import people_near, persons_near, players_near
 from keepsake.agent.turns.state import Turn
-from keepsake.agent.waking import Silence
+from keepsake.agent.waking import Silence, person_of
+from keepsake.archive.privacy import NO_PRIVATE_WORDS
 from keepsake.books.plan import Plan
 from keepsake.happening import KnownVerb, Person
 from keepsake.language.perception import names
@@ -26,6 +27,30 @@ _TALK = PRIVATE | {
 _NO_STEP = frozenset({KnownVerb.EMOTE, KnownVerb.WALK, KnownVerb.DONE, KnownVerb.CANCEL})
 """Verbs after which a plan does not go on by itself: they are no step, have ended it, or it goes on
 when the agent arrives. After ``wait`` it never does."""
+
+
+def met_after_walk(turn: Turn, goal: Person | None, partner: Person | None) -> list[Person]:
+    """Return for whom plain lines may be that follow a walk, the likeliest first.
+
+    These are the one to whom it led, the person of the plan that the answer carries out, who was
+    answered until then, and the people of other plans that are kept where the walk has ended.
+
+    Args:
+        goal: To whom the walk led; None for a place.
+        partner: Who was answered; None for nobody.
+    """
+    plans = turn.tools.plans
+    if plans is None:
+        return [each for each in (goal, partner) if each is not None]
+    known = (*turn.tools.people_known, *persons_near(turn.agent))
+    number = turn.impulse.plan or turn.taken_up
+    carried = plans.named(number) if number else None
+    whom = person_of(carried, known) if carried is not None else None
+    if whom is None and turn.impulse.kind is ImpulseKind.PLAN:  # it may have ended its plan before
+        whom = turn.impulse.person
+    open_plans = plans.shown(turn.attempt.basis.confidants or NO_PRIVATE_WORDS)
+    kept = (person_of(each, known) for each in open_plans if plans.is_here(each))
+    return [each for each in (goal, whom, partner, *kept) if each is not None]
 
 
 def follow_plan(turn: Turn, plans: Plans, agent: Body | None) -> None:
