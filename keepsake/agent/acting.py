@@ -181,6 +181,7 @@ class Actor:
             plan=basis.plan,
             rests_on=_rests_on(what, basis, window),
             witnesses=witnesses,
+            allowed_by=basis.allowed_by,
             chain=chain,
         )
 
@@ -257,8 +258,8 @@ class Actor:
         if confidants is None:
             return None
         near = frozenset(map(identity_of, people_near(agent)))
-        is_private = command.verb in PRIVATE
-        if isinstance(what, Speech | Pose):
+        is_private = command.verb in PRIVATE or bool(basis.allowed_by)
+        if isinstance(what, Speech | Pose) and not basis.allowed_by:
             is_private = near <= confidants
         elif command.verb == KnownVerb.WALK:
             is_private = find_named(command.words, tuple(place_names(agent))) is None

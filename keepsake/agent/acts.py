@@ -102,6 +102,10 @@ class Basis:
             whoever hears the answer; 0 for another reason.
         audience: Who hears the answer. Its prompt shows the plans and promises that they know of,
             and the answer can name no others.
+        private: The numbers of the private memories that the prompt held.
+        partner: The identity of who is answered; empty for nobody.
+        allowed_by: Who allowed that these words be said to somebody who does not know what the
+            prompt held; empty for words that need no leave.
     """
 
     seen: int = 0
@@ -111,6 +115,9 @@ class Basis:
     audience: Audience = NO_PRIVATE_WORDS
     plan: int = 0
     due: int = 0
+    private: tuple[int, ...] = ()
+    partner: PersonId = ""
+    allowed_by: tuple[PersonId, ...] = ()
 
 
 NO_BASIS = Basis()

@@ -23,7 +23,7 @@ from keepsake.archive.tiers import SummaryState
 from keepsake.errors import KeepsakeError, refusing
 from keepsake.events.files import newest_first
 from keepsake.events.prompts import prompt_text
-from keepsake.events.types import Agreement, Guard, Recalled, Thought, from_record
+from keepsake.events.types import Agreement, Consent, Guard, Recalled, Thought, from_record
 from keepsake.events.values import RecalledKind
 from keepsake.happening import Deed, Pose, Result, Speech, addressees_of
 from keepsake.json_lines import Record, parsed
@@ -113,6 +113,8 @@ class Why:
     guards: tuple[Guard, ...] = ()  # parts of its answers that were altered, refused or dropped
     # what a small model was asked that its answer agrees to
     agreements: tuple[Agreement, ...] = ()
+    # what the model was asked about words to somebody who did not know what was whispered
+    consents: tuple[Consent, ...] = ()
     missing: tuple[str, ...] = ()  # what is no longer known, and why; a sentence each
     failed: tuple[str, ...] = ()  # why the act was not carried out, as the agent was told
     # whether a rule did it: there was no prompt, and no model was asked
@@ -312,6 +314,7 @@ def _logged(
         "thought": thought,
         "guards": _before(log, thought, seq, Guard),
         "agreements": _before(log, thought, seq, Agreement),
+        "consents": _before(log, thought, seq, Consent),
         "missing": tuple(missing),
         "by_rule": by_rule,
         "plans": _plans_in(prompt, archive, time - timedelta(seconds=thought.latency)),
@@ -329,7 +332,7 @@ def _plans_in(prompt: str | None, archive: Archive, sent: datetime) -> tuple[Pas
     return tuple(each for each in plans if not each.state.has_ended and each.line in prompt)
 
 
-def _before[T: (Guard, Agreement)](
+def _before[T: (Guard, Agreement, Consent)](
     log: Path, thought: Thought, seq: int, kind: type[T]
 ) -> tuple[T, ...]:
     """Return the events of one kind that the tries at a thought left before its own event."""

@@ -90,6 +90,7 @@ class MemoryFacts(TypedDict, total=False):
     plan: int
     rests_on: tuple[int, ...]
     witnesses: tuple[PersonId, ...] | None
+    allowed_by: tuple[PersonId, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +119,9 @@ class Memory:
             bear on it. For the result of a tool call: that act, and the memories that it shows.
         witnesses: Who else perceived it, by identity, if it was not for everybody here; None if
             it was. A whisper needs no list: its speaker and its addressees are the witnesses.
+        allowed_by: For own words whose prompt held what others told the agent in private: the
+            identities of those who allowed that they be said to their addressee. Of such a whisper
+            the witnesses know, too.
     """
 
     number: int
@@ -136,6 +140,7 @@ class Memory:
     plan: int = 0
     rests_on: tuple[int, ...] = ()
     witnesses: tuple[PersonId, ...] | None = None
+    allowed_by: tuple[PersonId, ...] = ()
 
     # -- what the agent perceived, said or did
 
@@ -269,7 +274,8 @@ class Memory:
         if isinstance(what, Speech) and what.manner is Manner.WHISPER:
             people = (what.speaker, *what.to)
             found = frozenset(each.id or UNKNOWN for each in people if each != ME)
-            return found or frozenset({UNKNOWN})
+            known = frozenset(self.witnesses or ()) if self.allowed_by else frozenset()
+            return found | known or frozenset({UNKNOWN})
         return None if self.witnesses is None else frozenset(self.witnesses)
 
     # -- how it is shown
@@ -316,6 +322,8 @@ class Memory:
             line["rests_on"] = list(self.rests_on)
         if self.witnesses is not None:
             line["witnesses"] = list(self.witnesses)
+        if self.allowed_by:
+            line["allowed_by"] = list(self.allowed_by)
         return line
 
     @classmethod
@@ -351,6 +359,7 @@ class Memory:
             plan=int(record.get("plan", 0)),
             rests_on=tuple(map(int, record.get("rests_on", ()))),
             witnesses=witnesses,
+            allowed_by=tuple(map(str, record.get("allowed_by", ()))),
         )
 
 

@@ -81,9 +81,9 @@ def _cleaned(record: dict[str, Any], line: str, texts: TextCleaner, agent: str) 
             "sha256": digest,
         }
     key = traces.person.key
-    if key in record.get("witnesses", ()):
-        others = [each for each in record["witnesses"] if each != key]
-        return record | {"witnesses": others}
+    for name in ("witnesses", "allowed_by"):
+        if key in record.get(name, ()):
+            record = record | {name: [each for each in record[name] if each != key]}
     return record
 
 

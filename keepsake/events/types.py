@@ -22,6 +22,7 @@ from keepsake.events.values import (
     Author,
     CompactionOutcome,
     CompactReason,
+    Consented,
     FaultLevel,
     GuardOp,
     MemoryOp,
@@ -274,6 +275,21 @@ class Agreement(AgentEvent):
 
 
 @dataclass(slots=True, kw_only=True, unsafe_hash=True)
+class Consent(AgentEvent):
+    """A model was asked whether words may reach somebody who does not know what was whispered."""
+
+    kind: ClassVar[str] = "consent"
+    to: str  #: The name of the person to whom they are.
+    words: str  #: The words.
+    found: Consented  #: What the model said.
+    of: tuple[str, ...] = ()  #: The names of those whose private words the prompt held.
+    #: The numbers of the memories that were shown; the first is the one that asks for it, if any.
+    memories: tuple[int, ...] = ()
+    seconds: float = 0.0  #: How long it took, with the wait in the queue.
+    cause: int = 0  #: Number of the memory that set the answer off; 0 for none.
+
+
+@dataclass(slots=True, kw_only=True, unsafe_hash=True)
 class ServiceCall(AgentEvent):
     """A program asked the service (``keepsake serve``) for something of an agent: the audit."""
 
@@ -298,6 +314,7 @@ type Event = (
     | World
     | PairTalk
     | Agreement
+    | Consent
     | ServiceCall
 )
 
@@ -316,6 +333,7 @@ KINDS: Mapping[str, type[Event]] = {
         World,
         PairTalk,
         Agreement,
+        Consent,
         ServiceCall,
     )
 }

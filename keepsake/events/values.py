@@ -49,6 +49,17 @@ class Assent(StrEnum):
     """There was no request, or the model did not say."""
 
 
+class Consented(StrEnum):
+    """Whether words may reach somebody who does not know what their prompt held in private."""
+
+    NO = "no"
+    """Nobody has asked for it, or the model did not say."""
+    ASKED = "asked"
+    """Those who said it in private have asked for it."""
+    NOTHING = "nothing"
+    """The words hold nothing of it."""
+
+
 class GuardOp(StrEnum):
     """What was done with a part of a model's answer that is not used as it was written."""
 

@@ -54,6 +54,10 @@ SMALL_WINDOWS = """\
 """A ``memory_compaction.md`` with windows of four memories."""
 
 
+NOT_ALLOWED = '{"line": 0, "answer": "no"}'
+"""What the model says of words that may not be passed on."""
+
+
 class ByHand(ClockScheduler):
     """A scheduler whose clock a test moves, and whose queue of calls it runs."""
 
@@ -110,6 +114,11 @@ def prompt_text(body: dict[str, Any]) -> str:
     return str(body["prompt"])
 
 
+def is_consent(prompt: str) -> bool:
+    """Return whether a prompt asks if words may reach somebody who knows of no whisper."""
+    return "A character keeps what was said to it in private." in prompt
+
+
 def _is_prompt(call: Call) -> bool:
     return "prompt" in call.body or "messages" in call.body
 
@@ -119,6 +128,7 @@ class AgentsWorld(PeopleWorld):
 
     Attributes:
         replies: The model's next answers; the last one is repeated.
+        consent: What it says when it is asked whether words may reach somebody.
     """
 
     FORM = "chat"
@@ -141,7 +151,10 @@ class AgentsWorld(PeopleWorld):
         self.addCleanup(self.fake.close)
         self.fake.template = CHAT_TEMPLATE
         self.replies = ["> wait"]
-        self.fake.script = lambda _: next_of(self.replies)
+        self.consent = NOT_ALLOWED
+        self.fake.script = lambda prompt: (
+            self.consent if is_consent(prompt) else next_of(self.replies)
+        )
         if self.START is not None:
             self.time = FixedClock(self.START)
         self.services = self.start_services()
@@ -234,6 +247,15 @@ class AgentsWorld(PeopleWorld):
 
     def prompts(self) -> list[str]:
         """Return the agents' prompts as text, in order: those of a chat without the roles."""
+        return [each for each in self.sent() if not is_consent(each)]
+
+    def consents(self) -> list[str]:
+        """Return the prompts that asked whether words may reach somebody: the part of this case."""
+        asked = filter(is_consent, self.sent())
+        return [each.partition("Private, oldest first:\n")[2].strip() for each in asked]
+
+    def sent(self) -> list[str]:
+        """Return all prompts as text, in order."""
         return [prompt_text(call.body) for call in self.fake.calls() if _is_prompt(call)]
 
     def ask(self, line: str, *answers: str, seconds: float = 4.0, who: Any = None) -> Any:

@@ -12,6 +12,7 @@ from datetime import datetime
 from functools import partial
 from itertools import chain, count
 
+from cachetools import LRUCache
 from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 
@@ -42,6 +43,7 @@ from keepsake.prompt.verbs import ANSWERS, PRIVATE, Command
 from keepsake.recall.documents import DocumentKind, Hit
 from keepsake.recall.finding import SearchResult
 from keepsake.recall.several import MOST_PARTS
+from keepsake.tasks.questions.passing_on import PassedOn
 from keepsake.tasks.scene import Excerpt
 from keepsake.tasks.stated import NOTHING_STATED
 
@@ -114,6 +116,9 @@ class MemoryTools:
         # What a plan may name: places, and the people who are here. Set before the plan is made.
         self.places: frozenset[str] = frozenset()
         self.here: tuple[Person, ...] = ()
+        # What the model said of words to somebody who does not know what was whispered: by that
+        # person's identity, the words, and the memories that it was shown.
+        self.consents: LRUCache[tuple[PersonId, str, tuple[int, ...]], PassedOn] = LRUCache(64)
         self.stated = NOTHING_STATED  # what the prompts of the agent have told
         self._services = services
 

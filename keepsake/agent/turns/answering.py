@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import replace
 
 from keepsake.agent.acts import Act
@@ -10,6 +11,8 @@ from keepsake.agent.surroundings.identity import identity_of
 from keepsake.agent.surroundings.naming import place_of
 from keepsake.agent.surroundings.people import people_near, persons_near
 from keepsake.agent.turns.abilities import available_verbs, sought_by
+from keepsake.agent.turns.consent.question import leave_for
+from keepsake.agent.turns.consent.wanted import WordsFor, all_words, wanted_by
 from keepsake.agent.turns.context import arrived, secrecy
 from keepsake.agent.turns.errand import NOT_FOR_OTHERS, errand_at, errand_of, read_words, why_unsaid
 from keepsake.agent.turns.plan_steps import met_after_walk
@@ -40,9 +43,14 @@ class Answering:
         self._state = turn.attempt
         self._tools = turn.tools
         self._actor = turn.actor
+        # The parts from the first whose words need leave; the model is asked when it has ended.
+        self._held: deque[AnswerPart] = deque()
+        self._has_ended = False
 
     async def carry_out(self, part: AnswerPart) -> None:
         """Say, emote or execute a part, as a player could, and wait until that is done.
+
+        If its words need leave, it and those behind it wait for :meth:`release`.
 
         Raises:
             TurnDropped: The turn ended meanwhile; the act itself may have cancelled it.
@@ -50,18 +58,44 @@ class Answering:
         state = self._state
         if state.is_refused:
             return
+        if self._held and not self._has_ended:
+            self._held.append(part)
+            return
         state.parts += 1
         ready = self._turn.begins()
         if ready is not None:
             await self._turn.wait(ready)
         allowed = self._allowed(part)
-        if allowed is None:
-            return
+        if allowed is not None:
+            await self._do(allowed)
+
+    async def release(self) -> None:
+        """Do the parts that waited for the end of the answer: the model can be asked now.
+
+        Raises:
+            TurnDropped: The turn ended meanwhile.
+        """
+        self._has_ended = True
+        if self._held:
+            await self._do(self._held.popleft())
+        while self._held:
+            await self.carry_out(self._held.popleft())
+
+    async def _do(self, allowed: AnswerPart) -> None:
+        """Do a part that the game allows, or hold it if its words need leave."""
+        state = self._state
         missed = await self._end_journey(allowed)
         if not missed:
             await self._take_up_plan(allowed)
             missed = await self._go_after(allowed)
-        act = Act(None, missed) if missed else self._act(allowed)
+        wanted = None if missed else self._wanted(allowed)
+        if wanted is not None and not self._has_ended:
+            self._held.append(allowed)
+            return
+        if wanted is not None:
+            act = await self._pass_on(allowed, wanted)
+        else:
+            act = Act(None, missed) if missed else self._act(allowed)
         if act is None:
             return
         state.acts.append(act)
@@ -69,6 +103,45 @@ class Answering:
             self._log_guard(GuardOp.DROPPED, allowed, act.refusal)
         elif act.result is not None:
             await self._turn.wait(act.result)
+
+    def _wanted(self, part: AnswerPart) -> WordsFor | None:
+        """Return what a part would say to somebody who does not know what the prompt held."""
+        known = self._state.basis.confidants
+        if not self._holds_private or known is None:
+            return None
+        agent = self._turn.agent
+        return wanted_by(part, agent, self._context, self._state.journey, known)
+
+    async def _pass_on(self, part: AnswerPart, wanted: WordsFor) -> Act | None:
+        """Say words to somebody who does not know what the prompt held, if that is allowed.
+
+        Nobody else hears them; else it is refused, or planned if it was asked for aloud.
+        """
+        leave = await leave_for(self._turn, wanted.to, all_words(wanted, self._held))
+        if leave is None:
+            return self._act(part)
+        agent = self._turn.agent
+        basis = self._state.basis
+        whispered = wanted.verb == KnownVerb.WHISPER
+        if self._tells_secret(wanted.words, aloud=False):
+            return Act(None, SpeechFault.SECRET)
+        if not whispered and (fault := self._fault(wanted.words, aloud=False)):
+            return Act(None, fault)
+        near = map(identity_of, people_near(agent))
+        given = replace(
+            basis,
+            confidants=(basis.confidants or frozenset()) | {wanted.to.id},
+            rests_on=tuple(sorted({*basis.rests_on, leave.number} - {0})),
+            allowed_by=tuple(sorted(leave.givers)),
+        )
+        return self._actor.speak(
+            agent,
+            wanted.words,
+            wanted.to,
+            whispered=whispered or not {wanted.to.id}.issuperset(near),
+            reason=wanted.reason,
+            basis=given,
+        )
 
     async def _take_up_plan(self, part: AnswerPart) -> None:
         """Begin a plan for now that this answer has made, before the first deed that follows it."""
@@ -371,4 +444,5 @@ class Reading:
         deeds = [AnswerPart(PartKind.DEED, deed_of(call)) for call in answer.tool_calls]
         for part in [*rest, *deeds]:
             await self._answering.carry_out(part)
+        await self._answering.release()
         self._answering.end(reader, answer.text)

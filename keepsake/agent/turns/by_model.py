@@ -178,14 +178,17 @@ class _Request:
         prompt = built.prompt
         if prompt.stated is not None:
             turn.tools.stated = prompt.stated
+        shown = {*prompt.rests_on, *built.private}
         attempt.basis = Basis(
             seen=memory.newest,
             rests_on=prompt.rests_on,
-            confidants=self._confidants({*prompt.rests_on, *built.private}),
+            confidants=self._confidants(shown),
             aloud=None if turn.context.whispered else turn.context.aloud,
             audience=turn.context.audience,
             plan=turn.plan_number,
             due=turn.impulse.plan,
+            private=tuple(n for n in sorted(shown) if memory.private.confidants(n) is not None),
+            partner=turn.context.partner.id if turn.context.partner is not None else "",
         )
         attempt.sent = sent
         turn.thoughts.begin(sent)

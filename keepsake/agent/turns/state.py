@@ -55,6 +55,7 @@ class Turn:
         taken_up: The number of the plan that it has made and begun; 0 for none.
         reread: The words of a question about several talks, and what a model made of the results;
             None before it read any.
+        questions: How many times the model was asked whether words may reach somebody.
     """
 
     impulse: Impulse
@@ -77,6 +78,7 @@ class Turn:
     dropped: bool = field(default=False, init=False)
     taken_up: int = field(default=0, init=False)
     reread: tuple[str, SearchResult] | None = field(default=None, init=False)
+    questions: int = field(default=0, init=False)
     _plan_begun: bool = field(default=False, init=False)
 
     def __post_init__(self) -> None:

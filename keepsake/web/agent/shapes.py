@@ -8,7 +8,7 @@ from datetime import datetime
 from keepsake.agent.memory.past_plans import PastPlan
 from keepsake.agent.why import SummaryBasis
 from keepsake.archive.records import Summary, Tier
-from keepsake.events.types import Agreement, Guard, Thought
+from keepsake.events.types import Agreement, Consent, Guard, Thought
 from keepsake.web.shapes import MemoryView, Shape, SourceView
 
 
@@ -99,6 +99,8 @@ class WhyView(Shape):
     thought: Thought | None
     guards: tuple[Guard, ...]
     agreements: tuple[Agreement, ...]
+    consents: tuple[Consent, ...] = ()
+    """What the model was asked about words to somebody who did not know what was whispered."""
     missing: tuple[str, ...]
     """What is no longer known, and why; a sentence each."""
     by_rule: bool

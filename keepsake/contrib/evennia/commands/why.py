@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 
 from keepsake.agent.memory.past_plans import PastPlan
@@ -22,7 +22,7 @@ from keepsake.contrib.evennia.commands.base import (
 from keepsake.contrib.evennia.wording import counted, quoted
 from keepsake.errors import KeepsakeError
 from keepsake.events.types import Thought
-from keepsake.events.values import RecalledKind
+from keepsake.events.values import Consented, RecalledKind
 from keepsake.prompt.sections import Costs, chart
 from keepsake.recall.documents import DocumentKind, Hit
 
@@ -78,6 +78,7 @@ def explanation(why: Why, now: datetime) -> str:
             *_summaries(why),
             *_guards(why),
             *_agreements(why),
+            *_consents(why),
             *((*_cost(why.thought), event) if why.thought else ()),
             *(f"|yNote:|n {plain(each)}." for each in why.missing),
         ]
@@ -204,6 +205,24 @@ def _agreements(why: Why) -> Iterator[str]:
         yield f"|wAgreed?|n      {one_line(each.deed)}: {each.found}"
         if each.hint:
             yield f"    |xtold:|n {one_line(each.hint)}"
+
+
+_OF_CONSENT: Mapping[str, str] = {
+    Consented.ASKED: "{whose} whisper allowed this for {to}",
+    Consented.NOTHING: "this for {to} holds nothing of {whose} whisper",
+    Consented.NO: "{whose} whisper did not allow this for {to}",
+}
+"""What the model said of words to somebody who did not know what was whispered."""
+
+
+def _consents(why: Why) -> Iterator[str]:
+    """Yield what the model said of words to somebody who did not know what was whispered."""
+    for each in why.consents:
+        whose = " and ".join(f"{name}'s" for name in each.of)
+        what = _OF_CONSENT[each.found].format(whose=whose, to=each.to)
+        yield f"|wAllowed?|n     {one_line(what)}: asked of the model"
+        asks = f", asked for by memory {each.memories[0]}" if each.found == Consented.ASKED else ""
+        yield f"    |xwords:|n {one_line(each.words, _LONGEST)}{asks}"
 
 
 def _cost(cost: Thought) -> Iterator[str]:

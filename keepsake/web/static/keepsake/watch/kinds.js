@@ -64,6 +64,7 @@ export const EventKind = Object.freeze({
   "WORLD": "world",
   "PAIR_TALK": "pair_talk",
   "AGREEMENT": "agreement",
+  "CONSENT": "consent",
   "CALL": "call"
 });
 

@@ -1,0 +1,104 @@
+"""Asks the model whether words may reach somebody who does not know what was whispered."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from keepsake.agent.turns.asking import ModelCall, whole_answer
+from keepsake.agent.turns.consent.shown import Untold, untold_to
+from keepsake.agent.turns.state import Turn
+from keepsake.archive.privacy import Audience
+from keepsake.errors import KeepsakeError
+from keepsake.events.types import Consent
+from keepsake.happening import Person
+from keepsake.logs import Subsystem, get_logger
+from keepsake.models.profiles import ModelProfile
+from keepsake.ports import Generation, GenerationRequest
+from keepsake.tasks.questions.passing_on import UNASKED, PassedOn, PassingOn
+
+MOST_QUESTIONS = 2
+"""The most questions of a turn: an errand leads to one person, and back to who sent the agent."""
+
+log = get_logger(Subsystem.THOUGHTS)
+
+
+@dataclass(frozen=True, slots=True)
+class Leave:
+    """The leave to say words to somebody.
+
+    Attributes:
+        givers: The identities of those who allow it: they know all that the prompt held in private
+            and that person does not know.
+        number: The memory that asks for it; 0 for none.
+    """
+
+    givers: Audience
+    number: int = 0
+
+
+async def leave_for(turn: Turn, to: Person, words: Sequence[str]) -> Leave | None:
+    """Return the leave to say words to a person; None without it.
+
+    The model is asked once for the same words while nothing more was said in private.
+
+    Args:
+        words: All that the answer would say to that person.
+    """
+    untold = await untold_to(turn, to)
+    if untold is None:
+        return None
+    asked = turn.tools.consents
+    keys = [(to.id, each, untold.heard) for each in words]
+    found = {each: asked[each] for each in keys if each in asked}
+    if len(found) == len(keys):
+        answer = next((each for each in found.values() if not each.may), found[keys[0]])
+    elif turn.questions < MOST_QUESTIONS:
+        turn.questions += 1
+        answer = await _ask(turn, to, words, untold)
+        asked.update(dict.fromkeys(keys, answer))
+    else:
+        return None
+    if not answer.may:
+        return None
+    return Leave(untold.givers, 0 if answer.line is None else untold.numbers[answer.line])
+
+
+async def _ask(turn: Turn, to: Person, words: Sequence[str], untold: Untold) -> PassedOn:
+    """Ask the model, and log what it says. Without a clear answer it is no."""
+    services = turn.services
+    began = services.seconds()
+    task = PassingOn(
+        services.prompts["passing_on"].current,
+        str(turn.agent.key),
+        to.name,
+        untold.lines,
+        words,
+    )
+
+    def request(profile: ModelProfile, _: float) -> GenerationRequest:
+        return profile.request(task.ask(profile, ""))
+
+    call = ModelCall(services, f"consent-{turn.ref.number}", turn.priority, request)
+    turn.call = call
+    found = UNASKED
+    try:
+        outcome = await whole_answer(call, turn.wait)
+        found = task.read(outcome.text) if isinstance(outcome, Generation) else task.fallback()
+    except KeepsakeError as error:  # no such profile, no model, or another answer
+        log.info(f"It is not known whether it may be said: {error}", agent=task.who)
+    names = {each.id: each.name for each in turn.tools.people_known}
+    first = () if found.line is None else (untold.numbers[found.line],)
+    services.events.emit(
+        Consent(
+            agent=turn.thoughts.name,
+            to=to.name,
+            words="\n".join(words),
+            found=found.found,
+            of=tuple(names.get(each, each) for each in sorted(untold.givers)),
+            memories=tuple(filter(None, dict.fromkeys((*first, *untold.numbers)))),
+            seconds=round(services.seconds() - began, 2),
+            cause=turn.attempt.impulse.memory_number,
+        )
+    )
+    return found

@@ -1,0 +1,120 @@
+"""What a prompt held in private and a person does not know, as lines for a model.
+
+Only those who know all of it can allow that it reaches that person. So a whisper that says "tell it
+to everybody" lets out at most what its own speaker told, whatever a model makes of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from keepsake.agent.turns.attempt import TurnDropped
+from keepsake.agent.turns.state import Turn
+from keepsake.archive.privacy import Audience
+from keepsake.archive.records import Memory, MemoryKind
+from keepsake.happening import UNKNOWN, Manner, Person, Result
+from keepsake.logs import Subsystem, get_logger
+
+READ_SECONDS = 5.0
+"""The longest time for reading older memories from the archive."""
+
+log = get_logger(Subsystem.THOUGHTS)
+
+
+@dataclass(frozen=True, slots=True)
+class Untold:
+    """What a prompt held in private and a person does not know.
+
+    Attributes:
+        lines: Who said what, oldest first.
+        numbers: The memory of each line; 0 for the plan that is due.
+        heard: The memories of what others said or did among them.
+        givers: The identities of those who know all of it; never empty.
+    """
+
+    lines: tuple[str, ...]
+    numbers: tuple[int, ...]
+    heard: tuple[int, ...]
+    givers: Audience
+
+
+async def untold_to(turn: Turn, to: Person) -> Untold | None:
+    """Return what the prompt of the attempt held and a person does not know.
+
+    Returns:
+        None if nobody knows all of it, so that nobody can allow it; if a part of it cannot be read;
+        and for a person without an identity.
+    """
+    private = turn.tools.memory.private
+    known = {number: private.confidants(number) for number in turn.attempt.basis.private}
+    unknown = {n: who for n, who in known.items() if who is not None and to.id not in who}
+    confided = turn.attempt.impulse.confided
+    is_plan = confided is not None and to.id not in confided
+    groups = [*unknown.values(), *([confided] if is_plan and confided is not None else [])]
+    givers = frozenset.intersection(*groups) if groups else frozenset()
+    if not (to.id and givers) or UNKNOWN in givers:
+        return None
+    memories = await _read(turn, unknown)
+    if memories is None:
+        return None
+    answered = {n for each in memories.values() if each.is_own for n in each.rests_on}
+    evident = (n for n in answered - unknown.keys() if _knows(private.confidants(n), givers))
+    memories |= await _read(turn, evident) or {}
+    name = str(turn.agent.key)
+    lines = {number: _line(memory, name) for number, memory in sorted(memories.items())}
+    if is_plan:
+        lines[0] = _line_of_plan(turn, name)
+    shown = {number: line for number, line in lines.items() if line}
+    heard = (n for n, each in memories.items() if each.kind is MemoryKind.PERCEPTION)
+    return Untold(tuple(shown.values()), tuple(shown), tuple(sorted(heard)), givers)
+
+
+def _knows(confidants: Audience | None, givers: Audience) -> bool:
+    """Return whether all who can allow it know a memory with those confidants."""
+    return confidants is None or givers <= confidants
+
+
+def _line_of_plan(turn: Turn, name: str) -> str:
+    """Return the plan that is due as a line; empty if it has ended."""
+    plans = turn.tools.plans
+    plan = plans.named(turn.attempt.impulse.plan) if plans is not None else None
+    return f"{name} means to: {plan.line}" if plan is not None else ""
+
+
+async def _read(turn: Turn, numbers: Iterable[int]) -> dict[int, Memory] | None:
+    """Return memories by their numbers; None if one of them cannot be read."""
+    wanted = {*numbers}
+    archived = turn.tools.memory.memory
+    window: Mapping[int, Memory] = {each.number: each for each in archived.context().window}
+    found = {number: window[number] for number in wanted & window.keys()}
+    older = wanted - window.keys()
+    if not older:
+        return found
+    try:
+        read = turn.services.in_thread(lambda: archived.archive.read_each(older), READ_SECONDS)
+        found |= await turn.wait(read)
+    except TurnDropped:
+        raise
+    except Exception as error:
+        told = "What was whispered cannot be read"
+        log.warning(told, agent=turn.thoughts.name, exc_info=error)
+        return None
+    return found if wanted <= found.keys() else None
+
+
+def _line(memory: Memory, name: str) -> str:
+    """Return a memory as a line: ``Tom whispers to Mira: "Ask Bram."``.
+
+    ``name``: The agent's name.
+    """
+    said = memory.heard or memory.said
+    if isinstance(memory.what, Result) and not memory.what.done:
+        return ""  # it tells the agent why something was not done
+    if said is None:
+        return f"{name}: > {memory.text}" if memory.is_own else memory.line
+    who = name if memory.is_own else said.speaker.name
+    whom = memory.to or "everybody" if memory.is_own else name
+    how = "whispers" if said.manner is Manner.WHISPER else "says"
+    words = said.words.replace('"', "'")  # the marks are the only border of what is said
+    return f'{who} {how} to {whom}: "{words}"'

@@ -1,0 +1,78 @@
+"""An errand that was whispered: the model is asked whether its words may reach somebody else."""
+
+from __future__ import annotations
+
+from keepsake.agent.surroundings.identity import identity_of
+from tests.world.agents_world import NOT_ALLOWED, Building
+from tests.world.plans_world import PlansWorld
+from tests.world.test_events_world import EventsWorld
+
+ASKED = '{"line": 1, "answer": "asked"}'
+NOTHING = '{"line": 0, "answer": "nothing"}'
+ERRAND = "Go to Bram at the quay and ask him in his ear whether the seal is dry."
+
+
+class PassingOn(PlansWorld):
+    """Tom, alone with Mira, sends her to Bram by a whisper. Ada is at the Quay, too."""
+
+    consent: str
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.char2.move_to(self.add_room("The Loft"), quiet=True)
+        self.heard_by_ada = self.bram_and_ada_at_the_quay()
+        self.heard_by_bram = self.capture(self.bram)
+
+    def sent_by_whisper(self, *answers: str, words: str = ERRAND) -> None:
+        """Let Tom whisper, and Mira answer so."""
+        self.replies = [*answers, "> wait"]
+        self.char1.execute_cmd(f"whisper Mira = {words}")
+        self.pass_minutes(1)
+
+    def told(self, heard: list[str]) -> list[str]:
+        """Return what Mira was heard to say among lines."""
+        return [each for each in heard if each.startswith("Mira ") and '"' in each]
+
+
+class TestPassingOn(PassingOn):
+    def test_a_whispered_errand_says_its_words_to_whom_the_whisper_named(self):
+        self.consent = ASKED
+        self.sent_by_whisper("I go.\n> walk to the Quay\n> whisper Bram = Is it dry?\n> wait")
+        assert self.told(self.heard_by_bram) == ['Mira whispers to you, "Is it dry?"']
+        assert self.told(self.heard_by_ada) == []
+        (question,) = self.consents()
+        assert question.startswith(f'1. Tom whispers to Mira: "{ERRAND}"\n')
+        assert '\nMira to Bram, heard by nobody else: "Is it dry?"\n' in question
+
+    def test_without_leave_nothing_is_said_and_the_agent_reads_why(self):
+        for self.consent in (NOT_ALLOWED, '{"line": 9, "answer": "asked"}', "Yes"):
+            self.sent_by_whisper("> walk to the Quay\n> whisper Bram = Is it dry?\n> wait")
+            self.mira.move_to(self.room1, quiet=True)
+        assert self.told(self.heard_by_bram) == []
+        assert any(line.startswith("You did not say your words to Bram") for line in self.lines())
+
+    def test_the_act_is_known_to_both_and_to_nobody_else(self):
+        self.consent = ASKED
+        self.sent_by_whisper("> walk to the Quay\n> whisper Bram = Is it dry?\n> wait")
+        (act,) = [each for each in self.mind.memory.context().window if each.to == "Bram"]
+        both = {identity_of(self.char1), identity_of(self.bram)}
+        assert act.confidants == both
+        assert act.allowed_by == (identity_of(self.char1),)
+        (whisper,) = [each for each in self.mind.memory.context().window if ERRAND in each.text]
+        assert whisper.number in act.rests_on
+
+
+class TestInTheLog(Building, EventsWorld, PassingOn):
+    """What a builder sees of the question."""
+
+    def test_the_question_is_an_event_that_why_shows(self):
+        self.consent = ASKED
+        self.sent_by_whisper("> walk to the Quay\n> whisper Bram = Is it dry?\n> wait")
+        (event,) = self.logged("consent")
+        assert (event["to"], event["found"], event["of"]) == ("Bram", "asked", ["Tom"])
+        assert event["words"] == "Is it dry?"
+        (whisper,) = [each for each in self.mind.memory.context().window if ERRAND in each.text]
+        assert event["memories"][0] == whisper.number
+        shown = self.type("@why Mira", "last act")
+        assert "Tom's whisper allowed this for Bram: asked of the model" in shown
+        assert f"Is it dry?, asked for by memory {whisper.number}" in shown
