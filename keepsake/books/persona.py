@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from difflib import SequenceMatcher
 from functools import lru_cache
 
 from keepsake.language.perception import sentences
@@ -48,6 +49,25 @@ def known_of(profile: str) -> tuple[tuple[str, str], ...]:
     """
     found = (_ENTRY.fullmatch(each) for each in open_lines(profile))
     return tuple((each["name"], each["what"]) for each in found if each is not None)
+
+
+@lru_cache(maxsize=512)  # each thought of each agent calls it
+def changes_between(written: str, now: str) -> tuple[tuple[str, str], ...]:
+    """Return where two versions of a persona differ: the former sentences, and those instead.
+
+    One of the two is empty where sentences were added or taken away.
+    """
+    before, after = _lines_of(written), _lines_of(now)
+    steps = SequenceMatcher(None, before, after, autojunk=False).get_opcodes()
+    return tuple(
+        (" ".join(before[a:b]), " ".join(after[c:d])) for op, a, b, c, d in steps if op != "equal"
+    )
+
+
+def _lines_of(text: str) -> list[str]:
+    """Return all sentences of a persona, with marks and headings."""
+    lines = (sentences(line) for line in text.splitlines())
+    return [" ".join(each.split()) for found in lines for each in found]
 
 
 def _sentences(text: str) -> list[str]:

@@ -43,6 +43,13 @@ class Scene:
 
     name: str
     persona: str = ""  # the whole persona
+    written: str = (
+        ""  # the persona as it was written, before the game changed it; empty if it is so
+    )
+    # where the two differ, in pairs: sentences that no longer hold, and what holds instead; one of
+    # a pair may be empty
+    no_longer: tuple[str, ...] = ()
+    instead: tuple[str, ...] = ()
     deeds: tuple[str, ...] = ()  # usages of the deeds that are always possible
     # usages, without names, of the deeds that need a person, a thing or an exit
     directed: tuple[str, ...] = ()
@@ -151,7 +158,7 @@ class Scene:
         return tuple(sorted(recalled.union(self.answers, self.found)))
 
 
-_PARAGRAPHS = ("persona", "longterm", "recent")
+_PARAGRAPHS = ("persona", "written", "longterm", "recent")
 _WITH_MARKUP = ("deeds", "directed", "options", "own_deeds", "commands", "known")
 """Not cleaned: ``<thing>`` is a placeholder, and lines about people are cleaned when shown."""
 _DATA = (

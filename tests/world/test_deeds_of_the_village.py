@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from commands.things import find_detail
 from keepsake.agent.surroundings.identity import identity_of
 from keepsake.archive.privacy import is_private
 from keepsake.books.person_page import line_of
+from keepsake.contrib.evennia.creation import WRITTEN
 from keepsake.errors import ConfigError
 from tests.world.agents_world import AgentsWorld
 from tests.world.built_world import BuiltWorld, empty_caches, shipped_world
@@ -227,6 +229,98 @@ class TestTheCup(DeedsVillage):
             assert not any("Tom" in memory.text for memory in self.memories(person))
             assert "Tom" not in told(find("agent", person))
         assert "by somebody" in self.type("deeds", self.ada)
+
+
+class TestPersonas(DeedsVillage):
+    """What deeds change of a villager's profile is told as a fact, once."""
+
+    OLD = "Your mother's blue cup is gone from its hook and you want it back."
+    NEW = "Your mother's blue cup, gone since spring, hangs on its hook again, thanks to Tom."
+
+    def messages(self, line: str = "Good day!") -> list[str]:
+        """Let Tom talk to Mira; return the messages of the prompt of her answer."""
+        self.put(self.char1, "kettle")
+        self.pass_time(30)
+        before = len(self.fake.calls("/api/chat"))
+        self.replies = [f"Yes, {line}", "> wait"]
+        self.type(f"talk mira {line}")
+        self.pass_time(30)
+        asked = self.fake.calls("/api/chat")[before:]
+        prompts = [[str(each["content"]) for each in call.body["messages"]] for call in asked]
+        return next(each for each in prompts if each[0].startswith("You are Mira"))
+
+    def test_the_first_message_stays_the_same_and_the_change_is_told_once(self):
+        before = self.messages()
+        self.play_all("twelfth_cup.given_back")
+        after, later = self.messages("A cup!"), self.messages("Farewell!")
+        assert before[0] == after[0] == later[0]
+        assert self.OLD in before[0]
+        told = f"[No longer so: {self.OLD} Instead: {self.NEW}]"
+        assert told in after[-1]
+        assert "\n".join(later).count(self.NEW) == 1
+        assert os.path.commonprefix((after[:-1], later)) == after[:-1]  # noqa: RUF071 - of lists
+
+    def test_a_change_that_is_undone_is_not_told_any_more(self):
+        self.play_all("twelfth_cup.given_back")
+        self.messages()
+        self.type("@deed/reset twelfth_cup")
+        assert not self.mira.attributes.has(WRITTEN)
+        assert "No longer so" not in "\n".join(self.messages("Farewell!"))
+
+    def test_a_builders_edit_makes_the_whole_profile_the_written_one(self):
+        self.play_all("twelfth_cup.given_back")
+        self.messages()
+        self.type(f"@agent Mira = {self.mira.db.profile} You like rain.")
+        prompt = self.messages("Farewell!")
+        assert self.NEW in prompt[0]
+        assert "You like rain." in prompt[0]
+        assert "No longer so" not in "\n".join(prompt)
+
+    def test_a_name_that_is_forgotten_is_in_no_version_of_the_profile(self):
+        self.play_all("twelfth_cup.given_back")
+        self.type(f"@agent Mira = {self.mira.db.profile} You like rain.")
+        self.mira.update_profile(f"{self.mira.db.profile} It rains.")
+        self.type("forget me")
+        self.type("forget me Tom")
+        self.settle(lambda: any("have been deleted" in text for text in self.heard))
+        assert "thanks to somebody" in self.mira.attributes.get(WRITTEN)
+        assert "Tom" not in self.mira.attributes.get(WRITTEN)
+
+
+class TestThingsThatAreGone(DeedsVillage):
+    """A villager from whom a thing is taken knows that it is gone."""
+
+    GONE = "You no longer carry a log page."
+
+    def told(self, person: str) -> list[str]:
+        """Return the lines of an agent that tell that a thing is gone."""
+        lines = [memory.line for memory in self.memories(person)]
+        return [line for line in lines if line.startswith("You no longer carry")]
+
+    def test_a_thing_that_a_deed_takes_from_a_villager_is_known_to_be_gone(self):
+        self.play("chapel_garden: get page")
+        self.play("light_tower: give page to ruan")
+        assert find("thing", "log_page").location is None
+        assert self.told("ruan") == [self.GONE]
+        self.replies = ["I have nothing in my hands.", "> wait"]
+        before = len(self.prompts())
+        self.type("talk ruan Give it to me.")
+        self.pass_time(30)
+        assert self.GONE in self.prompts()[before]
+
+    def test_a_thing_that_is_moved_out_of_their_hands_is_known_to_be_gone(self):
+        page = find("thing", "log_page")
+        page.location = self.mira
+        page.move_to(self.char1, quiet=True)
+        assert self.told("mira") == [self.GONE]
+
+    def test_what_a_villager_gives_away_is_not_told_to_it_again(self):
+        find("thing", "log_page").location = self.mira
+        self.replies = ["> give log page to Tom", "> wait"]
+        self.type("talk mira Give me the page, please.")
+        self.pass_time(30)
+        assert find("thing", "log_page").location is self.char1
+        assert not self.told("mira")
 
 
 class TestBuilders(DeedsVillage):

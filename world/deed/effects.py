@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
@@ -16,6 +16,7 @@ from evennia.utils.utils import iter_to_str
 from keepsake.agent.runtime import now
 from keepsake.agent.surroundings.identity import identity_of, is_agent
 from keepsake.archive.message_types import MessageType
+from keepsake.contrib.evennia.creation import WRITTEN
 from keepsake.contrib.evennia.hearing import happens, person_of
 from keepsake.contrib.evennia.minds import mind_of
 from keepsake.happening import Deed, KnownVerb, Person
@@ -139,6 +140,7 @@ def make(scene: DeedScene, step: DeedStep, deed: WorldDeed) -> None:
         made = deed.things[thing]
         for former in made_things(thing):
             if former.db.made_for == player.id:
+                take_away(former)
                 former.delete()
         create.create_object(
             "typeclasses.objects.Object",
@@ -160,6 +162,7 @@ def _use_up(scene: DeedScene, step: DeedStep, _: WorldDeed) -> None:
     for thing in step.take:
         holders = (scene.player, *scene.people.values())
         if found := [each for holder in holders for each in carried(holder, thing)]:
+            take_away(found[0])
             found[0].delete()
 
 
@@ -173,13 +176,20 @@ def _move(scene: DeedScene, step: DeedStep, _: WorldDeed) -> None:
 def put(thing: Any, where: Any, *, gone: bool = False) -> None:
     """Move a thing, or with ``gone`` out of the world. It stays if its destination is None."""
     if gone:
-        thing.location = None
+        take_away(thing)
     elif where is None:
         told = f"{thing.key} stays where it is: the place where it belongs has been deleted"
         log.warning(told)
     else:
         thing.move_to(where, quiet=True, move_type="deed")
     thing.attributes.remove("given_by")
+
+
+def take_away(thing: Any) -> None:
+    """Move a thing out of the world; an agent that carries it is told so."""
+    if thing.location is not None and is_agent(thing.location):
+        thing.location.loses(thing)
+    thing.location = None
 
 
 def _open(_: DeedScene, step: DeedStep, __: WorldDeed) -> None:
@@ -212,19 +222,30 @@ _TEXTS = ("desc", "details", "profile", "examples")
 """Attributes whose texts a deed may change."""
 
 
-def replace_words(target: str, old: str, new: str) -> bool:
+def replace_words(target: str, old: str, new: str, texts: Sequence[str] = _TEXTS) -> bool:
     """Replace ``old`` by ``new`` in the texts of the object with that id; whether it was found.
 
     It is not found if a builder has rewritten the text by hand.
+
+    Args:
+        texts: The names of the attributes with the texts.
     """
     obj = find("room", target) or find("thing", target) or find("agent", target)
     changed = False
-    for name in _TEXTS if obj is not None else ():
+    for name in texts if obj is not None else ():
         text = deserialize(obj.attributes.get(name))
         if text and (other := _replaced(text, old, new)) != text:
-            obj.attributes.add(name, other)
+            _set_text(obj, name, other)
             changed = True
     return changed
+
+
+def _set_text(obj: Any, name: str, text: Any) -> None:
+    """Set an attribute; a profile stays as it was written where prompts begin with it."""
+    if name == "profile" and is_agent(obj):
+        obj.update_profile(text)
+    else:
+        obj.attributes.add(name, text)
 
 
 def _replaced(text: Any, old: str, new: str) -> Any:
@@ -306,7 +327,9 @@ def forget_player(player: Any) -> None:
         changes = []
         for target, old, new in record["changes"]:
             unnamed = re.sub(rf"\b{re.escape(player.key)}\b", SOMEBODY, new)
-            changes.append((target, old, unnamed if replace_words(target, new, unnamed) else new))
+            # The written profile has the name if a builder has edited the profile since.
+            found = replace_words(target, new, unnamed, (*_TEXTS, WRITTEN))
+            changes.append((target, old, unnamed if found else new))
         names = [SOMEBODY if name == player.key else name for name in record["who"]]
         keys = [each for each in record["keys"] if each != key]
         update_record(deed, changes=changes, who=names, keys=keys)

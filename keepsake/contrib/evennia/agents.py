@@ -11,6 +11,7 @@ from keepsake.agent.mind import Mind
 from keepsake.agent.runtime import running, runtime
 from keepsake.agent.sleep.sleeper import SLEEP_ATTRIBUTES
 from keepsake.agent.surroundings.identity import identity_of, is_agent, is_character
+from keepsake.agent.surroundings.naming import place_of
 from keepsake.agent.surroundings.people import players_near
 from keepsake.archive.message_types import MessageType
 from keepsake.contrib.evennia import creation, hearing
@@ -29,7 +30,8 @@ from keepsake.contrib.evennia.reacting import pass_on, react_to_move
 from keepsake.errors import NameRefused
 from keepsake.events.types import Move
 from keepsake.events.values import MemoryOp
-from keepsake.happening import Manner, Speech
+from keepsake.happening import Manner, Sight, Speech
+from keepsake.language.perception import plain_line
 from keepsake.logs import Subsystem, get_logger
 from keepsake.names import check_agent_name, folder_name
 from keepsake.prompt.verbs import Verb, own_verbs
@@ -54,6 +56,7 @@ class AgentMixin(AgentHooks, CharacterMixin):
 
     Attributes (in the database):
         profile: The persona: who the agent is.
+        written_profile: The persona before the game changed it; see :meth:`update_profile`.
         examples: Script lines that show its voice.
         talkativeness: How often it acts without being addressed, 0 to 1.
         keeps: It keeps its home open for guests; see :mod:`keepsake.contrib.evennia.characters`.
@@ -118,6 +121,20 @@ class AgentMixin(AgentHooks, CharacterMixin):
         """The name of its folder below ``vault/agents``."""
         return str(self.attributes.get(creation.FOLDER) or folder_name(self.key))
 
+    def update_profile(self, text: str) -> None:
+        """Change the profile because of what has happened in the game.
+
+        The beginning of prompts keeps the profile as it was written, so that a model server need
+        not read it again. What has changed is told once, as a fact, and again when it is forgotten.
+        A builder's edit (``@agent``, or the page) makes the whole profile the written one.
+        """
+        written = str(self.attributes.get(creation.WRITTEN) or self.attributes.get("profile") or "")
+        self.attributes.add("profile", text)
+        if written in ("", text):
+            self.attributes.remove(creation.WRITTEN)
+        else:
+            self.attributes.add(creation.WRITTEN, written)
+
     def verbs_now(self) -> tuple[Verb, ...]:
         """Return the verbs of ``agent_verbs`` whose commands the agent has and may use now."""
         mine = own_verbs(self.agent_verbs)
@@ -156,6 +173,33 @@ class AgentMixin(AgentHooks, CharacterMixin):
         super().at_object_receive(moved_obj, source_location, move_type=move_type, **kwargs)
         if move_type == MessageType.GIVE and is_character(source_location):
             expect_gift(self, source_location, moved_obj)
+
+    def at_object_leave(
+        self,
+        moved_obj: GameObject,
+        target_location: GameObject | None,
+        move_type: str = "move",
+        **kwargs: Any,
+    ) -> None:
+        """Remember that a thing is gone, unless the agent itself gives it or puts it down."""
+        super().at_object_leave(moved_obj, target_location, move_type=move_type, **kwargs)
+        mind = mind_of(self)
+        is_own = mind is not None and mind.actor.current is not None
+        if not (is_own and move_type != MessageType.DEED):
+            self.loses(moved_obj)
+
+    def loses(self, thing: GameObject) -> None:
+        """Remember that a thing which the agent carried is gone, by somebody's deed or the game's.
+
+        ``move_to`` calls it. Call it before ``location = None`` or ``delete``, of which Evennia
+        tells nobody.
+        """
+        mind = mind_of(self)
+        if mind is None or self.has_account:  # who plays it has seen what became of the thing
+            return
+        name = plain_line(str(thing.get_numbered_name(1, self, return_string=True)))
+        told = f"You no longer carry {name}."
+        mind.memory.remember(Sight(shown=told), place=place_of(self))
 
     def pass_on(self, question: Impulse) -> bool:
         """Let another agent here think about a question to everybody; return whether one does."""

@@ -31,6 +31,8 @@ FOLDER = "memory_folder"
 """The attribute that every agent has: its folder below ``vault/agents``."""
 MEMORY_ID = "memory_id"
 """The attribute with the id of an agent's memories, and the file with that id in their folder."""
+WRITTEN = "written_profile"
+"""The attribute with an agent's profile as it was written, if the game has changed it since."""
 _BUILDER = "_:perm(Builder)"
 
 

@@ -25,7 +25,7 @@ from keepsake.ports import ASSISTANT, SYSTEM, USER, ChatMessage, FormName, Gener
 from keepsake.prompt.sections import FRAME, PromptLine, Rendered
 from keepsake.tasks.conversation import NOTED, ChatTurn, own_line, turns_of
 from keepsake.tasks.deed import tools_of
-from keepsake.tasks.forms.facts import Facts, news_of_people
+from keepsake.tasks.forms.facts import CHANGE, Facts, news_of_people
 from keepsake.tasks.forms.form import SHRINK_ORDER, Prompt, PromptForm, PromptLimits
 from keepsake.tasks.others import OtherVoices
 from keepsake.tasks.scene import Scene, shrinking
@@ -51,6 +51,8 @@ class ChatForm(PromptForm):
 
     def render(self, scene: Scene) -> Prompt:
         """Return the messages; the oldest lines of the window are left out if they do not fit."""
+        if CHANGE in self.talk.parts:  # what the game has changed of the persona is a fact
+            scene = replace(scene, persona=scene.written or scene.persona)
         head = self.lines(self.talk, "system", scene.variables())
         # The plan that is due stands at the end, in full and once.
         number = scene.due.partition(" ")[0]

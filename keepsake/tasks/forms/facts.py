@@ -21,7 +21,8 @@ from keepsake.tasks.stated import Stated, Statement
 PLACE = "surroundings"
 PERSON = "person"
 PLAN = "intention"
-BLOCKS = (PLACE, "objects", "belongings", "daily", PERSON, PLAN)
+CHANGE = "changed"
+BLOCKS = (PLACE, "objects", "belongings", "daily", CHANGE, PERSON, PLAN)
 """The blocks of ``talk.md`` whose text stands in the conversation, in the order of a prompt."""
 _OF_PLACE = (PLACE, "objects")
 """Blocks about the place. What they tell holds again when the character comes back."""
@@ -69,6 +70,7 @@ class Facts:
         newest = window[-1].number if window else 0
         after = newest if lost else _place_of_news(scene)
         before = scene.stated.behind(window[0].number if window else 0).without(lost)
+        before = before.without([*_changes_undone(scene, before)])
         if not scene.may_plan:  # the setting has changed: nothing stands of what it meant to do
             before = before.without([each for each in before.statements if _is_plan(each)])
         now = self._now(scene, before, after)
@@ -135,11 +137,30 @@ def _each(
     if block == PERSON:
         for line in news_of_people(scene.known, before):
             yield line.about, {"people": [line.text]}, line.parts
+    elif block == CHANGE:
+        for about, pair in _changes(scene):
+            yield about, pair, frozenset()
     elif block == PLAN:
         for plan in scene.variable("open_plans"):
             yield plan, {"open_plans": [plan]}, frozenset()
     else:
         yield scene.place if block in _OF_PLACE else "", {}, frozenset()
+
+
+def _changes(scene: Scene) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield what has changed of the persona since it was written: what it is of, and a pair."""
+    for former, latter in zip(scene.no_longer, scene.instead, strict=True):
+        pair = {"no_longer": [former], "instead": [latter]}
+        shown = {name: [*filter(None, map(for_prompt, told))] for name, told in pair.items()}
+        yield former or latter, shown
+
+
+def _changes_undone(scene: Scene, before: Stated) -> Iterator[Statement]:
+    """Yield what stands of changes of the persona that do not hold any more."""
+    holds = {f"{CHANGE}: {about}" for about, _ in _changes(scene)}
+    for each in before.statements:
+        if each.about.startswith(f"{CHANGE}: ") and each.about not in holds:
+            yield each
 
 
 def news_of_people(known: Iterable[PersonLine], stated: Stated) -> list[PersonLine]:

@@ -15,6 +15,7 @@ from keepsake.agent.surroundings.people import people_near
 from keepsake.agent.surroundings.sights import belongings_of, description_of, things_seen
 from keepsake.agent.turns.context import TurnContext
 from keepsake.archive.transcript import day_and_time
+from keepsake.books.persona import changes_between
 from keepsake.prompt.verbs import ANSWERS, LEAVING, NAMING, VERBS, Options, Takes, Verb
 from keepsake.tasks.scene import Scene
 
@@ -34,9 +35,15 @@ def setting_of(
     daytime = day_and_time(now)
     impulse = context.impulse
     examples = (str(each).splitlines() for each in agent.db.examples or ())
+    persona = str(agent.db.profile or f"You are {agent.key}.")
+    written = str(agent.db.written_profile or "")
+    changes = changes_between(written, persona) if written else ()
     return Scene(
         name=agent.key,
-        persona=str(agent.db.profile or f"You are {agent.key}."),
+        persona=persona,
+        written=written,
+        no_longer=tuple(former for former, _ in changes),
+        instead=tuple(latter for _, latter in changes),
         examples=tuple(chain.from_iterable(examples)),
         deeds=_deeds_always(withheld),
         directed=tuple(f"> {verb.usage}" for verb in _directed(withheld)),

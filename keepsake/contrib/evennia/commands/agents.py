@@ -18,7 +18,7 @@ from keepsake.contrib.evennia.commands.base import (
     shortened,
     table,
 )
-from keepsake.contrib.evennia.creation import all_agents, create_agent
+from keepsake.contrib.evennia.creation import WRITTEN, all_agents, create_agent
 from keepsake.contrib.evennia.minds import mind_by_number, missing_minds, state_of
 from keepsake.errors import KeepsakeError
 from keepsake.prompt.sections import Rendered, chart, costs_of
@@ -296,6 +296,7 @@ def change_profile(agent: Body, text: str) -> str:
     if before and before != clean:
         agent.db.former_profiles = [*(agent.db.former_profiles or ()), before][-FORMER_PROFILES:]
     agent.db.profile = clean
+    agent.attributes.remove(WRITTEN)
     return before
 
 
