@@ -11,7 +11,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
-from pathlib import Path as File
 
 from keepsake.archive.log import Archive
 from keepsake.archive.privacy import is_private
@@ -23,8 +22,9 @@ from keepsake.tracing.content import Content, Rarity, told_in
 from keepsake.tracing.echoes import Echo, SaidIn, echoes
 from keepsake.tracing.items import Words
 from keepsake.tracing.kept import Kept, Summarised, has_enough
-from keepsake.tracing.past import Past
+from keepsake.tracing.past import Archived, Past
 from keepsake.tracing.paths import Path, Tracer, Witness
+from keepsake.tracing.retold import retold
 from keepsake.tracing.sentence import Trail
 from keepsake.tracing.standing import Holding, Spell
 from keepsake.tracing.worded import memories_with
@@ -134,21 +134,6 @@ class Fact:
 
 
 @dataclass(frozen=True)
-class Archived:
-    """The archive of an agent, as :func:`follow` reads it.
-
-    Attributes:
-        name: The agent's name.
-        folder: The folder of its archive.
-        past: Its past, read to its end.
-    """
-
-    name: str
-    folder: File
-    past: Past
-
-
-@dataclass(frozen=True)
 class Followed:
     """A sentence that was followed.
 
@@ -236,9 +221,11 @@ def follow_words(archives: Mapping[str, Archived], wording: Wording, happening: 
 
     def holding(memories: Sequence[Memory]) -> Holding:
         # What an agent knows word for word is a sentence that it heard, not a word of it.
-        heard = [Content(each, Rarity()) for each in dict.fromkeys(map(_text_of, memories))]
+        forms = {each.number: _form_of_words(wording, each, happening) for each in memories}
+        whole = (each for each in memories if forms[each.number] is Kept.VERBATIM)
+        heard = [Content(each, Rarity()) for each in dict.fromkeys(map(_text_of, whole))]
         return _holding(
-            dict.fromkeys((each.number for each in memories), Kept.VERBATIM),
+            forms,
             memories,
             lambda summary: _worded(heard, wording, summary),
         )
@@ -255,7 +242,7 @@ def follow_words(archives: Mapping[str, Archived], wording: Wording, happening: 
         return any(map(wording.is_said_in, summary_sentences(summary.text)))
 
     found_by = archives, witnesses, tracer, holding, said_in
-    return _fact(*found_by, tells=tells, complete=complete)
+    return _fact(*found_by, tells=tells, also=retold, complete=complete)
 
 
 def _fact(
@@ -266,11 +253,20 @@ def _fact(
     said_in: SaidIn,
     *,
     tells: Callable[[Summary, int], bool],
+    also: Callable[[Archived, Sequence[Memory]], Iterable[Memory]] = lambda *_: (),
     complete: bool,
 ) -> Fact:
     """Return what a tracer found.
 
-    ``tells``: Whether a summary tells the fact, as it stands in the memory of that number.
+    Args:
+        archives: The agents' archives, by key.
+        witnesses: Their memories that bear on the fact.
+        tracer: What was found.
+        holding: Returns what an agent with these memories has of the fact.
+        said_in: As :data:`SaidIn`.
+        tells: Whether a summary tells the fact, as it stands in the memory of that number.
+        also: Returns what else an agent with these memories has of the fact.
+        complete: As :attr:`Fact.complete`.
     """
     knowers = []
     for key, path in tracer.paths.items():
@@ -278,7 +274,7 @@ def _fact(
         numbers = tracer.known[key].keys() | told
         memories = [each for each in witnesses[key].memories if each.number in numbers]
         past = archives[key].past
-        held = [*memories, *_recalled(archives[key], numbers)]
+        held = [*memories, *_recalled(archives[key], numbers), *also(archives[key], memories)]
         knowers.append(
             Knower(
                 agent=key,
@@ -416,6 +412,12 @@ def _holding(
     )
 
 
+def _form_of_words(wording: Wording, memory: Memory, happening: str) -> Kept:
+    """Return how much a memory has of a fact in these words: its own may tell it in others."""
+    is_it = not memory.is_own or memory.happening == happening != ""
+    return Kept.VERBATIM if is_it or wording.is_said_in(_text_of(memory)) else Kept.SHORTER
+
+
 def _form(content: Content, memory: Memory) -> Kept:
     """Return how much of a fact a memory of it has."""
     return Kept.VERBATIM if content.is_verbatim_in(_text_of(memory)) else Kept.SHORTER
@@ -431,7 +433,8 @@ def _kept_of(
         numbers: The memories in which it was.
     """
     made = Summarised(summary.text, summary.last - summary.first + 1, summary.cited)
-    kept, said = made.found(content, numbers)
+    of_it = not numbers or any(number <= summary.last for number in numbers)
+    kept, said = made.found(content, numbers, made_of_it=of_it)
     if kept not in (Kept.GONE, Kept.UNSURE):
         return kept, said
     # How rare the other words are in which it was heard is not known. Most of them must be there.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from enum import StrEnum
 from math import inf
 
@@ -38,7 +38,7 @@ said to be unsure. The limits were found with one compaction whose memories a pe
 two others, 9 in 10 and 8 in 10 of those that are then called told or lost are so. A single limit
 was wrong more often. See ``tests/data/compactions``."""
 _SAME = 8.0
-"""Bits by which words must be more than chance in a sentence of which its writer names others."""
+"""Bits by which words must be more than chance in a sentence that is from other memories."""
 _ENOUGH = 3
 """The telling words that both must have. Two words are also in a sentence about the same thing in
 another talk: of the memories of those compactions that nobody tells, a third of those with two
@@ -70,10 +70,16 @@ class Summarised:
         """Return how much it has of what memories, or a sentence, say."""
         return self.found(content, numbers)[0]
 
-    def found(self, content: Content, numbers: Collection[int] = ()) -> tuple[Kept, str]:
+    def found(
+        self, content: Content, numbers: Collection[int] = (), *, made_of_it: bool = True
+    ) -> tuple[Kept, str]:
         """Return how much it has of what is said, and its sentences that say most of it.
 
-        ``numbers``: Those of the memories that say it, if its writer may have named them.
+        Args:
+            content: What is said.
+            numbers: Those of the memories that say it, if its writer may have named them.
+            made_of_it: Whether it was made from one of them. If not, it may tell the same from
+                other memories, but few words that both have are no reason to think so.
         """
         told = [each for each, named in self._cited.items() if not {*numbers}.isdisjoint(named)]
         likely = (
@@ -81,15 +87,16 @@ class Summarised:
             for each, before in self._uncited
         )
         bits, best, before = max(likely, default=(-inf, "", ""))
-        said = " ".join(told) or (best if bits > _LOST else "")
+        said = " ".join(told) or (best if made_of_it and bits > _LOST else "")
         if content.is_verbatim_in(self.text):
             return Kept.VERBATIM, said or content.text
         # A small model may name any numbers: what is told has a word in common with the sentence.
         if any(map(content.has_in_common, told)):
             return Kept.SHORTER, said
         if bits >= _TOLD and has_enough(content, best) and content.are_named_in(f"{before} {best}"):
-            return Kept.LIKELY, said
-        said = said or self._told_of_others(content)
+            return Kept.LIKELY, said or best
+        if not said:
+            said = self._told_of_others(content) if made_of_it else self._told_before(content)
         return (Kept.UNSURE, said) if said else (Kept.GONE, "")
 
     def _told_of_others(self, content: Content) -> str:
@@ -97,9 +104,22 @@ class Summarised:
 
         What one said and another repeated is told once.
         """
-        likely = ((content.beyond_chance(each, self._among), each) for each in self._cited)
+        best = self._alike(content, self._cited)
+        return best if content.is_mostly_in(best) else ""
+
+    def _told_before(self, content: Content) -> str:
+        """Return the sentence that says it though it is older; empty if none does.
+
+        Who says something again may say more besides, so it need not be most of it.
+        """
+        best = self._alike(content, (*self._cited, *(each for each, _ in self._uncited)))
+        return best if has_enough(content, best) else ""
+
+    def _alike(self, content: Content, sentences: Iterable[str]) -> str:
+        """Return the sentence with most words of what is said; empty if it has them by chance."""
+        likely = ((content.beyond_chance(each, self._among), each) for each in sentences)
         bits, best = max(likely, default=(-inf, ""))
-        return best if bits >= _SAME and content.is_mostly_in(best) else ""
+        return best if bits >= _SAME else ""
 
 
 def has_enough(content: Content, text: str) -> bool:

@@ -158,12 +158,9 @@ def _kept(
 
     Args:
         numbers: Those of the memories that the text is from.
-        made_of_it: Whether the summary was made from it. If not, few words that both have are no
-            reason to think that it tells it.
+        made_of_it: Whether the summary was made from it.
     """
-    kept, said = now.found(content, numbers)
-    if kept is Kept.UNSURE and not made_of_it:
-        kept = Kept.GONE
+    kept, said = now.found(content, numbers, made_of_it=made_of_it)
     if kept is Kept.VERBATIM:
         return kept, (), said
     if kept is Kept.GONE:

@@ -234,6 +234,21 @@ class Past:
         return [(self._times[number - 1], number) for number in numbers]
 
 
+@dataclass(frozen=True, slots=True)
+class Archived:
+    """The archive of an agent.
+
+    Attributes:
+        name: The agent's name.
+        folder: The folder of its archive.
+        past: Its past, read to its end.
+    """
+
+    name: str
+    folder: Path
+    past: Past
+
+
 def number_in(line: bytes) -> int:
     """Return the number of the memory of a line."""
     start = len(_MEMORY) + len(b'"n":')

@@ -122,9 +122,9 @@ class Holding:
             return Standing.LOST, Kept.WHISPERED, "", 0
         for tier, standing in TIERS.items():
             summary = state.summary(tier)
-            if summary is None or min(open_to_all) > summary.last:
-                continue  # it was made before
-            form, said = kept_in(summary)
+            if summary is None:
+                continue
+            form, said = kept_in(summary)  # an older one may tell the same from other memories
             if form is not Kept.GONE:
                 return standing, form, said, 0
         return Standing.LOST, Kept.GONE, "", 0

@@ -22,10 +22,10 @@ from keepsake.events.types import Move
 from keepsake.logs import Subsystem, get_logger, logged
 from keepsake.memory.history import compactions
 from keepsake.tracing import facts
-from keepsake.tracing.facts import Archived, Knower, Telling
+from keepsake.tracing.facts import Knower, Telling
 from keepsake.tracing.losses import losses as find_losses
 from keepsake.tracing.losses import summary_losses
-from keepsake.tracing.past import Moment, Past, TierChange, as_time
+from keepsake.tracing.past import Archived, Moment, Past, TierChange, as_time
 from keepsake.tracing.paths import Step
 from keepsake.tracing.unfounded import unfounded
 from keepsake.tracing.wording import Wording

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from keepsake.archive.log import Archive
 from keepsake.archive.records import Memory, Summary, Tier
 from keepsake.archive.tiers import SummaryState
 from keepsake.happening import ME, Manner, Person, Sight, Speech
-from keepsake.tracing.facts import Archived, follow_sentence, follow_words
-from keepsake.tracing.past import Past
+from keepsake.tracing.facts import follow_sentence, follow_words
+from keepsake.tracing.past import Archived, Past
 from keepsake.tracing.wording import Wording
 
 BEGIN = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
@@ -64,6 +65,17 @@ class Village:
         last = last or self.archives[name].last_number
         summary = Summary(Tier.RECENT, 1, last, text, "a model", self.now, sources=sources)
         state = SummaryState(None, summary, last, self.compactions, self.now)
+        self.archives[name].append(state.compaction_line(self.compactions))
+
+    def compact_on(self, name, text):
+        """Summarise what came after the last compaction; its summary becomes the long-term one."""
+        self.now += timedelta(minutes=1)
+        self.compactions += 1
+        before = self.read()[name].past.state_now
+        last = self.archives[name].last_number
+        longterm = replace(before.recent, tier=Tier.LONGTERM)
+        recent = Summary(Tier.RECENT, before.summarised + 1, last, text, "a model", self.now)
+        state = SummaryState(longterm, recent, last, self.compactions, self.now)
         self.archives[name].append(state.compaction_line(self.compactions))
 
     def follow(self, words, happening=""):

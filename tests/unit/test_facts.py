@@ -220,6 +220,42 @@ def test_a_summary_that_names_its_memories_tells_them_in_other_words(village):
     assert not echo.memories, "its writer did not say"
 
 
+BRANDY = "The second barrel isn't pickle. It's brandy, eighteen bottles, under herring."
+
+
+def test_who_told_it_on_in_other_words_has_not_lost_it(village):
+    quiet = {"to": ["Joss"], "manner": Manner.WHISPER}
+    told = village.said("Bob", BRANDY, **quiet)
+    village.said("Joss", "Fine weather.", to=["Bob"], rests_on=(told["Joss"],))
+    village.compact("Joss", "Bob whispered with me.")
+    lost = village.follow("brandy").knowers[0].spells[-1]
+    assert (lost.standing, lost.kept) == (Standing.LOST, Kept.WHISPERED)
+    again = village.said(
+        "Joss",
+        "Eighteen, under a herring blanket, in the second.",
+        to=["Bob"],
+        manner=Manner.WHISPER,
+        rests_on=(told["Joss"],),
+    )
+    (joss,) = village.follow("brandy").knowers
+    now = joss.spells[-1]
+    assert (now.standing, now.kept, now.memory) == (Standing.WINDOW, Kept.SHORTER, again["Joss"])
+    assert now.has == "Eighteen, under a herring blanket, in the second."
+    assert joss.memories == (told["Joss"],), "the others do not have the word"
+
+
+def test_a_summary_of_before_may_tell_what_is_said_again(village):
+    village.said("Bram", "My oldest hive hums half a tone under the rest.", "Mira")
+    village.compact("Mira", "Bram's oldest hive hums half a tone under the rest.")
+    said = "They keep one, all winter, low; the oldest hive half a tone below."
+    again = village.said("Bram", said, "Mira")
+    other = village.said("Bram", "The hive is wet.", "Mira")
+    village.compact_on("Mira", "Bram spoke of the winter.")
+    for memory, standing in ((again, Standing.LONGTERM), (other, Standing.LOST)):
+        fact = village.follow_memory("Mira", memory["Mira"])
+        assert standings(fact)["Mira"][-1] is standing
+
+
 def test_a_telling_says_to_whom_it_was_said(village):
     village.said("Anneke", SISTER, "Oswin", to=["Mira"])
     village.said("Mira", "Liesbet, then.", to=["Anneke"], manner=Manner.WHISPER)

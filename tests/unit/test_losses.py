@@ -234,6 +234,27 @@ def test_what_another_memory_tells_too_is_not_called_lost():
     assert found[2].told == text
 
 
+def test_what_the_long_term_summary_tells_from_earlier_memories_is_not_called_lost():
+    text = "Bram's oldest hive hums half a tone under the rest."
+    lines = (
+        'Bram says, "They keep one, all winter, low; the oldest hive half a tone below."',
+        'Bram says, "The oldest of us sells apples and pears."',
+    )
+    memories = [
+        old_memory(n, NOON, MemoryKind.PERCEPTION, line, source="Bram")
+        for n, line in enumerate(lines, start=4)
+    ]
+    for sources in ((), ((2,),)):
+        before = Summary(Tier.LONGTERM, 1, 3, text, "a model", NOON, sources=sources)
+        state = SummaryState(before, recent(4, 5, "Ann sails on Thursday."), 5, 1, NOON)
+        found = {
+            each.memory.number: each for each in losses(compaction(SummaryState(), state), memories)
+        }
+        assert found[4].kept in (Kept.UNSURE, Kept.LIKELY)
+        assert found[4].told == text
+        assert found[5].kept is Kept.GONE
+
+
 def test_promises_and_what_was_told_are_greater_losses_than_questions_and_sights():
     tom = Person("Tom", "t")
     whats = (

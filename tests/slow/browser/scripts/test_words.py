@@ -46,3 +46,12 @@ def test_what_was_typed_for_a_day_is_its_moment_by_the_clock_of_the_world(page: 
         fromDay(day, hour).toISOString())"""
     assert page.evaluate(script, ["2026-05-01", "6:30"]) == "2026-05-01T04:30:00.000Z"
     assert page.evaluate(script, ["2026-05-01", "23:59:59"]) == "2026-05-01T21:59:59.000Z"
+
+
+def test_who_told_it_on_in_other_words_still_has_it(page: Page) -> None:
+    script = """(kept) => import("/standings.js").then(({ stands }) =>
+        stands({ standing: "window", kept }, true))"""
+    assert page.evaluate(script, "verbatim") == "still has these words, word for word"
+    assert page.evaluate(script, "shorter") == (
+        "told it on in words of its own, among the newest memories"
+    )

@@ -728,10 +728,12 @@ function tellStanding(row, of, spell) {
     !spell?.has || !(typed() || [Kept.SHORTER, Kept.LIKELY, Kept.UNSURE].includes(spell.kept));
   setText(heard.firstElementChild, spell?.has);
   const quoted = spell?.n ? tellingOf(of.id, spell.n) : null;
-  heard.classList.toggle("whisper", Boolean(quoted) && kindOf(quoted) === Way.WHISPERED);
+  const own = of.acts.find(({ number }) => spell?.n && number === spell.n);
+  const hidden = quoted ? kindOf(quoted) === Way.WHISPERED : Boolean(own?.confidants);
+  heard.classList.toggle("whisper", hidden);
   // What is quoted may be another telling than the first, which is dated below it.
   row.querySelector(".first").hidden = heard.hidden || !spell.n || spell.n === of.path.at(-1).n;
-  setText(heard.lastElementChild, quoted ? saidIn(quoted) : "");
+  setText(heard.lastElementChild, quoted ? saidIn(quoted) : own ? toldOn(own) : "");
   for (const standing of Object.values(Standing))
     row.classList.toggle(standing, standing === spell?.standing);
 }
@@ -752,6 +754,12 @@ function tellingOf(id, number) {
 function saidIn(telling) {
   const how = kindOf(telling) === Way.WHISPERED ? "in private, " : "";
   return `${how}${who(telling)}, ${moment(telling.time)}`;
+}
+
+/** To whom and when an agent told it on in words of its own. */
+function toldOn({ confidants, what, time: iso }) {
+  const whom = inWords((what.to ?? []).map(({ name }) => name));
+  return `${confidants ? "in private, " : ""}${whom && `to ${whom}, `}${moment(iso)}`;
 }
 
 /** What to ask an agent again: of the words, or of the sentence. */

@@ -29,7 +29,10 @@ export function stands({ standing, kept }, typed) {
   if (kept === Kept.WHISPERED) return `was told in private: ${WHISPERED}`;
   if (standing === Standing.LOST) return "has lost it: only the archive and recall have it";
   const guess = GUESSES[kept];
-  if (typed && standing === Standing.WINDOW) return "still has these words, word for word";
+  if (typed && standing === Standing.WINDOW)
+    return kept === Kept.VERBATIM
+      ? "still has these words, word for word"
+      : `told it on in words of its own, ${WHERE[standing]}`;
   if (typed) return `${guess ?? "has"} these words ${WHERE[standing]}`;
   if (standing === Standing.WINDOW) return `knows it ${FORMS[kept]}`;
   return guess ? `${guess} it, ${WHERE[standing]}` : `has it ${FORMS[kept]}, ${WHERE[standing]}`;
