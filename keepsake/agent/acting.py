@@ -16,8 +16,9 @@ from twisted.python.failure import Failure
 from keepsake.agent.acts import NO_BASIS, Act, Basis, CurrentAct, Journey
 from keepsake.agent.body import Body
 from keepsake.agent.happening_ids import new_id
+from keepsake.agent.memory.commitment_tools import Known
 from keepsake.agent.memory.memory import MemoryComponent
-from keepsake.agent.memory.tools import Known, MemoryTools
+from keepsake.agent.memory.tools import MemoryTools
 from keepsake.agent.surroundings.identity import identity_of
 from keepsake.agent.surroundings.naming import name_of, place_of
 from keepsake.agent.surroundings.people import find_person, people_near, persons_near
@@ -199,8 +200,9 @@ class Actor:
         """Have the memory carry out a tool call; see :meth:`MemoryTools.perform`."""
         if command.verb == KnownVerb.PLAN:
             near = people_near(agent)
-            self._tools.places = place_names(agent)
-            self._tools.here = tuple(Person(name_of(x, agent), identity_of(x)) for x in near)
+            self._tools.commitments.places = place_names(agent)
+            known = (Person(name_of(x, agent), identity_of(x)) for x in near)
+            self._tools.commitments.here = tuple(known)
         result = self._tools.perform(
             command,
             place_of(agent),

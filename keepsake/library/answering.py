@@ -20,7 +20,8 @@ from keepsake.library.results import Answer
 from keepsake.logs import Subsystem, get_logger
 from keepsake.ports import Generation
 from keepsake.prompt.verbs import Command, Options
-from keepsake.tasks.answer import AnswerPart, AnswerReader, PartKind
+from keepsake.tasks.answer import AnswerPart, PartKind
+from keepsake.tasks.answer_reader import AnswerReader
 from keepsake.tasks.deed import deed_of, read_deed
 from keepsake.tasks.guard import SpeechFault, SpeechGuard
 from keepsake.tasks.task import TRIES

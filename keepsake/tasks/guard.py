@@ -7,9 +7,11 @@ from collections import Counter
 from collections.abc import Sequence
 from enum import StrEnum
 
-from keepsake.tasks.answer import SHORT_LINE, bare, recites
+from keepsake.language.recited import bare, recites
 from keepsake.tasks.conversation import OwnLine
 
+SHORT_LINE = 20
+"""The most letters and digits of a line that may be repeated: a yes, a name, a greeting."""
 MOST_SAID = 2
 """How often a line may be among the character's newest ones. A model that insists on a line is
 allowed to repeat it once, because it may be the right answer; three times in a row is a parrot."""

@@ -21,6 +21,7 @@ from keepsake.happening import ME, Speech
 from keepsake.language.capitals import capitalised, folded
 from keepsake.language.languages import language_of
 from keepsake.language.perception import QUOTES, SENTENCE_GAP, shorten
+from keepsake.language.recited import bare, recites
 from keepsake.language.sourced_text import with_marks, without_marks
 from keepsake.memory.summary_text import (
     WIDE,
@@ -32,7 +33,6 @@ from keepsake.memory.summary_text import (
     summarize,
 )
 from keepsake.ports import ChatMessage, FormName, GenerationRequest, TargetModel
-from keepsake.tasks.answer import bare, recites
 from keepsake.tasks.chatter import Sources, cleaned, idle_ends, sentence_parts, without_chatter
 from keepsake.tasks.task import AnswerRefused, Prompts
 

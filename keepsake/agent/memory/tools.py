@@ -1,16 +1,17 @@
-"""The tools with which an agent uses its own memory: notes, promises, searches, pins.
+"""The tools with which an agent uses its own memory, and its searches.
 
 These tool calls do not pass through the game's commands or rooms. The act and its result go
-only into the agent's own memory.
+only into the agent's own memory. What each does is in
+:mod:`keepsake.agent.memory.commitment_tools` (plans, promises) and
+:mod:`keepsake.agent.memory.note_tools` (notes, pins); the searches are here.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
-from itertools import chain, count
 
 from cachetools import LRUCache
 from twisted.internet.defer import Deferred
@@ -19,26 +20,21 @@ from twisted.python.failure import Failure
 from keepsake.agent.appointments import Appointments
 from keepsake.agent.memory import search_results
 from keepsake.agent.memory.books import Books
+from keepsake.agent.memory.commitment_tools import PUBLIC, CommitmentTools, Known
 from keepsake.agent.memory.compacting import Compactions
 from keepsake.agent.memory.confidences import IN_CONFIDENCE, confided
 from keepsake.agent.memory.memory import MemoryComponent
+from keepsake.agent.memory.note_tools import NoteTools
 from keepsake.agent.memory.recaller import Recaller
-from keepsake.agent.memory.shown_plans import missed_among
 from keepsake.agent.plans import Plans
 from keepsake.agent.runtime import Runtime
-from keepsake.archive.privacy import NO_PRIVATE_WORDS, Audience, is_private
-from keepsake.archive.records import Memory
+from keepsake.archive.privacy import Audience
 from keepsake.books.aloud import Aloud
-from keepsake.books.kept_lines import PINNED_LIMIT, Commitment, CommitmentKind
-from keepsake.books.notes import after_words
-from keepsake.books.plan import Plan, PlanState
-from keepsake.books.plan_lines import read_plan
-from keepsake.errors import KeepsakeError, NoteRefused
-from keepsake.events.values import Author, RecallPurpose
+from keepsake.errors import KeepsakeError
+from keepsake.events.values import RecallPurpose
 from keepsake.happening import KnownVerb, Person, PersonId, Result
-from keepsake.language.perception import for_prompt, shorten
+from keepsake.language.perception import shorten
 from keepsake.logs import Subsystem, get_logger
-from keepsake.prompt import results
 from keepsake.prompt.verbs import ANSWERS, PRIVATE, Command
 from keepsake.recall.documents import DocumentKind, Hit
 from keepsake.recall.finding import SearchResult
@@ -55,10 +51,6 @@ log = get_logger(Subsystem.TOOLS)
 WRITES = frozenset({KnownVerb.NOTE, KnownVerb.PIN, KnownVerb.REMEMBER})
 """Verbs whose result appears in prompts whose answers others hear. They are not offered if the
 prompt holds words that were confided to the agent."""
-_TEXT_LIMIT = 20_000
-"""Characters of a note or a pin that are passed on. Its book has a limit of its own."""
-_MOST_WORDS_OF_A_NAME = 3
-"""More words after ``promise`` are no name, but what is promised: ``a bowl of soup``."""
 PLAN_VERBS = frozenset({KnownVerb.PLAN, KnownVerb.DONE, KnownVerb.CANCEL, *ANSWERS})
 """Verbs that the setting ``plans: no`` takes away."""
 TOOL_SECONDS = 10.0
@@ -67,36 +59,12 @@ _DIVIDES = ";"
 """What divides the things that one ``> recall`` asks for, as the verb's own line says."""
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
-    """Which plans and promises a tool call may name: those that its prompt showed.
-
-    Attributes:
-        audience: Who hears the answer; what others confided is not among them.
-        plan: The number of the plan that is the reason for the answer; 0 for another reason.
-    """
-
-    audience: Audience = NO_PRIVATE_WORDS
-    plan: int = 0
-
-    def has_plan(self, plan: Plan) -> bool:
-        """Return whether the prompt showed a plan."""
-        return plan.number == self.plan or plan.as_known_to(self.audience) is not None
-
-    def shown(self, plan: Plan) -> Plan:
-        """Return a plan as the prompt showed it."""
-        return plan.as_known_to(self.audience) or plan
-
-
-PUBLIC = Known()
-"""The plans and promises of which everybody may know."""
-
-
 class MemoryTools:
     """The tool calls of one agent.
 
     Attributes:
         memory, books, recaller, compactions: The parts of the memory that the tools use.
+        commitments: The tools that make, end and answer what it means to do.
     """
 
     def __init__(
@@ -113,13 +81,12 @@ class MemoryTools:
         self.compactions = compactions
         self.plans: Plans | None = None  # their clock; set by the mind
         self.appointments: Appointments | None = None  # set by the mind
-        # What a plan may name: places, and the people who are here. Set before the plan is made.
-        self.places: frozenset[str] = frozenset()
-        self.here: tuple[Person, ...] = ()
         # What the model said of words to somebody who does not know what was whispered: by that
         # person's identity, the words, and the memories that it was shown.
         self.consents: LRUCache[tuple[PersonId, str, tuple[int, ...]], PassedOn] = LRUCache(64)
         self.stated = NOTHING_STATED  # what the prompts of the agent have told
+        self.commitments = CommitmentTools(memory, books, services)
+        self._notes = NoteTools(memory, books, services)
         self._services = services
 
     def perform(
@@ -166,7 +133,7 @@ class MemoryTools:
         if command.verb == KnownVerb.RECALL:
             self.recaller.read_names()
         tool = self._tool(command, to, act, known=known, witnesses=witnesses, aloud=aloud)
-        given = self._with_source(command, seen) if command.verb in WRITES else command
+        given = self._notes.with_source(command, seen) if command.verb in WRITES else command
         return self._services.in_thread(lambda: tool(given, place), TOOL_SECONDS).addBoth(archive)
 
     def _outcome(self, command: Command, result: str | Excerpt | Failure) -> Excerpt:
@@ -196,35 +163,27 @@ class MemoryTools:
         # Without its own memory, a promise rests on the newest words of that person, which may be
         # private.
         own = act if witnesses is not None else 0
-        answer = partial(self._answer, to=to, act=act)
+        commit = self.commitments
+        notes = self._notes
+        met = self.appointments
+        answer = partial(commit.answer, to=to, act=act, appointments=met)
+        plan = partial(commit.plan, people=self.people_known, appointments=met)
         tools: Mapping[str, Tool] = {
-            KnownVerb.NOTE: self._note,
-            KnownVerb.FORGET: self._forget,
-            KnownVerb.PIN: self._pin,
-            KnownVerb.UNPIN: self._unpin,
+            KnownVerb.NOTE: notes.note,
+            KnownVerb.FORGET: notes.forget,
+            KnownVerb.PIN: notes.pin,
+            KnownVerb.UNPIN: notes.unpin,
             KnownVerb.RECALL: partial(self._recall, audience=known.audience),
-            KnownVerb.REMEMBER: self._remember,
-            KnownVerb.PROMISE: partial(self._promise, to=to, act=own, aloud=aloud),
-            KnownVerb.KEPT: partial(self._kept, known=known),
-            KnownVerb.PLAN: partial(self._plan, act=act, witnesses=witnesses, aloud=aloud),
-            KnownVerb.DONE: partial(self._done, known=known),
-            KnownVerb.CANCEL: partial(self._cancel, known=known),
+            KnownVerb.REMEMBER: notes.remember,
+            KnownVerb.PROMISE: partial(commit.promise, to=to, act=own, aloud=aloud),
+            KnownVerb.KEPT: partial(commit.kept, known=known),
+            KnownVerb.PLAN: partial(plan, act=act, witnesses=witnesses, aloud=aloud),
+            KnownVerb.DONE: partial(commit.done, known=known),
+            KnownVerb.CANCEL: partial(commit.cancel, known=known),
             KnownVerb.AGREE: answer,
             KnownVerb.DECLINE: answer,
         }
         return tools[command.verb]
-
-    def _with_source(self, command: Command, seen: int) -> Command:
-        """Say in the text who spoke since the agent's last words, because it may repeat a lie."""
-        known = [m for m in self.memory.memory.context().window if not seen or m.number <= seen]
-        since = next((m.answers or m.number for m in reversed(known) if m.said), 0)
-        said = ((m.heard, m.number) for m in known if not is_private(m))
-        spoke = [(words.speaker, number) for words, number in said if words is not None]
-        last = {who: n for who, n in spoke if n > since} or dict(spoke[-1:])
-        text = for_prompt(command.words, limit=_TEXT_LIMIT)
-        if last:
-            text = after_words(text, [who.name for who in last], [*last.values()])
-        return replace(command, words=text)
 
     @property
     def has_memory(self) -> bool:
@@ -245,32 +204,7 @@ class MemoryTools:
         of_plans = frozenset[str]() if thinking.plans else PLAN_VERBS
         return of_plans if thinking.memory else of_plans | (PRIVATE - PLAN_VERBS)
 
-    # -- the tools
-
-    def _note(self, command: Command, place: str) -> str:
-        now = self._services.clock.now()
-        reason = command.reason
-        known = self.books.notes.find(command.thing)
-        if known is not None and known.has(command.words, now.astimezone().date()):
-            return f"{results.NOTED}{known.title!r}"
-        note = self.books.notes.write(
-            command.thing, command.words, place=place, reason=reason, now=now
-        )
-        how = results.ADDED if note.created != note.updated else results.KEPT
-        return f"{how}{note.title!r}"
-
-    def _forget(self, command: Command, _place: str) -> str:
-        note = self.books.notes.find(command.argument)
-        aside = self.books.notes.forget(command.argument)
-        return f"{results.PUT_AWAY}{note.title if note is not None else aside.stem!r} away"
-
-    def _pin(self, command: Command, _place: str) -> str:
-        line = self.books.pinned.add(command.words, own=True)
-        used = sum(len(pin.text) for pin in self.books.pinned.items)
-        return f"{results.PINNED}{line} ({used:,} of {PINNED_LIMIT:,} characters used)"
-
-    def _unpin(self, command: Command, _place: str) -> str:
-        return f"{results.UNPINNED}{self.books.pinned.remove(command.argument, only_own=True)}"
+    # -- searches
 
     def _recall(self, command: Command, _place: str, *, audience: Audience) -> Excerpt:
         """Search; for each of several things by itself, so that each is found.
@@ -312,114 +246,6 @@ class MemoryTools:
         pages = self.books.people.known.values()
         return confided(pages, audience, self.memory.private, self.shown_from)
 
-    def _remember(self, command: Command, place: str) -> str:
-        """Keep a fact as a note of its own, with its day as the title; recall finds it."""
-        now = self._services.clock.now().astimezone()
-        known = self.books.notes.holding(command.words, now.date())
-        if known is not None:
-            return f"{results.NOTED}{known.title!r}"
-        day = f"Remembered on {now.day} {now:%B %Y}"
-        taken = {note.title for note in self.books.notes.all()}
-        later = (f"{day} ({number})" for number in count(2))
-        title = next(each for each in chain([day], later) if each not in taken)
-        return self._note(replace(command, thing=title), place)
-
-    def _promise(
-        self,
-        command: Command,
-        _place: str,
-        *,
-        to: Person | None = None,
-        act: int = 0,
-        aloud: Aloud | None = None,
-    ) -> str:
-        """Note a promise; ``act``: the number of its own memory if that is private, else 0."""
-        who = command.to.removeprefix("to ")
-        what = command.words.strip()
-        if len(who.split()) > _MOST_WORDS_OF_A_NAME:  # no name: ``a bowl of soup``
-            who = ""
-            what = command.argument.strip()
-        person = to if who and to is not None else Person(who)
-        made = self._basis_of_promise(person)
-        key = person.id or ("" if made is None else made.source_id or made.to_id)
-        number = self.memory.memory.archive.last_number if made is None else made.number
-        number = act or number  # so that it is shown to those who may know of the act
-        promise = Commitment(
-            CommitmentKind.PROMISE, who, what, number, key, aloud=aloud if act else None
-        )
-        return f"{results.PROMISED}{self.books.commitments.add(promise).line}"
-
-    def _plan(
-        self,
-        command: Command,
-        place: str,
-        *,
-        act: int,
-        witnesses: tuple[PersonId, ...] | None,
-        aloud: Aloud | None,
-    ) -> str:
-        now = self._services.clock.now().astimezone()
-        people = [*self.people_known, *self.here]
-        plan = replace(read_plan(command.words, now, self.places, people, place), since=act)
-        if witnesses is not None:
-            plan = replace(plan, private=frozenset(witnesses))
-            plan = plan.with_aloud(aloud, people) if aloud is not None else plan
-        before = self.books.plans.current
-        made = self.books.plans.add_or_join(plan)
-        if self.appointments is not None:
-            self.appointments.accept_by(made)
-        if made in before:
-            raise NoteRefused(f"That stands already as your plan {made.number}: {made.told}")
-        return f"{results.PLANNED}{made.told}"
-
-    def _answer(self, command: Command, _place: str, *, to: Person | None, act: int) -> str:
-        """Answer an invitation: ``agree`` or ``decline``."""
-        if self.appointments is None or to is None:
-            raise KeepsakeError("Nobody has asked you to meet")
-        plan = self.appointments.settle(to, agrees=command.verb == KnownVerb.AGREE, act=act)
-        return f"{results.DECLINED}{to.name}" if plan is None else f"{results.PLANNED}{plan.told}"
-
-    def _done(self, command: Command, _place: str, *, known: Known) -> str:
-        plan = self._plan_named(command.words, known)
-        self.books.plans.set_state(plan, PlanState.DONE)
-        return f"{results.PLAN_DONE}{known.shown(plan).short}"
-
-    def _cancel(self, command: Command, _place: str, *, known: Known) -> str:
-        which, _, why = command.words.partition(": ")
-        plan = self._plan_named(which, known)
-        self.books.plans.set_state(plan, PlanState.DROPPED, why)
-        return f"{results.PLAN_DROPPED}{known.shown(plan).short}"
-
-    def _plan_named(self, which: str, known: Known) -> Plan:
-        """Return the plan that an agent names: a current one, or one that it missed lately.
-
-        Raises:
-            NoteRefused: No plan matches, or several do.
-        """
-        now = self._services.clock.now()
-        missed = missed_among(self.books.plans.items, known.audience, now)
-        numbers = {each.number for each in missed}
-        return self.books.plans.find(which, known.has_plan, known.shown, also=numbers)
-
-    def _basis_of_promise(self, person: Person) -> Memory | None:
-        """Return the newest memory of that person and the agent, on which a promise is based."""
-        if not person.name:
-            return None
-        for memory in reversed(self.memory.memory.context().window):
-            if memory.is_own and memory.verb in PRIVATE:
-                continue
-            if any(_is(each, person) for each in (memory.actor, memory.addressee)):
-                return memory
-        return None
-
-    def _kept(self, command: Command, _place: str, *, known: Known) -> str:
-        def shown(each: Commitment) -> Commitment | None:
-            return each.as_known_to(lambda n: self.memory.private.may_hear([n], known.audience))
-
-        promise = self.books.commitments.find(command.argument, shown)
-        self.books.commitments.close(lambda each: each == promise, by=Author.AGENT)
-        return f"{results.PROMISE_KEPT}{(shown(promise) or promise).line}"
-
     @property
     def shown_from(self) -> int | None:
         """The number of the first memory whose line a prompt shows; None if there is none."""
@@ -448,12 +274,3 @@ class MemoryTools:
             count=services.tokens.of,
             now=now,
         )
-
-
-def _is(known: Person | None, person: Person) -> bool:
-    """Whether somebody in a memory is that person, whose identity may be unknown."""
-    if known is None:
-        return False
-    if person.id:
-        return known.is_same(person)
-    return known.name.casefold() == person.name.casefold()

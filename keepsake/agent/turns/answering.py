@@ -22,7 +22,8 @@ from keepsake.events.values import GuardOp
 from keepsake.happening import KnownVerb, Person, Result
 from keepsake.ports import Generation
 from keepsake.prompt.verbs import PRIVATE, Command
-from keepsake.tasks.answer import AnswerPart, AnswerReader, PartKind
+from keepsake.tasks.answer import AnswerPart, PartKind
+from keepsake.tasks.answer_reader import AnswerReader
 from keepsake.tasks.deed import deed_of, read_deed
 from keepsake.tasks.guard import SpeechFault, SpeechGuard
 

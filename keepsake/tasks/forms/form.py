@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 
 from keepsake.ports import FormName, GenerationRequest, TargetModel
 from keepsake.prompt.sections import Marks, PromptLine, Rendered
-from keepsake.tasks.answer import AnswerReader
+from keepsake.tasks.answer_reader import AnswerReader
 from keepsake.tasks.conversation import OwnLine, own_lines, words_of
 from keepsake.tasks.others import NOBODY_ELSE, OtherVoices
 from keepsake.tasks.scene import TALK_VARIABLES, Scene

@@ -9,7 +9,7 @@ from keepsake.books.persona import open_lines
 from keepsake.language.perception import for_prompt
 from keepsake.ports import FormName, GenerationRequest
 from keepsake.prompt.sections import PromptLine, Rendered
-from keepsake.tasks.answer import AnswerReader
+from keepsake.tasks.answer_reader import AnswerReader
 from keepsake.tasks.forms.form import SHRINK_ORDER, Prompt, PromptForm, PromptLimits
 from keepsake.tasks.others import OtherVoices
 from keepsake.tasks.scene import Scene, shrinking

@@ -12,13 +12,8 @@ from keepsake.books.persona import open_lines, secret_lines
 from keepsake.happening import KnownVerb
 from keepsake.ports import ToolCall
 from keepsake.prompt.verbs import PRIVATE, VERBS, Command, Options
-from keepsake.tasks.answer import (
-    LONGEST_PART,
-    MOST_PARTS,
-    AnswerPart,
-    AnswerReader,
-    PartKind,
-)
+from keepsake.tasks.answer import LONGEST_PART, AnswerPart, PartKind
+from keepsake.tasks.answer_reader import MOST_PARTS, AnswerReader
 from keepsake.tasks.conversation import OwnLine
 from keepsake.tasks.deed import Refusal, deed_of, read_deed, tools_of
 from keepsake.tasks.guard import SpeechFault, SpeechGuard

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from keepsake.tasks.answer import AnswerReader, PartKind
+from keepsake.tasks.answer import PartKind
+from keepsake.tasks.answer_reader import AnswerReader
 
 DRESSED = [
     ("*slams the tankard* What now?", "*slams the tankard* | What now?"),

@@ -1,0 +1,197 @@
+"""The tools with which an agent commits itself: plans, promises, answers to invitations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from keepsake.agent.appointments import Appointments
+from keepsake.agent.memory.books import Books
+from keepsake.agent.memory.memory import MemoryComponent
+from keepsake.agent.memory.shown_plans import missed_among
+from keepsake.agent.runtime import Runtime
+from keepsake.archive.privacy import NO_PRIVATE_WORDS, Audience
+from keepsake.archive.records import Memory
+from keepsake.books.aloud import Aloud
+from keepsake.books.kept_lines import Commitment, CommitmentKind
+from keepsake.books.plan import Plan, PlanState
+from keepsake.books.plan_lines import read_plan
+from keepsake.errors import KeepsakeError, NoteRefused
+from keepsake.events.values import Author
+from keepsake.happening import KnownVerb, Person, PersonId
+from keepsake.prompt import results
+from keepsake.prompt.verbs import PRIVATE, Command
+
+_MOST_WORDS_OF_A_NAME = 3
+"""More words after ``promise`` are no name, but what is promised: ``a bowl of soup``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """Which plans and promises a tool call may name: those that its prompt showed.
+
+    Attributes:
+        audience: Who hears the answer; what others confided is not among them.
+        plan: The number of the plan that is the reason for the answer; 0 for another reason.
+    """
+
+    audience: Audience = NO_PRIVATE_WORDS
+    plan: int = 0
+
+    def has_plan(self, plan: Plan) -> bool:
+        """Return whether the prompt showed a plan."""
+        return plan.number == self.plan or plan.as_known_to(self.audience) is not None
+
+    def shown(self, plan: Plan) -> Plan:
+        """Return a plan as the prompt showed it."""
+        return plan.as_known_to(self.audience) or plan
+
+
+PUBLIC = Known()
+"""The plans and promises of which everybody may know."""
+
+
+class CommitmentTools:
+    """The tool calls about what the agent will do. Each method blocks.
+
+    Each takes a command and the place where the agent is, and returns its result in a line.
+
+    Attributes:
+        places, here: What a plan may name: places, and the people who are here. Set before a plan
+            is made.
+    """
+
+    def __init__(self, memory: MemoryComponent, books: Books, services: Runtime) -> None:
+        self.places: frozenset[str] = frozenset()
+        self.here: tuple[Person, ...] = ()
+        self._memory = memory
+        self._books = books
+        self._services = services
+
+    def promise(
+        self,
+        command: Command,
+        _place: str,
+        *,
+        to: Person | None = None,
+        act: int = 0,
+        aloud: Aloud | None = None,
+    ) -> str:
+        """Note a promise; ``act``: the number of its own memory if that is private, else 0."""
+        who = command.to.removeprefix("to ")
+        what = command.words.strip()
+        if len(who.split()) > _MOST_WORDS_OF_A_NAME:  # no name: ``a bowl of soup``
+            who = ""
+            what = command.argument.strip()
+        person = to if who and to is not None else Person(who)
+        made = self._basis_of_promise(person)
+        key = person.id or ("" if made is None else made.source_id or made.to_id)
+        number = self._memory.memory.archive.last_number if made is None else made.number
+        number = act or number  # so that it is shown to those who may know of the act
+        promise = Commitment(
+            CommitmentKind.PROMISE, who, what, number, key, aloud=aloud if act else None
+        )
+        return f"{results.PROMISED}{self._books.commitments.add(promise).line}"
+
+    def plan(
+        self,
+        command: Command,
+        place: str,
+        *,
+        act: int,
+        witnesses: tuple[PersonId, ...] | None,
+        aloud: Aloud | None,
+        people: Iterable[Person],
+        appointments: Appointments | None,
+    ) -> str:
+        """Make a plan.
+
+        Args:
+            act: The number of the memory of this act.
+            witnesses: Who else may know of it; None for everybody.
+            aloud: What was said aloud that asks for it; None for nothing.
+            people: Everybody whom the agent knows. The plan may name them, and who is here.
+            appointments: The invitations, one of which it may answer.
+        """
+        now = self._services.clock.now().astimezone()
+        people = [*people, *self.here]
+        plan = replace(read_plan(command.words, now, self.places, people, place), since=act)
+        if witnesses is not None:
+            plan = replace(plan, private=frozenset(witnesses))
+            plan = plan.with_aloud(aloud, people) if aloud is not None else plan
+        before = self._books.plans.current
+        made = self._books.plans.add_or_join(plan)
+        if appointments is not None:
+            appointments.accept_by(made)
+        if made in before:
+            raise NoteRefused(f"That stands already as your plan {made.number}: {made.told}")
+        return f"{results.PLANNED}{made.told}"
+
+    def answer(
+        self,
+        command: Command,
+        _place: str,
+        *,
+        to: Person | None,
+        act: int,
+        appointments: Appointments | None,
+    ) -> str:
+        """Answer an invitation: ``agree`` or ``decline``."""
+        if appointments is None or to is None:
+            raise KeepsakeError("Nobody has asked you to meet")
+        plan = appointments.settle(to, agrees=command.verb == KnownVerb.AGREE, act=act)
+        return f"{results.DECLINED}{to.name}" if plan is None else f"{results.PLANNED}{plan.told}"
+
+    def done(self, command: Command, _place: str, *, known: Known) -> str:
+        """End a plan as done. ``known``: The plans that may be named."""
+        plan = self._plan_named(command.words, known)
+        self._books.plans.set_state(plan, PlanState.DONE)
+        return f"{results.PLAN_DONE}{known.shown(plan).short}"
+
+    def cancel(self, command: Command, _place: str, *, known: Known) -> str:
+        """Drop a plan, with the reason after a colon. ``known``: The plans that may be named."""
+        which, _, why = command.words.partition(": ")
+        plan = self._plan_named(which, known)
+        self._books.plans.set_state(plan, PlanState.DROPPED, why)
+        return f"{results.PLAN_DROPPED}{known.shown(plan).short}"
+
+    def _plan_named(self, which: str, known: Known) -> Plan:
+        """Return the plan that an agent names: a current one, or one that it missed lately.
+
+        Raises:
+            NoteRefused: No plan matches, or several do.
+        """
+        now = self._services.clock.now()
+        missed = missed_among(self._books.plans.items, known.audience, now)
+        numbers = {each.number for each in missed}
+        return self._books.plans.find(which, known.has_plan, known.shown, also=numbers)
+
+    def _basis_of_promise(self, person: Person) -> Memory | None:
+        """Return the newest memory of that person and the agent, on which a promise is based."""
+        if not person.name:
+            return None
+        for memory in reversed(self._memory.memory.context().window):
+            if memory.is_own and memory.verb in PRIVATE:
+                continue
+            if any(_is(each, person) for each in (memory.actor, memory.addressee)):
+                return memory
+        return None
+
+    def kept(self, command: Command, _place: str, *, known: Known) -> str:
+        """Close a promise as kept. ``known``: Who hears the answer, and may know of it."""
+
+        def shown(each: Commitment) -> Commitment | None:
+            return each.as_known_to(lambda n: self._memory.private.may_hear([n], known.audience))
+
+        promise = self._books.commitments.find(command.argument, shown)
+        self._books.commitments.close(lambda each: each == promise, by=Author.AGENT)
+        return f"{results.PROMISE_KEPT}{(shown(promise) or promise).line}"
+
+
+def _is(known: Person | None, person: Person) -> bool:
+    """Whether somebody in a memory is that person, whose identity may be unknown."""
+    if known is None:
+        return False
+    if person.id:
+        return known.is_same(person)
+    return known.name.casefold() == person.name.casefold()
