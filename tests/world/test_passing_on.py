@@ -76,3 +76,40 @@ class TestInTheLog(Building, EventsWorld, PassingOn):
         shown = self.type("@why Mira", "last act")
         assert "Tom's whisper allowed this for Bram: asked of the model" in shown
         assert f"Is it dry?, asked for by memory {whisper.number}" in shown
+
+
+class TestBroughtBack(PassingOn):
+    """What is whispered back to the agent is brought to who sent it."""
+
+    def asked_for_tom(self) -> None:
+        """Let Mira, sent by Tom with a plan, ask Ada at the Quay in a whisper."""
+        self.consent = ASKED
+        self.sent_by_whisper(
+            "I go.\n> plan now, the Quay, Ada: ask her in her ear whether the seal is dry, and"
+            " whisper Tom what she says\n> walk to the Quay\n> whisper Ada = Is it dry?"
+            "\n> wait for Ada",
+            words="Ask Ada at the quay in her ear whether the seal is dry, and tell me.",
+        )
+        assert self.told(self.heard_by_ada) == ['Mira whispers to you, "Is it dry?"']
+        self.heard_by_tom = self.capture(self.char1)
+
+    def brought_back(self, *answers: str) -> list[str]:
+        """Let Ada whisper back, and Mira go on with her plan so; return her prompts."""
+        before = len(self.prompts())
+        self.replies = ["Thank you.", *answers, "> wait"]
+        self.ada.execute_cmd("whisper Mira = Not before Friday.")
+        self.pass_minutes(3)
+        return self.prompts()[before:]
+
+    def test_what_is_whispered_back_goes_to_who_sent_the_agent(self):
+        self.asked_for_tom()
+        _, for_plan, *_ = self.brought_back("> walk to Tom\nNot before Friday, she says.\n> done 1")
+        assert 'Ada whispers to you, "Not before Friday."' in for_plan
+        assert self.told(self.heard_by_tom) == ['Mira says to you, "Not before Friday, she says."']
+        assert not self.plans.current
+        question = self.consents()[-1]
+        assert question.startswith(
+            '1. Mira, sent by Tom, whispers to Ada: "Is it dry?"\n'
+            '2. Ada whispers to Mira: "Not before Friday."\n'
+        )
+        assert "Tom whispers" not in question

@@ -286,7 +286,7 @@ class Answering:
             return None
         if partner is not None and self._has_gone(partner):
             return self._left_unsaid(part.text, partner)
-        if whispered and partner is None:
+        if (whispered and partner is None) or self._is_untold(partner):
             return self._refused(KnownVerb.SAY, f"You did not say it: {NOT_FOR_OTHERS}")
         return self._actor.speak(
             self._turn.agent,
@@ -319,6 +319,13 @@ class Answering:
         why = NOT_FOR_OTHERS if walked else f"{partner.name} has gone"
         return self._refused(KnownVerb.SAY, f"You did not say it: {why}")
 
+    def _is_untold(self, person: Person | None) -> bool:
+        """Return whether somebody does not know all that the prompt held in private."""
+        known = self._state.basis.confidants
+        if person is None or known is None or not self._holds_private:
+            return False
+        return person.id not in known
+
     def _near(self, name: str) -> Person | None:
         """Return the person here whom the agent knows by that name; None for nobody."""
         return next((x for x in persons_near(self._turn.agent) if x.name == name), None)
@@ -337,7 +344,9 @@ class Answering:
         others = (
             each for each in people_near(agent) if not partner or identity_of(each) != partner.id
         )
-        if whispered and self._guard is not None and any(others):
+        seen = whispered and any(others)
+        seen = seen or any(map(self._is_untold, persons_near(agent)))
+        if seen and self._guard is not None:
             return Act(None, "A gesture would show others what was whispered", is_step=False)
         if self._tells_secret(part.text):
             return Act(None, SpeechFault.SECRET, is_step=False)
@@ -405,10 +414,12 @@ class Answering:
         """Remember that a deed was refused, and why."""
         agent = self._turn.agent
         confidants = self._state.basis.confidants
+        # It tells nothing of what was whispered, so those who know of the plan may read it.
+        known = confidants if confidants is None else confidants or self._state.impulse.confided
         self._tools.memory.remember(
             Result(verb=verb, done=False, shown=told),
             place=place_of(agent),
-            witnesses=None if confidants is None else tuple(sorted(confidants)),
+            witnesses=None if known is None else tuple(sorted(known)),
         )
         return Act(None, told)
 

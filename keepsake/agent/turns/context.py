@@ -34,6 +34,9 @@ class TurnContext:
             for a question outside the game.
         looked_up: The numbers of this turn's own acts, such as ``> recall``, whose results its
             next prompt shows.
+        replies: The numbers of private memories that the prompt shows, although not all who hear
+            the answer know them: what was asked in a whisper for the plan that the turn is about,
+            and what was whispered back.
     """
 
     impulse: Impulse
@@ -45,6 +48,7 @@ class TurnContext:
     answered: bool = False
     without: frozenset[int] = frozenset()
     looked_up: tuple[int, ...] = ()
+    replies: frozenset[int] = frozenset()
 
 
 UNPROMPTED = TurnContext(IDLE)

@@ -17,6 +17,7 @@ from keepsake.agent.scheduler import Alarm
 from keepsake.agent.surroundings.people import players_near
 from keepsake.agent.turns.asking import ModelCall
 from keepsake.agent.turns.attempt import Attempt, AttemptState, TurnDropped
+from keepsake.agent.turns.consent.replies import with_replies
 from keepsake.agent.turns.context import UNPROMPTED, TurnContext, renewed
 from keepsake.agent.turns.outage import Outage
 from keepsake.events.values import Urgency
@@ -236,8 +237,11 @@ class Turn:
         if context.whispered and impulse.plan and impulse.kind is not ImpulseKind.PLAN:
             impulse = replace(impulse, plan=0, why="")
             context = replace(context, impulse=impulse)
-        self.context = context
         self.impulse = impulse
+        plans = self.tools.plans
+        plan = plans.named(self.plan_number) if plans is not None else None
+        window = self.tools.memory.memory.context().window
+        self.context = with_replies(context, plan, window)
 
     def begins(self) -> Deferred[None] | None:
         """Prepare for a part of the answer: before the first, its plan is marked as begun."""

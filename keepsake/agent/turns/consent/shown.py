@@ -13,7 +13,7 @@ from keepsake.agent.turns.attempt import TurnDropped
 from keepsake.agent.turns.state import Turn
 from keepsake.archive.privacy import Audience
 from keepsake.archive.records import Memory, MemoryKind
-from keepsake.happening import UNKNOWN, Manner, Person, Result
+from keepsake.happening import UNKNOWN, Manner, Person, PersonId, Result
 from keepsake.logs import Subsystem, get_logger
 
 READ_SECONDS = 5.0
@@ -59,12 +59,13 @@ async def untold_to(turn: Turn, to: Person) -> Untold | None:
     if memories is None:
         return None
     answered = {n for each in memories.values() if each.is_own for n in each.rests_on}
-    evident = (n for n in answered - unknown.keys() if _knows(private.confidants(n), givers))
-    memories |= await _read(turn, evident) or {}
-    name = str(turn.agent.key)
-    lines = {number: _line(memory, name) for number, memory in sorted(memories.items())}
+    evident = {*known, *answered} - unknown.keys()
+    read = await _read(turn, (n for n in evident if _knows(private.confidants(n), givers)))
+    # What that person said is no reason to let them know more.
+    memories |= {n: each for n, each in (read or {}).items() if each.source_id != to.id}
+    lines = {number: _line(memory, turn) for number, memory in sorted(memories.items())}
     if is_plan:
-        lines[0] = _line_of_plan(turn, name)
+        lines[0] = _line_of_plan(turn)
     shown = {number: line for number, line in lines.items() if line}
     heard = (n for n, each in memories.items() if each.kind is MemoryKind.PERCEPTION)
     return Untold(tuple(shown.values()), tuple(shown), tuple(sorted(heard)), givers)
@@ -75,11 +76,11 @@ def _knows(confidants: Audience | None, givers: Audience) -> bool:
     return confidants is None or givers <= confidants
 
 
-def _line_of_plan(turn: Turn, name: str) -> str:
+def _line_of_plan(turn: Turn) -> str:
     """Return the plan that is due as a line; empty if it has ended."""
     plans = turn.tools.plans
     plan = plans.named(turn.attempt.impulse.plan) if plans is not None else None
-    return f"{name} means to: {plan.line}" if plan is not None else ""
+    return f"{turn.agent.key} means to: {plan.line}" if plan is not None else ""
 
 
 async def _read(turn: Turn, numbers: Iterable[int]) -> dict[int, Memory] | None:
@@ -103,11 +104,9 @@ async def _read(turn: Turn, numbers: Iterable[int]) -> dict[int, Memory] | None:
     return found if wanted <= found.keys() else None
 
 
-def _line(memory: Memory, name: str) -> str:
-    """Return a memory as a line: ``Tom whispers to Mira: "Ask Bram."``.
-
-    ``name``: The agent's name.
-    """
+def _line(memory: Memory, turn: Turn) -> str:
+    """Return a memory as a line: ``Tom whispers to Mira: "Ask Bram."``."""
+    name = str(turn.agent.key)
     said = memory.heard or memory.said
     if isinstance(memory.what, Result) and not memory.what.done:
         return ""  # it tells the agent why something was not done
@@ -116,5 +115,12 @@ def _line(memory: Memory, name: str) -> str:
     who = name if memory.is_own else said.speaker.name
     whom = memory.to or "everybody" if memory.is_own else name
     how = "whispers" if said.manner is Manner.WHISPER else "says"
+    sent = _named(memory.allowed_by, turn)
     words = said.words.replace('"', "'")  # the marks are the only border of what is said
-    return f'{who} {how} to {whom}: "{words}"'
+    return f'{who}{sent and f", sent by {sent},"} {how} to {whom}: "{words}"'
+
+
+def _named(people: Iterable[PersonId], turn: Turn) -> str:
+    """Return the names of people by their identities."""
+    names = {each.id: each.name for each in turn.tools.people_known}
+    return " and ".join(names[each] for each in people if each in names)

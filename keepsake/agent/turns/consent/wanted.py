@@ -62,14 +62,16 @@ def wanted_by(
 
 
 def _plain_to(agent: Body, context: TurnContext, journey: Journey | None) -> Person | None:
-    """Return for whom plain lines are, if that is not the partner: they have been left, or nobody.
+    """Return for whom plain lines are; None for nobody.
 
-    The person to whom the walk led, or for whom the plan is, or the only one here.
+    The partner, or if they have been left, the person to whom the walk led, for whom the plan is,
+    or the only one here.
     """
     near = persons_near(agent)
     partner = context.partner
-    if partner is not None and any(partner.is_same(each) for each in near):
-        return None
+    here = next((each for each in near if partner is not None and partner.is_same(each)), None)
+    if here is not None:
+        return here
     is_plan = context.impulse.kind is ImpulseKind.PLAN
     if journey is None and not is_plan:
         return None

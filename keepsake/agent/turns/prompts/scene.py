@@ -92,7 +92,10 @@ def _window_of(
 ) -> tuple[Memory, ...]:
     """Return the memories that the prompt shows word for word, without what is private."""
     shown = remembered.shown if tools.has_memory else present_talk(remembered.shown, now)
-    return tools.memory.private.without(context.without).heard_by(shown, context.audience)
+    private = tools.memory.private.without(context.without)
+    known = private.heard_by(shown, context.audience)
+    whole = {each.number: each for each in shown if each.number in context.replies}
+    return tuple(whole.get(each.number, each) for each in known) if whole else known
 
 
 def _with_answered(
