@@ -210,7 +210,7 @@ class Actor:
             to=what.to[0] if isinstance(what, Deed) and what.to else None,
             redact=redact,
             seen=basis.seen,
-            known=Known(basis.audience, basis.due),
+            known=Known(basis.audience, basis.due, basis.partner),
             witnesses=witnesses,
             aloud=basis.aloud,
         )

@@ -33,10 +33,12 @@ class Known:
     Attributes:
         audience: Who hears the answer; what others confided is not among them.
         plan: The number of the plan that is the reason for the answer; 0 for another reason.
+        partner: The identity of who is answered; empty for nobody.
     """
 
     audience: Audience = NO_PRIVATE_WORDS
     plan: int = 0
+    partner: PersonId = ""
 
     def has_plan(self, plan: Plan) -> bool:
         """Return whether the prompt showed a plan."""
@@ -45,6 +47,17 @@ class Known:
     def shown(self, plan: Plan) -> Plan:
         """Return a plan as the prompt showed it."""
         return plan.as_known_to(self.audience) or plan
+
+    def may_end(self, plan: Plan) -> bool:
+        """Return whether a plan may be ended by its number, although others hear the answer.
+
+        That tells them nothing. But somebody who may not know of a plan has no say in it.
+        """
+        return not self.partner or plan.private is None or self.partner in plan.private
+
+    def told_of(self, plan: Plan) -> str:
+        """Return what the result of ending a plan tells: its number alone if others may read it."""
+        return self.shown(plan).short if self.has_plan(plan) else f"plan {plan.number}"
 
 
 PUBLIC = Known()
@@ -144,16 +157,29 @@ class CommitmentTools:
 
     def done(self, command: Command, _place: str, *, known: Known) -> str:
         """End a plan as done. ``known``: The plans that may be named."""
-        plan = self._plan_named(command.words, known)
+        plan = self._plan_to_end(command.words, known)
         self._books.plans.set_state(plan, PlanState.DONE)
-        return f"{results.PLAN_DONE}{known.shown(plan).short}"
+        return f"{results.PLAN_DONE}{known.told_of(plan)}"
 
     def cancel(self, command: Command, _place: str, *, known: Known) -> str:
         """Drop a plan, with the reason after a colon. ``known``: The plans that may be named."""
         which, _, why = command.words.partition(": ")
-        plan = self._plan_named(which, known)
+        plan = self._plan_to_end(which, known)
         self._books.plans.set_state(plan, PlanState.DROPPED, why)
-        return f"{results.PLAN_DROPPED}{known.shown(plan).short}"
+        return f"{results.PLAN_DROPPED}{known.told_of(plan)}"
+
+    def _plan_to_end(self, which: str, known: Known) -> Plan:
+        """Return the plan that an agent ends: by its number also one that the prompt did not show.
+
+        Raises:
+            NoteRefused: No plan matches, or several do.
+        """
+        number = which.strip(" .#")
+        current = self._books.plans.current
+        plan = next((each for each in current if number == str(each.number)), None)
+        if plan is not None and known.may_end(plan):
+            return plan
+        return self._plan_named(which, known)
 
     def _plan_named(self, which: str, known: Known) -> Plan:
         """Return the plan that an agent names: a current one, or one that it missed lately.
