@@ -51,6 +51,36 @@ class TestPassingOn(PassingOn):
         assert self.told(self.heard_by_bram) == []
         assert any(line.startswith("You did not say your words to Bram") for line in self.lines())
 
+    def test_plain_words_after_a_walk_are_whispered_if_others_stand_by(self):
+        self.consent = ASKED
+        self.sent_by_whisper("> walk to Bram\nIs it dry?")
+        assert self.told(self.heard_by_bram) == ['Mira whispers to you, "Is it dry?"']
+        assert self.told(self.heard_by_ada) == []
+
+    def test_they_are_said_aloud_if_nobody_else_is_there_and_stay_private(self):
+        self.ada.move_to(self.add_room("The Cellar"), quiet=True)
+        self.consent = ASKED
+        self.sent_by_whisper("> walk to Bram\n> talk Bram = Is it dry?")
+        assert self.told(self.heard_by_bram) == ['Mira says to you, "Is it dry?"']
+        (act,) = [each for each in self.mind.memory.context().window if each.to == "Bram"]
+        assert act.confidants == {identity_of(self.char1), identity_of(self.bram)}
+
+    def test_all_words_to_a_person_are_asked_about_together_and_only_once(self):
+        self.sent_by_whisper("> walk to Bram\nIs it dry?\n> whisper Bram = Tom asks.\n> wait")
+        (question,) = self.consents()
+        assert 'heard by nobody else: "Is it dry?" "Tom asks."\n' in question
+        self.mira.move_to(self.room1, quiet=True)
+        self.replies = ["> walk to Bram\n> whisper Bram = Tom asks.", "> wait"]
+        self.char1.execute_cmd("talk Mira Did you ask him?")
+        self.pass_minutes(1)
+        assert len(self.consents()) == 1
+
+    def test_without_a_model_that_answers_nothing_is_said(self):
+        self.consent = ""
+        self.sent_by_whisper("> walk to the Quay\n> whisper Bram = Is it dry?\n> wait")
+        assert self.consents()
+        assert self.told(self.heard_by_bram) == []
+
     def test_the_act_is_known_to_both_and_to_nobody_else(self):
         self.consent = ASKED
         self.sent_by_whisper("> walk to the Quay\n> whisper Bram = Is it dry?\n> wait")
@@ -188,3 +218,33 @@ class TestEndingAPlan(PassingOn):
             assert not any("chest" in each for each in later)
             assert any(f"plan {plan.number}" in line for line in self.lines())
             self.ada.move_to(self.quay, quiet=True)
+
+
+class TestAfterAnOlderWhisper(PassingOn):
+    """What has nothing to do with an older whisper in the prompt is said at once."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.sent_by_whisper("I keep it.", words="My brother forged the harbour seal.")
+
+    def test_an_errand_that_was_asked_for_aloud_is_said_in_the_same_answer(self):
+        self.consent = NOTHING
+        before = len(self.prompts())
+        self.ask("Ask Bram at the quay for honey, please.", "> walk to Bram\n> talk Bram = Honey?")
+        self.pass_minutes(1)
+        assert self.told(self.heard_by_bram) == ['Mira whispers to you, "Honey?"']
+        assert len(self.prompts()) == before + 1
+        assert not self.plans.current
+
+    def test_its_own_secret_is_told_for_a_plan_that_is_private_because_of_the_whisper(self):
+        self.ask("Tell him, go down to him.", "> plan in 2 minutes, the Quay, Bram: say I slept")
+        (plan,) = self.plans.current
+        assert plan.confided
+        self.consent = NOTHING
+        self.replies = ["> walk to Bram\n> whisper Bram = I slept, Bram.\n> done 1", "> wait"]
+        self.pass_minutes(3)
+        assert self.told(self.heard_by_bram) == ['Mira whispers to you, "I slept, Bram."']
+        assert not self.plans.current
+        question = self.consents()[-1]
+        assert "Mira: > plan in 2 minutes" in question
+        assert 'Tom says to Mira: "Tell him, go down to him."' in question
