@@ -103,7 +103,8 @@ class Why:
     reason: str  # the private reason that the agent gave
     seq: int = 0  # number of the thought's event in the log; 0 if the log has none
     trigger: str = ""  # what set it off; empty if that is not known
-    cause: Memory | None = None  # the memory that set it off; None if none did, or if not known
+    # the memory that set it off, or what was said since that it answers; None if not known
+    cause: Memory | None = None
     act: Memory  # the memory of the act
     recalled: tuple[PromptSource, ...] = ()  # what was recalled for it, and was in the prompt
     summaries: tuple[SummaryBasis, ...] = ()  # the summaries in the prompt, long-term first
@@ -308,7 +309,7 @@ def _logged(
         "reason": thought.reason,
         "seq": seq,
         "trigger": thought.trigger,
-        "cause": _one(archive, thought.cause),
+        "cause": answered_by(archive, act, _one(archive, thought.cause)),
         "recalled": tuple(_source(each, archive, past, prompt) for each in thought.recalled),
         "window": (thought.recent + 1, thought.total) if thought.total and not by_rule else None,
         "thought": thought,
@@ -350,11 +351,29 @@ def _archived(archive: Archive, act: Memory) -> dict[str, Any]:
     texts = summaries_at(archive, act.time)
     return {
         **facts,
-        "cause": set_off_by(archive, act),
+        # What it does for a plan, somebody's words need not have set off.
+        "cause": None if act.plan else set_off_by(archive, act),
         "summaries": _summary_basis(texts, act, act.reason),
         "window": (texts.summarised + 1, act.number - 1),
         "missing": (_NOT_LOGGED,),
     }
+
+
+def answered_by(archive: Archive, act: Memory, cause: Memory | None) -> Memory | None:
+    """Return what an act answers: its addressee's words, if they are newer than its cause; blocks.
+
+    A thought that somebody's coming set off answers what was said before its prompt was sent.
+
+    ``cause``: What set the thought off.
+    """
+    people = {each.id for each in addressees_of(act.what)} - {""}
+    if cause is None or not people:
+        return cause
+    for number in sorted(act.rests_on, reverse=True):
+        said = _one(archive, number) if number > cause.number else None
+        if said is not None and said.heard is not None and said.source_id in people:
+            return said
+    return cause
 
 
 def set_off_by(archive: Archive, act: Memory) -> Memory | None:

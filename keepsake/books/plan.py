@@ -193,6 +193,8 @@ class Plan:
             record["why"] = self.why
         if self.private is not None:
             record["private"] = sorted(self.private)
+        if self.aloud is not None:
+            record["aloud"] = self.aloud.number
         return record
 
     def is_same(self, other: Plan) -> bool:

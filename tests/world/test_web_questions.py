@@ -120,6 +120,18 @@ class TestQuestions(WebWorld):
         flag = '<span class="flag">in private</span>'
         assert f"set off by its plan: {flag} <bdi>eat soup with Tom</bdi>" in older
 
+    def test_without_an_event_log_a_line_for_a_plan_has_no_other_cause(self):
+        soup = self.mind.books.plans.add(Plan(what="eat soup with Tom"))
+        asked = next(
+            each["memory"]["number"]
+            for each in self.get("/search", by="words", q="Where is the ladle")["hits"]
+        )
+        own = Speech(speaker=ME, words="Here is the soup.", shown="say Here is the soup.")
+        self.mind.memory.remember(own, place="The Inn", plan=soup.number, rests_on=(asked,))
+        page = self.page("ask/said", agent=self.mira.id, words="Here is the soup")
+        assert "Set off by its own plan" in page
+        assert "Where is the ladle?" not in page
+
     def test_without_an_event_log_the_archive_says_what_a_line_answers(self):
         for path in self.services.places.events.rglob("*.jsonl"):
             path.unlink()

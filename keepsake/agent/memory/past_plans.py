@@ -23,6 +23,7 @@ class PastPlan:
         state: How far it was.
         private: Whether it rests on private words.
         what: What it meant to do, in its own words.
+        aloud: Whether it was asked for aloud, too. Then others saw what was done for it.
     """
 
     number: int
@@ -30,6 +31,13 @@ class PastPlan:
     state: PlanState
     private: bool
     what: str
+    aloud: bool = False
+
+    @property
+    def privacy(self) -> str:
+        """Who knew of it, in a word or two; empty if anybody might."""
+        told = "in private, and aloud" if self.aloud else "in private"
+        return told if self.private else ""
 
 
 type PlanChanges = Sequence[tuple[datetime, PastPlan]]
@@ -60,5 +68,10 @@ def _plan_in(line: Record) -> PastPlan:
     what = str(line["what"])
     words = f"{when}: {what}" if when else what
     return PastPlan(
-        int(line["id"]), words, PlanState(line["state"]), private="private" in line, what=what
+        number=int(line["id"]),
+        line=words,
+        state=PlanState(line["state"]),
+        private="private" in line,
+        what=what,
+        aloud="aloud" in line,
     )

@@ -40,6 +40,7 @@ from keepsake.web.questions.bearing import (
     promises_in,
     prompt_of,
     quoted_in,
+    recalled_for,
     resting_on,
 )
 from keepsake.web.remembered import view_of, views_of, words_in_archive
@@ -230,9 +231,12 @@ def why(
             raise
         raise NotFound(error.what, error.cure) from error
     summaries = (replace(each, text=with_links(each.text)) for each in found.summaries)
-    view = WhyView.model_validate(replace(found, summaries=tuple(summaries)))
+    recalled, explaining = recalled_for(found)
+    found = replace(found, summaries=tuple(summaries), recalled=tuple(recalled))
+    view = WhyView.model_validate(found)
     prompt = prompt_of(found, log)
     changes = {
+        "explaining": explaining,
         "act": view_of(found.act, words_in_archive(archive)),
         "rests": views_of(archive, resting_on(archive, found)),
         "promises": views_of(archive, promises_in(archive, found, prompt)),

@@ -76,9 +76,14 @@ class WhyView(Shape):
     """The number of the thought's event in the log; 0 if the log has none."""
     trigger: str
     cause: MemoryView | None
-    """The memory that set it off; null if none did, or if it is not known."""
+    """The memory that set it off, or what was said since that it answers; null if none did, or if
+    it is not known."""
     act: MemoryView
     recalled: tuple[SourceView, ...]
+    """What was recalled for it. What has words of the act that ``cause`` does not have comes
+    first."""
+    explaining: int = 0
+    """How much of ``recalled`` has such words."""
     summaries: tuple[SummaryBasis, ...]
     window: tuple[int, int] | None
     """The first and the last memory of the window; null if that is not known."""

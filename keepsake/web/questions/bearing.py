@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from heapq import nlargest
 from pathlib import Path
 
-from keepsake.agent.why import Why, matter_of
+from keepsake.agent.why import PromptSource, Why, matter_of
 from keepsake.archive.log import Archive
 from keepsake.archive.message_types import MOVES, MessageType
 from keepsake.archive.records import Memory, memories_in
@@ -90,6 +90,20 @@ def bearing_on(archive: Archive, why: Why) -> Sequence[Memory]:
 
     likely = (each for each in window if _tells(each) and len(shared[each.number]) >= _SHARED)
     return nlargest(MOST, likely, key=weight)
+
+
+def recalled_for(why: Why) -> tuple[Sequence[PromptSource], int]:
+    """Return what was recalled for an act, that which explains it first, and how much does.
+
+    A search finds what is near the words that it answers. What is in the answer, and is not in
+    these words or in the name of whom it answers, is what it may have from there.
+    """
+    said = {each.name for each in addressees_of(why.act.what)}
+    known = telling(f"{' '.join(said)} {why.cause.text if why.cause else ''}")
+    words = telling(f"{matter_of(why.act)} {why.reason}") - known
+    shared = [len(words & telling(f"{each.title} {each.text}")) for each in why.recalled]
+    order = sorted(range(len(shared)), key=lambda place: -shared[place])
+    return [why.recalled[place] for place in order], sum(map(bool, shared))
 
 
 def _about(why: Why) -> frozenset[str]:

@@ -14,12 +14,12 @@ from itertools import islice
 from pathlib import Path
 
 from keepsake.agent.memory.past_plans import PastPlan, PlanChanges, plan_changes
-from keepsake.agent.why import Why, causes_of, set_off_by, why_memory
+from keepsake.agent.why import Why, answered_by, causes_of, set_off_by, why_memory
 from keepsake.archive.log import Archive
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.errors import KeepsakeError
 from keepsake.happening import HappeningKind, Speech, addressees_of, own_deed_of
-from keepsake.web.questions.bearing import promises_in, prompt_of, quoted_in
+from keepsake.web.questions.bearing import promises_in, prompt_of, quoted_in, recalled_for
 from keepsake.web.searching import MOST_BYTES, MemoryFilter, NewestMemories, words_of
 
 MOST_LINES = 60
@@ -67,7 +67,7 @@ class Because:
         plan: The agent's own plan that it belongs to; None for none.
         promises: Promises of its prompt that bear on it.
         quoted: What its prompt quoted of the page about whom it answers, the likeliest first.
-        recalled: Memories that were recalled for it, the best first.
+        recalled: Memories that were recalled for it and have words of it, the best first.
     """
 
     cause: Memory | None = None
@@ -152,7 +152,8 @@ def with_causes(found: Said, archive: Archive, log: Path, agent: str, agent_id: 
 
 
 def _because(why: Why, promises: Sequence[Memory], quoted: Sequence[Memory]) -> Because:
-    recalled = [each.memory for each in why.recalled if each.memory is not None]
+    sources, explaining = recalled_for(why)
+    recalled = [each.memory for each in sources[:explaining] if each.memory is not None]
     return Because(
         cause=why.cause,
         reason=why.reason,
@@ -175,7 +176,7 @@ def _briefly(
     act = _one(archive, number)
     if act is None:
         return None
-    found = _one(archive, cause)
+    found = answered_by(archive, act, _one(archive, cause))
     if act.plan and found is None:
         known = [each for time, each in plans() if time <= act.time and each.number == act.plan]
         if known:

@@ -7,6 +7,8 @@ from datetime import UTC, datetime
 
 import pytest
 
+from keepsake.agent.memory.past_plans import plans_at
+from keepsake.archive.log import Archive
 from keepsake.archive.privacy import NO_PRIVATE_WORDS
 from keepsake.books.aloud import LONGEST_ALOUD, Aloud
 from keepsake.books.kept_lines import Commitment, CommitmentKind, Commitments
@@ -108,3 +110,16 @@ def test_a_promise_is_shown_to_others_as_it_was_asked_for(tmp_path):
     assert again.lines(8) == (), "the window shows it"
     assert again.find("7", shown) == promise
     assert again.find("loaf", shown) == promise
+
+
+@pytest.mark.parametrize(
+    ("words", "privacy"),
+    [("Ask Bram for honey.", "in private, and aloud"), ("You know what to do.", "in private")],
+)
+def test_the_archive_knows_of_a_plan_that_it_was_asked_for_aloud_too(tmp_path, words, privacy):
+    plan = planned("now, Bram: ask him for honey", words)
+    archive = Archive(tmp_path)
+    archive.append(plan.to_record("made", NOW))
+    (past,) = plans_at(archive, NOW).values()
+    archive.close()
+    assert (past.privacy, past.private) == (privacy, True)

@@ -4,7 +4,7 @@ import shutil
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from keepsake.agent.why import thought_in, why_did
+from keepsake.agent.why import thought_in, why_did, why_memory
 from keepsake.archive.message_types import MessageType
 from keepsake.events.log import EventLog, Subscribers
 from keepsake.events.types import Thought
@@ -57,6 +57,45 @@ def test_an_act_by_rule_had_no_prompt_and_shows_nothing_of_one(tmp_path):
         (),
         None,
     )
+
+
+def test_words_that_came_after_the_cause_of_a_thought_set_off_their_answer(tmp_path):
+    memory = FakeAgent(tmp_path / "mira", SMALL, TickingClock(), extractive).open()
+    memory.append(seen("Ida arrives from The Quay.", "Ida", "ida"))
+    memory.append(seen('Anneke says, "I have no words left. Is there tea?"', "Anneke", "anneke"))
+    tea = memory.append(did("say There is tea.", "Anneke", "anneke"), rests_on=(1, 2))
+    hat = memory.append(did("say You are back with a hat.", "Ida", "ida"), rests_on=(1, 2))
+    log = EventLog(tmp_path / "events", clock=TickingClock())
+    began = {"agent": "Mira", "agent_id": 7, "trigger": "arrival", "source": "Ida", "cause": 1}
+    acts = (tea.number, hat.number)
+    log.emit(
+        Thought(
+            **began,
+            priority=Urgency.PLAYER,
+            outcome=ThoughtOutcome.ACTED,
+            model="comma",
+            memory=tea.number,
+            memories=acts,
+        )
+    )
+    assert log.flush(60)
+    log.close()
+    found = [why_memory(tmp_path / "events", memory.archive, "Mira", 7, each) for each in acts]
+    memory.close()
+    assert [each.cause.number for each in found] == [2, 1]
+
+
+def test_what_is_done_for_a_plan_answers_nobody_as_far_as_the_archive_says(tmp_path):
+    memory = FakeAgent(tmp_path / "mira", SMALL, TickingClock(), extractive).open()
+    memory.append(seen('Bob says, "Fetch Anneke some soup."', "Bob", "bob"))
+    soup = memory.append(did("say Here is the soup.", "Bob", "bob"), rests_on=(1,), plan=3)
+    told = memory.append(did("say There is soup.", "Bob", "bob"), rests_on=(1,))
+    found = [
+        why_memory(tmp_path / "events", memory.archive, "Mira", 7, each.number).cause
+        for each in (soup, told)
+    ]
+    memory.close()
+    assert [each and each.number for each in found] == [None, 1]
 
 
 def test_a_recalled_thing_of_an_unknown_kind_is_left_out():

@@ -19,6 +19,7 @@ from keepsake.web.questions.bearing import (
     just_before,
     promises_in,
     quoted_in,
+    recalled_for,
     resting_on,
 )
 from tests.memories import old_memory
@@ -153,3 +154,18 @@ def test_what_the_prompt_quoted_of_whom_it_answers_is_known_from_the_prompt(arch
     assert numbers(quoted_in(archive, act, page)) == [LAST + 1]  # the dog has nothing to do with it
     assert quoted_in(archive, act, "") == ()
     assert quoted_in(archive, replace(act, window=(LAST + 1, first)), page) == []
+
+
+def test_what_was_recalled_and_has_words_of_the_answer_comes_first(archive):
+    words = (
+        "Bob asks where Anneke goes.",
+        "The ferry is late.",
+        "Anneke goes to Harwich by the ferry.",
+    )
+    sources = tuple(
+        PromptSource(kind=RecalledKind.MEMORY, n=n, score=9 - n, why="words", text=text)
+        for n, text in enumerate(words, 1)
+    )
+    act = replace(why(archive, text="say To Harwich, Bob, by the ferry."), recalled=sources)
+    found, explaining = recalled_for(act)
+    assert ([each.n for each in found], explaining) == ([3, 2, 1], 2)

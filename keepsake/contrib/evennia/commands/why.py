@@ -161,7 +161,7 @@ def _plans(why: Why) -> Iterator[str]:
 
 
 def _plan(plan: PastPlan, own: bool = False) -> str:
-    private = "|m(in private)|n " if plan.private else ""
+    private = f"|m({plan.privacy})|n " if plan.privacy else ""
     mark = " |x(the act belongs to it)|n" if own else ""
     return f"  |y{plan.number:>3}|n  {private}{one_line(plan.line)}{mark}"
 

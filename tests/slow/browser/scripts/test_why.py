@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from playwright.sync_api import Page, expect
 
@@ -19,6 +20,7 @@ WHY = {
     "cause": None,
     "act": ACT,
     "recalled": [],
+    "explaining": 0,
     "summaries": [{**SUMMARY, "text": "- Tom mends nets.", "told": []}],
     "window": [6, 8],
     "rests": [],
@@ -90,6 +92,55 @@ def test_what_is_known_of_an_act_stands_before_what_is_guessed(page: Page) -> No
     expect(page.locator(".turns").first).to_contain_text("7 newer acts")
 
 
+def hit(number: int) -> dict[str, Any]:
+    """Return a memory that was recalled."""
+    found = {"kind": "memory", "n": number, "title": "", "first": number, "last": number}
+    return {**found, "score": 1, "text": f"line {number}", "why": "words", "memory": None}
+
+
+def test_what_was_recalled_and_explains_nothing_is_folded(page: Page) -> None:
+    recalled = [hit(4), hit(5), hit(6)]
+    serve(page, "agents/1/why?*", {**WHY, "recalled": recalled, "explaining": 1})
+    show(page, "why", "Why")
+    step = page.locator(".chain > li", has_text="What had to be recalled")
+    expect(step.get_by_text("line 4")).to_be_visible()
+    expect(step.get_by_text("line 5")).to_be_hidden()
+    step.get_by_text("2 more").click()
+    expect(step.get_by_text("line 6")).to_be_visible()
+    serve(page, "agents/1/why?*", {**WHY, "recalled": recalled})
+    show(page, "why", "Why")
+    expect(step).to_contain_text("Nothing that was recalled has words of it.")
+    expect(step.get_by_text("line 4")).to_be_hidden()
+    step.get_by_text("3 recalled").click()
+    expect(step.get_by_text("line 4")).to_be_visible()
+
+
+def test_what_was_said_after_a_thought_began_is_what_its_answer_answers(page: Page) -> None:
+    asked = {**ACT, "number": 7, "kind": "perception", "text": "Anneke asks for tea."}
+    thought = {"sections": {}, "outcome": "acted", "prompt": 0, "source": "Ida", "cause": 6}
+    thought |= {"prompt_tokens": 0, "model": "m", "latency": 1, "wait": 0, "seed": None}
+    thought |= {"temperature": 0}
+    why = {**WHY, "trigger": "arrival", "cause": asked, "thought": thought}
+    serve(page, "agents/1/why?*", why)
+    show(page, "why", "Why")
+    step = page.locator(".chain > li", has_text="What set it off")
+    expect(step).to_have_text(
+        "What set it off"
+        "It answers what was said meanwhile:"
+        "memory 7: Anneke asks for tea."
+        "The thought began with: arrival by Ida."
+    )
+    serve(page, "agents/1/why?*", {**why, "thought": {**thought, "cause": 7}})
+    show(page, "why", "Why")
+    expect(step).to_have_text("What set it offarrival by Idamemory 7: Anneke asks for tea.")
+    soup = {"number": 4, "line": "eat soup", "state": "doing", "private": True, "aloud": True}
+    serve(page, "agents/1/why?*", {**WHY, "plan": soup})
+    show(page, "why", "Why")
+    expect(step).to_contain_text("Its own plan, as the archive says.")
+    own = page.locator(".chain > li", has_text="The plan it belongs to")
+    expect(own).to_contain_text("in private, and aloud")
+
+
 def test_nothing_recalled_is_no_fault_if_the_prompt_had_it(page: Page) -> None:
     thought = {"sections": {}, "outcome": "acted", "prompt": 0, "source": "", "prompt_tokens": 0}
     thought |= {"model": "m", "latency": 1, "wait": 0, "seed": None, "temperature": 0}
@@ -114,7 +165,8 @@ def test_the_parts_of_a_prompt_stand_in_plain_words_with_their_shares(page: Page
     thought |= {"wait": 0, "seed": None, "temperature": 0}
     found = {"kind": "memory", "n": 4, "title": "", "first": 4, "last": 4, "score": 0, "text": "x"}
     found |= {"why": "> recall the ferry", "memory": None}
-    serve(page, "agents/1/why?*", {**WHY, "thought": thought, "recalled": [found]})
+    why = {**WHY, "thought": thought, "recalled": [found], "explaining": 1}
+    serve(page, "agents/1/why?*", why)
     show(page, "why", "Why")
     parts = page.locator(".chain > li", has_text="What the prompt was made of")
     parts.locator("summary").first.click()

@@ -224,17 +224,18 @@ function impulse({ trigger, thought }) {
 }
 
 function cause(why) {
+  const { cause: found, thought, trigger, plan: own } = why;
+  if (!found && own && !trigger)
+    return el("p", {}, "Its own plan, as the archive says. Who spoke then is not known.");
+  // What was said before the prompt was sent is answered, too.
+  const since = found && thought?.cause && thought.cause !== found.number;
+  const began = trigger ? impulse(why) : found ? "By the archive, it answers:" : "";
   return [
-    el(
-      "p",
-      {},
-      why.trigger
-        ? impulse(why)
-        : why.cause
-          ? "By the archive, it answers:"
-          : "That is no longer known.",
-    ),
-    why.cause ? el("p", {}, link(why.cause), ": ", el("bdi", {}, sentence(why.cause))) : null,
+    since
+      ? el("p", {}, "It answers what was said meanwhile:")
+      : el("p", {}, began || "That is no longer known."),
+    found ? el("p", {}, link(found), ": ", el("bdi", {}, sentence(found))) : null,
+    since ? el("p", { class: "dim" }, `The thought began with: ${began}.`) : null,
   ];
 }
 
@@ -278,7 +279,7 @@ function unrecalled(why) {
 }
 
 function recalled(why, again) {
-  const { recalled: hits } = why;
+  const { recalled: hits, explaining } = why;
   if (!hits.length) return [unrecalled(why), window(why)];
   const most = Math.max(...hits.map((hit) => hit.score), 0);
   const list = (some) =>
@@ -287,17 +288,12 @@ function recalled(why, again) {
       { class: "hits" },
       some.map((hit) => withAgain(row(hit, most), hit, again)),
     );
-  const rest = hits.slice(SHOWN);
+  const shown = hits.slice(0, Math.min(explaining, SHOWN));
+  const rest = hits.slice(shown.length);
+  const more = shown.length ? `${count(rest.length)} more` : `${count(rest.length)} recalled`;
   return [
-    list(hits.slice(0, SHOWN)),
-    rest.length
-      ? el(
-          "details",
-          {},
-          el("summary", { "data-opens": true }, `${count(rest.length)} more`),
-          list(rest),
-        )
-      : null,
+    shown.length ? list(shown) : none("Nothing that was recalled has words of it."),
+    rest.length ? el("details", {}, el("summary", { "data-opens": true }, more), list(rest)) : null,
   ];
 }
 
@@ -330,11 +326,11 @@ function plans({ plans: shown, plan: own }) {
   );
 }
 
-function plan({ line, private: hidden }, own = false) {
+function plan({ line, private: hidden, aloud }, own = false) {
   return el(
     "li",
-    { class: hidden ? "whisper" : "" },
-    hidden ? el("span", { class: "flag" }, "in private") : null,
+    { class: hidden && !aloud ? "whisper" : "" },
+    hidden ? el("span", { class: "flag" }, aloud ? "in private, and aloud" : "in private") : null,
     el("bdi", {}, line),
     own ? el("span", { class: "badge" }, "the act belongs to it") : null,
   );
