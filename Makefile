@@ -69,7 +69,8 @@ test-postgres: $(STAMP)  ## run the tests that can use PostgreSQL
 
 test-slow: $(WEIGHTS) $(LANGUAGES)  ## run what `make test` leaves out, and some world tests on PostgreSQL if it is installed
 	@$(BIN)/python -m tests.postgres $(BIN)/python -m pytest $(SIDE_BY_SIDE) tests/slow \
-		tests/world/test_agents.py tests/world/test_throttle.py tests/world/test_web_api.py
+		tests/world/test_agents.py tests/world/test_throttle.py tests/world/test_web_access.py \
+		tests/world/test_web_api.py
 
 test-scale: $(GATEWAYS)/installed $(RAY)/ray  ## test two worlds that share PostgreSQL, Chroma, gateways; a sweep on two Ray nodes
 	@KEEPSAKE_GATEWAYS=$(GATEWAYS)/bin KEEPSAKE_RAY=$(RAY) $(BIN)/python -m tests.postgres $(BIN)/python -m pytest \

@@ -206,7 +206,7 @@ class ServersTest(EventsWorld):
             ("warning", "models", "Mira"),
         ]
         # Here is no index, no guard, no small model, no other agent and no service; their events:
-        # test_why_world, test_ladder_world, test_agreed, test_passing_on and test_occasions.
+        # test_why_world, test_contradictions_world, test_agreed, test_passing_on, test_occasions.
         missing = {"recall", "guard", "agreement", "consent", "pair_talk", "call"}
         assert {each["kind"] for each in self.logged()} == set(KINDS) - missing
         self.fake.close()

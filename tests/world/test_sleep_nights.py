@@ -11,7 +11,7 @@ from keepsake.events.types import Sleep
 from tests.fakes.model_server import Reply
 from tests.log_lines import LogLines
 from tests.world.agents_world import FixedConfig
-from tests.world.test_ladder_world import ROOM, LadderWorld
+from tests.world.ladder_world import ROOM, LadderWorld
 from tests.world.test_sleep_world import SleepWorld
 
 ALL = ["consolidate", "reflect", "profiles", "intentions"]

@@ -16,6 +16,25 @@ from tests.world.agents_world import LoggedWorld
 from typeclasses.accounts import Account
 
 API = "/agents/api"
+READING = (
+    "",
+    "/prompt",
+    "/tiers",
+    "/as-of?t=2026-05-01T12:00:00Z",
+    "/memories",
+    "/past",
+    "/profile",
+    "/plans",
+    "/file?of=pins&file=pinned.md",
+    "/summary?tier=recent",
+    "/recall?q=key",
+    "/compactions",
+    "/series",
+    "/why",
+)
+"""Paths of what may be read of an agent."""
+DOING = ("/pause", "/resume", "/compact", "/sleep", "/wake")
+"""Paths of actions without a body."""
 WRITING = {
     "/undo": {},
     "/pin": {"text": "Tom keeps bees."},
