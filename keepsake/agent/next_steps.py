@@ -54,6 +54,9 @@ class NextSteps:
         self._asked = set[PersonId]()  # agents to whom the agent spoke since its last step
         # by plan: the agents who were asked or told something for it
         self._told: dict[int, set[PersonId]] = {}
+        # by plan: the agents whose words went to it, or were answered for it
+        self._heard: dict[int, set[PersonId]] = {}
+        self._to_answer: dict[PersonId, Person] = {}  # whose words went to a step, still to be done
 
     @property
     def begun(self) -> Plan | None:
@@ -188,6 +191,8 @@ class NextSteps:
         named = names(self.waits.get(plan.number, ""), person.name)
         if not named and not (self._awaited and self._awaited == person.id):
             return False
+        self._heard.setdefault(plan.number, set()).add(person.id)
+        self._to_answer[person.id] = person
         why = f"{person.name} has answered you"
         self.whys[plan.number] = why
         self._alarm.set(STEP_SECONDS, self._come, plan.number, why, person)
@@ -200,11 +205,34 @@ class NextSteps:
         needs no answer.
         """
         told = self._told.setdefault(plan.number, set())
-        is_named = plan.whom.id == person.id if plan.whom is not None else False
-        if person.id in told or not (is_named or names(plan.what, person.name)):
+        if person.id in told or not _names(plan, person):
             return False
         told.add(person.id)
         return True
+
+    def hears(self, person: Person) -> bool:
+        """Return whether words without a question are the first of whom the plan is with.
+
+        The plan that was begun names them, as in ``hear what Ruan has to say``. What they say later
+        needs no answer.
+        """
+        plan = self.begun
+        if plan is None or not _names(plan, person):
+            return False
+        heard = self._heard.setdefault(plan.number, set())
+        is_first = person.id not in heard
+        heard.add(person.id)
+        return is_first
+
+    def take_to_answer(self) -> list[Person]:
+        """Take out the agents whose words went to steps that may not have answered them."""
+        people = list(self._to_answer.values())
+        self._to_answer.clear()
+        return people
+
+    def keep_to_answer(self, person: Person) -> None:
+        """Record again that an agent's words went to a step, which is still to come."""
+        self._to_answer[person.id] = person
 
     def awaits_other_than(self, person: PersonId) -> bool:
         """Return whether the plan waits for the words of somebody else, whom it has spoken to."""
@@ -221,3 +249,9 @@ class NextSteps:
         if plan is not None:
             self._told.setdefault(plan.number, set()).add(person)
         self._asked.add(person)
+
+
+def _names(plan: Plan, person: Person) -> bool:
+    """Whether a plan is with a person, or its words name them."""
+    is_with = plan.whom is not None and plan.whom.id == person.id
+    return is_with or names(plan.what, person.name)

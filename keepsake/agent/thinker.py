@@ -28,7 +28,7 @@ from keepsake.agent.surroundings.naming import name_of
 from keepsake.agent.surroundings.people import hosts_guests, people_near, persons_near
 from keepsake.agent.surroundings.showing import show_players
 from keepsake.agent.turns.outage import Outage
-from keepsake.agent.turns.plan_steps import finishes_plan_first, follow_plan
+from keepsake.agent.turns.plan_steps import finishes_plan_first, follow_plan, left_to_answer
 from keepsake.agent.turns.reading_ahead import read_ahead
 from keepsake.agent.turns.state import Turn
 from keepsake.agent.turns.turn import drop_turn, run_turn
@@ -399,6 +399,12 @@ class Thinker:
         if other is None:
             self.schedule()
 
+    def _answer_what_is_left(self, turn: Turn, plans: Plans) -> None:
+        """Answer words of agents for which a plan waited, and which its step has not answered."""
+        agent = self.body()
+        for each in left_to_answer(turn, plans, agent) if agent is not None else ():
+            self._attention.notice(each, self._seconds())
+
     def _begin_due_plan(self, number: int) -> Deferred[None] | None:
         return self.plans.begin(number) if self.plans is not None else None
 
@@ -428,6 +434,7 @@ class Thinker:
             self._waiting.keep(turn, paused=self.state is AgentState.PAUSED)
             if self.plans is not None:
                 follow_plan(turn, self.plans, self.body())
+                self._answer_what_is_left(turn, self.plans)
         left = turn.plan_left if turn is not None else None
         if left is not None and self.plans is not None:
             self.plans.steps.go_on_later(left.plan, left.why)

@@ -165,6 +165,50 @@ class TestErrands(AgentsWorld):
         assert "Oswin has answered you" in step
         assert "waits for your answer" not in step
 
+    def wait_for_oswin(self, *then: str) -> str:
+        """Let Nell wait for Oswin, who tells her something; return the prompt after that step."""
+        plans = self.nell.mind.books.plans
+        plans.add(read_plan("now: hear what Oswin has to say", self.services.clock.now()))
+        self.answers["Nell"] = ["> wait for Oswin", *then, "> wait"]
+        self.nell.mind.plans.check()
+        self.pass_seconds(10)
+        self.oswin.db.paused = True
+        self.oswin.execute_cmd("talk Nell I slept that night, Nell.")
+        self.pass_seconds(20)
+        return self.asked[-1][1]
+
+    def test_words_for_which_a_plan_waits_are_answered_though_its_step_only_ends_it(self):
+        prompt = self.wait_for_oswin("> done 1", "I know, Oswin. I always knew.")
+        assert self.names == ["Nell"] * 3
+        assert "Oswin has answered you" in self.asked[1][1]
+        assert "still waits for your answer to: I slept that night" in prompt
+        assert any("I always knew." in line for line in self.lines(self.oswin))
+
+    def test_words_for_which_a_plan_waits_are_answered_once(self):
+        self.wait_for_oswin("You did, Oswin.\n> done 1")
+        assert self.names == ["Nell"] * 2
+
+    def test_who_is_gone_when_the_step_has_ended_is_not_answered(self):
+        self.add_exits(self.nell.location, "up", "down", self.loft)
+        self.wait_for_oswin("> walk to the Loft\n> done 1")
+        assert self.nell.location is self.loft
+        assert self.names == ["Nell"] * 2
+
+    def test_the_first_words_of_whom_a_plan_is_with_are_answered_though_it_does_not_wait(self):
+        plans = self.nell.mind.books.plans
+        plans.add(read_plan("now: hear Oswin out", self.services.clock.now()))
+        self.answers["Nell"] = ["*sits down*", "I know, Oswin.\n> done 1", "> wait"]
+        self.nell.mind.plans.check()
+        self.pass_seconds(10)
+        self.oswin.db.paused = True
+        self.oswin.execute_cmd("talk Nell I slept that night, Nell.")
+        self.pass_seconds(10)
+        assert self.names == ["Nell"] * 2
+        assert any("I know, Oswin." in line for line in self.lines(self.oswin))
+        self.oswin.execute_cmd("talk Nell And now it rains.")
+        self.pass_seconds(10)
+        assert self.names == ["Nell"] * 2, "talk among agents ends by itself"
+
     def test_who_comes_does_not_take_the_turn_of_who_has_asked(self):
         self.begin()
         self.answers["Nell"] = ["> talk Oswin = A bed for Bob?", "> wait"]

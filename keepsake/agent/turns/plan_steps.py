@@ -9,6 +9,7 @@ from keepsake.agent.surroundings.identity import identity_of, is_agent
 from keepsake.agent.surroundings.naming import name_of, names_of
 from keepsake.agent.surroundings.people import people_near, persons_near, players_near
 from keepsake.agent.turns.state import Turn
+from keepsake.agent.turns.waiting import left_unanswered
 from keepsake.agent.waking import Silence, person_of
 from keepsake.archive.privacy import NO_PRIVATE_WORDS
 from keepsake.books.plan import Plan
@@ -84,6 +85,37 @@ def follow_plan(turn: Turn, plans: Plans, agent: Body | None) -> None:
     # What was done for it stands beside it. An answer about something else changes nothing of it.
     before = "" if due is not None else plans.steps.whys.get(plan.number, "")
     _go_on(turn, plans, agent, plan, why=turn.missed or before or "it goes on", is_due=due is plan)
+
+
+def left_to_answer(turn: Turn, plans: Plans, agent: Body) -> list[Impulse]:
+    """Return impulses for words of agents here that went to a plan, whose step has not answered.
+
+    A gesture answers them, too. Each counts as a thought about the plan.
+    """
+    found = []
+    window = turn.tools.memory.memory.context().window
+    here = {identity_of(each) for each in people_near(agent)}
+    for person in plans.steps.take_to_answer():
+        number = left_unanswered(window, person)
+        if number > turn.attempt.basis.seen:  # they came when the step was decided
+            plans.steps.keep_to_answer(person)
+            continue
+        wants = number and person.id in here and KnownVerb.EMOTE not in turn.verbs
+        if wants and plans.take_thought():
+            found.append(_words_of(person, number))
+    return found
+
+
+def _words_of(person: Person, number: int) -> Impulse:
+    """Return the impulse of words of another agent that are answered in any case."""
+    return Impulse(
+        ImpulseKind.ADDRESSED,
+        from_player=False,
+        source=person.name,
+        memory_number=number,
+        source_id=person.id,
+        errand=True,
+    )
 
 
 def _is_talk_beside(turn: Turn, plans: Plans) -> bool:

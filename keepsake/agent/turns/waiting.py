@@ -11,11 +11,12 @@ from collections.abc import Collection, Sequence
 from datetime import timedelta
 from typing import NamedTuple
 
-from keepsake.agent.attention import TALK_SECONDS, Impulse
+from keepsake.agent.attention import TALK_SECONDS, Impulse, ImpulseKind
 from keepsake.archive.message_types import BY_RULE, MOVES, MessageType
 from keepsake.archive.privacy import is_private, is_redacted
 from keepsake.archive.records import Memory
 from keepsake.happening import ME, Deed, Person, Result, Speech
+from keepsake.language.perception import is_question
 from keepsake.prompt.verbs import ANSWERS, PRIVATE
 from keepsake.tasks.conversation import asks
 
@@ -83,6 +84,33 @@ def unanswered(
     return Unanswered(
         memories, " ".join(words), _answered_until(window, person, impulse.memory_number)
     )
+
+
+def left_unanswered(window: Sequence[Memory], person: Person) -> int:
+    """Return the last words of a person to the agent if they want an answer that did not come.
+
+    What only answers the agent's own words to them wants none.
+
+    Returns:
+        The number of their memory; 0 if there are none.
+    """
+    reason = Impulse(ImpulseKind.ADDRESSED, False, person.name, source_id=person.id)
+    waiting = unanswered(window, reason)
+    if not waiting.memories:
+        return 0
+    first = waiting.memories[0].number
+    before = (each for each in reversed(window) if each.number < first)
+    exchange = (each for each in before if _is_between(each, person))
+    last = next(exchange, None)
+    is_reply = last is not None and last.is_own
+    return 0 if is_reply and not is_question(waiting.words) else waiting.newest
+
+
+def _is_between(memory: Memory, person: Person) -> bool:
+    """Whether it is words of a person to the agent, or of the agent to them."""
+    if memory.said is not None:
+        return memory.to_id == person.id
+    return is_said_to_me(memory, person)
 
 
 def all_waiting(

@@ -15,6 +15,7 @@ from keepsake.agent.runtime import runtime
 from keepsake.agent.surroundings.addressing import impulse_of, mention_in
 from keepsake.agent.surroundings.identity import identity_of, is_agent, is_character
 from keepsake.agent.surroundings.naming import name_of
+from keepsake.agent.turns.waiting import left_unanswered
 from keepsake.archive.message_types import BY_RULE
 from keepsake.archive.records import Memory
 from keepsake.contrib.evennia.characters import (
@@ -192,11 +193,25 @@ def _worth_a_thought(
     act = mind.actor.current if mind is not None else None
     plan = mind.plans.named(act.plan) if mind is not None and act is not None else None
     if mind is None or plan is None:
-        return event if asks else None
+        return event if asks else _if_plan_hears(agent, event)
     listener = Person(name_of(agent, speaker), identity_of(agent))
     if not asks and not mind.plans.steps.tells(plan, listener):
         return None
     return replace(event, errand=mind.plans.may_ask(listener.id))
+
+
+def _if_plan_hears(agent: Body, event: Impulse) -> Impulse | None:
+    """Return the event if a plan of the agent that was begun is to hear it; else None.
+
+    It counts as a thought about that plan.
+    """
+    mind = mind_of(agent)
+    person = event.person
+    if mind is None or not left_unanswered(_window_of(agent), person):
+        return None
+    if not mind.plans.steps.hears(person):
+        return None
+    return replace(event, errand=mind.plans.take_thought())
 
 
 def _ask_all(agent: Body, question: Impulse) -> None:
