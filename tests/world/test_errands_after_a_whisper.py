@@ -66,7 +66,7 @@ class TestErrandsAfterAWhisper(PlansWorld):
         self.errand_after_a_whisper(
             "Yes.\n> plan now, the Quay, Bram: ask him for honey for the forger of the seal\n"
             "> promise Tom: honey for the forger\n> walk to the Quay\n"
-            "> whisper Bram = Tom's brother is a forger\n> wait for Bram, not the forger",
+            "> wait for Bram, not the forger\n> whisper Bram = Tom's brother is a forger",
         )
         ada = next(each for each in self.quay.contents if each.key == "Ada")
         deeds = "> done nonsense\n> kept 99\n> cancel all: no"

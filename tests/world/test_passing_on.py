@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from keepsake.agent.surroundings.identity import identity_of
-from tests.world.agents_world import NOT_ALLOWED, Building
+from tests.world.agents_world import NOT_ALLOWED, Building, is_consent
 from tests.world.plans_world import PlansWorld
 from tests.world.test_events_world import EventsWorld
 
@@ -74,6 +74,28 @@ class TestPassingOn(PassingOn):
         self.char1.execute_cmd("talk Mira Did you ask him?")
         self.pass_minutes(1)
         assert len(self.consents()) == 1
+
+    def test_it_is_told_that_they_have_gone_while_the_model_was_asked_and_does_not_wait(self):
+        asked = iter([ASKED])
+        scripted = self.fake.script
+
+        def script(prompt: str) -> str:
+            if is_consent(prompt) and (answer := next(asked, "")):
+                self.posted.put(lambda: self.bram.move_to(self.room1, quiet=True))
+                return answer
+            return scripted(prompt)
+
+        self.fake.script = script
+        plan = "> plan now, Bram: ask him in his ear whether the seal is dry"
+        self.sent_by_whisper(
+            f"I go.\n{plan}\n> walk to Bram\n> whisper Bram = Is it dry?\n> wait for Bram",
+            "> walk to Bram\n> wait for Bram",
+            "> whisper Bram = Is it dry?",
+        )
+        gone = "You did not say your words to Bram: Bram has gone"
+        assert any(gone in line for line in self.lines())
+        assert any("(Bram is here)" in each for each in self.prompts())
+        assert self.told(self.heard_by_bram)[-1:] == ['Mira whispers to you, "Is it dry?"']
 
     def test_without_a_model_that_answers_nothing_is_said(self):
         self.consent = ""

@@ -124,6 +124,9 @@ class Answering:
         agent = self._turn.agent
         basis = self._state.basis
         whispered = wanted.verb == KnownVerb.WHISPER
+        if self._has_gone(wanted.to):  # while the model was asked
+            to = wanted.to.name
+            return self._refused(wanted.verb, f"You did not say your words to {to}: {to} has gone")
         if self._tells_secret(wanted.words, aloud=False):
             return Act(None, SpeechFault.SECRET)
         if not whispered and (fault := self._fault(wanted.words, aloud=False)):
@@ -365,6 +368,8 @@ class Answering:
             failed = any(act.refusal and act.is_step for act in self._state.acts)
             if read.verb == KnownVerb.DONE and failed:
                 return self._refused(read.verb, "You tried to end a plan: one of its steps failed")
+            if read.verb == KnownVerb.WAIT and read.words and failed:  # nobody comes for that
+                return Act(None, "You did not wait: what you would wait for has failed")
             aloud = read.verb != KnownVerb.WHISPER
             if read.verb == KnownVerb.TALK and (fault := self._fault(read.words, aloud=aloud)):
                 return Act(None, fault)

@@ -149,6 +149,10 @@ def _go_on(
     if turn.is_on_its_way or (turn.verbs <= _NO_STEP and not ended):
         return  # it goes on when the agent arrives
     if KnownVerb.WAIT in turn.verbs:
+        reached = _reached(turn, agent) if agent is not None else ""
+        if reached:
+            plans.steps.go_on(plan, f"{reached} is here")
+            return
         awaited = _awaited(turn, agent) if agent is not None else None
         if awaited is not None:
             plans.steps.go_on_after_wait(plan, why, Silence(awaited, since))
@@ -198,6 +202,18 @@ def _ask_awaited(turn: Turn, plans: Plans, agent: Body) -> None:
             continue
         if not mind.thinker.is_asked_by(me) and plans.may_ask(who):
             mind.thinker.answer_agent(Person(name_of(agent, each), me))
+
+
+def _reached(turn: Turn, agent: Body) -> str:
+    """Return for whom this one waits though its walk has led it to them in silence; else empty.
+
+    They do not know that it has come for them, so they would say nothing.
+    """
+    if not turn.has_arrived:
+        return ""
+    silent = (each for each in people_near(agent) if identity_of(each) not in turn.spoken_to)
+    here = (name_of(each, agent) for each in silent)
+    return next((name for name in here if names(turn.waits_for, name)), "")
 
 
 def _awaited(turn: Turn, agent: Body) -> Person | None:
