@@ -13,6 +13,7 @@ from itertools import takewhile
 from typing import Any
 
 from keepsake.agent.attention import TALK_SECONDS
+from keepsake.agent.memory.known_news import concerns, known_to, origins_of
 from keepsake.agent.runtime import runtime
 from keepsake.agent.surroundings.identity import identity_of, is_agent
 from keepsake.agent.surroundings.naming import place_of
@@ -307,6 +308,7 @@ def _about(memory: Memory) -> str:
 def news_for(teller: Any, listener: Any, now: datetime) -> Rumour | None:
     """Return the most important news that is new to the listener; None if there is none."""
     who = identity_of(listener)
+    perceived = known_to(listener)
     known = {each for _, text, links in _rumours(listener) for each in (text, links[0])}
     shared = {
         memory.chain.partition("; ")[0]
@@ -318,7 +320,8 @@ def news_for(teller: Any, listener: Any, now: datetime) -> Rumour | None:
         for memory, text, links in _rumours(teller)
         if memory.importance >= NEWS_IMPORTANCE
         and now - memory.time < NEWS_AGE
-        and _about(memory) != who
+        and not concerns(memory, who)
+        and not perceived.has(memory)
         and known.isdisjoint((text, links[0]))
         and not any(link in shared or link.startswith(f"{listener.key} ") for link in links)
     ]
@@ -335,6 +338,7 @@ def _tell(rumour: Rumour, teller: Any, listener: Any) -> None:
     facts = MemoryFacts(
         importance=memory.importance - 1,  # each retelling makes it less important
         chain="; ".join(links),
+        origins=origins_of(memory),
         told=text.replace('"', "'"),  # as in the words that the listener remembers
         about=_about(memory),
     )
@@ -346,6 +350,7 @@ def _tell(rumour: Rumour, teller: Any, listener: Any) -> None:
             place=place_of(teller),
             event=MessageType.HEARSAY,
             chain=facts["chain"],
+            origins=facts["origins"],
             told=facts["told"],
             happening=happening,
         )

@@ -105,7 +105,7 @@ class Actor:
         event: str = "",
         basis: Basis = NO_BASIS,
         confided: bool = False,
-        chain: str = "",
+        passed: MemoryFacts | None = None,
     ) -> Act:
         """Execute a command, under the same rules as a player's.
 
@@ -114,8 +114,8 @@ class Actor:
             event: The ``event`` of a stock phrase; empty for the agent's own words.
             basis: What the answer rests on.
             confided: Whether it may hold whispered words. Then search words are not archived.
-            chain: For words that pass something on: the memories behind it, as in
-                :attr:`Memory.chain`. Everybody who hears them keeps it.
+            passed: For words that pass something on: the memories behind it, as in
+                :attr:`Memory.chain` and :attr:`Memory.origins`. Everybody who hears them keeps it.
         """
         if command.verb == KnownVerb.WAIT:
             return Act(command)
@@ -126,6 +126,7 @@ class Actor:
             what = Deed(actor=ME, verb=command.verb, shown=f"{command.verb} …")
         witnesses = self._witnesses(agent, command, what, basis)
         happening = new_id()
+        facts = passed or MemoryFacts()
         # Archive the act before its execution, because its results are archived too.
         number = self._remember(
             agent,
@@ -135,7 +136,7 @@ class Actor:
             reason="" if hidden else command.reason,
             event=event,
             witnesses=witnesses,
-            chain=chain,
+            passed=facts,
         )
         if command.verb in PRIVATE:
             return self._use_tool(
@@ -151,7 +152,6 @@ class Actor:
             return self._begin_walk(agent, command, number, witnesses)
         addressees = addressees_of(what)
         addressee = find_person(agent, addressees[0].name) if addressees else None
-        facts = MemoryFacts(chain=chain) if chain else MemoryFacts()
         act = CurrentAct(command, what, number, happening, addressee, facts=facts, plan=basis.plan)
         return self._do_in_game(agent, act)
 
@@ -165,7 +165,7 @@ class Actor:
         reason: str,
         event: str,
         witnesses: tuple[PersonId, ...] | None,
-        chain: str,
+        passed: MemoryFacts,
     ) -> int:
         """Remember an act with what it rests on; return the number of the memory."""
         seen = basis.seen
@@ -183,7 +183,8 @@ class Actor:
             rests_on=_rests_on(what, basis, window),
             witnesses=witnesses,
             allowed_by=basis.allowed_by,
-            chain=chain,
+            chain=passed.get("chain", ""),
+            origins=passed.get("origins", ()),
         )
 
     def _use_tool(

@@ -20,7 +20,13 @@ from keepsake.agent.acting import Actor
 from keepsake.agent.acts import Basis
 from keepsake.agent.body import Body
 from keepsake.agent.memory.books import Books
-from keepsake.agent.memory.known_news import LINK, concerns, known_to, tells_something
+from keepsake.agent.memory.known_news import (
+    LINK,
+    concerns,
+    known_to,
+    origins_of,
+    tells_something,
+)
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.memory.shelf import PageNeeds
 from keepsake.agent.memory.shown_plans import lines_of
@@ -33,7 +39,7 @@ from keepsake.agent.surroundings.naming import name_of, place_of
 from keepsake.agent.surroundings.people import people_near, players_near
 from keepsake.agent.thinker import Thinker
 from keepsake.archive.privacy import NO_PRIVATE_WORDS
-from keepsake.archive.records import Memory
+from keepsake.archive.records import Memory, MemoryFacts
 from keepsake.archive.transcript import day_and_time
 from keepsake.books.persona import open_lines
 from keepsake.errors import KeepsakeError
@@ -298,21 +304,24 @@ def _speak(beat: Beat, speaker: _Side, listener: _Side) -> None:
     basis = Basis(seen=memory.newest, rests_on=beat.rests_on)
     if beat.says:
         command = spoken_to(KnownVerb.TALK, to.name, beat.says)
-        chain = _chain_of(mind, beat.rests_on)
-        mind.actor.do(body, command, to, basis=basis, chain=chain)
+        passed = _passed_on(mind, beat.rests_on)
+        mind.actor.do(body, command, to, basis=basis, passed=passed)
     elif beat.does:
         mind.actor.do(body, Command("emote", beat.does, words=beat.does), to, basis=basis)
     if beat.plan and mind.plans.enabled:
         mind.actor.do(body, Command(KnownVerb.PLAN, beat.plan, words=beat.plan), basis=basis)
 
 
-def _chain_of(mind: TalkingMind, numbers: Sequence[int]) -> str:
-    """Return the memories behind words that pass something on, the eyewitness first."""
+def _passed_on(mind: TalkingMind, numbers: Sequence[int]) -> MemoryFacts:
+    """Return what words that pass memories on keep of them: the chain, the eyewitness first."""
     window = {each.number: each for each in mind.memory.context().window}
     links = list[str]()
+    origins = list[str]()
     for number in numbers:
         memory = window.get(number)
-        if memory is not None and memory.chain:
-            links += memory.chain.split(LINK)
+        if memory is not None:
+            links += memory.chain.split(LINK) if memory.chain else []
+            origins += origins_of(memory)
         links.append(f"{mind.memory.name} {number}")
-    return LINK.join(dict.fromkeys(links))
+    chain = LINK.join(dict.fromkeys(links))
+    return MemoryFacts(chain=chain, origins=tuple(dict.fromkeys(origins)))

@@ -85,6 +85,7 @@ class MemoryFacts(TypedDict, total=False):
     about: PersonId
     importance: int
     chain: str
+    origins: tuple[str, ...]
     told: str
     answers: int
     plan: int
@@ -111,6 +112,7 @@ class Memory:
         about: For hearsay and deeds of the world: the identity of the person concerned.
         importance: 1 to 10 if the world itself rates it, as for a deed; else 0.
         chain: For hearsay: the memories it rests on, ``Nell 17; Joss 41``, the eyewitness first.
+        origins: For hearsay: the ids of what happened with which that chain began.
         told: For hearsay: what is told, without where the speaker has it from.
         answers: For an own act: the newest memory in the prompt that it answers, if more memories
             came while it was written; else 0.
@@ -135,6 +137,7 @@ class Memory:
     about: PersonId = ""
     importance: int = 0
     chain: str = ""
+    origins: tuple[str, ...] = ()
     told: str = ""
     answers: int = 0
     plan: int = 0
@@ -318,6 +321,8 @@ class Memory:
         line: dict[str, Any] = {"t": self.time.isoformat(), "kind": self.kind.value}
         line |= {"text": self.text, **fields_of(self.what)}
         line |= {name: value for name in _OPTIONAL if (value := getattr(self, name))}
+        if self.origins:
+            line["origins"] = list(self.origins)
         if self.rests_on:
             line["rests_on"] = list(self.rests_on)
         if self.witnesses is not None:
@@ -354,6 +359,7 @@ class Memory:
             about=about,
             importance=int(record.get("importance", 0)),
             chain=str(record.get("chain", "")),
+            origins=tuple(map(str, record.get("origins", ()))),
             told=str(record.get("told", "")) or old_lines.told_in(what, record),
             answers=int(record.get("answers", 0)),
             plan=int(record.get("plan", 0)),

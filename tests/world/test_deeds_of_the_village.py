@@ -12,6 +12,7 @@ import yaml
 from evennia.utils.ansi import strip_ansi
 
 from commands.things import find_detail
+from keepsake.agent.memory.known_news import concerns
 from keepsake.agent.surroundings.identity import identity_of
 from keepsake.archive.privacy import is_private
 from keepsake.books.person_page import line_of
@@ -20,6 +21,7 @@ from keepsake.errors import ConfigError
 from tests.world.agents_world import AgentsWorld
 from tests.world.built_world import BuiltWorld, empty_caches, shipped_world
 from typeclasses.agents import Agent
+from world import days
 from world.almanac import almanac
 from world.build import open_world
 from world.days import NEWS_IMPORTANCE, news_for
@@ -458,6 +460,28 @@ class TestDeedsAsMemories(DeedsVillage):
         assert own.importance >= NEWS_IMPORTANCE
         assert news_for(self.agent("mira"), self.agent("joss"), own.time) is None
         assert line_of(own) is None, "Tom did nothing, so his page has nothing of it"
+
+    def test_a_deed_is_no_news_to_those_who_took_part_in_it(self):
+        nell, bram, joss, oswin = map(self.agent, ("nell", "bram", "joss", "oswin"))
+        for who in (nell, bram):
+            self.put(who, "letter_office")
+        self.play_all("green_wax.sealed")
+        told = "Tom gives Nell a stick of green wax."
+        (seen,) = [m for m in self.memories("bram") if m.text == told]
+        (own,) = [m for m in self.memories("nell") if m.event == "kindness"]
+        assert seen.happening == own.happening
+        assert concerns(seen, identity_of(nell))
+        news = news_for(bram, joss, seen.time)
+        assert news is not None
+        assert news[1] == told
+        assert news_for(bram, nell, seen.time) is None
+        for who in (bram, joss):
+            self.put(who, "orchard")
+        days._tell(news, bram, joss)
+        (hearsay,) = [m for m in self.memories("joss") if m.event == "hearsay"]
+        assert hearsay.origins == (seen.happening,)
+        assert news_for(joss, oswin, seen.time) is not None
+        assert news_for(joss, nell, seen.time) is None
 
     def test_an_answer_to_a_whisper_is_remembered_as_a_whisper(self):
         self.play("ferry_stage: whisper joss = That is a cork vest, is it not?")

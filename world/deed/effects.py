@@ -17,7 +17,7 @@ from keepsake.agent.runtime import now
 from keepsake.agent.surroundings.identity import identity_of, is_agent
 from keepsake.archive.message_types import MessageType
 from keepsake.contrib.evennia.creation import WRITTEN
-from keepsake.contrib.evennia.hearing import happens, person_of
+from keepsake.contrib.evennia.hearing import happens, person_of, persons_of
 from keepsake.contrib.evennia.minds import mind_of
 from keepsake.happening import Deed, KnownVerb, Person
 from keepsake.logs import Subsystem, get_logger
@@ -52,6 +52,7 @@ class DeedScene:
     # the player, and the other players that a condition found to take part
     party: list[Any] = field(default_factory=list)
     last: datetime | None = None  # when the player took the previous step
+    seen: str = ""  # the id of what bystanders see of the present step; empty before that
 
     def named(self, text: str) -> str:
         """Return ``text`` with the names of all who take part."""
@@ -82,7 +83,9 @@ def _show_others(scene: DeedScene, step: DeedStep, _: WorldDeed) -> None:
     """Show it to the bystanders, except agents to whom the step gives a memory of their own."""
     importance = max(step.importance - ONLOOKER_DISCOUNT, 1)
     own = [find("agent", each) for each in step.memory]
-    with happens(Deed(actor=person_of(scene.player), verb="deed"), importance=importance):
+    took_part = persons_of(each for each in own if each is not None)
+    what = Deed(actor=person_of(scene.player), verb="deed", to=took_part)
+    with happens(what, importance=importance) as scene.seen:
         for reader in scene.player.location.contents_get(content_type="character"):
             if reader not in scene.party and reader not in own:
                 line = scene.named(step.others)
@@ -119,7 +122,9 @@ def _remember(scene: DeedScene, step: DeedStep, deed: WorldDeed) -> None:
             verb = KnownVerb.GO if came and kind is MessageType.DEED else kind
             things = _given_by(step, deed)
             what = Deed(actor=person_of(player), verb=verb, objects=things, to=(person_of(agent),))
-            with happens(what, importance=step.importance, about=about):
+            # What the others saw is no news to those who took part in it.
+            same = scene.seen if player is scene.player else ""
+            with happens(what, happening=same, importance=step.importance, about=about):
                 agent.msg((text.replace("{who}", name), {"type": kind}), from_obj=player)
 
 

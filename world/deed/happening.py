@@ -121,6 +121,7 @@ def _take(scene: DeedScene, step: DeedStep, deed: WorldDeed) -> None:
     party = scene.party
     for each in party:
         record_step(deed, step, each, scene.now.moment)
+    scene.seen = ""
     is_last = is_done(step, progress(player)[deed.id])
     if not is_last:
         tell(player, step.each)

@@ -41,8 +41,13 @@ class KnownNews:
         return self.since is None or memory.time < self.since
 
     def has(self, memory: Memory) -> bool:
-        """Return whether it knows what a memory tells: it heard it, or passed it on itself."""
+        """Return whether it knows what a memory tells.
+
+        That is so if it perceived that, or all with which hearsay began, or passed it on itself.
+        """
         if memory.happening in self.happenings:
+            return True
+        if memory.origins and self.happenings.issuperset(memory.origins):
             return True
         links = memory.chain.split(LINK) if memory.chain else []
         by_it = any(each.rpartition(" ")[0] == self.name for each in links)
@@ -66,9 +71,15 @@ def known_to(person: CharacterObject) -> KnownNews:
     )
 
 
+def origins_of(memory: Memory) -> tuple[str, ...]:
+    """Return the ids of what happened that a memory tells: of hearsay, with what it began."""
+    return memory.origins or tuple(filter(None, [memory.happening]))
+
+
 def concerns(memory: Memory, who: str) -> bool:
     """Whether somebody said or did what a memory tells, or it was said or done to them."""
-    return memory.source_id == who or any(each.id == who for each in addressees_of(memory.what))
+    people = (memory.source_id, memory.about, *(each.id for each in addressees_of(memory.what)))
+    return who in people
 
 
 def tells_something(said: Speech) -> bool:

@@ -116,7 +116,8 @@ def happens(what: What, **facts: Unpack[MemoryFacts]) -> Iterator[str]:
 
     Args:
         what: What happens. People are made with :func:`person_of`.
-        **facts: Other fields of the memories, such as ``importance``.
+        **facts: Other fields of the memories, such as ``importance``; ``happening`` if it is the
+            same as one that was told before, to others.
 
     Yields:
         The id of the happening.
@@ -125,9 +126,10 @@ def happens(what: What, **facts: Unpack[MemoryFacts]) -> Iterator[str]:
     if inside is not None and _same_words(inside.what, what):
         yield inside.id  # a command that speaks through ``at_say`` knows more than ``at_say``
         return
+    known = facts.pop("happening", "")
     act = _current_act_of(actor_of(what))
     if act is None:
-        happening = Happening(new_id(), what, facts)
+        happening = Happening(known or new_id(), what, facts)
     else:
         happening = Happening(act.happening, what, MemoryFacts(**{**act.facts, **facts}))
         if isinstance(what, Speech) and act.has_words(what.words):

@@ -62,6 +62,7 @@ def test_a_memory_is_read_back_as_it_was_written(what, witnesses, rests_on):
         about=TOM.id,
         importance=3,
         chain="Nell 17",
+        origins=("8c",),
         told="The bell rang.",
         answers=5,
         rests_on=rests_on,

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from keepsake.agent.memory.known_news import KnownNews, concerns, tells_something
+from keepsake.agent.memory.known_news import KnownNews, concerns, origins_of, tells_something
 from keepsake.archive.records import Memory
 from keepsake.happening import Person, Speech
 
@@ -16,10 +16,17 @@ TOM, MIRA, BRAM = (
 )
 
 
-def said(words: str, to: Person | None = None, chain: str = "", happening: str = "a1") -> Memory:
+def said(
+    words: str,
+    to: Person | None = None,
+    *,
+    chain: str = "",
+    happening: str = "a1",
+    origins: tuple[str, ...] = (),
+) -> Memory:
     """Return what Tom said, as Bram remembers it."""
     speech = Speech(speaker=TOM, words=words, to=(to,) if to else ())
-    return Memory(7, NOON, speech, chain=chain, happening=happening)
+    return Memory(7, NOON, speech, chain=chain, happening=happening, origins=origins)
 
 
 @pytest.mark.parametrize(
@@ -37,6 +44,19 @@ def test_who_has_passed_something_on_or_been_told_it_knows_it(chain, known):
     mira = KnownNews("Mira", frozenset({"b2"}), frozenset({"Wren 9"}), NOON)
     assert mira.has(said("The ferry sank.", chain=chain)) is known
     assert mira.has(said("The ferry sank.", chain=chain, happening="b2"))
+
+
+def test_who_perceived_all_that_hearsay_began_with_knows_it():
+    mira = KnownNews("Mira", frozenset({"b2", "c3"}))
+    assert mira.has(said("Nell got wax.", origins=("b2",)))
+    assert mira.has(said("Nell got wax.", origins=("b2", "c3")))
+    assert not mira.has(said("Nell got wax.", origins=("b2", "d4")))
+
+
+def test_what_is_told_on_begins_with_what_happened():
+    assert origins_of(said("Nell got wax.", happening="b2")) == ("b2",)
+    assert origins_of(said("Nell got wax.", happening="b2", origins=("a1",))) == ("a1",)
+    assert origins_of(said("Nell got wax.", happening="")) == ()
 
 
 def test_what_is_older_than_a_window_may_have_left_it():
