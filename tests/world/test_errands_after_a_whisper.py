@@ -62,6 +62,7 @@ class TestErrandsAfterAWhisper(PlansWorld):
     def test_nobody_else_is_shown_what_the_agent_wrote_for_an_errand(self):
         self.whisper_before()
         heard = self.bram_and_ada_at_the_quay()
+        self.bram.move_to(self.add_room("The Mole"), quiet=True)
         before = len(self.prompts()) + 1
         self.errand_after_a_whisper(
             "Yes.\n> plan now, the Quay, Bram: ask him for honey for the forger of the seal\n"
@@ -72,6 +73,7 @@ class TestErrandsAfterAWhisper(PlansWorld):
         deeds = "> done nonsense\n> kept 99\n> cancel all: no"
         self.ask("What will you do?", deeds, who=ada)
         self.ask("And then?", "Nothing.", who=ada)
+        self.bram.move_to(self.quay, quiet=True)
         self.pass_minutes(2)
         prompts = self.prompts()[before:]
         assert any("(you wait for Bram)" in each for each in prompts)
