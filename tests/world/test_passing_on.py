@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from keepsake.agent.surroundings.identity import identity_of
+from tests.fakes.model_server import Reply
 from tests.world.agents_world import NOT_ALLOWED, Building, is_consent
 from tests.world.plans_world import PlansWorld
 from tests.world.test_events_world import EventsWorld
@@ -103,6 +104,17 @@ class TestPassingOn(PassingOn):
         assert self.consents()
         assert self.told(self.heard_by_bram) == []
 
+    def test_an_outage_says_nothing_and_is_no_answer(self):
+        self.consent = ASKED
+        self.fake.plan("/api/chat", Reply(), Reply(status=400))
+        self.sent_by_whisper("> walk to Bram\n> whisper Bram = Is it dry?\n> wait")
+        assert self.told(self.heard_by_bram) == []
+        self.mira.move_to(self.room1, quiet=True)
+        self.replies = ["> walk to Bram\n> whisper Bram = Is it dry?", "> wait"]
+        self.char1.execute_cmd("talk Mira Did you ask him?")
+        self.pass_minutes(1)
+        assert self.told(self.heard_by_bram) == ['Mira whispers to you, "Is it dry?"']
+
     def test_the_act_is_known_to_both_and_to_nobody_else(self):
         self.consent = ASKED
         self.sent_by_whisper("> walk to the Quay\n> whisper Bram = Is it dry?\n> wait")
@@ -165,6 +177,20 @@ class TestBroughtBack(PassingOn):
             '2. Ada whispers to Mira: "Not before Friday."\n'
         )
         assert "Tom whispers" not in question
+
+    def test_who_sent_it_gets_another_answer_if_the_first_may_not_be_told(self):
+        self.asked_for_tom()
+        self.consent = NOT_ALLOWED
+        self.brought_back("> wait")
+        self.mira.move_to(self.room1, quiet=True)
+        before = len(self.prompts())
+        self.replies = ["Friday, but tell nobody.", "She would not say.", "> wait"]
+        self.char1.execute_cmd("talk Mira What does she say?")
+        self.pass_minutes(1)
+        first, second = self.prompts()[before : before + 2]
+        assert "Not before Friday" in first
+        assert "Not before Friday" not in second
+        assert self.told(self.heard_by_tom) == ['Mira says to you, "She would not say."']
 
     def test_nobody_else_is_told_by_leave_of_one_what_the_other_whispered(self):
         self.asked_for_tom()

@@ -120,6 +120,7 @@ class Answering:
         """
         leave = await leave_for(self._turn, wanted.to, all_words(wanted, self._held))
         if leave is None:
+            self._turn.hides_replies = True
             return self._act(part)
         agent = self._turn.agent
         basis = self._state.basis

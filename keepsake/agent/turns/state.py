@@ -57,6 +57,8 @@ class Turn:
         reread: The words of a question about several talks, and what a model made of the results;
             None before it read any.
         questions: How many times the model was asked whether words may reach somebody.
+        hides_replies: Whether its prompt leaves out what was whispered back for its plan, because
+            an answer that may hold it got no leave.
     """
 
     impulse: Impulse
@@ -80,6 +82,7 @@ class Turn:
     taken_up: int = field(default=0, init=False)
     reread: tuple[str, SearchResult] | None = field(default=None, init=False)
     questions: int = field(default=0, init=False)
+    hides_replies: bool = field(default=False, init=False)
     _plan_begun: bool = field(default=False, init=False)
 
     def __post_init__(self) -> None:
@@ -239,7 +242,9 @@ class Turn:
             context = replace(context, impulse=impulse)
         self.impulse = impulse
         plans = self.tools.plans
-        plan = plans.named(self.plan_number) if plans is not None else None
+        plan = None
+        if plans is not None and not self.hides_replies:
+            plan = plans.named(self.plan_number)
         window = self.tools.memory.memory.context().window
         self.context = with_replies(context, plan, window)
 

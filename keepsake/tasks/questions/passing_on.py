@@ -55,6 +55,11 @@ class PassedOn:
         return self.found is not Consented.NO
 
 
+def unquoted(words: str) -> str:
+    """Return what somebody says without the marks that are the only border of it in a line."""
+    return words.replace('"', "'")
+
+
 UNASKED = PassedOn(Consented.NO)
 """Nobody has allowed it."""
 
@@ -84,7 +89,7 @@ class PassingOn:
             name=for_prompt(self.who),
             to=for_prompt(self.to),
             lines=self._shown(target.prompt_tokens),
-            words=[for_prompt(each, limit=_LONGEST_WORDS) for each in self.words],
+            words=[for_prompt(unquoted(each), limit=_LONGEST_WORDS) for each in self.words],
         )
         return GenerationRequest(
             text, max_tokens=_ANSWER_TOKENS, temperature=0.0, json_schema=_SCHEMA

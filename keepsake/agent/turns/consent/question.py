@@ -15,7 +15,8 @@ from keepsake.happening import Person
 from keepsake.logs import Subsystem, get_logger
 from keepsake.models.profiles import ModelProfile
 from keepsake.ports import Generation, GenerationRequest
-from keepsake.tasks.questions.passing_on import UNASKED, PassedOn, PassingOn
+from keepsake.tasks.questions.passing_on import PassedOn, PassingOn
+from keepsake.tasks.task import AnswerRefused
 
 MOST_QUESTIONS = 2
 """The most questions of a turn: an errand leads to one person, and back to who sent the agent."""
@@ -51,21 +52,21 @@ async def leave_for(turn: Turn, to: Person, words: Sequence[str]) -> Leave | Non
     asked = turn.tools.consents
     keys = [(to.id, each, untold.heard) for each in words]
     found = {each: asked[each] for each in keys if each in asked}
+    answer: PassedOn | None = None
     if len(found) == len(keys):
         answer = next((each for each in found.values() if not each.may), found[keys[0]])
     elif turn.questions < MOST_QUESTIONS:
         turn.questions += 1
         answer = await _ask(turn, to, words, untold)
-        asked.update(dict.fromkeys(keys, answer))
-    else:
-        return None
-    if not answer.may:
+        if answer is not None:
+            asked.update(dict.fromkeys(keys, answer))
+    if answer is None or not answer.may:
         return None
     return Leave(untold.givers, 0 if answer.line is None else untold.numbers[answer.line])
 
 
-async def _ask(turn: Turn, to: Person, words: Sequence[str], untold: Untold) -> PassedOn:
-    """Ask the model, and log what it says. Without a clear answer it is no."""
+async def _ask(turn: Turn, to: Person, words: Sequence[str], untold: Untold) -> PassedOn | None:
+    """Ask the model, and log what it says. An unclear answer is no; None without any."""
     services = turn.services
     began = services.seconds()
     task = PassingOn(
@@ -81,20 +82,24 @@ async def _ask(turn: Turn, to: Person, words: Sequence[str], untold: Untold) -> 
 
     call = ModelCall(services, f"consent-{turn.ref.number}", turn.priority, request)
     turn.call = call
-    found = UNASKED
+    found: PassedOn | None = None
     try:
         outcome = await whole_answer(call, turn.wait)
-        found = task.read(outcome.text) if isinstance(outcome, Generation) else task.fallback()
-    except KeepsakeError as error:  # no such profile, no model, or another answer
+        found = task.read(outcome.text) if isinstance(outcome, Generation) else None
+    except AnswerRefused as refused:
+        found = task.fallback()
+        log.info(f"It is not said: {refused}", agent=task.who)
+    except KeepsakeError as error:  # no such profile, no model
         log.info(f"It is not known whether it may be said: {error}", agent=task.who)
     names = {each.id: each.name for each in turn.tools.people_known}
-    first = () if found.line is None else (untold.numbers[found.line],)
+    said = found or task.fallback()
+    first = () if said.line is None else (untold.numbers[said.line],)
     services.events.emit(
         Consent(
             agent=turn.thoughts.name,
             to=to.name,
             words="\n".join(words),
-            found=found.found,
+            found=said.found,
             of=tuple(names.get(each, each) for each in sorted(untold.givers)),
             memories=tuple(filter(None, dict.fromkeys((*first, *untold.numbers)))),
             seconds=round(services.seconds() - began, 2),

@@ -15,6 +15,7 @@ from keepsake.archive.privacy import Audience
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.happening import UNKNOWN, Manner, Person, PersonId, Result
 from keepsake.logs import Subsystem, get_logger
+from keepsake.tasks.questions.passing_on import unquoted
 
 READ_SECONDS = 5.0
 """The longest time for reading older memories from the archive."""
@@ -116,8 +117,8 @@ def _line(memory: Memory, turn: Turn) -> str:
     whom = memory.to or "everybody" if memory.is_own else name
     how = "whispers" if said.manner is Manner.WHISPER else "says"
     sent = _named(memory.allowed_by, turn)
-    words = said.words.replace('"', "'")  # the marks are the only border of what is said
-    return f'{who}{sent and f", sent by {sent},"} {how} to {whom}: "{words}"'
+    how = f", sent by {sent}, {how}" if sent else f" {how}"
+    return f'{who}{how} to {whom}: "{unquoted(said.words)}"'
 
 
 def _named(people: Iterable[PersonId], turn: Turn) -> str:
