@@ -99,14 +99,14 @@ class ConfigSection:
     def value(self, of: Field[Any], default: Any = MISSING) -> Any:
         """Return the value of the setting for a dataclass field, as :meth:`into` reads it.
 
-        ``default``: The value if the setting is missing; by default that of the field.
+        ``default``: The value if the setting is missing or has none; by default that of the field.
 
         Raises:
             ConfigError: What is written has another type than the default, or is out of bounds.
         """
         default = of.default if default is MISSING else default
-        written = self.text(of.name, "" if default is None else str(default))
-        if of.name not in self.entries or (default is None and not written):
+        written = self.text(of.name, "")
+        if not written:  # the setting is missing, or its value was deleted
             return default
         if isinstance(default, bool):
             if (said := written.lower()) not in _YES + _NO:
@@ -135,18 +135,18 @@ class ConfigSection:
         Raises:
             ConfigError: It is neither; the error names the ``cure``.
         """
-        written = self.text(key, "").strip("<>").rstrip("/")
-        if written in words:
-            return written
-        parts = urlsplit(written if "//" in written else f"http://{written}")
+        written = self.text(key, "").strip("<>")
+        if written.rstrip("/") in words:
+            return written.rstrip("/")
+        refusal = self.refuse(key, f"{written!r} is no address", cure)
         try:
+            parts = urlsplit(written if "//" in written else f"http://{written}")
             usable = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
-            usable = usable and not set(parts.netloc) & set(", ")
-        except ValueError:  # the port is not a number
-            usable = False
-        if not usable:
-            raise self.refuse(key, f"{written!r} is no address", cure)
-        return parts.geturl()
+        except ValueError as error:  # the port is no number, a bracket is open, a sign looks like /
+            raise refusal from error
+        if not usable or set(parts.netloc) & set(", "):
+            raise refusal
+        return parts.geturl().rstrip("/")
 
     def refuse(self, key: str, reason: str, cure: str = "") -> ConfigError:
         """Return the error that says why the value of ``key`` cannot be used."""

@@ -1,13 +1,14 @@
 """Reads when something is to happen: ``tomorrow 12:00``, ``Saturday evening``, ``in 3 minutes``.
 
-Dates are read by `dateparser`. It blocks for some milliseconds, and for a third of a second at its
-first use, so call :func:`read_when` in a worker thread.
+Phrases are read by `dateparser`. It blocks for some milliseconds, and for a third of a second at
+its first use, so call :func:`read_when` in a worker thread.
 """
 
 from __future__ import annotations
 
 import calendar
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -49,6 +50,9 @@ _HALF_PAST = re.compile(
 _BARE_HOUR = re.compile(r"\bat (\d{1,2})(?: o'?clock)?(?![\d:./-])(?! ?[ap]\.?m\b)", re.I)
 _OCLOCK = re.compile(r"\b(\d{1,2}) o'?clock\b", re.I)
 _CLOCK = re.compile(r"\d{1,2}:\d{2}|\d{1,2} ?[ap]\.?m\b", re.I)
+_WRITTEN = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d")
+"""A time as plans write it. It is read without a parser of phrases, which needs milliseconds: a
+file of plans has one in each line, and is read again at each change."""
 _SPAN = re.compile(
     r"in (?P<half>half an?|a quarter of an|an?|\d+) (?P<unit>minute|hour|day)s?", re.I
 )
@@ -162,6 +166,9 @@ def read_time(text: str, now: datetime) -> datetime | None:
 
 
 def _read_time(text: str, now: datetime) -> datetime | None:
+    if _WRITTEN.fullmatch(text):
+        with suppress(ValueError):  # 2026-13-01 may be meant otherwise
+            return datetime.fromisoformat(text).replace(tzinfo=now.tzinfo)
     said = text
     text = _with_clock_times(said)
     if span := _SPAN.fullmatch(text):

@@ -52,6 +52,12 @@ def test_a_profile_that_is_missing_is_said_of_the_whole_file(tmp_path: Path):
     assert str(caught.value).startswith(f"{path}: the profile 'agent' is missing")
 
 
+def test_a_limit_without_a_value_is_that_of_the_model(tmp_path: Path):
+    path = tmp_path / "llm.md"
+    path.write_text("## agent\n**prompt_tokens**:\n## summarizer\n**max_tokens**: 9\n")
+    assert load(path)["agent"].prompt_tokens == 0
+
+
 def test_missing_settings_of_a_profile_follow_from_its_model(tmp_path: Path):
     path = tmp_path / "llm.md"
     path.write_text("## agent\n**time_limit**: 9\n## summarizer\n**max_tokens**: 9\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -154,6 +155,15 @@ def test_plans_are_numbered_written_and_read_back(book):
     again = PlanBook(book.path, now=lambda: NOW)
     assert again.items == (made, secret)
     assert [record["change"] for record in book.records] == ["made", "made"]
+
+
+def test_lines_of_the_game_are_read_without_the_slow_reader_of_phrases(book, monkeypatch):
+    book.add(Plan(what="show the ferry", when=When(at=NOON), where="the Quay", whom=ANNEKE))
+    text = book.path.read_text()
+    monkeypatch.setitem(sys.modules, "dateparser", None)  # now its import fails
+    book.path.write_text(f"{text}\n")
+    (read,) = book.items
+    assert (read.at, read.where, read.whom) == (NOON, "the Quay", ANNEKE)
 
 
 @pytest.mark.parametrize("whom", [ANNEKE, None])

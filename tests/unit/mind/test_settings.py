@@ -81,6 +81,12 @@ def test_settings_are_the_fields_of_a_dataclass(tmp_path: Path, logged: LogLines
     ]
 
 
+def test_a_setting_without_a_value_keeps_its_default(tmp_path: Path):
+    names = ("share", "size", "seed", "on", "colour", "name")
+    path = write(tmp_path / "a.md", "".join(f"**{each}**:\n" for each in names))
+    assert Sample.load(path) == Sample()
+
+
 @pytest.mark.parametrize(("line", "said"), table("refused settings"))
 def test_wrong_values_of_a_field_are_refused(tmp_path: Path, line: str, said: str):
     with pytest.raises(ConfigError, match=said):
