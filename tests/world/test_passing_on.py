@@ -275,14 +275,23 @@ class TestAfterAnOlderWhisper(PassingOn):
         super().setUp()
         self.sent_by_whisper("I keep it.", words="My brother forged the harbour seal.")
 
-    def test_an_errand_that_was_asked_for_aloud_is_said_in_the_same_answer(self):
+    def test_words_to_somebody_whom_open_words_do_not_name_are_said_at_once(self):
         self.consent = NOTHING
         before = len(self.prompts())
-        self.ask("Ask Bram at the quay for honey, please.", "> walk to Bram\n> talk Bram = Honey?")
+        self.ask("Go down and ask him for honey.", "> walk to Bram\n> talk Bram = Honey?")
         self.pass_minutes(1)
         assert self.told(self.heard_by_bram) == ['Mira whispers to you, "Honey?"']
         assert len(self.prompts()) == before + 1
-        assert not self.plans.current
+
+    def test_what_open_words_ask_for_is_still_said_among_others_and_nothing_is_asked(self):
+        self.ask(
+            "Ask Bram at the quay for honey, please.",
+            "> walk to Bram\n> talk Bram = Honey?",
+            "> talk Bram = Honey, Bram?\n> done 1",
+        )
+        self.pass_minutes(1)
+        assert self.told(self.heard_by_ada) == ['Mira says to Bram, "Honey, Bram?"']
+        assert not self.consents()
 
     def test_its_own_secret_is_told_for_a_plan_that_is_private_because_of_the_whisper(self):
         self.ask("Tell him, go down to him.", "> plan in 2 minutes, the Quay, Bram: say I slept")

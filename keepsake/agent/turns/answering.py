@@ -11,6 +11,7 @@ from keepsake.agent.surroundings.identity import identity_of
 from keepsake.agent.surroundings.naming import place_of
 from keepsake.agent.surroundings.people import people_near, persons_near
 from keepsake.agent.turns.abilities import available_verbs, sought_by
+from keepsake.agent.turns.consent.passing import pass_on
 from keepsake.agent.turns.consent.question import leave_for
 from keepsake.agent.turns.consent.wanted import WordsFor, all_words, wanted_by
 from keepsake.agent.turns.context import arrived, secrecy
@@ -106,47 +107,36 @@ class Answering:
             await self._turn.wait(act.result)
 
     def _wanted(self, part: AnswerPart) -> WordsFor | None:
-        """Return what a part would say to somebody who does not know what the prompt held."""
+        """Return what a part would say to somebody who does not know what the prompt held.
+
+        None for words that were asked for aloud: they are planned, and said among others.
+        """
         known = self._state.basis.confidants
         if not self._holds_private or known is None:
             return None
         agent = self._turn.agent
-        return wanted_by(part, agent, self._context, self._state.journey, known)
+        wanted = wanted_by(part, agent, self._context, self._state.journey, known)
+        if wanted is None:
+            return None
+        line = f"{KnownVerb.TALK} {wanted.to.name} = {wanted.words}"
+        is_errand = errand_of(line, agent, self._tools, self._state.basis) is not None
+        return None if is_errand else wanted
 
     async def _pass_on(self, part: AnswerPart, wanted: WordsFor) -> Act | None:
-        """Say words to somebody who does not know what the prompt held, if that is allowed.
-
-        Nobody else hears them; else it is refused, or planned if it was asked for aloud.
-        """
+        """Say words to somebody who does not know what the prompt held, if that is allowed."""
         leave = await leave_for(self._turn, wanted.to, all_words(wanted, self._held))
         if leave is None:
             self._turn.hides_replies = True
             return self._act(part)
-        agent = self._turn.agent
-        basis = self._state.basis
-        whispered = wanted.verb == KnownVerb.WHISPER
         if self._has_gone(wanted.to):  # while the model was asked
             to = wanted.to.name
             return self._refused(wanted.verb, f"You did not say your words to {to}: {to} has gone")
         if self._tells_secret(wanted.words, aloud=False):
             return Act(None, SpeechFault.SECRET)
-        if not whispered and (fault := self._fault(wanted.words, aloud=False)):
+        whispers = wanted.verb == KnownVerb.WHISPER
+        if not whispers and (fault := self._fault(wanted.words, aloud=False)):
             return Act(None, fault)
-        near = map(identity_of, people_near(agent))
-        given = replace(
-            basis,
-            confidants=(basis.confidants or frozenset()) | {wanted.to.id},
-            rests_on=tuple(sorted({*basis.rests_on, leave.number} - {0})),
-            allowed_by=tuple(sorted(leave.givers)),
-        )
-        return self._actor.speak(
-            agent,
-            wanted.words,
-            wanted.to,
-            whispered=whispered or not {wanted.to.id}.issuperset(near),
-            reason=wanted.reason,
-            basis=given,
-        )
+        return pass_on(self._turn, wanted, leave)
 
     async def _take_up_plan(self, part: AnswerPart) -> None:
         """Begin a plan for now that this answer has made, before the first deed that follows it."""
@@ -419,9 +409,10 @@ class Answering:
     def _refused(self, verb: str, told: str) -> Act:
         """Remember that a deed was refused, and why."""
         agent = self._turn.agent
-        confidants = self._state.basis.confidants
-        # It tells nothing of what was whispered, so those who know of the plan may read it.
-        known = confidants if confidants is None else confidants or self._state.impulse.confided
+        basis = self._state.basis
+        known = basis.confidants
+        if known is not None and not known:  # nobody knows all; it tells nothing of it
+            known = self._state.impulse.confided or basis.audience
         self._tools.memory.remember(
             Result(verb=verb, done=False, shown=told),
             place=place_of(agent),

@@ -84,9 +84,12 @@ def _asks_aloud(tools: MemoryTools, basis: Basis) -> Aloud | None:
 
 
 def _others(agent: Body, tools: MemoryTools, basis: Basis) -> tuple[str, ...]:
-    """Return the names of the people here, and of those known, who may not know of an answer."""
+    """Return the names of the people here, and of those known, who may not know of an answer.
+
+    Without the one who is answered.
+    """
     people = (*persons_near(agent), *tools.people_known)
-    known = basis.confidants or frozenset()
+    known = {*(basis.confidants or ()), basis.partner}
     return tuple(dict.fromkeys(each.name for each in people if each.id not in known))
 
 
