@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 import time
+from datetime import UTC, datetime
 
 from evennia.accounts.models import AccountDB
 from twisted.python.failure import Failure
 
 from keepsake.agent.runtime import runtime
+from keepsake.agent.surroundings.world_clock import WorldClock
 from keepsake.contrib.evennia.audit import AUDIT, REPORTS, newest
 from keepsake.contrib.evennia.commands.base import (
     TIMEOUT_SECONDS,
@@ -147,7 +149,8 @@ class CmdMute(BuilderCommand):
         until = time.time() + int(asked["number"]) * _UNITS[asked["unit"].lower()]
         account.attributes.add("muted_until", until)
         account.attributes.add("muted_for", asked["why"] or "")
-        when = time.strftime("until %Y-%m-%d %H:%M UTC", time.gmtime(until))
+        at = WorldClock.of_world().shown(datetime.fromtimestamp(until, UTC))
+        when = f"until {at:%Y-%m-%d %H:%M}"
         why = f" Reason: {asked['why']}" if asked["why"] else ""
         account.msg(f"You are muted {when}.{why}")
         self.msg(f"|gMuted|n {plain(account.key)} {when}.")

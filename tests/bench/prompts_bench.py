@@ -38,7 +38,7 @@ def _figures() -> list[Figure]:
                 print(each, file=sys.stderr)
             what = "prompts that differ from the archive in order, partner or addressee"
             figures.append(Figure(what, TURNS, len(differing), "", "0"))
-            calls = self.fake.calls("/api/chat")
+            calls = self.calls()
             prompts = [_as_read(call.body["messages"]) for call in calls]
             shared = [_shared(*pair) for pair in itertools.pairwise(prompts)]
             sizes = list(map(len, prompts[1:]))

@@ -247,14 +247,14 @@ class AgentsWorld(PeopleWorld):
 
     def prompts(self) -> list[str]:
         """Return the agents' prompts as text, in order: those of a chat without the roles."""
-        return [each for each in self.sent() if not is_consent(each)]
+        return [each for each in self.every_prompt() if not is_consent(each)]
 
     def consents(self) -> list[str]:
         """Return the prompts that asked whether words may reach somebody: the part of this case."""
-        asked = filter(is_consent, self.sent())
+        asked = filter(is_consent, self.every_prompt())
         return [each.partition("Private, oldest first:\n")[2].strip() for each in asked]
 
-    def sent(self) -> list[str]:
+    def every_prompt(self) -> list[str]:
         """Return all prompts as text, in order."""
         return [prompt_text(call.body) for call in self.fake.calls() if _is_prompt(call)]
 

@@ -17,7 +17,8 @@ from keepsake.agent.agent_log import Sent
 from keepsake.agent.attention import ANSWERED, Impulse
 from keepsake.archive.records import Memory
 from keepsake.happening import Manner, Person
-from tests.fakes.model_server import Reply
+from tests.fakes.model_server import Call, Reply
+from tests.world.agents_world import is_consent, prompt_text
 from tests.world.talk_world import TalkWorld
 
 _WORD = re.compile(r"\bw\d+\b")
@@ -106,7 +107,7 @@ class TalkInAnyOrder(TalkWorld):
                 self.clock.advance(self.rng.choice((0.1, 0.5, 1.0)))
             self.clock.advance(3)
             self.settle(lambda: True)
-            before = len(self.fake.calls("/api/chat"))
+            before = len(self.calls())
             for _ in range(self.rng.randint(0, 2)):  # while the answer is written
                 self.happen()
             gate.set()
@@ -114,11 +115,16 @@ class TalkInAnyOrder(TalkWorld):
             for _ in range(8):
                 self.clock.advance(0.5)
                 self.settle(lambda: not self.is_thinking())
-                calls = self.fake.calls("/api/chat")
+                calls = self.calls()
                 while asked + 1 <= len(calls) and asked < number:
                     yield self.check(calls[asked].body["messages"], asked)
                     asked += 1
             assert len(calls) >= before
+
+    def calls(self) -> list[Call]:
+        """Return the calls for answers, without questions about what may be told."""
+        every = self.fake.calls("/api/chat")
+        return [each for each in every if not is_consent(prompt_text(each.body))]
 
     # -- the checks
 

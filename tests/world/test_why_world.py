@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
 
 from evennia.utils.ansi import strip_ansi
 
@@ -13,6 +14,8 @@ from keepsake.books.plan import PlanState
 from keepsake.contrib.evennia.commands.why import explanation
 from keepsake.events.types import Thought
 from keepsake.events.values import RecalledKind, ThoughtOutcome
+from keepsake.paths import UNTIL, ZONE_FILE
+from keepsake.web.questions.clock import as_shown
 from tests.memories import old_memory
 from tests.sentences import table
 from tests.world.agents_world import Building
@@ -120,6 +123,17 @@ class TestWhy(WhyWorld):
         assert "words: " in recalled
         assert "who it is" in shown.split("Prompt")[1]
         assert "Note:" not in shown
+
+    def test_times_are_those_of_the_worlds_clock_as_on_the_pages(self):
+        self.ask("Is it late?", "Late enough.")
+        act = next(m for m in reversed(self.mind.memory.memory.context().window) if m.is_own)
+        changed = act.time + timedelta(days=1)
+        agents = self.services.places.agents
+        (agents / ZONE_FILE).write_text(f"UTC\nAsia/Tokyo{UNTIL}{changed.isoformat()}\n")
+        there = as_shown(act.time)
+        assert there == act.time.astimezone(ZoneInfo("Asia/Tokyo")).replace(tzinfo=None)
+        assert f"{there:%Y-%m-%d %H:%M} (" in self.why()
+        assert f"{there:%H:%M}" in self.type(f"@memories Mira {act.number}", str(act.number))
 
     def test_the_event_of_a_thought_names_its_act_and_what_it_was_shown(self):
         self.answer_about_edwin()

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
-from django.utils.timezone import get_default_timezone, get_default_timezone_name
+from django.utils.timezone import get_default_timezone_name
 
-from keepsake.agent.runtime import runtime
-from keepsake.errors import KeepsakeError
-from keepsake.paths import earlier_zones
+from keepsake.agent.surroundings.world_clock import WorldClock
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,29 +32,17 @@ def world_clock() -> Mapping[str, object]:
 
 def zones() -> EarlierZones:
     """Return the earlier zones as a page names them; quick."""
-    found = _earlier()
+    found = WorldClock.of_world().earlier
     told = (f"until {each.astimezone(ZoneInfo(name)):%-d %b %H:%M} {name}" for name, each in found)
     data = " ".join(f"{int(end.timestamp())}={name}" for name, end in found)
     return EarlierZones(data, ", ".join(told))
 
 
-def _earlier() -> Sequence[tuple[str, datetime]]:
-    try:
-        return earlier_zones(runtime().places.agents)
-    except KeepsakeError:  # the agents are not running
-        return ()
-
-
 def moment_of(shown: datetime) -> datetime:
     """Return the moment at which the world's clock showed a time; ``shown`` has no zone."""
-    for name, end in _earlier():
-        moment = shown.replace(tzinfo=ZoneInfo(name))
-        if moment < end:
-            return moment
-    return shown.replace(tzinfo=get_default_timezone())
+    return WorldClock.of_world().moment_of(shown)
 
 
 def as_shown(moment: datetime) -> datetime:
     """Return what the world's clock showed at a moment, without a zone, as templates show it."""
-    zone = next((ZoneInfo(name) for name, end in _earlier() if moment < end), None)
-    return moment.astimezone(zone or get_default_timezone()).replace(tzinfo=None)
+    return WorldClock.of_world().shown(moment)

@@ -24,6 +24,7 @@ from keepsake.agent.body import Body
 from keepsake.agent.mind import Mind
 from keepsake.agent.runtime import runtime
 from keepsake.agent.surroundings.identity import is_agent
+from keepsake.agent.surroundings.world_clock import WorldClock
 from keepsake.archive.records import EDITED
 from keepsake.contrib.evennia.creation import all_agents, find_agents
 from keepsake.contrib.evennia.minds import mind_of, why_closed
@@ -246,7 +247,8 @@ def author_of(model: str) -> str:
 
 
 def when(time: datetime | None, now: datetime) -> str:
-    """Return a time as ``2026-05-01 12:00 UTC (3 minutes ago)``; ``never`` for None."""
+    """Return a time as ``2026-05-01 12:00 (3 minutes ago)``; ``never`` for None."""
     if time is None:
         return "never"
-    return f"{time:%Y-%m-%d %H:%M} UTC ({time_format((now - time).total_seconds(), 4)} ago)"
+    shown = WorldClock.of_world().shown(time)
+    return f"{shown:%Y-%m-%d %H:%M} ({time_format((now - time).total_seconds(), 4)} ago)"

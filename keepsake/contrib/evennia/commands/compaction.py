@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from datetime import UTC
+from functools import partial
 
 from keepsake.agent.memory.compacting import CompactionEnd
 from keepsake.agent.mind import ActionResult
+from keepsake.agent.surroundings.world_clock import WorldClock
 from keepsake.contrib.evennia.commands.base import BuilderCommand, Query, plain, table
 from keepsake.errors import CompactionError, CompactionRunning
 from keepsake.events.values import CompactionOutcome, CompactReason
@@ -88,14 +89,15 @@ def view(query: Query) -> Callable[[], str] | None:
 def _listed(name: str, past: Sequence[PastCompaction]) -> str:
     if not past:
         return f"{name}'s memory has not been compacted yet."
-    heads = ("No", "When (UTC)", "Why", "Memories", "Tokens", "Calls", "Secs", "")
-    return f"|wCompactions of {name}'s memory|n\n{table(heads, map(_row, past))}"
+    heads = ("No", "When", "Why", "Memories", "Tokens", "Calls", "Secs", "")
+    rows = map(partial(_row, WorldClock.of_world()), past)
+    return f"|wCompactions of {name}'s memory|n\n{table(heads, rows)}"
 
 
-def _row(past: PastCompaction) -> tuple[str, ...]:
+def _row(clock: WorldClock, past: PastCompaction) -> tuple[str, ...]:
     return (
         str(past.number),
-        f"{past.time.astimezone(UTC):%m-%d %H:%M}",
+        f"{clock.shown(past.time):%m-%d %H:%M}",
         past.reason,
         "-".join(map(str, past.covered)) if past.covered else "none",
         f"{past.tokens_before} > {past.tokens_after}",

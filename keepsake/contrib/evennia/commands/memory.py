@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 
 from keepsake.agent.mind import Mind
 from keepsake.agent.runtime import runtime
+from keepsake.agent.surroundings.world_clock import WorldClock
 from keepsake.archive.records import Summary, Tier
 from keepsake.contrib.evennia.commands.base import (
     LINE,
@@ -89,7 +90,8 @@ def _facts(mind: Mind) -> Iterator[tuple[str, str]]:
         how = f"by words and meaning{late}" if index.by_meaning else "by words"
         yield "Recall", how + (f". |r{plain(index.problem)}|n" if index.problem else "")
     if tried.failures:
-        retry = f"; next try {tried.retry_at:%H:%M:%S} UTC" if tried.retry_at else ""
+        then = WorldClock.of_world().shown(tried.retry_at) if tried.retry_at else None
+        retry = f"; next try {then:%H:%M:%S}" if then else ""
         failed = f"{counted(tried.failures, 'time')}: {plain(tried.last_failure)}{retry}"
         yield "|rFailed|n", failed
     if problem := component.problem:

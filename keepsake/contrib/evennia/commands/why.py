@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 
 from keepsake.agent.memory.past_plans import PastPlan
 from keepsake.agent.runtime import runtime
+from keepsake.agent.surroundings.world_clock import WorldClock
 from keepsake.agent.why import PromptSource, SummaryBasis, Why, why_did
 from keepsake.archive.log import Archive
 from keepsake.archive.records import Memory, MemoryKind
@@ -87,7 +88,7 @@ def explanation(why: Why, now: datetime) -> str:
 
 def _act(why: Why, now: datetime) -> Iterator[str]:
     which = "last act" if why.nth == 1 else f"act {why.nth}, counted back from the last"
-    yield f"|w{why.agent}'s {which}|n, {when(why.time.astimezone(UTC), now)}"
+    yield f"|w{why.agent}'s {which}|n, {when(why.time, now)}"
     where = f" |x(memory {why.act.number}, {plain(why.act.place)})|n"
     yield f"  {one_line(why.command) or '(nothing)'}{where}"
     if why.by_rule:
@@ -322,8 +323,9 @@ def memory_lines(memories: Iterable[Memory]) -> list[str]:
     """Return a line per memory: number, time, text. Another line shows each new day or place."""
     lines = []
     scene = ""
+    clock = WorldClock.of_world()
     for memory in memories:
-        when = memory.time.astimezone()
+        when = clock.shown(memory.time)
         here = f"{when:%A %d %B %Y}" + (f", {memory.place}" if memory.place else "")
         if here != scene:
             lines.append(f"|x-- {plain(here)} --|n")
