@@ -12,12 +12,15 @@ import stat
 from pathlib import Path
 
 
-def read_bytes(path: Path) -> bytes:
+def read_bytes(path: Path, most: int | None = None) -> bytes:
     """Return the content of a regular file, or of one that a link leads to; never waits.
+
+    ``most``: The most bytes; a longer file is not read. None for any number.
 
     Raises:
         FileNotFoundError: There is nothing at that path.
-        OSError: It cannot be read, is no regular file, or is a link that leads to nothing.
+        OSError: It cannot be read, is too long, is no regular file, or is a link that leads to
+            nothing.
     """
     try:
         fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -26,9 +29,11 @@ def read_bytes(path: Path) -> bytes:
             raise _leads_nowhere(link) from None
         raise
     with os.fdopen(fd, "rb") as file:
-        mode = os.fstat(fd).st_mode
-        if not stat.S_ISREG(mode):
+        found = os.fstat(fd)
+        if not stat.S_ISREG(found.st_mode):
             raise OSError(errno.EINVAL, "It is no regular file", str(path))
+        if most is not None and found.st_size > most:
+            raise OSError(errno.EFBIG, "It is too long: move a part of it into another file")
         return file.read()
 
 

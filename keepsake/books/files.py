@@ -8,7 +8,6 @@ none. A file may be a link: the game then reads and writes what the link leads t
 
 from __future__ import annotations
 
-import errno
 import os
 import threading
 from collections.abc import Callable, Collection
@@ -38,19 +37,19 @@ _MOST_REASON = 500
 """Characters of an error's reason that are shown; it may hold two paths."""
 
 
-def read(path: Path) -> str | None:
+def read(path: Path, most: int = MOST_BYTES) -> str | None:
     """Return the text with its original line ends; None if there is no file.
+
+    ``most``: The most bytes of the file.
 
     Raises:
         OSError, UnicodeDecodeError: The file exists but cannot be read, or is too long; or it is a
             link that leads to nothing.
     """
     try:
-        data = regular_files.read_bytes(path)
+        data = regular_files.read_bytes(path, most)
     except FileNotFoundError:
         return None
-    if len(data) > MOST_BYTES:
-        raise OSError(errno.EFBIG, "It is too long: move a part of it into another file")
     return data.decode("utf-8-sig")
 
 
@@ -134,16 +133,18 @@ class RecordStore[T]:
 
     Args:
         parse: Parses the text of a file.
+        most: The most bytes of a file; a longer one is reported, and not read.
 
     Attributes:
         lock: Held while files are read or written.
         version: Rises whenever the records change.
     """
 
-    def __init__(self, parse: Parse[T], owner: Owner = NO_OWNER) -> None:
+    def __init__(self, parse: Parse[T], owner: Owner = NO_OWNER, *, most: int = MOST_BYTES) -> None:
         self.lock = threading.RLock()
         self.version = 0
         self._parse = parse
+        self._most = most
         self._owner = owner
         self._files: dict[Path, _File[T]] = {}
         self._refreshed = False
@@ -194,7 +195,7 @@ class RecordStore[T]:
         if unchanged and (now or not path.is_symlink()):  # else it leads to nothing
             return
         try:
-            source = read(path)
+            source = read(path, self._most)
             if source and source.strip():
                 self._take(path, now, source)
             else:
@@ -256,7 +257,7 @@ class RecordStore[T]:
         try:
             with self.lock:
                 for _ in range(_TRIES):
-                    source = read(path)
+                    source = read(path, self._most)
                     old = None
                     text = source if source and source.strip() else None
                     if text is None:
@@ -267,7 +268,7 @@ class RecordStore[T]:
                     new = self.parsed(path, made, datetime.now(UTC))
                     target = regular_files.target(path)
                     with written_aside(target, made) as temporary:
-                        if read(path) != source:  # an editor saved meanwhile: do not overwrite it
+                        if read(path, self._most) != source:  # an editor saved: do not overwrite
                             continue
                         written = stamp(temporary)
                         temporary.replace(target)

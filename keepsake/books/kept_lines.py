@@ -39,6 +39,9 @@ OWN = "<!-- by the agent itself -->"
 """Mark after a line that the agent pinned. A person who deletes it makes the line a builder's."""
 PROMISED_LIMIT = 400  # most estimated tokens of all open promises and rules in a prompt
 LONGEST_PROMISE = 160  # characters of one promise or rule
+MOST_LIST_BYTES = 250_000
+"""The most bytes of a list. It is read on the reactor as soon as a person has saved it, where a
+thousand lines take a quarter of a second. A list of the game's own has less than a hundred."""
 _PIN = re.compile(rf"^[ \t]*-[ \t]+(?P<text>\S.*?)[ \t]*(?P<own>{re.escape(OWN)}[ \t]*)?$")
 _SOMEBODY = "somebody"
 
@@ -67,7 +70,9 @@ class ListBook[T]:
         self.path = path
         self._read = read
         self._written = write
-        self.store = RecordStore[tuple[T, ...]](lambda _, source, __: self._items(source), owner)
+        self.store = RecordStore[tuple[T, ...]](
+            lambda _, source, __: self._items(source), owner, most=MOST_LIST_BYTES
+        )
 
     @property
     def items(self) -> tuple[T, ...]:

@@ -8,7 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keepsake.books.kept_lines import OWN, Commitment, CommitmentKind, Commitments, Pinned
+from keepsake.books.kept_lines import (
+    MOST_LIST_BYTES,
+    OWN,
+    Commitment,
+    CommitmentKind,
+    Commitments,
+    Pinned,
+)
 from keepsake.errors import NoteRefused
 from tests.sentences import table
 
@@ -55,6 +62,17 @@ def book(tmp_path: Path) -> Commitments:
 
 def promise(text: str, number: int = 241, who: str = "Jonas") -> Commitment:
     return Commitment(CommitmentKind.PROMISE, who, text, number, "12-20260101")
+
+
+def test_a_list_that_would_hold_up_the_game_is_reported_and_not_read(pinned):
+    pinned.add("The mill is Tom's.")
+    pinned.path.write_text("- The mill is mine.\n" * (MOST_LIST_BYTES // 20 + 1))
+    assert pinned.shown == ("The mill is Tom's.",)
+    (problem,) = pinned.problems
+    assert "too long" in problem
+    pinned.path.write_text("- The mill is Nell's.\n")
+    assert pinned.shown == ("The mill is Nell's.",)
+    assert pinned.problems == []
 
 
 def test_a_promise_is_open_until_it_is_kept(book):

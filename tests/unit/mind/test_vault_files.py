@@ -28,8 +28,8 @@ def test_threads_lose_no_line_of_each_other(tmp_path, monkeypatch, store):
     path = tmp_path / "pinned.md"
     real = vault_files.read
 
-    def slow(which):
-        text = real(which)
+    def slow(which, most):
+        text = real(which, most)
         time.sleep(0.001)  # between reading and replacing, so that other threads interfere
         return text
 
