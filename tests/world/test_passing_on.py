@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from keepsake.agent.surroundings.identity import identity_of
 from tests.fakes.model_server import Reply
-from tests.world.agents_world import NOT_ALLOWED, Building, is_consent
+from tests.world.agents_world import NOT_ALLOWED, Building, is_consent, next_of
 from tests.world.plans_world import PlansWorld
 from tests.world.test_events_world import EventsWorld
 
@@ -177,6 +177,37 @@ class TestBroughtBack(PassingOn):
             '2. Ada whispers to Mira: "Not before Friday."\n'
         )
         assert "Tom whispers" not in question
+
+    def test_another_agent_is_asked_in_a_whisper_and_its_answer_comes_back(self):
+        self.consent = ASKED
+        self.bram.attributes.remove("paused")
+        self.bram.db.profile = "You are Bram, a beekeeper."
+        of_mira = [
+            "I go.\n> plan now, the Quay, Bram: ask him in his ear whether the seal is dry, and"
+            " whisper Tom what he says\n> walk to the Quay\n> whisper Bram = Tom asks: is it dry?"
+            "\n> wait for Bram",
+            "> walk to Tom\n> whisper Tom = Not yet.\n> done 1",
+            "> wait",
+        ]
+
+        def script(prompt: str) -> str:
+            if is_consent(prompt):
+                return self.consent
+            if "a beekeeper" in prompt:
+                return "Not yet. Tell him so." if prompt.endswith("is it dry?]") else "> wait"
+            return next_of(of_mira)
+
+        self.fake.script = script
+        heard_by_tom = self.capture(self.char1)
+        self.char1.execute_cmd(f"whisper Mira = {ERRAND} Whisper me what he says.")
+        self.pass_minutes(3)
+        assert 'Mira whispers to you, "Not yet."' in heard_by_tom
+        assert not self.plans.current
+        assert [each for each in self.heard_by_ada if '"' in each] == []
+        told, brought = self.consents()
+        assert f'Tom whispers to Mira: "{ERRAND} Whisper me what he says."' in told
+        assert 'Bram whispers to Mira: "Not yet. Tell him so."' in brought
+        assert "Tom whispers" not in brought
 
     def test_who_sent_it_gets_another_answer_if_the_first_may_not_be_told(self):
         self.asked_for_tom()

@@ -118,7 +118,7 @@ class PassingOn:
             found = json.loads(answer[answer.find("{") : answer.rfind("}") + 1])
             what = Consented(found["answer"])
             line = int(found["line"])
-        except (ValueError, TypeError, KeyError, RecursionError):
+        except (ValueError, TypeError, KeyError, OverflowError, RecursionError):
             raise AnswerRefused(f"{answer[:40]!r} is no such answer") from None
         if what is not Consented.ASKED:
             return PassedOn(what)

@@ -192,6 +192,15 @@ def test_a_witness_is_no_longer_named_in_what_others_shared(village):
     assert ANN.id.encode() in village.bytes()
 
 
+def test_who_allowed_words_is_no_longer_named(village):
+    whisper = Speech(speaker=ME, words="Dry?", to=(ANN,), manner=Manner.WHISPER, shown="Dry?")
+    facts = {"witnesses": (ANN.id, OTTO.id), "allowed_by": (OTTO.id,)}
+    folder = village.live("mira", [(whisper, facts), (heard(OTTO, "I listen.", ME), {})])
+    forget(folder, FORGET_OTTO)
+    assert village.kept("mira") == [1]
+    assert OTTO.id.encode() not in village.bytes()
+
+
 def test_what_a_tool_said_of_a_promise_to_them_is_deleted_and_a_look_stays(village):
     promise = Deed(
         actor=ME,

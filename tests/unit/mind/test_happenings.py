@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -67,8 +68,16 @@ def test_a_memory_is_read_back_as_it_was_written(what, witnesses, rests_on):
         answers=5,
         rests_on=rests_on,
         witnesses=witnesses,
+        allowed_by=witnesses or (),
     )
     assert Memory.from_record(parsed(line_of(memory.to_record()))) == memory
+
+
+def test_an_own_whisper_is_known_to_its_witnesses_if_it_was_said_by_leave():
+    whisper = Speech(speaker=ME, words="Dry?", to=(ADA,), manner=Manner.WHISPER, shown="Dry?")
+    memory = Memory(3, NOON, whisper, witnesses=(TOM.id, ADA.id))
+    assert memory.confidants == {ADA.id}
+    assert replace(memory, allowed_by=(TOM.id,)).confidants == {TOM.id, ADA.id}
 
 
 def test_an_archive_line_can_be_read_by_a_person():
