@@ -400,7 +400,7 @@ class Thinker:
             self.schedule()
 
     def _answer_what_is_left(self, turn: Turn, plans: Plans) -> None:
-        """Answer words of agents for which a plan waited, and which its step has not answered."""
+        """Answer words that went to a plan, and which its step has not answered."""
         agent = self.body()
         for each in left_to_answer(turn, plans, agent) if agent is not None else ():
             self._attention.notice(each, self._seconds())

@@ -116,6 +116,16 @@ class TestPlans(PlansWorld):
         assert prompt.endswith("[Tom waits for your answer.]")
         assert not self.plans.current
 
+    def test_words_to_which_the_answer_only_ends_a_plan_are_answered_after_it(self):
+        heard = self.capture(self.char1)
+        prompts = self.comes_and_speaks(
+            "talk Mira My brother has drowned.", "> done 1", "Oh, Tom. Sit down by the fire."
+        )
+        assert "It is time for" not in prompts[1]
+        assert prompts[1].endswith("still waits for your answer to: My brother has drowned.]")
+        assert any("Sit down by the fire." in line for line in heard)
+        assert len(prompts) == 2
+
     def test_a_plan_is_carried_out_in_the_greeting_of_its_person(self):
         before = self.waits_for_tom()
         self.replies = ["Good evening, Tom. Here is your letter.\n> done 1", "> wait"]

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from keepsake.agent.attention import Impulse, ImpulseKind
+from collections.abc import Sequence
+from dataclasses import replace
+
+from keepsake.agent.attention import DIRECT, Impulse, ImpulseKind
 from keepsake.agent.body import Body
 from keepsake.agent.plans import Plans
 from keepsake.agent.surroundings.identity import identity_of, is_agent
 from keepsake.agent.surroundings.naming import name_of, names_of
 from keepsake.agent.surroundings.people import people_near, persons_near, players_near
 from keepsake.agent.turns.state import Turn
-from keepsake.agent.turns.waiting import left_unanswered
+from keepsake.agent.turns.waiting import left_unanswered, unanswered
 from keepsake.agent.waking import Silence, person_of
 from keepsake.archive.privacy import NO_PRIVATE_WORDS
+from keepsake.archive.records import Memory
 from keepsake.books.plan import Plan
 from keepsake.happening import KnownVerb, Person
 from keepsake.language.perception import names
@@ -88,12 +92,13 @@ def follow_plan(turn: Turn, plans: Plans, agent: Body | None) -> None:
 
 
 def left_to_answer(turn: Turn, plans: Plans, agent: Body) -> list[Impulse]:
-    """Return impulses for words of agents here that went to a plan, whose step has not answered.
+    """Return impulses for words that went to a plan, whose step has not answered them.
 
-    A gesture answers them, too. Each counts as a thought about the plan.
+    These are words of a player to which the answer only ended the plan, and words of agents here.
+    A gesture answers those, too, and each counts as a thought about the plan.
     """
-    found = []
     window = turn.tools.memory.memory.context().window
+    found = [replace(turn.impulse, plan=0, why="")] if _only_ends(turn, plans, window) else []
     here = {identity_of(each) for each in people_near(agent)}
     for person in plans.steps.take_to_answer():
         number = left_unanswered(window, person)
@@ -104,6 +109,15 @@ def left_to_answer(turn: Turn, plans: Plans, agent: Body) -> list[Impulse]:
         if wants and plans.take_thought():
             found.append(_words_of(person, number))
     return found
+
+
+def _only_ends(turn: Turn, plans: Plans, window: Sequence[Memory]) -> bool:
+    """Whether the answer to somebody's words has only ended the plan that was due with them."""
+    impulse = turn.impulse
+    if impulse.kind not in DIRECT or not impulse.plan or plans.named(impulse.plan) is not None:
+        return False
+    has_waiting = bool(unanswered(window, impulse).memories)
+    return has_waiting and bool(turn.verbs) and turn.verbs <= PRIVATE
 
 
 def _words_of(person: Person, number: int) -> Impulse:
