@@ -95,6 +95,9 @@ class AsOfView(Shape):
     place: str
     """Where it was, as far as its memories say; empty if they do not."""
     compaction: int
+    since: datetime | None
+    """From when on prompts had its summaries; null if there were none. A summary's own time is when
+    its writing began, or when somebody edited it."""
     longterm: Summary | None
     recent: Summary | None
     window_first: int

@@ -267,6 +267,7 @@ def _as_of(folder: Path, time: datetime, moment: Moment) -> AsOfView:
         number=moment.number,
         place=moment.place,
         compaction=moment.state.standing,
+        since=moment.state.time,
         longterm=moment.state.longterm,
         recent=moment.state.recent,
         window_first=moment.window_first,

@@ -320,6 +320,7 @@ def tiers(number: int) -> TiersView:
         first=oldest.first if oldest else window,
         total=tiers.last_number,
         compaction=tiers.state.standing,
+        since=tiers.state.time,
         longterm=summary_with_links(context.longterm),
         recent=summary_with_links(context.recent),
         window_first=window,

@@ -165,7 +165,7 @@ class TestQuestions(WebWorld):
         mira = str(self.mira.id)
         tom = {"key": identity_of(self.char1), "by": mira}
         assert self.way("of", agent=mira, of="tom") == ("/agents/person", tom, "")
-        ladle = {"agent": mira, "q": "the ladle"}
+        ladle = {"agent": mira, "q": "the ladle", "of": "1"}
         assert self.way("of", agent=mira, of="the ladle") == ("/agents/search/", ladle, "")
 
     def test_somebody_whom_she_does_not_know_is_searched(self):
@@ -283,6 +283,11 @@ class TestQuestions(WebWorld):
             ],
         ]
         assert day["dates"][0]["parts"][1]["only_if"] == ["market day"]
+
+    def test_what_she_said_about_tomorrow_stands_beside_her_plans(self):
+        self.ask("What of the jug?", "> say Tomorrow I shall mend it.")
+        said = self.get(self.of_mira("/day"))["said"]
+        assert [each["what"]["words"] for each in said] == ["Tomorrow I shall mend it."]
 
     def test_a_plan_whose_time_has_come_is_due_until_it_ends(self):
         noon = datetime(2026, 5, 9, 12).astimezone()

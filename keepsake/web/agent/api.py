@@ -43,6 +43,8 @@ from keepsake.web.questions.bearing import (
     recalled_for,
     resting_on,
 )
+from keepsake.web.questions.clock import as_shown
+from keepsake.web.questions.tomorrow import said_of_tomorrow
 from keepsake.web.remembered import view_of, views_of, words_in_archive
 from keepsake.web.shapes import LARGEST, AgentRow, MemoryView, PlanRow, SourceView, answers
 
@@ -101,7 +103,11 @@ def plans_of_agent(request: HttpRequest, number: int) -> list[PlanRow]:
 @router.get(f"{AGENT_PATH}/day", response=answers(DayView))
 def day(request: HttpRequest, number: int) -> DayView:
     """What an agent will do today and tomorrow: its plans, and the hours that its game resolves."""
-    return days.day(number)
+    remembered = world.mind_of_agent(number).memory
+    now = runtime().clock.now()
+    found = said_of_tomorrow(remembered.folder, remembered.name, now, as_shown)
+    said = views_of(remembered.memory.archive, found)
+    return days.day(number).model_copy(update={"said": said})
 
 
 @router.get(f"{AGENT_PATH}/tiers", response=answers(TiersView))

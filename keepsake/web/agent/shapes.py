@@ -61,6 +61,8 @@ class DayView(Shape):
     """What begins next; null if nothing is known of today and tomorrow."""
     dates: tuple[DateView, ...]
     """Today and tomorrow."""
+    said: tuple[MemoryView, ...] = ()
+    """What it said itself about tomorrow, the newest first; at most 8. It may not be planned."""
 
 
 class WhyView(Shape):
@@ -156,6 +158,9 @@ class TiersView(Shape):
     """The number of the newest memory; 0 if there is none."""
     compaction: int
     """The number of the compaction that made the summaries."""
+    since: datetime | None
+    """From when on prompts had them; null if there are none. A summary's own time is when its
+    writing began, or when somebody edited it."""
     longterm: Summary | None
     recent: Summary | None
     window_first: int

@@ -241,7 +241,7 @@ def _mentions(
                 MentionLine(
                     text=text,
                     tier=summary.tier,
-                    time=summary.time,
+                    time=max(summary.time, state.time or summary.time),
                     numbers=numbers,
                     private=any(map(whispered, numbers)) and not hidden,
                     private_sentences=hidden,

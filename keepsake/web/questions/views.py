@@ -125,7 +125,7 @@ def what_it_knows(request: HttpRequest) -> HttpResponse:
         return _refused(request, error)
     if key:
         return _to("person", {"key": key, "by": number})
-    return _to("search/", {"agent": number, "q": of})
+    return _to("search/", {"agent": number, "q": of, "of": 1})
 
 
 def _person_known(number: int, name: str) -> str:

@@ -74,6 +74,24 @@ def test_what_she_knows_of_a_thing(start: Page) -> None:
     expect(known.locator("q").first).to_contain_text(FACT)
 
 
+def test_what_she_has_never_heard_of(start: Page, world: WatchedWorld) -> None:
+    name = "What an agent knows of somebody or something"
+    question(start, name, of="xylophones")
+    expect(start).to_have_title("What Mira knows of xylophones")
+    known = start.locator(".knows")
+    expect(known).to_contain_text("Mira has never heard of xylophones.")
+    expect(known).to_contain_text("No agent has heard it.")
+    expect(start.locator(".hits li:visible")).to_have_count(0)
+    world.say("A plum is on the sill")
+    start.goto("/agents/")
+    question(start, name, of="plum xylophones")
+    expect(known).to_contain_text("Nothing that Mira remembers or wrote has all of these words")
+    expect(known).not_to_contain_text("never heard")
+    expect(start.locator("#hits li", has_text="A plum is on the sill").first).to_be_visible()
+    start.get_by_role("button", name="Search").click()
+    expect(start).to_have_title("Search")
+
+
 def test_what_her_last_compaction_lost(start: Page) -> None:
     question(start, "What the last compaction lost")
     expect(start.get_by_role("heading", name="What it lost")).to_be_visible()

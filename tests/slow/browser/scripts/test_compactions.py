@@ -182,3 +182,43 @@ def test_who_came_and_went_is_one_line_below_what_was_told(page: Page) -> None:
     )
     page.get_by_text("Comings, goings and gestures: 4").click()
     expect(page.locator(".change .memory:visible")).to_have_count(5)
+    expect(page.locator(".change > p")).to_contain_text(
+        "6 memories: 6 lost (2 told or given by others, 4 comings, goings and gestures)."
+    )
+
+
+def test_what_the_agent_said_itself_is_folded_below_what_others_said(page: Page) -> None:
+    texts = {"before": {"longterm": None, "recent": None}}
+    short = {"tier": "recent", "first": 1, "last": 2, "text": "Tom mends nets."}
+    made = {**MADE, **texts, "covered": [1, 2], "after": {"longterm": None, "recent": short}}
+    said = {"form": "speech", "what": {"words": "Good.", "manner": "say", "to": []}}
+    own = {**ACT, "number": 1, **said}
+    heard = {**own, "number": 2, "kind": "perception", "text": 'Tom says, "My goat is ill."'}
+    losses = [
+        {"memory": memory, "kept": "gone", "missing": [], "told": ""} for memory in (own, heard)
+    ]
+    lost = {"losses": losses, "sentences": [], "unfounded": [], "named": True, "complete": True}
+    serve(page, "agents/1/compactions?*", [made])
+    serve(page, "agents/1/compactions/3/losses", lost)
+    show(page, "compactions", "Compactions")
+    page.locator("summary").first.click()
+    visible = page.locator(".change .memory:visible .what")
+    expect(visible).to_have_text(['Tom says, "My goat is ill."'])
+    page.get_by_text("Its own words and deeds: 1").click()
+    expect(visible).to_have_text(['Tom says, "My goat is ill."', 'says, "Good."'])
+
+
+def test_a_compaction_says_when_it_was_written_and_from_when_on_prompts_had_it(page: Page) -> None:
+    short = {"tier": "recent", "first": 9, "last": 9, "text": "Tom mends nets."}
+    texts = {"before": {"longterm": None, "recent": None}}
+    made = {**MADE, **texts, "after": {"longterm": None, "recent": short}}
+    at = "2026-05-01T12:00:30+00:00"
+    head = page.locator(".compactions summary")
+    for seconds, words in (
+        (58, r"written 1 May 2026, 13:59, in effect from 1 May 2026, 14:00 · 58 s"),
+        (0.2, r"%\)1 May 2026, 14:00 · 200 ms"),
+    ):
+        serve(page, "agents/1/compactions?*", [{**made, "seconds": seconds, "time": at}])
+        show(page, "compactions", "Compactions")
+        expect(head.first).to_contain_text(re.compile(words))
+        expect(head.first.get_by_text("in effect")).to_have_count(int(seconds > 1))

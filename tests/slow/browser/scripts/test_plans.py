@@ -7,7 +7,7 @@ from typing import Any
 
 from playwright.sync_api import Page, expect
 
-from tests.slow.browser.scripts.serving import serve, show
+from tests.slow.browser.scripts.serving import ACT, serve, show
 
 PART = {"place": "", "whom": "", "only_if": [], "unless": [], "plan": 0}
 PART |= {"begun": False, "private": False}
@@ -29,13 +29,56 @@ def test_a_plan_tells_its_time_once_and_in_the_words_of_the_world(page: Page) ->
     serve(page, "agents/1/day", day)
     promise = {"text": "promise to Tom: <b>soup</b>", "memory": 4}
     serve(page, "agents/1/book?of=kept", [{"promises": [promise], "private": [4]}])
-    show(page, "book", "PlanSection")
+    show(page, "plan_section", "PlanSection")
     promised = page.get_by_role("list", name="Promises")
     expect(promised).to_have_text("in privatepromise to Tom: <b>soup</b>memory 4")
     expect(page.get_by_role("list", name="Plans", exact=True)).to_have_text(
         "2026-05-02 09:30: bake"
     )
     expect(page.locator("main")).to_contain_text("6-8 at home: bakes")
+
+
+def test_what_is_planned_promised_and_said_stands_before_the_habits(page: Page) -> None:
+    plan = {"line": "bake", "at": None, "state": "open", "why": "", "memory": 0, "private": False}
+    soon = {**plan, "line": "sail", "at": "2026-05-02T07:30:00+00:00"}
+    serve(page, "agents/1/plans", [plan, soon])
+    bakes = part(2, 8, 10, "bakes")
+    dates = [{"date": "2026-05-01T00:00:00+02:00", "parts": []}]
+    dates.append({"date": "2026-05-02T00:00:00+02:00", "parts": [bakes]})
+    said = {**ACT, "form": "speech", "what": {"words": "Tomorrow.", "manner": "say", "to": []}}
+    day = {"usual": "", "place": "", "due": [], "now": None, "next": bakes, "dates": dates}
+    serve(page, "agents/1/day", {**day, "said": [said]})
+    serve(
+        page,
+        "agents/1/book?of=kept",
+        [{"promises": [{"text": "soup", "memory": 4}], "private": []}],
+    )
+    page.clock.set_fixed_time("2026-05-01T10:00:00Z")
+    show(page, "plan_section", "PlanSection")
+    assert page.locator("h3").all_inner_texts()[:3] == [
+        "Plans",
+        "Promises, and rules that it follows",
+        "Also said about tomorrow",
+    ]
+    expect(page.get_by_role("list", name="Said about tomorrow")).to_contain_text("Tomorrow.")
+    plans = page.get_by_role("list", name="Plans", exact=True).locator("li")
+    expect(plans).to_have_text(["bake", "Tomorrow: sail"])
+    heads = page.locator("h3")
+    expect(heads.nth(3)).to_have_text(re.compile("^Today"))
+
+
+def test_hours_before_what_is_next_of_which_nothing_is_known_are_named(page: Page) -> None:
+    now = part(1, 9, 20, "bakes")
+    next_day = part(2, 6, 8, "sweeps")
+    day = {"usual": "", "place": "", "due": [], "now": now, "next": next_day, "dates": []}
+    show_day(page, day)
+    first = page.locator("main > p").first
+    expect(first).to_have_text(
+        "Next: usually at 06:00, in 18 h, sweeps (from 20:00 until then nothing is known)"
+    )
+    page.locator("main").evaluate("(main) => main.replaceChildren()")
+    show_day(page, {**day, "next": part(1, 20, 21, "sweeps")})
+    expect(first).not_to_contain_text("nothing is known")
 
 
 def part(day: int, since: int, until: int | None, does: str, **facts: Any) -> dict[str, Any]:
@@ -79,8 +122,9 @@ def show_day(page: Page, day: dict[str, Any]) -> None:
     """Show a day as of noon of the first of May."""
     page.evaluate(
         """async (day) => {
-            const { dayLines } = await import("/day.js");
-            const lines = dayLines(day, Date.parse("2026-05-01T10:00:00Z")).flat(9);
+            const { dayLines, dayTables } = await import("/day.js");
+            const at = Date.parse("2026-05-01T10:00:00Z");
+            const lines = [dayLines(day, at), dayTables(day, at)].flat(9);
             document.querySelector("main").append(...lines.filter(Boolean));
         }""",
         day,

@@ -2,13 +2,14 @@
 
 import { Head } from "./agent_head.js";
 import { get } from "./api.js";
-import { Book, Notes, PlanSection } from "./book.js";
+import { Book, Notes } from "./book.js";
 import { Charts } from "./charts.js";
 import { Compactions } from "./compactions.js";
 import { announce, bindKeys, byId, el, fill, rowKeys, setAttribute, throttled } from "./dom.js";
 import { Feed } from "./feed.js";
 import { EventKind, MemoryOp } from "./kinds.js";
 import { Recall } from "./memories.js";
+import { PlanSection } from "./plan_section.js";
 import { Prompt } from "./prompt.js";
 import { GAP, Stream, StreamState } from "./stream.js";
 import { Tiers } from "./tiers.js";

@@ -1,10 +1,8 @@
 /* An agent's books: a section for each kind of book. */
 
 import { act, actButton, actForm, field, get } from "./api.js";
-import { dayLines } from "./day.js";
 import { count, el, fill, personLink, time } from "./dom.js";
 import { fileEditor } from "./editor.js";
-import { PlanState } from "./kinds.js";
 
 const PAGE = 30;
 /** Books whose pages are of a day, which is their title. */
@@ -234,90 +232,4 @@ export class Notes extends Book {
       ),
     );
   }
-}
-
-const MARKS = {
-  [PlanState.OPEN]: "",
-  [PlanState.DOING]: "begun",
-  [PlanState.DONE]: "done",
-  [PlanState.DROPPED]: "given up",
-  [PlanState.MISSED]: "missed",
-};
-
-/** What an agent means to do, and what became of its last plans. */
-export class PlanSection {
-  constructor(root, id) {
-    this.id = id;
-    this.list = el("ul", { class: "pins", "aria-label": "Plans" });
-    this.ended = el("ul", { class: "pins", "aria-label": "Plans that have ended" });
-    this.past = el("details", {}, el("summary", {}, "Plans that have ended"), this.ended);
-    this.usual = el("div", {});
-    this.promises = el("div", {});
-    fill(
-      root,
-      this.usual,
-      el("h3", {}, "Plans"),
-      this.list,
-      this.promises,
-      this.past,
-      el(
-        "p",
-        { class: "dim" },
-        "Plans come from the model, or from a line that you write into the file: “- [ ] tomorrow noon, the Quay, Anneke: show her the ferry”.",
-      ),
-      fileEditor(id, "plans", "plans.md", "Edit the plans", () => this.load()),
-    );
-  }
-
-  async load() {
-    const [plans, day, kept] = await Promise.all([
-      get(`agents/${this.id}/plans`),
-      get(`agents/${this.id}/day`),
-      get(`agents/${this.id}/book`, { of: "kept" }),
-    ]);
-    const open = plans.filter(({ state }) => [PlanState.OPEN, PlanState.DOING].includes(state));
-    const ended = plans.filter((each) => !open.includes(each)).reverse();
-    fill(
-      this.list,
-      open.length
-        ? open.map(plan)
-        : el("li", { class: "dim", "data-row": true, tabindex: "-1" }, "No plan is open."),
-    );
-    fill(this.usual, dayLines(day));
-    fill(this.promises, promised(kept));
-    fill(this.ended, ended.map(plan));
-    this.past.hidden = !ended.length;
-  }
-}
-
-/** What it has promised, which has no time of its own and so no place in its days. */
-function promised(pages) {
-  const rows = pages.flatMap(({ promises, private: hidden }) =>
-    promises.map(({ text, memory }) => ({ line: text, memory, private: hidden.includes(memory) })),
-  );
-  return rows.length
-    ? [
-        el("h3", {}, "Promises, and rules that it follows"),
-        el("ul", { class: "pins", "aria-label": "Promises" }, rows.map(plan)),
-      ]
-    : null;
-}
-
-function plan({ line, state, why, memory, private: hidden }) {
-  return el(
-    "li",
-    { "data-row": true, tabindex: "-1", class: hidden ? "whisper" : "" },
-    hidden ? el("span", { class: "flag" }, "in private") : null,
-    el("bdi", {}, line),
-    MARKS[state]
-      ? el("span", { class: "badge" }, why ? `${MARKS[state]}: ${why}` : MARKS[state])
-      : null,
-    memory
-      ? el(
-          "a",
-          { class: "where", href: `#memory/${memory}`, "data-opens": true },
-          `memory ${count(memory)}`,
-        )
-      : null,
-  );
 }

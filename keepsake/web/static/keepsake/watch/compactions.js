@@ -3,8 +3,8 @@
 import { act, actButton, builders, get } from "./api.js";
 import { prose } from "./book.js";
 import { count, el, fill, many, percent, seconds, time, whereLink } from "./dom.js";
-import { HappeningKind, Kept, KnownVerb, SummaryAuthor, Tier } from "./kinds.js";
-import { memoriesFold, TIERS } from "./memories.js";
+import { Kept, MemoryKind, SummaryAuthor, Tier } from "./kinds.js";
+import { isPassing, memoriesFold, passingFold, TIERS, writtenAt } from "./memories.js";
 import { outcome, reason } from "./plain_words.js";
 import { sentence } from "./sentences.js";
 import { FORMS, WHISPERED } from "./standings.js";
@@ -13,9 +13,6 @@ const LIMIT = 20;
 /** The rows of a kind that are shown; more are folded. */
 const SHOWN = 12;
 const LAST = "last";
-/** What only shows who is there, and what they look like. */
-const SEEN = [HappeningKind.POSE, HappeningKind.SIGHT, HappeningKind.RESULT];
-const STEPS = [KnownVerb.GO, KnownVerb.WALK, KnownVerb.FOLLOW, KnownVerb.STAY, KnownVerb.WAIT];
 
 /** The section "Compactions" of an agent's page. */
 export class Compactions {
@@ -131,7 +128,7 @@ function compaction(id, made) {
       el(
         "small",
         {},
-        time(made.time),
+        writtenAt(begun(made), made.time),
         ` · ${seconds(made.seconds)} · ${many(made.calls, "model call")}${folded}`,
       ),
     ),
@@ -148,6 +145,11 @@ function compaction(id, made) {
     },
     details,
   );
+}
+
+/** When the writing of a compaction began. Its own time is when it was archived, from when on prompts had it. */
+function begun({ time: iso, seconds: took }) {
+  return new Date(Date.parse(iso) - took * 1000).toISOString();
 }
 
 /** Fill a compaction when it is first opened: to compare all memories at once takes too long. */
@@ -324,16 +326,34 @@ function askModel(id, number, then) {
 
 /** How many there are of each kind: 3 lost, 5 told shorter. */
 function tally(found, named) {
-  const told = Object.keys(KEPT).map((kept) => [
-    found.filter((each) => each.kept === kept).length,
-    kind(kept, named)[0],
-  ]);
-  return (
-    told
-      .filter(([number]) => number)
-      .map(([number, title]) => `${count(number)} ${title}`)
-      .join(", ") || "nothing to compare"
-  );
+  const told = Object.keys(KEPT).map((kept) => {
+    const of = found.filter((each) => each.kept === kept);
+    const sorts = kept === Kept.GONE ? sortsOf(of) : "";
+    return of.length ? `${count(of.length)} ${kind(kept, named)[0]}${sorts}` : null;
+  });
+  return told.filter(Boolean).join(", ") || "nothing to compare";
+}
+
+/** What a row is: something that others said or did, an own act, or something seen in passing. */
+const SORTS = {
+  others: "told or given by others",
+  own: "its own words and deeds",
+  passing: "comings, goings and gestures",
+};
+
+function sortOf(each) {
+  if (passing(each)) return "passing";
+  return each.memory?.kind === MemoryKind.ACT ? "own" : "others";
+}
+
+/** Of what sorts lost memories are, in brackets; empty if all are of one. */
+function sortsOf(found) {
+  const parts = Object.entries(SORTS).map(([sort, words]) => {
+    const number = found.filter((each) => sortOf(each) === sort).length;
+    return number ? `${count(number)} ${words}` : null;
+  });
+  const some = parts.filter(Boolean);
+  return some.length > 1 ? ` (${some.join(", ")})` : "";
 }
 
 function groups(found, named, noun, row) {
@@ -351,26 +371,32 @@ function groups(found, named, noun, row) {
         ` ${many(of.length, ...noun)}. `,
         el("small", {}, words),
       ),
-      rows(once(of.filter((each) => !passing(each))).map(row)),
-      inPassing(once(of.filter(passing)).map(row), of.filter(passing).length),
+      sorted(of, row),
     );
   });
 }
 
-/** Whether a memory is of who came or went, of a gesture or a sight: nothing that somebody told, gave or promised. */
-function passing({ memory }) {
-  return Boolean(memory) && (SEEN.includes(memory.form) || STEPS.includes(memory.what.verb));
+/** What others said and did stands first. What the agent said itself is folded below it, as is what it saw in passing. */
+function sorted(found, row) {
+  const of = (sort) => found.filter((each) => sortOf(each) === sort);
+  const [others, own] = [of("others"), of("own")];
+  const ownRows = rows(once(own).map(row));
+  return [
+    rows(once(others).map(row)),
+    others.length && own.length
+      ? el(
+          "details",
+          {},
+          el("summary", {}, `Its own words and deeds: ${count(own.length)}`),
+          ownRows,
+        )
+      : ownRows,
+    passingFold(once(of("passing")).map(row), of("passing").length),
+  ];
 }
 
-/** What was seen in passing, as one line with a count. */
-function inPassing(all, number) {
-  if (!all.length) return null;
-  return el(
-    "details",
-    { class: "passing" },
-    el("summary", {}, `Comings, goings and gestures: ${count(number)}`),
-    el("ol", { class: "memories" }, all),
-  );
+function passing({ memory }) {
+  return Boolean(memory) && isPassing(memory);
 }
 
 /** The greatest losses; the smaller ones are folded, so that what else became of memories is not far below. */

@@ -6,20 +6,32 @@ import { el, personLink, seconds } from "./dom.js";
 const hour = formatter({ hour: "2-digit", minute: "2-digit" });
 const weekday = formatter({ weekday: "long", day: "numeric", month: "long" });
 const TITLES = ["Today", "Tomorrow"];
+/** Milliseconds without anything known from which on that is said. */
+const LEAST = 60000;
 
-/** The first lines, and the time line of each date. `at` is the present time, in milliseconds. */
-export function dayLines({ usual, place: here, due, now, next, dates }, at = Date.now()) {
-  const known = dates.some(({ parts }) => parts.length);
+/** The first lines: what is due, what is next and where it is. `at` is the present time, in milliseconds. */
+export function dayLines({ place: here, due, now, next }, at = Date.now()) {
   return [
     due.map((each) => boxed(each, dueLine(each, at))),
     next
-      ? boxed(next, [el("b", {}, "Next: "), next.plan ? null : "usually ", when(next, at), ", "])
+      ? boxed(
+          next,
+          [el("b", {}, "Next: "), next.plan ? null : "usually ", when(next, at), ", "],
+          unknown(now, next, at),
+        )
       : el(
           "p",
           { class: "next", "data-row": true, tabindex: "-1" },
           "Nothing is known of what comes next.",
         ),
     present(here, now),
+  ];
+}
+
+/** The time line of each date. */
+export function dayTables({ usual, dates }, at = Date.now()) {
+  const known = dates.some(({ parts }) => parts.length);
+  return [
     known
       ? dates.map(({ date, parts }, i) =>
           timeLine(`${TITLES[i]}, ${weekday.format(new Date(date))}`, parts, at),
@@ -35,8 +47,16 @@ export function dayLines({ usual, place: here, due, now, next, dates }, at = Dat
   ];
 }
 
+/** Of hours before what is next that the game says nothing about; null if there are none. */
+function unknown(now, next, at) {
+  const from = Math.max(now ? Date.parse(now.until) : at, at);
+  if (Date.parse(next.since) - from < LEAST) return null;
+  const since = now ? `from ${clock(now.until)} ` : "";
+  return el("small", {}, ` (${since}until then nothing is known)`);
+}
+
 /** The part of a day that a line of its own shows, after the words that lead to it. */
-function boxed(part, leading) {
+function boxed(part, leading, following = null) {
   return el(
     "p",
     { class: part.private ? "next whisper" : "next", "data-row": true, tabindex: "-1" },
@@ -44,6 +64,7 @@ function boxed(part, leading) {
     ...place(part),
     part.private ? [el("span", { class: "flag" }, "in private"), " "] : null,
     does(part),
+    following,
   );
 }
 

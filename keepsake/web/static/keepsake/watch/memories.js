@@ -3,8 +3,19 @@
 import { bar } from "./agent_state.js";
 import { act, actForm, field, get } from "./api.js";
 import { prose } from "./book.js";
-import { announce, count, el, fill, many, personLink, time, whereLink, whyOf } from "./dom.js";
-import { RecalledKind, Tier } from "./kinds.js";
+import {
+  announce,
+  count,
+  el,
+  fill,
+  many,
+  moment,
+  personLink,
+  time,
+  whereLink,
+  whyOf,
+} from "./dom.js";
+import { HappeningKind, KnownVerb, RecalledKind, Tier } from "./kinds.js";
 import { author } from "./plain_words.js";
 import { remarks, sentence } from "./sentences.js";
 
@@ -14,8 +25,37 @@ const LIMIT = 20;
 const LONGEST = 60000;
 export const TIERS = { [Tier.LONGTERM]: "Long-term summary", [Tier.RECENT]: "Short-term summary" };
 
-/** A summary of the agent with that id, as the compaction left it; `change` runs after an edit, and allows it. */
-export function summaryFold(id, summary, compaction, change = null) {
+/** What only shows who is there, and what they look like. */
+const SEEN = [HappeningKind.POSE, HappeningKind.SIGHT, HappeningKind.RESULT];
+const STEPS = [KnownVerb.GO, KnownVerb.WALK, KnownVerb.FOLLOW, KnownVerb.STAY, KnownVerb.WAIT];
+
+/** Whether a memory is of who came or went, of a gesture or a sight: nothing that somebody told, gave or promised. */
+export function isPassing({ form, what }) {
+  return SEEN.includes(form) || STEPS.includes(what.verb);
+}
+
+/** Rows of what was seen in passing, as one line with a count; null if there are none. */
+export function passingFold(rows, number) {
+  if (!rows.length) return null;
+  return el(
+    "details",
+    { class: "passing" },
+    el("summary", {}, `Comings, goings and gestures: ${count(number)}`),
+    el("ol", { class: "memories" }, rows),
+  );
+}
+
+/** When the writing of a summary began and, if that is later, from when on prompts had it. */
+export function writtenAt(begun, since) {
+  const later = Date.parse(since) > Date.parse(begun) && moment(since) !== moment(begun);
+  return later ? ["written ", time(begun), ", in effect from ", time(since)] : time(begun);
+}
+
+/** A summary of the agent with that id, as the compaction left it; `change` runs after an edit, and allows it.
+ *
+ * `since`: from when on prompts had it.
+ */
+export function summaryFold(id, summary, { compaction, since }, change = null) {
   const under = el("div", { class: "under" });
   const make = () =>
     under.hasChildNodes() || fill(under, memoriesFold(id, summary.first, summary.last));
@@ -55,7 +95,7 @@ export function summaryFold(id, summary, compaction, change = null) {
       el(
         "small",
         {},
-        time(summary.time),
+        writtenAt(summary.time, since),
         ` · compaction ${compaction} · ${many(summary.tokens_after, "token")}`,
         summary.model ? ` · ${author(summary.model)}` : "",
       ),

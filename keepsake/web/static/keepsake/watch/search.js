@@ -16,7 +16,7 @@ import {
   whereLink,
   whyOf,
 } from "./dom.js";
-import { By, MemoryKind } from "./kinds.js";
+import { By, Kept, MemoryKind } from "./kinds.js";
 import { notedList } from "./noted.js";
 import { sentence } from "./sentences.js";
 import { stands } from "./standings.js";
@@ -29,6 +29,9 @@ const hits = byId("hits");
 /** How one agent has the words: the answer that stands before all memories near them. */
 const known = el("section", { class: "knows", hidden: true });
 hits.before(known);
+/** What is only near the words in meaning, folded where it is known whether the agent has them. */
+const nearest = el("div", {});
+hits.after(nearest);
 let turns = 0;
 
 /** What the form asks for, without what is empty; times as they were typed. */
@@ -91,13 +94,16 @@ async function search() {
   }
   const turn = ++turns;
   known.hidden = true;
-  drawKnown(asked, turn);
+  title(asked);
+  const standing = drawKnown(asked, turn);
   try {
     const answer = await get("search", query);
+    const has = await standing;
     if (turn !== turns) return;
     byId("trouble-here").hidden = true;
-    draw(answer, asked);
-    announce(byId("summary").textContent);
+    if (has?.not) drawUnknown(asked, answer.hits, has.not);
+    draw(answer, asked, Boolean(has));
+    announce(`${known.hidden ? "" : known.textContent} ${byId("summary").textContent}`);
   } catch (problem) {
     fill(byId("summary"));
     byId("trouble-here").hidden = false;
@@ -105,23 +111,49 @@ async function search() {
   }
 }
 
-/** Say how an agent has the words that are searched in its memory: it heard them, or its books have them. */
+/** Whether it was asked what an agent knows of a thing; else it is a search like any other. */
+function isAboutThing() {
+  return new URLSearchParams(location.search).has("of");
+}
+
+/** The title of the page: the question that it answers. */
+function title({ agent, q }) {
+  const words = agent && q && isAboutThing() ? `What ${nameOfAgent()} knows of ${q}` : "Search";
+  document.title = words;
+  fill(document.querySelector("h1"), words);
+}
+
+function nameOfAgent() {
+  return form.elements.agent.selectedOptions[0].label;
+}
+
+/** Say how an agent has the words that are searched in its memory: it heard them, or its summaries or books have them.
+ *
+ * If it has them, an object; if not, with the names of those who have heard them as `not`. Null if that is not known,
+ * or nothing of the kind was asked.
+ */
 async function drawKnown({ agent, q }, turn) {
-  if (!agent || !q) return;
-  const fact = await get("fact", { q }).catch(() => null); // such as more words than can be followed
-  if (!fact || turn !== turns) return;
+  if (!agent || !q) return null;
+  const [fact, exact] = await Promise.all([
+    get("fact", { q }), // refused if there are more words than can be followed
+    get("search", { q, agent, by: By.WORDS, limit: 1 }),
+  ]).catch(() => [null, null]);
+  if (!fact || turn !== turns) return null;
   const isIts = ({ id }) => id === Number(agent);
   const knower = fact.knowers.find(isIts);
   const noted = fact.noted.filter(isIts);
-  if (!knower && !noted.length) return;
-  const name = form.elements.agent.selectedOptions[0].label;
-  const last = knower?.spells.at(-1);
+  const echo = fact.echoes.find(isIts);
+  if (!knower && !noted.length && !echo) {
+    const all = fact.complete && exact.complete && !exact.hits.length;
+    return all ? { not: fact.knowers.map((each) => each.agent) } : null;
+  }
+  const last = knower?.spells.at(-1) ?? (echo && { ...echo, kept: Kept.SHORTER });
   fill(
     known,
     el(
       "p",
       {},
-      el("b", { dir: "auto" }, name),
+      el("b", { dir: "auto" }, nameOfAgent()),
       " ",
       last ? `${stands(last, true)}.` : "has these words in its books, and heard them from nobody.",
       " ",
@@ -141,16 +173,47 @@ async function drawKnown({ agent, q }, turn) {
           )
         : null,
     ),
-    knower
+    last
       ? el(
           "p",
           {},
-          el("q", { dir: "auto" }, last.has || knower.heard),
+          el("q", { dir: "auto" }, last.has || last.said || knower.heard),
           " ",
-          el("small", {}, saidBy(fact, knower.id, last.n)),
+          el("small", {}, saidBy(fact, Number(agent), last.n)),
         )
       : null,
     notedList(noted),
+  );
+  known.hidden = false;
+  return {};
+}
+
+/** Say that nothing of an agent has the words. What has some of them may tell the same. */
+function drawUnknown({ q }, found, others) {
+  const some = found.some(({ has_words: has }) => has);
+  const who = el("b", { dir: "auto" }, nameOfAgent());
+  const thing = el("q", { dir: "auto" }, q);
+  fill(
+    known,
+    el(
+      "p",
+      {},
+      isAboutThing() && !some ? [who, " has never heard of ", thing, ". "] : null,
+      some
+        ? ["Nothing that ", who, " remembers or wrote has all of these words: ", thing, "."]
+        : "No memory, summary, note or page of a person has these words.",
+    ),
+    others.length
+      ? el(
+          "p",
+          {},
+          el(
+            "a",
+            { href: `/agents/fact?${new URLSearchParams({ q })}` },
+            `Who has heard it: ${others.join(", ")}`,
+          ),
+        )
+      : el("p", { class: "dim" }, "No agent has heard it."),
   );
   known.hidden = false;
 }
@@ -166,7 +229,8 @@ function saidBy({ tellings }, id, number) {
   return [name ? `${name}, ` : "", time(telling.time)];
 }
 
-function draw(found, { q = "", by }) {
+/** Draw what was found. `answered`: whether it is said above how the agent has the words: then what is only near them is folded. */
+function draw(found, { q = "", by }, answered) {
   const all = happenings(found.hits).slice(0, MOST);
   // What has the words is surer than what is only near them in meaning.
   const rows = [...all.filter(isWorded), ...all.filter((row) => !isWorded(row))];
@@ -183,35 +247,61 @@ function draw(found, { q = "", by }) {
     instead,
     found.complete ? "" : " The archives are so long that only their newest part was read.",
   );
+  const sure = answered ? rows.filter(isWorded) : rows;
+  if (answered) fill(byId("summary"), withWords(sure.flat().length));
+  const folded = rows.slice(sure.length);
   fill(
     hits,
-    rows.map(([{ id, agent, memory, has_words: worded }, ...others]) =>
-      el(
-        "li",
-        { "data-row": true, tabindex: "-1", class: memory.confidants ? "whisper" : "" },
-        el(
-          "a",
-          { href: `/agents/${id}/#memory/${memory.number}`, "data-opens": true },
-          `${agent}, memory ${count(memory.number)}`,
-        ),
-        " ",
-        memory.confidants ? el("span", { class: "flag" }, "in private ") : null,
-        worded || !words.length ? null : el("span", { class: "flag near" }, "near in meaning "),
-        el(
-          "small",
+    sure.map((each) => hitRow(each, words)),
+  );
+  fill(
+    nearest,
+    folded.length
+      ? el(
+          "details",
           {},
-          time(memory.time),
-          memory.place ? ` · ${memory.place}` : "",
-          memory.source ? [" · by ", personLink(memory.source, { key: memory.source_id })] : null,
-          memory.kind === MemoryKind.ACT ? " · its own act" : "",
-          " · ",
-          before(whyOf(id, memory)),
-          whereLink(id, memory.number),
-          others.length ? [" · also remembered by ", others.map(alsoOf)] : null,
-        ),
-        el("p", { class: "what", dir: "auto" }, marked(sentence(memory), words)),
-      ),
+          el("summary", {}, `Only near in meaning: ${count(folded.length)}`),
+          el(
+            "ol",
+            { class: "hits" },
+            folded.map((each) => hitRow(each, words)),
+          ),
+        )
+      : null,
+  );
+}
+
+/** How many memories have a word that was searched; empty for none. */
+function withWords(number) {
+  return number ? `${many(number, "memory has", "memories have")} a word of yours.` : "";
+}
+
+/** What several agents perceived, as a row. */
+function hitRow([{ id, agent, memory, has_words: worded }, ...others], words) {
+  return el(
+    "li",
+    { "data-row": true, tabindex: "-1", class: memory.confidants ? "whisper" : "" },
+    el(
+      "a",
+      { href: `/agents/${id}/#memory/${memory.number}`, "data-opens": true },
+      `${agent}, memory ${count(memory.number)}`,
     ),
+    " ",
+    memory.confidants ? el("span", { class: "flag" }, "in private ") : null,
+    worded || !words.length ? null : el("span", { class: "flag near" }, "near in meaning "),
+    el(
+      "small",
+      {},
+      time(memory.time),
+      memory.place ? ` · ${memory.place}` : "",
+      memory.source ? [" · by ", personLink(memory.source, { key: memory.source_id })] : null,
+      memory.kind === MemoryKind.ACT ? " · its own act" : "",
+      " · ",
+      before(whyOf(id, memory)),
+      whereLink(id, memory.number),
+      others.length ? [" · also remembered by ", others.map(alsoOf)] : null,
+    ),
+    el("p", { class: "what", dir: "auto" }, marked(sentence(memory), words)),
   );
 }
 

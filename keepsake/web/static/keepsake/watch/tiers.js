@@ -3,11 +3,13 @@
 import { get } from "./api.js";
 import { announce, byId, count, el, fill, many, setAttribute, tick, time } from "./dom.js";
 import { MemoryOp, Tier } from "./kinds.js";
-import { memoryRows, summaryFold } from "./memories.js";
+import { isPassing, memoriesFold, memoryRows, passingFold, summaryFold } from "./memories.js";
 import { MemoryLine } from "./memory_line.js";
 import { TimeField } from "./time_field.js";
 
 const PAGE = 50;
+/** Of an earlier time: what people said and did last that is shown before the rest is folded. */
+const TOLD = 12;
 /** The part of the screen below which a page of memories begins too low. */
 const LOW = 0.6;
 /** The parts of the timeline that are not summaries; also the names of their styles. */
@@ -37,6 +39,40 @@ function partsOf({ first, longterm, recent, window_first: window }, last) {
     { tier: WINDOW, first: window, last },
   ];
   return parts.filter((part) => part && part.last >= part.first);
+}
+
+/** How much an agent remembered at an earlier time, and where it was. */
+function held({ number, window_first: first, longterm, recent, place }) {
+  const parts = [
+    first <= number ? `${count(number - first + 1)} word for word` : null,
+    recent ? `${count(recent.last - recent.first + 1)} in the short-term summary` : null,
+    longterm ? `${count(longterm.last - longterm.first + 1)} in the long-term summary` : null,
+  ];
+  const where = place && `, at ${place}`;
+  return `${many(number, "memory", "memories")}${where}: ${parts.filter(Boolean).join(", ")}.`;
+}
+
+/** The end of the window of then, the newest first: what people said and did; the rest is folded. */
+function newest(id, { number, window_first: first, window }) {
+  const rows = (some) => memoryRows(some, { ids: true, mark: number });
+  const told = window.filter((each) => !isPassing(each)).toReversed();
+  const seen = window.filter(isPassing).toReversed();
+  const more = told.slice(TOLD);
+  const earlier = (window[0]?.number ?? first) - 1;
+  return [
+    window.length ? el("h4", {}, "Said and done last, word for word, the newest first") : null,
+    el("ol", { class: "memories" }, rows(told.slice(0, TOLD))),
+    more.length
+      ? el(
+          "details",
+          {},
+          el("summary", {}, `${count(more.length)} more, back to memory ${count(earlier + 1)}`),
+          el("ol", { class: "memories" }, rows(more)),
+        )
+      : null,
+    passingFold(rows(seen), seen.length),
+    earlier >= first ? memoriesFold(id, first, earlier) : null,
+  ];
 }
 
 /** The section "Memory" of an agent's page: its memory now, or as it was at an earlier time. */
@@ -241,7 +277,7 @@ export class Tiers {
       this.page,
       el("h3", {}, `${NAMES[part.tier][0].toUpperCase()}${NAMES[part.tier].slice(1)}`),
       part.summary
-        ? summaryFold(this.id, part.summary, this.#tiers.compaction, () => this.load(part.first))
+        ? summaryFold(this.id, part.summary, this.#tiers, () => this.load(part.first))
         : null,
       this.#turns(part, start, last),
       el("ol", { class: "memories" }, memoryRows(found, { mark, ids: true })),
@@ -287,17 +323,7 @@ export class Tiers {
     const asked = ++this.#at;
     const was = await get(`agents/${this.id}/as-of`, query);
     if (asked !== this.#at) return;
-    const {
-      number,
-      window_first: first,
-      window,
-      longterm,
-      recent,
-      compaction,
-      place,
-      time: iso,
-    } = was;
-    const left = number - first + 1 - window.length;
+    const { number, longterm, recent, time: iso } = was;
     this.when.moment = Math.ceil(Date.parse(iso) / 1000) * 1000;
     this.#then(was);
     fill(
@@ -308,22 +334,8 @@ export class Tiers {
         "The memory on ",
         time(iso, (each) => tick(each, true)),
       ),
-      el(
-        "p",
-        {},
-        number
-          ? `${many(number, "memory", "memories")}${place && `, at ${place}`}.`
-          : this.#before(),
-      ),
-      [longterm, recent].map((each) => each && summaryFold(this.id, each, compaction)),
-      number
-        ? el(
-            "p",
-            {},
-            `Word for word: memories ${count(first)} to ${count(number)}, the newest first.${left > 0 ? ` The newest ${count(window.length)} are shown.` : ""}`,
-          )
-        : null,
-      el("ol", { class: "memories" }, memoryRows(window.toReversed(), { ids: true, mark: number })),
+      number ? [el("p", {}, held(was)), newest(this.id, was)] : el("p", {}, this.#before()),
+      [recent, longterm].map((each) => each && summaryFold(this.id, each, was)),
     );
     announce(`The memory on ${tick(iso, true)}.`);
   }

@@ -1,0 +1,67 @@
+"""What languages call tomorrow and the days of the week, by the data of dateparser."""
+
+from __future__ import annotations
+
+import calendar
+from collections.abc import Collection
+from datetime import date
+from functools import cache
+from importlib import import_module
+
+from keepsake.language.languages import language_of
+from keepsake.language.perception import UNSPACED, words
+
+_DATA = "dateparser.data.date_translation_data"
+_UNSPACED = ("ja", "zh")
+"""Languages without spaces between words, which stop words do not tell apart."""
+
+
+@cache
+def tomorrow_in(language: str) -> frozenset[str]:
+    """Return the words of a language for tomorrow, in small letters; none if it is unknown."""
+    try:
+        data = import_module(f"{_DATA}.{language}")
+    except ModuleNotFoundError:
+        return frozenset()
+    return frozenset(each.casefold() for each in data.info["relative-type"].get("in 1 day", ()))
+
+
+@cache
+def weekday_in(language: str, weekday: int) -> frozenset[str]:
+    """Return the name of a day of the week, in small letters; short forms mean other things, too.
+
+    ``weekday``: 0 for Monday, as :meth:`datetime.date.weekday` counts.
+    """
+    try:
+        data = import_module(f"{_DATA}.{language}")
+    except ModuleNotFoundError:
+        return frozenset()
+    found = data.info.get(calendar.day_name[weekday].casefold(), ())
+    return frozenset({max(found, key=len).casefold()} if found else ())
+
+
+def names_day(text: str, said: date, day: date) -> bool:
+    """Return whether a text names a day: as tomorrow of its own day, or by the day's name.
+
+    The name of a day of the week means the next one.
+
+    Args:
+        text: In any language that dateparser knows.
+        said: The date on which it was said.
+        day: The date that may be named.
+    """
+    far = (day - said).days
+    languages = _UNSPACED if UNSPACED.search(text) else (language_of(text),)
+    wanted = set[str]()
+    for language in languages:
+        wanted |= tomorrow_in(language) if far == 1 else frozenset()
+        wanted |= (
+            weekday_in(language, day.weekday()) if 0 < far <= len(calendar.day_name) else set()
+        )
+    return _has(text, wanted)
+
+
+def _has(text: str, wanted: Collection[str]) -> bool:
+    if UNSPACED.search(text):
+        return any(each in text for each in wanted)
+    return not {each.casefold() for each in words(text)}.isdisjoint(wanted)
