@@ -37,6 +37,10 @@ log = get_logger(Subsystem.COMPACTION)
 _STEP = re.compile(r"^step: (\d+)$", re.M)
 _DIGEST = re.compile(r"^digest: '?([0-9a-f]{16})'?$", re.M)
 """The lines of the front matter that say whether a file is as it was written."""
+MOST_BYTES = 1_000_000
+"""The most bytes of the file of a summary: more than the page for edits takes in any script. Its
+tokens are counted on the reactor, so a file that was saved there by mistake would hold up the game.
+"""
 _KINDS = {Tier.RECENT: "short-term summary", Tier.LONGTERM: "long-term summary"}
 
 
@@ -65,18 +69,22 @@ class SummaryFolder:
         """Read the file of the current summary of that tier; None if there is no file.
 
         Raises:
-            ValueError: The file exists and cannot be read as markdown with front matter.
+            ValueError: The file exists and cannot be read as markdown with front matter, is too
+                long, or holds zero bytes, as after a crash of the machine.
         """
         path = self.path(tier)
         try:
-            source = regular_files.read_text(path)
+            source = regular_files.read_text(path, MOST_BYTES)
+            if "\0" in source:
+                raise ValueError(f"{path} cannot be read: it holds zero bytes, as after a crash")
             if (unchanged := _as_written(path, source)) is not None:
                 return unchanged
             post = frontmatter.loads(source)
         except FileNotFoundError:
             return None
         except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-            raise ValueError(f"{path} cannot be read: {error}") from error
+            reason = getattr(error, "strerror", None) or error
+            raise ValueError(f"{path} cannot be read: {reason}") from error
         text = post.content.strip()
         step = post.get("step", post.get("compaction"))
         if not isinstance(step, int):

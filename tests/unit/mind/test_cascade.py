@@ -12,6 +12,7 @@ from keepsake.errors import CompactionError
 from keepsake.events.values import CompactionOutcome, CompactReason
 from keepsake.memory.config import CompactionConfig
 from keepsake.memory.integrity import check
+from keepsake.memory.summary_files import MOST_BYTES
 from tests.memories import did
 from tests.unit.mind.fake_agent import add, add_talk, compact, covered, due
 
@@ -247,4 +248,20 @@ def test_a_malformed_summary_file_is_set_aside_and_written_again(agent, memory, 
     assert memory.check().whole
     asides = path.parent.glob("recent-edited-before-*.md")
     assert [each.read_bytes() for each in asides] == expected
+    assert not memory.adopt_edits()
+
+
+@pytest.mark.parametrize(
+    ("text", "why"), [("x\n" * (MOST_BYTES // 2), "too long"), (f"{BY_HAND}\0\0", "zero bytes")]
+)
+def test_a_summary_that_nobody_can_have_meant_is_set_aside(agent, memory, text, why):
+    """Another file was saved there, or the machine crashed while an editor wrote."""
+    compacted(memory, 8)
+    before = memory.context()
+    path = edit(agent, "recent.md", text)
+    (note,) = memory.adopt_edits()
+    assert why in note
+    assert memory.context() == before
+    (aside,) = path.parent.glob("recent-edited-before-*.md")
+    assert aside.stat().st_size > len(text)
     assert not memory.adopt_edits()
