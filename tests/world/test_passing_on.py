@@ -175,8 +175,22 @@ class TestBroughtBack(PassingOn):
         assert question.startswith(
             '1. Mira, sent by Tom, whispers to Ada: "Is it dry?"\n'
             '2. Ada whispers to Mira: "Not before Friday."\n'
+            'Mira to Tom, heard by nobody else: "Not before Friday, she says."\n'
         )
         assert "Tom whispers" not in question
+
+    def test_a_later_question_shows_what_was_said_and_meant_and_no_steps(self):
+        self.asked_for_tom()
+        self.brought_back("> walk to Tom\nNot before Friday, she says.\n> done 1")
+        self.sent_by_whisper(
+            "> recall the sea\n> walk to Bram\n> whisper Bram = Is it yours?",
+            words="Ask Bram in his ear whose seal it is.",
+        )
+        question = self.consents()[-1]
+        assert 'Mira, sent by Tom, whispers to Ada: "Is it dry?"' in question
+        assert "Mira: > plan now, the Quay, Ada" in question
+        assert "sent by Ada" not in question
+        assert not any(each in question for each in ("> walk", "> done", "recall", "You mean to"))
 
     def test_another_agent_is_asked_in_a_whisper_and_its_answer_comes_back(self):
         self.consent = ASKED

@@ -13,12 +13,14 @@ from keepsake.agent.turns.attempt import TurnDropped
 from keepsake.agent.turns.state import Turn
 from keepsake.archive.privacy import Audience
 from keepsake.archive.records import Memory, MemoryKind
-from keepsake.happening import UNKNOWN, Manner, Person, PersonId, Result
+from keepsake.happening import UNKNOWN, KnownVerb, Manner, Person, Result
 from keepsake.logs import Subsystem, get_logger
 from keepsake.tasks.questions.passing_on import unquoted
 
 READ_SECONDS = 5.0
 """The longest time for reading older memories from the archive."""
+_MEANT = frozenset({KnownVerb.PLAN, KnownVerb.PROMISE})
+"""Verbs of own deeds that repeat what was told: what the agent means to do for somebody."""
 
 log = get_logger(Subsystem.THOUGHTS)
 
@@ -59,11 +61,13 @@ async def untold_to(turn: Turn, to: Person) -> Untold | None:
     memories = await _read(turn, unknown)
     if memories is None:
         return None
-    answered = {n for each in memories.values() if each.is_own for n in each.rests_on}
+    planned = (each for each in memories.values() if each.is_own and each.verb in _MEANT)
+    answered = {number for each in planned for number in each.rests_on}
     evident = {*known, *answered} - unknown.keys()
     read = await _read(turn, (n for n in evident if _knows(private.confidants(n), givers)))
+    said = ((n, each) for n, each in (read or {}).items() if each.heard or each.said)
     # What that person said is no reason to let them know more.
-    memories |= {n: each for n, each in (read or {}).items() if each.source_id != to.id}
+    memories |= {n: each for n, each in said if each.source_id != to.id}
     lines = {number: _line(memory, turn) for number, memory in sorted(memories.items())}
     if is_plan:
         lines[0] = _line_of_plan(turn)
@@ -109,19 +113,33 @@ def _line(memory: Memory, turn: Turn) -> str:
     """Return a memory as a line: ``Tom whispers to Mira: "Ask Bram."``."""
     name = str(turn.agent.key)
     said = memory.heard or memory.said
-    if isinstance(memory.what, Result) and not memory.what.done:
-        return ""  # it tells the agent why something was not done
     if said is None:
-        return f"{name}: > {memory.text}" if memory.is_own else memory.line
+        return _line_of_deed(memory, name)
     who = name if memory.is_own else said.speaker.name
     whom = memory.to or "everybody" if memory.is_own else name
     how = "whispers" if said.manner is Manner.WHISPER else "says"
-    sent = _named(memory.allowed_by, turn)
+    sent = _senders(memory, turn)
     how = f", sent by {sent}, {how}" if sent else f" {how}"
     return f'{who}{how} to {whom}: "{unquoted(said.words)}"'
 
 
-def _named(people: Iterable[PersonId], turn: Turn) -> str:
-    """Return the names of people by their identities."""
+def _line_of_deed(memory: Memory, name: str) -> str:
+    """Return a memory of no words as a line; empty for an own one that tells nothing of others."""
+    what = memory.what
+    if isinstance(what, Result):
+        # What a search brought; else it tells what became of an own deed.
+        brings = what.verb == KnownVerb.RECALL and {*memory.rests_on} - {what.act}
+        return memory.line if brings else ""
+    if memory.is_own:
+        return f"{name}: > {memory.text}" if memory.verb in _MEANT else ""
+    return memory.line
+
+
+def _senders(memory: Memory, turn: Turn) -> str:
+    """Return who sent the agent to say own words: those who alone know of their plan."""
+    plans = turn.tools.books.plans.items
+    private = next((each.private for each in plans if each.number == memory.plan), None)
+    if not memory.allowed_by or private is None or not private.issuperset(memory.allowed_by):
+        return ""
     names = {each.id: each.name for each in turn.tools.people_known}
-    return " and ".join(names[each] for each in people if each in names)
+    return " and ".join(names[each] for each in memory.allowed_by if each in names)
