@@ -25,9 +25,13 @@ type Stamp = tuple[int, int, int]
 def stamp(path: Path) -> Stamp | None:
     """Return the stamp that shows later whether a file has changed; None if there is no file."""
     try:
-        status = path.stat()
+        return stamp_in(path.stat())
     except OSError:
         return None
+
+
+def stamp_in(status: os.stat_result) -> Stamp:
+    """Return the stamp of a file, from what the disk says of it."""
     return status.st_mtime_ns, status.st_size, status.st_ino
 
 

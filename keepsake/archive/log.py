@@ -54,7 +54,6 @@ class Archive:
 
     Attributes:
         reports: Damage that was found at opening and set aside, in words.
-        last_number: The number of the newest memory, 0 if there is none.
 
     Raises:
         ArchiveInUse: Another process, or another object, writes to this archive.
@@ -68,17 +67,30 @@ class Archive:
         self._file: AppendedFile | None = None
         self._lines: int | None = None
         self._claimed: int | None = None
+        self._last_number: int | None = None
         try:
-            if not read_only:
+            if read_only:
+                self._names()  # the folder must be there
+            else:
                 self.folder.mkdir(parents=True, exist_ok=True)
                 self._claimed = _claim(self.folder)
                 self._file = self._open_last_segment()
-            self.last_number = self._find_last_number()
+                self._last_number = self._find_last_number()
         except BaseException as error:
             self.close()
             if isinstance(error, OSError):
                 raise _unwritable(self.folder, error) from error
             raise
+
+    @property
+    def last_number(self) -> int:
+        """The number of the newest memory, 0 if there is none.
+
+        With ``read_only`` it is read from the disk when it is asked for first.
+        """
+        if self._last_number is None:
+            self._last_number = self._find_last_number()
+        return self._last_number
 
     # -- writing
 
@@ -116,7 +128,7 @@ class Archive:
             except OSError as error:
                 raise _unwritable(self.folder, error) from error
             self._lines = lines + 1
-            self.last_number = number or self.last_number
+            self._last_number = number or self.last_number
 
     def _put_back(self, file: AppendedFile) -> ArchiveUnwritable:
         """Restore a last segment that somebody changed or moved; return the error to raise."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import chain, count
@@ -23,13 +23,14 @@ from keepsake import regular_files
 from keepsake.errors import NoteRefused
 from keepsake.events.types import MemoryChange
 from keepsake.events.values import Author, MemoryOp
-from keepsake.files import Stamp, stamp, written_aside
+from keepsake.files import Stamp, stamp, stamp_in, written_aside
 
 type Parse[T] = Callable[[Path, str, datetime], T]
 """Parses a file's text, given the time of its last change; raises an error with the reason."""
 _BROKEN = (ValueError, KeyError, TypeError, RecursionError, yaml.YAMLError)
 """What parsing raises for a file that a person has broken."""
 
+_SUFFIX = ".md"
 MOST_BYTES = 4_000_000  # of one file; longer files are not read
 _TRIES = 5
 """How often a change is tried again, if a person has saved the file meanwhile."""
@@ -82,14 +83,30 @@ def pages(folder: Path) -> list[Path]:
     Links are among them, also those that lead to nothing: reading one reports the problem.
     """
     try:
-        found = [
-            path
-            for path in folder.iterdir()
-            if path.suffix == ".md" and (path.is_file() or path.is_symlink())
-        ]
+        with os.scandir(folder) as entries:
+            names = sorted(
+                each.name
+                for each in entries
+                if each.name.endswith(_SUFFIX)
+                and not each.name.startswith(".")
+                and (each.is_symlink() or each.is_file())
+            )
     except OSError:
         return []
-    return sorted(path for path in found if not path.name.startswith("."))
+    return [folder / name for name in names]
+
+
+def stamps(folder: Path) -> Mapping[str, Stamp] | None:
+    """Return what shows later whether any markdown file of a folder has changed; quick.
+
+    None if that is not known: the folder cannot be listed, or a link in it leads to nothing.
+    """
+    try:
+        with os.scandir(folder) as entries:
+            found = [each for each in entries if each.name.endswith(_SUFFIX)]
+            return {each.name: stamp_in(each.stat()) for each in found}
+    except OSError:
+        return None
 
 
 def time_of(given: Any, default: datetime | None) -> datetime:

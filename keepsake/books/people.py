@@ -19,11 +19,20 @@ from pathlib import Path
 from typing import NamedTuple
 
 from keepsake.archive.records import Memory, MemoryKind
-from keepsake.books.files import NO_OWNER, Owner, RecordStore, free_name, pages, read, unusable
+from keepsake.books.files import (
+    NO_OWNER,
+    Owner,
+    RecordStore,
+    free_name,
+    pages,
+    read,
+    stamps,
+    unusable,
+)
 from keepsake.books.person_line import PersonLine
 from keepsake.books.person_page import PageLine, PersonPage, format_page, parse_page, with_memories
 from keepsake.events.values import Author, MemoryOp
-from keepsake.files import replace_file
+from keepsake.files import Stamp, replace_file
 from keepsake.json_lines import in_json, parsed
 from keepsake.language.perception import MONTHS, fit_name, for_prompt, quoted, telling
 from keepsake.names import folder_name
@@ -67,6 +76,7 @@ class PeopleBook:
         )
         self._through: int | None = None
         self._paths: dict[str, Path] = {}
+        self._seen: Mapping[str, Stamp] | None = None
         self.known: Mapping[str, PersonPage] = {}
 
     # -- reading
@@ -74,8 +84,12 @@ class PeopleBook:
     def refresh(self) -> None:
         """Read the files that people have changed; every other blocking method does this too."""
         with self.store.lock:
-            self.store.refresh(pages(self.folder))
-            self._index()
+            now = stamps(self.folder)
+            # A file that could not be read is tried again: permissions do not change its stamp.
+            if now is None or now != self._seen or self.store.problems():
+                self.store.refresh(pages(self.folder))
+                self._index()
+                self._seen = now
 
     @property
     def through(self) -> int:

@@ -8,6 +8,7 @@ Functions that read or write block, and raise OSError if the disk refuses.
 
 from __future__ import annotations
 
+import os
 import re
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator
@@ -183,6 +184,65 @@ def newest_first(
                 for record in _records([line]):
                     if kind in ("", record.get("kind")) and agent_id in (0, id_of(record)):
                         yield record
+
+
+class NewestEvents:
+    """The events of one kind in a log: those of its newest part at first, then what was appended.
+
+    For one thread.
+
+    Args:
+        folder: That of the log.
+        kind: The kind.
+        most: The most bytes to read at first, from the end.
+    """
+
+    def __init__(self, folder: Path, kind: str, most: int) -> None:
+        self._folder = folder
+        self._kind = kind
+        self._needle = f'"kind":"{kind}"'.encode()
+        self._most = most
+        self._last = 0
+        # By file: how many bytes were read. Older files are left out.
+        self._read: dict[Path, int] = {}
+
+    def read_on(self) -> Iterator[Record]:
+        """Yield the events that came since the last call, oldest first; blocks.
+
+        Raises:
+            OSError: The log cannot be read.
+        """
+        files = files_of(self._folder, EVENTS)
+        if not self._read:
+            self._begin(files)
+        oldest = min(self._read, default=Path())
+        for file in files:
+            if file.path < oldest:
+                continue
+            at = self._read.get(file.path, 0)
+            with file.path.open("rb") as opened:
+                if opened.seek(0, os.SEEK_END) < at:
+                    at = 0  # it was rewritten
+                opened.seek(at)
+                data = opened.read()
+            data = data[: data.rfind(b"\n") + 1]  # the last line may still be written
+            self._read[file.path] = at + len(data)
+            for record in _records(each for each in ended_lines(data) if self._needle in each):
+                if record.get("kind") == self._kind and record["seq"] > self._last:
+                    self._last = record["seq"]
+                    yield record
+        there = {file.path for file in files}
+        self._read = {path: size for path, size in self._read.items() if path in there}
+
+    def _begin(self, files: Iterable[LogFile]) -> None:
+        """Leave out all but the newest part. Its first line is cut, and not read."""
+        left = self._most
+        for file in reversed([*files]):
+            size = file.path.stat().st_size
+            self._read[file.path] = max(size - left, 0)
+            left -= size
+            if left <= 0:
+                return
 
 
 def id_of(record: Record) -> int:

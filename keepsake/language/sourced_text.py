@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import lru_cache
 
 from keepsake.language.citations import numbers_in
 from keepsake.language.perception import sentences, words
@@ -33,8 +34,13 @@ type Sources = tuple[tuple[int, ...], ...]
 named none."""
 
 
-def summary_sentences(text: str) -> Iterator[str]:
-    """Yield the sentences of a summary that have words, without the marks of its lists."""
+@lru_cache(maxsize=1024)  # a page asks of each summary several times: 4 MB at most of most models
+def summary_sentences(text: str) -> Sequence[str]:
+    """Return the sentences of a summary that have words, without the marks of its lists."""
+    return tuple(_summary_sentences(text))
+
+
+def _summary_sentences(text: str) -> Iterator[str]:
     for line in text.splitlines():
         for part in sentences(line):
             for sentence in _UNSPACED_END.split(part):
@@ -88,7 +94,7 @@ def sources_of(text: str, cited: Mapping[str, tuple[int, ...]]) -> Sources:
 
 def cited_in(text: str, sources: Sources) -> Mapping[str, tuple[int, ...]]:
     """Return the memories by sentence; nothing if the text was changed since they were noted."""
-    told = [*summary_sentences(text)]
+    told = summary_sentences(text)
     return dict(zip(told, sources, strict=True)) if len(told) == len(sources) else {}
 
 

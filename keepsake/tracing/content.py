@@ -63,6 +63,12 @@ def _stems_of(text: str, language: str) -> frozenset[str]:
 
 
 @lru_cache(maxsize=8192)
+def _beginnings_of(text: str, language: str) -> str:
+    """Return the telling words of a text, as compared, with a space before each."""
+    return "".join(f" {stem}" for stem in _stems_of(text, language))
+
+
+@lru_cache(maxsize=8192)
 def _run_of(text: str) -> str:
     """Return the words of a text in small letters, with a space around each."""
     return f" {' '.join(words(text)).casefold()} "
@@ -157,7 +163,8 @@ class Content:
     def shared(self, text: str) -> frozenset[str]:
         """Return those of its telling words that another text has."""
         found = _stems_of(text, self.language)
-        begun = (part for part in self._long if any(each.startswith(part) for each in found))
+        beginnings = _beginnings_of(text, self.language)
+        begun = (part for part in self._long if f" {part}" in beginnings)
         return frozenset({*(found & self.parts.keys()), *begun})
 
     @cached_property
@@ -212,6 +219,8 @@ class Content:
     def _beyond_chance(
         self, shared: frozenset[str], named: frozenset[str], among: int, joined_by: int
     ) -> float:
+        if not shared:
+            return -inf
         # A long text tells of several things, each in sentences of its own.
         return max(
             _beyond_chance(

@@ -11,8 +11,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
+from itertools import islice
 
-from keepsake.archive.log import Archive
 from keepsake.archive.privacy import is_private
 from keepsake.archive.records import TOOL_VERBS, Memory, MemoryKind, Summary
 from keepsake.happening import KnownVerb, Manner, addressees_of, is_me
@@ -27,6 +27,7 @@ from keepsake.tracing.paths import Path, Tracer, Witness
 from keepsake.tracing.retold import retold
 from keepsake.tracing.sentence import Trail
 from keepsake.tracing.standing import Holding, Spell
+from keepsake.tracing.texts import memories_at
 from keepsake.tracing.worded import memories_with
 from keepsake.tracing.wording import Wording
 
@@ -36,6 +37,10 @@ MOST_RECALLED = 50
 """The most memories of an agent's window that may be searches which brought a fact back."""
 MOST_TELLINGS = 500
 """The most tellings that a fact may have: with more it is no fact but an everyday word."""
+MOST_MEMORIES = 10_000
+LEAST_TELLINGS = 100
+"""The most memories of all agents that are followed, so that an everyday word takes no more than a
+second; and how many each agent may have in any case."""
 
 
 class Way(StrEnum):
@@ -160,7 +165,7 @@ def follow_sentence(archives: Mapping[str, Archived], key: str, memory: Memory) 
     trail = Trail(
         key,
         memory,
-        {each: archived.folder for each, archived in archives.items()},
+        {each: archived.texts.of(archived.folder) for each, archived in archives.items()},
         {each: archived.past for each, archived in archives.items()},
         {each: archived.name for each, archived in archives.items()},
     )
@@ -208,10 +213,16 @@ def follow_words(archives: Mapping[str, Archived], wording: Wording, happening: 
     Raises:
         OSError, KeepsakeError: An archive cannot be read.
     """
-    found = {key: memories_with(each.folder, wording, happening) for key, each in archives.items()}
+    shared = max(MOST_MEMORIES // max(len(archives), 1), LEAST_TELLINGS)
+    most = min(MOST_TELLINGS, shared)
+    newest = {
+        key: memories_with(each.texts.of(each.folder), wording, happening)
+        for key, each in archives.items()
+    }
+    found = {key: [*islice(each, most + 1)][::-1] for key, each in newest.items()}
     witnesses = {}
     for key, each in archives.items():
-        memories = found[key][-MOST_TELLINGS:]
+        memories = found[key][-most:]
         bases = {own.number: _basis(each.past, own.number) for own in memories if own.is_own}
         witnesses[key] = Witness(each.name, memories, bases)
 
@@ -236,7 +247,7 @@ def follow_words(archives: Mapping[str, Archived], wording: Wording, happening: 
 
     tracer = Tracer(witnesses, Words(wording.is_said_in, is_given, may_begin=True))
     tracer.run()
-    complete = max(map(len, found.values()), default=0) <= MOST_TELLINGS
+    complete = max(map(len, found.values()), default=0) <= most
 
     def tells(summary: Summary, _: int) -> bool:
         return any(map(wording.is_said_in, summary_sentences(summary.text)))
@@ -438,7 +449,8 @@ def _kept_of(
     if kept not in (Kept.GONE, Kept.UNSURE):
         return kept, said
     # How rare the other words are in which it was heard is not known. Most of them must be there.
-    heard = ((each, made.found(each)[1]) for each in told)
+    # What the whole text does not have, none of its sentences has.
+    heard = ((each, made.found(each)[1]) for each in told if _tells(summary.text, each))
     other = next((said for each, said in heard if said and _tells(said, each)), "")
     return (Kept.LIKELY, other) if other else (kept, said)
 
@@ -465,8 +477,7 @@ def _recalled(archived: Archived, numbers: Collection[int]) -> Iterator[Memory]:
     past = archived.past
     found = {each for number in numbers for each in past.resting_on(number)}.difference(numbers)
     newest = sorted(each for each in found if each > past.state_now.summarised)[-MOST_RECALLED:]
-    archive = Archive(archived.folder, read_only=True)
-    for memory in (each for number in newest for each in archive.read(number, number)):
+    for memory in memories_at(archived.texts.of(archived.folder), newest) if newest else ():
         if memory.kind is MemoryKind.RESULT and memory.verb == KnownVerb.RECALL:
             yield memory
 

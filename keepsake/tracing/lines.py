@@ -7,33 +7,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 
-from keepsake.archive.line_types import LineType
-from keepsake.archive.log import Archive
-from keepsake.archive.records import Memory, MemoryKind
-from keepsake.json_lines import parsed
+from keepsake.archive.records import Memory
 from keepsake.language.numbers import numeral_words
 from keepsake.language.perception import UNSPACED
 from keepsake.tracing.content import Rarity, joined
-from keepsake.tracing.past import number_in
+from keepsake.tracing.texts import NO_HAPPENING, SegmentTexts, key_of, lines_with
 
-_MEMORY = LineType.MEMORY.start
-_ACT = f'"kind":"{MemoryKind.ACT}"'.encode()
-_RESULT = f'"kind":"{MemoryKind.RESULT}"'.encode()
-_TEXT = b',"text":"'
-_WORDS = b',"words":"'
-_HAPPENING = b',"happening":"'
-_STRING = re.compile(rb'(?:[^"\\]|\\.)*')
-"""What is in a JSON string."""
 _LONG = 5
 """The letters from which on a stem is looked for at any place of a word, as that is quick."""
-
-
-type Place = tuple[str, bytes]
-"""The key of an agent, and the line of one of its memories."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,138 +25,142 @@ class Line:
 
     Attributes:
         key: The key of the agent.
-        data: The line.
+        segment: Where it is in the agent's archive.
+        place: Its place there.
         parts: Those of the words of the sentence that it has.
     """
 
     key: str
-    data: bytes
-    parts: tuple[str, ...]
+    segment: SegmentTexts
+    place: int
+    parts: tuple[str, ...] = ()
+
+    @property
+    def number(self) -> int:
+        """The number of the memory."""
+        return self.segment.numbers[self.place]
 
     @property
     def is_own(self) -> bool:
         """Whether the agent itself spoke or acted."""
-        return _ACT in self.data
+        return self.segment.is_own(self.place)
 
     @property
     def is_result(self) -> bool:
         """Whether it is the result of an own act."""
-        return _RESULT in self.data
+        return self.segment.is_result(self.place)
 
     @property
-    def happening(self) -> str:
-        """The id of what happened; empty if it is not known."""
-        return _happening_in(self.data)
-
-    @property
-    def memory(self) -> Memory | None:
-        """The memory; None if the line is damaged: opening the memory reports that."""
-        with suppress(KeyError, ValueError, TypeError):
-            return Memory.from_record(parsed(self.data))
-        return None
-
-
-def segments_of(folder: Path) -> Iterator[bytes]:
-    """Yield the complete lines of each file of an archive.
-
-    A whole file is read and searched much faster than its lines one by one.
-    """
-    if not folder.is_dir():
-        return
-    for path in Archive(folder, read_only=True).segments():
-        data = path.read_bytes()
-        yield data[: data.rfind(b"\n") + 1]
+    def happening(self) -> int:
+        """What stands for what happened; see :func:`keepsake.tracing.texts.key_of`."""
+        return self.segment.happenings[self.place]
 
 
 class Lines:
     """The lines of all memories.
 
     Args:
-        folders: The folder of each archive, by key of the agent.
+        texts: What the memories of each archive say, by key of the agent.
         parts: The words of a sentence, as compared.
         language: Their language.
 
     Attributes:
         rarity: In how many happenings each of the words is.
-        sharing: The lines that have any of them, in order of their archives.
+        sharing: By key of the agent: the lines that have any of them, in order of its archive.
     """
 
-    def __init__(self, folders: Mapping[str, Path], parts: Sequence[str], language: str) -> None:
+    def __init__(
+        self, texts: Mapping[str, Sequence[SegmentTexts]], parts: Sequence[str], language: str
+    ) -> None:
         needles = [_Needle.of(each, language) for each in parts]
-        self._having: dict[str, set[str]] = {each: set() for each in parts}
-        self._by_happening: dict[str, list[Place]] = {}
-        self._of_agent: dict[str, list[bytes]] = {each: [] for each in folders}
-        self._numbered: dict[str, dict[int, bytes]] = {}
-        self.sharing: list[Line] = []
-        unnamed = 0
-        for key, line, having in _memory_lines(folders, needles):
-            self._of_agent[key].append(line)
-            happening = _happening_in(line)
-            if happening:
-                self._by_happening.setdefault(happening, []).append((key, line))
-            else:
-                unnamed += 1
-                happening = f"{unnamed}"
-            if having:
-                self._share(Line(key, line, having), happening)
-        self._total = len(self._by_happening) + unnamed
+        self._texts = texts
+        # By word: what stands for the happenings that have it. One without an id is its own.
+        self._having: dict[str, set[object]] = {each: set() for each in parts}
+        self._places: dict[int, list[Line]] = {}
+        self._memories: dict[tuple[SegmentTexts, int], Memory | None] = {}
+        self.sharing: dict[str, list[Line]] = {}
+        for key, segments in texts.items():
+            self.sharing[key] = [
+                Line(key, segment, place, having)
+                for segment in segments
+                for place, having in _places_with(needles, segment)
+            ]
+            self._count(self.sharing[key])
+        lists = [segment.happenings for segments in texts.values() for segment in segments]
+        named = set[int]().union(*lists) - {NO_HAPPENING}
+        self._total = len(named) + sum(each.count(NO_HAPPENING) for each in lists)
         self.rarity = self.rarity_without(())
 
-    def _share(self, line: Line, happening: str) -> None:
-        for part in line.parts:
-            self._having[part].add(happening)
-        self.sharing.append(line)
+    def _count(self, lines: Iterable[Line]) -> None:
+        for line in lines:
+            happening = line.happening or (line.key, line.number)
+            for part in line.parts:
+                self._having[part].add(happening)
 
     def rarity_without(self, happenings: Collection[str]) -> Rarity:
         """Return in how many happenings each of the words is, without some happenings."""
-        counts = {part: len(found.difference(happenings)) for part, found in self._having.items()}
-        return Rarity(counts, self._total - len(happenings))
+        without = set(map(key_of, happenings))
+        counts = {part: len(found - without) for part, found in self._having.items()}
+        return Rarity(counts, self._total - len(without))
+
+    def find(self, happenings: Collection[int]) -> None:
+        """Look for the lines of many happenings at once, as that is as quick as for one."""
+        new = set(happenings) - self._places.keys() - {NO_HAPPENING}
+        self._places |= {each: [] for each in new}
+        for key, segments in self._texts.items() if new else ():
+            for segment in segments:
+                for each in new.intersection(segment.happenings):
+                    found = (Line(key, segment, place) for place in segment.places_of(each))
+                    self._places[each] += found
 
     def of(self, happening: str) -> Sequence[Line]:
         """Return the lines of a happening, in all archives; none for an empty id."""
-        return [Line(*each, ()) for each in self._by_happening.get(happening, ())]
-
-    def read(self, key: str, numbers: Iterable[int]) -> Iterator[Memory]:
-        """Yield some memories of an agent."""
-        if key not in self._numbered:
-            self._numbered[key] = {number_in(line): line for line in self._of_agent[key]}
-        numbered = self._numbered[key]
-        found = (Line(key, numbered[number], ()) for number in numbers if number in numbered)
-        yield from (memory for _, memory in memories_of(found))
+        wanted = key_of(happening)
+        self.find([wanted])
+        return self._places.get(wanted, ())
 
     def speaker_of(self, happening: str) -> Line | None:
         """Return the line of the agent who spoke or acted; None if it was nobody of these."""
         return next((each for each in self.of(happening) if each.is_own), None)
 
+    def read(self, key: str, numbers: Iterable[int]) -> Iterator[Memory]:
+        """Yield some memories of an agent."""
+        for number in numbers:
+            for segment in self._texts[key]:
+                place = segment.place_of(number)
+                memory = self.memory(Line(key, segment, place)) if place is not None else None
+                if memory is not None:
+                    yield memory
 
-def memories_of(lines: Iterable[Line]) -> Iterator[tuple[str, Memory]]:
-    """Yield the memories of lines, each with the key of its agent."""
-    for line in lines:
-        memory = line.memory
-        if memory is not None:
-            yield line.key, memory
+    def memory(self, line: Line) -> Memory | None:
+        """Return the memory of a line; None if it is damaged: opening it reports that.
+
+        It is read from the disk once.
+        """
+        place = line.segment, line.place
+        if place not in self._memories:
+            self._memories[place] = next(line.segment.memories([line.place]), None)
+        return self._memories[place]
+
+    def memories_of(self, lines: Iterable[Line]) -> Iterator[tuple[str, Memory]]:
+        """Yield the memories of lines, each with the key of its agent."""
+        for line in lines:
+            memory = self.memory(line)
+            if memory is not None:
+                yield line.key, memory
 
 
-def _memory_lines(
-    folders: Mapping[str, Path], needles: Sequence[_Needle]
-) -> Iterator[tuple[str, bytes, tuple[str, ...]]]:
-    """Yield the key and the line of each memory, and which words it has."""
-    forms = [(form, needle) for needle in needles for form in needle.forms]
-    for key, folder in folders.items():
-        for data in segments_of(folder):
-            # In one piece, as that is much faster than line by line.
-            small = joined(data.decode(errors="replace").casefold())
-            here = [each for each in forms if each[0] in small]
-            for line, text in zip(data.split(b"\n"), small.split("\n"), strict=True):
-                if line.startswith(_MEMORY):
-                    perhaps = [needle for form, needle in here if form in text]
-                    yield key, line, _having(perhaps, line) if perhaps else ()
-
-
-def _having(needles: Iterable[_Needle], line: bytes) -> tuple[str, ...]:
-    """Return the words that a line has in what was said or seen, and not elsewhere."""
-    text = _text_in(line)
-    return tuple(dict.fromkeys(needle.part for needle in needles if needle.is_in(text)))
+def _places_with(
+    needles: Sequence[_Needle], segment: SegmentTexts
+) -> Iterator[tuple[int, tuple[str, ...]]]:
+    """Yield the places of the memories of a segment that have any words, and which, in order."""
+    text = joined(segment.text)
+    found: dict[int, list[str]] = {}
+    for needle in needles:
+        lines = (each for form in needle.forms for each in lines_with(text, form))
+        for place in dict.fromkeys(place for place, line in lines if needle.is_in(line)):
+            found.setdefault(place, []).append(needle.part)
+    yield from ((place, tuple(found[place])) for place in sorted(found))
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,19 +192,3 @@ class _Needle:
         if not any(form in text for form in self.forms):
             return False
         return self.begun is None or self.begun.search(text) is not None
-
-
-def _text_in(line: bytes) -> str:
-    """Return what was said, or else what was read on the screen, in small letters."""
-    start = line.find(_WORDS)
-    at = start + len(_WORDS) if start >= 0 else line.find(_TEXT) + len(_TEXT)
-    found = _STRING.match(line, at)
-    return joined(found[0].decode(errors="replace").casefold()) if found else ""
-
-
-def _happening_in(line: bytes) -> str:
-    start = line.rfind(_HAPPENING)
-    if start < 0:
-        return ""
-    start += len(_HAPPENING)
-    return line[start : line.index(b'"', start)].decode()

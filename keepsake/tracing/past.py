@@ -13,7 +13,7 @@ from array import array
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -21,6 +21,7 @@ from keepsake.archive.line_types import LineType
 from keepsake.archive.log import Archive
 from keepsake.archive.tiers import SummaryState
 from keepsake.json_lines import Record, parsed
+from keepsake.tracing.texts import Texts, number_in
 
 _MEMORY = LineType.MEMORY.start
 _REPEAT = LineType.REPEAT.start
@@ -91,6 +92,8 @@ class Past:
         # never fall, even if the clock was set back: the order of the archive decides.
         self._times = array("d")
         self._where = array("i")
+        # When it was first in another place, and which.
+        self._moves: list[tuple[float, int]] = []
         # By memory: the later memories that rest on it.
         self._resting: dict[int, list[int]] = {}
         self._latest = 0.0
@@ -152,6 +155,8 @@ class Past:
             self._where.append(-1)
         self._times.append(self._latest)
         self._where.append(where)
+        if where >= 0 and (not self._moves or self._moves[-1][1] != where):
+            self._moves.append((self._latest, where))
         for basis in _basis_in(line):
             self._resting.setdefault(basis, []).append(len(self._times))
 
@@ -218,13 +223,9 @@ class Past:
         changed = bisect_right(self.changes, number - 1, key=lambda change: change.number)
         return self.changes[changed - 1].state if changed else SummaryState()
 
-    def moves(self) -> Iterator[tuple[float, int]]:
-        """Yield when the agent was first seen in another place, and the place's index."""
-        before = -1
-        for time, where in zip(self._times, self._where, strict=True):
-            if where not in (before, -1):
-                before = where
-                yield time, where
+    def moves(self) -> Sequence[tuple[float, int]]:
+        """Return when the agent was first seen in another place, and the place's index."""
+        return tuple(self._moves)
 
     def counts(self, most: int) -> list[tuple[float, int]]:
         """Return about ``most`` memories, evenly spread: when each was archived, its number."""
@@ -242,17 +243,13 @@ class Archived:
         name: The agent's name.
         folder: The folder of its archive.
         past: Its past, read to its end.
+        texts: What its memories say, and those of other archives.
     """
 
     name: str
     folder: Path
     past: Past
-
-
-def number_in(line: bytes) -> int:
-    """Return the number of the memory of a line."""
-    start = len(_MEMORY) + len(b'"n":')
-    return int(line[start : line.index(b",", start)])
+    texts: Texts = field(default_factory=Texts)
 
 
 def _basis_in(line: bytes) -> Iterator[int]:

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from itertools import chain
 
 from keepsake.archive.records import Memory
 from keepsake.happening import PersonId
@@ -225,9 +226,11 @@ class Tracer:
         basis = witness.bases.get(memory.number)
         window = basis.last - basis.before if basis is not None else 0
         found_of = {number: self._memories[key][number] for number in known}
-        ways = list(claims(witness.name, memory, found_of, basis))
+        unread = claims(witness.name, memory, found_of, basis)
         again = self._told[key].keys() | self._asked[key]
-        for way in ways:
+        ways = []
+        for way in unread:
+            ways.append(way)
             found = passed_on(self._item.is_passed_on, memory, self._memories[key], way, window)
             if way.link is not Link.RESTS_ON:
                 # What it said itself, or was asked, is no other source than what it knew before.
@@ -238,7 +241,7 @@ class Tracer:
                 return
             if found:  # it answers a question by what it knew before
                 number = self.paths[key][-1].memory
-                link = next(each.link for each in ways if number in each.numbers)
+                link = next(each.link for each in chain(ways, unread) if number in each.numbers)
                 self._tell(key, memory, known, number, link)
                 return
         if known.keys() & rested_on(witness.name, memory):

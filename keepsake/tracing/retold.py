@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from keepsake.archive.log import Archive
 from keepsake.archive.records import Memory
 from keepsake.tracing.content import Content, Rarity, told_in
 from keepsake.tracing.kept import has_enough
 from keepsake.tracing.past import Archived
+from keepsake.tracing.texts import memories_at
 
 MOST = 50
 """The most acts of an agent that are read, the newest."""
@@ -21,11 +21,8 @@ def retold(archived: Archived, memories: Sequence[Memory]) -> Iterator[Memory]:
     """
     known = {each.number: Content(each.words or each.text, Rarity()) for each in memories}
     resting = {act for number in known for act in archived.past.resting_on(number)}
-    archive = Archive(archived.folder, read_only=True)
-    for number in sorted(resting.difference(known))[-MOST:]:
-        for own in archive.read(number, number):
-            said = told_in(own.words) if own.own_words is not None else ""
-            if said and any(
-                has_enough(known[basis], said) for basis in known.keys() & {*own.rests_on}
-            ):
-                yield own
+    newest = sorted(resting.difference(known))[-MOST:]
+    for own in memories_at(archived.texts.of(archived.folder), newest) if newest else ():
+        said = told_in(own.words) if own.own_words is not None else ""
+        if said and any(has_enough(known[basis], said) for basis in known.keys() & {*own.rests_on}):
+            yield own

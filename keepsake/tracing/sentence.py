@@ -7,19 +7,19 @@ as a long memory has several things in it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import cache
-from pathlib import Path
 
 from keepsake.archive.records import TOOL_VERBS, Memory
 from keepsake.happening import Pose
-from keepsake.tracing.bases import Link, PromptBasis, claims, passed_on
+from keepsake.tracing.bases import PromptBasis, claims, passed_on, rested_on
 from keepsake.tracing.content import Content, Rarity, told_in
 from keepsake.tracing.items import Evidence
-from keepsake.tracing.lines import Line, Lines, memories_of
-from keepsake.tracing.past import Past, number_in
+from keepsake.tracing.lines import Line, Lines
+from keepsake.tracing.past import Past
 from keepsake.tracing.paths import Tracer, Witness
+from keepsake.tracing.texts import SegmentTexts, key_of
 
 MOST_CANDIDATES = 500
 """The most tellings in other words that are looked at: those with the most in common."""
@@ -37,7 +37,7 @@ class Archives:
     """The archives of all agents, as a sentence is followed through them.
 
     Args:
-        folders: The folder of each archive, by key of the agent.
+        texts: What the memories of each archive say, by key of the agent.
         pasts: Their pasts, read to their ends.
         names: Their names.
         parts: The words of the sentence, as compared.
@@ -46,7 +46,7 @@ class Archives:
 
     def __init__(
         self,
-        folders: Mapping[str, Path],
+        texts: Mapping[str, Sequence[SegmentTexts]],
         pasts: Mapping[str, Past],
         names: Mapping[str, str],
         parts: Sequence[str],
@@ -54,7 +54,7 @@ class Archives:
     ) -> None:
         self.pasts = pasts
         self.names = names
-        self.lines = Lines(folders, parts, language)
+        self.lines = Lines(texts, parts, language)
 
     def basis(self, key: str, number: int) -> PromptBasis:
         """Return what the prompt of an act showed, from the archive alone."""
@@ -141,7 +141,7 @@ class Trail:
     Args:
         key: The agent in whose memory it is.
         memory: The memory.
-        folders, pasts, names: As for :class:`Archives`.
+        texts, pasts, names: As for :class:`Archives`.
 
     Attributes:
         content: What it says.
@@ -153,7 +153,7 @@ class Trail:
         self,
         key: str,
         memory: Memory,
-        folders: Mapping[str, Path],
+        texts: Mapping[str, Sequence[SegmentTexts]],
         pasts: Mapping[str, Past],
         names: Mapping[str, str],
     ) -> None:
@@ -161,13 +161,13 @@ class Trail:
         self._memory = memory
         text = memory.words or memory.text
         first = Content(text, Rarity())
-        self._archives = Archives(folders, pasts, names, tuple(first.parts), first.language)
+        self._archives = Archives(texts, pasts, names, tuple(first.parts), first.language)
         told = frozenset[str]()
         for _ in range(_MOST_PASSES):
             # In what tells of it its words are no sign that they are common.
             rarity = self._archives.lines.rarity_without(told)
             self.content = Content(text, rarity, first.language)
-            self._found: dict[str, dict[int, Memory]] = {each: {} for each in folders}
+            self._found: dict[str, dict[int, Memory]] = {each: {} for each in texts}
             self._begun: dict[str, str] = {}
             self._given: set[Place] = set()
             self._always: set[str] = set()
@@ -214,11 +214,11 @@ class Trail:
         """
         shared = self.content.shared(said)
         most = self.content.bits(shared) / 2
-        mine = (line for line in self._archives.lines.sharing if line.key == key)
+        mine = self._archives.lines.sharing[key]
         behind = (
             line for line in mine if self.content.bits(shared.intersection(line.parts)) > most
         )
-        return any(number_in(line.data) <= last for line in behind)
+        return any(line.number <= last for line in behind)
 
     def passed_in(self, memory: Memory) -> str:
         """Return the part of a memory that says it."""
@@ -248,7 +248,7 @@ class Trail:
     def _own(self, memory: Memory) -> tuple[str, Memory] | None:
         """Return the agent who said these words, and how it remembers them; None for nobody."""
         line = self._archives.lines.speaker_of(memory.happening)
-        own = line.memory if line is not None else None
+        own = self._archives.lines.memory(line) if line is not None else None
         return (line.key, own) if line and own and own.own_words is not None else None
 
     def _begin(self, key: str, memory: Memory) -> None:
@@ -261,7 +261,7 @@ class Trail:
         self._begun[memory.happening] = text
         self._given.add((key, memory.number))
         spoken = Content(text, Rarity()) if memory.words else None
-        for other, heard in memories_of(self._archives.lines.of(memory.happening)):
+        for other, heard in self._happened(memory.happening):
             self._add(other, heard)
             # Who only sees that somebody whispers knows nothing of it.
             if spoken is None or spoken.is_verbatim_in(heard.words or heard.text):
@@ -269,24 +269,45 @@ class Trail:
 
     def _sources(self, key: str, memory: Memory) -> list[tuple[str, Memory]]:
         """Return the speaker's earlier memories from which its words come."""
-        shown = (line for line in self._archives.lines.sharing if line.key == key)
-        rested = self._archives.lines.read(key, memory.rests_on)
-        known = {
+        name = self._archives.names[key]
+        basis = self._archives.basis(key, memory.number)
+        window = basis.last - basis.before
+        # Mostly it is known on which they rest, and none of the others need to be read.
+        rested = self._earlier(key, memory, rested_on(name, memory))
+        surest = next(claims(name, memory, rested, basis))
+        if found := passed_on(self._comes_from, memory, rested, surest, window):
+            return [(key, rested[number]) for number in found]
+        known = self._earlier(key, memory)
+        for claim in claims(name, memory, known, basis):
+            found = passed_on(self._comes_from, memory, known, claim, window)
+            if found:
+                # Of all that a prompt showed, what has most in common; of equals, the first.
+                best = max(sorted(found), key=lambda number: self._in_common(known[number]))
+                return [(key, known[best])]
+        return []
+
+    def _earlier(
+        self, key: str, memory: Memory, numbers: Collection[int] | None = None
+    ) -> Mapping[int, Memory]:
+        """Return an agent's memories from before one that share words with it, or it rests on.
+
+        ``numbers``: Those of the first that are wanted; None for all.
+        """
+        lines = self._archives.lines
+        sharing = (
+            line
+            for line in lines.sharing[key]
+            if line.number < memory.number and (numbers is None or line.number in numbers)
+        )
+        return {
             each.number: each
-            for each in (*(each for _, each in memories_of(shown)), *rested)
+            for each in (
+                *(each for _, each in lines.memories_of(sharing)),
+                *lines.read(key, memory.rests_on),
+            )
             if each.number < memory.number and each.verb not in TOOL_VERBS
             if not isinstance(each.what, Pose)  # a gesture tells nothing
         }
-        basis = self._archives.basis(key, memory.number)
-        window = basis.last - basis.before
-        for claim in claims(self._archives.names[key], memory, known, basis):
-            found = passed_on(self._comes_from, memory, known, claim, window)
-            if found and claim.link is not Link.RESTS_ON:
-                # Of all that a prompt showed, what has most in common; of equals, the first.
-                found = [max(sorted(found), key=lambda n: self._in_common(known[n]))]
-            if found:
-                return [(key, known[number]) for number in found]
-        return []
 
     def _comes_from(self, memory: Memory, basis: Memory, evidence: Evidence) -> bool:
         """Whether an earlier memory says what the sentence says.
@@ -315,11 +336,18 @@ class Trail:
             default=datetime.max,
         )
         may_say = cache(self._may_say)  # many lines share the same words
-        may = [line for line in lines.sharing if may_say(line.parts) and not line.is_result]
-        may.sort(key=lambda line: self.content.bits(line.parts), reverse=True)
+        bits = cache(self.content.bits)
+        may = [
+            line
+            for sharing in lines.sharing.values()
+            for line in sharing
+            if may_say(line.parts) and not line.is_result
+        ]
+        may.sort(key=lambda line: bits(line.parts), reverse=True)
         self._cut = len(may) > MOST_CANDIDATES
+        lines.find([line.happening for line in may[:MOST_CANDIDATES]])
         for line in may[:MOST_CANDIDATES]:
-            memory = line.memory
+            memory = lines.memory(line)
             if memory is None or memory.time < began or not memory.words:
                 continue
             if line.is_own:
@@ -340,8 +368,15 @@ class Trail:
             if not self.content.is_asked_in(memory.words, many):
                 self._given.add((line.key, memory.number))
 
+    def _happened(self, happening: str) -> Iterator[tuple[str, Memory]]:
+        """Yield the memories of a happening, each with the key of its agent."""
+        lines = self._archives.lines
+        for key, memory in lines.memories_of(lines.of(happening)):
+            if memory.happening == happening:
+                yield key, memory
+
     def _add_happening(self, happening: str) -> None:
-        for key, memory in memories_of(self._archives.lines.of(happening)):
+        for key, memory in self._happened(happening):
             self._add(key, memory)
 
     def _add(self, key: str, memory: Memory) -> None:
@@ -365,11 +400,13 @@ class Trail:
             ]
             if not new:
                 break
-            for key, number in new:
-                for memory in self._archives.lines.read(key, [number]):
-                    self._add(key, memory)
-                    if memory.own_words is not None:
-                        self._add_happening(memory.happening)
+            lines = self._archives.lines
+            resting = [(key, each) for key, number in new for each in lines.read(key, [number])]
+            lines.find([key_of(memory.happening) for _, memory in resting])
+            for key, memory in resting:
+                self._add(key, memory)
+                if memory.own_words is not None:
+                    self._add_happening(memory.happening)
             tracer = self._trace()
         return tracer
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -29,6 +30,8 @@ class Standing(StrEnum):
 
 TIERS: Mapping[Tier, Standing] = {Tier.RECENT: Standing.RECENT, Tier.LONGTERM: Standing.LONGTERM}
 """Where an agent has a fact by each of its summaries."""
+_WHISPERED = (Standing.LOST, Kept.WHISPERED, "")
+"""How an agent has a fact of which it has private memories only, and those have left the window."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,10 +76,11 @@ class Holding:
 
     def spells(self, past: Past) -> Iterator[Spell]:
         """Yield how the agent had the fact, oldest first. There must be a memory of it."""
-        first = min(self.memories)
+        numbers = sorted(self.memories)
+        first = numbers[0]
+        first_open = min(self.memories.keys() - self.private, default=None)
         events: list[tuple[float, int, SummaryState, int]] = [
-            (past.time_of(number), number, past.state_when(number), 0)
-            for number in sorted(self.memories)
+            (past.time_of(number), number, past.state_when(number), 0) for number in numbers
         ]
         events += [
             (change.time, change.number, change.state, change.state.standing)
@@ -88,7 +92,16 @@ class Holding:
         read = cache(self.kept_in)
         for time, newest, state, compaction in sorted(events, key=lambda each: each[:2]):
             shown = quoted if quoted > state.summarised else 0
-            standing, kept, has, quoted = self._at(newest, state, read, shown)
+            window = numbers[
+                bisect_right(numbers, state.summarised) : bisect_right(numbers, newest)
+            ]
+            if window:
+                standing, kept, quoted = self._in_window(window, shown)
+                has = self.texts[quoted]
+            else:
+                quoted = 0
+                is_open = first_open is not None and first_open <= newest
+                standing, kept, has = _in_summaries(state, read) if is_open else _WHISPERED
             if (standing, kept, has) != before:
                 yield Spell(time, standing, kept, has, compaction, quoted)
                 before = (standing, kept, has)
@@ -98,33 +111,29 @@ class Holding:
         told = [each for each in numbers if each not in self.repeats] or numbers
         return max(told, key=lambda each: (len(telling(self.texts[each])), each))
 
-    def _at(
-        self,
-        newest: int,
-        state: SummaryState,
-        kept_in: Callable[[Summary], tuple[Kept, str]],
-        shown: int,
-    ) -> tuple[Standing, Kept, str, int]:
-        """Return how an agent has the fact, what it has, and the number of that memory.
+    def _in_window(self, window: Sequence[int], shown: int) -> tuple[Standing, Kept, int]:
+        """Return how an agent has the fact word for word, and the memory that tells it.
 
-        ``shown``: The memory of the window that was quoted before; 0 if it has left the window.
+        Args:
+            window: The numbers of the memories of it in the window.
+            shown: The one that was quoted before; 0 if it has left the window.
         """
-        held = [number for number in self.memories if number <= newest]
-        window = [number for number in held if number > state.summarised]
-        if window:
-            whole = [number for number in window if self.memories[number] is Kept.VERBATIM]
-            form = Kept.VERBATIM if whole else Kept.SHORTER
-            if not shown or self.memories[shown] is not form:
-                shown = self._most_telling(whole or window)
-            return Standing.WINDOW, form, self.texts[shown], shown
-        open_to_all = [number for number in held if number not in self.private]
-        if not open_to_all:
-            return Standing.LOST, Kept.WHISPERED, "", 0
-        for tier, standing in TIERS.items():
-            summary = state.summary(tier)
-            if summary is None:
-                continue
-            form, said = kept_in(summary)  # an older one may tell the same from other memories
-            if form is not Kept.GONE:
-                return standing, form, said, 0
-        return Standing.LOST, Kept.GONE, "", 0
+        whole = [number for number in window if self.memories[number] is Kept.VERBATIM]
+        form = Kept.VERBATIM if whole else Kept.SHORTER
+        if not shown or self.memories[shown] is not form:
+            shown = self._most_telling(whole or window)
+        return Standing.WINDOW, form, shown
+
+
+def _in_summaries(
+    state: SummaryState, kept_in: Callable[[Summary], tuple[Kept, str]]
+) -> tuple[Standing, Kept, str]:
+    """Return how an agent has a fact by its summaries, and what they say of it."""
+    for tier, standing in TIERS.items():
+        summary = state.summary(tier)
+        if summary is None:
+            continue
+        form, said = kept_in(summary)  # an older one may tell the same from other memories
+        if form is not Kept.GONE:
+            return standing, form, said
+    return Standing.LOST, Kept.GONE, ""

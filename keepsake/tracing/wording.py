@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import Self
 
 from keepsake.errors import KeepsakeError
-from keepsake.language.perception import UNSPACED, stem, telling, words
+from keepsake.language.perception import UNSPACED, stem, words
+from keepsake.tracing.texts import lines_with
 
 _TELLING = 5
 """The letters from which on the beginning of a word tells it from others. Of ``gre``, only what is
@@ -34,6 +34,8 @@ class Wording:
 
     ways: tuple[tuple[str, ...], ...]
     whole: frozenset[str] = frozenset()
+    # What was asked before: each memory is asked about several times.
+    _said: dict[str, bool] = field(default_factory=dict, compare=False, repr=False)
 
     @classmethod
     def of(cls, typed: str) -> Self:
@@ -54,42 +56,27 @@ class Wording:
 
     def is_said_in(self, text: str) -> bool:
         """Return whether a text says it in one of its ways."""
-        said = text.casefold()
-        return any(all(self._is_word_of(each, said) for each in way) for way in self.ways)
+        found = self._said.get(text)
+        if found is None:
+            said = text.casefold()
+            found = any(all(self._is_word_of(each, said) for each in way) for way in self.ways)
+            self._said[text] = found
+        return found
 
     def _is_word_of(self, word: str, text: str) -> bool:
         return _begins_word(word, text, is_whole=word in self.whole)
 
-    @cached_property
-    def _needles(self) -> tuple[tuple[bytes, ...], ...]:
-        """What a line must have for each way."""
-        return tuple(tuple(map(_needle, way)) for way in self.ways)
+    def lines_in(self, text: str) -> Iterator[int]:
+        """Yield the places of the lines of a text that say it, in order; quick.
 
-    def places_in(self, lines: bytes) -> Iterator[int]:
-        """Yield places in lines of an archive: each line that may say it has one of them; quick.
-
-        ``lines``: In lower case. They are searched as a whole, and for one word of each way.
+        ``text``: In small letters. It is searched as a whole, and for one word of each way.
         """
-        for way in self._needles:
-            if all(needle in lines for needle in way):
-                # Without ASCII letters there is nothing to look for: any line may say it.
-                longest = re.escape(max(way, key=len)) or rb"^."
-                yield from (each.start() for each in re.finditer(longest, lines, re.MULTILINE))
-
-
-def counted(text: str, lines: Sequence[bytes]) -> list[tuple[str, int]]:
-    """Return the telling words of a text, the rarest first, each with how many lines have it.
-
-    ``lines``: Lines of archives, in lower case.
-    """
-    needles = [(word, _needle(word)) for word in sorted(telling(text))]
-    found = [(word, sum(needle in line for line in lines)) for word, needle in needles]
-    return sorted(found, key=lambda each: each[1])
-
-
-def _needle(word: str) -> bytes:
-    """Return what any line with the word has: other letters than ASCII may be in either case."""
-    return max(re.split(r"[^\x00-\x7f]", word), key=len).encode()
+        found = set[int]()
+        for way in self.ways:
+            if all(word in text for word in way):
+                lines = lines_with(text, max(way, key=len))
+                found.update(place for place, line in lines if self.is_said_in(line))
+        yield from sorted(found)
 
 
 def _begins_word(word: str, text: str, *, is_whole: bool) -> bool:

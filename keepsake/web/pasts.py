@@ -6,18 +6,18 @@ Runs in a view's thread, because it reads the archives. Pasts are kept in memory
 from __future__ import annotations
 
 import threading
+from collections import deque
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from heapq import merge
-from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
 from keepsake.archive.log import Archive
 from keepsake.archive.records import Memory
 from keepsake.errors import KeepsakeError
-from keepsake.events.files import id_of, newest_first, time_of
+from keepsake.events.files import NewestEvents, id_of, time_of
 from keepsake.events.types import Move
 from keepsake.logs import Subsystem, get_logger, logged
 from keepsake.memory.history import compactions
@@ -27,6 +27,7 @@ from keepsake.tracing.losses import losses as find_losses
 from keepsake.tracing.losses import summary_losses
 from keepsake.tracing.past import Archived, Moment, Past, TierChange, as_time
 from keepsake.tracing.paths import Step
+from keepsake.tracing.texts import Texts
 from keepsake.tracing.unfounded import unfounded
 from keepsake.tracing.wording import Wording
 from keepsake.web.access import BadRequest, NotFound
@@ -75,10 +76,13 @@ MOST_SHOWN = 300
 """The most tellings of a fact that an answer has, the newest: more are no way but a crowd."""
 _LOGGED_BYTES = 16_000_000
 """The most bytes of the event log to read for moves, from its end: a fifth of a second."""
+_MOST_LOGGED = 10_000
+"""The most moves of one agent that are kept, the newest."""
 MOST_NUMBERS = 200
 """The most memories of a fact that are named of one agent, the newest."""
 
 _pasts: dict[Path, Past] = {}
+_texts = Texts()
 _lock = threading.Lock()
 _warm = threading.Event()
 
@@ -89,6 +93,15 @@ def past_of(folder: Path) -> Past:
         past = _pasts.setdefault(folder, Past(folder / "archive"))
     past.read_on()
     return past
+
+
+def _forget_others(folders: Folders) -> None:
+    """Forget the pasts of agents that were deleted. ``folders``: Those of all agents."""
+    there = {folder for _, _, folder in folders}
+    with _lock:
+        for gone in _pasts.keys() - there:
+            del _pasts[gone]
+    _texts.keep_only({folder / "archive" for folder in there})
 
 
 def warm(folders: Folders) -> None:
@@ -102,6 +115,7 @@ def warm(folders: Folders) -> None:
             if (folder / "archive").is_dir():
                 with logged(log, "An archive could not be read for the scrubber", agent=name):
                     past_of(folder)
+                    _texts.of(folder / "archive")
 
     threading.Thread(target=work, name="pasts", daemon=True).start()
 
@@ -119,8 +133,8 @@ class _LoggedMoves:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._log = Path()
-        self._last = 0
-        self._moves: dict[int, list[tuple[float, str]]] = {}
+        self._events = NewestEvents(self._log, Move.kind, _LOGGED_BYTES)
+        self._moves: dict[int, deque[tuple[float, str]]] = {}
 
     def of(self, log: Path) -> Mapping[int, Sequence[tuple[float, str]]]:
         """Return when each agent, by number, came to which place, oldest first; blocks.
@@ -131,19 +145,12 @@ class _LoggedMoves:
         with self._lock:
             if log != self._log:
                 self._log = log
-                self._last = 0
+                self._events = NewestEvents(log, Move.kind, _LOGGED_BYTES)
                 self._moves = {}
-            new = list(
-                takewhile(
-                    lambda each: each["seq"] > self._last,
-                    newest_first(log, kind=Move.kind, most=_LOGGED_BYTES),
-                )
-            )
-            for each in reversed(new):
+            for each in self._events.read_on():
                 if (at := time_of(each.get("t"))) is not None:
-                    came = (at.timestamp(), str(each.get("place", "")))
-                    self._moves.setdefault(id_of(each), []).append(came)
-                self._last = int(each["seq"])
+                    moves = self._moves.setdefault(id_of(each), deque(maxlen=_MOST_LOGGED))
+                    moves.append((at.timestamp(), str(each.get("place", ""))))
             return {number: tuple(moves) for number, moves in self._moves.items()}
 
 
@@ -168,6 +175,7 @@ def _moves(
 
 def pasts(folders: Folders, log_folder: Path, now: datetime, *, may_act: bool = False) -> PastView:
     """Return the past of all agents; ``log_folder``: that of the event log."""
+    _forget_others(folders)
     logged = _logged_moves.of(log_folder)
     places: dict[str, int] = {}
     each_most = max(MOST_POINTS // max(len(folders), 1) // 2, 20)
@@ -334,7 +342,7 @@ def fact(
         NotFound: There is no such agent or memory.
     """
     archives = {
-        str(each): Archived(name, folder / "archive", past_of(folder))
+        str(each): Archived(name, folder / "archive", past_of(folder), _texts)
         for each, name, folder in folders
         if (folder / "archive").is_dir()
     }
@@ -431,7 +439,7 @@ def _knower(
     if told is not None and last.step is not Step.SAID:
         source = names.get(told.agent, told.speaker)
     archive = Archive(archives[knower.agent].folder, read_only=True)
-    acts = [each for n in knower.acts[-most:] for each in archive.read(n, n)]
+    acts = archive.read_each(knower.acts[-most:]).values()
     return KnowerView(
         id=int(knower.agent),
         agent=names[knower.agent],

@@ -1,16 +1,19 @@
-"""The script of a page, and every module that it needs.
+"""The script of a page, every module that it needs, and the answer that it will ask for.
 
 A browser learns of a module only from the one that imports it. Imports go four deep, and each step
-would cost the time of a request, so the page names all of them at once.
+would cost the time of a request, so the page names all of them at once. What the script will ask
+the API, the browser asks while it reads the modules.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from urllib.parse import quote_plus
 
-from django.template import Library
+from django.template import Context, Library
 from django.templatetags.static import static
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
@@ -29,6 +32,41 @@ def page_script(name: str) -> SafeString:
         "", '<link rel="modulepreload" href="{}">\n    ', ([_url(each)] for each in needed_by(name))
     )
     return format_html('{}<script type="module" src="{}"></script>', links, _url(name))
+
+
+@register.simple_tag(takes_context=True)  # type: ignore[untyped-decorator]
+def preloaded(context: Context, path: str, *names: str) -> SafeString:
+    """Return the element that asks the API ahead of the script, if anything is asked for.
+
+    ``{% preloaded "person" "key" "id=agent" %}`` asks ``person`` for what the page's address says
+    as ``key`` and ``agent``, as ``key`` and ``id``. The address must be the script's to a letter:
+    see ``get`` in ``api.js``.
+    """
+    query = query_of(dict(context["request"].GET.lists()), names)
+    if not query:
+        return SafeString()
+    link = '<link rel="preload" as="fetch" crossorigin href="/agents/api/{}?{}">'
+    return format_html(link, path, query)
+
+
+def query_of(given: Mapping[str, Sequence[str]], names: Sequence[str]) -> str:
+    """Return what :func:`preloaded` asks; empty if nothing is given.
+
+    ``given``: What the page's address says.
+    """
+    asked = []
+    for each in names:
+        name, _, as_given = each.partition("=")
+        if found := given.get(as_given or name):
+            asked.append((name, found[0]))
+    if not any(value for _, value in asked):
+        return ""
+    return "&".join(f"{name}={_quoted(value)}" for name, value in asked)
+
+
+def _quoted(value: str) -> str:
+    """Return a value as ``URLSearchParams`` of a browser writes it."""
+    return quote_plus(value, safe="*").replace("~", "%7E")
 
 
 @cache

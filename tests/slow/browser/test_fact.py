@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from playwright.sync_api import Page, Route, expect
 
 from tests.slow.browser.looking import open_mira
@@ -42,6 +43,26 @@ def test_the_fact_is_asked_for_along_with_the_map_and_the_past(page: Page, world
         each.continue_()
     page.unroute("**/agents/api/past")
     expect(page.locator("#tellings li").first).to_contain_text(FACT)
+
+
+@pytest.mark.parametrize(
+    ("address", "asks"),
+    [("fact?q=silver+spoons~*", "**/agents/api/fact?*"), ("person?name=Mira", "**/api/person?*")],
+)
+def test_what_a_page_asks_ahead_is_not_asked_again(
+    page: Page, world: WatchedWorld, address: str, asks: str
+):
+    asked: list[str] = []
+
+    def count(route: Route) -> None:
+        asked.append(route.request.url)
+        route.continue_()
+
+    page.route(asks, count)
+    page.goto(f"/agents/{address}")
+    expect(page.locator("#summary")).to_contain_text(re.compile("said these words|know"))
+    page.unroute(asks)
+    assert len(asked) == 1
 
 
 def test_a_sentence_is_followed_itself_and_not_its_words(page: Page, world: WatchedWorld):
