@@ -37,16 +37,14 @@ def read_bytes(path: Path, most: int | None = None) -> bytes:
         return file.read()
 
 
-def read_text(path: Path, most: int | None = None) -> str:
+def read_text(path: Path) -> str:
     """Return the text of a regular file without a byte order mark; all line ends become LF.
-
-    ``most``: The most bytes of the file; None for any number.
 
     Raises:
         OSError: As :func:`read_bytes`.
         UnicodeDecodeError: It is not UTF-8.
     """
-    text = read_bytes(path, most).decode("utf-8-sig")
+    text = read_bytes(path).decode("utf-8-sig")
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 

@@ -146,6 +146,9 @@ class Mind:
         self.memory.read_private()
         with logged(log, "The edited files could not be read", agent=name):
             self.books.read_edits()
+        if not self.memory.open():
+            return  # it has said why
+        with logged(log, "Changed plans could not be recorded", agent=name):
             self.books.plans.record_changes(self.memory.memory.archive.backwards)
         told = "The pages of people could not be updated"
         with logged(log, told, agent=name, subsystem=Subsystem.PEOPLE):

@@ -37,10 +37,10 @@ log = get_logger(Subsystem.COMPACTION)
 _STEP = re.compile(r"^step: (\d+)$", re.M)
 _DIGEST = re.compile(r"^digest: '?([0-9a-f]{16})'?$", re.M)
 """The lines of the front matter that say whether a file is as it was written."""
-MOST_BYTES = 1_000_000
-"""The most bytes of the file of a summary: more than the page for edits takes in any script. Its
-tokens are counted on the reactor, so a file that was saved there by mistake would hold up the game.
-"""
+MOST_LENGTH = 250_000
+"""The most characters of an edited summary with its front matter: more than the page for edits
+takes. Its tokens are counted on the reactor, so a file that was saved there by mistake would hold
+up the game."""
 _KINDS = {Tier.RECENT: "short-term summary", Tier.LONGTERM: "long-term summary"}
 
 
@@ -69,16 +69,18 @@ class SummaryFolder:
         """Read the file of the current summary of that tier; None if there is no file.
 
         Raises:
-            ValueError: The file exists and cannot be read as markdown with front matter, is too
-                long, or holds zero bytes, as after a crash of the machine.
+            ValueError: The file exists and cannot be read as markdown with front matter; or it was
+                changed, and is too long or holds zero bytes, as after a crash of the machine.
         """
         path = self.path(tier)
         try:
-            source = regular_files.read_text(path, MOST_BYTES)
-            if "\0" in source:
-                raise ValueError(f"{path} cannot be read: it holds zero bytes, as after a crash")
+            source = regular_files.read_text(path)
             if (unchanged := _as_written(path, source)) is not None:
                 return unchanged
+            if "\0" in source:
+                raise ValueError(f"{path} cannot be read: it holds zero bytes, as after a crash")
+            if len(source) > MOST_LENGTH:
+                raise ValueError(f"{path} cannot be read: it is too long for a summary")
             post = frontmatter.loads(source)
         except FileNotFoundError:
             return None
@@ -99,23 +101,16 @@ class SummaryFolder:
             keep: Whether to write a time-stamped file of this version, too.
 
         Returns:
-            A note for the log if a person's edit was kept under another name first; else empty.
+            A note for the log if a person's edit, or a summary that the archive has lost, was kept
+            under another name first; else empty.
 
         Raises:
             OSError: The vault cannot be written.
         """
         path = self.path(tier)
-        note = ""
         summary = state.summary(tier)
         text = summary.text.strip() if summary else ""
-        try:
-            there = self.read(tier)
-            is_persons = there is not None and there.edited and there.text not in ("", text)
-        except ValueError:
-            is_persons = path.stat().st_size > 0  # a file that cannot be read is a person's too
-        if is_persons:
-            aside = path.rename(free_name(path.with_name(f"{path.stem}-edited-before-{step}.md")))
-            note = f"{path.name} had been edited meanwhile; kept as {aside.name}"
+        note = self._set_aside(tier, text, step)
         if summary is None:
             path.unlink(missing_ok=True)
             return note
@@ -137,6 +132,35 @@ class SummaryFolder:
         if keep:
             name = f"{tier.value}-{summary.time:%Y%m%d-%H%M%S}.md"
             replace_file(free_name(self.folder / name), page)
+        return note
+
+    def _set_aside(self, tier: Tier, text: str, step: int) -> str:
+        """Give a file that may not be overwritten another name; return what the log says of that.
+
+        That is a person's edit, and a summary of a later step than the archive has.
+
+        Args:
+            text: What will be written.
+            step: The compaction or undo that led to it.
+        """
+        path = self.path(tier)
+        try:
+            there = self.read(tier)
+            is_persons = there is not None and there.edited and there.text not in ("", text)
+            is_ahead = there is not None and there.step > step and there.text != text
+        except ValueError:
+            is_persons = path.stat().st_size > 0  # a file that cannot be read is a person's too
+            is_ahead = False
+        if not (is_persons or is_ahead):
+            return ""
+        aside = path.rename(free_name(path.with_name(f"{path.stem}-edited-before-{step}.md")))
+        if is_ahead:
+            why = "is newer than the archive, which has lost lines: restore it from a backup"
+            note = f"{path.name} {why}; kept as {aside.name}"
+            log.warning(note, agent=self.agent)
+        else:
+            note = f"{path.name} had been edited meanwhile; kept as {aside.name}"
+            log.info(note, agent=self.agent)
         return note
 
 
@@ -185,7 +209,6 @@ class VaultCopies:
             told = f"{folder.path(tier)} could not be written"
             log.error(told, agent=folder.agent, exc_info=error)
         if note:
-            log.info(note, agent=folder.agent)
             self._emit(tier, 0, note)
 
     def adopt_edits(self, *, mend: bool = False) -> list[str]:

@@ -8,6 +8,7 @@ from keepsake.agent.thinker import AgentState
 from keepsake.contrib.evennia import lifecycle as runtime
 from keepsake.errors import ArchiveUnwritable
 from tests.fakes.model_server import Reply
+from tests.log_lines import LogLines
 from tests.world.agents_world import AgentsWorld
 
 
@@ -209,6 +210,9 @@ class TestTrouble(World):
         assert "cannot be read" in str(bram.mind.memory.problem)
         assert bram.mind.thinker.state is AgentState.UNWRITABLE
         assert len(bram.mind.memory.waiting) == 2
+        with LogLines() as logged:
+            bram.mind.read_edits()  # as each minute
+        assert logged.lines == [], "the log has the reason already"
 
 
 def _full(record=None):

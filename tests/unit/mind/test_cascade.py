@@ -12,7 +12,8 @@ from keepsake.errors import CompactionError
 from keepsake.events.values import CompactionOutcome, CompactReason
 from keepsake.memory.config import CompactionConfig
 from keepsake.memory.integrity import check
-from keepsake.memory.summary_files import MOST_BYTES
+from keepsake.memory.summary_files import MOST_LENGTH
+from tests.log_lines import LogLines
 from tests.memories import did
 from tests.unit.mind.fake_agent import add, add_talk, compact, covered, due
 
@@ -252,7 +253,7 @@ def test_a_malformed_summary_file_is_set_aside_and_written_again(agent, memory, 
 
 
 @pytest.mark.parametrize(
-    ("text", "why"), [("x\n" * (MOST_BYTES // 2), "too long"), (f"{BY_HAND}\0\0", "zero bytes")]
+    ("text", "why"), [("x\n" * (MOST_LENGTH // 2), "too long"), (f"{BY_HAND}\0\0", "zero bytes")]
 )
 def test_a_summary_that_nobody_can_have_meant_is_set_aside(agent, memory, text, why):
     """Another file was saved there, or the machine crashed while an editor wrote."""
@@ -265,3 +266,32 @@ def test_a_summary_that_nobody_can_have_meant_is_set_aside(agent, memory, text, 
     (aside,) = path.parent.glob("recent-edited-before-*.md")
     assert aside.stat().st_size > len(text)
     assert not memory.adopt_edits()
+
+
+def test_such_a_summary_that_the_archive_has_already_is_left_as_it_is(agent, memory, monkeypatch):
+    """An earlier version adopted it; its file was set aside again and again."""
+    compacted(memory, 8)
+    edit(agent, "recent.md", "x " * 40)
+    memory.adopt_edits()
+    monkeypatch.setattr("keepsake.memory.summary_files.MOST_LENGTH", 50)
+    folder = agent.folder / "summaries"
+    before = sorted(folder.iterdir())
+    assert not memory.adopt_edits()
+    assert sorted(folder.iterdir()) == before
+
+
+def test_a_summary_that_the_archive_has_lost_is_kept_and_told(agent, memory):
+    """The archive was emptied, or restored from a backup that is older than the summary."""
+    compacted(memory, 8)
+    path = agent.folder / "summaries" / "recent.md"
+    written = path.read_text()
+    memory.close()
+    (archive,) = (agent.folder / "archive").glob("*.jsonl")
+    archive.write_bytes(b"")
+    with LogLines() as logged:
+        memory = agent.open()
+    assert logged.having("restore it from a backup")
+    assert not path.exists()
+    (aside,) = path.parent.glob("recent-edited-before-*.md")
+    assert aside.read_text() == written
+    memory.close()
