@@ -111,7 +111,8 @@ class PrivateWords:
         """Return the identities of those who know a memory; None if anybody may."""
         if 1 <= number <= self._unread:
             return _NOBODY_KNOWN
-        return self._added.get(number) or self._read.get(number)
+        added = self._added.get(number)
+        return self._read.get(number) if added is None else added  # nobody is no reason to look on
 
     def is_whispered(self, number: int) -> bool:
         """Return whether a memory is known to be private: for marks on pages, not to keep secrets.

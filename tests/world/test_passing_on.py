@@ -192,6 +192,20 @@ class TestBroughtBack(PassingOn):
         assert "sent by Ada" not in question
         assert not any(each in question for each in ("> walk", "> done", "recall", "You mean to"))
 
+    def test_what_is_planned_from_both_is_shown_to_neither(self):
+        self.asked_for_tom()
+        self.brought_back("> plan tomorrow 12:00: polish the blorfed seal\n> wait")
+        assert any("blorfed" in each.what for each in self.plans.current)
+        before = len(self.prompts())
+        for who in (self.ada, self.char1):
+            self.replies = ["> recall blorfed seal", "Nothing.", "> wait"]
+            who.execute_cmd("whisper Mira = What will you do with the blorf?")
+            self.pass_minutes(1)
+            self.mira.move_to(self.room1, quiet=True)
+        asked = self.prompts()[before:]
+        assert len(asked) > 2
+        assert not any("polish" in each for each in asked)
+
     def test_another_agent_is_asked_in_a_whisper_and_its_answer_comes_back(self):
         self.consent = ASKED
         self.bram.attributes.remove("paused")

@@ -43,6 +43,14 @@ def test_only_the_other_person_hears_a_whisper(audience, hears):
     assert ("stone" in shown[0].text, "loft" in shown[1].text) == (hears, hears)
 
 
+def test_nobody_hears_what_the_agent_alone_may_know():
+    private = PrivateWords()
+    private.add(replace(told(4, "plan dig"), witnesses=()))
+    for audience in ({TOM}, {ADA}, {TOM, ADA}, set()):
+        assert not private.may_hear([4], frozenset(audience))
+    assert private.confidants_of([4]) == frozenset()
+
+
 @pytest.mark.parametrize("memory", [HEARD, OLD, SAID, RECALLED])
 def test_private_words_and_reasons_are_redacted(memory):
     assert is_private(memory)
