@@ -6,8 +6,8 @@ German line, and is a word to search for in an English question. Stems are Snowb
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
 from functools import cache, lru_cache
 from itertools import pairwise
 from pathlib import Path
@@ -49,26 +49,28 @@ def stop_words() -> Mapping[str, frozenset[str]]:
     return found
 
 
-@lru_cache(maxsize=8192)  # searches see the same lines again
+@lru_cache(maxsize=16_384)  # searches see the same lines again
 def language_of(text: str) -> str:
     """Return the language whose stop words are most frequent in a text; English among equals."""
     found = dict.fromkeys(stop_words(), 0)
     known = _languages_of_stop_words()
-    for word in words(text):
-        for language in known.get(word.casefold(), ()):
-            found[language] += 1
+    folded = map(str.casefold, words(text))
+    # A line has few different sets of languages, so most of the work is the counting, in C.
+    for languages, number in Counter(map(known.get, folded)).items():
+        for language in languages or ():
+            found[language] += number
     # The first of equal languages is returned.
     return max(found, key=found.__getitem__)
 
 
 @cache
-def _languages_of_stop_words() -> Mapping[str, Sequence[str]]:
+def _languages_of_stop_words() -> Mapping[str, tuple[str, ...]]:
     """Return the languages of each stop word."""
     found = defaultdict[str, list[str]](list)
     for language, some in stop_words().items():
         for word in some:
             found[word].append(language)
-    return dict(found)
+    return {word: tuple(some) for word, some in found.items()}
 
 
 @cache

@@ -49,7 +49,7 @@ class RecalledMemory:
             document.said,
             document.place,
             round(hit.score, 4),
-            hit.reasons,
+            tuple(hit.reasons),
             hit.bears,
         )
 

@@ -16,8 +16,10 @@ from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from keepsake.archive.privacy import NO_PRIVATE_WORDS, Audience
-from keepsake.archive.records import Memory, MemoryKind
+from keepsake.archive.records import Memory
 from keepsake.errors import KeepsakeError
+from keepsake.happening import actor_of, is_me
+from keepsake.language.perception import MONTHS
 from keepsake.language.tokens import Heuristic
 from keepsake.ports import Clock, Embedder, LanguageModel, Tokens
 
@@ -96,14 +98,17 @@ class MemorySystem(Protocol):
 def line_of(memory: Memory) -> str:
     """Return a memory as a line of a prompt, with its speaker in front unless it names them."""
     told = memory.line
-    if memory.kind is MemoryKind.ACT:  # a command, which names no speaker
+    somebody = actor_of(memory.what)
+    if is_me(somebody):  # a command, which names no speaker
         return f"You: {told}"
-    return told if not memory.source or memory.source in told else f"{memory.source}: {told}"
+    name = somebody.name if somebody is not None else ""
+    return told if not name or name in told else f"{name}: {told}"
 
 
 def dated(memory: Memory) -> str:
     """Return :func:`line_of` with the date, for questions about when something happened."""
-    return f"{memory.time:%-d %B %Y}, {line_of(memory)}"
+    day = memory.time
+    return f"{day.day} {MONTHS[day.month - 1]} {day.year}, {line_of(memory)}"
 
 
 type MemoryFactory = Callable[[MemoryArguments], MemorySystem]

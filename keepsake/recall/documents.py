@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
@@ -106,7 +106,7 @@ class Hit:
 
     document: Document
     score: float
-    reasons: tuple[str, ...] = ()
+    reasons: Sequence[str] = ()
     bears: bool = True
     passage: str = ""  # the passage of a long document that was found; empty for a short one
     fills: bool = False
@@ -222,6 +222,8 @@ def passage_key(key: str, number: int) -> str:
 
 def split_key(key: str) -> tuple[str, int]:
     """Return the key of the document and the number of the passage that a key names."""
+    if _PASSAGE not in key:  # mostly
+        return key, 0
     whole, mark, number = key.rpartition(_PASSAGE)
     return (whole, int(number)) if mark and number.isdecimal() else (key, 0)
 

@@ -85,11 +85,14 @@ def split(values: Sequence[float]) -> float:
         return ordered[-1] if ordered else 0.0
     sums = list(accumulate(ordered))
     number = len(ordered)
-
-    def difference(upper: int) -> float:
-        """Return the variance between the best ``upper`` values and the others."""
-        mean = sums[upper - 1] / upper
-        rest = (sums[-1] - sums[upper - 1]) / (number - upper)
-        return upper * (number - upper) * (mean - rest) ** 2
-
-    return ordered[max(range(1, number), key=difference) - 1]
+    whole = sums[-1]
+    best = -math.inf
+    least = ordered[0]
+    for upper, (value, total) in enumerate(zip(ordered[:-1], sums, strict=False), 1):
+        apart = total / upper - (whole - total) / (number - upper)
+        # The variance between the best ``upper`` values and the others, times all.
+        variance = upper * (number - upper) * apart**2
+        if variance > best:
+            best = variance
+            least = value
+    return least

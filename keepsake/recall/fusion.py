@@ -10,33 +10,23 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+import sys
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
-from functools import cache
-from itertools import islice, pairwise
-from operator import truediv
+from functools import cached_property
+from itertools import islice
+from operator import neg, truediv
 from statistics import median
+from typing import overload
 
 from keepsake.happening import Person
-from keepsake.language.languages import (
-    language_of,
-    length_in_words,
-    number_of_words,
-    telling_terms,
-)
-from keepsake.language.perception import is_question, stem
-from keepsake.recall.documents import SAME_SCENE, Document, DocumentKind, Hit
+from keepsake.language.languages import number_of_words, telling_terms
+from keepsake.recall.candidates import REACH, CandidateList
+from keepsake.recall.documents import Document, DocumentKind, Hit
 from keepsake.recall.floor import bearing, noise, split
-from keepsake.recall.long_texts import (
-    best_passage,
-    by_passages,
-    less_chance,
-    need,
-    one_passage,
-    passages_to_rank,
-)
-from keepsake.recall.query import RecallQuery, mentions_time, saying, terms_in
+from keepsake.recall.long_texts import best_passage, by_passages
+from keepsake.recall.query import RecallQuery, mentions_time
 from keepsake.recall.usefulness import (
     ENOUGH,
     JUDGED,
@@ -50,12 +40,8 @@ from keepsake.recall.usefulness import (
 
 BY_WORDS = "words: "
 """The prefix of a reason that lists the question's words in a document."""
-_REACH = 3
-"""The distance, in memories, up to which lines of one talk tell what a line is about."""
 _MAY_TELL = 60
 """The number of best candidates that are searched for a time; to search 300 takes 20 ms."""
-_FULL_LINE = 15
-"""The fewest words of a line that is not short; "Thank you!" answers nothing."""
 _CALIBRATION = 5
 """The number of best candidates by words from which the score of a full match is estimated."""
 
@@ -67,7 +53,9 @@ _WORDS = 5.0
 common word counts for little."""
 _NEARBY = 0.3
 """The weight of a direct neighbour's meaning in that of a memory. It falls with the distance, to a
-third at :data:`_REACH`."""
+third at :data:`REACH`."""
+_PARTS = [0.0, *(_NEARBY * (1.0 - (distance - 1) / REACH) for distance in range(1, REACH + 1))]
+"""The weight of another passage's meaning by its distance."""
 _SPEAKER = 2.5
 """For a line said, or an act done, by a person whom the question names."""
 _ASKER = 8.0
@@ -84,8 +72,7 @@ else said."""
 _ASKING = 0.8
 """Subtracted from a line that only asks, unless the query is a scene."""
 _FULL = 2.0
-"""For a line of :data:`_FULL_LINE` words or more; less for a shorter one."""
-_LENGTH = [_FULL * min((blanks + 1) / _FULL_LINE, 1.0) for blanks in range(_FULL_LINE + 1)]
+"""For a line that is not short; less for a shorter one."""
 _ANSWER = 0.1
 """The part of the score of a line that asks which the next line gets in addition."""
 _RECENT = 0.6
@@ -125,68 +112,102 @@ def rank(
         sparing: Whether only memories bear that an answer in a talk can use.
         fills: Whether all memories bear on a question whose answer stands in several talks.
     """
-    # From here on a candidate is its index ("place") in these lists.
-    rows = [*candidates]
-    documents = [*candidates.values()]
-    matched = _matched(question, documents)
+    among = CandidateList(question, candidates, meaning, agent)
     worth = {t: worths.get(t, 1.0) for t in question.terms}
-    roots = {term: stem(term) for term in question.terms}
-    texts = [passages_to_rank(document, agent) for document in documents]
-    shares = [one_passage(each) for each in texts]
-    beside = _beside(documents)
-    asking = _asking(documents)
-    scores = _by_signals(question, documents, now, unprompted=unprompted)
-    by_words = _by_words(worth, words, rows, matched, beside)
-    by_words = by_passages(by_words, texts, matched, worth, roots, has_meaning=bool(meaning))
-    by_meaning = _by_meaning([meaning.get(row, {}) for row in rows], documents, texts)
-    content = _content(question, documents, by_words, by_meaning)
-    for place, document in enumerate(documents):
+    by_words = _by_words(among, words, worth, has_meaning=bool(meaning))
+    by_meaning = _by_meaning(among)
+    content = _content(among, by_words, by_meaning)
+    scores = _by_signals(among, now, unprompted=unprompted)
+    for place, row in enumerate(among.rows):
         scores[place] += _WORDS * by_words[place] + by_meaning[place]
-        scores[place] += _LINKED * (rows[place] in linked) * shares[place]
-        if place in asking and not unprompted:
-            scores[place] -= _ASKING * need(document)
-        if document.speaker == agent and agent and document.said:
-            scores[place] -= _OWN
+        if row in linked:
+            scores[place] += _LINKED * among.traits[place].share
+    _take_off(among, scores, agent, unprompted=unprompted)
     if question.when and not unprompted:
-        for place in heapq.nlargest(_MAY_TELL, range(len(scores)), key=scores.__getitem__):
-            if mentions_time(documents[place].text):
-                scores[place] += _WHEN * shares[place]
-    given = _given_to_answers(scores, documents, asking, beside, shares)
+        _give_for_times(among, scores)
+    given = _given_to_answers(among, scores)
     for place, gift in given.items():
         scores[place] += gift
-    hits = list[Hit]()
-    chosen = list(_chosen(scores, documents, limit, kinds))
-    lines = [place for place in chosen if documents[place].kind is DocumentKind.MEMORY]
+    chosen = _chosen(scores, among.documents, limit, kinds)
+    lines = [place for place in chosen if among.documents[place].kind is DocumentKind.MEMORY]
     filling = set[int]()
-    if sparing and meaning and len(documents) >= ENOUGH:
-        found_in = {place: _weight(matched(place), worth) for place in lines[:JUDGED]}
-        probable = _probable(question, documents, found_in, scores, content, asker=asker)
-        least = noise(content)
-        bears = {place for place in {*chosen}.difference(lines) if content[place] >= least}
-        bears.update(place for place, each in probable.items() if each >= USEFUL)
-        filling.update(_filling(question, probable, documents, lines, bears) if fills else ())
+    if sparing and meaning and len(scores) >= ENOUGH:
+        shares = {place: _weight(among.matched(place), worth) for place in lines[:JUDGED]}
+        probable = _probable(among, shares, scores, content, asker=asker)
+        bears = _used(chosen, lines, probable, content)
+        filling.update(_filling(among, probable, lines, bears) if fills else ())
     else:
         bears = {*bearing(chosen, lines, scores, content, asks=question.asks)}
-    for place in chosen:
-        # Neighbours that raised the score: a question before it, or lines with other query words.
-        helped = [
-            documents[other].first
-            for other in beside.get(place, ())
-            if (place in given and other in asking) or {*matched(other)}.difference(matched(place))
-        ]
-        document = documents[place]
-        found = meaning.get(rows[place], {})
-        likeness = max(found.values(), default=None)
-        reasons = _reasons(question, document, matched(place), likeness, helped)
-        passage = best_passage(texts[place], found, worth, roots)
-        fits = place in bears or place in filling
-        hits.append(Hit(document, scores[place], reasons, fits, passage, place in filling))
-    return hits
+    return [
+        Hit(
+            among.documents[place],
+            scores[place],
+            Reasons(among, place, given),
+            place in bears or place in filling,
+            best_passage(among.traits[place].texts, among.likes[place], worth, among.roots),
+            place in filling,
+        )
+        for place in chosen
+    ]
+
+
+class Reasons(Sequence[str]):
+    """The reasons why a candidate was found, for people to read; found when they are read.
+
+    Args:
+        among: The candidates.
+        place: Which of them it is.
+        given: The places of those that got something for a question before them.
+    """
+
+    def __init__(self, among: CandidateList, place: int, given: Collection[int]) -> None:
+        self._among = among
+        self._place = place
+        self._given = given
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[str, ...]: ...
+    def __getitem__(self, index: int | slice) -> str | tuple[str, ...]:
+        return self._all[index]
+
+    def __len__(self) -> int:
+        return len(self._all)
+
+    def __repr__(self) -> str:
+        return repr(self._all)
+
+    @cached_property
+    def _all(self) -> tuple[str, ...]:
+        among = self._among
+        question = among.question
+        document = among.documents[self._place]
+        matched = among.matched(self._place)
+        found = [f"{BY_WORDS}{', '.join(matched)}"] if matched else []
+        asker = question.asker
+        is_named = among.traits[self._place].speaker in question.names
+        if is_named or (asker is not None and document.is_by(asker)):
+            found.append(f"said by {document.speaker}")
+        if any(start <= document.time < end for start, end in question.times):
+            found.append(f"{document.time.astimezone():%-d %B %Y}")
+        if likes := among.likes[self._place]:
+            found.append(f"meaning {max(likes.values()):.2f}")
+        helped = (other for other in among.beside.get(self._place, ()) if self._is_helped_by(other))
+        if (first := next(helped, None)) is not None:
+            found.append(f"next to memory {among.documents[first].first}")
+        return tuple(found)
+
+    def _is_helped_by(self, other: int) -> bool:
+        """Whether a neighbour raised the score: a question before it, or other words asked for."""
+        if self._place in self._given and self._among.traits[other].asks:
+            return True
+        own = self._among.matched(self._place)
+        return any(term not in own for term in self._among.matched(other))
 
 
 def _probable(
-    question: RecallQuery,
-    documents: Sequence[Document],
+    among: CandidateList,
     shares: Mapping[int, float],
     scores: Sequence[float],
     content: Sequence[float],
@@ -200,11 +221,11 @@ def _probable(
     """
     middle = median(content)
     upper = split([scores[place] for place in shares])
-    known = telling_terms(question.text)
-    terms = number_of_words(question.terms)
+    known = telling_terms(among.question.text)
+    terms = number_of_words(among.question.terms)
     probable = dict[int, float]()
     for place, share in shares.items():
-        document = documents[place]
+        document = among.documents[place]
         signals = Signals(
             above=content[place] - middle,
             share=share,
@@ -218,10 +239,28 @@ def _probable(
     return probable
 
 
-def _filling(
-    question: RecallQuery,
+def _used(
+    chosen: Sequence[int],
+    lines: Sequence[int],
     probable: Mapping[int, float],
-    documents: Sequence[Document],
+    content: Sequence[float],
+) -> set[int]:
+    """Return which of the chosen places an answer in a talk can probably use.
+
+    Args:
+        lines: Those of them that are memories.
+        probable: How probable it is that an answer can use each memory, by place.
+        content: What words, meaning and time give each candidate.
+    """
+    least = noise(content)
+    bears = {place for place in {*chosen}.difference(lines) if content[place] >= least}
+    bears.update(place for place, each in probable.items() if each >= USEFUL)
+    return bears
+
+
+def _filling(
+    among: CandidateList,
+    probable: Mapping[int, float],
     lines: Sequence[int],
     bears: Collection[int],
 ) -> set[int]:
@@ -232,8 +271,8 @@ def _filling(
         lines: The places of all memories.
         bears: The places of what bears by itself.
     """
-    found = [(documents[place].time, each) for place, each in probable.items()]
-    several = question.asks and other_talks(found) >= SEVERAL
+    found = [(among.documents[place].time, each) for place, each in probable.items()]
+    several = among.question.asks and other_talks(found) >= SEVERAL
     return {*lines}.difference(bears) if several else set()
 
 
@@ -242,28 +281,32 @@ def _weight(terms: Sequence[str], worth: Mapping[str, float]) -> float:
     return sum(worth[term] for term in terms) / (sum(worth.values()) or 1.0)
 
 
-def _asking(documents: Sequence[Document]) -> set[int]:
-    """Return the places of the memories that end with a question."""
-    return {
-        place
-        for place, each in enumerate(documents)
-        if each.kind is DocumentKind.MEMORY and is_question(each.text)
-    }
+def _take_off(among: CandidateList, scores: list[float], agent: str, *, unprompted: bool) -> None:
+    """Lower the scores of lines that only ask, and of the agent's own speech."""
+    for place, (document, own) in enumerate(zip(among.documents, among.traits, strict=True)):
+        if own.asks and not unprompted:
+            scores[place] -= _ASKING * own.need
+        if document.speaker == agent and agent and document.said:
+            scores[place] -= _OWN
 
 
-def _given_to_answers(
-    scores: Sequence[float],
-    documents: Sequence[Document],
-    asking: set[int],
-    beside: Mapping[int, Sequence[int]],
-    shares: Sequence[float],
-) -> dict[int, float]:
+def _give_for_times(among: CandidateList, scores: list[float]) -> None:
+    """Raise the scores of the best candidates that name a time."""
+    for place in heapq.nlargest(_MAY_TELL, range(len(scores)), key=scores.__getitem__):
+        if mentions_time(among.documents[place].text):
+            scores[place] += _WHEN * among.traits[place].share
+
+
+def _given_to_answers(among: CandidateList, scores: Sequence[float]) -> dict[int, float]:
     """Return what lines get in addition, because a good question stands before them."""
+    documents = among.documents
+    traits = among.traits
     return {
-        place: _ANSWER * scores[other] * need(documents[other]) * shares[place]
-        for other in asking.intersection(beside)
-        for place in beside[other]
-        if documents[other].first < documents[place].first and scores[other] > 0.0
+        place: _ANSWER * scores[other] * traits[other].need * traits[place].share
+        for other, near in among.beside.items()
+        if traits[other].asks and scores[other] > 0.0
+        for place in near
+        if documents[other].first < documents[place].first
     }
 
 
@@ -272,59 +315,38 @@ def _chosen(
     documents: Sequence[Document],
     limit: int,
     kinds: Mapping[DocumentKind, int] | None,
-) -> Iterator[int]:
-    """Yield the places of the best candidates, best first, as many of each kind as are wanted."""
-    left = Counter(kinds or dict.fromkeys(DocumentKind, limit))
-    number = 0
+) -> list[int]:
+    """Return the places of the best candidates, best first, as many of each kind as are wanted."""
     # Among equal scores the later memory comes first, by its number and not by the clock.
-    ranks = [(-scores[n], -each.last, each.key, n) for n, each in enumerate(documents)]
-    for *_, place in sorted(ranks):
+    last = [-each.last for each in documents]
+    keys = [each.key for each in documents]
+    ranked = sorted(zip(map(neg, scores), last, keys, range(len(scores)), strict=True))
+    places = [place for *_, place in ranked]
+    if not kinds:
+        return places[:limit]
+    left = Counter(kinds)
+    chosen = list[int]()
+    for place in places:
         kind = documents[place].kind
-        if (not kinds and number == limit) or not left[kind]:
-            continue
-        left[kind] -= 1
-        number += 1
-        yield place
+        if left[kind]:
+            left[kind] -= 1
+            chosen.append(place)
+    return chosen
 
 
-def _matched(question: RecallQuery, documents: Sequence[Document]) -> Callable[[int], list[str]]:
-    """Return a cached function from a place to the question's terms in its document."""
-    roots = {term: stem(term) for term in question.terms}
-
-    def matched(place: int) -> list[str]:
-        """Return the terms in a document, without stop words of its own language."""
-        document = documents[place]
-        language = language_of(document.said or document.text)
-        found = terms_in(f"{document.text} {document.title}", roots, language)
-        return saying(found, document.said or document.text)
-
-    return cache(matched)
-
-
-def _beside(documents: Sequence[Document]) -> Mapping[int, list[int]]:
-    """Return the direct neighbours of each memory, by place."""
-    beside = defaultdict[int, list[int]](list)
-    for run in _runs(documents):
-        for one, other in pairwise(run):
-            if documents[other].first - documents[one].first == 1:
-                beside[one].append(other)
-                beside[other].append(one)
-    return beside
-
-
-def _by_signals(
-    question: RecallQuery, documents: Sequence[Document], now: datetime, *, unprompted: bool
-) -> list[float]:
+def _by_signals(among: CandidateList, now: datetime, *, unprompted: bool) -> list[float]:
     """Return the score of each document for people and times of the question, length and age."""
+    question = among.question
+    documents = among.documents
     people = dict.fromkeys(question.names, _SPEAKER)
     times = question.times
     asker = question.asker
     scores = [
-        people.get(document.speaker.casefold(), 0.0)
+        people.get(own.speaker, 0.0)
         + (_ASKER if asker is not None and document.is_by(asker) else 0.0)
         + (_TIME if times and any(a <= document.time < b for a, b in times) else 0.0)
-        + _LENGTH[min(int(length_in_words(document.text)), _FULL_LINE)]
-        for document in documents
+        + _FULL * own.length
+        for document, own in zip(documents, among.traits, strict=True)
     ]
     if unprompted:
         moment = now.timestamp()
@@ -338,82 +360,87 @@ def _by_signals(
 
 
 def _content(
-    question: RecallQuery,
-    documents: Sequence[Document],
-    by_words: Sequence[float],
-    by_meaning: Sequence[float],
+    among: CandidateList, by_words: Sequence[float], by_meaning: Sequence[float]
 ) -> list[float]:
     """Return what words, meaning and a named time give each document, whoever spoke."""
-    times = question.times
-    return [
-        _WORDS * worded
-        + meant
-        + (_TIME if times and any(a <= document.time < b for a, b in times) else 0.0)
-        for document, worded, meant in zip(documents, by_words, by_meaning, strict=True)
-    ]
+    times = among.question.times
+    content = [_WORDS * worded + meant for worded, meant in zip(by_words, by_meaning, strict=True)]
+    for place, document in enumerate(among.documents if times else ()):
+        if any(a <= document.time < b for a, b in times):
+            content[place] += _TIME
+    return content
 
 
 def _by_words(
-    worth: Mapping[str, float],
+    among: CandidateList,
     found: Mapping[int, float],
-    rows: Sequence[int],
-    matched: Callable[[int], Sequence[str]],
-    beside: Mapping[int, Sequence[int]],
+    worth: Mapping[str, float],
+    *,
+    has_meaning: bool,
 ) -> list[float]:
-    """Return BM25 scores as shares of a full match, which is estimated from the best ones."""
+    """Return BM25 scores as shares of a full match, which is estimated from the best ones.
+
+    Args:
+        found: The BM25 scores by row number, best first.
+        worth: The weight of each term of the question.
+        has_meaning: Whether vectors were searched.
+    """
     whole = 0.0
     held = 0.0
-    places = {row: place for place, row in enumerate(rows)}
+    places = {row: place for place, row in enumerate(among.rows)}
     for row in islice((row for row in found if row in places), _CALIBRATION):
         whole += found[row]
-        here = (places[row], *beside.get(places[row], ()))
-        held += sum(worth[term] for term in {term for place in here for term in matched(place)})
+        here = (places[row], *among.beside.get(places[row], ()))
+        terms = {term for place in here for term in among.matched(place)}
+        held += sum(worth[term] for term in terms)
     share = held / sum(worth.values()) / whole if whole > 0.0 and held > 0.0 else 0.0
-    return [found.get(row, 0.0) * share for row in rows]
+    scores = [found.get(row, 0.0) * share for row in among.rows]
+    texts = [each.texts for each in among.traits]
+    return by_passages(scores, texts, among.matched, worth, among.roots, has_meaning=has_meaning)
 
 
-def _by_meaning(
-    known: Sequence[Mapping[int, float]],
-    documents: Sequence[Document],
-    texts: Sequence[Sequence[str]],
-) -> list[float]:
+def _by_meaning(among: CandidateList) -> list[float]:
     """Return z-scores of the similarities, each averaged with those of what is near.
 
     A talk is a sequence of passages: a short line is one, a long one several. What is near a
     passage are the passages before and after it, of its own text or of the next lines. So a long
     text does not win by one passage of many that is like the question by chance. A memory has the
     value of its best passage, less what the best of so many has by chance.
-
-    Args:
-        known: The similarities of passages by their number, by place.
-        texts: The passages of each document, by place.
     """
+    known = among.likes
     if not any(known):  # searched by words alone
-        return [0.0] * len(documents)
-    lowest = min(like for each in known for like in each.values())
-    values = [max(each.values(), default=lowest) for each in known]
+        return [0.0] * len(known)
+    lowest = min(min(each.values()) for each in known if each)
+    values = [max(each.values()) if each else lowest for each in known]
     _, by_chance = _spread(values)
-    for run in _runs(documents):
-        places = list[int]()
-        steps = list[int]()  # where each passage is in the talk
-        likes = list[float]()
-        before = run[0]
+    places = list[int]()
+    steps = list[int]()  # where each passage is in its talk; other talks are far away
+    likes = list[float]()
+    step = 0
+    for run in among.runs:
+        step += REACH + 1
+        before = among.documents[run[0]].first
         for place in run:
-            away = documents[place].first - documents[before].first
-            start = steps[-1] + away if steps else 0
-            before = place
-            for number in range(len(texts[place])):
+            number = among.documents[place].first
+            step += number - before
+            before = number
+            found = known[place]
+            places.append(place)
+            steps.append(step)
+            likes.append(found.get(0, lowest))
+            for passage in range(1, len(among.traits[place].texts)):
+                step += 1
                 places.append(place)
-                steps.append(start + number)
-                likes.append(known[place].get(number, lowest))
-        averaged = _averaged(likes, steps)
-        for place in run:
+                steps.append(step)
+                likes.append(found.get(passage, lowest))
             values[place] = -math.inf
-        for place, value in zip(places, averaged, strict=True):
-            values[place] = max(values[place], value)
-    values = less_chance(values, texts, by_chance)
+    for place, value in zip(places, _averaged(likes, steps), strict=True):
+        values[place] = max(values[place], value)
+    values = [
+        value - by_chance * each.chance for value, each in zip(values, among.traits, strict=True)
+    ]
     middle, spread = _spread(values)
-    return [(value - middle) / spread if spread else 0.0 for value in values]
+    return [(value - middle) / spread for value in values] if spread else [0.0] * len(values)
 
 
 def _spread(values: Sequence[float]) -> tuple[float, float]:
@@ -427,51 +454,15 @@ def _averaged(likes: Sequence[float], steps: Sequence[int]) -> list[float]:
     """Return values averaged with those near them; ``steps`` are their places in a talk."""
     totals = [*likes]
     whole = [1.0] * len(likes)
-    for one, step in enumerate(steps):
-        for other in range(one + 1, min(one + 1 + _REACH, len(steps))):
-            distance = steps[other] - step
-            if distance > _REACH:
-                break
-            part = _NEARBY * (1.0 - (distance - 1) / _REACH)
+    steps = [*steps, sys.maxsize]
+    for one, like in enumerate(likes):
+        step = steps[one]
+        other = one + 1
+        while (distance := steps[other] - step) <= REACH:
+            part = _PARTS[distance]
             totals[one] += part * likes[other]
-            totals[other] += part * likes[one]
+            totals[other] += part * like
             whole[one] += part
             whole[other] += part
+            other += 1
     return list(map(truediv, totals, whole))
-
-
-def _runs(documents: Sequence[Document]) -> Iterator[list[int]]:
-    """Yield the places of memories of one scene that are near each other, in order."""
-    memories = [(d.first, n) for n, d in enumerate(documents) if d.kind is DocumentKind.MEMORY]
-    run = list[int]()
-    for number, place in sorted(memories):
-        document = documents[place]
-        if run:
-            last = documents[run[-1]]
-            if number - last.first > _REACH or abs(document.time - last.time) > SAME_SCENE:
-                yield run
-                run = []
-        run.append(place)
-    if run:
-        yield run
-
-
-def _reasons(
-    question: RecallQuery,
-    document: Document,
-    matched: Sequence[str],
-    likeness: float | None,
-    helped: Sequence[int],
-) -> tuple[str, ...]:
-    """Return the reasons why a candidate was found, for people to read."""
-    speaker = document.speaker.casefold()
-    found = [f"{BY_WORDS}{', '.join(matched)}"] if matched else []
-    asker = question.asker
-    if speaker in question.names or (asker is not None and document.is_by(asker)):
-        found.append(f"said by {document.speaker}")
-    if any(start <= document.time < end for start, end in question.times):
-        found.append(f"{document.time.astimezone():%-d %B %Y}")
-    if likeness is not None:
-        found.append(f"meaning {likeness:.2f}")
-    found += [f"next to memory {number}" for number in helped[:1]]
-    return tuple(found)

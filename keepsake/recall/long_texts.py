@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping, Sequence
 
 from keepsake.language.tokens import pieces
 from keepsake.recall.documents import Document, passages_in
-from keepsake.recall.floor import expected_best
 from keepsake.recall.passages import PASSAGE
 from keepsake.recall.query import terms_in
 
@@ -29,14 +28,6 @@ def passages_to_rank(document: Document, agent: str) -> tuple[str, ...]:
     return passages_in(document, agent)
 
 
-def one_passage(texts: Sequence[str]) -> float:
-    """Return the share that one passage has of a text.
-
-    It weighs what a text has by chance the more often, the longer it is: a rare word, a date.
-    """
-    return 1.0 / len(texts)
-
-
 def need(document: Document) -> float:
     """Return how much a line needs its neighbours to be understood, from 0 to 1.
 
@@ -47,21 +38,6 @@ def need(document: Document) -> float:
     if len(text) < PASSAGE // 2:  # mostly; no token is shorter
         return 1.0
     return max(0.0, 1.0 - (pieces(text) / PASSAGE) ** _STEEP)
-
-
-def less_chance(
-    values: Sequence[float], texts: Sequence[Sequence[str]], spread: float
-) -> list[float]:
-    """Return the values of documents without what the best of several passages has by chance.
-
-    Args:
-        values: The value of each document's best passage.
-        texts: The passages of each document.
-        spread: The standard deviation of such values.
-    """
-    return [
-        value - spread * expected_best(len(own)) for value, own in zip(values, texts, strict=True)
-    ]
 
 
 def by_passages(

@@ -171,21 +171,35 @@ def terms_in(text: str, roots: Mapping[str, str], language: str = "") -> list[st
         roots: The English stem of each term.
         language: That of the text; found by its words if empty.
     """
-    plain = _POSSESSIVE.sub("", text.replace("’", "'")).casefold()
-    language = language or language_of(text)
+    return terms_in_searched(searched(text), roots, language or language_of(text))
+
+
+@lru_cache(maxsize=8192)  # searches see the same lines again
+def searched(text: str) -> str:
+    """Return a text in the form in which :func:`terms_in_searched` looks for terms."""
+    return _POSSESSIVE.sub("", text.replace("’", "'")).casefold()
+
+
+def terms_in_searched(plain: str, roots: Mapping[str, str], language: str) -> list[str]:
+    """Return the terms that a text has in any form.
+
+    Args:
+        plain: The text, as :func:`searched` returns it.
+        roots: The English stem of each term.
+        language: That of the text.
+    """
     if language == ENGLISH:
-        return [term for term, root in roots.items() if _in_english(plain, term, root)]
+        return [
+            term
+            for term, root in roots.items()
+            if (root in plain and _has(plain, root)) or (term in plain and UNSPACED.match(term))
+        ]
     known = stems_in(plain, language)
-    return [term for term in roots if _is_pair(term, plain) or stem(term, language) in known]
-
-
-def _in_english(plain: str, term: str, root: str) -> bool:
-    return (root in plain and _has(plain, root)) or _is_pair(term, plain)
-
-
-def _is_pair(term: str, plain: str) -> bool:
-    """Whether a term is of a script without spaces between words, and in a text."""
-    return term in plain and UNSPACED.match(term) is not None
+    return [
+        term
+        for term in roots
+        if (term in plain and UNSPACED.match(term)) or stem(term, language) in known
+    ]
 
 
 def saying(terms: Sequence[str], text: str) -> list[str]:

@@ -11,10 +11,11 @@ import threading
 import uuid
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import batched
 from pathlib import Path
-from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from keepsake.recall.documents import passage_key
 from keepsake.recall.stores import Made, Nearest, VectorsUnusable
@@ -26,8 +27,66 @@ PRAGMA journal_mode = WAL;
 PRAGMA synchronous = OFF;
 """
 """Nothing waits for the disk: what a crash takes is made anew from the archive."""
-_FEWEST_ROWS = 256
-"""Rows for which a matrix has room at first; it doubles when it is full."""
+_LOADED = 4096
+"""Vectors that are read from the file at once."""
+_BLOCK = 16
+"""Rows that are multiplied at once. OpenBLAS multiplies a larger matrix in threads on all cores,
+which wait for each other in a loop: a search then costs several times the processor time."""
+
+
+class VectorTable:
+    """Vectors by key; a query copies and sorts none of them. Not safe for threads."""
+
+    def __init__(self) -> None:
+        self._keys: list[str] = []
+        self._places: dict[str, int] = {}
+        self._rows = np.empty((0, 0), np.float32)
+
+    def __len__(self) -> int:
+        return len(self._keys)
+
+    def put(self, keys: Sequence[str], vectors: npt.ArrayLike) -> None:
+        """Add vectors of length one; a vector with a known key replaces the old one.
+
+        Raises:
+            ValueError: The vectors have different lengths, or another one than those here.
+        """
+        if not keys:
+            return
+        rows = np.asarray(vectors, np.float32)
+        size = len(self._keys) + len(keys)
+        if size > len(self._rows):  # twice as many rows, so that each row is copied once or twice
+            whole = -(-2 * size // _BLOCK) * _BLOCK
+            grown = np.zeros((whole, rows.shape[1]), np.float32)
+            if self._keys:
+                grown[: len(self._rows)] = self._rows
+            self._rows = grown
+        for key, row in zip(keys, rows, strict=True):
+            place = self._places.setdefault(key, len(self._keys))
+            if place == len(self._keys):
+                self._keys.append(key)
+            self._rows[place] = row
+
+    def nearest(self, vector: npt.ArrayLike, limit: int) -> list[tuple[str, float]]:
+        """Return keys and cosine similarities, best first; of equals the one added first.
+
+        Args:
+            vector: The vector of the question; similarities are in proportion to its length.
+            limit: The most keys.
+
+        Raises:
+            ValueError: The vector has another length than those here.
+        """
+        number = len(self._keys)
+        if not number:
+            return []
+        blocks = self._rows[: -(-number // _BLOCK) * _BLOCK].reshape(-1, _BLOCK, len(self._rows[0]))
+        near = (blocks @ np.asarray(vector, np.float32)).ravel()[:number]
+        best = np.arange(number)
+        if limit < number:
+            best = np.sort(np.argpartition(near, number - limit)[number - limit :])
+        best = best[np.argsort(-near[best], kind="stable")]
+        return [(self._keys[n], like) for n, like in zip(best, near[best].tolist(), strict=True)]
 
 
 class SqliteVectors:
@@ -107,9 +166,7 @@ class SqliteCollection:
         self._path = path
         self._file = file
         self._lock = threading.Lock()
-        self._keys: list[str] | None = None  # by row of the matrix; None before the first search
-        self._rows: dict[str, int] = {}
-        self._matrix: Any = None
+        self._table: VectorTable | None = None  # None before the first search
 
     def count(self) -> int:
         """Return the number of vectors."""
@@ -121,15 +178,7 @@ class SqliteCollection:
         asked = np.asarray(vector, np.float32)
         asked = asked / max(float(np.linalg.norm(asked)), 1e-12)
         with self._lock, _named_errors(self._path):
-            keys = self._loaded()
-            if not keys:
-                return []
-            near = self._matrix[: len(keys)] @ asked
-            best = np.arange(len(keys))
-            if limit < len(keys):
-                best = np.sort(np.argpartition(near, len(keys) - limit)[len(keys) - limit :])
-            best = best[np.argsort(-near[best], kind="stable")]
-            return [(keys[row], float(near[row])) for row in best]
+            return self._loaded().nearest(asked, limit)
 
     def add(self, made: Made) -> None:
         """Add documents with the vectors of their passages, which replace vectors of that key."""
@@ -144,38 +193,25 @@ class SqliteCollection:
                 [(key, row.tobytes()) for key, row in given],
             )
             self._file.commit()
-            if self._keys is not None:
-                for key, row in given:
-                    self._put(self._keys, key, row)
+            if self._table is not None:
+                self._table.put([key for key, _ in given], [row for _, row in given])
 
     def remove(self, keys: Collection[str]) -> None:
         """Delete vectors by the keys of their passages; unknown keys do no harm."""
         with self._lock, _named_errors(self._path):
             self._file.executemany("DELETE FROM vectors WHERE key = ?", [(key,) for key in keys])
             self._file.commit()
-            self._keys = None  # seldom: the next search loads them again
+            self._table = None  # seldom: the next search loads them again
 
-    def _loaded(self) -> list[str]:
-        if self._keys is None:
-            self._rows = {}
-            self._matrix = None
-            loaded = list[str]()
-            for key, data in self._file.execute("SELECT key, vector FROM vectors"):
-                self._put(loaded, key, np.frombuffer(data, np.float32))
-            self._keys = loaded
-        return self._keys
-
-    def _put(self, keys: list[str], key: str, row: Any) -> None:
-        """Write a row of the matrix, which grows if it is full."""
-        if self._matrix is None:
-            self._matrix = np.zeros((_FEWEST_ROWS, len(row)), np.float32)
-        place = self._rows.get(key, len(keys))
-        if place == len(keys):
-            keys.append(key)
-            self._rows[key] = place
-            if place == len(self._matrix):
-                self._matrix = np.concatenate([self._matrix, np.zeros_like(self._matrix)])
-        self._matrix[place] = row
+    def _loaded(self) -> VectorTable:
+        if self._table is None:
+            loaded = VectorTable()
+            stored = self._file.execute("SELECT key, vector FROM vectors")
+            for some in batched(stored, _LOADED):
+                vectors = [np.frombuffer(data, np.float32) for _, data in some]
+                loaded.put([key for key, _ in some], vectors)
+            self._table = loaded
+        return self._table
 
     def close(self) -> None:
         """Close the file."""

@@ -30,6 +30,7 @@ from keepsake.files import sync
 from keepsake.happening import Person
 from keepsake.language.languages import ENGLISH, forms_to_index, language_of, stem
 from keepsake.language.perception import UNSPACED, writable
+from keepsake.recall.document_cache import DocumentCache
 from keepsake.recall.documents import SAME_SCENE, Document, DocumentKind
 from keepsake.recall.passages import passages_of
 from keepsake.recall.query import Span
@@ -70,6 +71,7 @@ CREATE TABLE state (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 PRAGMA user_version = {SCHEMA};
 """
 _FIELDS = "key, text, time, first, last, speaker, place, title, said, record"
+_REPLACE = f"REPLACE INTO words (rowid, {_FIELDS}, apart, around) VALUES (?{', ?' * 11}, '')"
 # Reads FTS5's own content table, because reading through FTS5 takes twice as long. All rows come as
 # one row of JSON: after each row Python yields to other threads, and waits for them.
 _OF_ROWS = """
@@ -140,6 +142,7 @@ class WordIndex:
         self.damage = ""
         self._lock = threading.RLock()
         self._open: sqlite3.Connection | None = None
+        self._cache = DocumentCache()
 
     # -- searching
 
@@ -210,12 +213,20 @@ class WordIndex:
 
     def documents_at(self, rows: Iterable[int]) -> dict[int, Document]:
         """Return the existing documents of these rows, in the order of their numbers."""
+        wanted = sorted(rows)
         with self._connected() as database:
-            found = _one(database, _OF_ROWS, [json.dumps(sorted(rows))])
-        return {
-            row: Document(key, _kind(row), text, datetime.fromisoformat(time), *others)
-            for row, key, text, time, *others in found
-        }
+            self._cache.check(database)
+            known = self._cache.of(wanted)
+            missing = [row for row in wanted if row not in known]
+            if missing:
+                read = _one(database, _OF_ROWS, [json.dumps(missing)])
+                new = {
+                    row: Document(key, _kind(row), text, datetime.fromisoformat(time), *others)
+                    for row, key, text, time, *others in read
+                }
+                self._cache.keep(new)
+                known |= new
+        return {row: known[row] for row in wanted if row in known} if missing else known
 
     def get(self, keys: Iterable[str]) -> dict[str, Document]:
         """Return the existing documents with these keys."""
@@ -247,35 +258,38 @@ class WordIndex:
         Returns:
             Whether a known document was replaced with a different one.
         """
-        batch = {each.key: each for each in documents}
+        batch = {each.key: _as_read(each) for each in documents}
         known = self.get(batch)
         rows = {row_of(key): each for key, each in batch.items() if known.get(key) != each}
         if not rows:
             return False
-        with self._connected(write=True) as database:
-            database.executemany(
-                f"REPLACE INTO words (rowid, {_FIELDS}, apart, around) VALUES (?{', ?' * 11}, '')",
-                [
-                    (
-                        row,
-                        d.key,
-                        writable(d.text),
-                        d.time.isoformat(),
-                        d.first,
-                        d.last,
-                        writable(d.speaker),
-                        writable(d.place),
-                        writable(d.title),
-                        writable(d.said),
-                        writable(d.record),
-                        forms_to_index(writable(d.text), language_of(d.said or d.text)),
-                    )
-                    for row, d in rows.items()
-                ],
-            )
-            beside = {row + step for row in rows if row > 0 for step in (-1, 0, 1)}
-            database.execute(_SURROUND, [json.dumps([*beside])])
-            database.executemany(f"{_WAIT} VALUES (?)", [(each.key,) for each in rows.values()])
+        with self._lock:
+            with self._connected(write=True) as database:
+                self._cache.drop(rows)
+                database.executemany(
+                    _REPLACE,
+                    [
+                        (
+                            row,
+                            d.key,
+                            d.text,
+                            d.time.isoformat(),
+                            d.first,
+                            d.last,
+                            d.speaker,
+                            d.place,
+                            d.title,
+                            d.said,
+                            d.record,
+                            forms_to_index(d.text, language_of(d.said or d.text)),
+                        )
+                        for row, d in rows.items()
+                    ],
+                )
+                beside = {row + step for row in rows if row > 0 for step in (-1, 0, 1)}
+                database.execute(_SURROUND, [json.dumps([*beside])])
+                database.executemany(f"{_WAIT} VALUES (?)", [(each.key,) for each in rows.values()])
+            self._cache.keep(rows)
         return any(each.key in known for each in rows.values())
 
     def remove(self, keys: Collection[str]) -> None:
@@ -285,6 +299,7 @@ class WordIndex:
             return
         rows = [row_of(key) for key in known]
         with self._connected(write=True) as database:
+            self._cache.drop(rows)
             database.execute(f"DELETE FROM words WHERE {_AMONG}", [json.dumps(rows)])
             beside = [row + step for row in rows if row > 0 for step in (-1, 1)]
             database.execute(_SURROUND, [json.dumps(beside)])
@@ -355,6 +370,7 @@ class WordIndex:
             if self._open is not None:
                 self._open.close()
                 self._open = None
+            self._cache.clear()
 
     def delete(self) -> None:
         """Delete the file, with SQLite's files beside it.
@@ -394,7 +410,7 @@ class WordIndex:
                 raise IndexDamaged(what, cure) from error
 
 
-@lru_cache(maxsize=8192)  # a search looks up hundreds twice; memories of all agents share keys
+@lru_cache(maxsize=32_768)  # a search looks up hundreds; memories of all agents share keys
 def row_of(key: str) -> int:
     """Return the row number of a document's key: the number of a memory, negative for others."""
     kind, _, name = key.partition(":")
@@ -428,6 +444,15 @@ def _opened(path: Path | None) -> sqlite3.Connection:
         database.close()
         raise
     return database
+
+
+def _as_read(document: Document) -> Document:
+    """Return a document as it will be read from the file."""
+    key, _, text, time, first, last, *others = document
+    fixed = datetime.fromisoformat(time.isoformat())  # without rules of a time zone
+    return Document(
+        key, _kind(row_of(key)), writable(text), fixed, first, last, *map(writable, others)
+    )
 
 
 def _adjoining(text: str, follows: int) -> str:

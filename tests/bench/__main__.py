@@ -13,6 +13,7 @@ from tests.bench.figures import Figure, save, show
 BENCHES = (
     "busy",
     "index",
+    "query",
     "summary",
     "recall",
     "languages",

@@ -11,13 +11,12 @@ from dataclasses import dataclass
 from itertools import batched
 from pathlib import Path
 
-import numpy as np
-
 from keepsake.archive.records import Memory
 from keepsake.markdown_config import ConfigSection, Setting, between
 from keepsake.memory.protocol import MemoryArguments, RecalledLine, dated
 from keepsake.ports import Embedder, Tokens
 from keepsake.recall.documents import Document, passage_key
+from keepsake.recall.sqlite_vectors import VectorTable
 
 MOST_LINES = 100_000
 """The largest window that a setting may ask for."""
@@ -108,43 +107,6 @@ class SlidingWindow(NewestLines):
 
     def __init__(self, given: MemoryArguments) -> None:
         super().__init__(given, settings_of(WindowSettings, given.settings).window)
-
-
-class VectorTable:
-    """Vectors by key, as the rows of one matrix that grows; a query copies and sorts none of it."""
-
-    def __init__(self) -> None:
-        self._keys: list[str] = []
-        self._places: dict[str, int] = {}
-        self._rows = np.empty((0, 0), np.float32)
-
-    def put(self, keys: Sequence[str], vectors: Sequence[Sequence[float]]) -> None:
-        """Add vectors of length one; a vector with a known key replaces the old one."""
-        if not keys:
-            return
-        rows = np.asarray(vectors, np.float32)
-        size = len(self._keys) + len(keys)
-        if size > len(self._rows):  # twice as many rows, so that each row is copied once or twice
-            grown = np.zeros((2 * size, rows.shape[1]), np.float32)
-            grown[: len(self._rows), : self._rows.shape[1]] = self._rows
-            self._rows = grown
-        for key, row in zip(keys, rows, strict=True):
-            place = self._places.setdefault(key, len(self._keys))
-            if place == len(self._keys):
-                self._keys.append(key)
-            self._rows[place] = row
-
-    def nearest(self, vector: Sequence[float], limit: int) -> list[tuple[str, float]]:
-        """Return keys and cosine similarities, best first; of equals the one added first."""
-        number = len(self._keys)
-        if not number:
-            return []
-        near = self._rows[:number] @ np.asarray(vector, np.float32)
-        best = np.arange(number)
-        if limit < number:
-            best = np.sort(np.argpartition(near, number - limit)[number - limit :])
-        best = best[np.argsort(-near[best], kind="stable")]
-        return [(self._keys[n], like) for n, like in zip(best, near[best].tolist(), strict=True)]
 
 
 def _whole(document: Document) -> tuple[str, ...]:

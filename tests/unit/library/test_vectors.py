@@ -2,12 +2,13 @@
 
 from datetime import UTC, datetime
 
+import numpy as np
 import pytest
 
 from keepsake import Memory, Speech
 from keepsake.files import OWN
 from keepsake.recall.documents import Document, DocumentKind
-from keepsake.recall.sqlite_vectors import SqliteVectors
+from keepsake.recall.sqlite_vectors import SqliteVectors, VectorTable
 from keepsake.recall.stores import VectorsUnusable
 from tests.fakes.embedder import BagOfWords
 from tests.unit.llm.conftest import until
@@ -34,6 +35,27 @@ def test_the_nearest_vectors_are_found_and_kept_over_a_restart(tmp_path):
     assert again.model == "model-a"
     assert again.query((0.0, 1.0, 0.0), 1)[0][0] == "memory:0"
     store.close()
+
+
+@pytest.mark.parametrize("number", [1, 15, 16, 17, 100])
+def test_the_nearest_of_any_number_of_vectors_are_those_of_a_full_sort(number):
+    random = np.random.default_rng(number)
+    vectors = random.standard_normal((number, 24)).astype(np.float32)
+    vectors[number // 2] = vectors[0]  # equals come in the order in which they were added
+    table = VectorTable()
+    for place, vector in enumerate(vectors):  # one by one, as a talk goes on
+        table.put([str(place)], [vector])
+    asked = random.standard_normal(24).astype(np.float32)
+    near = vectors @ asked
+    for limit in (1, 10, number, number + 1):
+        best = sorted(range(number), key=lambda place: -near[place])[:limit]
+        found = table.nearest(asked, limit)
+        if limit < number:  # which of two equals is cut off is not said
+            assert sorted(like for _, like in found) == pytest.approx(sorted(near[best]))
+        else:
+            assert [key for key, _ in found] == [str(place) for place in best]
+    assert len(table) == number
+    assert VectorTable().nearest(asked, 3) == []
 
 
 def test_another_index_and_a_broken_file_are_refused_and_made_anew(tmp_path):
