@@ -102,7 +102,10 @@ class TestPeople(RestsWorld):
         basis = self.mind.tools.commitments._basis_of_promise(command)
         assert basis is not None
         assert basis.number >= asked
-        assert self.mind.tools.commitments._basis_of_promise(Person("Tom", "99-20200101000000")) is None
+        assert (
+            self.mind.tools.commitments._basis_of_promise(Person("Tom", "99-20200101000000"))
+            is None
+        )
 
 
 class TestRules(RestsWorld):
