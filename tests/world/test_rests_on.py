@@ -99,13 +99,11 @@ class TestPeople(RestsWorld):
         asked = self.said_by(self.char1)[0]
         self.char1.key = "Thomas"
         command = Person("Thomas", identity_of(self.char1))
-        basis = self.mind.tools.commitments._basis_of_promise(command)
+        tools = self.mind.tools.commitments
+        basis = tools._basis_of_promise(command)
         assert basis is not None
         assert basis.number >= asked
-        assert (
-            self.mind.tools.commitments._basis_of_promise(Person("Tom", "99-20200101000000"))
-            is None
-        )
+        assert tools._basis_of_promise(Person("Tom", "99-20200101000000")) is None
 
 
 class TestRules(RestsWorld):
