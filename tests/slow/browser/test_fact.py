@@ -104,6 +104,15 @@ def test_words_that_nobody_said_lead_to_a_search_near_in_meaning(page: Page, wor
     expect(page.locator("#summary")).to_contain_text("None of them has your words")
 
 
+def test_who_first_heard_it_from_whom_stands_in_a_sentence_before_the_cards(
+    page: Page, world: WatchedWorld
+):
+    page.goto("/agents/fact?q=Edwin")
+    expect(page.locator("#from")).to_have_text("Mira first heard it from Tamsin.")
+    page.locator("#scrubber input").press("Home")
+    expect(page.locator("#from")).to_have_text("")
+
+
 def test_who_knew_it_is_counted_as_of_the_time_of_the_scrubber(page: Page, world: WatchedWorld):
     page.goto("/agents/fact?q=Edwin")
     expect(page.locator("#summary")).to_contain_text("1 agent has heard it")

@@ -18,17 +18,17 @@ def line(minute: int, *, private: bool = False, weight: float = 1.0) -> dict[str
     return {**said, "weight": weight}
 
 
-def show_card(page: Page, *lines: dict[str, Any]) -> list[int]:
+def show_card(page: Page, *lines: dict[str, Any], alone: bool = False, **facts: Any) -> list[int]:
     """Show what Mira knows of Tom by his lines; return the numbers of those that are shown."""
     known = {"id": 1, "agent": "Mira", "names": ["Tom"], "first_met": None, "portrait": ""}
     known |= {"remarks": "", "promises": [], "plans": [], "mentions": [], "lines": lines}
-    known |= {"notes": [], "memories": [], "more_memories": 0, "complete": True}
+    known |= {"notes": [], "memories": [], "more_memories": 0, "complete": True, **facts}
     page.evaluate(
-        """async (known) => {
+        """async ([known, alone]) => {
             const { personCard } = await import("/person_card.js");
-            document.querySelector("main").append(personCard(known, "Tom"));
+            document.querySelector("main").append(personCard(known, "Tom", alone));
         }""",
-        known,
+        [known, alone],
     )
     words = page.locator("main ul > li > span:visible").all_text_contents()
     return [int(re.findall(r"\d+", each)[0]) for each in words]
@@ -54,6 +54,29 @@ def test_of_many_lines_those_that_tell_most_come_first_and_no_whisper_is_folded(
     expect(folded.locator("summary")).to_have_text("All 38, the newest first")
     folded.locator("summary").click()
     expect(folded.locator("li").first).to_contain_text("line 39")
+
+
+def test_a_card_alone_begins_with_the_lines_that_tell_most_and_folds_the_rest(page: Page) -> None:
+    quiet = [line(minute, private=True, weight=minute) for minute in range(1, 6)]
+    loud = [line(minute, weight=100 - minute) for minute in range(10, 20)]
+    passage = {"text": "Tom came in 77.", "tier": "recent", "time": "2026-05-01T12:00:00Z"}
+    passage |= {"numbers": [7], "private": False, "private_sentences": []}
+    memory = {**ACT, "kind": "perception", "source": "Tom", "text": "Tom sweeps 88."}
+    facts = {"mentions": [passage], "memories": [memory], "more_memories": 3}
+    shown = show_card(page, *quiet, *loud, alone=True, **facts)
+    assert shown == [5, 4, 3, 10, 11, 12, 13, 14, 15]
+    expect(page.locator("main h4").first).to_have_text("Told Mira in private (5): what tells most")
+    expect(page.locator("details > summary")).to_have_text(
+        [
+            "2 more",
+            "All 10, the newest first",
+            "In summaries and the journal: 1",
+            "Other memories of Tom: 1 of 4, the newest first",
+        ]
+    )
+    expect(page.locator("summary a")).to_have_count(0)
+    page.locator("summary", has_text="Other memories").click()
+    expect(page.get_by_role("link", name="all", exact=True)).to_be_visible()
 
 
 def test_only_those_sentences_of_a_passage_are_marked_that_rest_on_private_words(

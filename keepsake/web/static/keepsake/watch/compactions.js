@@ -283,8 +283,12 @@ async function compare(id, made, account, steps) {
       fill(lost, groups(found[of], found.named, noun, row));
     fill(
       account,
-      steps.map(
-        ({ of, noun }) => `${many(found[of].length, ...noun)}: ${tally(found[of], found.named)}. `,
+      steps.map(({ of, noun }, i) =>
+        el(
+          i ? "span" : "b",
+          {},
+          `${many(found[of].length, ...noun)}: ${tally(found[of], found.named)}. `,
+        ),
       ),
       found.named
         ? `${made.after.recent?.model === SummaryAuthor.EXTRACTIVE ? QUOTES : NAMES} `
@@ -337,7 +341,7 @@ function tally(found, named) {
 /** What a row is: something that others said or did, an own act, or something seen in passing. */
 const SORTS = {
   others: "told or given by others",
-  own: "its own words and deeds",
+  own: "words and deeds of its own",
   passing: "comings, goings and gestures",
 };
 

@@ -312,9 +312,28 @@ function draw() {
     if (row) tellStanding(row, each, spellAt(each, until));
   }
   setText(byId("who"), heading(now));
+  setText(byId("from"), lead(until));
   if (fact.tellings.length) setText(byId("summary"), account(until));
   for (const row of byId("lists").querySelectorAll("[data-time]"))
     row.classList.toggle("to-come", Number(row.dataset.time) > until);
+}
+
+/** The most names of a sentence. */
+const NAMED = 12;
+
+/** Who first heard it from whom, until a time, in a sentence: the answer before its cards. */
+function lead(until) {
+  const had = fact.knowers.filter((each) => spellAt(each, until));
+  const from = [...grouped(had, ({ way, source }) => source || way)];
+  return from
+    .map(([source, of]) => {
+      const names = of.slice(0, NAMED).map(({ agent }) => agent);
+      const rest = of.length - names.length;
+      const all = inWords(rest ? [...names, `${count(rest)} more`] : names);
+      if (of[0].source) return `${all} first heard it from ${source}.`;
+      return of[0].way === Way.SAID ? `${all} said it first.` : `${all} saw it.`;
+    })
+    .join(" ");
 }
 
 /** Of whom the list is: of who knows it now, or knew it at an earlier time. */

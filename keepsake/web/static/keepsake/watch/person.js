@@ -61,7 +61,7 @@ function drawPerson({ person, others, agents: all, strangers }) {
   const named = others.map((each, i) => [i ? ", " : "", personLink(each.name, each)]);
   fill(byId("others"), named.length ? ["Others of this name: ", named] : "");
   byId("list").classList.toggle("one", Boolean(one));
-  drawCards((one ? [one] : all).map((each) => () => personCard(each, person.name)));
+  drawCards((one ? [one] : all).map((each) => () => personCard(each, person.name, Boolean(one))));
   fill(
     byId("strangers"),
     !one && strangers.length ? `No page about ${person.name}: ${strangers.join(", ")}.` : "",

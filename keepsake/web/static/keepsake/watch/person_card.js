@@ -8,12 +8,20 @@ import { told } from "./sentences.js";
 
 /** The most lines of a card that are shown before the others are folded. */
 const SHOWN = 8;
+/** Of an agent alone: the lines told in private, and the others, that answer what it knows. */
+const FEW_PRIVATE = 3;
+const FEW = 6;
 const date = formatter({ day: "numeric", month: "long", year: "numeric" });
 const day = (iso) => date.format(new Date(iso));
 
-/** The card of an agent; `known` is of the API's answer `person`, `name` the person's name. */
-export function personCard(known, name) {
+/** The card of an agent; `known` is of the API's answer `person`, `name` the person's name.
+ *
+ * `alone`: whether it is the only card. Then it begins with few lines, those that tell most, and folds the others.
+ */
+export function personCard(known, name, alone = false) {
   const here = `/agents/${known.id}/`;
+  const short = alone && known.lines.length > SHOWN;
+  const list = short ? folded : part;
   return el(
     "li",
     { class: "known", id: `knows-${known.id}`, "data-row": true, tabindex: "-1" },
@@ -35,15 +43,12 @@ export function personCard(known, name) {
       "Plans",
       known.plans.map((each) => row(each.line, [], each, known.id)),
     ),
-    part(
-      `Told ${known.agent} in private`,
-      newestFirst(known.lines.filter((each) => each.private)).map((each) =>
-        lineRow(each, known, name),
-      ),
-    ),
-    said(known, name),
-    part(
-      "In summaries and the journal",
+    confided(known, name, short),
+    said(known, name, short ? FEW : SHOWN),
+    list(
+      short
+        ? `In summaries and the journal: ${count(known.mentions.length)}`
+        : "In summaries and the journal",
       newestFirst(known.mentions).map((each) =>
         row(
           inParts(each),
@@ -54,10 +59,7 @@ export function personCard(known, name) {
         ),
       ),
     ),
-    part(
-      others(known, name),
-      known.memories.filter((each) => !isOwn(each)).map((each) => memoryRow(each, known)),
-    ),
+    others(known, name, short),
     ownWords(
       name,
       known.memories.filter(isOwn).map((each) => memoryRow(each, known)),
@@ -65,13 +67,24 @@ export function personCard(known, name) {
   );
 }
 
+/** What it was told in private; `short`: first what tells most, whatever is newest. */
+function confided(known, name, short) {
+  const lines = newestFirst(known.lines.filter((each) => each.private));
+  const rows = (some) => some.map((each) => lineRow(each, known, name));
+  if (!short) return part(`Told ${known.agent} in private`, rows(lines));
+  const all = lines.length > FEW_PRIVATE ? ` (${count(lines.length)}): what tells most` : "";
+  const title = `Told ${known.agent} in private${all}`;
+  const most = lines.toSorted((a, b) => b.weight - a.weight);
+  return part(title, rows(most), FEW_PRIVATE);
+}
+
 /** What somebody said to it openly and did: of a long list first what tells most, whatever is newest. */
-function said(known, name) {
+function said(known, name, few) {
   const lines = newestFirst(known.lines.filter((each) => !each.private).toReversed());
   const rows = (some) => some.map((each) => lineRow(each, known, name));
   const title = `Said to ${known.agent} and done (${count(lines.length)})`;
   if (lines.length <= SHOWN) return part(`${title}, the newest first`, rows(lines));
-  const most = lines.toSorted((a, b) => b.weight - a.weight).slice(0, SHOWN);
+  const most = lines.toSorted((a, b) => b.weight - a.weight).slice(0, few);
   return [
     el("h4", {}, `${title}: what tells most`),
     el("ul", { class: "kept" }, rows(most)),
@@ -103,15 +116,19 @@ function asTold(memory, agent) {
   return who ? `${who} ${words}` : words;
 }
 
-/** The heading of what else it heard of somebody: how much of it is shown, and where all is. */
-function others({ id, memories, more_memories: more, complete }, name) {
-  const all = `/agents/search/?${new URLSearchParams({ agent: id, q: name, by: By.WORDS })}`;
-  const total = `${complete ? "" : "at least "}${count(memories.length + more)}`;
-  const heard = count(memories.filter((each) => !isOwn(each)).length);
-  return [
-    `Other memories of ${name}: ${more ? `${heard} of ${total}` : heard}, the newest first`,
-    more || !complete ? [" · ", el("a", { href: all }, "all")] : null,
-  ];
+/** What else it heard of somebody: how much of it is shown, and where all is; `short`: folded. */
+function others(known, name, short) {
+  const { id, more_memories: more, complete } = known;
+  const heard = known.memories.filter((each) => !isOwn(each));
+  const rows = heard.map((each) => memoryRow(each, known));
+  const address = `/agents/search/?${new URLSearchParams({ agent: id, q: name, by: By.WORDS })}`;
+  const total = `${complete ? "" : "at least "}${count(known.memories.length + more)}`;
+  const number = more ? `${count(heard.length)} of ${total}` : count(heard.length);
+  const title = `Other memories of ${name}: ${number}, the newest first`;
+  const all = more || !complete ? el("a", { href: address }, "all") : null;
+  // A link within a summary could not be reached by keyboard.
+  if (short) return folded(title, all && rows.length ? [...rows, el("li", {}, all)] : rows);
+  return part([title, all ? [" · ", all] : null], rows);
 }
 
 function met({ meetings, first_met: first, last_met: last, agent, names }, name) {
@@ -123,17 +140,18 @@ function met({ meetings, first_met: first, last_met: last, agent, names }, name)
 }
 
 /** A titled list; of a long one the rest, which is older, is folded. */
-function part(title, rows) {
+function part(title, rows, most = SHOWN) {
   if (!rows.length) return null;
-  const more = rows.slice(SHOWN);
+  const more = rows.slice(most);
   return [
     el("h4", {}, title),
-    el("ul", { class: "kept" }, rows.slice(0, SHOWN)),
+    el("ul", { class: "kept" }, rows.slice(0, most)),
     more.length ? folded(`${count(more.length)} more`, more) : null,
   ];
 }
 
 function folded(title, rows) {
+  if (!rows.length) return null;
   return el("details", {}, el("summary", {}, title), el("ul", { class: "kept" }, rows));
 }
 
