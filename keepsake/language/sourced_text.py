@@ -37,16 +37,16 @@ named none."""
 @lru_cache(maxsize=1024)  # a page asks of each summary several times: 4 MB at most of most models
 def summary_sentences(text: str) -> Sequence[str]:
     """Return the sentences of a summary that have words, without the marks of its lists."""
-    return tuple(_summary_sentences(text))
+    return tuple(each for line in text.splitlines() for each in line_sentences(line))
 
 
-def _summary_sentences(text: str) -> Iterator[str]:
-    for line in text.splitlines():
-        for part in sentences(line):
-            for sentence in _UNSPACED_END.split(part):
-                shown = sentence.strip().lstrip("-*# ").strip()
-                if words(shown):
-                    yield shown
+def line_sentences(line: str) -> Iterator[str]:
+    """Yield the sentences of one line of a summary."""
+    for part in sentences(line):
+        for sentence in _UNSPACED_END.split(part):
+            shown = sentence.strip().lstrip("-*# ").strip()
+            if words(shown):
+                yield shown
 
 
 def without_marks(text: str, known: Collection[int]) -> tuple[str, Mapping[str, tuple[int, ...]]]:

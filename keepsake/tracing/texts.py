@@ -19,32 +19,43 @@ from sys import getsizeof
 from keepsake.archive.line_types import LineType
 from keepsake.archive.log import Archive
 from keepsake.archive.records import Memory, MemoryKind
+from keepsake.happening import HappeningKind
 from keepsake.json_lines import ended_lines, parsed
 
-MOST_BYTES = 64_000_000
-"""The most bytes of RAM for the texts of all archives: those of half a million memories. Segments
-for which there is no room are read each time."""
+MOST_BYTES = 128_000_000
+"""The most bytes of RAM for the texts of all archives: three quarters of a million memories of a
+hundred letters. Segments for which there is no room are read each time."""
 _MEMORY = LineType.MEMORY.start
 _ACT = f'"kind":"{MemoryKind.ACT}"'.encode()
 _RESULT = f'"kind":"{MemoryKind.RESULT}"'.encode()
 _TEXT = b',"text":"'
 _WORDS = b',"words":"'
 _HAPPENING = b',"happening":"'
+_SOURCE = b',"source_id":"'
+_ABOUT = b',"about":"'
+_TO = b',"to":['
 """Fields of a memory's line. Quotation marks within texts are escaped, so no text has them."""
 _STRING = re.compile(rb'[^"\\]*(?:\\.[^"\\]*)*')
 """What is in a JSON string."""
+_PERSON = re.compile(rb'\["(?:[^"\\]|\\.)*","([^"\\]*)"\],?')
+"""The name and the identity of somebody who is addressed."""
 _KEPT_END = 64
 """The bytes before the end of what was read that are compared: if others stand there, the file is
 another one."""
 _OWN = 1
 _IS_RESULT = 2
+_HAPPENED = 4
+_HAPPENS = tuple(
+    f',"what":"{kind}"'.encode()
+    for kind in (HappeningKind.SPEECH, HappeningKind.DEED, HappeningKind.POSE)
+)
 NO_HAPPENING = 0
 """Stands for the happening of a memory that has none."""
 
 
-def key_of(happening: str) -> int:
-    """Return what stands for a happening in RAM; two may have the same, but hardly ever do."""
-    return hash(happening.encode()) if happening else NO_HAPPENING
+def key_of(identity: str) -> int:
+    """Return what stands for a happening or a person in RAM; two may hardly ever have the same."""
+    return hash(identity.encode()) if identity else NO_HAPPENING
 
 
 class SegmentTexts:
@@ -67,6 +78,10 @@ class SegmentTexts:
         self._path = path
         self._starts = array("Q")
         self._kinds = bytearray()
+        # Of each memory, what stands for each person who spoke, acted or was addressed, or whom it
+        # is about; and the memory's place.
+        self._people = array("q")
+        self._of_people = array("I")
         self._read = 0
         self._end = b""
         self._seen: tuple[int, int] = (0, 0)
@@ -74,8 +89,8 @@ class SegmentTexts:
     @property
     def size(self) -> int:
         """The bytes that it takes in RAM."""
-        lists = (self.numbers, self.happenings, self._starts, self._kinds, self.text)
-        return sum(map(getsizeof, lists))
+        lists = (self.numbers, self.happenings, self._starts, self._people, self._of_people)
+        return sum(map(getsizeof, (*lists, self._kinds, self.text)))
 
     def read_on(self, now: os.stat_result) -> bool:
         """Read what was appended; return False if the file is not the one that was read before.
@@ -109,7 +124,10 @@ class SegmentTexts:
                     self.numbers.append(number_in(line))
                     self.happenings.append(_happening_in(line))
                     self._starts.append(at)
-                    self._kinds.append(_OWN * (_ACT in line) + _IS_RESULT * (_RESULT in line))
+                    self._kinds.append(_kind_of(line))
+                    for person in _people_in(line):
+                        self._of_people.append(len(self.numbers) - 1)
+                        self._people.append(person)
                     texts.append(_text_in(line))
             at += len(line) + 1
         if texts:
@@ -127,6 +145,10 @@ class SegmentTexts:
         """Whether it is the result of an own act."""
         return bool(self._kinds[at] & _IS_RESULT)
 
+    def has_happened(self, at: int) -> bool:
+        """Whether somebody spoke or acted; False also if an old line does not say so."""
+        return bool(self._kinds[at] & _HAPPENED)
+
     def place_of(self, number: int) -> int | None:
         """Return the place of a memory; None if it is not here."""
         at = bisect_left(self.numbers, number)
@@ -134,11 +156,14 @@ class SegmentTexts:
 
     def places_of(self, happening: int) -> Iterator[int]:
         """Yield the places of the memories of a happening."""
-        with suppress(ValueError):  # there is none, or no more
-            at = -1
-            while True:
-                at = self.happenings.index(happening, at + 1)
-                yield at
+        yield from _places_of(happening, self.happenings)
+
+    def places_with(self, person: int) -> Iterator[int]:
+        """Yield the places of the memories in which somebody speaks, acts or is addressed.
+
+        ``person``: What stands for their identity; see :func:`key_of`.
+        """
+        yield from (self._of_people[at] for at in _places_of(person, self._people))
 
     def memories(self, places: Iterable[int]) -> Iterator[Memory]:
         """Yield the memories of places; none for a line that is damaged, or there no more."""
@@ -185,6 +210,34 @@ def number_in(line: bytes) -> int:
     """Return the number of the memory of a line."""
     start = len(_MEMORY) + len(b'"n":')
     return int(line[start : line.index(b",", start)])
+
+
+def _places_of(wanted: int, keys: array[int]) -> Iterator[int]:
+    with suppress(ValueError):  # there is none, or no more
+        at = -1
+        while True:
+            at = keys.index(wanted, at + 1)
+            yield at
+
+
+def _kind_of(line: bytes) -> int:
+    own = _OWN * (_ACT in line)
+    return own + _IS_RESULT * (_RESULT in line) + _HAPPENED * any(each in line for each in _HAPPENS)
+
+
+def _people_in(line: bytes) -> set[int]:
+    """Return what stands for each person whom a line names by identity."""
+    found = [
+        _string_at(line, start + len(field))
+        for field in (_SOURCE, _ABOUT)
+        if (start := line.find(field)) >= 0
+    ]
+    start = line.find(_TO)
+    at = start + len(_TO) if start >= 0 else len(line)
+    while (person := _PERSON.match(line, at)) is not None:
+        found.append(person[1])
+        at = person.end()
+    return {hash(each) for each in found if each}
 
 
 def _text_in(line: bytes) -> bytes:

@@ -27,7 +27,6 @@ from keepsake.tracing.losses import losses as find_losses
 from keepsake.tracing.losses import summary_losses
 from keepsake.tracing.past import Archived, Moment, Past, TierChange, as_time
 from keepsake.tracing.paths import Step
-from keepsake.tracing.texts import Texts
 from keepsake.tracing.unfounded import unfounded
 from keepsake.tracing.wording import Wording
 from keepsake.web.access import BadRequest, NotFound
@@ -52,7 +51,7 @@ from keepsake.web.fact_shapes import (
 from keepsake.web.people.known import KnownAgent
 from keepsake.web.people.noted import noted
 from keepsake.web.questions.quoted import with_quotations
-from keepsake.web.remembered import view_of, views_of, words_in_archive
+from keepsake.web.remembered import TEXTS, view_of, views_of, words_in_archive
 from keepsake.web.shapes import MemoryView
 
 log = get_logger(Subsystem.WEB)
@@ -82,7 +81,6 @@ MOST_NUMBERS = 200
 """The most memories of a fact that are named of one agent, the newest."""
 
 _pasts: dict[Path, Past] = {}
-_texts = Texts()
 _lock = threading.Lock()
 _warm = threading.Event()
 
@@ -101,7 +99,7 @@ def _forget_others(folders: Folders) -> None:
     with _lock:
         for gone in _pasts.keys() - there:
             del _pasts[gone]
-    _texts.keep_only({folder / "archive" for folder in there})
+    TEXTS.keep_only({folder / "archive" for folder in there})
 
 
 def warm(folders: Folders) -> None:
@@ -115,7 +113,7 @@ def warm(folders: Folders) -> None:
             if (folder / "archive").is_dir():
                 with logged(log, "An archive could not be read for the scrubber", agent=name):
                     past_of(folder)
-                    _texts.of(folder / "archive")
+                    TEXTS.of(folder / "archive")
 
     threading.Thread(target=work, name="pasts", daemon=True).start()
 
@@ -342,7 +340,7 @@ def fact(
         NotFound: There is no such agent or memory.
     """
     archives = {
-        str(each): Archived(name, folder / "archive", past_of(folder), _texts)
+        str(each): Archived(name, folder / "archive", past_of(folder), TEXTS)
         for each, name, folder in folders
         if (folder / "archive").is_dir()
     }

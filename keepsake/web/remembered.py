@@ -15,7 +15,11 @@ from keepsake.archive.log import Archive
 from keepsake.archive.records import Memory
 from keepsake.books.plan import Plan
 from keepsake.happening import Deed, KnownVerb
+from keepsake.tracing.texts import Texts
 from keepsake.web.shapes import MemoryView
+
+TEXTS = Texts()
+"""What the memories of all agents say, kept for all pages."""
 
 type PlanWords = Callable[[Memory, int], str]
 """Returns what the plan of that number was at the time of a memory; empty if that is not known."""

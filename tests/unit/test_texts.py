@@ -171,3 +171,23 @@ def test_a_segment_without_memories_has_an_empty_text(tmp_path):
     assert segment.read_on(path.stat())
     assert segment.text == ""
     assert not segment.numbers
+
+
+def test_people_are_found_by_identity(folder):
+    ann = Person('Ann "the [map]"', "8-1")
+    archive = Archive(folder)
+    said = [
+        Speech(speaker=_TOM, words="Hello.", to=(ME,), shown='Tom says, "Hello."'),
+        Speech(speaker=ME, words="Hm.", to=(ann, _TOM), shown="say Hm."),
+        Speech(speaker=ann, words='"],["Tom","7-1"]', shown="Ann says …"),
+        Deed(actor=ann, verb="wave", shown="Ann waves."),
+    ]
+    for number, what in enumerate(said, start=1):
+        about = "7-1" if number == len(said) else ""
+        archive.append(Memory(number, _BEGAN, what, about=about).to_record())
+    archive.close()
+    (kept,) = Texts().of(folder)
+    assert [*kept.places_with(key_of("7-1"))] == [0, 1, 3]
+    assert [*kept.places_with(key_of("8-1"))] == [1, 2, 3]
+    assert [*kept.places_with(key_of("9-1"))] == []
+    assert all(map(kept.has_happened, range(4)))

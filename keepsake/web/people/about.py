@@ -8,48 +8,68 @@ for her daughter.* Such sentences are shown together, so that a reader sees whom
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from pathlib import Path
 
-from keepsake.archive.newest_lines import LinesWithNeedles, needle_of
-from keepsake.archive.records import Memory, Summary, memories_in
+from keepsake.archive.records import Memory, Summary
 from keepsake.happening import Result, Sight, addressees_of
-from keepsake.json_lines import parsed
 from keepsake.language.perception import names as is_named
-from keepsake.language.sourced_text import summary_sentences
+from keepsake.language.sourced_text import line_sentences, summary_sentences
+from keepsake.tracing.texts import SegmentTexts, key_of, lines_with
 
 MOST_MEMORIES = 10
 """The most memories about somebody that are shown; the rest is a search away."""
-MOST_BYTES = 60_000_000
-"""The most bytes of all archives to look through, shared equally, from their ends: half a second of
-one core."""
+MOST_LOOKED = 1_000_000
+"""The most memories of all agents to look through, shared equally, the newest: a tenth of a second
+of one core."""
 
 
 def memories_about(
-    folder: Path, key: str, names: Sequence[str], known: Collection[int], most: int
+    segments: Sequence[SegmentTexts],
+    key: str,
+    names: Sequence[str],
+    known: Collection[int],
+    most: int,
 ) -> tuple[list[Memory], int, bool]:
     """Return an agent's newest memories about somebody that their page does not have; blocks.
 
     Args:
-        folder: That of the archive.
+        segments: What the agent's memories say.
         key: The identity of the person.
         names: Their names.
         known: The memories that the page has.
-        most: The most bytes to read.
+        most: The most memories to look through.
 
     Returns:
-        The newest, how many there are, and whether ``most`` bytes were enough to count them all.
+        The newest, how many there are, and whether all were looked through.
     """
     found: list[Memory] = []
     total = 0
-    if not folder.is_dir():
-        return found, total, True
-    lines = LinesWithNeedles(folder, {needle_of(each) for each in (key, *names) if each}, most)
-    for line in lines:
-        for memory in memories_in([parsed(line)]):
-            if memory.number not in known and _is_about(memory, key, names):
-                total += 1
-                found += [memory] if total <= MOST_MEMORIES else []
-    return found, total, lines.complete
+    left = most
+    for segment in reversed(segments):
+        oldest = max(len(segment.numbers) - left, 0)
+        left -= len(segment.numbers)
+        for place in sorted(_places_about(segment, key, names), reverse=True):
+            if place < oldest or segment.numbers[place] in known:
+                continue
+            if total >= MOST_MEMORIES and segment.has_happened(place):
+                total += 1  # that it is about them is known without reading it
+                continue
+            for memory in segment.memories([place]):
+                if _is_about(memory, key, names):
+                    total += 1
+                    found += [memory] if total <= MOST_MEMORIES else []
+        if left < 0:
+            break
+    return found, total, left >= 0
+
+
+def _places_about(segment: SegmentTexts, key: str, names: Sequence[str]) -> set[int]:
+    """Return the places of the memories that have somebody's identity, or one of their names."""
+    found = {*segment.places_with(key_of(key))}
+    for name in filter(None, map(str.casefold, names)):
+        # An apostrophe has two forms.
+        lines = lines_with(segment.text, max(name.replace("’", "'").split("'"), key=len))
+        found.update(place for place, line in lines if is_named(line, name))
+    return found
 
 
 def _is_about(memory: Memory, key: str, names: Sequence[str]) -> bool:
@@ -74,7 +94,7 @@ def passages_about(
     numbers: list[int] = []
     told = summary.cited
     for line in summary.text.splitlines():
-        for sentence in summary_sentences(line):
+        for sentence in line_sentences(line):
             cited = told.get(sentence, ())
             named = any(is_named(sentence, name) for name in names) or any(map(cites, cited))
             goes_on = bool(passage) and not any(is_named(sentence, name) for name in others)

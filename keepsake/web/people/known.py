@@ -23,7 +23,7 @@ from keepsake.language.perception import telling
 from keepsake.tracing.content import told_in
 from keepsake.web.access import BadRequest, NotFound
 from keepsake.web.links import numbers_cited
-from keepsake.web.people.about import MOST_BYTES, memories_about, passages_about, private_sentences
+from keepsake.web.people.about import MOST_LOOKED, memories_about, passages_about, private_sentences
 from keepsake.web.people.shapes import (
     KnownBy,
     KnownLine,
@@ -33,7 +33,7 @@ from keepsake.web.people.shapes import (
     PersonView,
     PromiseTo,
 )
-from keepsake.web.remembered import view_of, words_in_archive
+from keepsake.web.remembered import TEXTS, view_of, words_in_archive
 from keepsake.web.shapes import PlanRow
 
 MOST_ENTRIES = 12
@@ -115,7 +115,7 @@ def person(
         raise NotFound(f"No agent knows {said!r}", "GET /agents/api/people lists all")
     about = found[0]
     others = {each for row in rows if row.key != about.key for each in row.names}
-    most = MOST_BYTES // max(len(agents), 1)
+    most = MOST_LOOKED // max(len(agents), 1)
     found_by = (_known_by(each, about, others, most) for each in agents if each.key != about.key)
     known = [each for each in found_by if each is not None]
     known.sort(key=lambda each: each.last_met or _LONG_AGO, reverse=True)
@@ -133,7 +133,7 @@ def _known_by(
 
     Args:
         others: The names of everybody else.
-        most: The most bytes of its archive to read.
+        most: The most of its memories to look through.
     """
     if agent.mind is None:
         return None
@@ -142,7 +142,8 @@ def _known_by(
     whispered = agent.mind.memory.private.is_whispered
     there = {number for each in page.lines for number in each.numbers} if page else set[int]()
     folder = agent.mind.memory.folder / "archive"
-    memories, total, complete = memories_about(folder, about.key, about.names, there, most)
+    segments = TEXTS.of(folder)
+    memories, total, complete = memories_about(segments, about.key, about.names, there, most)
     words = words_in_archive(Archive(folder, read_only=True)) if memories else None
     known = KnownBy(
         id=agent.id,

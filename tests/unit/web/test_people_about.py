@@ -6,6 +6,7 @@ import pytest
 
 from keepsake.archive.records import Summary, Tier
 from keepsake.happening import Manner
+from keepsake.tracing.texts import Texts
 from keepsake.web.people.about import (
     MOST_MEMORIES,
     memories_about,
@@ -60,8 +61,8 @@ def village(tmp_path):
 
 
 def about(village, names=("Anneke",), known=(), most=1_000_000):
-    folder = village.folder / "Mira"
-    found, total, complete = memories_about(folder, "anneke", names, known, most)
+    segments = Texts().of(village.folder / "Mira")
+    found, total, complete = memories_about(segments, "anneke", names, known, most)
     return [each.number for each in found], total, complete
 
 
@@ -83,6 +84,12 @@ def test_the_newest_are_shown_and_all_are_counted(village):
     numbers, total, complete = about(village)
     assert numbers == [*range(15, 5, -1)]
     assert (total, complete) == (15, True)
-    numbers, total, complete = about(village, most=1000)
-    assert 0 < total < 15
-    assert not complete
+    assert about(village, most=12) == (numbers, 12, False)
+    assert about(village, most=15) == (numbers, 15, True)
+
+
+def test_names_are_found_with_either_apostrophe_in_the_words(village):
+    village.said("Bob", "I saw O’Hara and Ö'Neill.", "Mira")
+    village.said("Bob", "Oh, Ara.", "Mira")
+    for name in ("O'Hara", "Ö'NEILL"):
+        assert about(village, names=(name,))[0] == [1]
