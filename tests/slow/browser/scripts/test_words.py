@@ -55,3 +55,15 @@ def test_who_told_it_on_in_other_words_still_has_it(page: Page) -> None:
     assert page.evaluate(script, "shorter") == (
         "told it on in words of its own, among the newest memories"
     )
+
+
+def test_an_answer_that_takes_too_long_is_not_called_a_reload(page: Page) -> None:
+    page.route("**/agents/api/slow", lambda route: None)
+    page.route("**/agents/api/away", lambda route: route.abort())
+    script = """([path, limit]) => import("/api.js").then(({ post }) =>
+        post(path, null, limit).catch((problem) => problem.message))"""
+    assert page.evaluate(script, ["slow", 1200]) == (
+        "No answer came within 1.2 s. The machine may be busy, or the model slow."
+    )
+    assert "It may be reloading" in page.evaluate(script, ["away", 60000])
+    page.unroute_all(behavior="ignoreErrors")

@@ -1,10 +1,17 @@
 /* The client of the JSON API, which throws an ApiError with a message for people; its forms and buttons. */
 
-import { announce, byId, el, fill } from "./dom.js";
+import { announce, byId, el, fill, seconds } from "./dom.js";
 
 const BASE = "/agents/api/";
 const TIMEOUT = 30000;
 const CUT_OFF = "The answer is incomplete; the server may be reloading. This page tries again.";
+
+const SILENT = "The server does not answer. It may be reloading; this page tries again.";
+
+/** What is known if no answer came in so many milliseconds. */
+function tooLong(timeout) {
+  return `No answer came within ${seconds(timeout / 1000)}. The machine may be busy, or the model slow.`;
+}
 
 /** An error answer; `status` is 0 if the server did not answer. */
 class ApiError extends Error {
@@ -32,11 +39,8 @@ async function ask(path, options, timeout = TIMEOUT) {
   try {
     const signal = AbortSignal.timeout(timeout);
     answer = await fetch(BASE + path, { credentials: "same-origin", signal, ...options });
-  } catch {
-    throw new ApiError(
-      0,
-      "The server does not answer. It may be reloading; this page tries again.",
-    );
+  } catch ({ name }) {
+    throw new ApiError(0, name === "TimeoutError" ? tooLong(timeout) : SILENT);
   }
   const said = await answer.json().catch(() => null);
   if (answer.ok && said !== null) return said;
