@@ -24,10 +24,13 @@ from pydantic import AwareDatetime, Field, StringConstraints
 from keepsake.agent.runtime import runtime
 from keepsake.archive.records import MemoryKind
 from keepsake.errors import KeepsakeError
-from keepsake.web import access, actions, editing, history, pasts, searching, world
+from keepsake.web import access, actions, editing, history, searching, world
 from keepsake.web.access import UNKNOWN_ADDRESS, acts, refused
 from keepsake.web.agent import api as agent_api
 from keepsake.web.fact_shapes import FactView, MapView, PastView
+from keepsake.web.pasts import scrubber
+from keepsake.web.pasts.archives import warm
+from keepsake.web.pasts.fact import fact as fact_of
 from keepsake.web.people import api as people_api
 from keepsake.web.programs import api as tokens_api
 from keepsake.web.programs.tokens import PER_MINUTE
@@ -132,7 +135,7 @@ def addresses() -> list[URLPattern]:
 @api.get("/agents", response=answers(Overview))
 def overview(request: HttpRequest) -> Overview:
     """All agents at a glance, and the model servers."""
-    pasts.warm(world.folders())
+    warm(world.folders())
     return world.overview(acts(request))
 
 
@@ -182,7 +185,7 @@ def past(request: HttpRequest) -> PastView:
     """Where all agents were, and how their memories grew and shrank, from the first memory on."""
     shared = runtime()
     log = shared.places.events
-    return pasts.pasts(world.folders(), log, shared.clock.now(), may_act=acts(request))
+    return scrubber.pasts(world.folders(), log, shared.clock.now(), may_act=acts(request))
 
 
 @api.get("/fact", response=answers(FactView))
@@ -198,7 +201,7 @@ def fact(
     words. ``|`` stands between two ways of saying it: ``bell | drowned sister``.
     """
     events = runtime().places.events
-    return pasts.fact(world.folders(), q, agent, n, world.known_agents(), events=events)
+    return fact_of(world.folders(), q, agent, n, world.known_agents(), events=events)
 
 
 # -- errors

@@ -9,7 +9,7 @@ from keepsake.archive.log import Archive
 from keepsake.archive.records import Memory, Summary, Tier
 from keepsake.archive.tiers import SummaryState
 from keepsake.happening import ME, Manner, Person, Sight, Speech
-from keepsake.tracing.facts import follow_sentence, follow_words
+from keepsake.tracing.following import follow_sentence, follow_words
 from keepsake.tracing.past import Archived, Past
 from keepsake.tracing.wording import Wording
 

@@ -7,7 +7,8 @@ import pytest
 from keepsake.errors import KeepsakeError
 from keepsake.happening import ME, Deed, Manner, Result
 from keepsake.tracing.bases import Link
-from keepsake.tracing.facts import Way, follow_sentence
+from keepsake.tracing.facts import Way
+from keepsake.tracing.following import follow_sentence
 from keepsake.tracing.kept import Kept
 from keepsake.tracing.standing import Standing
 from keepsake.tracing.wording import Wording

@@ -11,7 +11,7 @@ from collections import defaultdict
 
 import pytest
 
-from keepsake.web import pasts
+from keepsake.web.pasts.fact import fact
 from tests.gossip import Gossip
 
 AGENTS = {
@@ -107,7 +107,7 @@ def test_a_fact_is_told_as_the_archives_have_it(agents, word):
     names = {number: name for number, name, _ in agents}
     replay = Replay(agents, word)
     assert replay.memories, "somebody told it"
-    found = pasts.fact(agents, word, None, None)
+    found = fact(agents, word, None, None)
     told = {each.happening: each for each in found.tellings}
     assert told.keys() == replay.memories.keys()
     for happening, lines in replay.memories.items():
@@ -126,7 +126,7 @@ def test_a_fact_is_told_as_the_archives_have_it(agents, word):
 
 @pytest.mark.parametrize("word", WHISPERED)
 def test_a_whisper_reaches_nobody_whom_it_was_not_whispered_to(agents, word):
-    found = pasts.fact(agents, word, None, None)
+    found = fact(agents, word, None, None)
     for telling in found.tellings:
         ways = sorted(each.way for each in telling.hearings)
         assert ways in (["whispered"], ["said", "whispered"])

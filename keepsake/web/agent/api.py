@@ -19,7 +19,7 @@ from keepsake.contrib.evennia.commands.why import source_of
 from keepsake.errors import KeepsakeError
 from keepsake.memory import history as archived
 from keepsake.memory.history import PastCompaction
-from keepsake.web import days, history, pasts, world
+from keepsake.web import days, history, world
 from keepsake.web.access import BadRequest, NotFound, acts
 from keepsake.web.actions import AGENT_PATH
 from keepsake.web.agent.shapes import (
@@ -34,6 +34,8 @@ from keepsake.web.agent.shapes import (
 )
 from keepsake.web.fact_shapes import AsOfView, LossesView, PastAgent
 from keepsake.web.links import state_with_links, with_links
+from keepsake.web.pasts import scrubber
+from keepsake.web.pasts.losses import losses as losses_of
 from keepsake.web.questions.bearing import (
     bearing_on,
     just_before,
@@ -120,7 +122,7 @@ def tiers(request: HttpRequest, number: int) -> TiersView:
 def past_of_agent(request: HttpRequest, number: int) -> PastAgent:
     """How one agent's memory grew and shrank, from its first memory on."""
     remembered = world.mind_of_agent(number).memory
-    return pasts.one_past(number, remembered.name, remembered.folder)
+    return scrubber.one_past(number, remembered.name, remembered.folder)
 
 
 @router.get(f"{AGENT_PATH}/summary", response=answers(SummaryTextView))
@@ -140,10 +142,10 @@ def as_of(
     """The memory of an agent as it was at a time ``t``, or when it made memory ``n``."""
     folder = world.mind_of_agent(number).memory.folder
     if n is not None:
-        return pasts.as_of_memory(folder, n)
+        return scrubber.as_of_memory(folder, n)
     if t is None:
         raise BadRequest("There is no time to show", "Give a time `t`, or a memory `n`")
-    return pasts.as_of(folder, t)
+    return scrubber.as_of(folder, t)
 
 
 @router.get(f"{AGENT_PATH}/memories", response=answers(list[MemoryView]))
@@ -197,7 +199,7 @@ def losses(request: HttpRequest, number: int, made: int) -> LossesView:
     The greatest loss comes first.
     """
     mind = world.mind_of_agent(number)
-    return pasts.losses(mind.memory.folder, made, mind.memory.name)
+    return losses_of(mind.memory.folder, made, mind.memory.name)
 
 
 @router.get(f"{AGENT_PATH}/series", response=answers(Series))

@@ -1,0 +1,316 @@
+"""Follows a fact through all archives: who told it to whom, who knows it, where it was lost.
+
+A fact is a sentence that somebody once said, or some words. :func:`follow_sentence` and
+:func:`follow_words` read the archives; they block, and take about a second for 100,000 memories.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+
+from keepsake.archive.privacy import is_private
+from keepsake.archive.records import TOOL_VERBS, Memory, MemoryKind, Summary
+from keepsake.happening import KnownVerb
+from keepsake.language.sourced_text import summary_sentences
+from keepsake.tracing.bases import Link, PromptBasis
+from keepsake.tracing.content import Content, Rarity, told_in
+from keepsake.tracing.echoes import SaidIn, echoes
+from keepsake.tracing.facts import Fact, Knower, Telling, Way
+from keepsake.tracing.items import Words
+from keepsake.tracing.kept import Kept, Summarised, has_enough
+from keepsake.tracing.past import Archived, Past
+from keepsake.tracing.paths import Tracer, Witness
+from keepsake.tracing.retold import retold
+from keepsake.tracing.sentence import Trail
+from keepsake.tracing.standing import Holding
+from keepsake.tracing.tellings import tellings_of, text_of
+from keepsake.tracing.texts import memories_at
+from keepsake.tracing.worded import memories_with
+from keepsake.tracing.wording import Wording
+
+MOST_FORMS = 8
+"""The most ways of saying a sentence that are looked for in a summary: those heard first."""
+MOST_RECALLED = 50
+"""The most memories of an agent's window that may be searches which brought a fact back."""
+MOST_TELLINGS = 500
+"""The most tellings that a fact may have: with more it is no fact but an everyday word."""
+MOST_MEMORIES = 10_000
+LEAST_TELLINGS = 100
+"""The most memories of all agents that are followed, so that an everyday word takes no more than a
+second; and how many each agent may have in any case."""
+
+
+@dataclass(frozen=True)
+class Followed:
+    """A sentence that was followed.
+
+    Attributes:
+        words: Its telling words, the rarest first, each with how many other happenings have it.
+            Words that no other happening has come last: by them nothing could be followed.
+    """
+
+    fact: Fact
+    words: tuple[tuple[str, int], ...]
+
+
+def follow_sentence(archives: Mapping[str, Archived], key: str, memory: Memory) -> Followed:
+    """Return where a sentence went, in whatever words it was told on; blocks.
+
+    Args:
+        archives: The agents' archives, by key.
+        key: The agent in whose memory it is.
+        memory: The memory.
+
+    Raises:
+        OSError, KeepsakeError: An archive cannot be read.
+    """
+    trail = Trail(
+        key,
+        memory,
+        {each: archived.texts.of(archived.folder) for each, archived in archives.items()},
+        {each: archived.past for each, archived in archives.items()},
+        {each: archived.name for each, archived in archives.items()},
+    )
+
+    def holding(memories: Sequence[Memory]) -> Holding:
+        content = trail.content
+        passed = dict.fromkeys(trail.passed_in(each) for each in memories)
+        told = [Content(each, content.rarity, content.language) for each in passed]
+        numbers = [each.number for each in memories]
+        return _holding(
+            {each.number: _form(content, each) for each in memories},
+            memories,
+            lambda summary: _kept_of(content, told[:MOST_FORMS], summary, numbers),
+        )
+
+    def said_in(key: str, summary: Summary) -> tuple[Kept, str]:
+        kept, said = _kept_of(trail.content, (), summary, ())
+        has = bool(said) and trail.has_memory_behind(said, key, summary.last)
+        return (Kept.GONE, "") if has else (kept, said)
+
+    def tells(summary: Summary, number: int) -> bool:
+        return _kept_of(trail.content, (), summary, (number,))[0] is not Kept.GONE
+
+    found = trail.witnesses, trail.tracer, holding, said_in
+    fact = _fact(archives, *found, tells=tells, complete=trail.complete)
+    counts = trail.rarity.counts
+    parts = trail.content.parts.items()
+    others = sorted(((word, counts[part] - 1) for part, word in parts), key=_by_count)
+    shared = [each for each in others if each[1] > 0]
+    return Followed(fact, (*shared, *(each for each in others if each[1] <= 0)))
+
+
+def _by_count(counted: tuple[str, int]) -> tuple[int, str]:
+    return counted[1], counted[0]
+
+
+def follow_words(archives: Mapping[str, Archived], wording: Wording, happening: str = "") -> Fact:
+    """Return where some words went; blocks.
+
+    Args:
+        archives: The agents' archives, by key.
+        wording: The ways of saying it.
+        happening: A happening that is the fact, however it was worded.
+
+    Raises:
+        OSError, KeepsakeError: An archive cannot be read.
+    """
+    shared = max(MOST_MEMORIES // max(len(archives), 1), LEAST_TELLINGS)
+    most = min(MOST_TELLINGS, shared)
+    newest = {
+        key: memories_with(each.texts.of(each.folder), wording, happening)
+        for key, each in archives.items()
+    }
+    found = {key: [*islice(each, most + 1)][::-1] for key, each in newest.items()}
+    witnesses = {}
+    for key, each in archives.items():
+        memories = found[key][-most:]
+        bases = {own.number: _basis(each.past, own.number) for own in memories if own.is_own}
+        witnesses[key] = Witness(each.name, memories, bases)
+
+    def is_given(_: str, memory: Memory) -> bool:
+        unarchived = not memory.is_own and not tracer.speaker_of(memory)
+        return unarchived and (memory.happening == happening != "" or _shows(memory, wording))
+
+    def holding(memories: Sequence[Memory]) -> Holding:
+        # What an agent knows word for word is a sentence that it heard, not a word of it.
+        forms = {each.number: _form_of_words(wording, each, happening) for each in memories}
+        whole = (each for each in memories if forms[each.number] is Kept.VERBATIM)
+        heard = [Content(each, Rarity()) for each in dict.fromkeys(map(text_of, whole))]
+        return _holding(
+            forms,
+            memories,
+            lambda summary: _worded(heard, wording, summary),
+        )
+
+    def said_in(key: str, summary: Summary) -> tuple[Kept, str]:
+        # Who had the words in mind, or looked for them, need not have heard them from anybody.
+        return (Kept.GONE, "") if found[key] else _worded((), wording, summary)
+
+    tracer = Tracer(witnesses, Words(wording.is_said_in, is_given, may_begin=True))
+    tracer.run()
+    complete = max(map(len, found.values()), default=0) <= most
+
+    def tells(summary: Summary, _: int) -> bool:
+        return any(map(wording.is_said_in, summary_sentences(summary.text)))
+
+    found_by = archives, witnesses, tracer, holding, said_in
+    return _fact(*found_by, tells=tells, also=retold, complete=complete)
+
+
+def _fact(
+    archives: Mapping[str, Archived],
+    witnesses: Mapping[str, Witness],
+    tracer: Tracer,
+    holding: Callable[[Sequence[Memory]], Holding],
+    said_in: SaidIn,
+    *,
+    tells: Callable[[Summary, int], bool],
+    also: Callable[[Archived, Sequence[Memory]], Iterable[Memory]] = lambda *_: (),
+    complete: bool,
+) -> Fact:
+    """Return what a tracer found.
+
+    Args:
+        archives: The agents' archives, by key.
+        witnesses: Their memories that bear on the fact.
+        tracer: What was found.
+        holding: Returns what an agent with these memories has of the fact.
+        said_in: As :data:`SaidIn`.
+        tells: Whether a summary tells the fact, as it stands in the memory of that number.
+        also: Returns what else an agent with these memories has of the fact.
+        complete: As :attr:`Fact.complete`.
+    """
+    knowers = []
+    for key, path in tracer.paths.items():
+        told = {number for agent, number in tracer.steps if agent == key}
+        numbers = tracer.known[key].keys() | told
+        memories = [each for each in witnesses[key].memories if each.number in numbers]
+        past = archives[key].past
+        held = [*memories, *_recalled(archives[key], numbers), *also(archives[key], memories)]
+        knowers.append(
+            Knower(
+                agent=key,
+                path=path,
+                heard=path[-1].text,
+                memories=tuple(each.number for each in memories),
+                spells=tuple(holding(held).spells(past)),
+                acts=tuple(_acts_on(past, frozenset(numbers))),
+            )
+        )
+    others = {key: each.past for key, each in archives.items() if key not in tracer.paths}
+
+    def founded(telling: Telling) -> Telling:
+        if telling.link is not Link.SUMMARY:
+            return telling
+        past = archives[telling.agent].past
+        said = next(each for each in telling.hearings if each.way is Way.SAID)
+        state = past.state_when(said.memory)
+        made = (each for each in (state.recent, state.longterm) if each is not None)
+        if any(tells(each, telling.rests_on) for each in made):
+            return telling
+        return replace(telling, link=Link.EARLIER)
+
+    return Fact(
+        tellings=tuple(map(founded, tellings_of(witnesses, tracer))),
+        echoes=tuple(echoes(others, said_in)),
+        knowers=tuple(sorted(knowers, key=lambda each: each.path[-1].time)),
+        complete=complete,
+    )
+
+
+def _shows(memory: Memory, wording: Wording) -> bool:
+    """Whether a memory that is no own act shows a fact, other than by a search of one's memory."""
+    searched = memory.kind is MemoryKind.RESULT and memory.verb in TOOL_VERBS
+    return not searched and wording.is_said_in(text_of(memory))
+
+
+def _basis(past: Past, number: int) -> PromptBasis:
+    """Return what the prompt of an act showed, from the archive alone: summaries and window."""
+    summarised = past.state_when(number).summarised
+    return PromptBasis(summarised, summarised, number - 1)
+
+
+# -- knowers
+
+
+def _holding(
+    forms: Mapping[int, Kept],
+    memories: Sequence[Memory],
+    kept_in: Callable[[Summary], tuple[Kept, str]],
+) -> Holding:
+    private = frozenset(each.number for each in memories if is_private(each))
+    repeats = (each for each in memories if each.is_own or not told_in(text_of(each)))
+    return Holding(
+        memories=forms,
+        texts={each.number: text_of(each) for each in memories},
+        private=private,
+        repeats=frozenset(each.number for each in repeats),
+        kept_in=kept_in,
+    )
+
+
+def _form_of_words(wording: Wording, memory: Memory, happening: str) -> Kept:
+    """Return how much a memory has of a fact in these words: its own may tell it in others."""
+    is_it = not memory.is_own or memory.happening == happening != ""
+    return Kept.VERBATIM if is_it or wording.is_said_in(text_of(memory)) else Kept.SHORTER
+
+
+def _form(content: Content, memory: Memory) -> Kept:
+    """Return how much of a fact a memory of it has."""
+    return Kept.VERBATIM if content.is_verbatim_in(text_of(memory)) else Kept.SHORTER
+
+
+def _kept_of(
+    content: Content, told: Iterable[Content], summary: Summary, numbers: Sequence[int]
+) -> tuple[Kept, str]:
+    """Return how much of a sentence a summary has.
+
+    Args:
+        told: The words in which it was heard.
+        numbers: The memories in which it was.
+    """
+    made = Summarised(summary.text, summary.last - summary.first + 1, summary.cited)
+    of_it = not numbers or any(number <= summary.last for number in numbers)
+    kept, said = made.found(content, numbers, made_of_it=of_it)
+    if kept not in (Kept.GONE, Kept.UNSURE):
+        return kept, said
+    # How rare the other words are in which it was heard is not known. Most of them must be there.
+    # What the whole text does not have, none of its sentences has.
+    heard = ((each, made.found(each)[1]) for each in told if _tells(summary.text, each))
+    other = next((said for each, said in heard if said and _tells(said, each)), "")
+    return (Kept.LIKELY, other) if other else (kept, said)
+
+
+def _tells(said: str, content: Content) -> bool:
+    """Whether a sentence has most of what is said: of a single word that says nothing."""
+    return content.is_mostly_in(said) and has_enough(content, said)
+
+
+def _worded(heard: Iterable[Content], wording: Wording, summary: Summary) -> tuple[Kept, str]:
+    """Return how much of words a summary has, and of the sentences in which they were heard."""
+    if not wording.is_said_in(summary.text):
+        return Kept.GONE, ""
+    whole = next((each.text for each in heard if each.is_verbatim_in(summary.text)), "")
+    if whole:
+        return Kept.VERBATIM, whole
+    said = next(filter(wording.is_said_in, summary_sentences(summary.text)), "")
+    # Words that stand in different sentences say something else.
+    return (Kept.SHORTER, said) if said else (Kept.GONE, "")
+
+
+def _recalled(archived: Archived, numbers: Collection[int]) -> Iterator[Memory]:
+    """Yield the results of own searches that brought memories of a fact back into the window."""
+    past = archived.past
+    found = {each for number in numbers for each in past.resting_on(number)}.difference(numbers)
+    newest = sorted(each for each in found if each > past.state_now.summarised)[-MOST_RECALLED:]
+    for memory in memories_at(archived.texts.of(archived.folder), newest) if newest else ():
+        if memory.kind is MemoryKind.RESULT and memory.verb == KnownVerb.RECALL:
+            yield memory
+
+
+def _acts_on(past: Past, numbers: frozenset[int]) -> list[int]:
+    """Return the numbers of what rests on one of these memories, and is none of them."""
+    return sorted({act for number in numbers for act in past.resting_on(number)} - numbers)

@@ -1,0 +1,85 @@
+"""The tellings of a fact: every happening in which it was said or shown."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+
+from keepsake.archive.records import Memory
+from keepsake.happening import Manner, addressees_of, is_me
+from keepsake.tracing.facts import Hearing, Telling, Way
+from keepsake.tracing.paths import Tracer, Witness
+
+
+def text_of(memory: Memory) -> str:
+    """Return the words of a memory, or its whole text if it has none."""
+    return memory.words or memory.text
+
+
+def tellings_of(witnesses: Mapping[str, Witness], tracer: Tracer) -> tuple[Telling, ...]:
+    """Return the tellings that a tracer found, oldest first."""
+    grouped: dict[str, list[tuple[str, Memory]]] = defaultdict(list)
+    for key, witness in witnesses.items():
+        for memory in witness.memories:
+            if memory.number in tracer.known[key] or (key, memory.number) in tracer.steps:
+                grouped[memory.happening or f"{key} {memory.number}"].append((key, memory))
+    names = {key: witness.name for key, witness in witnesses.items()}
+    made = (_telling(happening, told, tracer, names) for happening, told in grouped.items())
+    return tuple(sorted(made, key=lambda each: each.time))
+
+
+def _telling(
+    happening: str,
+    told: Sequence[tuple[str, Memory]],
+    tracer: Tracer,
+    names: Mapping[str, str],
+) -> Telling:
+    own = next(((key, memory) for key, memory in told if memory.is_own), None)
+    agent, memory = own or told[0]
+    step = tracer.steps.get((agent, memory.number)) if own else None
+    return Telling(
+        happening=happening,
+        time=memory.time,
+        place=memory.place,
+        speaker="" if own else memory.source,
+        agent=agent if own else "",
+        to=tuple(_addressed(memory, names[agent])),
+        manner=memory.manner,
+        text=text_of(memory),
+        private=memory.confidants is not None,
+        hearings=tuple(Hearing(key, each.number, _way(each)) for key, each in told),
+        rests_on=step.rests_on if step else 0,
+        link=step.link if step else None,
+        came_from=_came_from(agent, memory, tracer),
+    )
+
+
+def _addressed(memory: Memory, name: str) -> Iterator[str]:
+    """Yield the names of those to whom something was said; ``name``: who remembers it."""
+    for each in addressees_of(memory.what):
+        shown = name if is_me(each) else each.name
+        if shown:
+            yield shown
+
+
+def _came_from(agent: str, memory: Memory, tracer: Tracer) -> str:
+    """Return the happening before a telling, on its way."""
+    known = tracer.known[agent]
+    step = tracer.steps.get((agent, memory.number))
+    if step is not None:
+        told = tracer.steps.get((agent, step.rests_on))
+        return told.happening if told else known[step.rests_on][-1].happening if step.link else ""
+    path = known.get(memory.number, ())
+    *before, last = path
+    return before[-1].happening if before and last.happening == memory.happening else ""
+
+
+def _way(memory: Memory) -> Way:
+    if memory.is_own:
+        return Way.SAID
+    heard = memory.heard
+    if heard is None:
+        return Way.SAW
+    if heard.manner is Manner.WHISPER or memory.confidants is not None:
+        return Way.WHISPERED
+    return Way.TOLD if heard.is_to_me_or_all else Way.OVERHEARD

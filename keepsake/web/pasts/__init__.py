@@ -1,0 +1,1 @@
+"""What was: the pasts of all agents, what compactions lost, and where facts went."""

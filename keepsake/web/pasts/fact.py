@@ -1,0 +1,187 @@
+"""Where a fact went among all agents: for the page "Where did it go?"."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+
+from keepsake.archive.log import Archive
+from keepsake.archive.records import Memory
+from keepsake.errors import KeepsakeError
+from keepsake.tracing import following
+from keepsake.tracing.facts import Knower, Telling
+from keepsake.tracing.past import Archived
+from keepsake.tracing.paths import Step
+from keepsake.tracing.wording import Wording
+from keepsake.web.access import BadRequest, NotFound
+from keepsake.web.fact_shapes import (
+    EchoView,
+    FactView,
+    HearingView,
+    KnowerView,
+    SpellView,
+    StepView,
+    TellingView,
+    WordCount,
+)
+from keepsake.web.pasts.archives import Folders, past_of
+from keepsake.web.people.known import KnownAgent
+from keepsake.web.people.noted import noted
+from keepsake.web.questions.quoted import with_quotations
+from keepsake.web.remembered import TEXTS, view_of, views_of, words_in_archive
+from keepsake.web.shapes import MemoryView
+
+MOST_ACTS = 50
+LEAST_ACTS = 1
+"""The most acts of all who know a fact together; and how many each may have in any case."""
+MOST_SHOWN = 300
+"""The most tellings of a fact that an answer has, the newest: more are no way but a crowd."""
+MOST_NUMBERS = 200
+"""The most memories of a fact that are named of one agent, the newest."""
+
+
+def fact(
+    folders: Folders,
+    words: str,
+    number: int | None,
+    n: int | None,
+    agents: Sequence[KnownAgent] = (),
+    *,
+    events: Path | None = None,
+) -> FactView:
+    """Return where a fact went.
+
+    Args:
+        agents: Those whose books may have it, too.
+        events: The folder of the event log, if there is one: it has the prompts.
+        words: The ways of saying it; empty to follow the memory itself, in whatever words.
+        number: The agent whose memory ``n`` it is; None if there are only words.
+
+    Raises:
+        BadRequest: There are neither words nor a memory.
+        NotFound: There is no such agent or memory.
+    """
+    archives = {
+        str(each): Archived(name, folder / "archive", past_of(folder), TEXTS)
+        for each, name, folder in folders
+        if (folder / "archive").is_dir()
+    }
+    begin = _memory(archives, number, n) if number is not None else None
+    if begin is None and not words.strip():
+        raise BadRequest("There is nothing to follow", "Give words, or an agent and a memory")
+    asked = following.follow_sentence(archives, str(number), begin) if begin else None
+    found = asked.fact if asked else None
+    wording = None
+    if words.strip() or found is None:
+        try:
+            wording = Wording.of(words)
+        except KeepsakeError as error:
+            raise BadRequest(error.what, error.cure) from error
+        found = following.follow_words(archives, wording, begin.happening if begin else "")
+    if events is not None:
+        found = with_quotations(found, events, partial(_remembered, archives))
+    names = {key: each.name for key, each in archives.items()}
+    speakers = {each.happening: each for each in found.tellings}
+    suggested = asked.words if asked else ()
+    acts = max(MOST_ACTS // max(len(found.knowers), 1), LEAST_ACTS)
+    return FactView(
+        words=words.strip(),
+        memory=_begun_with(begin, archives[str(number)]) if begin else None,
+        suggested=tuple(WordCount(word=word, count=count) for word, count in suggested),
+        complete=found.complete and len(found.tellings) <= MOST_SHOWN,
+        tellings=tuple(map(_telling, found.tellings[-MOST_SHOWN:])),
+        knowers=tuple(_knower(each, names, speakers, archives, acts) for each in found.knowers),
+        noted=tuple(noted(agents, found, wording, begin)),
+        echoes=tuple(
+            EchoView(
+                id=int(each.agent),
+                agent=names[each.agent],
+                standing=each.standing,
+                said=each.said,
+                compaction=each.compaction,
+                memories=each.memories,
+            )
+            for each in found.echoes
+        ),
+    )
+
+
+def _remembered(archives: Mapping[str, Archived], key: str, number: int) -> Memory | None:
+    found = Archive(archives[key].folder, read_only=True).read(number, number)
+    return next(iter(found), None)
+
+
+def _begun_with(memory: Memory, archived: Archived) -> MemoryView:
+    return view_of(memory, words_in_archive(Archive(archived.folder, read_only=True)))
+
+
+def _memory(archives: Mapping[str, Archived], number: int, n: int | None) -> Memory:
+    archived = archives.get(str(number))
+    if archived is None:
+        raise NotFound(f"There is no agent {number}", "GET /agents/api/agents lists all")
+    found = Archive(archived.folder, read_only=True).read(n or 0, n or 0)
+    if not found:
+        raise NotFound(f"{archived.name} has no memory {n}", "Give the number of a memory as `n`")
+    return found[0]
+
+
+def _telling(telling: Telling) -> TellingView:
+    return TellingView(
+        happening=telling.happening,
+        time=telling.time,
+        place=telling.place,
+        speaker=telling.speaker,
+        id=int(telling.agent) if telling.agent else None,
+        to=telling.to,
+        manner=telling.manner,
+        text=telling.text,
+        private=telling.private,
+        hearings=tuple(
+            HearingView(id=int(each.agent), n=each.memory, way=each.way)
+            for each in telling.hearings
+        ),
+        rests_on=telling.rests_on,
+        link=telling.link,
+        came_from=telling.came_from,
+    )
+
+
+def _knower(
+    knower: Knower,
+    names: Mapping[str, str],
+    speakers: Mapping[str, Telling],
+    archives: Mapping[str, Archived],
+    most: int,
+) -> KnowerView:
+    last = knower.path[-1]
+    told = speakers.get(last.happening)
+    source = ""
+    if told is not None and last.step is not Step.SAID:
+        source = names.get(told.agent, told.speaker)
+    archive = Archive(archives[knower.agent].folder, read_only=True)
+    acts = archive.read_each(knower.acts[-most:]).values()
+    return KnowerView(
+        id=int(knower.agent),
+        agent=names[knower.agent],
+        source=source,
+        heard=knower.heard,
+        path=tuple(
+            StepView(id=int(each.agent), n=each.memory, time=each.time, step=each.step)
+            for each in knower.path
+        ),
+        memories=knower.memories[-MOST_NUMBERS:],
+        spells=tuple(
+            SpellView(
+                time=datetime.fromtimestamp(each.time, last.time.tzinfo),
+                standing=each.standing,
+                kept=each.kept,
+                has=each.has,
+                compaction=each.compaction,
+                n=each.memory,
+            )
+            for each in knower.spells
+        ),
+        acts=views_of(archive, acts),
+    )

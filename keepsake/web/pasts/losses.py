@@ -1,0 +1,53 @@
+"""What a compaction kept and lost, as an answer of the API."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from keepsake.archive.log import Archive
+from keepsake.memory.history import compactions
+from keepsake.tracing.losses import losses as find_losses
+from keepsake.tracing.losses import summary_losses
+from keepsake.tracing.unfounded import unfounded
+from keepsake.web.access import NotFound
+from keepsake.web.fact_shapes import (
+    LossesView,
+    LossView,
+    SentenceLossView,
+    UnfoundedView,
+)
+from keepsake.web.remembered import view_of, words_in_archive
+
+MOST_LOSSES = 1000
+"""The most memories or sentences of a compaction that an answer has."""
+
+
+def losses(folder: Path, number: int, name: str) -> LossesView:
+    """Return what a compaction kept and lost; ``folder`` and ``name``: the agent's.
+
+    Raises:
+        NotFound: There is no such compaction.
+    """
+    archive = Archive(folder / "archive", read_only=True)
+    made = next((each for each in compactions(archive) if each.number == number), None)
+    if made is None:
+        raise NotFound(f"There is no compaction {number}", "GET …/compactions lists all")
+    first, last = made.covered or (1, 0)
+    memories = archive.read(first, min(last, first + MOST_LOSSES - 1))
+    sentences = summary_losses(made)
+    words = words_in_archive(archive)
+    return LossesView(
+        losses=tuple(
+            LossView(
+                memory=view_of(each.memory, words),
+                kept=each.kept,
+                missing=each.missing,
+                told=each.told,
+            )
+            for each in find_losses(made, memories)
+        ),
+        sentences=tuple(map(SentenceLossView.model_validate, sentences[:MOST_LOSSES])),
+        unfounded=tuple(map(UnfoundedView.model_validate, unfounded(made, memories, name))),
+        named=bool(made.after.recent and made.after.recent.sources),
+        complete=last - first < MOST_LOSSES and len(sentences) <= MOST_LOSSES,
+    )
