@@ -73,6 +73,8 @@ let agents = [];
 let map;
 let scrubber;
 let chosen = 0;
+/** What makes the rows of each folded list. */
+let folded = [];
 /** By agent and memory: when that was told. */
 let times = new Map();
 let most = 0;
@@ -172,6 +174,7 @@ async function follow() {
   drawKnowers();
   drawTellings();
   draw();
+  drawFolded();
   announce(byId("summary").textContent);
   return null;
 }
@@ -366,6 +369,24 @@ function line(telling) {
   return `${telling.number}. ${who(telling)}: ${telling.text}`;
 }
 
+/** A folded list, whose rows are made once the rest of the page is shown: see `drawFolded`. */
+function later(name, rows) {
+  const list = el("ol", { class: name });
+  folded.push(() => list.append(...rows()));
+  return list;
+}
+
+/** Make what is folded away: of a fact that fifty agents know it is most of the page. */
+function drawFolded() {
+  const lists = folded;
+  folded = [];
+  if (!lists.length) return;
+  setTimeout(() => {
+    for (const make of lists) make();
+    draw();
+  });
+}
+
 /** Few tellings stand one by one. Many are folded by step, how far each is from where it began, and by speaker. */
 function drawTellings() {
   if (fact.tellings.length <= FOLDED)
@@ -404,11 +425,13 @@ function stepRow(step, of) {
         el("small", {}, `${many(of.length, "telling")} by ${many(speakers.length, "speaker")}`),
         hidden(of),
       ),
-      el(
-        "ol",
-        { class: "tellings" },
-        speakers.map(([first, ...more]) => tellingRow(first, more)),
-      ),
+      step
+        ? later("tellings", () => speakers.map(([first, ...more]) => tellingRow(first, more)))
+        : el(
+            "ol",
+            { class: "tellings" },
+            speakers.map(([first, ...more]) => tellingRow(first, more)),
+          ),
     ),
   );
 }
@@ -543,7 +566,7 @@ function drawKnowers() {
             "details",
             {},
             el("summary", {}, `${count(others.length)} more know it`),
-            el("ol", { class: "knowers" }, others.map(knower)),
+            later("knowers", () => others.map(knower)),
           ),
         )
       : null,
