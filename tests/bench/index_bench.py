@@ -41,7 +41,11 @@ _ADDED = 500
 _ROUND = 10  # memories of a busy agent between two rounds
 _KINDS = {DocumentKind.MEMORY: 8, DocumentKind.SUMMARY: 5, DocumentKind.NOTE: 6}  # of a prompt
 _PARTS: tuple[tuple[str, Any, str], ...] = (
-    ("words", WordIndex, "search rare of_time read add remove notes counts waiting embedded"),
+    (
+        "words",
+        WordIndex,
+        "search rare of_time documents_at add remove notes counts waiting embedded",
+    ),
     ("vectors", AgentVectors, "query add"),
     ("embedding", MiniLMEmbedder, "_run"),
     ("fusion", search, "rank"),
