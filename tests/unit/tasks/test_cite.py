@@ -63,9 +63,21 @@ def test_an_answer_that_names_none_is_refused(text):
 
 
 def test_a_sentence_that_names_nearly_all_memories_names_none():
-    made, _ = task(lines=[f"Tom picks up pebble {n}." for n in range(30)])
+    made, _ = task(lines=[f"Tom sails by rock {n}." for n in range(30)])
     every = [*range(7, 37)]
     assert made.read(answer((1, every), (2, [9]))) == {SENTENCES[1]: (9,)}
+
+
+def test_numbers_that_a_small_model_counts_on_from_the_example_are_refused():
+    lines = (*LINES, "The goat is ill.", "The rain stops.", "Wren sorts her glass.")
+    made, request = task(lines=lines)
+    assert request.json_schema["properties"]["sentences"]["maxItems"] == len(SENTENCES)
+    with pytest.raises(AnswerRefused, match="something else"):
+        made.read(answer((1, [10, 11]), (2, [11, 12])))
+    assert made.read(answer((1, [7, 10]), (2, [9]))) == {
+        SENTENCES[0]: (7, 10),
+        SENTENCES[1]: (9,),
+    }
 
 
 @given(st.text() | st.recursive(st.none() | st.integers() | st.text(), st.lists).map(json.dumps))
