@@ -77,7 +77,7 @@ class Lines:
         # By word: what stands for the happenings that have it. One without an id is its own.
         self._having: dict[str, set[object]] = {each: set() for each in parts}
         self._places: dict[int, list[Line]] = {}
-        self._memories: dict[tuple[SegmentTexts, int], Memory | None] = {}
+        self._memories: dict[SegmentTexts, dict[int, Memory | None]] = {}
         self.sharing: dict[str, list[Line]] = {}
         for key, segments in texts.items():
             self.sharing[key] = [
@@ -137,17 +137,28 @@ class Lines:
 
         It is read from the disk once.
         """
-        place = line.segment, line.place
-        if place not in self._memories:
-            self._memories[place] = next(line.segment.memories([line.place]), None)
-        return self._memories[place]
+        self._read([line])
+        return self._memories[line.segment].get(line.place)
 
     def memories_of(self, lines: Iterable[Line]) -> Iterator[tuple[str, Memory]]:
         """Yield the memories of lines, each with the key of its agent."""
-        for line in lines:
-            memory = self.memory(line)
+        wanted = [*lines]
+        self._read(wanted)
+        for line in wanted:
+            memory = self._memories[line.segment].get(line.place)
             if memory is not None:
                 yield line.key, memory
+
+    def _read(self, lines: Iterable[Line]) -> None:
+        """Read the memories of lines that were not read before; each file is opened once."""
+        new: dict[SegmentTexts, list[int]] = {}
+        for line in lines:
+            known = self._memories.setdefault(line.segment, {})
+            if line.place not in known:
+                known[line.place] = None
+                new.setdefault(line.segment, []).append(line.place)
+        for segment, places in new.items():
+            self._memories[segment].update(segment.read(places))
 
 
 def _places_with(

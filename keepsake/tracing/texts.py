@@ -167,13 +167,17 @@ class SegmentTexts:
 
     def memories(self, places: Iterable[int]) -> Iterator[Memory]:
         """Yield the memories of places; none for a line that is damaged, or there no more."""
+        yield from (memory for _, memory in self.read(places))
+
+    def read(self, places: Iterable[int]) -> Iterator[tuple[int, Memory]]:
+        """Yield the memories of places, as :meth:`memories`, each with its place."""
         with self._path.open("rb") as file:
             for at in places:
-                start, end = self._starts[at], self._ends(at)
-                line = os.pread(file.fileno(), end - start, start).partition(b"\n")[0]
+                start = self._starts[at]
+                line = os.pread(file.fileno(), self._ends(at) - start, start).partition(b"\n")[0]
                 # Opening the memory reports damaged lines.
                 with suppress(KeyError, ValueError, TypeError):
-                    yield Memory.from_record(parsed(line))
+                    yield at, Memory.from_record(parsed(line))
 
     def _ends(self, at: int) -> int:
         """Return where the line of a memory has ended."""
