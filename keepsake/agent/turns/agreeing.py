@@ -7,7 +7,7 @@ itself which of them its answer agrees to.
 from __future__ import annotations
 
 from keepsake.agent.surroundings.showing import show_person
-from keepsake.agent.turns.answering import Answering
+from keepsake.agent.turns.answers.answering import Answering
 from keepsake.agent.turns.asking import ModelCall, whole_answer
 from keepsake.agent.turns.offers import Offer, offers_of
 from keepsake.agent.turns.state import Turn

@@ -8,7 +8,7 @@ from keepsake.agent.acts import Basis
 from keepsake.agent.agent_log import Sent
 from keepsake.agent.attention import Impulse
 from keepsake.agent.turns.agreeing import do_agreed
-from keepsake.agent.turns.answering import Answering, Reading
+from keepsake.agent.turns.answers.answering import Answering, Reading
 from keepsake.agent.turns.asking import AnswerEnd, ModelCall, as_model_error
 from keepsake.agent.turns.attempt import Attempt
 from keepsake.agent.turns.context import speaks_openly_now

@@ -13,7 +13,7 @@ from keepsake.agent.memory.tools import TOOL_SECONDS, MemoryTools
 from keepsake.agent.surroundings.routes import place_names
 from keepsake.agent.surroundings.showing import show_person
 from keepsake.agent.turns.abilities import invitation_to
-from keepsake.agent.turns.answering import Answering
+from keepsake.agent.turns.answers.answering import Answering
 from keepsake.agent.turns.attempt import AttemptState, TurnDropped
 from keepsake.agent.turns.context import TurnContext
 from keepsake.agent.turns.ending import end_answered

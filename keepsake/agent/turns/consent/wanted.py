@@ -9,8 +9,8 @@ from keepsake.agent.acts import Journey
 from keepsake.agent.attention import ImpulseKind
 from keepsake.agent.body import Body
 from keepsake.agent.surroundings.people import persons_near
+from keepsake.agent.turns.answers.errand import read_words
 from keepsake.agent.turns.context import TurnContext
-from keepsake.agent.turns.errand import read_words
 from keepsake.archive.privacy import Audience
 from keepsake.happening import KnownVerb, Person
 from keepsake.tasks.answer import AnswerPart, PartKind

@@ -10,11 +10,17 @@ from keepsake.agent.surroundings.identity import identity_of
 from keepsake.agent.surroundings.naming import place_of
 from keepsake.agent.surroundings.people import people_near, persons_near
 from keepsake.agent.turns.abilities import available_verbs
+from keepsake.agent.turns.answers.errand import (
+    NOT_FOR_OTHERS,
+    errand_at,
+    errand_of,
+    read_words,
+    why_unsaid,
+)
 from keepsake.agent.turns.consent.passing import pass_on
 from keepsake.agent.turns.consent.question import leave_for
 from keepsake.agent.turns.consent.wanted import WordsFor, all_words
 from keepsake.agent.turns.context import secrecy
-from keepsake.agent.turns.errand import NOT_FOR_OTHERS, errand_at, errand_of, read_words, why_unsaid
 from keepsake.agent.turns.state import Turn
 from keepsake.archive.message_types import MessageType
 from keepsake.events.values import GuardOp

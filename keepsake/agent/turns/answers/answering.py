@@ -8,10 +8,10 @@ from dataclasses import replace
 from keepsake.agent.acts import Act
 from keepsake.agent.agent_log import call_hook
 from keepsake.agent.turns.abilities import sought_by
+from keepsake.agent.turns.answers.doing import Doing
+from keepsake.agent.turns.answers.errand import errand_of
 from keepsake.agent.turns.consent.wanted import WordsFor, wanted_by
 from keepsake.agent.turns.context import arrived
-from keepsake.agent.turns.doing import Doing
-from keepsake.agent.turns.errand import errand_of
 from keepsake.agent.turns.plan_steps import met_after_walk
 from keepsake.agent.turns.state import Turn
 from keepsake.events.values import GuardOp
