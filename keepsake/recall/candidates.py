@@ -18,6 +18,7 @@ from keepsake.recall.documents import SAME_SCENE, Document, DocumentKind
 from keepsake.recall.floor import expected_best
 from keepsake.recall.long_texts import need, passages_to_rank
 from keepsake.recall.query import RecallQuery, saying, searched, terms_in_searched
+from keepsake.recall.usefulness import concerns_agent
 
 REACH = 3
 """The distance, in memories, up to which lines of one talk tell what a line is about."""
@@ -70,6 +71,11 @@ class Traits:
     def moment(self) -> int:
         """When it happened, in whole microseconds, which are faster to compare than dates."""
         return (self._document.time - _EPOCH) // _TICK
+
+    @cached_property
+    def heard(self) -> bool:
+        """Whether it is speech of the agent, to the agent, or to everybody."""
+        return concerns_agent(self._document)
 
     @cached_property
     def language(self) -> str:

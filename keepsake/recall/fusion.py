@@ -33,7 +33,6 @@ from keepsake.recall.usefulness import (
     SEVERAL,
     USEFUL,
     Signals,
-    concerns_agent,
     new_words,
     other_talks,
 )
@@ -229,7 +228,7 @@ def _probable(
         signals = Signals(
             above=content[place] - middle,
             share=share,
-            heard=concerns_agent(document),
+            heard=among.traits[place].heard,
             by_asker=asker is not None and document.is_by(asker),
             new_words=new_words(document, known),
             terms=terms,
