@@ -16,7 +16,7 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import cached_property
 from itertools import islice
-from operator import neg, truediv
+from operator import add, neg, truediv
 from statistics import median
 from typing import overload
 
@@ -37,6 +37,7 @@ from keepsake.recall.usefulness import (
     new_words,
     other_talks,
 )
+from keepsake.recall.word_vectors import Likeness, ScoreParts, corrections
 
 BY_WORDS = "words: "
 """The prefix of a reason that lists the question's words in a document."""
@@ -90,6 +91,7 @@ def rank(
     limit: int,
     worths: Mapping[str, float] = {},
     linked: Collection[int] = (),
+    alike: Likeness | None = None,
     kinds: Mapping[DocumentKind, int] | None = None,
     unprompted: bool = False,
     agent: str = "",
@@ -105,6 +107,7 @@ def rank(
         meaning: The cosine similarities of passages by their number, by row number.
         worths: The weight of each term of the question; the default is 1.
         linked: Rows that have a rare word of the best candidates.
+        alike: How like the question's words those of memories are; None if that is unknown.
         kinds: The most hits of each kind, in place of ``limit``.
         unprompted: Whether the query is a scene, as nobody asked: recent memories score higher.
         agent: The agent, whose own words score lower; empty for none.
@@ -128,6 +131,7 @@ def rank(
     given = _given_to_answers(among, scores)
     for place, gift in given.items():
         scores[place] += gift
+    scores = _corrected(among, scores, by_words, by_meaning, alike or {})
     chosen = _chosen(scores, among.documents, limit, kinds)
     lines = [place for place in chosen if among.documents[place].kind is DocumentKind.MEMORY]
     filling = set[int]()
@@ -204,6 +208,37 @@ class Reasons(Sequence[str]):
             return True
         own = self._among.matched(self._place)
         return any(term not in own for term in self._among.matched(other))
+
+
+def _corrected(
+    among: CandidateList,
+    scores: Sequence[float],
+    by_words: Sequence[float],
+    by_meaning: Sequence[float],
+    alike: Likeness,
+) -> list[float]:
+    """Return the scores, corrected by how like the question's words those of documents are.
+
+    ``alike``: By row; if it is empty, nothing is corrected.
+    """
+    likenesses = [alike.get(row) for row in among.rows]
+    known = [each for each in likenesses if each is not None]
+    if not known:
+        return [*scores]
+    middle, spread = _spread(known)
+    parts = [
+        ScoreParts(
+            words=words,
+            meaning=meaning,
+            by_named=own.speaker in among.question.names,
+            length=_FULL * own.length,
+            alike=0.0 if like is None else (like - middle) / (spread or 1.0),
+        )
+        for own, words, meaning, like in zip(
+            among.traits, by_words, by_meaning, likenesses, strict=True
+        )
+    ]
+    return [*map(add, scores, corrections(parts))]
 
 
 def _probable(
