@@ -227,13 +227,13 @@ class MemorySearch:
     ) -> Likeness:
         """Return how like a question's words those of these rows are; empty if that is unknown.
 
-        It was learned from talk: among long texts, most of which have no such words, it is unknown.
+        It was learned from talk. Long texts have no such words: if one in four is long, it is unknown.
         """
         if not asked:
             return {}
         known = self._unless_failing("words", lambda: self._words.signs_at(rows)) or {}
-        mostly = 2 * len(known) > len(rows)
-        return likeness(asked, query.terms, worths, known) if mostly else {}
+        is_talk = 4 * len(known) > 3 * len(rows)
+        return likeness(asked, query.terms, worths, known) if is_talk else {}
 
     def _linked(
         self, query: RecallQuery, best: Sequence[str], names: Collection[str], before: int | None
