@@ -227,7 +227,8 @@ class MemorySearch:
     ) -> Likeness:
         """Return how like a question's words those of these rows are; empty if that is unknown.
 
-        It was learned from talk. Long texts have no such words: if one in four is long, it is unknown.
+        It was learned from talk. Long texts have no such words; if one in four is long, it is
+        unknown.
         """
         if not asked:
             return {}
