@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
 from functools import partial
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, cast
 
 SYSTEM = "system"
 USER = "user"
@@ -191,6 +191,22 @@ def likens_questions(embedder: Embedder) -> bool:
     questions from the vector of a question.
     """
     return getattr(embedder, "likens_questions", False) is True
+
+
+type WordVector = tuple[str, Sequence[float]]
+"""A word in lower case and its vector in its context; a rare word is several, one for each part."""
+
+
+class WordEmbedder(Embedder, Protocol):
+    """An embedder that also makes vectors of words, in the pass that makes that of their text."""
+
+    def embed_words(self, texts: Sequence[str]) -> Sequence[Sequence[WordVector]]:
+        """Return the vectors of the words of each text, in order; blocks."""
+
+
+def as_word_embedder(embedder: Embedder) -> WordEmbedder | None:
+    """Return the embedder if it also makes vectors of words."""
+    return cast(WordEmbedder, embedder) if getattr(embedder, "embed_words", None) else None
 
 
 class Tokens(Protocol):

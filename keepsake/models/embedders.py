@@ -39,7 +39,13 @@ from keepsake.models.profiles import (
     ModelProfile,
     profile_of,
 )
-from keepsake.ports import PROBE, Embedder, is_same_model, likens_questions
+from keepsake.ports import (
+    PROBE,
+    Embedder,
+    as_word_embedder,
+    is_same_model,
+    likens_questions,
+)
 
 log = get_logger(Subsystem.EMBEDDING)
 
@@ -231,6 +237,8 @@ class CachedEmbedder:
         self.model_name = embedder.model_name
         self.likens_questions = likens_questions(embedder)
         self._ask = embedder.embed
+        if (words := as_word_embedder(embedder)) is not None:
+            self.embed_words = words.embed_words  # not kept: they are many times a text's vector
         self._lock = threading.RLock()
         self._kept: LRUCache[str, Sequence[float]] = LRUCache(most)
         self._seconds = seconds

@@ -24,7 +24,7 @@ from keepsake.errors import (
     ModelRejected,
 )
 from keepsake.logs import Subsystem, get_logger
-from keepsake.ports import PROBE, Embedder, is_same_model
+from keepsake.ports import PROBE, Embedder, as_word_embedder, is_same_model
 from keepsake.recall.documents import (
     Document,
     DocumentKind,
@@ -36,6 +36,7 @@ from keepsake.recall.documents import (
     passages_in,
 )
 from keepsake.recall.stores import Collected, Nearest, VectorsSilent, VectorStore, VectorsUnusable
+from keepsake.recall.word_vectors import signs
 from keepsake.recall.words import IndexCounts, IndexDamaged, WordIndex
 
 log = get_logger(Subsystem.INDEX)
@@ -310,6 +311,7 @@ class AgentIndex:
             self.words.save_passages(passages)
             if made:
                 vectors.add(made)
+            self.words.save_signs(self._signs([each for each, _ in made]))
             done = gone | {each.key for each, _ in made}
             self._refused |= {waiting[key] for key in waiting.keys() - done}
             self.words.embedded([waiting[key] for key in done])
@@ -355,6 +357,16 @@ class AgentIndex:
         middle = len(documents) // 2
         parts = documents[:middle], documents[middle:]
         return [each for part in parts for each in self._embedded(part, works=True)]
+
+    def _signs(self, documents: Sequence[Document]) -> Mapping[str, bytes]:
+        """Return the signs of the words of documents of one passage, by key."""
+        by_words = as_word_embedder(self._embedder)
+        if by_words is None:
+            return {}
+        passages = {each.key: passages_in(each, self._agent) for each in documents}
+        short = {key: own[0] for key, own in passages.items() if len(own) == 1}
+        found = by_words.embed_words([*short.values()])
+        return dict.fromkeys(passages, b"") | dict(zip(short, map(signs, found), strict=True))
 
     def _opened(self, chroma: VectorStore) -> Collected:
         """Open the current model's collection; create one if it is missing or incomplete.

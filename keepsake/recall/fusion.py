@@ -11,12 +11,12 @@ from __future__ import annotations
 import heapq
 import math
 import sys
-from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import cached_property
 from itertools import islice
-from operator import neg, truediv
+from operator import add, neg, truediv
 from statistics import median
 from typing import overload
 
@@ -36,6 +36,7 @@ from keepsake.recall.usefulness import (
     new_words,
     other_talks,
 )
+from keepsake.recall.word_vectors import Likeness, ScoreParts, corrections
 
 BY_WORDS = "words: "
 """The prefix of a reason that lists the question's words in a document."""
@@ -89,6 +90,7 @@ def rank(
     limit: int,
     worths: Mapping[str, float] = {},
     linked: Collection[int] = (),
+    alike: Likeness | None = None,
     kinds: Mapping[DocumentKind, int] | None = None,
     unprompted: bool = False,
     agent: str = "",
@@ -104,6 +106,7 @@ def rank(
         meaning: The cosine similarities of passages by their number, by row number.
         worths: The weight of each term of the question; the default is 1.
         linked: Rows that have a rare word of the best candidates.
+        alike: How like the question's words those of memories are; None if that is unknown.
         kinds: The most hits of each kind, in place of ``limit``.
         unprompted: Whether the query is a scene, as nobody asked: recent memories score higher.
         agent: The agent, whose own words score lower; empty for none.
@@ -127,6 +130,7 @@ def rank(
     given = _given_to_answers(among, scores)
     for place, gift in given.items():
         scores[place] += gift
+    scores = _corrected(among, scores, by_words, by_meaning, alike or {})
     chosen = _chosen(scores, among.documents, limit, kinds)
     lines = [place for place in chosen if among.documents[place].kind is DocumentKind.MEMORY]
     filling = set[int]()
@@ -203,6 +207,37 @@ class Reasons(Sequence[str]):
             return True
         own = self._among.matched(self._place)
         return any(term not in own for term in self._among.matched(other))
+
+
+def _corrected(
+    among: CandidateList,
+    scores: Sequence[float],
+    by_words: Sequence[float],
+    by_meaning: Sequence[float],
+    alike: Likeness,
+) -> list[float]:
+    """Return the scores, corrected by how like the question's words those of documents are.
+
+    ``alike``: By row; if it is empty, nothing is corrected.
+    """
+    likenesses = [alike.get(row) for row in among.rows]
+    known = [each for each in likenesses if each is not None]
+    if not known:
+        return [*scores]
+    middle, spread = _spread(known)
+    parts = [
+        ScoreParts(
+            words=words,
+            meaning=meaning,
+            by_named=own.speaker in among.question.names,
+            length=_FULL * own.length,
+            alike=0.0 if like is None else (like - middle) / (spread or 1.0),
+        )
+        for own, words, meaning, like in zip(
+            among.traits, by_words, by_meaning, likenesses, strict=True
+        )
+    ]
+    return [*map(add, scores, corrections(parts))]
 
 
 def _probable(
@@ -465,3 +500,46 @@ def _averaged(likes: Sequence[float], steps: Sequence[int]) -> list[float]:
             whole[other] += part
             other += 1
     return list(map(truediv, totals, whole))
+
+
+# -- one ranking of several searches
+
+MOST_PARTS = 4
+"""The most parts of a question. Each is a search of some hundredths of a second."""
+_EVEN = 10
+"""How slowly a result's weight falls with its rank: the tenth weighs half of the first. With 60, as
+is usual for lists of thousands, the first would weigh hardly more than the tenth."""
+
+
+def fused[K: Hashable](rankings: Sequence[Sequence[K]]) -> list[K]:
+    """Return the items of several rankings in one, best first; of equals the one found first.
+
+    An item has the sum of what its ranks are worth (reciprocal-rank fusion), because scores of
+    different questions cannot be compared.
+    """
+    worth = defaultdict[K, float](float)
+    for ranking in rankings:
+        for rank, item in enumerate(dict.fromkeys(ranking)):
+            worth[item] += 1.0 / (_EVEN + rank)
+    return sorted(worth, key=lambda item: -worth[item])
+
+
+def picked_first[K: Hashable](
+    picked: Sequence[K], found: Sequence[K], shown: int, further: Sequence[Sequence[K]]
+) -> list[K]:
+    """Return one ranking: what somebody picked among what was found, then all else.
+
+    Further searches bring only what was not shown: of the rest, the reader has thought less. What
+    was found keeps its order beside them, so that a reader who picks little loses little.
+
+    Args:
+        picked: What was picked, the most important first.
+        found: The ranking that was read, best first.
+        shown: How many of it were read.
+        further: The rankings of the further searches.
+    """
+    first = dict.fromkeys(picked)
+    read = {*first, *found[:shown]}
+    new = [[each for each in ranking if each not in read] for ranking in further]
+    rest = [each for each in found if each not in first]
+    return [*first, *fused([rest, *new])]

@@ -19,11 +19,12 @@ from keepsake.happening import Person
 from keepsake.language.languages import foreign_stop_words, language_of
 from keepsake.language.perception import stem
 from keepsake.language.questions import usual_questions
-from keepsake.ports import Clock, Embedder, likens_questions
+from keepsake.ports import Clock, Embedder, WordVector, as_word_embedder, likens_questions
 from keepsake.recall.documents import Document, DocumentKind, Hit, split_key
 from keepsake.recall.fusion import rank
 from keepsake.recall.query import RecallQuery, query_of, saying, terms_in, terms_of
 from keepsake.recall.stores import Nearest, Vectors
+from keepsake.recall.word_vectors import Likeness, likeness
 from keepsake.recall.words import WordIndex, row_of
 
 _POOL = 120
@@ -113,7 +114,8 @@ class MemorySearch:
         if by_words is None:
             return None
         word_scores, worths = by_words
-        passages = _by_row(by_meaning or (), before)
+        nearest_passages, asked = by_meaning or ((), ())
+        passages = _by_row(nearest_passages, before)
         likenesses = {row: max(found.values()) for row, found in passages.items()}
         rows = self._candidates(
             query, word_scores, likenesses, before, has_meaning=by_meaning is not None
@@ -144,6 +146,7 @@ class MemorySearch:
             now,
             worths=worths,
             linked=linked - best,
+            alike=self._alike(query, asked, worths, documents),
             limit=limit,
             kinds=kinds,
             unprompted=unprompted,
@@ -153,8 +156,13 @@ class MemorySearch:
             fills=fills,
         )
 
-    def _ask_vectors(self, query: RecallQuery, *, unprompted: bool) -> Future[Nearest] | None:
-        """Begin a search by meaning in another thread; None if there is nothing to search by."""
+    def _ask_vectors(
+        self, query: RecallQuery, *, unprompted: bool
+    ) -> Future[tuple[Nearest, Sequence[WordVector]]] | None:
+        """Begin a search by meaning in another thread; None if there is nothing to search by.
+
+        It also returns the words of a question, if the embedder makes vectors of words.
+        """
         vectors = self._vectors
         embedder = self._embedder
         if vectors is None or embedder is None:
@@ -164,7 +172,7 @@ class MemorySearch:
         # A scene is long: a second version of it would take twice as long to embed.
         texts = query.meaning if unprompted else query.meaning + query.nameless
 
-        def search() -> Nearest:
+        def search() -> tuple[Nearest, Sequence[WordVector]]:
             """Search near the sum of the vectors."""
             found = _sum(embedder.embed(texts))
             if likens_questions(embedder):
@@ -173,7 +181,9 @@ class MemorySearch:
                 share = len(texts) / len(usual)
                 if query.asks:
                     found = [a - share * b for a, b in zip(found, _sum(usual), strict=True)]
-            return vectors.query(found, _POOL + _WINDOW)
+            by_words = as_word_embedder(embedder) if query.asks else None
+            asked = by_words.embed_words(texts[:1])[0] if by_words is not None else ()
+            return vectors.query(found, _POOL + _WINDOW), asked
 
         return _EXECUTOR.submit(search)
 
@@ -207,6 +217,24 @@ class MemorySearch:
         for span in query.times:
             rows.update(self._words.of_time(span, _POOL, before, query.asker))
         return rows
+
+    def _alike(
+        self,
+        query: RecallQuery,
+        asked: Sequence[WordVector],
+        worths: Mapping[str, float],
+        rows: Collection[int],
+    ) -> Likeness:
+        """Return how like a question's words those of these rows are; empty if that is unknown.
+
+        It was learned from talk. Long texts have no such words; if one in four is long, it is
+        unknown.
+        """
+        if not asked:
+            return {}
+        known = self._unless_failing("words", lambda: self._words.signs_at(rows)) or {}
+        is_talk = 4 * len(known) > 3 * len(rows)
+        return likeness(asked, query.terms, worths, known) if is_talk else {}
 
     def _linked(
         self, query: RecallQuery, best: Sequence[str], names: Collection[str], before: int | None

@@ -35,7 +35,7 @@ from keepsake.recall.documents import SAME_SCENE, Document, DocumentKind
 from keepsake.recall.passages import passages_of
 from keepsake.recall.query import Span
 
-SCHEMA = 11
+SCHEMA = 12
 """Stored in ``PRAGMA user_version``; a file with another number is rebuilt. Raise it if the tables
 change, or the way in which documents are made from archive lines."""
 _FAR = 1 << 62
@@ -67,6 +67,7 @@ INSERT INTO words (words, rank) VALUES ('crisismerge', {_SEGMENTS});
 CREATE INDEX times ON words_content (unixepoch(c4));
 CREATE TABLE waiting (id INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT NOT NULL UNIQUE);
 CREATE TABLE passages (key TEXT PRIMARY KEY, number INTEGER NOT NULL);
+CREATE TABLE signs (id INTEGER PRIMARY KEY, packed BLOB NOT NULL);
 CREATE TABLE state (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 PRAGMA user_version = {SCHEMA};
 """
@@ -301,6 +302,7 @@ class WordIndex:
         with self._connected(write=True) as database:
             self._cache.drop(rows)
             database.execute(f"DELETE FROM words WHERE {_AMONG}", [json.dumps(rows)])
+            database.executemany("DELETE FROM signs WHERE id = ?", [(row,) for row in rows])
             beside = [row + step for row in rows if row > 0 for step in (-1, 1)]
             database.execute(_SURROUND, [json.dumps(beside)])
             database.executemany(f"{_WAIT} VALUES (?)", [(key,) for key in known])
@@ -337,11 +339,30 @@ class WordIndex:
                 [(key, number) for key, number in numbers.items() if number > 1],
             )
 
+    def signs_at(self, rows: Iterable[int]) -> dict[int, bytes]:
+        """Return the packed signs of the words of these rows, of those that have them."""
+        with self._connected() as database:
+            asked = "SELECT id, packed FROM signs WHERE id IN (SELECT value FROM json_each(?))"
+            return dict(database.execute(asked, [json.dumps(sorted(rows))]).fetchall())
+
+    def save_signs(self, packed: Mapping[str, bytes]) -> None:
+        """Store the packed signs of the words of these documents; empty ones are deleted."""
+        if not packed:
+            return
+        rows = {row_of(key): each for key, each in packed.items()}
+        with self._connected(write=True) as database:
+            database.executemany("DELETE FROM signs WHERE id = ?", [(row,) for row in rows])
+            database.executemany(
+                "INSERT INTO signs VALUES (?, ?)",
+                [(row, each) for row, each in rows.items() if each],
+            )
+
     def save(self, collection: str) -> None:
         """Store the name of a new collection; all documents then wait for their vectors."""
         with self._connected(write=True) as database:
             database.execute(f"{_WAIT} SELECT key FROM words")
             database.execute("DELETE FROM passages")
+            database.execute("DELETE FROM signs")
         self.keep("collection", collection)
 
     @property

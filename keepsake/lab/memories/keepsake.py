@@ -69,7 +69,10 @@ class KeepsakeMemory:
         self._memories: dict[int, Memory] = {}
         words = WordIndex()
         self._index = LineIndex(
-            given.embedder, words.add, lambda document: passages_in(document, given.agent)
+            given.embedder,
+            words.add,
+            lambda document: passages_in(document, given.agent),
+            words.save_signs,
         )
         self._recall = MemorySearch(
             words,

@@ -14,9 +14,10 @@ from pathlib import Path
 from keepsake.archive.records import Memory
 from keepsake.markdown_config import ConfigSection, Setting, between
 from keepsake.memory.protocol import MemoryArguments, RecalledLine, dated
-from keepsake.ports import Embedder, Tokens
+from keepsake.ports import Embedder, Tokens, as_word_embedder
 from keepsake.recall.documents import Document, passage_key
 from keepsake.recall.sqlite_vectors import VectorTable
+from keepsake.recall.word_vectors import signs
 
 MOST_LINES = 100_000
 """The largest window that a setting may ask for."""
@@ -123,6 +124,7 @@ class LineIndex:
         embedder: Embeds the documents; None for words alone.
         add_words: Adds documents to the word index.
         texts: Returns the texts of a document to embed, one or more; its whole text by default.
+        add_signs: Stores the signs of the words of documents of one text, by key; None for none.
     """
 
     def __init__(
@@ -130,10 +132,12 @@ class LineIndex:
         embedder: Embedder | None,
         add_words: Callable[[Sequence[Document]], object],
         texts: Callable[[Document], Sequence[str]] = _whole,
+        add_signs: Callable[[Mapping[str, bytes]], object] | None = None,
     ) -> None:
         self._embedder = embedder
         self._add_words = add_words
         self._texts = texts
+        self._add_signs = add_signs
         self._vectors = VectorTable()
         self._waiting: dict[str, Document] = {}
 
@@ -154,6 +158,11 @@ class LineIndex:
                 keys = [passage_key(each.key, n) for each, own in texts for n in range(len(own))]
                 vectors = self._embedder.embed([text for _, own in texts for text in own])
                 self._vectors.put(keys, vectors)
+                short = {each.key: own[0] for each, own in texts if len(own) == 1}
+                by_words = as_word_embedder(self._embedder)
+                if self._add_signs is not None and by_words is not None:
+                    found = by_words.embed_words([*short.values()])
+                    self._add_signs(dict(zip(short, map(signs, found), strict=True)))
         self._add_words(waiting)
         self._waiting.clear()
 

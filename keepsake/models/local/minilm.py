@@ -10,13 +10,19 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from cachetools import LRUCache
+
 from keepsake.errors import ModelMissing
+from keepsake.language.perception import writable
 from keepsake.models.local.base import LocalEmbedder
+from keepsake.ports import WordVector
 
 MINILM = "all-MiniLM-L6-v2"
 """Its name in ``llm.md`` and on command lines."""
 _MINILM = f"{MINILM}-onnx-int8"
 _CPUINFO = Path("/proc/cpuinfo")
+_MOST_READ = 256
+"""Texts whose words are kept, each some 20 kB: an index asks for those of a batch it embedded."""
 
 
 class MiniLMEmbedder(LocalEmbedder):
@@ -40,14 +46,54 @@ class MiniLMEmbedder(LocalEmbedder):
         self.shipped = folder is None
         self._model: tuple[Any, Any] | None = None  # tokenizer and session
         self._loading = threading.Lock()
+        self._words: LRUCache[str, Sequence[WordVector]] = LRUCache(_MOST_READ)
+        self._reading = threading.Lock()
+
+    def embed_words(self, texts: Sequence[str]) -> list[Sequence[WordVector]]:
+        """Return the vectors of the words of each text; blocks.
+
+        Costs nothing for the texts that were embedded last.
+
+        Raises:
+            ModelMissing: The model's files are missing or damaged.
+            ModelFailed: The model failed on these texts.
+        """
+        found = list[Sequence[WordVector]]()
+        for text in map(writable, texts):
+            known = self._read(text)
+            if known is None:
+                self.embed([text])
+                known = self._read(text)
+            found.append(known or ())
+        return found
+
+    def _read(self, text: str) -> Sequence[WordVector] | None:
+        with self._reading:
+            return self._words.get(text)
 
     def _run(self, text: str) -> array[float]:
         with self._loading:
             self._model = self._model or onnx_model(self._folder)
+        tokenizer, session = self._model
+        parts = run_onnx(tokenizer, session, [text])[0]
+        words = _words_of(tokenizer, text, parts)
+        with self._reading:
+            self._words[text] = words
         # The mean of the token vectors, normalized to length 1, as in the model's training.
-        mean = run_onnx(*self._model, [text])[0].mean(axis=0, dtype="float32")
+        mean = parts.mean(axis=0, dtype="float32")
         unit = mean / max(math.sqrt(mean @ mean), 1e-12)
         return array("f", unit.tobytes())
+
+
+def _words_of(tokenizer: Any, text: str, parts: Any) -> Sequence[WordVector]:
+    """Return the words of a text with the vectors of their parts, without the model's marks."""
+    encoded = tokenizer.encode(text)
+    found = list[WordVector]()
+    for number, vector in zip(encoded.word_ids, parts.astype("float16"), strict=True):
+        if number is not None:
+            start, end = encoded.word_to_chars(number)
+            found.append((text[start:end].casefold(), vector))
+    return found
 
 
 def onnx_model(folder: Path | None) -> tuple[Any, Any]:

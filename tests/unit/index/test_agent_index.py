@@ -14,7 +14,7 @@ from keepsake.erasure.person import ForgottenPerson
 from keepsake.errors import IndexUnavailable, ModelFailed
 from keepsake.json_lines import parsed
 from keepsake.models.embedders import PROBE_SECONDS, CachedEmbedder, named_embedder
-from keepsake.ports import PROBE
+from keepsake.ports import PROBE, WordVector
 from keepsake.recall.agent_index import AgentIndex
 from keepsake.recall.chroma import Chroma
 from keepsake.recall.chroma_server import ChromaServer
@@ -401,3 +401,26 @@ def test_a_changed_archive_is_indexed_again(
     again.close()
     if change == "somebody is forgotten":
         assert b"marzipan" not in again.words.path.read_bytes()
+
+
+class Worded(BagOfWords):
+    """A bag of words that also makes vectors of words."""
+
+    def embed_words(self, texts: Sequence[str]) -> list[list[WordVector]]:
+        return [[(word, [1.0, -1.0] * 4) for word in text.split()] for text in texts]
+
+
+def test_only_texts_of_one_passage_keep_the_signs_of_their_words(
+    tmp_path: Path, agent: AgentFolder, chroma: Chroma
+):
+    agent.add("Tom says, “The mill is old.”", f"Tom says, “{'The mill is old. ' * 60}”")
+    index = AgentIndex(
+        tmp_path / "worded", agent.archive.folder, None, chroma=chroma, embedder=Worded()
+    )
+    try:
+        index.refresh()
+        index.embed()
+        assert [*index.words.signs_at([1, 2])] == [1]
+        assert {*index.words.signs_at([1])[1]} == {0b10101010}
+    finally:
+        index.close()

@@ -1,0 +1,123 @@
+"""Late interaction: the words of a question beside those of memories."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+import numpy as np
+import pytest
+
+from keepsake.lab.memories.plain import LineIndex
+from keepsake.language.perception import words
+from keepsake.models.embedders import CachedEmbedder
+from keepsake.models.local.minilm import MiniLMEmbedder
+from keepsake.ports import FixedClock, WordVector
+from keepsake.recall.documents import Document, DocumentKind
+from keepsake.recall.search import MemorySearch
+from keepsake.recall.word_vectors import likeness, signs
+from keepsake.recall.words import WordIndex
+
+NOON = datetime(2026, 5, 14, 12, 0, tzinfo=UTC)
+LIKE = {"dog": "pet", "rye": "grain"}
+"""Words whose vectors are those of other words."""
+SIZE = 64
+
+
+def vectors_of(text: str) -> list[WordVector]:
+    """Return the words of a text, each with a vector that is the same wherever it stands."""
+    found = list[WordVector]()
+    for word in words(text.casefold()):
+        seed = int.from_bytes(LIKE.get(word, word).encode())
+        found.append((word, [*np.random.default_rng(seed).normal(size=SIZE)]))
+    return found
+
+
+def test_a_memory_is_as_like_a_question_as_its_most_similar_words():
+    known = {
+        1: signs(vectors_of("The mill is old and we sold flour there.")),
+        2: signs(vectors_of("We walked, and on the way home the dog barked at a crow.")),
+    }
+    found = likeness(vectors_of("Which pet?"), ["pet"], {"pet": 5.0}, known)
+    assert found[2] > found[1] + 0.3
+    assert likeness(vectors_of("Which pet?"), ["pet"], {}, known)[2] > found[1] + 0.3
+    assert likeness(vectors_of("?"), [], {}, known) == {}
+    assert likeness(vectors_of("Which pet?"), ["pet"], {}, {}) == {}
+    assert signs([]) == b""
+
+
+def test_a_rare_word_counts_more_than_a_common_one():
+    known = {1: signs(vectors_of("which")), 2: signs(vectors_of("the dog"))}
+    asked = vectors_of("Which pet?")
+    rare = likeness(asked, ["pet"], {"pet": 6.0}, known)
+    common = likeness(asked, ["pet"], {"pet": 0.1}, known)
+    assert rare[2] > rare[1]
+    assert common[2] < common[1]
+
+
+class SameMeaning:
+    """An embedder for which all texts mean the same, and only words differ."""
+
+    model_name = "words only"
+
+    def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        return [[1.0, 0.0] for _ in texts]
+
+    def embed_words(self, texts: Sequence[str]) -> list[list[WordVector]]:
+        return [vectors_of(text) for text in texts]
+
+
+LINES = (
+    "The mill by the river is old, and we sold a lot of flour there for years.",
+    "The roof of the barn is new, and the rye has been dry since we mended it.",
+    "The boat of my uncle is slow, and it takes a day to the town and back again.",
+)
+
+
+def ranked(lines: Sequence[str], question: str, *, by_words: bool = True) -> list[int]:
+    """Return the numbers of the lines that a search finds, best first."""
+    index = WordIndex()
+    embedder = SameMeaning()
+    lined = LineIndex(embedder, index.add, add_signs=index.save_signs if by_words else None)
+    for number, said in enumerate(lines, 1):
+        key = f"memory:{number}"
+        lined.add(Document(key, DocumentKind.MEMORY, said, NOON, number, number))
+    lined.flush()
+    cached = CachedEmbedder(embedder)
+    search = MemorySearch(index, lined, cached, names=list, clock=FixedClock(NOON))
+    return [hit.document.first for hit in search.search(question) or ()]
+
+
+def test_a_search_ranks_first_the_line_with_a_word_like_the_questions():
+    assert ranked(LINES, "Where is our grain?")[0] == 2
+    assert ranked(LINES, "Where is our grain?", by_words=False)[0] == 3  # of equals the latest
+
+
+def test_what_asks_nothing_is_ranked_without_words():
+    assert ranked(LINES, "Our grain is here.")[0] == 3
+
+
+def test_an_index_keeps_signs_until_their_document_or_their_model_is_gone():
+    index = WordIndex()
+    index.add([Document(f"memory:{n}", DocumentKind.MEMORY, "x", NOON, n, n) for n in (1, 2, 3)])
+    index.save_signs({"memory:1": b"a", "memory:2": b"b", "memory:3": b"c"})
+    index.save_signs({"memory:3": b""})
+    index.save_signs({})
+    assert index.signs_at([1, 2, 3, 4]) == {1: b"a", 2: b"b"}
+    index.remove(["memory:1"])
+    assert index.signs_at([1, 2]) == {2: b"b"}
+    index.save("another collection")
+    assert index.signs_at([1, 2]) == {}
+
+
+def test_minilm_makes_the_vectors_of_words_in_the_pass_of_their_text(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    embedder = MiniLMEmbedder()
+    text = "Anneke's dog barked: naïve ☃!"
+    embedder.embed([text])
+    monkeypatch.setattr(embedder, "embed", lambda _: pytest.fail("it was embedded again"))
+    (found,) = embedder.embed_words([text])
+    assert [word for word, _ in found if word in {"dog", "barked"}] == ["dog", "barked"]
+    assert {len(vector) for _, vector in found} == {384}
+    monkeypatch.undo()
+    (late,) = embedder.embed_words(["A text that nobody embedded"])
+    assert late[-1][0] == "embedded"
