@@ -50,7 +50,8 @@ class NextSteps:
         self.whys: dict[int, str] = {}
         self.silences: dict[int, Silence] = {}
         self.talks_with: PersonId = ""
-        self._awaited: PersonId = ""  # the agent whose answer the plan waits for; empty for none
+        self._awaited: PersonId = ""  # the agent whose answer a plan waits for; empty for none
+        self._asked_for = 0  # the number of that plan
         self._asked = set[PersonId]()  # agents to whom the agent spoke since its last step
         # by plan: the agents who were asked or told something for it
         self._told: dict[int, set[PersonId]] = {}
@@ -61,7 +62,12 @@ class NextSteps:
     @property
     def begun(self) -> Plan | None:
         """The plan that was begun and has not ended; None if there is none."""
-        return next((each for each in self._book.current if each.state is PlanState.DOING), None)
+        return next(iter(self._all_begun), None)
+
+    @property
+    def _all_begun(self) -> list[Plan]:
+        """The plans that were begun and have not ended, in the order of the book."""
+        return [each for each in self._book.current if each.state is PlanState.DOING]
 
     def close(self) -> None:
         """Let no step come any more."""
@@ -103,6 +109,7 @@ class NextSteps:
             awaited: The agent.
         """
         self._awaited = awaited.person.id
+        self._asked_for = plan.number
         self._alarm.set(PLAYER_SECONDS, self._come, plan.number, why, None, awaited)
 
     def go_on_after_answer(self, plan: Plan, why: str, asked: Silence) -> None:
@@ -113,6 +120,7 @@ class NextSteps:
             asked: The agent.
         """
         self._awaited = asked.person.id
+        self._asked_for = plan.number
         self.whys[plan.number] = why
         self._alarm.set(ANSWER_SECONDS, self._come, plan.number, why, None, asked)
 
@@ -185,11 +193,8 @@ class NextSteps:
         Then the words are answered by the plan's next step. It comes after :data:`STEP_SECONDS`,
         because an answer has several sentences.
         """
-        plan = self.begun
+        plan = self._waiting_for(person)
         if plan is None:
-            return False
-        named = names(self.waits.get(plan.number, ""), person.name)
-        if not named and not (self._awaited and self._awaited == person.id):
             return False
         self._heard.setdefault(plan.number, set()).add(person.id)
         self._to_answer[person.id] = person
@@ -197,6 +202,16 @@ class NextSteps:
         self.whys[plan.number] = why
         self._alarm.set(STEP_SECONDS, self._come, plan.number, why, person)
         return True
+
+    def _waiting_for(self, person: Person) -> Plan | None:
+        """Return the plan that waits for an agent's words, of several the newest; else None."""
+        begun = self._all_begun
+        named = [each for each in begun if names(self.waits.get(each.number, ""), person.name)]
+        if named:
+            return named[-1]
+        asked_for = [each for each in begun if each.number == self._asked_for]
+        is_awaited = bool(self._awaited) and self._awaited == person.id
+        return next(iter([*asked_for, *begun]), None) if is_awaited else None
 
     def tells(self, plan: Plan, person: Person) -> bool:
         """Return whether words without a question are a step of a plan: the first to that person.

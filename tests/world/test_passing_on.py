@@ -192,6 +192,25 @@ class TestBroughtBack(PassingOn):
         assert "sent by Ada" not in question
         assert not any(each in question for each in ("> walk", "> done", "recall", "You mean to"))
 
+    def test_of_two_errands_each_brings_its_own_answer(self):
+        self.asked_for_tom()
+        self.replies = [
+            "I ask him.\n> plan now, Bram: ask him in his ear whose seal it is, and whisper Ada"
+            " what he says\n> whisper Bram = Whose is the seal?\n> wait for Bram",
+            "> wait for Bram",
+        ]
+        self.ada.execute_cmd("whisper Mira = Ask Bram in his ear whose seal it is, and tell me.")
+        self.pass_minutes(1)
+        (act,) = [each for each in self.mind.memory.context().window if each.to == "Bram"]
+        assert act.plan == 2
+        before = len(self.prompts())
+        self.replies = ["> whisper Ada = It is his.\n> done 2", "> wait"]
+        self.bram.execute_cmd("whisper Mira = The seal is mine.")
+        self.pass_minutes(1)
+        for_plan = self.prompts()[before]
+        assert 'Bram whispers to you, "The seal is mine."' in for_plan
+        assert self.told(self.heard_by_ada)[-1] == 'Mira whispers to you, "It is his."'
+
     def test_what_is_planned_from_both_is_shown_to_neither(self):
         self.asked_for_tom()
         self.brought_back("> plan tomorrow 12:00: polish the blorfed seal\n> wait")

@@ -117,10 +117,13 @@ class Answering:
         return None if is_errand else wanted
 
     async def _take_up_plan(self, part: AnswerPart) -> None:
-        """Begin a plan for now that this answer has made, before the first deed that follows it."""
+        """Begin a plan for now that this answer has made, before the first deed that follows it.
+
+        What follows is for that plan, also if another one was begun before and has not ended.
+        """
         state = self._state
         plans = self._tools.plans
-        if plans is None or part.kind is not PartKind.DEED or state.basis.plan:
+        if plans is None or part.kind is not PartKind.DEED or state.impulse.plan:
             return
         made = self._doing.plans_made
         plan = plans.made_for_now(made) if made else None
