@@ -269,7 +269,9 @@ class Gateway:
         model = build(profile, self.embedded)
         if profile.provider == EMBEDDED:
             self.embedded.use(profile.model_file, profile.context_tokens)
-        model.family = self._detection.catalogue.current.form_of(model_name(profile))
+        catalogue = self._detection.catalogue.current
+        model.family = catalogue.form_of(model_name(profile))
+        model.is_small = catalogue.families.is_small(model_name(profile))
         return model
 
     def _retire(self, name: str, *, in_flight: bool) -> list[Ticket]:

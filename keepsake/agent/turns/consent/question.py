@@ -66,7 +66,10 @@ async def leave_for(turn: Turn, to: Person, words: Sequence[str]) -> Leave | Non
 
 
 async def _ask(turn: Turn, to: Person, words: Sequence[str], untold: Untold) -> PassedOn | None:
-    """Ask the model, and log what it says. An unclear answer is no; None without any."""
+    """Ask the model, and log what it says. An unclear answer is no; None without any.
+
+    A model that may not decide it (:attr:`ModelProfile.keeps_secrets`) is not asked.
+    """
     services = turn.services
     began = services.seconds()
     task = PassingOn(
@@ -77,8 +80,11 @@ async def _ask(turn: Turn, to: Person, words: Sequence[str], untold: Untold) -> 
         words,
     )
 
-    def request(profile: ModelProfile, _: float) -> GenerationRequest:
-        return profile.request(task.ask(profile, ""))
+    def request(profile: ModelProfile, _: float) -> GenerationRequest | None:
+        if profile.keeps_secrets:
+            return profile.request(task.ask(profile, ""))
+        log.info("It is not said: the agents' model is too small to decide it", agent=task.who)
+        return None
 
     call = ModelCall(services, f"consent-{turn.ref.number}", turn.priority, request)
     turn.call = call
