@@ -179,7 +179,10 @@ def test_models_come_and_go_without_a_restart(home: Places, owner: Owner, fake, 
         ("gemma4:31b", False),
         ("qwen3:30b-a3b", False),
         ("mistral:7b-instruct-v0.3", False),
-        ("qwen3.5-2b", False),
+        ("qwen3.5-2b", True),
+        ("gemma3:4b", True),
+        ("phi3:3.8b", True),
+        ("qwen3:14b", False),
     ],
 )
 def test_the_shipped_list_knows_small_models_by_their_names(name, is_small):
