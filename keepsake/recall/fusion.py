@@ -229,7 +229,6 @@ def _corrected(
         ScoreParts(
             words=words,
             meaning=meaning,
-            by_named=own.speaker in among.question.names,
             length=_FULL * own.length,
             alike=0.0 if like is None else (like - middle) / (spread or 1.0),
         )
