@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from keepsake.agent.memory.past_plans import PastPlan, plans_at
+from keepsake.agent.turns.prompts.held import masked_in, unheld_in
 from keepsake.archive.log import Archive
 from keepsake.archive.message_types import MessageType
 from keepsake.archive.records import Memory, MemoryKind, memories_in
@@ -110,6 +111,11 @@ class Why:
     summaries: tuple[SummaryBasis, ...] = ()  # the summaries in the prompt, long-term first
     # first and last memory of the window; None if that is not known
     window: tuple[int, int] | None = None
+    # whispers of the window of which its prompt had only that they were whispered: most because not
+    # all who heard the act may know them; None if the prompt is not known
+    masked: tuple[int, ...] | None = None
+    # telling words of the act that its prompt has nowhere, at most five
+    unheld: tuple[str, ...] = ()
     thought: Thought | None = None  # the event of its thought; None if the log has none
     guards: tuple[Guard, ...] = ()  # parts of its answers that were altered, refused or dropped
     # what a small model was asked that its answer agrees to
@@ -296,6 +302,7 @@ def _logged(
     by_rule = not thought.prompt and not thought.model
     past = compactions(archive)
     time = datetime.fromisoformat(str(record["t"]))
+    window = (thought.recent + 1, thought.total) if thought.total and not by_rule else None
     texts = summaries_at(archive, time)
     if texts.standing != thought.compaction:  # compacted, or undone, while the model thought
         made = (each.after for each in past if each.number == thought.compaction)
@@ -311,7 +318,9 @@ def _logged(
         "trigger": thought.trigger,
         "cause": answered_by(archive, act, _one(archive, thought.cause)),
         "recalled": tuple(_source(each, archive, past, prompt) for each in thought.recalled),
-        "window": (thought.recent + 1, thought.total) if thought.total and not by_rule else None,
+        "window": window,
+        "masked": masked_in(prompt, archive.read(*window)) if prompt and window else None,
+        "unheld": unheld_in(prompt, matter_of(act)) if prompt else (),
         "thought": thought,
         "guards": _before(log, thought, seq, Guard),
         "agreements": _before(log, thought, seq, Agreement),

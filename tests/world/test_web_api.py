@@ -195,6 +195,34 @@ class TestLooking(WebWorld):
         assert why["plan"] is None
         assert not why["by_rule"]
 
+    def test_why_says_of_which_whispers_the_prompt_had_only_that_they_were_whispered(self):
+        self.replies = ["I will keep it.", "> wait"]
+        self.char1.execute_cmd("whisper Mira = My brother forged the harbour seal.")
+        self.pass_time(6)
+        archive = self.mind.memory.memory.archive
+        told = [each.number for each in archive.read(1, 99) if each.confidants is not None]
+        assert len(told) == 2
+        self.char2.location = self.char1.location
+        self.replies = ["> say Good evening, both.", "> wait"]
+        self.char1.execute_cmd("talk Mira Good evening.")
+        self.pass_time(6)
+        aloud = self.get(self.of_mira("/why"), n=1)
+        assert aloud["act"]["what"]["words"] == "Good evening, both."
+        assert aloud["window"][0] <= told[0]
+        assert aloud["masked"] == told
+        self.replies = ["> whisper Tom = I know of the seal.", "> wait"]
+        self.char1.execute_cmd("whisper Mira = Do you know it still?")
+        self.pass_time(6)
+        whispered = self.get(self.of_mira("/why"), n=1)
+        assert whispered["act"]["what"]["words"] == "I know of the seal."
+        assert whispered["masked"] == []
+
+    def test_why_says_which_words_of_an_act_stand_nowhere_in_its_prompt(self):
+        self.ask("The ferry is late.", "> say The ferry has forty pianos.")
+        assert self.get(self.of_mira("/why"), n=1)["unheld"] == ["forty", "pianos"]
+        self.ask("The ferry is late.", "> say The ferry is late.")
+        assert self.get(self.of_mira("/why"), n=1)["unheld"] == []
+
     def test_why_of_an_act_by_the_number_of_its_memory(self):
         self.ask("Good evening.", "> say Good evening, Tom. | He is wet.")
         why = self.get(self.of_mira("/why"), n=1)

@@ -50,6 +50,17 @@ def test_an_act_by_rule_shows_nothing_of_a_prompt():
         assert absent not in shown
 
 
+def test_of_whispers_that_the_prompt_masked_it_had_only_that_they_were_whispered():
+    for masked, words in (
+        ((), "memories 2-9\n"),
+        ((4,), "memories 2-9; of 4 only that it was whispered\n"),
+        ((4, 7), "memories 2-9; of 4, 7 only that they were whispered\n"),
+        (None, "memories 2-9; whispers only if it had their words: its prompt is not known\n"),
+    ):
+        shown = strip_ansi(explained(window=(2, 9), masked=masked))
+        assert f"Word for word {words}" in shown
+
+
 def test_plans_in_the_prompt_are_listed_and_the_one_of_the_act_is_marked():
     pie = PastPlan(3, "bake |rthe pie", PlanState.OPEN, private=False, what="bake")
     soup = PastPlan(14, "bring Bram soup", PlanState.DOING, private=True, what="bring")

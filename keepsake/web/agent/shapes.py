@@ -89,6 +89,11 @@ class WhyView(Shape):
     summaries: tuple[SummaryBasis, ...]
     window: tuple[int, int] | None
     """The first and the last memory of the window; null if that is not known."""
+    masked: tuple[int, ...] | None
+    """Whispers of the window of which its prompt had only that they were whispered: most because
+    not all who heard the act may know them; null if its prompt is not known."""
+    unheld: tuple[str, ...]
+    """Telling words of the act that stand nowhere in its prompt; at most five."""
     rests: tuple[MemoryView, ...] = ()
     """What else the act rests on, oldest first: its prompt showed it because it bears on it. What
     was recalled is in ``recalled``."""

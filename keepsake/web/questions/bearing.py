@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from heapq import nlargest
 from pathlib import Path
 
+from keepsake.agent.turns.prompts.held import has_words_of
 from keepsake.agent.why import PromptSource, Why, matter_of
 from keepsake.archive.log import Archive
 from keepsake.archive.message_types import MOVES, MessageType
@@ -19,7 +20,7 @@ from keepsake.archive.records import Memory, memories_in
 from keepsake.events.prompts import prompt_text
 from keepsake.happening import Deed, KnownVerb, Result, addressees_of
 from keepsake.json_lines import parsed
-from keepsake.language.perception import for_prompt, telling
+from keepsake.language.perception import telling
 
 MOST = 3
 """The most memories that are guessed."""
@@ -31,10 +32,6 @@ MOST_PROMISES = 5
 """The most promises that are found, the newest."""
 MOST_QUOTED = 3
 """The most quotations that are found."""
-_QUOTED = 60
-"""The first characters of words by which their quotation is known: a long one is cut."""
-_LEAST_QUOTED = 12
-"""Fewer characters may stand in a prompt for another reason."""
 _WHO_IS_THERE = MOVES | {MessageType.LOGIN, MessageType.LOOK}
 """Types of messages that say who comes, goes or is there."""
 _PROMISED = f'"verb":"{KnownVerb.PROMISE}"'.encode()
@@ -72,13 +69,13 @@ def bearing_on(archive: Archive, why: Why) -> Sequence[Memory]:
     """Return memories of the window that may bear on an act, the likeliest first; blocks.
 
     They share words with the act, its reason or what set it off; a word counts the more, the fewer
-    memories of the window have it. Who came and went, and what is known to bear on it, is not among
-    them.
+    memories of the window have it. Who came and went, what is known to bear on it, and whispers of
+    which its prompt did not have the words are not among them.
     """
     if why.window is None:
         return ()
     first, last = why.window
-    known = {_cause(why), *why.act.rests_on}
+    known = {_cause(why), *why.act.rests_on, *(why.masked or ())}
     known |= {each.memory.number for each in why.recalled if each.memory is not None}
     window = [each for each in archive.read(first, last) if each.number not in known]
     about = _about(why)
@@ -143,16 +140,10 @@ def quoted_in(archive: Archive, why: Why, prompt: str) -> Sequence[Memory]:
         for memory in memories_in([parsed(line)]):
             if memory.number >= why.window[0] or memory.number in known or memory.is_own:
                 continue
-            if is_quoted(memory, prompt):
+            if has_words_of(prompt, memory):
                 found.append((len(about & telling(memory.words)), memory.number, memory))
     best = nlargest(MOST_QUOTED, (each for each in found if each[0]))
     return [memory for _, _, memory in best]
-
-
-def is_quoted(memory: Memory, prompt: str) -> bool:
-    """Return whether a prompt has the words of a memory, whole or cut."""
-    began = for_prompt(memory.words)[:_QUOTED]
-    return len(began) >= _LEAST_QUOTED and began in prompt
 
 
 def _people(why: Why) -> frozenset[str]:

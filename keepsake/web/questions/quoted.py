@@ -11,11 +11,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+from keepsake.agent.turns.prompts.held import has_words_of
 from keepsake.agent.why import prompts_of
 from keepsake.archive.records import Memory
 from keepsake.tracing.bases import Link
 from keepsake.tracing.facts import Fact, Telling, Way
-from keepsake.web.questions.bearing import is_quoted
 
 MOST_LOG = 16_000_000
 """The most bytes of the event log that are read for one agent, from its end."""
@@ -47,7 +47,7 @@ def with_quotations(fact: Fact, log: Path, remembered: Remembered) -> Fact:
         for act, prompt in prompts_of(log, int(agent), tellings.keys(), MOST_LOG)
         if (telling := tellings[act])
         and (memory := remembered(agent, telling.rests_on)) is not None
-        and is_quoted(memory, prompt)
+        and has_words_of(prompt, memory)
     }
     tellings = (
         replace(each, link=Link.QUOTED) if each.happening in quoted else each

@@ -108,9 +108,22 @@ def test_who_first_heard_it_from_whom_stands_in_a_sentence_before_the_cards(
     page: Page, world: WatchedWorld
 ):
     page.goto("/agents/fact?q=Edwin")
-    expect(page.locator("#from")).to_have_text("Mira first heard it from Tamsin.")
+    expect(page.locator("#from")).to_have_text("Mira first heard these words from Tamsin.")
+    expect(page.locator("#match")).to_be_hidden()
     page.locator("#scrubber input").press("Home")
     expect(page.locator("#from")).to_have_text("")
+
+
+def test_several_words_are_a_match_of_words_in_one_line_and_no_knowledge(
+    page: Page, world: WatchedWorld
+):
+    page.goto("/agents/fact?q=Edwin+nets")
+    expect(page.locator("#match")).to_have_text(
+        "Tamsin’s is the first line with all of these words: Edwin, nets. "
+        "They must all stand in one line; for others, search by meaning."
+    )
+    search = page.locator("#match").get_by_role("link", name="search by meaning")
+    expect(search).to_have_attribute("href", "/agents/search/?q=Edwin+nets")
 
 
 def test_who_knew_it_is_counted_as_of_the_time_of_the_scrubber(page: Page, world: WatchedWorld):

@@ -173,7 +173,7 @@ def _summaries(why: Why) -> Iterator[str]:
     if why.window is not None:
         first, last = why.window
         window = f"memories {first}-{last}" if first <= last else "nothing"
-        yield f"|wWord for word|n {window}"
+        yield f"|wWord for word|n {window}{_masked(why.masked)}"
     if not why.summaries:
         yield "|wSummaries|n    none in the prompt"
     for each in why.summaries:
@@ -182,6 +182,16 @@ def _summaries(why: Why) -> Iterator[str]:
             f"(memories {each.first}-{each.last}, {author_of(each.model)})"
         )
         yield from _summary(each)
+
+
+def _masked(numbers: Sequence[int] | None) -> str:
+    """Return of which memories of the window the prompt had only that they were whispered."""
+    if numbers is None:
+        return "; whispers only if it had their words: its prompt is not known"
+    if not numbers:
+        return ""
+    were = "they were" if numbers[1:] else "it was"
+    return f"; of {', '.join(map(str, numbers))} only that {were} whispered"
 
 
 def _summary(summary: SummaryBasis) -> Iterator[str]:

@@ -23,6 +23,8 @@ WHY = {
     "explaining": 0,
     "summaries": [{**SUMMARY, "text": "- Tom mends nets.", "told": []}],
     "window": [6, 8],
+    "masked": None,
+    "unheld": [],
     "rests": [],
     "promises": [],
     "quoted": [],
@@ -150,12 +152,29 @@ def test_nothing_recalled_is_no_fault_if_the_prompt_had_it(page: Page) -> None:
         ({"cause": heard, "quoted": [{**heard, "number": 3}]}, "it stands in the notes above"),
         ({"cause": heard}, "Mira still remembered word for word"),
         ({"cause": {**heard, "number": 3}}, "Nothing was recalled."),
+        ({"cause": heard, "unheld": ["forty", "pianos"]}, "prompt has: forty, pianos."),
+        ({}, "What it rests on is not known; nothing was recalled."),
     ):
         serve(page, "agents/1/why?*", {**WHY, "thought": thought, "window": [6, 8], **more})
         show(page, "why", "Why")
         expect(recalled).to_contain_text(words)
         expect(recalled).not_to_contain_text("Nothing.")
         expect(recalled.get_by_role("link", name="memories 6–8")).to_be_visible()
+
+
+def test_of_whispers_that_the_prompt_masked_it_had_only_that_they_were_whispered(
+    page: Page,
+) -> None:
+    recalled = page.locator(".chain > li", has_text="What had to be recalled")
+    for masked, words in (
+        ([], "memories 6–8."),
+        ([7], "memories 6–8; of 7 only that it was whispered."),
+        ([2, 6, 7], "memories 6–8; of 2 and 6–7 only that they were whispered."),
+        (None, "memories 6–8; whispers only if the prompt had their words, which is not known."),
+    ):
+        serve(page, "agents/1/why?*", {**WHY, "masked": masked})
+        show(page, "why", "Why")
+        expect(recalled).to_contain_text(f"Word for word in the prompt: {words}")
 
 
 def test_the_parts_of_a_prompt_stand_in_plain_words_with_their_shares(page: Page) -> None:

@@ -239,6 +239,8 @@ function drawWords(agent, n) {
   );
   byId("by-word").hidden = !suggested.length;
   fill(byId("summary"), account(Infinity));
+  fill(byId("match"), match());
+  byId("match").hidden = !byId("match").firstChild;
 }
 
 /** How often it was told until a time, and who knew it then. */
@@ -252,11 +254,7 @@ function account(until) {
   if (!fact.tellings.length) {
     return [
       "Nobody said these words. ",
-      el(
-        "a",
-        { href: `/agents/search/?${new URLSearchParams({ q: fact.words })}` },
-        "Search for memories near in meaning",
-      ),
+      el("a", { href: searched() }, "Search for memories near in meaning"),
       ".",
     ];
   }
@@ -333,10 +331,32 @@ function lead(until) {
       const names = of.slice(0, NAMED).map(({ agent }) => agent);
       const rest = of.length - names.length;
       const all = inWords(rest ? [...names, `${count(rest)} more`] : names);
-      if (of[0].source) return `${all} first heard it from ${source}.`;
-      return of[0].way === Way.SAID ? `${all} said it first.` : `${all} saw it.`;
+      if (of[0].source)
+        return `${all} first heard ${typed() ? "these words" : "it"} from ${source}.`;
+      if (of[0].way === Way.SAID)
+        return `${all} said ${typed() ? "these words before hearing them" : "it first"}.`;
+      return `${all} saw ${typed() ? "a line with these words" : "it"}.`;
     })
     .join(" ");
+}
+
+/** The page that searches for the words by meaning. */
+const searched = () => `/agents/search/?${new URLSearchParams({ q: fact.words })}`;
+
+/** Of several typed words: what is followed are lines that have them all, whatever they mean. */
+function match() {
+  if (!fact.tellings.length || !/\S\s+\S/.test(fact.words)) return "";
+  const ways = fact.words.split("|").map((way) => way.trim().split(/\s+/).join(", "));
+  const [first] = fact.tellings;
+  const which = fact.complete
+    ? `${first.id || first.speaker ? who(first) : "Nobody"}’s is the first line`
+    : "These are lines";
+  return [
+    `${which} with all of these words: ${ways.join("; or: ")}. `,
+    "They must all stand in one line; for others, ",
+    el("a", { href: searched() }, "search by meaning"),
+    ".",
+  ];
 }
 
 /** Of whom the list is: of who knows it now, or knew it at an earlier time. */

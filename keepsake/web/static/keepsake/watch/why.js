@@ -8,7 +8,7 @@ import { cachedShare, count, el, fill, many, percent, seconds, time, whereLink }
 import { ImpulseKind, ThoughtOutcome } from "./kinds.js";
 import { memoryRows, row, TIERS } from "./memories.js";
 import { author, partName } from "./plain_words.js";
-import { sentence } from "./sentences.js";
+import { inWords, sentence } from "./sentences.js";
 
 /** The recalled memories, and the parts of a prompt, that are shown; the others are folded. */
 const SHOWN = 5;
@@ -265,6 +265,8 @@ function askAgain(id, { cause, act: done, recalled: hits }) {
 /** Where an act could come from without recall: nothing recalled is no fault if the prompt had it anyway. */
 function unrecalled(why) {
   if (!why.thought) return none("Not known: older than the event log.");
+  if (why.unheld.length)
+    return none(`Nothing was recalled. No memory in the prompt has: ${why.unheld.join(", ")}.`);
   const [first, last] = why.window ?? [0, -1];
   const stands = ({ number }) => number >= first && number <= last;
   const because = [why.cause, ...why.rests].filter(Boolean);
@@ -275,7 +277,10 @@ function unrecalled(why) {
       : null,
   ].filter(Boolean);
   if (had.length) return none(`Nothing had to be recalled: ${had.join(", and ")}.`);
-  return none("Nothing was recalled.");
+  const known = because.length || why.promises.length || why.plan;
+  return none(
+    known ? "Nothing was recalled." : "What it rests on is not known; nothing was recalled.",
+  );
 }
 
 function recalled(why, again) {
@@ -336,8 +341,28 @@ function plan({ line, private: hidden, aloud }, own = false) {
   );
 }
 
+/** Numbers in words, those in a row as one: 268, 273–274 and 278. */
+function spans(numbers) {
+  const rows = [];
+  for (const n of numbers) {
+    if (rows.at(-1)?.at(-1) === n - 1) rows.at(-1).push(n);
+    else rows.push([n]);
+  }
+  return inWords(
+    rows.map((row) => (row.length > 1 ? `${count(row[0])}–${count(row.at(-1))}` : count(row[0]))),
+  );
+}
+
+/** Of which memories of the window the prompt had only that they were whispered. */
+function masked(numbers) {
+  if (!numbers) return "; whispers only if the prompt had their words, which is not known";
+  if (!numbers.length) return "";
+  const were = numbers.length > 1 ? "they were" : "it was";
+  return `; of ${spans(numbers)} only that ${were} whispered`;
+}
+
 /** The way to the memories that its prompt had word for word. */
-function window({ window: range }) {
+function window({ window: range, masked: whispers }) {
   const [first, last] = range ?? [0, 0];
   if (!first || last < first) return null;
   return el(
@@ -345,6 +370,7 @@ function window({ window: range }) {
     {},
     "Word for word in the prompt: ",
     el("a", { href: `#memory/${first}-${last}` }, `memories ${count(first)}–${count(last)}`),
+    masked(whispers),
     ".",
   );
 }
