@@ -44,7 +44,7 @@ _ALIKE = 0.41
 
 
 class ScoreParts(NamedTuple):
-    """ScoreParts of the score of a document."""
+    """What the score of a document was made of, and the likeness of its words."""
 
     words: float  # the share of a full match
     meaning: float  # in standard deviations
