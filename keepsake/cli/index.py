@@ -8,7 +8,7 @@ from keepsake.cli.processes import Component
 from keepsake.errors import KeepsakeError, refusing
 from keepsake.paths import Places
 from keepsake.recall.agent_index import WORDS
-from keepsake.recall.words import WordIndex
+from keepsake.recall.index.words import WordIndex
 
 
 def rebuild(here: Places, agent: str = "") -> tuple[list[str], bool]:

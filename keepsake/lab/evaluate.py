@@ -42,7 +42,7 @@ from keepsake.memory.protocol import (
 )
 from keepsake.paths import SHIPPED_CONFIG
 from keepsake.ports import Embedder, FixedClock, LanguageModel
-from keepsake.recall.fusion import picked_first
+from keepsake.recall.ranking.merging import picked_first
 from keepsake.tasks.questions.reread import MOST_SHOWN, NO_CHOICE, Choice, FoundLine, Reread
 from keepsake.tasks.task_prompts import ShippedTemplates
 

@@ -35,9 +35,10 @@ from keepsake.recall.documents import (
     passage_key,
     passages_in,
 )
+from keepsake.recall.index.index_file import IndexDamaged
+from keepsake.recall.index.words import IndexCounts, WordIndex
+from keepsake.recall.ranking.word_vectors import signs
 from keepsake.recall.stores import Collected, Nearest, VectorsSilent, VectorStore, VectorsUnusable
-from keepsake.recall.word_vectors import signs
-from keepsake.recall.words import IndexCounts, IndexDamaged, WordIndex
 
 log = get_logger(Subsystem.INDEX)
 
@@ -306,22 +307,22 @@ class AgentIndex:
             # First what is no longer true, then the numbers of passages, then their vectors: after
             # a crash at any line the document still waits, and no vector is left unknown.
             passages = dict.fromkeys(gone, 0) | {each.key: len(own) for each, own in made}
-            if surplus := _surplus(self.words.passages(passages), passages):
+            if surplus := _surplus(self.words.embeddings.passages(passages), passages):
                 vectors.remove(surplus)
-            self.words.save_passages(passages)
+            self.words.embeddings.save_passages(passages)
             if made:
                 vectors.add(made)
-            self.words.save_signs(self._signs([each for each, _ in made]))
+            self.words.embeddings.save_signs(self._signs([each for each, _ in made]))
             done = gone | {each.key for each, _ in made}
             self._refused |= {waiting[key] for key in waiting.keys() - done}
-            self.words.embedded([waiting[key] for key in done])
+            self.words.embeddings.embedded([waiting[key] for key in done])
             self._counts = self.words.counts()
             pause()
         self._collection = None if self._closed else vectors
 
     def _next_waiting(self) -> dict[str, int]:
         """Return the next documents that wait for their vectors, without those refused before."""
-        waiting = self.words.waiting(VECTORS_BATCH + len(self._refused))
+        waiting = self.words.embeddings.waiting(VECTORS_BATCH + len(self._refused))
         left = [(key, each) for key, each in waiting.items() if each not in self._refused]
         return dict(left[:VECTORS_BATCH])
 
@@ -374,7 +375,7 @@ class AgentIndex:
         Raises:
             ModelError: The embedder does not answer.
         """
-        name = self.words.collection
+        name = self.words.embeddings.collection
         reason = self._loss
         model = self._embedder.model_name
         probe = self._embedder.embed([PROBE])[0]
@@ -400,7 +401,7 @@ class AgentIndex:
             vectors = chroma.create(self._agent, model, name)
         except VectorsUnusable as problem:
             raise StoreDamaged(problem.what, problem.cure) from problem
-        self.words.save(vectors.name)
+        self.words.embeddings.save(vectors.name)
         self._keep(probe)
         self._loss = ""
         return vectors

@@ -97,9 +97,9 @@ class Document(NamedTuple):
 class Hit:
     """A document that was found; scores are only comparable within one search.
 
-    ``bears``: Whether it bears on the question; see :mod:`keepsake.recall.floor`. The others are
-    the next best: what a prompt recalls leaves them out, but ``> recall`` and ``@recall`` show
-    them, because somebody asked for these words.
+    ``bears``: Whether it bears on the question; see :mod:`keepsake.recall.ranking.floor`. The
+    others are the next best: what a prompt recalls leaves them out, but ``> recall`` and
+    ``@recall`` show them, because somebody asked for these words.
 
     ``fills``: Whether it bears only because the answer probably stands in several talks.
     """

@@ -18,7 +18,7 @@ from keepsake.happening import Person
 from keepsake.ports import Clock, Embedder
 from keepsake.recall.agent_index import AgentIndex
 from keepsake.recall.documents import Document, DocumentKind, Hit
-from keepsake.recall.floor import split
+from keepsake.recall.ranking.floor import split
 from keepsake.recall.search import MemorySearch
 
 VECTOR_SHARE = 0.7

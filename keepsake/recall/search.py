@@ -1,7 +1,7 @@
 """Recall: finds the memories, summaries and notes that answer a text.
 
-Search by words and search by meaning find candidates, :mod:`keepsake.recall.fusion` ranks them.
-If search by meaning fails, recall uses words alone.
+Search by words and search by meaning find candidates, :mod:`keepsake.recall.ranking` ranks them. If
+search by meaning fails, recall uses words alone.
 """
 
 from __future__ import annotations
@@ -21,11 +21,12 @@ from keepsake.language.perception import stem
 from keepsake.language.questions import usual_questions
 from keepsake.ports import Clock, Embedder, WordVector, as_word_embedder, likens_questions
 from keepsake.recall.documents import Document, DocumentKind, Hit, split_key
-from keepsake.recall.fusion import rank
+from keepsake.recall.index.rows import row_of
+from keepsake.recall.index.words import WordIndex
 from keepsake.recall.query import RecallQuery, query_of, saying, terms_in, terms_of
+from keepsake.recall.ranking.rank import rank
+from keepsake.recall.ranking.word_vectors import Likeness, likeness
 from keepsake.recall.stores import Nearest, Vectors
-from keepsake.recall.word_vectors import Likeness, likeness
-from keepsake.recall.words import WordIndex, row_of
 
 _POOL = 120
 """Candidates by words, and as many by meaning, whatever the limit; neighbours are added to them."""
@@ -232,7 +233,7 @@ class MemorySearch:
         """
         if not asked:
             return {}
-        known = self._unless_failing("words", lambda: self._words.signs_at(rows)) or {}
+        known = self._unless_failing("words", lambda: self._words.embeddings.signs_at(rows)) or {}
         is_talk = 4 * len(known) > 3 * len(rows)
         return likeness(asked, query.terms, worths, known) if is_talk else {}
 

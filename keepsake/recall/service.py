@@ -24,8 +24,8 @@ from keepsake.ports import Embedder
 from keepsake.recall.agent_index import WORDS, AgentIndex, IndexStatus, StoreDamaged
 from keepsake.recall.chroma import Chroma
 from keepsake.recall.chroma_server import ChromaServer
+from keepsake.recall.index.words import WordIndex
 from keepsake.recall.stores import CHILD, NONE
-from keepsake.recall.words import WordIndex
 
 log = get_logger(Subsystem.INDEX)
 

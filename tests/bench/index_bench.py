@@ -25,9 +25,9 @@ from keepsake.recall import search
 from keepsake.recall.agent_index import AgentIndex
 from keepsake.recall.chroma import AgentVectors
 from keepsake.recall.documents import DocumentKind
+from keepsake.recall.index.words import WordIndex
 from keepsake.recall.service import IndexService
 from keepsake.recall.stores import CHILD
-from keepsake.recall.words import WordIndex
 from tests.bench.busy_world import life
 from tests.bench.figures import Figure
 from tests.bench.lives import lived

@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from keepsake.lab.intervals import estimate
-from keepsake.recall.usefulness import SEVERAL, USEFUL, WEIGHTS, Signals, other_talks
+from keepsake.recall.ranking.usefulness import SEVERAL, USEFUL, WEIGHTS, Signals, other_talks
 from tests.bench.figures import Figure
 from tests.bench.recall_bench import DATA
 

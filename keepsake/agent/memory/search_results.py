@@ -20,7 +20,7 @@ from keepsake.memory.types import MemoryContext
 from keepsake.prompt.results import RECALLED, RECALLED_NOTHING
 from keepsake.recall.documents import DocumentKind, Hit, memory_document
 from keepsake.recall.finding import SearchResult
-from keepsake.recall.fusion import fused, picked_first
+from keepsake.recall.ranking.merging import fused, picked_first
 from keepsake.tasks.forms.form import PromptLimits
 from keepsake.tasks.scene import Excerpt
 

@@ -38,7 +38,7 @@ from keepsake.logs import Subsystem, get_logger
 from keepsake.prompt.verbs import ANSWERS, PRIVATE, Command
 from keepsake.recall.documents import DocumentKind, Hit
 from keepsake.recall.finding import SearchResult
-from keepsake.recall.fusion import MOST_PARTS
+from keepsake.recall.ranking.merging import MOST_PARTS
 from keepsake.tasks.questions.passing_on import PassedOn
 from keepsake.tasks.scene import Excerpt
 from keepsake.tasks.stated import NOTHING_STATED

@@ -28,8 +28,8 @@ from keepsake.models.embedders import CachedEmbedder
 from keepsake.models.profiles import ModelProfile
 from keepsake.paths import SHIPPED_CONFIG
 from keepsake.recall.documents import Hit, memory_document, passages_in
+from keepsake.recall.index.words import WordIndex
 from keepsake.recall.search import MemorySearch
-from keepsake.recall.words import WordIndex
 from keepsake.tasks.summarizer import ModelSummarizer
 from keepsake.tasks.task_prompts import task_prompts
 
@@ -72,7 +72,7 @@ class KeepsakeMemory:
             given.embedder,
             words.add,
             lambda document: passages_in(document, given.agent),
-            words.save_signs,
+            words.embeddings.save_signs,
         )
         self._recall = MemorySearch(
             words,

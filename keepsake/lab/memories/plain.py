@@ -16,8 +16,8 @@ from keepsake.markdown_config import ConfigSection, Setting, between
 from keepsake.memory.protocol import MemoryArguments, RecalledLine, dated
 from keepsake.ports import Embedder, Tokens, as_word_embedder
 from keepsake.recall.documents import Document, passage_key
+from keepsake.recall.ranking.word_vectors import signs
 from keepsake.recall.sqlite_vectors import VectorTable
-from keepsake.recall.word_vectors import signs
 
 MOST_LINES = 100_000
 """The largest window that a setting may ask for."""

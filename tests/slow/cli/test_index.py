@@ -8,7 +8,7 @@ from importlib.metadata import version
 from keepsake.cli import processes
 from keepsake.paths import prepare
 from keepsake.recall.agent_index import WORDS
-from keepsake.recall.words import WordIndex
+from keepsake.recall.index.words import WordIndex
 from tests.slow.cli.conftest import Copy
 from tests.unit.llm.conftest import until
 

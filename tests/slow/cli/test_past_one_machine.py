@@ -29,7 +29,7 @@ from keepsake.paths import DATABASE_URL, REPOSITORY
 from keepsake.ports import ChatMessage, GenerationRequest
 from keepsake.recall.agent_index import WORDS
 from keepsake.recall.chroma import Chroma
-from keepsake.recall.words import WordIndex
+from keepsake.recall.index.words import WordIndex
 from tests.empty_tables import migrate
 from tests.fakes.model_server import FakeModelServer, llm_page
 from tests.free_ports import free_base
@@ -195,10 +195,10 @@ def test_one_chroma_server_keeps_the_vectors_of_both_apart(worlds, players, chro
     for name, copy in worlds.items():
         words = WordIndex(copy.here.index / "Mira" / WORDS)
         with closing(words), closing(Chroma(chroma, copy.here)) as there:
-            vectors = there.open(words.collection)
+            vectors = there.open(words.embeddings.collection)
             found = [vectors.query(each, 1)[0] for each in asked]
             near = [FACTS[name] in words.get([key])[key].text and far > 0.7 for key, far in found]
-        collections.add(words.collection)
+        collections.add(words.embeddings.collection)
         assert near == [each == name for each in FACTS]
     assert len(collections) == 2
 

@@ -19,7 +19,8 @@ from keepsake.recall.agent_index import AgentIndex
 from keepsake.recall.chroma import Chroma
 from keepsake.recall.chroma_server import ChromaServer
 from keepsake.recall.documents import DocumentKind, split_key
-from keepsake.recall.words import WordIndex
+from keepsake.recall.index.embeddings import Embeddings
+from keepsake.recall.index.words import WordIndex
 from tests.fakes import model_server
 from tests.fakes.embedder import BagOfWords
 from tests.fakes.model_server import FakeModelServer, vector
@@ -31,7 +32,7 @@ from tests.unit.llm.conftest import places_in
 
 
 def collection_of(index: AgentIndex, chroma: Chroma):
-    return client(chroma).get_collection(index.words.collection, embedding_function=None)
+    return client(chroma).get_collection(index.words.embeddings.collection, embedding_function=None)
 
 
 def test_new_memories_are_found_by_words_at_once_and_by_vector_later(
@@ -131,8 +132,8 @@ def test_a_crash_between_any_two_writes_is_repaired(
         index = reopen()
         left = step
 
-        def crash_after(name: str):
-            call = getattr(WordIndex, name)
+        def crash_after(store: type, name: str):
+            call = getattr(store, name)
 
             def called(self, *args, **named):
                 nonlocal left
@@ -141,11 +142,12 @@ def test_a_crash_between_any_two_writes_is_repaired(
                 left -= 1
                 return call(self, *args, **named)
 
-            patched.setattr(WordIndex, name, called)
+            patched.setattr(store, name, called)
 
         with monkeypatch.context() as patched:
-            for name in ("add", "embedded", "save"):
-                crash_after(name)
+            crash_after(WordIndex, "add")
+            crash_after(Embeddings, "embedded")
+            crash_after(Embeddings, "save")
             try:
                 sync(index)
                 complete = True
@@ -173,7 +175,7 @@ def test_lost_vectors_are_rebuilt_while_words_still_work(
         index.close()
         index = reopen()
     else:
-        client(chroma).delete_collection(index.words.collection)
+        client(chroma).delete_collection(index.words.embeddings.collection)
         with pytest.raises(IndexUnavailable, match="404"):
             by_meaning(index, "sack", 50)
     with pytest.raises(IndexUnavailable, match="being made"):
@@ -239,7 +241,7 @@ def test_another_model_behind_a_running_server_is_noticed_at_the_next_embedding(
         index = AgentIndex(tmp_path / "index" / "mira", agent.archive.folder, agent.notes, **made)
         sync(index)
         embedder.embed(["Soup at noon."])
-        before = index.words.collection
+        before = index.words.embeddings.collection
         monkeypatch.setattr(model_server, "vector", swapped)
         clock[0] += PROBE_SECONDS
         agent.add("Tom says, “It rains.”")
@@ -249,7 +251,7 @@ def test_another_model_behind_a_running_server_is_noticed_at_the_next_embedding(
         assert [*asked[0]] == pytest.approx(swapped("Soup at noon."))
         assert index.query(asked[0], 1)[0][0] == "memory:2"
         assert collection_of(index, chroma).count() == 3
-        assert index.words.collection != before
+        assert index.words.embeddings.collection != before
         told = "Another model answers under the name openai:fake now"
         assert sum(told in line for line in logged.lines) == 1
         index.close()
@@ -294,7 +296,7 @@ def test_a_long_text_has_a_vector_for_each_passage_and_a_shorter_one_fewer(
     index.close()
     again = reopen()
     again.embed()  # nothing is missing, so nothing is made anew
-    assert again.words.collection == collection_of(again, chroma).name
+    assert again.words.embeddings.collection == collection_of(again, chroma).name
     assert collection_of(again, chroma).count() == left - 1
 
 
@@ -420,7 +422,7 @@ def test_only_texts_of_one_passage_keep_the_signs_of_their_words(
     try:
         index.refresh()
         index.embed()
-        assert [*index.words.signs_at([1, 2])] == [1]
-        assert {*index.words.signs_at([1])[1]} == {0b10101010}
+        assert [*index.words.embeddings.signs_at([1, 2])] == [1]
+        assert {*index.words.embeddings.signs_at([1])[1]} == {0b10101010}
     finally:
         index.close()

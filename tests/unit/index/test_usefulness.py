@@ -16,9 +16,9 @@ from keepsake.happening import Person
 from keepsake.lab.memories.plain import LineIndex
 from keepsake.ports import FixedClock
 from keepsake.recall.documents import memory_document
+from keepsake.recall.index.words import WordIndex
+from keepsake.recall.ranking.usefulness import CONSTANT, USEFUL, WEIGHTS, Signals, other_talks
 from keepsake.recall.search import MemorySearch
-from keepsake.recall.usefulness import CONSTANT, USEFUL, WEIGHTS, Signals, other_talks
-from keepsake.recall.words import WordIndex
 from tests.bench.usefulness_bench import PLAYS, Labelled
 from tests.fakes.embedder import BagOfWords
 from tests.memories import old_memory

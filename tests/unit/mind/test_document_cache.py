@@ -7,9 +7,9 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from keepsake.recall import document_cache
 from keepsake.recall.documents import Document, DocumentKind
-from keepsake.recall.words import WordIndex
+from keepsake.recall.index import document_cache
+from keepsake.recall.index.words import WordIndex
 
 NOW = datetime(2026, 5, 4, 12, tzinfo=UTC)
 

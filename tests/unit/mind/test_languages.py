@@ -15,9 +15,9 @@ from keepsake.language.languages import (
 )
 from keepsake.ports import FixedClock
 from keepsake.recall.documents import Document, DocumentKind
+from keepsake.recall.index.words import WordIndex
 from keepsake.recall.query import query_of, terms_in, terms_of
 from keepsake.recall.search import MemorySearch
-from keepsake.recall.words import WordIndex
 
 NOW = datetime(2026, 5, 14, 18, 30, tzinfo=UTC)
 FORMS = {

@@ -12,9 +12,9 @@ from keepsake.language.questions import usual_questions
 from keepsake.models.embedders import CachedEmbedder
 from keepsake.ports import FixedClock
 from keepsake.recall.documents import Document, DocumentKind
+from keepsake.recall.index.words import WordIndex
 from keepsake.recall.search import MemorySearch
 from keepsake.recall.stores import Nearest
-from keepsake.recall.words import WordIndex
 from tests.fakes.embedder import BagOfWords
 
 NOON = datetime(2026, 5, 14, 12, 0, tzinfo=UTC)

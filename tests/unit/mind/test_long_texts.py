@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from keepsake.recall.documents import Document, DocumentKind, passages_in
-from keepsake.recall.fusion import rank
-from keepsake.recall.long_texts import need
 from keepsake.recall.query import query_of
+from keepsake.recall.ranking.long_texts import need
+from keepsake.recall.ranking.rank import rank
 
 NOW = datetime(2026, 5, 4, 12, tzinfo=UTC)
 LINE = "The old mill by the river grinds oats and barley for the whole valley all winter long."

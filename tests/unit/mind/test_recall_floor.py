@@ -16,9 +16,9 @@ from keepsake.lab.memories.plain import LineIndex
 from keepsake.language.languages import language_of
 from keepsake.ports import FixedClock
 from keepsake.recall.documents import Document, DocumentKind
-from keepsake.recall.floor import bearing, noise, split
+from keepsake.recall.index.words import WordIndex
+from keepsake.recall.ranking.floor import bearing, noise, split
 from keepsake.recall.search import MemorySearch
-from keepsake.recall.words import WordIndex
 from tests.fakes.embedder import BagOfWords
 
 NOON = datetime(2026, 5, 14, 12, 0, tzinfo=UTC)

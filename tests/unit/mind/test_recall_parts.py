@@ -14,10 +14,10 @@ from keepsake.happening import ME, Person, Pose, Speech
 from keepsake.language.perception import sentences
 from keepsake.language.tokens import pieces
 from keepsake.recall.documents import Document, DocumentKind, memory_document, text_of
-from keepsake.recall.fusion import rank
+from keepsake.recall.index.words import WordIndex
 from keepsake.recall.passages import PASSAGE, passages_of
 from keepsake.recall.query import mentions_time, query_of
-from keepsake.recall.words import WordIndex
+from keepsake.recall.ranking.rank import rank
 from tests.sentences import table
 
 NOW = datetime(2026, 5, 14, tzinfo=UTC)

@@ -9,8 +9,8 @@ from keepsake.happening import Person
 from keepsake.lab.memories.plain import LineIndex
 from keepsake.ports import FixedClock
 from keepsake.recall.documents import Document, DocumentKind
+from keepsake.recall.index.words import WordIndex
 from keepsake.recall.search import MemorySearch
-from keepsake.recall.words import WordIndex
 from tests.fakes.embedder import BagOfWords
 from tests.sentences import table
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from keepsake.agent.memory.search_results import one_result
 from keepsake.recall.finding import SearchResult
-from keepsake.recall.fusion import fused, picked_first
+from keepsake.recall.ranking.merging import fused, picked_first
 from tests.unit.mind.test_search_results import memory_hit, note_hit
 
 rankings = st.lists(st.lists(st.integers(0, 30), unique=True, max_size=20), max_size=4)

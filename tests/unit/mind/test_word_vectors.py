@@ -12,9 +12,9 @@ from keepsake.models.embedders import CachedEmbedder
 from keepsake.models.local.minilm import MiniLMEmbedder
 from keepsake.ports import FixedClock, WordVector
 from keepsake.recall.documents import Document, DocumentKind
+from keepsake.recall.index.words import WordIndex
+from keepsake.recall.ranking.word_vectors import likeness, signs
 from keepsake.recall.search import MemorySearch
-from keepsake.recall.word_vectors import likeness, signs
-from keepsake.recall.words import WordIndex
 
 NOON = datetime(2026, 5, 14, 12, 0, tzinfo=UTC)
 LIKE = {"dog": "pet", "rye": "grain"}
@@ -76,7 +76,8 @@ def ranked(lines: Sequence[str], question: str, *, by_words: bool = True) -> lis
     """Return the numbers of the lines that a search finds, best first."""
     index = WordIndex()
     embedder = SameMeaning()
-    lined = LineIndex(embedder, index.add, add_signs=index.save_signs if by_words else None)
+    add_signs = index.embeddings.save_signs if by_words else None
+    lined = LineIndex(embedder, index.add, add_signs=add_signs)
     for number, said in enumerate(lines, 1):
         key = f"memory:{number}"
         lined.add(Document(key, DocumentKind.MEMORY, said, NOON, number, number))
@@ -98,14 +99,14 @@ def test_what_asks_nothing_is_ranked_without_words():
 def test_an_index_keeps_signs_until_their_document_or_their_model_is_gone():
     index = WordIndex()
     index.add([Document(f"memory:{n}", DocumentKind.MEMORY, "x", NOON, n, n) for n in (1, 2, 3)])
-    index.save_signs({"memory:1": b"a", "memory:2": b"b", "memory:3": b"c"})
-    index.save_signs({"memory:3": b""})
-    index.save_signs({})
-    assert index.signs_at([1, 2, 3, 4]) == {1: b"a", 2: b"b"}
+    index.embeddings.save_signs({"memory:1": b"a", "memory:2": b"b", "memory:3": b"c"})
+    index.embeddings.save_signs({"memory:3": b""})
+    index.embeddings.save_signs({})
+    assert index.embeddings.signs_at([1, 2, 3, 4]) == {1: b"a", 2: b"b"}
     index.remove(["memory:1"])
-    assert index.signs_at([1, 2]) == {2: b"b"}
-    index.save("another collection")
-    assert index.signs_at([1, 2]) == {}
+    assert index.embeddings.signs_at([1, 2]) == {2: b"b"}
+    index.embeddings.save("another collection")
+    assert index.embeddings.signs_at([1, 2]) == {}
 
 
 def test_minilm_makes_the_vectors_of_words_in_the_pass_of_their_text(

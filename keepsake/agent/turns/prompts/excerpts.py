@@ -19,7 +19,7 @@ from keepsake.language.persons import Whom, about_whom
 from keepsake.memory.types import MemoryContext
 from keepsake.recall.documents import DocumentKind, Hit
 from keepsake.recall.finding import SearchResult
-from keepsake.recall.fusion import BY_WORDS
+from keepsake.recall.ranking.reasons import BY_WORDS
 from keepsake.tasks.conversation import excerpt
 from keepsake.tasks.scene import Excerpt, Scene
 

@@ -15,10 +15,10 @@ from itertools import pairwise
 from keepsake.language.languages import language_of, length_in_words
 from keepsake.language.perception import is_question, stem
 from keepsake.recall.documents import SAME_SCENE, Document, DocumentKind
-from keepsake.recall.floor import expected_best
-from keepsake.recall.long_texts import need, passages_to_rank
 from keepsake.recall.query import RecallQuery, saying, searched, terms_in_searched
-from keepsake.recall.usefulness import concerns_agent
+from keepsake.recall.ranking.floor import expected_best
+from keepsake.recall.ranking.long_texts import need, passages_to_rank
+from keepsake.recall.ranking.usefulness import concerns_agent
 
 REACH = 3
 """The distance, in memories, up to which lines of one talk tell what a line is about."""
