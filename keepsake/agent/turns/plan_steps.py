@@ -65,6 +65,11 @@ def follow_plan(turn: Turn, plans: Plans, agent: Body | None) -> None:
     """
     number = turn.impulse.plan or turn.taken_up
     due = plans.named(number) if number else None
+    if turn.kept_by:
+        kept = due or plans.steps.begun
+        if kept is not None:
+            plans.steps.go_on_later(kept.number, f"{turn.kept_by} spoke to you before you set off")
+        return
     if not turn.verbs:
         last = turn.last
         if turn.impulse.plan and last is not None and (last.failure is not None or last.fault):
