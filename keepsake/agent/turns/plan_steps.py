@@ -164,6 +164,10 @@ def _go_on(
     if asked is not None and (not awaits or names(awaits, asked.name)):
         plans.steps.go_on_after_answer(plan, why, Silence(asked, since))
         return
+    carries = turn.tools.commitments.asked_back.get(plan.number, "")
+    if carries and KnownVerb.DONE in turn.verbs:  # it was not ended
+        plans.steps.go_on(plan, f"you still carry the {carries}")
+        return
     ended = turn.has_arrived or turn.missed
     if turn.is_on_its_way or (turn.verbs <= _NO_STEP and not ended):
         return  # it goes on when the agent arrives
