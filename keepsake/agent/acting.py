@@ -20,10 +20,11 @@ from keepsake.agent.memory.commitment_tools import Known
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.memory.tools import MemoryTools
 from keepsake.agent.surroundings.identity import identity_of
-from keepsake.agent.surroundings.naming import name_of, place_of
+from keepsake.agent.surroundings.naming import name_of, place_of, spellings_of
 from keepsake.agent.surroundings.people import find_person, people_near, persons_near
 from keepsake.agent.surroundings.routes import place_names
 from keepsake.archive.records import Memory, MemoryFacts, MemoryKind
+from keepsake.books.plan_deeds import Seen
 from keepsake.happening import (
     ME,
     Deed,
@@ -204,6 +205,10 @@ class Actor:
             self._tools.commitments.places = place_names(agent)
             known = (Person(name_of(x, agent), identity_of(x)) for x in near)
             self._tools.commitments.here = tuple(known)
+        if command.verb == KnownVerb.DONE:
+            carried = {name_of(each, agent): spellings_of(each, agent) for each in agent.contents}
+            window = self._memory.memory.context().window
+            self._tools.commitments.seen = Seen(window, carried, self._tools.people_known)
         result = self._tools.perform(
             command,
             place_of(agent),

@@ -42,6 +42,7 @@ class Journey:
         ended: Fires with whether the agent got there, when the walk ends. What the agent wrote
             after the walk is done then.
         is_over: Whether the walk has ended.
+        at_once: Whether it ended as it began: the agent was there already.
         missed: Why the agent did not get there, as the prompt of its plan says it; empty if it did.
     """
 
@@ -49,8 +50,17 @@ class Journey:
         self.person = person
         self.ended: Deferred[bool] = Deferred()
         self.is_over = False
+        self.at_once = False
         self.missed = ""
         self._awaits: Callable[[], bool] = lambda: False
+
+    @classmethod
+    def already_there(cls, person: Person | None = None) -> Journey:
+        """Return a walk that has ended, because the agent is where it would lead."""
+        journey = cls(person)
+        journey.at_once = True
+        journey.end()
+        return journey
 
     def await_by(self, awaits: Callable[[], bool]) -> Deferred[bool]:
         """Return :attr:`ended`, for a turn that goes on then.

@@ -27,8 +27,8 @@ GREETED_SECONDS = 600.0
 RETURN_SECONDS = 60.0
 """Seconds for which words wait for an answer while their speaker is out of the room."""
 _TOGETHER = 4.0
-"""How many times longer than words arrivals are gathered. With the shipped settings that is one to
-four seconds after the last one, at most seven after the first."""
+"""How many times longer than words arrivals and gifts are gathered. With the shipped settings that
+is one to four seconds after the last one, arrivals at most seven after the first."""
 CHATTER_PAUSE = 120.0
 """Seconds of silence after which agents may talk among themselves again."""
 _NEVER = float("-inf")
@@ -234,6 +234,9 @@ class Attention:
         before = self._waiting.get(impulse.key)
         if before is None:
             self._waiting[impulse.key] = _Waiting(impulse, at, now)
+        elif before.impulse.kind is ImpulseKind.GIVEN is not impulse.kind:
+            before.at = at  # the words that it waited for
+            before.impulse = _merged(before.impulse, impulse)
         else:
             before.at = max(before.at, min(at, before.since + 3.0 * self.config.gather))
             before.impulse = _merged(before.impulse, impulse)
@@ -338,6 +341,13 @@ class Attention:
         every = [self._current, *(each.impulse for each in self._waiting.values())]
         return [each for each in every if each is not None and each.priority is Urgency.PLAYER]
 
+    @property
+    def next_player(self) -> Person | None:
+        """The player here who waits for an answer behind the current thought; None for nobody."""
+        every = (each.impulse for each in self._waiting.values())
+        here = (each for each in every if each.key in self.present)
+        return next((x.person for x in here if x.priority is Urgency.PLAYER), None)
+
     def is_asked_by(self, who: str) -> bool:
         """Return whether the current thought, or one that waits, answers words of that person."""
         waiting = self._waiting.get(who)
@@ -418,11 +428,11 @@ def _slower(impulse: Impulse) -> float:
 
     A player waits for an answer, but not for words about what was only overheard. All words of
     agents, also to this one, wait longest: they get few answers. Players who come together come
-    within some seconds, and get one greeting.
+    within some seconds, and get one greeting. Who gives something says next what it is for.
     """
     if not impulse.from_player:
         return 4.0
-    if impulse.kind is ImpulseKind.ARRIVAL:
+    if impulse.kind in _WORDLESS:
         return _TOGETHER
     return 1.0 if impulse.kind in ANSWERED else 2.0
 

@@ -188,7 +188,11 @@ class Mind:
         if found.person is not None:
             person = Person(name_of(found.person, agent), identity_of(found.person))
         if not found.ways:
-            return f"{person.name} is here" if person is not None else "you are there"
+            place = place_of(agent)
+            where = f"{person.name} is here" if person is not None else f"you are at {place}"
+            what = Result(verb=KnownVerb.WALK, act=act, shown=f"You need not walk: {where}.")
+            self.memory.remember(what, place=place)
+            return Journey.already_there(person)
         journey = Journey(person)
         arrived = partial(self._arrived, found, act, journey)
         self.sleeper.go_on_errand(found.room, arrived, found.person)

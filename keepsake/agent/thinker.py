@@ -106,6 +106,7 @@ class Thinker:
             begin_plan=self._begin_due_plan,
             take_newer=lambda: self._attention.take_newer() if self._update_present() else None,
             put_back=lambda: self._attention.put_back(self._seconds()),
+            next_player=lambda: self._attention.next_player if self._update_present() else None,
         )
         self.plans: Plans | None = None
         self.keep_by_rule: Callable[[Plan], None] = lambda _: None

@@ -140,6 +140,16 @@ class TestAnswers(TalkWorld):
         asked = self.fake.calls("/api/chat")[0].body["messages"][-1]["content"]
         assert 0 < asked.find("grinds lenses in Vell") < asked.find("does my sister Ebba grind?")
 
+    def test_a_gift_and_the_words_that_follow_it_within_two_seconds_get_one_answer(self):
+        coin = self.add_thing("coin")
+        coin.location = self.char1
+        self.replies = ["Thank you, Tom: for the soup it is.", "Again?", "> wait"]
+        self.char1.execute_cmd("give coin to Mira")
+        self.clock.advance(1)
+        self.settle(lambda: not self._at_work())
+        self.ask("That is for the soup.", seconds=12)
+        assert self.acts() == ["say Thank you, Tom: for the soup it is."]
+
     def test_a_line_that_comes_during_an_answer_gets_the_next_answer(self):
         gate = self.hold_answers()
         self.replies = ["On its hook.", "In the pot.", "> wait"]

@@ -250,9 +250,44 @@ class TestWalksForPlans(PlansWorld):
         assert any("(you did not set off)" in prompt for prompt in self.prompts())
         assert self.plans.items[0].state is PlanState.DONE
 
-    def test_a_walk_to_somebody_who_is_here_says_so(self):
-        self.ask("Do it.", "> plan in 3 minutes: greet Tom")
-        self.replies = ["> walk to Tom", "Tom!\n> done Tom", "> wait"]
+    def test_a_walk_to_somebody_who_is_here_has_ended_there(self):
+        ada = self.add_player(2, "Ada")
+        heard = self.capture(ada)
+        self.ask("Do it.", "> plan in 3 minutes: greet Ada")
+        self.replies = ["> walk to Ada\nGood day to you.\n> done Ada", "> wait"]
         self.pass_minutes(5)
-        assert any("You tried to walk to Tom: Tom is here" in line for line in self.lines())
+        assert 'Mira says to you, "Good day to you."' in heard
+        assert "You need not walk: Ada is here." in self.lines()
         assert self.plans.items[0].state is PlanState.DONE
+
+    def test_a_plan_goes_on_after_a_walk_to_where_the_agent_is(self):
+        self.ask("Do it.", "> plan in 3 minutes: greet Tom")
+        self.replies = ["> walk to the Inn", "Tom!\n> done Tom", "> wait"]
+        self.pass_minutes(5)
+        assert "You need not walk: you are at The Inn." in self.lines()
+        assert not any("did not set off" in each for each in self.prompts())
+        assert self.plans.items[0].state is PlanState.DONE
+
+    def test_who_speaks_to_an_agent_before_it_sets_off_is_answered_first(self):
+        self.ask("Do it.", "> plan in 3 minutes: see the quay")
+        before = len(self.prompts())
+        gate = self.hold_answers()
+        self.replies = [
+            "> walk to the Quay\n*looks about*\n> done 1",
+            "It is blue, Tom.\n> walk to the Quay\n*looks about*\n> done 1",
+            "> wait",
+        ]
+        while len(self.prompts()) == before:
+            self.time.time += timedelta(seconds=5)
+            self.clock.advance(5)
+            self.settle(lambda: self.is_thinking() or not self._at_work())
+        self.char1.execute_cmd("talk Mira What colour is your cup?")
+        gate.set()
+        self.pass_minutes(1)
+        acts = [line for line in self.lines() if line.startswith("~")]
+        assert acts.index("~say It is blue, Tom.") < acts.index("~emote looks about")
+        assert self.mira.location is self.quay
+        assert self.plans.items[0].state is PlanState.DONE
+        assert len(self.prompts()) == before + 2
+        told = "You did not set off: Tom waits for your answer, and then you may go"
+        assert told in self.prompts()[before + 1]

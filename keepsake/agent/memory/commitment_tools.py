@@ -15,6 +15,7 @@ from keepsake.archive.records import Memory
 from keepsake.books.aloud import Aloud
 from keepsake.books.kept_lines import Commitment, CommitmentKind
 from keepsake.books.plan import Plan, PlanState
+from keepsake.books.plan_deeds import Seen
 from keepsake.books.plan_lines import read_plan
 from keepsake.errors import KeepsakeError, NoteRefused
 from keepsake.events.values import Author
@@ -72,11 +73,16 @@ class CommitmentTools:
     Attributes:
         places, here: What a plan may name: places, and the people who are here. Set before a plan
             is made.
+        seen: What the end of a plan is compared with. Set before a plan is ended.
+        asked_back: The plans that were not ended, because the agent still carries what it got for
+            them, each with that thing. The second time they are ended.
     """
 
     def __init__(self, memory: MemoryComponent, books: Books, services: Runtime) -> None:
         self.places: frozenset[str] = frozenset()
         self.here: tuple[Person, ...] = ()
+        self.seen = Seen()
+        self.asked_back: dict[int, str] = {}
         self._memory = memory
         self._books = books
         self._services = services
@@ -156,10 +162,22 @@ class CommitmentTools:
         return f"{results.DECLINED}{to.name}" if plan is None else f"{results.PLANNED}{plan.told}"
 
     def done(self, command: Command, _place: str, *, known: Known) -> str:
-        """End a plan as done. ``known``: The plans that may be named."""
+        """End a plan as done. ``known``: The plans that may be named.
+
+        Raises:
+            NoteRefused: No plan matches, or the agent still carries what it got for it. If it
+                insists, the plan is done.
+        """
         plan = self._plan_to_end(command.words, known)
-        self._books.plans.set_state(plan, PlanState.DONE)
-        return f"{results.PLAN_DONE}{known.told_of(plan)}"
+        carries = self.seen.still_carried(plan) if plan.number not in self.asked_back else ""
+        if carries and known.has_plan(plan):
+            self.asked_back[plan.number] = carries
+            cure = f"> give it first, or write > {KnownVerb.DONE} {plan.number} again"
+            raise NoteRefused(f"You still carry the {carries}, so that it is not done", cure)
+        lacks = self.seen.lacks(plan)
+        self._books.plans.set_state(plan, PlanState.DONE, lacks)
+        told = f" ({lacks})" if lacks and known.has_plan(plan) else ""
+        return f"{results.PLAN_DONE}{known.told_of(plan)}{told}"
 
     def cancel(self, command: Command, _place: str, *, known: Known) -> str:
         """Drop a plan, with the reason after a colon. ``known``: The plans that may be named."""

@@ -26,13 +26,18 @@ def names_of(objects: Iterable[GameObject], agent: Body) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name_of(each, agent) for each in objects))
 
 
+def spellings_of(thing: GameObject, agent: Body) -> tuple[str, ...]:
+    """Return all names of a thing: the one that the agent knows, and those of the game."""
+    return tuple(dict.fromkeys((name_of(thing, agent), str(thing.key), *nicknames(thing))))
+
+
 def names_heard_for(somebody: CharacterObject, agent: Body) -> tuple[str, ...]:
     """Return all names by which an agent may hear of somebody."""
     return (name_of(somebody, agent), *nicknames(somebody))
 
 
-def nicknames(somebody: CharacterObject) -> list[str]:
-    """Return the other names that somebody answers to: the aliases in the game."""
+def nicknames(somebody: GameObject) -> list[str]:
+    """Return the other names of somebody or a thing: the aliases in the game."""
     return [each for each in map(str, somebody.aliases.all()) if len(each) >= SHORTEST_NICKNAME]
 
 

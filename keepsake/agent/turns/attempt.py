@@ -34,6 +34,7 @@ class Attempt:
         fault: Why words, or all deeds, were refused; else empty.
         outcome: What came of the request: an answer, an error, or None if it was cancelled.
         travelled: The seconds for which it waited for a walk to end, before its last parts.
+        kept_by: The player who waits for an answer, so that the agent did not set off; else empty.
     """
 
     number: int
@@ -44,6 +45,7 @@ class Attempt:
     fault: str = ""
     outcome: Outcome = None
     travelled: float = 0.0
+    kept_by: str = ""
 
     @property
     def did(self) -> bool:
@@ -74,9 +76,12 @@ class Attempt:
 
     @property
     def has_arrived(self) -> bool:
-        """Whether parts were done after a walk, where it ended."""
+        """Whether parts were done after a walk, where it ended, or it was there already."""
         begun = [number for number, act in enumerate(self.acts) if act.journey is not None]
-        return bool(begun) and begun[-1] < len(self.acts) - 1 and not self.is_on_its_way
+        if not begun or self.is_on_its_way:
+            return False
+        last = self.acts[begun[-1]].journey
+        return begun[-1] < len(self.acts) - 1 or (last is not None and last.at_once)
 
     @property
     def missed(self) -> str:
@@ -111,7 +116,7 @@ class Attempt:
     @property
     def goes_again(self) -> bool:
         """Whether the model should be asked again, with the reason of the refusal."""
-        return self.has_answer and not self.did and bool(self.fault)
+        return self.has_answer and not self.did and bool(self.fault) and not self.kept_by
 
 
 @dataclass(kw_only=True)
@@ -137,6 +142,8 @@ class AttemptState:
     """Whether it waits for that now."""
     has_ended: bool = False
     """Whether its end is logged."""
+    kept_by: str = ""
+    """The player who waits for an answer, so that the agent did not set off; else empty."""
 
     @property
     def is_refused(self) -> bool:
@@ -165,6 +172,7 @@ class AttemptState:
             fault=self.fault,
             outcome=outcome,
             travelled=self.travelled,
+            kept_by=self.kept_by,
         )
 
 

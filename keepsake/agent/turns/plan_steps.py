@@ -65,6 +65,11 @@ def follow_plan(turn: Turn, plans: Plans, agent: Body | None) -> None:
     """
     number = turn.impulse.plan or turn.taken_up
     due = plans.named(number) if number else None
+    if turn.kept_by:
+        kept = due or plans.steps.begun
+        if kept is not None:
+            plans.steps.go_on_later(kept.number, f"{turn.kept_by} spoke to you before you set off")
+        return
     if not turn.verbs:
         last = turn.last
         if turn.impulse.plan and last is not None and (last.failure is not None or last.fault):
@@ -158,6 +163,10 @@ def _go_on(
     asked = _asked_by(turn, agent) if agent is not None else None
     if asked is not None and (not awaits or names(awaits, asked.name)):
         plans.steps.go_on_after_answer(plan, why, Silence(asked, since))
+        return
+    carries = turn.tools.commitments.asked_back.get(plan.number, "")
+    if carries and KnownVerb.DONE in turn.verbs:  # it was not ended
+        plans.steps.go_on(plan, f"you still carry the {carries}")
         return
     ended = turn.has_arrived or turn.missed
     if turn.is_on_its_way or (turn.verbs <= _NO_STEP and not ended):

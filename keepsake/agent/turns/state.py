@@ -21,7 +21,7 @@ from keepsake.agent.turns.consent.replies import with_replies
 from keepsake.agent.turns.context import UNPROMPTED, TurnContext, renewed
 from keepsake.agent.turns.outage import Outage
 from keepsake.events.values import Urgency
-from keepsake.happening import PersonId
+from keepsake.happening import Person, PersonId
 from keepsake.models.tickets import Priority
 from keepsake.ports import Generation
 from keepsake.recall.finding import SearchResult
@@ -43,6 +43,7 @@ class Turn:
         take_newer: Called before a request is sent: returns the current impulse; None if the
             reason has gone.
         put_back: Lets the current impulse begin another turn.
+        next_player: Returns the player here who waits for an answer behind this turn; else None.
         pause: Shows people that it thinks, until the first part of the answer.
         outage: Tells players that no model answers.
         beside: A plan that is due, with the player whose words are answered; None for none. The
@@ -70,6 +71,7 @@ class Turn:
     services: Runtime
     take_newer: Callable[[], Impulse | None]
     put_back: Callable[[], None]
+    next_player: Callable[[], Person | None]
     pause: Alarm
     outage: Outage
     begin_plan: Callable[[int], Deferred[None] | None]
@@ -134,6 +136,11 @@ class Turn:
     def missed(self) -> str:
         """That the last attempt's walk did not get there, as its plan is told; else empty."""
         return self.last.missed if self.last is not None else ""
+
+    @property
+    def kept_by(self) -> str:
+        """The player for whose answer the agent did not set off in the last attempt; else empty."""
+        return self.last.kept_by if self.last is not None else ""
 
     @property
     def waits_for(self) -> str:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import replace
 
-from keepsake.agent.acts import Act
+from keepsake.agent.acts import Act, Journey
 from keepsake.agent.agent_log import call_hook
 from keepsake.agent.turns.abilities import sought_by
 from keepsake.agent.turns.answers.doing import Doing
 from keepsake.agent.turns.answers.errand import errand_of
-from keepsake.agent.turns.consent.wanted import WordsFor, wanted_by
+from keepsake.agent.turns.consent.wanted import LEAVING, WordsFor, wanted_by
 from keepsake.agent.turns.context import arrived
 from keepsake.agent.turns.plan_steps import met_after_walk
 from keepsake.agent.turns.state import Turn
@@ -42,6 +42,7 @@ class Answering:
         # The parts from the first whose words need leave; the model is asked when it has ended.
         self._held: deque[AnswerPart] = deque()
         self._has_ended = False
+        self._met: Journey | None = None  # the last walk whose end has changed who is answered
 
     async def carry_out(self, part: AnswerPart) -> None:
         """Say, emote or execute a part, as a player could, and wait until that is done.
@@ -83,7 +84,7 @@ class Answering:
         missed = await self._end_journey(allowed)
         if not missed:
             await self._take_up_plan(allowed)
-            missed = await self._go_after(allowed)
+            missed = self._stays(allowed) or await self._go_after(allowed)
         wanted = None if missed else self._wanted(allowed)
         if wanted is not None and not self._has_ended:
             self._held.append(allowed)
@@ -190,6 +191,8 @@ class Answering:
         turn = self._turn
         if part.kind is PartKind.DEED and self._verb_of(part) in PRIVATE:
             return ""
+        if journey.at_once and journey is not self._met:
+            self._meet(journey)
         if journey.is_over:
             return journey.missed
         began = turn.services.seconds()
@@ -198,10 +201,35 @@ class Answering:
         state.is_walking = False
         state.travelled += turn.services.seconds() - began
         state.place = turn.agent.location
-        wanted = met_after_walk(turn, journey.person, self._doing.context.partner)
-        doing = self._doing
-        doing.context = arrived(turn.agent, doing.context, wanted, state.basis.confidants)
+        self._meet(journey)
         return journey.missed
+
+    def _meet(self, journey: Journey) -> None:
+        """Find for whom plain lines are after a walk. One that led nowhere changes nobody."""
+        self._met = journey
+        if journey.at_once and journey.person is None:
+            return
+        doing = self._doing
+        wanted = met_after_walk(self._turn, journey.person, doing.context.partner)
+        confidants = self._state.basis.confidants
+        doing.context = arrived(self._turn.agent, doing.context, wanted, confidants)
+
+    def _stays(self, part: AnswerPart) -> str:
+        """Let the agent stay if a player here waits for an answer: that comes before a walk.
+
+        Returns:
+            Why the part is not done. Empty if it is done: it is no walk, and comes before one.
+        """
+        state = self._state
+        verb = self._verb_of(part) if part.kind is PartKind.DEED else ""
+        if verb in PRIVATE:
+            return ""
+        who = self._turn.next_player() if verb in LEAVING and not state.kept_by else None
+        if who is not None:
+            state.kept_by = who.name
+            told = f"You did not set off: {who.name} waits for your answer, and then you may go"
+            self._doing.refused(verb, told)
+        return f"{state.kept_by} waits for an answer" if state.kept_by else ""
 
     async def _go_after(self, part: AnswerPart) -> str:
         """Walk on to the person for whom a deed is, if they are not where the walk has ended.

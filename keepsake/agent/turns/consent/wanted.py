@@ -15,7 +15,7 @@ from keepsake.archive.privacy import Audience
 from keepsake.happening import KnownVerb, Person
 from keepsake.tasks.answer import AnswerPart, PartKind
 
-_LEAVING = frozenset({KnownVerb.GO, KnownVerb.WALK, KnownVerb.FOLLOW})
+LEAVING = frozenset({KnownVerb.GO, KnownVerb.WALK, KnownVerb.FOLLOW})
 """Verbs after which plain lines may be for somebody else."""
 
 
@@ -95,5 +95,5 @@ def all_words(wanted: WordsFor, behind: Sequence[AnswerPart]) -> tuple[str, ...]
             read = read_words(part.text, [wanted.to.name])
             if read is not None:
                 found.append(read.words)
-            is_plain = is_plain and part.text.partition(" ")[0] not in _LEAVING
+            is_plain = is_plain and part.text.partition(" ")[0] not in LEAVING
     return tuple(dict.fromkeys(found))
