@@ -39,6 +39,10 @@ two others, 9 in 10 and 8 in 10 of those that are then called told or lost are s
 was wrong more often. See ``tests/data/compactions``."""
 _SAME = 8.0
 """Bits by which words must be more than chance in a sentence that is from other memories."""
+_NEAR = 6
+"""So many memories before and after one that a writer named may be of the same talk. In five
+compactions that a person had read, 28 of the 184 words and deeds that were called lost are told;
+with this, 17 of 171. Of the 157 that are lost, 156 were called so, and now 154."""
 _ENOUGH = 3
 """The telling words that both must have. Two words are also in a sentence about the same thing in
 another talk: of the memories of those compactions that nobody tells, a third of those with two
@@ -96,16 +100,26 @@ class Summarised:
         if bits >= _TOLD and has_enough(content, best) and content.are_named_in(f"{before} {best}"):
             return Kept.LIKELY, said or best
         if not said:
-            said = self._told_of_others(content) if made_of_it else self._told_before(content)
+            near = self._told_of_others(content, numbers)
+            said = near if made_of_it else self._told_before(content)
         return (Kept.UNSURE, said) if said else (Kept.GONE, "")
 
-    def _told_of_others(self, content: Content) -> str:
+    def _told_of_others(self, content: Content, numbers: Collection[int]) -> str:
         """Return the sentence that says it though its writer named other memories; else empty.
 
-        What one said and another repeated is told once.
+        What one said and another repeated is told once, and of a talk a writer names a few lines.
+        So next to a line that it named, its sentence may be from fewer memories than all.
         """
         best = self._alike(content, self._cited)
-        return best if content.is_mostly_in(best) else ""
+        if best or not numbers:
+            return best
+        first, last = min(numbers) - _NEAR, max(numbers) + _NEAR
+        near = (
+            each
+            for each, named in self._cited.items()
+            if any(first <= number <= last for number in named)
+        )
+        return self._alike(content, near, last - first + 1)
 
     def _told_before(self, content: Content) -> str:
         """Return the sentence that says it though it is older; empty if none does.
@@ -115,9 +129,13 @@ class Summarised:
         best = self._alike(content, (*self._cited, *(each for each, _ in self._uncited)))
         return best if has_enough(content, best) else ""
 
-    def _alike(self, content: Content, sentences: Iterable[str]) -> str:
-        """Return the sentence with most words of what is said; empty if it has them by chance."""
-        likely = ((content.beyond_chance(each, self._among), each) for each in sentences)
+    def _alike(self, content: Content, sentences: Iterable[str], among: int = 0) -> str:
+        """Return the sentence with most words of what is said; empty if it has them by chance.
+
+        ``among``: How many memories it may be from; 0 for all.
+        """
+        among = among or self._among
+        likely = ((content.beyond_chance(each, among), each) for each in sentences)
         bits, best = max(likely, default=(-inf, ""))
         return best if bits >= _SAME else ""
 

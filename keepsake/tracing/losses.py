@@ -13,10 +13,12 @@ from keepsake.archive.privacy import is_private
 from keepsake.archive.records import Memory, Summary, Tier
 from keepsake.archive.tiers import SummaryState
 from keepsake.happening import Deed, KnownVerb, Speech, addressees_of, is_me
+from keepsake.language.capitals import capitalised, folded
 from keepsake.language.languages import language_of
+from keepsake.language.perception import words
 from keepsake.language.sourced_text import summary_sentences
 from keepsake.memory.history import PastCompaction
-from keepsake.tracing.content import Content, Rarity, told_in
+from keepsake.tracing.content import Content, Rarity, parts_of, told_in
 from keepsake.tracing.kept import Kept, Summarised, missing_in
 
 _ORDER = (
@@ -39,12 +41,14 @@ class Loss:
             gone or private, all of them. Telling words are all but stop words, and without the
             names of those who spoke.
         told: The sentences of the summaries that tell it, or perhaps tell it; empty if none does.
+        named: Those of the missing words that are names or numbers.
     """
 
     memory: Memory
     kept: Kept
     missing: tuple[str, ...]
     told: str = ""
+    named: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,10 +68,12 @@ class SentenceLoss:
     told: str = ""
 
 
-def losses(made: PastCompaction, memories: Sequence[Memory]) -> list[Loss]:
+def losses(made: PastCompaction, memories: Sequence[Memory], owner: str = "") -> list[Loss]:
     """Return what became of each memory that a compaction summarised, the greatest loss first.
 
-    ``memories``: Those of ``made.covered``.
+    Args:
+        memories: Those of ``made.covered``.
+        owner: The name of the agent whose memories they are.
     """
     after = [each for each in (made.after.recent, made.after.longterm) if each is not None]
     language = language_of("\n".join(each.text for each in after))
@@ -85,13 +91,31 @@ def losses(made: PastCompaction, memories: Sequence[Memory]) -> list[Loss]:
             _kept(content, summary, (number,), made_of_it=each.first <= number <= each.last)
             for each, summary in summaries
         ]
-        found.append(Loss(memory, *max(kept, key=_leftover)))
+        how, missing, told = max(kept, key=_leftover)
+        named = tuple(_named_in(memory, missing, owner))
+        found.append(Loss(memory, how, missing, told, named))
     return sorted(found, key=_greatest_first)
 
 
-def _greatest_first(loss: Loss) -> tuple[int, int, int]:
+def _greatest_first(loss: Loss) -> tuple[int, int, int, int]:
     """Return how small a loss is, to sort by."""
-    return _ORDER.index(loss.kept), _rank(loss.memory), -len(loss.missing)
+    named = -len(loss.named)
+    return _ORDER.index(loss.kept), _rank(loss.memory), named, -len(loss.missing)
+
+
+def _named_in(memory: Memory, missing: Sequence[str], owner: str) -> Iterator[str]:
+    """Yield the missing names and numbers that a memory tells, without those of who was there.
+
+    Nobody can guess them, so they are the greatest loss; and most small talk has none.
+    """
+    told = told_in(_text_of(memory))
+    language = language_of(told)
+    there = {folded(word) for name in (owner, *people_of(memory)) for word in words(name)}
+    names = {*map(folded, capitalised(told))} - there
+    numbers = {
+        folded(word) for part, word in parts_of(told, language) if any(map(str.isdigit, part))
+    }
+    yield from (word for word in missing if folded(word) in names | numbers)
 
 
 def _rank(memory: Memory) -> int:
@@ -99,8 +123,8 @@ def _rank(memory: Memory) -> int:
     match memory.what:
         case Deed(verb=KnownVerb.PROMISE):
             return 0
-        case Speech(words=words):
-            if not told_in(words):
+        case Speech(words=said):
+            if not told_in(said):
                 return 2  # it only asks
             return 1 if memory.is_own else 0
         case Deed():

@@ -165,6 +165,10 @@ class SegmentTexts:
         """
         yield from (self._of_people[at] for at in _places_of(person, self._people))
 
+    def happenings_from(self, number: int) -> Sequence[int]:
+        """Return what stands for the happenings of the memories from a number on."""
+        return self.happenings[bisect_left(self.numbers, number) :]
+
     def memories(self, places: Iterable[int]) -> Iterator[Memory]:
         """Yield the memories of places; none for a line that is damaged, or there no more."""
         yield from (memory for _, memory in self.read(places))

@@ -9,6 +9,7 @@ from datetime import datetime
 
 from keepsake.archive.line_types import LineType
 from keepsake.archive.records import Summary, Tier
+from keepsake.books.editing import EditableBook
 from keepsake.tracing.bases import Link
 from keepsake.tracing.facts import Way
 from keepsake.tracing.kept import Kept
@@ -106,6 +107,18 @@ class AsOfView(Shape):
     """The newest memories of the window, oldest first; at most 50."""
 
 
+class ElsewhereView(Shape):
+    """Where else a lost memory stands."""
+
+    book: EditableBook | None
+    """The agent's book that has it; null if another agent has it."""
+    title: str
+    """The name of the person, the title of the note, or the name of the other agent; empty for the
+    other books."""
+    standing: Standing | None
+    """In which tier the other agent has it; null for a book."""
+
+
 class LossView(Shape):
     """What became of a memory that a compaction summarised."""
 
@@ -115,6 +128,10 @@ class LossView(Shape):
     """Its telling words that no summary has, in order."""
     told: str
     """The sentences of the summaries that tell it, or perhaps tell it; empty if none does."""
+    named: tuple[str, ...]
+    """Those of the missing words that are names or numbers."""
+    elsewhere: tuple[ElsewhereView, ...]
+    """Where else it stands, if it is gone; only of the 100 greatest losses."""
 
 
 class SentenceLossView(Shape):

@@ -184,3 +184,21 @@ class TestFact(WebWorld):
         told = {each["kept"] for each in found["losses"] if not each["missing"]}
         assert told <= {"whole", "verbatim"}
         assert "no compaction" in self.get(self.of_mira("/compactions/999/losses"), 404)["error"]
+
+    def test_a_compaction_says_who_still_has_what_it_lost(self):
+        self.mira.db.paused = True
+        for year in range(1962, 1992):
+            self.char1.execute_cmd(f"say My goat of {year} ate {year - 1900} hats.")
+        self.pass_time(5)
+        self.mind.books.update_people(self.mind.memory.memory.archive)
+        self.add_summarised_memories()
+        lost = []
+        for made in self.get(self.of_mira("/compactions")):
+            found = self.get(self.of_mira(f"/compactions/{made['number']}/losses"))
+            lost += [each for each in found["losses"] if "goat" in str(each["missing"])]
+        greatest = lost[0]
+        assert len(greatest["named"]) == 2, "the year, and how many hats"
+        tom = {"book": "people", "title": self.char1.key, "standing": None}
+        assert tom in greatest["elsewhere"]
+        ada = {"book": None, "title": "Ada", "standing": "window"}
+        assert ada in greatest["elsewhere"]

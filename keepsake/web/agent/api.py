@@ -199,7 +199,9 @@ def losses(request: HttpRequest, number: int, made: int) -> LossesView:
     The greatest loss comes first.
     """
     mind = world.mind_of_agent(number)
-    return losses_of(mind.memory.folder, made, mind.memory.name)
+    others = [each for each in world.folders() if each[0] != number]
+    kept = mind.memory
+    return losses_of(kept.folder, made, kept.name, books=mind.books, others=others)
 
 
 @router.get(f"{AGENT_PATH}/series", response=answers(Series))

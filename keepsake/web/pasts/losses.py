@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from keepsake.agent.memory.books import Books
 from keepsake.archive.log import Archive
 from keepsake.memory.history import compactions
+from keepsake.tracing.kept import Kept
 from keepsake.tracing.losses import losses as find_losses
 from keepsake.tracing.losses import summary_losses
 from keepsake.tracing.unfounded import unfounded
@@ -16,14 +18,23 @@ from keepsake.web.fact_shapes import (
     SentenceLossView,
     UnfoundedView,
 )
+from keepsake.web.pasts.archives import Folders
+from keepsake.web.pasts.elsewhere import elsewhere
 from keepsake.web.remembered import view_of, words_in_archive
 
 MOST_LOSSES = 1000
 """The most memories or sentences of a compaction that an answer has."""
 
 
-def losses(folder: Path, number: int, name: str) -> LossesView:
-    """Return what a compaction kept and lost; ``folder`` and ``name``: the agent's.
+def losses(
+    folder: Path, number: int, name: str, *, books: Books | None = None, others: Folders = ()
+) -> LossesView:
+    """Return what a compaction kept and lost.
+
+    Args:
+        folder: The agent's, as are ``name`` and ``books``.
+        number: That of the compaction.
+        others: The other agents, who may still have what it lost.
 
     Raises:
         NotFound: There is no such compaction.
@@ -36,6 +47,9 @@ def losses(folder: Path, number: int, name: str) -> LossesView:
     memories = archive.read(first, min(last, first + MOST_LOSSES - 1))
     sentences = summary_losses(made)
     words = words_in_archive(archive)
+    became = find_losses(made, memories, name)
+    gone = [each.memory for each in became if each.kept is Kept.GONE]
+    places = elsewhere(gone, books, others)
     return LossesView(
         losses=tuple(
             LossView(
@@ -43,8 +57,10 @@ def losses(folder: Path, number: int, name: str) -> LossesView:
                 kept=each.kept,
                 missing=each.missing,
                 told=each.told,
+                named=each.named,
+                elsewhere=places.get(each.memory.number, ()),
             )
-            for each in find_losses(made, memories)
+            for each in became
         ),
         sentences=tuple(map(SentenceLossView.model_validate, sentences[:MOST_LOSSES])),
         unfounded=tuple(map(UnfoundedView.model_validate, unfounded(made, memories, name))),

@@ -76,7 +76,7 @@ def _noted(agent: KnownAgent, says: Says) -> Iterator[NotedView]:
     books = agent.mind.books
     books.people.refresh()
     books.update_people(agent.mind.memory.memory.archive)  # what happened a moment ago
-    for book, title, text, numbers, time in (*_always(books), *_written(books)):
+    for book, title, text, numbers, time in places_in(books):
         if text and says(text, numbers):
             yield NotedView(
                 id=agent.id,
@@ -90,10 +90,18 @@ def _noted(agent: KnownAgent, says: Says) -> Iterator[NotedView]:
             )
 
 
-type _Place = tuple[EditableBook, str, str, tuple[int, ...], datetime | None]
+type Place = tuple[EditableBook, str, str, tuple[int, ...], datetime | None]
+"""A place in a book: which book, the name of the person or note, what stands there, the memories
+that it rests on, and when it was said or written."""
 
 
-def _always(books: Books) -> Iterator[_Place]:
+def places_in(books: Books) -> Iterator[Place]:
+    """Yield all places in an agent's books, those of every prompt first; reads files."""
+    yield from _always(books)
+    yield from _written(books)
+
+
+def _always(books: Books) -> Iterator[Place]:
     """Yield what stands in every prompt of an agent."""
     for pin in books.pinned.items:
         yield EditableBook.PINS, "", pin.text, (), None
@@ -107,7 +115,7 @@ def _numbers(number: int) -> tuple[int, ...]:
     return (number,) if number else ()
 
 
-def _written(books: Books) -> Iterator[_Place]:
+def _written(books: Books) -> Iterator[Place]:
     """Yield what stands on pages about people, in notes and in the journal of an agent."""
     for page in books.people.known.values():
         for line in page.lines:

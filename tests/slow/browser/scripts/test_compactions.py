@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.slow.browser.scripts.serving import ACT, serve, show
@@ -62,7 +63,8 @@ def test_a_compaction_counts_what_both_its_steps_lost(page: Page) -> None:
     page.locator("summary").first.click()
     told = page.locator(".change")
     expect(told).to_contain_text(
-        "1 memory: 1 perhaps told. 2 sentences of earlier summaries: 1 lost,"
+        "None of 1 memory is lost. The others: 1 perhaps told."
+        " 1 of 2 sentences of earlier summaries is lost. The others: 1 told shorter."
     )
     expect(told).to_contain_text("The writer of the summary named the memories")
     too_much = told.locator(".too-much")
@@ -103,7 +105,13 @@ def test_what_is_guessed_is_called_a_guess_until_a_model_has_said_what_it_tells(
     made = {**MADE, **texts, "covered": [1, 3], "after": {"longterm": None, "recent": short}}
     memory = {**ACT, "number": 2, "kind": "perception", "text": "Tom picks a net."}
     guess = {"memory": memory, "kept": "likely", "missing": ["picks"], "told": text}
-    gone = {"memory": {**memory, "number": 3}, "kept": "gone", "missing": ["picks"], "told": ""}
+    gone = {
+        "memory": {**memory, "number": 3},
+        "kept": "gone",
+        "missing": ["picks"],
+        "told": "",
+        "named": [],
+    }
     again = {**gone, "memory": {**gone["memory"], "number": 4, "text": "Tom sleeps."}}
     gone = {**again, "memory": {**again["memory"], "number": 3}}
     lost = {"losses": [gone, again, guess], "sentences": [], "unfounded": [], "complete": True}
@@ -113,7 +121,7 @@ def test_what_is_guessed_is_called_a_guess_until_a_model_has_said_what_it_tells(
     page.evaluate("""async () => (await import("/api.js")).mayAct(true)""")
     page.locator("summary").first.click()
     told = page.locator(".change")
-    expect(told).to_contain_text("3 memories: 2 probably lost, 1 probably told.")
+    expect(told).to_contain_text("2 of 3 memories are probably lost. The others: 1 probably told.")
     expect(told).to_contain_text("A guess by words: the writer of the summary did not say")
     expect(told.get_by_text("Probably lost 2 memories")).to_be_visible()
     expect(told.locator(".memory:visible")).to_have_text(re.compile("Tom sleeps.×2"))
@@ -123,11 +131,21 @@ def test_what_is_guessed_is_called_a_guess_until_a_model_has_said_what_it_tells(
     named = {**lost, "losses": [gone, again, {**guess, "kept": "shorter"}], "named": True}
     serve(page, "agents/1/compactions/3/losses", named)
     told.get_by_role("button", name="Ask the model which memories it tells").click()
-    expect(told).to_contain_text("3 memories: 2 lost, 1 told shorter.")
+    expect(told).to_contain_text("2 of 3 memories are lost. The others: 1 told shorter.")
     expect(told).not_to_contain_text("guess")
 
 
-def test_of_many_losses_the_greatest_are_shown_and_the_others_folded(page: Page) -> None:
+@pytest.mark.parametrize(
+    ("named", "shown", "fold"),
+    [
+        (0, 5, "15 more"),
+        (7, 7, "13 more, without names or numbers"),
+        (20, 12, "8 more"),
+    ],
+)
+def test_of_many_losses_names_and_numbers_are_shown_and_the_others_folded(
+    page: Page, named: int, shown: int, fold: str
+) -> None:
     texts = {"before": {"longterm": None, "recent": None}}
     short = {"tier": "recent", "first": 1, "last": 20, "text": "Tom mends nets."}
     made = {**MADE, **texts, "covered": [1, 20], "after": {"longterm": None, "recent": short}}
@@ -137,6 +155,7 @@ def test_of_many_losses_the_greatest_are_shown_and_the_others_folded(page: Page)
             "kept": "gone",
             "missing": [],
             "told": "",
+            "named": ["stone"] * (n <= named),
         }
         for n in range(1, 21)
     ]
@@ -145,9 +164,32 @@ def test_of_many_losses_the_greatest_are_shown_and_the_others_folded(page: Page)
     serve(page, "agents/1/compactions/3/losses", lost)
     show(page, "compactions", "Compactions")
     page.locator("summary").first.click()
-    expect(page.locator(".change .memory:visible")).to_have_count(12)
-    page.get_by_text("8 more").click()
+    expect(page.locator(".change .memory:visible")).to_have_count(shown)
+    expect(page.locator(".change .memory b")).to_have_count(named)
+    page.get_by_text(fold, exact=True).click()
     expect(page.locator(".change .memory:visible")).to_have_count(20)
+
+
+def test_a_lost_memory_says_who_still_has_it(page: Page) -> None:
+    texts = {"before": {"longterm": None, "recent": None}}
+    short = {"tier": "recent", "first": 1, "last": 1, "text": "Tom mends nets."}
+    made = {**MADE, **texts, "covered": [1, 1], "after": {"longterm": None, "recent": short}}
+    heard = {**ACT, "number": 1, "kind": "perception", "text": "Tom lifts stones."}
+    elsewhere = [
+        {"book": "people", "title": "Tom", "standing": None},
+        {"book": "pins", "title": "", "standing": None},
+        {"book": None, "title": "Wren", "standing": "window"},
+        {"book": None, "title": "Bram", "standing": "longterm"},
+    ]
+    gone = {"memory": heard, "kept": "gone", "missing": [], "told": "", "named": []}
+    lost = {"losses": [{**gone, "elsewhere": elsewhere}], "sentences": [], "unfounded": []}
+    serve(page, "agents/1/compactions?*", [made])
+    serve(page, "agents/1/compactions/3/losses", {**lost, "named": True, "complete": True})
+    show(page, "compactions", "Compactions")
+    page.locator("summary").first.click()
+    expect(page.locator(".change .still")).to_have_text(
+        "still on its page of Tom, pinned; Wren still has it; in the summary of Bram"
+    )
 
 
 def test_who_came_and_went_is_one_line_below_what_was_told(page: Page) -> None:
@@ -169,6 +211,7 @@ def test_who_came_and_went_is_one_line_below_what_was_told(page: Page) -> None:
             "kept": "gone",
             "missing": [],
             "told": "",
+            "named": [],
         }
         for n, (form, what, text) in enumerate(lines, 1)
     ]
@@ -183,7 +226,7 @@ def test_who_came_and_went_is_one_line_below_what_was_told(page: Page) -> None:
     page.get_by_text("Comings, goings and gestures: 4").click()
     expect(page.locator(".change .memory:visible")).to_have_count(5)
     expect(page.locator(".change > p")).to_contain_text(
-        "6 memories: 6 lost (2 told or given by others, 4 comings, goings and gestures)."
+        "6 of 6 memories are lost: 2 that others said or gave, 4 comings, goings and gestures."
     )
 
 
@@ -195,7 +238,8 @@ def test_what_the_agent_said_itself_is_folded_below_what_others_said(page: Page)
     own = {**ACT, "number": 1, **said}
     heard = {**own, "number": 2, "kind": "perception", "text": 'Tom says, "My goat is ill."'}
     losses = [
-        {"memory": memory, "kept": "gone", "missing": [], "told": ""} for memory in (own, heard)
+        {"memory": memory, "kept": "gone", "missing": [], "told": "", "named": []}
+        for memory in (own, heard)
     ]
     lost = {"losses": losses, "sentences": [], "unfounded": [], "named": True, "complete": True}
     serve(page, "agents/1/compactions?*", [made])

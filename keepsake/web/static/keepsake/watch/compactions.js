@@ -6,12 +6,14 @@ import { count, el, fill, many, percent, seconds, time, whereLink } from "./dom.
 import { Kept, MemoryKind, SummaryAuthor, Tier } from "./kinds.js";
 import { isPassing, memoriesFold, passingFold, TIERS, writtenAt } from "./memories.js";
 import { outcome, reason } from "./plain_words.js";
+import { stillHeld } from "./elsewhere.js";
 import { sentence } from "./sentences.js";
 import { FORMS, WHISPERED } from "./standings.js";
 
 const LIMIT = 20;
-/** The rows of a kind that are shown; more are folded. */
+/** The rows of a kind that are shown: those with a name or a number, or else the first few. The others are folded. */
 const SHOWN = 12;
+const FEW = 5;
 const LAST = "last";
 
 /** The section "Compactions" of an agent's page. */
@@ -283,15 +285,13 @@ async function compare(id, made, account, steps) {
       fill(lost, groups(found[of], found.named, noun, row));
     fill(
       account,
-      steps.map(({ of, noun }, i) =>
-        el(
-          i ? "span" : "b",
-          {},
-          `${many(found[of].length, ...noun)}: ${tally(found[of], found.named)}. `,
-        ),
-      ),
+      steps.map(({ of, noun }, i) => [
+        el(i ? "span" : "b", {}, lostOf(found[of], found.named, noun)),
+        keptOf(found[of], found.named),
+      ]),
+      found.losses.some(isGone) ? "Its archive has all of them: recall may find them. " : "",
       found.named
-        ? `${made.after.recent?.model === SummaryAuthor.EXTRACTIVE ? QUOTES : NAMES} `
+        ? el("small", {}, made.after.recent?.model === SummaryAuthor.EXTRACTIVE ? QUOTES : NAMES, " ")
         : [
             el("b", {}, "A guess by words: the writer of the summary did not say what it tells. "),
             askModel(id, number, () => compare(id, made, account, steps)),
@@ -328,20 +328,37 @@ function askModel(id, number, then) {
   return builders(button);
 }
 
-/** How many there are of each kind: 3 lost, 5 told shorter. */
-function tally(found, named) {
-  const told = Object.keys(KEPT).map((kept) => {
-    const of = found.filter((each) => each.kept === kept);
-    const sorts = kept === Kept.GONE ? sortsOf(of) : "";
-    return of.length ? `${count(of.length)} ${kind(kept, named)[0]}${sorts}` : null;
-  });
-  return told.filter(Boolean).join(", ") || "nothing to compare";
+function isGone({ kept }) {
+  return kept === Kept.GONE;
+}
+
+/** How many are lost, and of what sorts: 3 of 9 memories are lost: 2 that others told, 1 own. */
+function lostOf(found, named, noun) {
+  if (!found.length) return "There is nothing to compare. ";
+  const gone = found.filter(isGone);
+  const [title] = kind(Kept.GONE, named);
+  const number = gone.length ? count(gone.length) : "None";
+  const are = gone.length === 1 || found.length === 1 ? "is" : "are";
+  return `${number} of ${many(found.length, ...noun)} ${are} ${title}${sortsOf(gone)}. `;
+}
+
+/** What became of the others: 5 told shorter, 2 whispered. */
+function keptOf(found, named) {
+  const told = Object.keys(KEPT)
+    .filter((kept) => kept !== Kept.GONE)
+    .reverse()
+    .map((kept) => {
+      const of = found.filter((each) => each.kept === kept);
+      return of.length ? `${count(of.length)} ${kind(kept, named)[0]}` : null;
+    })
+    .filter(Boolean);
+  return told.length ? `The others: ${told.join(", ")}. ` : "";
 }
 
 /** What a row is: something that others said or did, an own act, or something seen in passing. */
 const SORTS = {
-  others: "told or given by others",
-  own: "words and deeds of its own",
+  others: "that others said or gave",
+  own: "own words and deeds",
   passing: "comings, goings and gestures",
 };
 
@@ -350,14 +367,14 @@ function sortOf(each) {
   return each.memory?.kind === MemoryKind.ACT ? "own" : "others";
 }
 
-/** Of what sorts lost memories are, in brackets; empty if all are of one. */
+/** Of what sorts lost memories are, after a colon; empty if all are of one. */
 function sortsOf(found) {
   const parts = Object.entries(SORTS).map(([sort, words]) => {
     const number = found.filter((each) => sortOf(each) === sort).length;
     return number ? `${count(number)} ${words}` : null;
   });
   const some = parts.filter(Boolean);
-  return some.length > 1 ? ` (${some.join(", ")})` : "";
+  return some.length > 1 ? `: ${some.join(", ")}` : "";
 }
 
 function groups(found, named, noun, row) {
@@ -384,9 +401,9 @@ function groups(found, named, noun, row) {
 function sorted(found, row) {
   const of = (sort) => found.filter((each) => sortOf(each) === sort);
   const [others, own] = [of("others"), of("own")];
-  const ownRows = rows(once(own).map(row));
+  const ownRows = rows(once(own), row);
   return [
-    rows(once(others).map(row)),
+    rows(once(others), row),
     others.length && own.length
       ? el(
           "details",
@@ -404,14 +421,17 @@ function passing({ memory }) {
 }
 
 /** The greatest losses; the smaller ones are folded, so that what else became of memories is not far below. */
-function rows(all) {
-  if (!all.length) return null;
-  const list = (some) => el("ol", { class: "memories" }, some);
-  const rest = all.slice(SHOWN);
+function rows(found, row) {
+  if (!found.length) return null;
+  const list = (some) => el("ol", { class: "memories" }, some.map(row));
+  const named = found.filter((each) => each.named?.length).length;
+  const shown = Math.min(Math.max(named, FEW), SHOWN);
+  const rest = found.slice(shown);
+  const without = named <= shown && named > 0 ? ", without names or numbers" : "";
   return [
-    list(all.slice(0, SHOWN)),
+    list(found.slice(0, shown)),
     rest.length
-      ? el("details", {}, el("summary", {}, `${count(rest.length)} more`), list(rest))
+      ? el("details", {}, el("summary", {}, `${count(rest.length)} more${without}`), list(rest))
       : null,
   ];
 }
@@ -445,7 +465,7 @@ function tooMuch(sentences) {
         el(
           "li",
           { class: "memory", "data-row": true, tabindex: "-1" },
-          el("span", { class: "what", dir: "auto" }, marked(text, Kept.SHORTER, missing)),
+          el("span", { class: "what", dir: "auto" }, marked(text, missing)),
         ),
       ),
     ),
@@ -465,7 +485,7 @@ function toldIn(kept, told) {
     : null;
 }
 
-function memoryRow(id, { memory, kept, missing, told, times }) {
+function memoryRow(id, { memory, kept, missing, told, named, elsewhere, times }) {
   return el(
     "li",
     {
@@ -481,8 +501,11 @@ function memoryRow(id, { memory, kept, missing, told, times }) {
     el(
       "span",
       { class: "what", dir: "auto" },
-      marked(sentence(memory), kept, missing),
+      kept === Kept.GONE
+        ? marked(sentence(memory), named, "b")
+        : markedMissing(sentence(memory), kept, missing),
       toldIn(kept, told),
+      stillHeld(elsewhere),
     ),
     times > 1 ? el("b", { title: "so many memories" }, `×${count(times)}`) : null,
     el("small", {}, whereLink(id, memory.number)),
@@ -494,7 +517,7 @@ function sentenceRow({ tier, text, kept, missing, told }) {
     "li",
     { class: "memory", "data-row": true, tabindex: "-1" },
     el("span", { class: "number" }, SHORT[tier]),
-    el("span", { class: "what", dir: "auto" }, marked(text, kept, missing), toldIn(kept, told)),
+    el("span", { class: "what", dir: "auto" }, markedMissing(text, kept, missing), toldIn(kept, told)),
   );
 }
 
@@ -502,15 +525,16 @@ function sentenceRow({ tier, text, kept, missing, told }) {
 const SHORT = { [Tier.LONGTERM]: "long", [Tier.RECENT]: "short" };
 
 /** A text with the words marked that are not told any more. */
-function marked(text, kept, missing) {
-  const words = new Set(
-    [Kept.SHORTER, Kept.LIKELY].includes(kept)
-      ? missing.flatMap((word) => word.toLowerCase().split("-"))
-      : [],
-  );
+function markedMissing(text, kept, missing) {
+  return marked(text, [Kept.SHORTER, Kept.LIKELY].includes(kept) ? missing : []);
+}
+
+/** A text with words marked, by an element of that tag. */
+function marked(text, some, tag = "del") {
+  const words = new Set(some.flatMap((word) => word.toLowerCase().split("-")));
   return text
     .split(/([\p{L}\p{N}\p{M}'’]+)/u)
-    .map((part) => (words.has(part.toLowerCase()) ? el("del", {}, part) : part));
+    .map((part) => (words.has(part.toLowerCase()) ? el(tag, {}, part) : part));
 }
 
 // -- the changes of the long-term summary
