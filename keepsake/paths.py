@@ -127,6 +127,8 @@ class Places:
     # memories that wait for an archive that could not be written
     spill = _Path("home", "waiting-memories.jsonl")
 
+    # which models keep secrets, found out by questions; a cache
+    secret_trials = _Path("home", "secret-trials.json")
     # requests to be forgotten that are not done yet: one file for each
     forgetting = _Path("home", "forgetting")
 

@@ -20,6 +20,7 @@ from twisted.python.failure import Failure
 
 from keepsake.agent.agent_log import known_secrets, report
 from keepsake.agent.settings import RecallConfig, SleepConfig, ThinkingConfig
+from keepsake.agent.turns.consent.trial import SecretTrial
 from keepsake.archive.log import Syncer
 from keepsake.archive.spill import Spill
 from keepsake.errors import ConfigError, KeepsakeError
@@ -108,6 +109,13 @@ class Runtime:
         self.sleeping = self._config_file("sleep.md", SleepConfig)
         self.prompts = task_prompts(config, SHIPPED_CONFIG, report, rest=self.rest)
         self.tokens = Heuristic()
+        self.secret_trial = SecretTrial(
+            self.gateway,
+            self.prompts["passing_on"],
+            self.places.secret_trials,
+            self.scheduler,
+            self.workers,
+        )
         self.syncer = Syncer(failed=report)
 
     def _config_file[S: FileSettings](self, name: str, settings: type[S]) -> ConfigFile[S]:

@@ -68,12 +68,7 @@ class Families:
     best: tuple[str, ...] = ("*",)  # families that chat, the best first
     last: tuple[str, ...] = ()  # used only if there is no other, such as models for code
     never: tuple[str, ...] = ()  # models that do not chat
-    small: tuple[str, ...] = ()  # models that may not decide who else hears a whisper
     embedders: tuple[str, ...] = ()  # multilingual embedding models, the best first
-
-    def is_small(self, name: str) -> bool:
-        """Return whether a model is too small to decide who else hears a whisper."""
-        return index_of(name, self.small) is not None
 
     def rank(self, name: str, size: int) -> tuple[bool, int, int, int] | None:
         """Return a sort key for the quality of a model; None if the model does not chat.

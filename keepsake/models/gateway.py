@@ -271,7 +271,6 @@ class Gateway:
             self.embedded.use(profile.model_file, profile.context_tokens)
         catalogue = self._detection.catalogue.current
         model.family = catalogue.form_of(model_name(profile))
-        model.is_small = catalogue.families.is_small(model_name(profile))
         return model
 
     def _retire(self, name: str, *, in_flight: bool) -> list[Ticket]:

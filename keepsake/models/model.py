@@ -110,7 +110,6 @@ class ServerModel(ABC):
         down: Why calls fail at once until the next health check: the last one failed, or the
             server asked for a pause longer than the time limit. None if calls are made.
         family: The prompt form of the model's family, which overrides the server's; may be set.
-        is_small: Whether ``models.md`` counts the model among the small ones; may be set.
     """
 
     def __init__(
@@ -129,7 +128,6 @@ class ServerModel(ABC):
         self.capabilities = Capabilities(kind)
         self.down: ModelError | None = None
         self.family = ""
-        self.is_small = False
         self._ready = ready
         self._lost = lost
         self._learning = threading.Lock()
@@ -150,7 +148,6 @@ class ServerModel(ABC):
         return replace(
             found,
             prompt_tokens=room,
-            is_small=self.is_small,
             tail_tokens=tail if tail < room else 0,
             takes_tools=offers
             and FormName(found.form).sends_messages

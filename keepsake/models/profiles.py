@@ -111,17 +111,8 @@ class ModelProfile:
     model_file: str = ""  # GGUF file for ``embedded``, absolute or in ``$KEEPSAKE_HOME/models``
     # -- not in the file: learned from the server
     takes_tools: bool = False  # the model can call tools
-    is_small: bool = False  # ``models.md`` counts the model among the small ones
     tail_tokens: int = 0  # the most tokens of a prompt that may be new; 0 for no limit
     where: str = LLM_PAGE  # where a person changes the settings, for the cures of errors
-
-    @property
-    def keeps_secrets(self) -> bool:
-        """Whether the model may decide who else hears what was whispered.
-
-        A small one, or one that continues text, may not: it says "asked" to nearly everything.
-        """
-        return FormName(self.form).sends_messages and not self.is_small
 
     def resolved(self, form: str, context: int = 0) -> ModelProfile:
         """Return the profile with its open settings filled in for a model.
@@ -159,7 +150,7 @@ SHIPPED: Mapping[str, ModelProfile] = {
 }
 """The profiles that must exist, with the defaults of keys that ``llm.md`` leaves out."""
 
-_SPECIAL = {"name", "host", "takes_tools", "is_small", "tail_tokens", "where"}
+_SPECIAL = {"name", "host", "takes_tools", "tail_tokens", "where"}
 """Fields that need special code to read, or are not in the file."""
 _PLAIN = tuple(each for each in fields(ModelProfile) if each.name not in _SPECIAL)
 _KEYS = {"host", *(each.name for each in _PLAIN)}

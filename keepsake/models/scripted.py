@@ -49,7 +49,6 @@ class ScriptedModel:
         self.capabilities = Capabilities(SCRIPTED, known=True, form=SCRIPT)
         self.down: ModelError | None = None
         self.family = ""
-        self.is_small = False
         self._before: dict[str | None, tuple[str, int]] = {}
 
     def resolved(self) -> ModelProfile:

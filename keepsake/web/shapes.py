@@ -198,6 +198,8 @@ class Overview(Shape):
     servers: tuple[ServerRow, ...]
     model: str = ""
     """The agents' model and how it was chosen, in words; or that there is none."""
+    keeps_secrets: str = ""
+    """Whether it keeps secrets, found out by questions, in words; empty without a model."""
     log_problem: str
     """Why the event log cannot be written; empty if it can."""
 

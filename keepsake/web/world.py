@@ -198,6 +198,7 @@ def overview(may_act: bool) -> Overview:
         agents=tuple(_row(each, may_act) for each in all_agents()),
         servers=tuple(_servers()),
         model=shared.gateway.profiles.agent_model_line,
+        keeps_secrets=shared.secret_trial.line,
         log_problem=shared.event_log.problem if shared.event_log else "",
     )
 

@@ -29,6 +29,7 @@ from keepsake.agent import runtime
 from keepsake.agent.mind import Mind
 from keepsake.agent.scheduler import ClockScheduler
 from keepsake.agent.thinker import AgentState
+from keepsake.agent.turns.consent.trial import PASSED
 from keepsake.contrib.evennia.creation import create_agent
 from keepsake.contrib.evennia.minds import close_all, open_minds
 from keepsake.events.log import EventLog, Subscribers
@@ -36,6 +37,7 @@ from keepsake.models.gateway import Gateway
 from keepsake.models.profiles import Profiles
 from keepsake.paths import REPOSITORY, Places, Ports
 from keepsake.ports import FixedClock
+from keepsake.tasks.questions.secret_trial import QUESTIONS
 from tests.fakes.model_server import Call, FakeModelServer, Reply, llm_page
 from tests.world.built_world import PeopleWorld
 from typeclasses.agents import Agent
@@ -119,6 +121,11 @@ def is_consent(prompt: str) -> bool:
     return "A character keeps what was said to it in private." in prompt
 
 
+def is_trial(prompt: str) -> bool:
+    """Return whether a prompt asks a question whose answer is known."""
+    return any(f'"{each.words}"\n' in prompt for each in QUESTIONS)
+
+
 def _is_prompt(call: Call) -> bool:
     return "prompt" in call.body or "messages" in call.body
 
@@ -135,6 +142,8 @@ class AgentsWorld(PeopleWorld):
     """The form of the agents' prompts; that of most models."""
     COMPACTION = ""
     """The text of ``memory_compaction.md``; empty for the shipped file."""
+    KEEPS_SECRETS = True
+    """Whether the model is known to keep secrets; else nothing is known of that."""
     START: ClassVar[datetime | None] = None
     """The time of the agents' clock, ``self.time``, which stands still; None for the real time."""
 
@@ -198,6 +207,8 @@ class AgentsWorld(PeopleWorld):
         if self.START is not None:
             new.clock = self.time
         runtime.install(new)
+        if self.KEEPS_SECRETS:
+            new.secret_trial.know(PASSED)
         return new
 
     def models_page(self, **more: object) -> str:
@@ -250,8 +261,11 @@ class AgentsWorld(PeopleWorld):
         return [each for each in self.every_prompt() if not is_consent(each)]
 
     def consents(self) -> list[str]:
-        """Return the prompts that asked whether words may reach somebody: the part of this case."""
-        asked = filter(is_consent, self.every_prompt())
+        """Return the prompts that asked whether words may reach somebody: the part of this case.
+
+        Not those whose answer is known.
+        """
+        asked = (each for each in self.every_prompt() if is_consent(each) and not is_trial(each))
         return [each.partition("Private, oldest first:\n")[2].strip() for each in asked]
 
     def every_prompt(self) -> list[str]:

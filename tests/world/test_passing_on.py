@@ -126,29 +126,6 @@ class TestPassingOn(PassingOn):
         assert whisper.number in act.rests_on
 
 
-class TestASmallModel(PassingOn):
-    """A model that is too small to keep a secret is not asked: it would allow everything."""
-
-    def says_nothing(self) -> None:
-        """Check that an errand's words stay unsaid, though the model would allow them."""
-        self.consent = ASKED
-        self.sent_by_whisper("> walk to the Quay\n> whisper Bram = Is it dry?\n> wait")
-        assert self.prompts()
-        assert not self.consents()
-        assert self.told(self.heard_by_bram) == []
-
-    def test_one_whose_name_models_md_counts_as_small_is_not_asked(self):
-        self.fake.models = ["llama3.2:1b"]
-        page = self.models_page(model="llama3.2:1b")
-        (self.services.places.config / "llm.md").write_text(page)
-        self.says_nothing()
-
-    def test_one_that_continues_a_transcript_is_not_asked(self):
-        page = self.models_page(form="script")
-        (self.services.places.config / "llm.md").write_text(page)
-        self.says_nothing()
-
-
 class TestInTheLog(Building, EventsWorld, PassingOn):
     """What a builder sees of the question."""
 

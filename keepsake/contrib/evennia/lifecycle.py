@@ -113,10 +113,11 @@ def stop(*, reload: bool) -> None:
 
 
 def _do_housekeeping() -> None:
-    """Do what no event starts: write again after a full disk, retry and start compactions."""
+    """Do what no event starts: write again after a full disk, compact, try a new model."""
     minds = open_minds()
     with suppress(KeepsakeError):  # the next model call reports a profile that cannot be used
         runtime.runtime().update_limits()
+        runtime.runtime().secret_trial.begin_at_pause()
     running = Counter(company_of(mind) for mind in minds if mind.compactions.compacting)
     # A mind that compacts does all this itself, and would block this thread until it ends.
     free = [x for x in minds if not (x.closed or x.opening or x.compactions.compacting)]

@@ -12,7 +12,6 @@ from unittest.mock import patch
 import pytest
 
 from keepsake.models import detection
-from keepsake.models.catalogue import load_catalogue
 from keepsake.models.detection import Detection
 from keepsake.models.embedders import load_embedder
 from keepsake.models.profiles import EMBEDDED, NOTHING_FOUND, FoundModel, Profiles
@@ -167,23 +166,3 @@ def test_models_come_and_go_without_a_restart(home: Places, owner: Owner, fake, 
         fake.models = []
         until(lambda: gateway.profiles.get("agent").provider == "none")
         assert answered.wait(300), "waiting agents are told, so that rules can answer"
-
-
-@pytest.mark.parametrize(
-    ("name", "is_small"),
-    [
-        ("qwen2.5:0.5b", True),
-        ("qwen2.5-coder-1.5b-instruct-q4_k_m.gguf", True),
-        ("hf.co/some/Llama-3.2-1B-Instruct", True),
-        ("gemma3:270m", True),
-        ("gemma4:31b", False),
-        ("qwen3:30b-a3b", False),
-        ("mistral:7b-instruct-v0.3", False),
-        ("qwen3.5-2b", True),
-        ("gemma3:4b", True),
-        ("phi3:3.8b", True),
-        ("qwen3:14b", False),
-    ],
-)
-def test_the_shipped_list_knows_small_models_by_their_names(name, is_small):
-    assert load_catalogue(SHIPPED / "models.md").families.is_small(name) is is_small

@@ -65,10 +65,24 @@ async def leave_for(turn: Turn, to: Person, words: Sequence[str]) -> Leave | Non
     return Leave(untold.givers, 0 if answer.line is None else untold.numbers[answer.line])
 
 
+async def _may_decide(turn: Turn) -> bool:
+    """Return whether the agents' model may decide it: it has been found to keep secrets.
+
+    Raises:
+        KeepsakeError: There is no such profile, or no model.
+    """
+    found = await turn.wait(turn.services.secret_trial.result(turn.priority))
+    if found is not None and found.keeps_secrets:
+        return True
+    keeps = found or "that is not known"
+    log.info(f"It is not said. Does the agents' model keep secrets? {keeps}", agent=turn.agent.key)
+    return False
+
+
 async def _ask(turn: Turn, to: Person, words: Sequence[str], untold: Untold) -> PassedOn | None:
     """Ask the model, and log what it says. An unclear answer is no; None without any.
 
-    A model that may not decide it (:attr:`ModelProfile.keeps_secrets`) is not asked.
+    A model that does not keep secrets (:class:`SecretTrial`) is not asked.
     """
     services = turn.services
     began = services.seconds()
@@ -80,18 +94,16 @@ async def _ask(turn: Turn, to: Person, words: Sequence[str], untold: Untold) -> 
         words,
     )
 
-    def request(profile: ModelProfile, _: float) -> GenerationRequest | None:
-        if profile.keeps_secrets:
-            return profile.request(task.ask(profile, ""))
-        log.info("It is not said: the agents' model is too small to decide it", agent=task.who)
-        return None
+    def request(profile: ModelProfile, _: float) -> GenerationRequest:
+        return profile.request(task.ask(profile, ""))
 
-    call = ModelCall(services, f"consent-{turn.ref.number}", turn.priority, request)
-    turn.call = call
     found: PassedOn | None = None
     try:
-        outcome = await whole_answer(call, turn.wait)
-        found = task.read(outcome.text) if isinstance(outcome, Generation) else None
+        if await _may_decide(turn):
+            call = ModelCall(services, f"consent-{turn.ref.number}", turn.priority, request)
+            turn.call = call
+            outcome = await whole_answer(call, turn.wait)
+            found = task.read(outcome.text) if isinstance(outcome, Generation) else None
     except AnswerRefused as refused:
         found = task.fallback()
         log.info(f"It is not said: {refused}", agent=task.who)

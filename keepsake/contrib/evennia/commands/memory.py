@@ -126,8 +126,11 @@ class CmdLlmStatus(BuilderCommand):
     Usage:
       @llm-status
 
-    It shows the model that `provider: auto` in llm.md means. For each model
-    server it shows
+    It shows the model that `provider: auto` in llm.md means, and whether it
+    keeps secrets. It is asked some questions about that once. If it fails,
+    nobody is ever told what a whisper asks to be passed on.
+
+    For each model server it shows
       - the profiles of vault/config/llm.md that use it, and their models
       - what kind of server it is
       - the form of its prompts (chat, dialogue or script), and their size
@@ -147,6 +150,8 @@ class CmdLlmStatus(BuilderCommand):
         if problem := gateway.profiles.problem:
             self.caller.msg(f"|rllm.md is not in use:|n {plain(str(problem))}")
         self.caller.msg(f"The agents' model: {plain(gateway.profiles.agent_model_line)}")
+        if keeps := runtime().secret_trial.line:
+            self.caller.msg(f"It keeps secrets: {plain(keeps)}")
         if text := "\n\n".join(_server(each) for each in gateway.used_servers()):
             self.caller.msg(text)
         counts = sum((mind.thinker.log.guarded for mind in open_minds()), Counter[GuardOp]())

@@ -184,6 +184,10 @@ function verdict(bad) {
 function drawServers() {
   fill(byId("model"), overview.model ? `The agents' model: ${overview.model}` : "");
   fill(
+    byId("keeps-secrets"),
+    overview.keeps_secrets ? `It keeps secrets: ${overview.keeps_secrets}` : "",
+  );
+  fill(
     byId("servers"),
     overview.servers.map((server) => {
       const good = !failing([server]).length;
