@@ -22,7 +22,7 @@ from keepsake.agent.memory.tools import MemoryTools
 from keepsake.agent.surroundings.identity import identity_of
 from keepsake.agent.surroundings.naming import name_of, place_of, spellings_of
 from keepsake.agent.surroundings.people import find_person, people_near, persons_near
-from keepsake.agent.surroundings.routes import place_names
+from keepsake.agent.surroundings.routes import persons_in_reach, place_names
 from keepsake.archive.records import Memory, MemoryFacts, MemoryKind
 from keepsake.books.plan_deeds import Seen
 from keepsake.happening import (
@@ -201,10 +201,8 @@ class Actor:
     ) -> Act:
         """Have the memory carry out a tool call; see :meth:`MemoryTools.perform`."""
         if command.verb == KnownVerb.PLAN:
-            near = people_near(agent)
             self._tools.commitments.places = place_names(agent)
-            known = (Person(name_of(x, agent), identity_of(x)) for x in near)
-            self._tools.commitments.here = tuple(known)
+            self._tools.commitments.in_reach = persons_in_reach(agent)
         if command.verb == KnownVerb.DONE:
             carried = {name_of(each, agent): spellings_of(each, agent) for each in agent.contents}
             window = self._memory.memory.context().window

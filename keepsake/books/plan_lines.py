@@ -143,10 +143,11 @@ def _with_condition(
 ) -> Plan:
     """Return the plan with the time, place or person that a part of its line names.
 
-    A plan is with one person. Of several that a line names, the others are added to its words.
+    A plan is with one person. Of several that a line names, the others are added to its words. So
+    is what is neither a place nor a person that is known: "Oswin's shop" for another name of it.
 
     Raises:
-        NoteRefused: It is meant as a time and names none, or the plan has all three already.
+        NoteRefused: It is meant as a time and names none.
     """
     bare = _bare(part)
     place = next((each for each in places if _bare(each).casefold() == bare.casefold()), "")
@@ -164,10 +165,7 @@ def _with_condition(
         return replace(plan, whom=first, what=f"{plan.what}{company}")
     if plan.whom is None:
         return replace(plan, whom=Person(for_prompt(bare)[:_LONGEST_NAME]))
-    raise NoteRefused(
-        f"{shorten(part, 60)!r} is no time, place or person that can be planned with",
-        "A time is: tomorrow 12:00, in 3 minutes, Saturday evening, when Anneke comes",
-    )
+    return replace(plan, what=f"{plan.what}, {for_prompt(part)}")
 
 
 def _people_in(text: str, people: Iterable[Person]) -> list[Person]:

@@ -242,6 +242,12 @@ class TestPlans(PlansWorld):
         self.settle(lambda: any("sweep the floor" in each for each in shown))
         assert self.plans.current
 
+    def test_a_plan_knows_whom_it_names_though_they_have_never_met(self):
+        self.char2.move_to(self.quay, quiet=True)
+        self.ask("Find Char2 and ask about the tide.", "> plan tomorrow 12:00, Char2: ask")
+        [plan] = self.plans.current
+        assert plan.whom == Person(self.char2.key, identity_of(self.char2))
+
     def test_a_time_that_cannot_be_read_comes_back_as_a_result(self):
         self.ask("Come at swine o'clock?", "> plan : .")
         assert any("Write: plan tomorrow" in line or "say what" in line for line in self.lines())

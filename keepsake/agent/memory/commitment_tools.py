@@ -71,8 +71,8 @@ class CommitmentTools:
     Each takes a command and the place where the agent is, and returns its result in a line.
 
     Attributes:
-        places, here: What a plan may name: places, and the people who are here. Set before a plan
-            is made.
+        places, in_reach: What a plan may name besides those of whom the agent has a page: places,
+            and the people to whom it can walk. Set before a plan is made.
         seen: What the end of a plan is compared with. Set before a plan is ended.
         asked_back: The plans that were not ended, because the agent still carries what it got for
             them, each with that thing. The second time they are ended.
@@ -80,7 +80,7 @@ class CommitmentTools:
 
     def __init__(self, memory: MemoryComponent, books: Books, services: Runtime) -> None:
         self.places: frozenset[str] = frozenset()
-        self.here: tuple[Person, ...] = ()
+        self.in_reach: tuple[Person, ...] = ()
         self.seen = Seen()
         self.asked_back: dict[int, str] = {}
         self._memory = memory
@@ -129,11 +129,11 @@ class CommitmentTools:
             act: The number of the memory of this act.
             witnesses: Who else may know of it; None for everybody.
             aloud: What was said aloud that asks for it; None for nothing.
-            people: Everybody whom the agent knows. The plan may name them, and who is here.
+            people: Everybody whom the agent knows. The plan may name them, and who is in reach.
             appointments: The invitations, one of which it may answer.
         """
         now = self._services.clock.now().astimezone()
-        people = [*people, *self.here]
+        people = [*people, *self.in_reach]
         plan = replace(read_plan(command.words, now, self.places, people, place), since=act)
         if witnesses is not None:
             plan = replace(plan, private=frozenset(witnesses))

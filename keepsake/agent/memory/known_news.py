@@ -72,7 +72,7 @@ def known_to(person: CharacterObject) -> KnownNews:
 
 
 def origins_of(memory: Memory) -> tuple[str, ...]:
-    """Return the ids of the happenings that a memory tells. Hearsay also has the ids of its origins."""
+    """Return the ids of the happenings that a memory tells; of hearsay, with its origins."""
     return memory.origins or tuple(filter(None, [memory.happening]))
 
 

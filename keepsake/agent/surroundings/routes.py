@@ -7,7 +7,9 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from keepsake.agent.body import Body, CharacterObject, ExitObject, RoomObject
+from keepsake.agent.surroundings.identity import identity_of
 from keepsake.agent.surroundings.naming import name_of
+from keepsake.happening import Person
 from keepsake.prompt.verbs import find_named
 
 type Route = list[ExitObject]
@@ -44,6 +46,16 @@ def routes_from(agent: Body) -> Iterator[tuple[RoomObject, Route]]:
 def place_names(agent: Body) -> frozenset[str]:
     """Return the names of the places that the agent can walk to."""
     return frozenset(name_of(room, agent) for room, _ in routes_from(agent))
+
+
+def persons_in_reach(agent: Body) -> tuple[Person, ...]:
+    """Return everybody to whom the agent can walk, the nearest first, as it knows them."""
+    return tuple(
+        Person(name_of(each, agent), identity_of(each))
+        for room, _ in routes_from(agent)
+        for each in room.contents_get(content_type="character")
+        if each is not agent
+    )
 
 
 class Goal(NamedTuple):

@@ -138,6 +138,20 @@ def test_a_plan_with_two_people_is_with_the_first_and_names_the_other(guests):
     assert (plan.whom, plan.what, plan.where) == (ANNEKE, "eat soup, with Old Tom", "The Quay")
 
 
+@pytest.mark.parametrize("people", [(), (Person("Oswin", "3-20261101090000"),)])
+def test_a_place_that_is_called_otherwise_does_not_keep_a_plan_from_being_made(people):
+    plan = read_plan("now, Oswin's clock shop, Oswin: ask him the hour", NOW, PLACES, people)
+    assert plan.when is not None
+    assert plan.whom is not None
+    assert "Oswin" in plan.whom.name
+    assert "ask him the hour" in plan.what
+
+
+def test_a_part_that_is_neither_a_place_nor_a_person_stays_in_the_words_of_a_plan():
+    plan = read_plan("tomorrow 12:00, the Quay, Anneke, for the rope: go", NOW, PLACES, [ANNEKE])
+    assert (plan.whom, plan.where, plan.what) == (ANNEKE, "The Quay", "go, for the rope")
+
+
 def test_a_plan_without_words_says_how_to_write_one():
     with pytest.raises(NoteRefused, match="Write: plan tomorrow"):
         read_plan("tomorrow 12:00: .", NOW)
