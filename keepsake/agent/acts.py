@@ -39,6 +39,8 @@ class Journey:
         person: To whom it leads; None for a place.
 
     Attributes:
+        plan: The number of the plan for which the agent has set off by itself; 0 for a walk that
+            its model wants.
         ended: Fires with whether the agent got there, when the walk ends. What the agent wrote
             after the walk is done then.
         is_over: Whether the walk has ended.
@@ -48,6 +50,7 @@ class Journey:
 
     def __init__(self, person: Person | None = None) -> None:
         self.person = person
+        self.plan = 0
         self.ended: Deferred[bool] = Deferred()
         self.is_over = False
         self.at_once = False

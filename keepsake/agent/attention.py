@@ -262,9 +262,14 @@ class Attention:
         if waiting is not None and waiting.impulse.kind is ImpulseKind.ARRIVAL:
             del self._waiting[who]
 
-    def notice_plan(self, impulse: Impulse, now: float) -> None:
-        """Take in that a plan is due; one that was due before waits no longer."""
-        self._waiting[PLAN_SLOT] = _Waiting(impulse, now, now)
+    def notice_plan(self, impulse: Impulse, now: float, *, gather: bool = False) -> None:
+        """Take in that a plan is due; one that was due before waits no longer.
+
+        ``gather``: Whether its person has just come, and may speak in a moment: the answer to their
+        words is then for the plan too.
+        """
+        wait = self.config.gather * self._rng.uniform(0.5, 1.5) * _TOGETHER if gather else 0.0
+        self._waiting[PLAN_SLOT] = _Waiting(impulse, now + wait, now)
 
     def take_plan_with(self, who: str) -> Impulse | None:
         """Take out the plan that is due if it is with a person, whose words are answered now.
@@ -296,10 +301,10 @@ class Attention:
         current = self._current
         return current is not None and current.kind is ImpulseKind.ARRIVAL and current.who == who
 
-    def in_talk(self, now: float) -> bool:
-        """Return whether a player here and the agent spoke within :data:`TALK_SECONDS`."""
+    def in_talk(self, now: float, within: float = TALK_SECONDS) -> bool:
+        """Return whether a player here and the agent spoke within so many seconds."""
         met = self._met.items()
-        return any(now - at < TALK_SECONDS and who in self.present for who, at in met)
+        return any(now - at < within and who in self.present for who, at in met)
 
     def waiting_of(self, key: str) -> Impulse | None:
         """Return what waits in a slot, behind the current thought; None for nothing."""

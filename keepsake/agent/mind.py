@@ -8,7 +8,7 @@ from functools import partial
 from twisted.internet.defer import Deferred
 
 from keepsake.agent.acting import Actor
-from keepsake.agent.acts import Journey
+from keepsake.agent.acts import Basis, Journey
 from keepsake.agent.appointments import Appointments
 from keepsake.agent.attention import IDLE, Impulse, ImpulseKind
 from keepsake.agent.body import AgentRef, Body, CharacterObject
@@ -29,13 +29,16 @@ from keepsake.agent.surroundings.people import people_near
 from keepsake.agent.surroundings.routes import Goal, find_goal, place_names
 from keepsake.agent.thinker import Thinker
 from keepsake.agent.turns.aside import AsideAnswer, ask_aside
+from keepsake.agent.turns.plan_steps import is_about_to_answer
 from keepsake.agent.turns.prompts.prompting import preview
+from keepsake.agent.turns.setting_off import come_for, may_set_off, way_to
 from keepsake.archive.message_types import MessageType
 from keepsake.archive.privacy import NO_PRIVATE_WORDS
 from keepsake.archive.transcript import day_and_time
 from keepsake.books.persona import open_lines
+from keepsake.books.plan import Plan
 from keepsake.errors import KeepsakeError
-from keepsake.happening import KnownVerb, Person, Result
+from keepsake.happening import KnownVerb, Person, PersonId, Result
 from keepsake.logs import Subsystem, get_logger, logged
 from keepsake.prompt.sections import Rendered
 from keepsake.tasks.stated import NOTHING_STATED
@@ -96,6 +99,8 @@ class Mind:
         self._services = services
         self._talk: TalkOfTwo | None = None
         tools.plans = self.plans
+        self.plans.set_off = self._set_off
+        self.plans.steps.is_asked = self._is_asked
         self.actor.walk = self._walk
 
     def begin(self) -> None:
@@ -198,6 +203,24 @@ class Mind:
         self.sleeper.go_on_errand(found.room, arrived, found.person)
         return journey
 
+    def _set_off(self, plan: Plan) -> bool:
+        """Walk to the place of a plan, if nobody need be told; return whether the agent does."""
+        agent = self.thinker.body()
+        if agent is None or self.sleeper.going_home or self._walk_seconds(plan.where) == 0.0:
+            return False
+        if not may_set_off(agent, plan, self.thinker):
+            return False
+        act = self.actor.do(agent, way_to(plan.where), basis=Basis(plan=plan.number))
+        if act.journey is None:
+            return False
+        act.journey.plan = plan.number
+        return True
+
+    def _is_asked(self, who: PersonId) -> bool:
+        """Return whether another agent here is about to answer this one."""
+        agent = self.thinker.body()
+        return agent is not None and is_about_to_answer(agent, who)
+
     # -- what appointments that are kept by rule need
 
     def _place(self) -> str:
@@ -245,7 +268,9 @@ class Mind:
         self.memory.remember(what, place=place)
         if journey.end(f"you {missed}" if missed else ""):
             return
-        if (plan := self.plans.steps.begun) is not None:
+        if journey.plan:
+            come_for(journey.plan, self.plans, journey.missed)
+        elif (plan := self.plans.steps.begun) is not None:
             self.plans.steps.go_on(plan, journey.missed or f"you are at {place}")
         self.thinker.schedule()
 

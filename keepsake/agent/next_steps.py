@@ -21,6 +21,9 @@ STEP_SECONDS = 4.0
 ANSWER_SECONDS = 30.0
 """Seconds for which a plan waits for the answer of another agent: about two calls of a model, since
 the other one may be in a thought. Without an answer the plan goes on."""
+MOST_WAITS = 3
+"""How many times more a plan waits for another agent that is about to answer. Its model may be
+slow, players come first, and a step before that could only wait again."""
 PLAYER_SECONDS = 90.0
 """Seconds for which a plan waits after words to a player, who reads, thinks and types. It goes on
 sooner if the player leaves, or if the agent answers with a deed."""
@@ -38,6 +41,7 @@ class NextSteps:
             It is forgotten at a restart, after which each such plan goes on.
         whys: Why each plan goes on, or what came of its last step, by number.
         silences: Who had not answered when the last step of a plan was due, by number.
+        is_asked: Returns whether another agent here is about to answer this one, by identity.
         talks_with: The player to whom the agent has spoken for its plan, and who may answer; empty
             for nobody.
     """
@@ -46,6 +50,8 @@ class NextSteps:
         self._book = book
         self._wake = wake
         self._alarm = Alarm(scheduler)
+        self._next_of = 0  # the number of the plan for which the alarm is set
+        self.is_asked: Callable[[PersonId], bool] = lambda _: False
         self.waits: dict[int, str] = {}
         self.whys: dict[int, str] = {}
         self.silences: dict[int, Silence] = {}
@@ -83,7 +89,7 @@ class NextSteps:
         self._awaited = ""
         self.talks_with = ""
         self.whys[plan.number] = why
-        self._alarm.set(STEP_SECONDS, self._come, plan.number, why)
+        self._set(STEP_SECONDS, self._come, plan.number, why)
 
     def go_on_after_talk(self, plan: Plan, why: str, talk: Silence) -> None:
         """Think of the next step once a player has left, or after :data:`PLAYER_SECONDS`.
@@ -97,7 +103,7 @@ class NextSteps:
         self._awaited = ""
         self.talks_with = talk.person.id
         self.whys[plan.number] = why
-        self._alarm.set(PLAYER_SECONDS, self._come, plan.number, why, None, talk)
+        self._set(PLAYER_SECONDS, self._come, plan.number, why, None, talk)
 
     def go_on_after_wait(self, plan: Plan, why: str, awaited: Silence) -> None:
         """Think of the next step once another agent here speaks, or after :data:`PLAYER_SECONDS`.
@@ -110,7 +116,7 @@ class NextSteps:
         """
         self._awaited = awaited.person.id
         self._asked_for = plan.number
-        self._alarm.set(PLAYER_SECONDS, self._come, plan.number, why, None, awaited)
+        self._set(PLAYER_SECONDS, self._come, plan.number, why, None, awaited)
 
     def go_on_after_answer(self, plan: Plan, why: str, asked: Silence) -> None:
         """Think of the next step once an agent has answered, or after :data:`ANSWER_SECONDS`.
@@ -122,20 +128,20 @@ class NextSteps:
         self._awaited = asked.person.id
         self._asked_for = plan.number
         self.whys[plan.number] = why
-        self._alarm.set(ANSWER_SECONDS, self._come, plan.number, why, None, asked)
+        self._set(ANSWER_SECONDS, self._come_unanswered, plan.number, why, asked, MOST_WAITS)
 
     def go_on_later(self, number: int, why: str = "you were interrupted") -> None:
         """Think of a step once more that was given up before anything of it was done.
 
         If the agent acts on the plan before that, its next step takes the place of this one.
         """
-        self._alarm.set(ANSWER_SECONDS, self._come_again, number, why)
+        self._set(ANSWER_SECONDS, self._come_again, number, why)
 
     def rest(self, due: Due, seconds: float) -> None:
         """Let the step of a plan that was begun come when the agent may think about plans again."""
         if due.plan.state is PlanState.DOING:
             seconds = max(seconds, STEP_SECONDS)
-            self._alarm.set(seconds, self._come, due.plan.number, due.why)
+            self._set(seconds, self._come, due.plan.number, due.why)
 
     def wait(self, plan: Plan, words: str) -> None:
         """Record what a plan that was begun waits for: ``for Bob``. It goes on when he comes.
@@ -153,7 +159,12 @@ class NextSteps:
             self.go_on(plan, "whom you talked with has gone")
 
     def reach(self, due: Due) -> None:
-        """Record why the agent is woken for a plan now, and who had not answered."""
+        """Record why the agent is woken for a plan now, and who had not answered.
+
+        A step of it that was still to come is this one.
+        """
+        if due.plan.number == self._next_of:
+            self._alarm.cancel()
         self.whys[due.plan.number] = due.why
         self.silences.pop(due.plan.number, None)
         if due.silence is not None:
@@ -163,6 +174,22 @@ class NextSteps:
         """Record that the agent acts on a plan now: nobody was asked for this step yet."""
         self._asked.clear()
         self._awaited = ""
+
+    def _set(self, seconds: float, call: Callable[..., None], number: int, *given: object) -> None:
+        """Let the next step be one of this plan, by its number, after some seconds."""
+        self._next_of = number
+        self._alarm.set(seconds, call, number, *given)
+
+    def _come_unanswered(self, number: int, why: str, asked: Silence, waits: int) -> None:
+        """Think of a step whose answer has not come; wait on for an agent that is about to answer.
+
+        ``waits``: How many times more.
+        """
+        if waits and self.is_asked(asked.person.id):
+            given = (why, asked, waits - 1)
+            self._set(ANSWER_SECONDS, self._come_unanswered, number, *given)
+        else:
+            self._come(number, why, None, asked)
 
     def _come(
         self,
@@ -200,7 +227,7 @@ class NextSteps:
         self._to_answer[person.id] = person
         why = f"{person.name} has answered you"
         self.whys[plan.number] = why
-        self._alarm.set(STEP_SECONDS, self._come, plan.number, why, person)
+        self._set(STEP_SECONDS, self._come, plan.number, why, person)
         return True
 
     def _waiting_for(self, person: Person) -> Plan | None:

@@ -45,6 +45,8 @@ AT_ONCE = timedelta(minutes=1)
 """How soon after it is made a plan comes that is for now: the shortest time that can be named."""
 BUSY = timedelta(hours=1)
 """How long a plan that was begun and not ended keeps an agent from its ordinary day."""
+ITS_TIME = "its time has come"
+"""Why a plan is due, as its prompt says it."""
 WRITE_SECONDS = 10.0
 """Seconds to write the file of plans. A disk that is slower must not keep the agent from acting."""
 
@@ -61,6 +63,8 @@ class Plans:
 
     Attributes:
         steps: When the next step of a plan that was begun comes, and what plans wait for.
+        set_off: Lets the agent walk by itself to the place of a plan whose time has come; returns
+            whether it does. Then it thinks when it is there, with its person.
     """
 
     def __init__(
@@ -78,6 +82,7 @@ class Plans:
         self._walk_seconds = walk_seconds
         self._alarm = Alarm(services.scheduler)  # for the clock
         self.steps = NextSteps(book, services.scheduler, self._wake_for_step)
+        self.set_off: Callable[[Plan], bool] = lambda _: False
         self._woken: dict[int, float] = {}  # by plan: when the agent was woken for it, in seconds
         self._allowance = ThoughtAllowance(services)
         self._present: frozenset[str] = frozenset()  # the identities of those who are here
@@ -148,7 +153,11 @@ class Plans:
         due = [each for each in self.book.current if self._is_due(each, now)]
         if due:
             first = min(due, key=lambda each: each.at or now)
-            self._begin(Due(first, "its time has come"))
+            if self.set_off(first):
+                self._woken[first.number] = self._services.seconds()
+                self.begin(first.number)
+            else:
+                self._begin(Due(first, ITS_TIME))
 
     def _is_due(self, plan: Plan, now: datetime) -> bool:
         if plan.state is not PlanState.OPEN or plan.at is None or plan.is_overdue(now):
@@ -157,16 +166,19 @@ class Plans:
         before = timedelta(seconds=walk + THOUGHT_SECONDS if walk else 0.0)
         return now >= plan.at - before
 
-    def set_present(self, people: Iterable[Person]) -> None:
-        """Report who is with the agent; it is woken for a plan that waits for a newcomer."""
+    def set_present(self, people: Iterable[Person], *, but: int = 0) -> None:
+        """Report who is with the agent; it is woken for a plan that waits for a newcomer.
+
+        ``but``: The number of a plan that the agent has just acted on, where they are; 0 for none.
+        """
         here = [each for each in people if each.id]
         came = [each for each in here if each.id not in self._present]
         self._present = frozenset(each.id for each in here)
         self.steps.set_present(self._present)
         for plan in self.book.current:
             who = next((each for each in came if self._waits_for(plan, each)), None)
-            if who is not None:
-                due = Due(plan, f"{who.name} is here", who)
+            if who is not None and plan.number != but:
+                due = Due(plan, f"{who.name} is here", who, gathers=True)
                 self._begin(due, again=plan.number in self.steps.waits)
                 return
 
@@ -182,6 +194,28 @@ class Plans:
         if names(self.steps.waits.get(plan.number, ""), person.name):
             return True
         return plan.is_begun and plan.whom is not None and plan.whom.id == person.id
+
+    def take_due_with(self, person: PersonId) -> Due | None:
+        """Take the plan that is due within a moment, here, with somebody who speaks to the agent.
+
+        One answer is for both. None for no such plan, and for one that only some may know of.
+        """
+        if not self.enabled:
+            return None
+        now = self._services.clock.now()
+        for plan in self.book.current:
+            is_open = plan.state is PlanState.OPEN and plan.confided is None
+            if not is_open or plan.at is None or plan.whom is None or plan.whom.id != person:
+                continue
+            if not self.is_here(plan) or plan.is_overdue(now) or plan.at - now > AT_ONCE:
+                continue
+            if not self._allowance.take():
+                return None
+            due = Due(plan, ITS_TIME, plan.whom)
+            self._woken[plan.number] = self._services.seconds()
+            self.steps.reach(due)
+            return due
+        return None
 
     def is_met(self, plan: Plan) -> bool:
         """Return whether the person for whom a plan waits is here; True if it waits for nobody."""

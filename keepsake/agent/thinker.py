@@ -25,7 +25,12 @@ from keepsake.agent.runtime import Runtime
 from keepsake.agent.scheduler import Alarm
 from keepsake.agent.surroundings.identity import identity_of
 from keepsake.agent.surroundings.naming import name_of
-from keepsake.agent.surroundings.people import hosts_guests, people_near, persons_near
+from keepsake.agent.surroundings.people import (
+    hosts_guests,
+    people_near,
+    persons_near,
+    players_near,
+)
 from keepsake.agent.surroundings.showing import show_players
 from keepsake.agent.turns.outage import Outage
 from keepsake.agent.turns.plan_steps import finishes_plan_first, follow_plan, left_to_answer
@@ -229,7 +234,9 @@ class Thinker:
         agent = self.body()
         here = persons_near(agent) if agent is not None else ()
         impulse = impulse_of_plan(due, (*self._tools.people_known, *here))
-        self._attention.notice_plan(impulse, self._seconds())
+        players = map(identity_of, players_near(agent)) if agent is not None else ()
+        gather = due.gathers and impulse.who in players
+        self._attention.notice_plan(impulse, self._seconds(), gather=gather)
         self.schedule()
 
     def answered(self, who: str, *, words: bool = False) -> None:
@@ -262,6 +269,19 @@ class Thinker:
         return self._update_present() is not None and self._attention.in_talk(self._seconds())
 
     @property
+    def acts_unprompted(self) -> bool:
+        """Whether its model can act without being spoken to."""
+        return self._services.acts_unprompted
+
+    def is_free(self, seconds: float) -> bool:
+        """Return whether it does not think, and no player here spoke with it for that long."""
+        if self._update_present() is None or self.state is not AgentState.IDLE:
+            return False
+        now = self._seconds()
+        is_idle = self._attention.next_player is None and not self.unprompted.talks_to
+        return is_idle and not self._attention.in_talk(now, seconds)
+
+    @property
     def must_stay(self) -> bool:
         """Whether it must not leave now: it is in a talk, or hosts guests at its place."""
         agent = self.body()
@@ -291,7 +311,10 @@ class Thinker:
         self._attention.set_present(present, player_near=near, now=self._seconds())
         self._outage.set_present(present)
         if self.plans is not None and not agent.db.asleep:
-            self.plans.set_present(persons_near(agent))
+            # What was written after a walk is still to be done with those whom it reaches.
+            turn = self.turn if self.turn is not None and self.turn.attempt.journey else None
+            about = turn.taken_up or turn.plan_number if turn is not None else 0
+            self.plans.set_present(persons_near(agent), but=about)
         self._pass_on(agent)
         return agent
 
@@ -369,6 +392,9 @@ class Thinker:
         """Begin a thought; if a player waits, players are shown after some seconds: it thinks."""
         is_answer = impulse.from_player and impulse.kind in ANSWERED
         beside = self._attention.take_plan_with(impulse.who) if is_answer else None
+        if beside is None and impulse.from_player and impulse.kind in DIRECT:
+            due = self.plans.take_due_with(impulse.who) if self.plans is not None else None
+            beside = impulse_of_plan(due) if due is not None else None
         turn = self._new_turn(impulse=impulse, agent=agent, beside=beside)
         self.turn = turn
         self._since = self._seconds()

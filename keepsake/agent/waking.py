@@ -36,6 +36,7 @@ class Due:
     why: str  # ``its time has come``, ``Anneke is here``, ``it goes on``
     person: Person | None = None  # who has answered what was asked for it, or has come for it
     silence: Silence | None = None  # who had not answered when the step was due
+    gathers: bool = False  # whether somebody has just come for it, who may speak in a moment
 
 
 def impulse_of_plan(due: Due, named: Iterable[Person] = ()) -> Impulse:

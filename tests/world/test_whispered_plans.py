@@ -133,6 +133,7 @@ class TestWhisperedPlans(PlansWorld):
         self.heard = self.capture(self.char1)
         before = len(self.prompts())
         self.replies = [*answers, "> wait"]
+        self.mind.plans.set_off = lambda _: False  # her model says that she walks
         self.pass_minutes(3)
         return self.prompts()[before:]
 

@@ -17,7 +17,7 @@ from keepsake.agent.waking import Silence, person_of
 from keepsake.archive.privacy import NO_PRIVATE_WORDS
 from keepsake.archive.records import Memory
 from keepsake.books.plan import Plan
-from keepsake.happening import KnownVerb, Person
+from keepsake.happening import KnownVerb, Person, PersonId
 from keepsake.language.perception import names
 from keepsake.prompt.verbs import PRIVATE
 
@@ -65,19 +65,8 @@ def follow_plan(turn: Turn, plans: Plans, agent: Body | None) -> None:
     """
     number = turn.impulse.plan or turn.taken_up
     due = plans.named(number) if number else None
-    if turn.kept_by:
-        kept = due or plans.steps.begun
-        if kept is not None:
-            plans.steps.go_on_later(kept.number, f"{turn.kept_by} spoke to you before you set off")
-        return
-    if not turn.verbs:
-        last = turn.last
-        if turn.impulse.plan and last is not None and (last.failure is not None or last.fault):
-            # A model gave no usable answer.
-            plans.steps.go_on_later(turn.impulse.plan, "it goes on")
-        elif due is not None and turn.has_begun:
-            # A look-up was its last deed, and the turn cannot go on from there: who asked is away.
-            plans.steps.go_on(due, "it goes on")
+    if turn.kept_by or not turn.verbs:
+        _put_off(turn, plans, due)
         return
     plan = due or plans.steps.begun
     if plan is None:
@@ -94,6 +83,23 @@ def follow_plan(turn: Turn, plans: Plans, agent: Body | None) -> None:
     # What was done for it stands beside it. An answer about something else changes nothing of it.
     before = "" if due is not None else plans.steps.whys.get(plan.number, "")
     _go_on(turn, plans, agent, plan, why=turn.missed or before or "it goes on", is_due=due is plan)
+    if agent is not None:  # it has met those who are here
+        plans.set_present(persons_near(agent), but=plan.number)
+
+
+def _put_off(turn: Turn, plans: Plans, due: Plan | None) -> None:
+    """Go on later with a plan for which nothing was done, or from whose walk a player kept it."""
+    last = turn.last
+    if turn.kept_by:
+        kept = due or plans.steps.begun
+        if kept is not None:
+            plans.steps.go_on_later(kept.number, f"{turn.kept_by} spoke to you before you set off")
+    elif turn.impulse.plan and last is not None and (last.failure is not None or last.fault):
+        # A model gave no usable answer.
+        plans.steps.go_on_later(turn.impulse.plan, "it goes on")
+    elif due is not None and turn.has_begun:
+        # A look-up was its last deed, and the turn cannot go on from there: who asked is away.
+        plans.steps.go_on(due, "it goes on")
 
 
 def left_to_answer(turn: Turn, plans: Plans, agent: Body) -> list[Impulse]:
@@ -172,7 +178,7 @@ def _go_on(
     if turn.is_on_its_way or (turn.verbs <= _NO_STEP and not ended):
         return  # it goes on when the agent arrives
     if KnownVerb.WAIT in turn.verbs:
-        reached = _reached(turn, agent) if agent is not None else ""
+        reached = _reached(turn, agent, plan) if agent is not None else ""
         if reached:
             plans.steps.go_on(plan, f"{reached} is here")
             return
@@ -227,16 +233,18 @@ def _ask_awaited(turn: Turn, plans: Plans, agent: Body) -> None:
             mind.thinker.answer_agent(Person(name_of(agent, each), me))
 
 
-def _reached(turn: Turn, agent: Body) -> str:
+def _reached(turn: Turn, agent: Body, plan: Plan) -> str:
     """Return for whom this one waits though its walk has led it to them in silence; else empty.
 
-    They do not know that it has come for them, so they would say nothing.
+    If it waits for nobody by name, that is the plan's person. They do not know that it has come for
+    them, so they would say nothing.
     """
     if not turn.has_arrived:
         return ""
     silent = (each for each in people_near(agent) if identity_of(each) not in turn.spoken_to)
     here = (name_of(each, agent) for each in silent)
-    return next((name for name in here if names(turn.waits_for, name)), "")
+    awaited = turn.waits_for or (plan.whom.name if plan.whom is not None else "")
+    return next((name for name in here if names(awaited, name)), "")
 
 
 def _awaited(turn: Turn, agent: Body) -> Person | None:
@@ -251,16 +259,21 @@ def _awaited(turn: Turn, agent: Body) -> Person | None:
     return None
 
 
+def is_about_to_answer(agent: Body, who: PersonId) -> bool:
+    """Return whether another agent here is about to answer this one."""
+    for each in filter(is_agent, people_near(agent)):
+        if identity_of(each) == who and each.mind is not None:
+            return each.mind.thinker.is_asked_by(identity_of(agent))
+    return False
+
+
 def _asked_by(turn: Turn, agent: Body) -> Person | None:
     """Return the agent here who is about to answer what was said in a thought; else None."""
     if turn.is_on_its_way:  # it does not stay for the answer
         return None
-    me = identity_of(agent)
     for each in people_near(agent):
         who = identity_of(each)
-        if who not in turn.spoken_to or not is_agent(each) or each.mind is None:
-            continue
-        if each.mind.thinker.is_asked_by(me):
+        if who in turn.spoken_to and is_about_to_answer(agent, who):
             return Person(name_of(each, agent), who)
     return None
 
