@@ -13,6 +13,7 @@ from keepsake.tracing.bases import Link
 from keepsake.tracing.echoes import Echo
 from keepsake.tracing.paths import Path
 from keepsake.tracing.standing import Spell
+from keepsake.tracing.typed.strands import Strand
 
 
 class Way(StrEnum):
@@ -102,9 +103,12 @@ class Fact:
         knowers: Who knows it, by when they came to know it.
         echoes: Whose summary says it though no memory of theirs does.
         complete: False if there are too many tellings to follow all of them.
+        strands: Of typed words: the lines about them that belong together, the likeliest first.
+            What else has a part of the words is in none of the tellings.
     """
 
     tellings: tuple[Telling, ...]
     knowers: tuple[Knower, ...]
     echoes: tuple[Echo, ...] = ()
     complete: bool = True
+    strands: tuple[Strand, ...] = ()

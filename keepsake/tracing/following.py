@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
 
 from keepsake.archive.privacy import is_private
 from keepsake.archive.records import TOOL_VERBS, Memory, MemoryKind, Summary
@@ -27,7 +26,9 @@ from keepsake.tracing.sentence import Trail
 from keepsake.tracing.standing import Holding
 from keepsake.tracing.tellings import tellings_of, text_of
 from keepsake.tracing.texts import memories_at
-from keepsake.tracing.worded import memories_with
+from keepsake.tracing.typed.gathering import gathered
+from keepsake.tracing.typed.meant import NOBODY, Meant, People
+from keepsake.tracing.typed.strands import likely, strands
 from keepsake.tracing.wording import Wording
 
 MOST_FORMS = 8
@@ -106,58 +107,66 @@ def _by_count(counted: tuple[str, int]) -> tuple[int, str]:
     return counted[1], counted[0]
 
 
-def follow_words(archives: Mapping[str, Archived], wording: Wording, happening: str = "") -> Fact:
-    """Return where some words went; blocks.
+def follow_words(
+    archives: Mapping[str, Archived],
+    wording: Wording,
+    happening: str = "",
+    people: People = NOBODY,
+) -> Fact:
+    """Return where went what some words mean; blocks.
 
     Args:
         archives: The agents' archives, by key.
         wording: The ways of saying it.
         happening: A happening that is the fact, however it was worded.
+        people: Whom the words may name.
 
     Raises:
         OSError, KeepsakeError: An archive cannot be read.
     """
     shared = max(MOST_MEMORIES // max(len(archives), 1), LEAST_TELLINGS)
     most = min(MOST_TELLINGS, shared)
-    newest = {
-        key: memories_with(each.texts.of(each.folder), wording, happening)
-        for key, each in archives.items()
-    }
-    found = {key: [*islice(each, most + 1)][::-1] for key, each in newest.items()}
+    texts = (each.text for of in archives.values() for each in of.texts.of(of.folder))
+    meant = Meant(wording, people, texts)
+    gathered_of, complete = gathered(archives, meant, people, happening, most)
+    about = strands(gathered_of, {word for way in wording.ways for word in way})
+    found = likely(gathered_of, about)
     witnesses = {}
     for key, each in archives.items():
-        memories = found[key][-most:]
+        memories = found[key]
         bases = {own.number: _basis(each.past, own.number) for own in memories if own.is_own}
         witnesses[key] = Witness(each.name, memories, bases)
+    said = {each.happening for of in found.values() for each in of} - {""}
 
     def is_given(_: str, memory: Memory) -> bool:
         unarchived = not memory.is_own and not tracer.speaker_of(memory)
-        return unarchived and (memory.happening == happening != "" or _shows(memory, wording))
+        return unarchived and (memory.happening == happening != "" or _shows(memory))
 
     def holding(memories: Sequence[Memory]) -> Holding:
         # What an agent knows word for word is a sentence that it heard, not a word of it.
-        forms = {each.number: _form_of_words(wording, each, happening) for each in memories}
+        forms = {each.number: _form_of_words(wording, each, said) for each in memories}
         whole = (each for each in memories if forms[each.number] is Kept.VERBATIM)
         heard = [Content(each, Rarity()) for each in dict.fromkeys(map(text_of, whole))]
+        numbers = frozenset(each.number for each in memories)
         return _holding(
             forms,
             memories,
-            lambda summary: _worded(heard, wording, summary),
+            lambda summary: _worded(heard, wording, summary, numbers),
         )
 
     def said_in(key: str, summary: Summary) -> tuple[Kept, str]:
         # Who had the words in mind, or looked for them, need not have heard them from anybody.
-        return (Kept.GONE, "") if found[key] else _worded((), wording, summary)
+        return (Kept.GONE, "") if found[key] else _worded((), wording, summary, frozenset())
 
-    tracer = Tracer(witnesses, Words(wording.is_said_in, is_given, may_begin=True))
+    tracer = Tracer(witnesses, Words(lambda _: True, is_given, may_begin=True))
     tracer.run()
-    complete = max(map(len, found.values()), default=0) <= most
 
     def tells(summary: Summary, _: int) -> bool:
         return any(map(wording.is_said_in, summary_sentences(summary.text)))
 
     found_by = archives, witnesses, tracer, holding, said_in
-    return _fact(*found_by, tells=tells, also=retold, complete=complete)
+    fact = _fact(*found_by, tells=tells, also=retold, complete=complete)
+    return replace(fact, strands=tuple(about))
 
 
 def _fact(
@@ -221,10 +230,9 @@ def _fact(
     )
 
 
-def _shows(memory: Memory, wording: Wording) -> bool:
+def _shows(memory: Memory) -> bool:
     """Whether a memory that is no own act shows a fact, other than by a search of one's memory."""
-    searched = memory.kind is MemoryKind.RESULT and memory.verb in TOOL_VERBS
-    return not searched and wording.is_said_in(text_of(memory))
+    return memory.kind is not MemoryKind.RESULT or memory.verb not in TOOL_VERBS
 
 
 def _basis(past: Past, number: int) -> PromptBasis:
@@ -252,9 +260,12 @@ def _holding(
     )
 
 
-def _form_of_words(wording: Wording, memory: Memory, happening: str) -> Kept:
-    """Return how much a memory has of a fact in these words: its own may tell it in others."""
-    is_it = not memory.is_own or memory.happening == happening != ""
+def _form_of_words(wording: Wording, memory: Memory, said: Collection[str]) -> Kept:
+    """Return how much a memory has of a fact in these words: its own may tell it in others.
+
+    ``said``: The happenings in which it was said.
+    """
+    is_it = not memory.is_own or memory.happening in said
     return Kept.VERBATIM if is_it or wording.is_said_in(text_of(memory)) else Kept.SHORTER
 
 
@@ -289,15 +300,23 @@ def _tells(said: str, content: Content) -> bool:
     return content.is_mostly_in(said) and has_enough(content, said)
 
 
-def _worded(heard: Iterable[Content], wording: Wording, summary: Summary) -> tuple[Kept, str]:
-    """Return how much of words a summary has, and of the sentences in which they were heard."""
-    if not wording.is_said_in(summary.text):
-        return Kept.GONE, ""
-    whole = next((each.text for each in heard if each.is_verbatim_in(summary.text)), "")
-    if whole:
-        return Kept.VERBATIM, whole
-    said = next(filter(wording.is_said_in, summary_sentences(summary.text)), "")
-    # Words that stand in different sentences say something else.
+def _worded(
+    heard: Sequence[Content], wording: Wording, summary: Summary, numbers: Collection[int]
+) -> tuple[Kept, str]:
+    """Return how much of words a summary has, and of the sentences in which they were heard.
+
+    ``numbers``: The memories of them: a sentence may tell those in other words.
+    """
+    if wording.is_said_in(summary.text):
+        whole = next((each.text for each in heard if each.is_verbatim_in(summary.text)), "")
+        if whole:
+            return Kept.VERBATIM, whole
+        said = next(filter(wording.is_said_in, summary_sentences(summary.text)), "")
+        # Words that stand in different sentences say something else.
+        if said:
+            return Kept.SHORTER, said
+    told = (each for each, cited in summary.cited.items() if not {*numbers}.isdisjoint(cited))
+    said = next((each for each in told if any(one.has_in_common(each) for one in heard)), "")
     return (Kept.SHORTER, said) if said else (Kept.GONE, "")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from keepsake.archive.records import Memory
 from keepsake.happening import Manner, addressees_of, is_me
@@ -37,6 +38,25 @@ def _telling(
     own = next(((key, memory) for key, memory in told if memory.is_own), None)
     agent, memory = own or told[0]
     step = tracer.steps.get((agent, memory.number)) if own else None
+    return replace(
+        telling_in(happening, told, names),
+        rests_on=step.rests_on if step else 0,
+        link=step.link if step else None,
+        came_from=_came_from(agent, memory, tracer),
+    )
+
+
+def telling_in(
+    happening: str, told: Sequence[tuple[str, Memory]], names: Mapping[str, str]
+) -> Telling:
+    """Return a happening as a telling of which nobody knows where it comes from.
+
+    Args:
+        told: Who remembers it, by key, and the memories; at least one.
+        names: The agents' names, by key.
+    """
+    own = next(((key, memory) for key, memory in told if memory.is_own), None)
+    agent, memory = own or told[0]
     return Telling(
         happening=happening,
         time=memory.time,
@@ -48,9 +68,6 @@ def _telling(
         text=text_of(memory),
         private=memory.confidants is not None,
         hearings=tuple(Hearing(key, each.number, _way(each)) for key, each in told),
-        rests_on=step.rests_on if step else 0,
-        link=step.link if step else None,
-        came_from=_came_from(agent, memory, tracer),
     )
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Self
 
 from keepsake.errors import KeepsakeError
-from keepsake.language.perception import UNSPACED, stem, words
+from keepsake.language.perception import COMMON_WORDS, UNSPACED, stem, words
 from keepsake.tracing.texts import lines_with
 
 _TELLING = 5
@@ -44,7 +44,7 @@ class Wording:
         Raises:
             KeepsakeError: There is no word, or there are too many.
         """
-        found = (tuple(dict.fromkeys(map(stem, words(way)))) for way in typed.split("|"))
+        found = (tuple(dict.fromkeys(map(stem, _telling(way)))) for way in typed.split("|"))
         ways = tuple(dict.fromkeys(filter(None, found)))
         if not ways:
             raise KeepsakeError(f"There is no word in {typed[:40]!r}", "Give letters or digits")
@@ -59,11 +59,12 @@ class Wording:
         found = self._said.get(text)
         if found is None:
             said = text.casefold()
-            found = any(all(self._is_word_of(each, said) for each in way) for way in self.ways)
+            found = any(all(self.has_word(each, said) for each in way) for way in self.ways)
             self._said[text] = found
         return found
 
-    def _is_word_of(self, word: str, text: str) -> bool:
+    def has_word(self, word: str, text: str) -> bool:
+        """Return whether a text has one of the words. ``text``: In small letters."""
         return _begins_word(word, text, is_whole=word in self.whole)
 
     def lines_in(self, text: str) -> Iterator[int]:
@@ -77,6 +78,12 @@ class Wording:
                 lines = lines_with(text, max(way, key=len))
                 found.update(place for place, line in lines if self.is_said_in(line))
         yield from sorted(found)
+
+
+def _telling(way: str) -> Sequence[str]:
+    """Return the words of a way that say something, *bell* of *the bell*; all, if none does."""
+    typed = words(way)
+    return [word for word in typed if word.casefold() not in COMMON_WORDS] or typed
 
 
 def _begins_word(word: str, text: str, *, is_whole: bool) -> bool:

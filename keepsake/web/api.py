@@ -197,11 +197,20 @@ def fact(
 ) -> FactView:
     """Where a fact went: who told it to whom, who knows it, and which compaction dropped it.
 
-    A fact is memory ``n`` of an agent, in whatever words it was told on. With ``q``, it is these
-    words. ``|`` stands between two ways of saying it: ``bell | drowned sister``.
+    A fact is memory ``n`` of an agent, in whatever words it was told on. With ``q``, it is what
+    these words mean: who speaks of *my watch* need not name themselves, and an answer is about what
+    was asked. ``|`` stands between two ways of saying it: ``bell | drowned sister``.
     """
-    events = runtime().places.events
-    return fact_of(world.folders(), q, agent, n, world.known_agents(), events=events)
+    services = runtime()
+    return fact_of(
+        world.folders(),
+        q,
+        agent,
+        n,
+        world.known_agents(),
+        events=services.places.events,
+        embedder=services.embedder,
+    )
 
 
 # -- errors

@@ -276,6 +276,38 @@ class WordCount(Shape):
     count: int
 
 
+class StrandKnower(Shape):
+    """An agent that knows what was said of typed words, and how it came to know it first."""
+
+    id: int
+    agent: str
+    n: int
+    """The number of its memory of it."""
+    way: Way
+    source: str
+    """From whom it has it; empty if it said it itself."""
+
+
+class StrandView(Shape):
+    """What was said of typed words: lines that rest on each other, or say the same."""
+
+    id: int
+    n: int
+    """The agent and its memory of the line that is shown: by it the sentence can be followed."""
+    time: datetime
+    speaker: str
+    """The name of who said it; empty if nobody did."""
+    to: tuple[str, ...]
+    """The names of those to whom it was said; empty if it was for all who were there."""
+    text: str
+    private: bool
+    likely: bool
+    """Whether it is about all of the words. What has only a part of them is not followed."""
+    tellings: int
+    """How many lines belong together."""
+    knowers: tuple[StrandKnower, ...]
+
+
 class FactView(Shape):
     """Where a fact went."""
 
@@ -295,3 +327,6 @@ class FactView(Shape):
     agents need not have heard it."""
     echoes: tuple[EchoView, ...]
     """Whose summary says it though no memory of theirs does: it knows too much."""
+    strands: tuple[StrandView, ...] = ()
+    """Of typed words: what was said of them, as facts of their own, the likeliest first; at most
+    30. All that are likely are followed together."""

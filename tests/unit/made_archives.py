@@ -11,8 +11,11 @@ from keepsake.archive.tiers import SummaryState
 from keepsake.happening import ME, Manner, Person, Sight, Speech
 from keepsake.tracing.following import follow_sentence, follow_words
 from keepsake.tracing.past import Archived, Past
+from keepsake.tracing.typed.meant import People
 from keepsake.tracing.wording import Wording
 
+PEOPLE = ("Anneke", "Bob", "Mira", "Oswin", "Bram", "Joss", "Nell")
+"""Whom typed words may name."""
 BEGIN = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
 
 
@@ -79,7 +82,9 @@ class Village:
         self.archives[name].append(state.compaction_line(self.compactions))
 
     def follow(self, words, happening=""):
-        return follow_words(self.read(), Wording.of(words), happening)
+        names = {each.lower(): (each,) for each in PEOPLE}
+        people = People(names, {each: each.lower() for each in self.archives})
+        return follow_words(self.read(), Wording.of(words), happening, people)
 
     def follow_memory(self, name, number):
         """Follow the sentence in a memory."""

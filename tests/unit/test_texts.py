@@ -10,7 +10,8 @@ from keepsake.archive.log import SEGMENT_LINES, Archive
 from keepsake.archive.records import Memory
 from keepsake.happening import ME, Deed, Person, Speech
 from keepsake.tracing.texts import SegmentTexts, Texts, key_of, lines_with
-from keepsake.tracing.worded import memories_with
+from keepsake.tracing.typed.gathering import memories_of
+from keepsake.tracing.typed.meant import Meant
 from keepsake.tracing.wording import Wording
 
 _TOM = Person("Tom", "7-1")
@@ -36,7 +37,8 @@ def remember(folder, *words, speaker=_TOM):
 
 def found(texts, folder, typed, happening=""):
     """Return the numbers of the memories that say it, newest first."""
-    return [each.number for each in memories_with(texts.of(folder), Wording.of(typed), happening)]
+    about = memories_of(texts.of(folder), Meant(Wording.of(typed)), happening)
+    return [each.memory.number for each in about]
 
 
 def test_words_are_found_in_what_was_said(folder):

@@ -81,6 +81,19 @@ class TestFact(WebWorld):
         assert knowers["Mira"]["source"] == "Tom"
         assert [each["standing"] for each in knowers["Ada"]["spells"]] == ["window"]
 
+    def test_a_thing_of_who_speaks_is_found_by_their_name(self):
+        self.ask("I have a watch of silver.", "> wait")
+        self.ask("Is Nell on watch tonight?", "> wait")
+        fact = self.get("/fact", q="Tom's watch")
+        silver, duty = fact["strands"]
+        assert (silver["text"], silver["likely"]) == ("I have a watch of silver.", True)
+        assert (silver["speaker"], silver["tellings"]) == ("Tom", 1)
+        knowers = {each["agent"]: (each["way"], each["source"]) for each in silver["knowers"]}
+        assert knowers == {"Mira": ("told", "Tom"), "Ada": ("overheard", "Tom")}
+        assert self.get("/fact", agent=silver["id"], n=silver["n"])["tellings"]
+        assert duty["text"] == "Is Nell on watch tonight?", "what only asks comes last"
+        assert self.get("/fact", q="Ada's watch")["tellings"] == []
+
     def test_a_sentence_is_followed_and_what_only_answers_it_tells_nobody(self):
         fact = self.get("/fact", agent=self.mira.id, n=self.number_of("Edwin mends"))
         assert fact["words"] == ""

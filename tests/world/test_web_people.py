@@ -75,6 +75,17 @@ class TestPeople(WebWorld):
         assert known["Mira"]["more_memories"] == 0
         assert known["Mira"]["complete"]
 
+    def test_of_one_agent_there_is_what_it_heard_somebody_say_to_others(self):
+        found = self.get("/person", key=self.tom, by=self.ada.id)
+        known = {each["agent"]: each for each in found["agents"]}
+        (heard,) = known["Ada"]["overheard"]
+        assert heard["text"] == heard["told"] == "My brother Edwin mends nets."
+        assert (heard["to"], heard["private"]) == (["Mira"], False)
+        assert heard["weight"] > 0
+        shown = {each["number"] for each in known["Ada"]["memories"]}
+        assert shown.isdisjoint(heard["numbers"]), "each stands once"
+        assert known["Mira"]["overheard"] == []
+
     def test_an_agent_is_a_person_too_and_does_not_know_itself(self):
         found = self.get("/person", id=self.mira.id)
         assert found["person"]["name"] == "Mira"

@@ -10,6 +10,7 @@ from pathlib import Path
 from keepsake.archive.log import Archive
 from keepsake.archive.records import Memory
 from keepsake.errors import KeepsakeError
+from keepsake.ports import Embedder
 from keepsake.tracing import following
 from keepsake.tracing.facts import Knower, Telling
 from keepsake.tracing.past import Archived
@@ -27,6 +28,7 @@ from keepsake.web.fact_shapes import (
     WordCount,
 )
 from keepsake.web.pasts.archives import Folders, past_of
+from keepsake.web.pasts.strands import people_of, strand_views
 from keepsake.web.people.known import KnownAgent
 from keepsake.web.people.noted import noted
 from keepsake.web.questions.quoted import with_quotations
@@ -50,12 +52,14 @@ def fact(
     agents: Sequence[KnownAgent] = (),
     *,
     events: Path | None = None,
+    embedder: Embedder | None = None,
 ) -> FactView:
     """Return where a fact went.
 
     Args:
         agents: Those whose books may have it, too.
         events: The folder of the event log, if there is one: it has the prompts.
+        embedder: Puts what was said of typed words in order by meaning; None if it cannot.
         words: The ways of saying it; empty to follow the memory itself, in whatever words.
         number: The agent whose memory ``n`` it is; None if there are only words.
 
@@ -79,7 +83,9 @@ def fact(
             wording = Wording.of(words)
         except KeepsakeError as error:
             raise BadRequest(error.what, error.cure) from error
-        found = following.follow_words(archives, wording, begin.happening if begin else "")
+        found = following.follow_words(
+            archives, wording, begin.happening if begin else "", people_of(agents)
+        )
     if events is not None:
         found = with_quotations(found, events, partial(_remembered, archives))
     names = {key: each.name for key, each in archives.items()}
@@ -105,6 +111,7 @@ def fact(
             )
             for each in found.echoes
         ),
+        strands=strand_views(found.strands, words, names, embedder),
     )
 
 

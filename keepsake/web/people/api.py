@@ -25,10 +25,12 @@ def person(
     key: QueryEx[str, P(max_length=100)] = "",
     name: QueryEx[str, P(max_length=100)] = "",
     id: QueryEx[int | None, P(ge=1, le=LARGEST)] = None,
+    by: QueryEx[int | None, P(ge=1, le=LARGEST)] = None,
 ) -> PersonView:
     """What each agent knows of one person: said when, promises, plans, and what it makes of them.
 
     The person is given by its identity ``key``, by a ``name``, or, if it is an agent, by its
-    number ``id``.
+    number ``id``. Of the agent ``by`` the answer also has what the person said to others in its
+    hearing, and weighs all lines by the whole of its memory.
     """
-    return known.person(world.known_agents(), key, name, id)
+    return known.person(world.known_agents(), key, name, id, by=by)

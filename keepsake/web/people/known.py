@@ -5,21 +5,21 @@ Runs in a view's thread, because it reads the agents' books.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from math import log2
 
 from keepsake.agent.memory.books import Books
 from keepsake.agent.mind import Mind
 from keepsake.archive.log import Archive
+from keepsake.archive.records import Memory
 from keepsake.books.entries import JournalEntry
 from keepsake.books.kept_lines import CommitmentKind
-from keepsake.books.person_page import PageLine, PersonPage
+from keepsake.books.person_page import PersonPage
+from keepsake.happening import addressees_of, is_me
 from keepsake.language.citations import citations_in
 from keepsake.language.perception import names as is_named
-from keepsake.language.perception import telling
 from keepsake.tracing.content import told_in
 from keepsake.web.access import BadRequest, NotFound
 from keepsake.web.links import numbers_cited
@@ -33,6 +33,7 @@ from keepsake.web.people.shapes import (
     PersonView,
     PromiseTo,
 )
+from keepsake.web.people.telling import Weights, heard_from, weights_in
 from keepsake.web.remembered import TEXTS, view_of, words_in_archive
 from keepsake.web.shapes import PlanRow
 
@@ -89,9 +90,16 @@ def _row(key: str, pages: Sequence[tuple[int, PersonPage]], agent: KnownAgent | 
 
 
 def person(
-    agents: Sequence[KnownAgent], key: str = "", name: str = "", number: int | None = None
+    agents: Sequence[KnownAgent],
+    key: str = "",
+    name: str = "",
+    number: int | None = None,
+    *,
+    by: int | None = None,
 ) -> PersonView:
     """Return what each agent knows of the person with a key, a name, or an agent's number.
+
+    ``by``: The agent of which all is wanted that it heard them say.
 
     Raises:
         BadRequest: Nobody is asked for.
@@ -116,7 +124,11 @@ def person(
     about = found[0]
     others = {each for row in rows if row.key != about.key for each in row.names}
     most = MOST_LOOKED // max(len(agents), 1)
-    found_by = (_known_by(each, about, others, most) for each in agents if each.key != about.key)
+    found_by = (
+        _known_by(each, about, others, most, whole=each.id == by)
+        for each in agents
+        if each.key != about.key
+    )
     known = [each for each in found_by if each is not None]
     known.sort(key=lambda each: each.last_met or _LONG_AGO, reverse=True)
     there = {each.id for each in known}
@@ -127,13 +139,14 @@ def person(
 
 
 def _known_by(
-    agent: KnownAgent, about: PersonRow, others: Collection[str], most: int
+    agent: KnownAgent, about: PersonRow, others: Collection[str], most: int, *, whole: bool
 ) -> KnownBy | None:
     """Return what an agent knows of somebody; None if it knows nothing.
 
     Args:
         others: The names of everybody else.
         most: The most of its memories to look through.
+        whole: Whether also what it heard them say to others is wanted, what tells most first.
     """
     if agent.mind is None:
         return None
@@ -143,6 +156,9 @@ def _known_by(
     there = {number for each in page.lines for number in each.numbers} if page else set[int]()
     folder = agent.mind.memory.folder / "archive"
     segments = TEXTS.of(folder)
+    weights = weights_in(segments) if whole else _weights_of(page)
+    heard = heard_from(segments, about.key, there, weights) if whole else []
+    there.update(each.number for each in heard)
     memories, total, complete = memories_about(segments, about.key, about.names, there, most)
     words = words_in_archive(Archive(folder, read_only=True)) if memories else None
     known = KnownBy(
@@ -155,7 +171,8 @@ def _known_by(
         meetings=page.meetings if page else 0,
         portrait=page.portrait if page else "",
         remarks="\n".join(page.by_hand) if page else "",
-        lines=tuple(_lines(page, whispered)) if page else (),
+        lines=tuple(_lines(page, whispered, weights)) if page else (),
+        overheard=tuple(_overheard(each, weights) for each in heard),
         notes=tuple(_notes(books, about, whispered)),
         promises=tuple(_promises(books, about, whispered)),
         plans=tuple(_plans(agent, books, about)),
@@ -168,11 +185,14 @@ def _known_by(
     return known if any(told) else None
 
 
-def _lines(page: PersonPage, whispered: Callable[[int], bool]) -> Iterator[KnownLine]:
-    for each, weight in zip(page.lines, _weights(page.lines), strict=True):
+def _lines(
+    page: PersonPage, whispered: Callable[[int], bool], weights: Weights
+) -> Iterator[KnownLine]:
+    for each in page.lines:
         yield KnownLine(
             text=each.text,
-            weight=round(weight, 1),
+            weight=round(weights.of(each.text), 1),
+            told=told_in(each.text),
             said=each.said,
             time=each.time,
             numbers=each.numbers,
@@ -180,14 +200,22 @@ def _lines(page: PersonPage, whispered: Callable[[int], bool]) -> Iterator[Known
         )
 
 
-def _weights(lines: Sequence[PageLine]) -> Sequence[float]:
-    """Return how much each line tells, in bits: a word counts the more, the fewer lines have it.
+def _weights_of(page: PersonPage | None) -> Weights:
+    """Return how much the lines of a page tell, besides each other."""
+    return Weights([told_in(each.text) for each in page.lines] if page else ())
 
-    A question tells nothing.
-    """
-    told = [telling(told_in(each.text)) for each in lines]
-    counts = Counter(stem for stems in told for stem in stems)
-    return [sum(log2((len(lines) + 1) / counts[stem]) for stem in stems) for stems in told]
+
+def _overheard(memory: Memory, weights: Weights) -> KnownLine:
+    return KnownLine(
+        text=memory.words,
+        weight=round(weights.of(memory.words), 1),
+        told=told_in(memory.words),
+        said=True,
+        time=memory.time,
+        numbers=(memory.number,),
+        private=memory.confidants is not None,
+        to=tuple(each.name for each in addressees_of(memory.what) if not is_me(each)),
+    )
 
 
 def _notes(books: Books, about: PersonRow, whispered: Callable[[int], bool]) -> Iterator[NoteAbout]:

@@ -39,6 +39,10 @@ class KnownLine(Shape):
     private: bool
     weight: float
     """How much it tells besides what other lines tell, in bits; 0 for a question."""
+    told: str = ""
+    """What of it tells something: without its questions."""
+    to: tuple[str, ...] = ()
+    """The names of those to whom it was said, if that was not the agent."""
 
 
 class MentionLine(Shape):
@@ -94,6 +98,9 @@ class KnownBy(Shape):
     """What people wrote into the page by hand."""
     lines: tuple[KnownLine, ...]
     """What they said to it and did, oldest first."""
+    overheard: tuple[KnownLine, ...] = ()
+    """What they said to others in its hearing, what tells most first; at most 12, and only of the
+    agent that was asked for with ``by``."""
     notes: tuple[NoteAbout, ...]
     """Its own notes that name them, the one that it wrote last first."""
     promises: tuple[PromiseTo, ...]

@@ -109,21 +109,52 @@ def test_who_first_heard_it_from_whom_stands_in_a_sentence_before_the_cards(
 ):
     page.goto("/agents/fact?q=Edwin")
     expect(page.locator("#from")).to_have_text("Mira first heard these words from Tamsin.")
-    expect(page.locator("#match")).to_be_hidden()
     page.locator("#scrubber input").press("Home")
     expect(page.locator("#from")).to_have_text("")
 
 
-def test_several_words_are_a_match_of_words_in_one_line_and_no_knowledge(
+def test_a_thing_of_who_speaks_is_found_by_their_name(page: Page, world: WatchedWorld):
+    page.goto("/agents/fact?q=Tamsin's+brother")
+    expect(page.locator("#from")).to_have_text("Mira first heard these words from Tamsin.")
+    expect(page.locator("#tellings > li").first).to_contain_text(FACT)
+    expect(page.locator("#strands")).to_be_hidden()
+
+
+def test_typed_words_of_several_facts_begin_with_who_heard_of_it_and_each_line_has_its_own_way(
     page: Page, world: WatchedWorld
 ):
-    page.goto("/agents/fact?q=Edwin+nets")
-    expect(page.locator("#match")).to_have_text(
-        "Tamsin’s is the first line with all of these words: Edwin, nets. "
-        "They must all stand in one line; for others, search by meaning."
-    )
-    search = page.locator("#match").get_by_role("link", name="search by meaning")
-    expect(search).to_have_attribute("href", "/agents/search/?q=Edwin+nets")
+    page.goto("/agents/fact")
+    strand = {"id": 1, "time": "2026-05-01T12:06:00+00:00", "speaker": "Bob", "to": ["Nell"]}
+    strand |= {"private": False, "likely": True, "tellings": 1}
+    nell = {"id": 1, "agent": "Nell", "n": 4, "way": "whispered", "source": "Bob"}
+    joss = {"id": 2, "agent": "Joss", "n": 7, "way": "told", "source": "Nell"}
+    sock = {**strand, "n": 4, "text": "My watch is in my sock.", "private": True, "tellings": 2}
+    duty = {**strand, "n": 9, "text": "Is Wren on watch?", "knowers": [nell]}
+    aside = {**strand, "n": 8, "text": "Watch your step.", "likely": False, "knowers": [joss]}
+    strands = [{**sock, "knowers": [nell, joss]}, duty, aside]
+    spell = {"time": strand["time"], "standing": "window", "kept": "verbatim", "has": "sock"}
+    step = {"id": 1, "n": 4, "time": strand["time"], "step": "heard it"}
+    knower = {"id": 1, "agent": "Nell", "source": "Bob", "heard": sock["text"], "path": [step]}
+    knower |= {"memories": [4], "spells": [{**spell, "compaction": 0, "n": 4}], "acts": []}
+    telling = {"happening": "h1", "time": strand["time"], "place": "The Quay", "speaker": "Bob"}
+    telling |= {"id": None, "to": ["Nell"], "manner": "whisper", "text": sock["text"]}
+    telling |= {"private": True, "rests_on": 0, "link": None, "came_from": ""}
+    telling |= {"hearings": [{"id": 1, "n": 4, "way": "whispered"}]}
+    found = {"words": "Bob's watch", "memory": None, "suggested": [], "complete": True}
+    found |= {"tellings": [telling], "knowers": [knower], "noted": [], "echoes": []}
+    serve(page, "fact?*", {**found, "strands": strands})
+    page.goto("/agents/fact?q=Bob's+watch")
+    section = page.locator("#strands")
+    expect(section.locator(".hearings").first).to_contain_text("Nell in private from Bob, ")
+    rows = section.locator(".strands > li")
+    expect(rows.nth(0)).to_contain_text("in private, Bob to Nell, ")
+    expect(rows.nth(0)).to_contain_text("with 1 other line")
+    expect(rows.nth(0).locator(".hearings")).to_have_text("NellJoss from Nell")
+    leads = rows.nth(1).get_by_role("link", name="Is Wren on watch?")
+    expect(leads).to_have_attribute("href", "/agents/fact?agent=1&n=9")
+    expect(rows.nth(2)).to_be_hidden()
+    section.get_by_text("Perhaps of something else: 1 line").click()
+    expect(rows.nth(2)).to_be_visible()
 
 
 def test_who_knew_it_is_counted_as_of_the_time_of_the_scrubber(page: Page, world: WatchedWorld):

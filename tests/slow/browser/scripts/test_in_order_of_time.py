@@ -18,17 +18,24 @@ def line(minute: int, *, private: bool = False, weight: float = 1.0) -> dict[str
     return {**said, "weight": weight}
 
 
-def show_card(page: Page, *lines: dict[str, Any], alone: bool = False, **facts: Any) -> list[int]:
-    """Show what Mira knows of Tom by his lines; return the numbers of those that are shown."""
+def show_card(
+    page: Page, *lines: dict[str, Any], module: str = "person_card", **facts: Any
+) -> list[int]:
+    """Show what Mira knows of Tom by his lines; return the numbers of those that are shown.
+
+    ``module``: That of the card: beside others, or alone.
+    """
     known = {"id": 1, "agent": "Mira", "names": ["Tom"], "first_met": None, "portrait": ""}
     known |= {"remarks": "", "promises": [], "plans": [], "mentions": [], "lines": lines}
     known |= {"notes": [], "memories": [], "more_memories": 0, "complete": True, **facts}
     page.evaluate(
-        """async ([known, alone]) => {
-            const { personCard } = await import("/person_card.js");
-            document.querySelector("main").append(personCard(known, "Tom", alone));
+        """async ([known, module]) => {
+            const [card] = Object.values(await import(`/${module}.js`)).filter(
+                ({ name }) => name.endsWith("Card"),
+            );
+            document.querySelector("main").append(card(known, "Tom"));
         }""",
-        [known, alone],
+        [known, module],
     )
     words = page.locator("main ul > li > span:visible").all_text_contents()
     return [int(re.findall(r"\d+", each)[0]) for each in words]
@@ -56,21 +63,29 @@ def test_of_many_lines_those_that_tell_most_come_first_and_no_whisper_is_folded(
     expect(folded.locator("li").first).to_contain_text("line 39")
 
 
-def test_a_card_alone_begins_with_the_lines_that_tell_most_and_folds_the_rest(page: Page) -> None:
+def test_a_card_alone_begins_with_what_tells_most_and_folds_questions_and_the_rest(
+    page: Page,
+) -> None:
     quiet = [line(minute, private=True, weight=minute) for minute in range(1, 6)]
-    loud = [line(minute, weight=100 - minute) for minute in range(10, 20)]
+    loud = [line(minute, weight=100 - minute) for minute in range(10, 19)]
+    asked = {**line(60 - 1, weight=200.0), "told": ""}
+    part = {**line(58, weight=150.0), "told": "line 58.", "to": ["Bram"]}
+    part["text"] = "line 58. What do you say?"
     passage = {"text": "Tom came in 77.", "tier": "recent", "time": "2026-05-01T12:00:00Z"}
     passage |= {"numbers": [7], "private": False, "private_sentences": []}
     memory = {**ACT, "kind": "perception", "source": "Tom", "text": "Tom sweeps 88."}
-    facts = {"mentions": [passage], "memories": [memory], "more_memories": 3}
-    shown = show_card(page, *quiet, *loud, alone=True, **facts)
-    assert shown == [5, 4, 3, 10, 11, 12, 13, 14, 15]
-    expect(page.locator("main h4").first).to_have_text("Told Mira in private (5): what tells most")
+    facts = {"mentions": [passage], "memories": [memory], "more_memories": 3, "overheard": [part]}
+    told = [{"told": each["text"], **each} for each in (*quiet, *loud, asked)]
+    shown = show_card(page, *told, module="known_card", **facts)
+    assert shown == [5, 4, 3, 2, 58, 10, 11, 12, 13, 14, 15, 16, 77]
+    headings = ["Told Mira in private", "Told openly, with Mira there", "In the summaries of Mira"]
+    expect(page.locator("main h4")).to_have_text(headings)
+    row = page.locator("main ul > li", has_text="line 58")
+    expect(row).to_contain_text("“line 58. …” to Bram, ")
     expect(page.locator("details > summary")).to_have_text(
         [
-            "2 more",
-            "All 10, the newest first",
-            "In summaries and the journal: 1",
+            "1 more, and questions",
+            "3 more, and questions",
             "Other memories of Tom: 1 of 4, the newest first",
         ]
     )

@@ -25,6 +25,7 @@ import { PastAgent, lastBefore } from "./past.js";
 import { TimeScrubber, setTierBar, tierBar } from "./scrubber.js";
 import { inWords, sentence } from "./sentences.js";
 import { WHERE, stands } from "./standings.js";
+import { drawStrands } from "./strands.js";
 
 const LINK = "#memory/";
 const WAYS = {
@@ -67,6 +68,7 @@ const none = {
   knowers: [],
   noted: [],
   echoes: [],
+  strands: [],
 };
 let fact = none;
 let agents = [];
@@ -133,7 +135,7 @@ async function follow() {
   asked.catch(() => {});
   if (!(await ready)) return null;
   try {
-    fact = await asked;
+    fact = { ...none, ...(await asked) };
     byId("trouble-here").hidden = true;
   } catch (problem) {
     fact = none;
@@ -239,8 +241,6 @@ function drawWords(agent, n) {
   );
   byId("by-word").hidden = !suggested.length;
   fill(byId("summary"), account(Infinity));
-  fill(byId("match"), match());
-  byId("match").hidden = !byId("match").firstChild;
 }
 
 /** How often it was told until a time, and who knew it then. */
@@ -324,6 +324,7 @@ const NAMED = 12;
 
 /** Who first heard it from whom, until a time, in a sentence: the answer before its cards. */
 function lead(until) {
+  if (several()) return ""; // it stands beside each of them
   const had = fact.knowers.filter((each) => spellAt(each, until));
   const from = [...grouped(had, ({ way, source }) => source || way)];
   return from
@@ -343,24 +344,12 @@ function lead(until) {
 /** The page that searches for the words by meaning. */
 const searched = () => `/agents/search/?${new URLSearchParams({ q: fact.words })}`;
 
-/** Of several typed words: what is followed are lines that have them all, whatever they mean. */
-function match() {
-  if (!fact.tellings.length || !/\S\s+\S/.test(fact.words)) return "";
-  const ways = fact.words.split("|").map((way) => way.trim().split(/\s+/).join(", "));
-  const [first] = fact.tellings;
-  const which = fact.complete
-    ? `${first.id || first.speaker ? who(first) : "Nobody"}’s is the first line`
-    : "These are lines";
-  return [
-    `${which} with all of these words: ${ways.join("; or: ")}. `,
-    "They must all stand in one line; for others, ",
-    el("a", { href: searched() }, "search by meaning"),
-    ".",
-  ];
-}
+/** Whether typed words are of several facts: those that are likely are followed together. */
+const several = () => fact.strands.filter((each) => each.likely).length > 1;
 
 /** Of whom the list is: of who knows it now, or knew it at an earlier time. */
 function heading(now) {
+  if (several()) return "What each has of it";
   if (now === scrubber.last) return typed() ? "Who has heard it" : "Who knows it now";
   return `${typed() ? "Who had heard it" : "Who knew it"} at ${tick(new Date(now * 1000).toISOString(), true)}`;
 }
@@ -591,11 +580,13 @@ function drawKnowers() {
         )
       : null,
   );
+  const names = ignorant.map(({ name }) => name);
+  drawStrands(byId("strands"), fact, names);
   fill(byId("echoes"), fact.echoes.map(echo), [...grouped(unheard, ({ id }) => id)].map(noter));
   fill(
     byId("ignorant"),
-    (fact.knowers.length || unheard.length) && ignorant.length
-      ? `${typed() ? "These words have not reached" : "It has not reached"} ${ignorant.map(({ name }) => name).join(", ")}, as far as the archives say.`
+    (fact.knowers.length || unheard.length) && names.length && !several()
+      ? `${typed() ? "These words have not reached" : "It has not reached"} ${names.join(", ")}, as far as the archives say.`
       : "",
   );
 }

@@ -13,6 +13,7 @@ import {
   rowKeys,
   time,
 } from "./dom.js";
+import { knownCard } from "./known_card.js";
 import { personCard } from "./person_card.js";
 
 /** The most cards that are drawn before the screen is. */
@@ -22,8 +23,9 @@ let people = [];
 
 async function load() {
   const query = { key: asked.get("key"), name: asked.get("name"), id: asked.get("agent") };
+  const by = asked.get("by");
   try {
-    if (Object.values(query).some(Boolean)) drawPerson(await get("person", query));
+    if (Object.values(query).some(Boolean)) drawPerson(await get("person", { ...query, by }));
     else {
       people = await get("people");
       byId("find").hidden = false;
@@ -61,7 +63,8 @@ function drawPerson({ person, others, agents: all, strangers }) {
   const named = others.map((each, i) => [i ? ", " : "", personLink(each.name, each)]);
   fill(byId("others"), named.length ? ["Others of this name: ", named] : "");
   byId("list").classList.toggle("one", Boolean(one));
-  drawCards((one ? [one] : all).map((each) => () => personCard(each, person.name, Boolean(one))));
+  if (one) fill(byId("list"), knownCard(one, person.name));
+  else drawCards(all.map((each) => () => personCard(each, person.name)));
   fill(
     byId("strangers"),
     !one && strangers.length ? `No page about ${person.name}: ${strangers.join(", ")}.` : "",

@@ -8,20 +8,12 @@ import { told } from "./sentences.js";
 
 /** The most lines of a card that are shown before the others are folded. */
 const SHOWN = 8;
-/** Of an agent alone: the lines told in private, and the others, that answer what it knows. */
-const FEW_PRIVATE = 3;
-const FEW = 6;
 const date = formatter({ day: "numeric", month: "long", year: "numeric" });
 const day = (iso) => date.format(new Date(iso));
 
-/** The card of an agent; `known` is of the API's answer `person`, `name` the person's name.
- *
- * `alone`: whether it is the only card. Then it begins with few lines, those that tell most, and folds the others.
- */
-export function personCard(known, name, alone = false) {
+/** The card of an agent; `known` is of the API's answer `person`, `name` the person's name. */
+export function personCard(known, name) {
   const here = `/agents/${known.id}/`;
-  const short = alone && known.lines.length > SHOWN;
-  const list = short ? folded : part;
   return el(
     "li",
     { class: "known", id: `knows-${known.id}`, "data-row": true, tabindex: "-1" },
@@ -29,6 +21,18 @@ export function personCard(known, name, alone = false) {
     el("p", { class: "dim" }, met(known, name)),
     known.portrait ? el("p", { class: "portrait", dir: "auto" }, known.portrait) : null,
     known.remarks ? el("p", { dir: "auto" }, known.remarks) : null,
+    kept(known, name),
+    confided(known, name),
+    said(known, name),
+    mentions(known, "In summaries and the journal"),
+    others(known, name),
+    ownWords(known, name),
+  );
+}
+
+/** Its notes, promises and plans about somebody. */
+export function kept(known, name) {
+  return [
     part(
       `Notes about ${name}`,
       known.notes.map((each) => row(`${each.title}: ${each.text}`, each.numbers, each, known.id)),
@@ -43,48 +47,41 @@ export function personCard(known, name, alone = false) {
       "Plans",
       known.plans.map((each) => row(each.line, [], each, known.id)),
     ),
-    confided(known, name, short),
-    said(known, name, short ? FEW : SHOWN),
-    list(
-      short
-        ? `In summaries and the journal: ${count(known.mentions.length)}`
-        : "In summaries and the journal",
-      newestFirst(known.mentions).map((each) =>
-        row(
-          inParts(each),
-          each.numbers,
-          each,
-          known.id,
-          each.tier ? TIERS[each.tier].toLowerCase() : "journal",
-        ),
+  ];
+}
+
+/** What its summaries and its journal say of somebody. */
+export function mentions(known, title) {
+  return part(
+    title,
+    newestFirst(known.mentions).map((each) =>
+      row(
+        inParts(each),
+        each.numbers,
+        each,
+        known.id,
+        each.tier ? TIERS[each.tier].toLowerCase() : "journal",
       ),
-    ),
-    others(known, name, short),
-    ownWords(
-      name,
-      known.memories.filter(isOwn).map((each) => memoryRow(each, known)),
     ),
   );
 }
 
-/** What it was told in private; `short`: first what tells most, whatever is newest. */
-function confided(known, name, short) {
+/** What it was told in private. */
+function confided(known, name) {
   const lines = newestFirst(known.lines.filter((each) => each.private));
-  const rows = (some) => some.map((each) => lineRow(each, known, name));
-  if (!short) return part(`Told ${known.agent} in private`, rows(lines));
-  const all = lines.length > FEW_PRIVATE ? ` (${count(lines.length)}): what tells most` : "";
-  const title = `Told ${known.agent} in private${all}`;
-  const most = lines.toSorted((a, b) => b.weight - a.weight);
-  return part(title, rows(most), FEW_PRIVATE);
+  return part(
+    `Told ${known.agent} in private`,
+    lines.map((each) => lineRow(each, known, name)),
+  );
 }
 
 /** What somebody said to it openly and did: of a long list first what tells most, whatever is newest. */
-function said(known, name, few) {
+function said(known, name) {
   const lines = newestFirst(known.lines.filter((each) => !each.private).toReversed());
   const rows = (some) => some.map((each) => lineRow(each, known, name));
   const title = `Said to ${known.agent} and done (${count(lines.length)})`;
   if (lines.length <= SHOWN) return part(`${title}, the newest first`, rows(lines));
-  const most = lines.toSorted((a, b) => b.weight - a.weight).slice(0, few);
+  const most = lines.toSorted((a, b) => b.weight - a.weight).slice(0, SHOWN);
   return [
     el("h4", {}, `${title}: what tells most`),
     el("ul", { class: "kept" }, rows(most)),
@@ -92,7 +89,7 @@ function said(known, name, few) {
   ];
 }
 
-function lineRow(line, { id }, name) {
+export function lineRow(line, { id }, name) {
   return row(shown(line, name), line.numbers, line, id);
 }
 
@@ -101,8 +98,9 @@ function isOwn({ kind }) {
 }
 
 /** What the agent itself said and did is no knowledge of somebody: it is folded. */
-function ownWords(name, rows) {
-  return rows.length ? folded(`What it said and did itself about ${name}, the newest`, rows) : null;
+export function ownWords(known, name) {
+  const rows = known.memories.filter(isOwn).map((each) => memoryRow(each, known));
+  return folded(`What it said and did itself about ${name}, the newest`, rows);
 }
 
 function memoryRow(memory, { id, agent }) {
@@ -117,7 +115,7 @@ function asTold(memory, agent) {
 }
 
 /** What else it heard of somebody: how much of it is shown, and where all is; `short`: folded. */
-function others(known, name, short) {
+export function others(known, name, short = false) {
   const { id, more_memories: more, complete } = known;
   const heard = known.memories.filter((each) => !isOwn(each));
   const rows = heard.map((each) => memoryRow(each, known));
@@ -131,7 +129,7 @@ function others(known, name, short) {
   return part([title, all ? [" · ", all] : null], rows);
 }
 
-function met({ meetings, first_met: first, last_met: last, agent, names }, name) {
+export function met({ meetings, first_met: first, last_met: last, agent, names }, name) {
   if (!first) return `${agent} has not met ${name}.`;
   const former = names.filter((each) => each !== name);
   const known = former.length ? ` ${agent} knows or knew them as ${former.join(", ")}.` : "";
@@ -140,7 +138,7 @@ function met({ meetings, first_met: first, last_met: last, agent, names }, name)
 }
 
 /** A titled list; of a long one the rest, which is older, is folded. */
-function part(title, rows, most = SHOWN) {
+export function part(title, rows, most = SHOWN) {
   if (!rows.length) return null;
   const more = rows.slice(most);
   return [
@@ -150,13 +148,13 @@ function part(title, rows, most = SHOWN) {
   ];
 }
 
-function folded(title, rows) {
+export function folded(title, rows) {
   if (!rows.length) return null;
   return el("details", {}, el("summary", {}, title), el("ul", { class: "kept" }, rows));
 }
 
 /** In the order of time, whispers among the others. Lines of one moment, as those of one summary, keep their order. */
-function newestFirst(lines) {
+export function newestFirst(lines) {
   return lines.toSorted((a, b) => Date.parse(b.time) - Date.parse(a.time));
 }
 
@@ -182,7 +180,7 @@ function inParts({ text, private_sentences: hidden = [] }) {
   return [...parts, rest];
 }
 
-function row(words, numbers, { private: hidden, time: at }, id, from = "") {
+export function row(words, numbers, { private: hidden, time: at }, id, from = "") {
   const memories = numbers
     .slice(0, 3)
     .map((number) => [

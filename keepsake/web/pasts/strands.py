@@ -1,0 +1,127 @@
+"""Typed words as facts: what was said of a thing, line by line, each with who knows it.
+
+The lines of :mod:`keepsake.tracing.typed.strands` are put in order by what they mean: *Bob's watch*
+is nearer to "my watch is in my left sock" than to "keep watch on the quay".
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from heapq import nlargest
+from operator import mul
+
+from keepsake.archive.records import Memory
+from keepsake.errors import KeepsakeError
+from keepsake.logs import Subsystem, get_logger
+from keepsake.ports import Embedder
+from keepsake.tracing.facts import Telling, Way
+from keepsake.tracing.tellings import telling_in, text_of
+from keepsake.tracing.typed.meant import People
+from keepsake.tracing.typed.strands import Strand, asks
+from keepsake.web.fact_shapes import StrandKnower, StrandView
+from keepsake.web.people.known import KnownAgent
+
+MOST_SHOWN = 30
+"""The most strands of typed words that an answer has."""
+MOST_COMPARED = 16
+"""The most strands whose meaning is compared, those of most lines: a tenth of a second."""
+
+log = get_logger(Subsystem.WEB)
+
+
+def people_of(agents: Sequence[KnownAgent]) -> People:
+    """Return the people whom agents know, and the agents, as typed words may name them."""
+    names: dict[str, dict[str, None]] = defaultdict(dict)
+    for agent in agents:
+        names[agent.key][agent.name] = None
+        for page in agent.mind.books.people.known.values() if agent.mind else ():
+            names[page.key].update(dict.fromkeys(page.names))
+    return People(
+        {key: tuple(of) for key, of in names.items()}, {str(each.id): each.key for each in agents}
+    )
+
+
+def strand_views(
+    strands: Sequence[Strand], words: str, names: Mapping[str, str], embedder: Embedder | None
+) -> tuple[StrandView, ...]:
+    """Return what was said of typed words, the likeliest first; blocks while it embeds some lines.
+
+    Args:
+        words: What was typed.
+        names: The agents' names, by key.
+        embedder: None if meanings cannot be compared.
+    """
+    near = _nearness(strands, words, embedder)
+
+    def order(each: Strand) -> tuple[bool, bool, float]:
+        return not each.likely, asks(each.lead[1]), -near.get(id(each), -1.0)
+
+    ordered = sorted(strands, key=order) if len(strands) > 1 else strands
+    return tuple(_view(each, names) for each in ordered[:MOST_SHOWN])
+
+
+def _nearness(
+    strands: Sequence[Strand], words: str, embedder: Embedder | None
+) -> Mapping[int, float]:
+    """Return how near strands are to what was typed, -1 to 1, by their identity in RAM."""
+    if embedder is None or len(strands) < 2:
+        return {}
+    some = nlargest(MOST_COMPARED, strands, key=lambda each: (each.likely, each.size))
+    try:
+        typed, *found = embedder.embed([words, *(text_of(each.lead[1]) for each in some)])
+    except KeepsakeError as error:
+        log.warning("Lines with typed words are not put in order by meaning", problem=str(error))
+        return {}
+    return {
+        id(each): sum(map(mul, typed, vector)) for each, vector in zip(some, found, strict=True)
+    }
+
+
+def _view(strand: Strand, names: Mapping[str, str]) -> StrandView:
+    key, lead = strand.lead
+    tellings = [telling_in(happening, told, names) for happening, told in _happenings(strand)]
+    shown = next(each for each in tellings if _has(each, key, lead))
+    return StrandView(
+        id=int(key),
+        n=lead.number,
+        time=lead.time,
+        speaker=names.get(shown.agent, shown.speaker),
+        to=shown.to,
+        text=shown.text,
+        private=shown.private,
+        likely=strand.likely,
+        tellings=len(tellings),
+        knowers=tuple(_knowers(tellings, names)),
+    )
+
+
+def _happenings(strand: Strand) -> Iterator[tuple[str, Sequence[tuple[str, Memory]]]]:
+    """Yield the happenings of a strand with who remembers each, oldest first."""
+    told: dict[str, list[tuple[str, Memory]]] = defaultdict(list)
+    for key, memories in strand.memories.items():
+        for memory in memories:
+            told[memory.happening or f"{key} {memory.number}"].append((key, memory))
+    yield from sorted(told.items(), key=lambda each: each[1][0][1].time)
+
+
+def _has(telling: Telling, key: str, memory: Memory) -> bool:
+    return any((each.agent, each.memory) == (key, memory.number) for each in telling.hearings)
+
+
+def _knowers(tellings: Sequence[Telling], names: Mapping[str, str]) -> Iterator[StrandKnower]:
+    """Yield who knows of it, each with how and from whom it came to know first."""
+    there: set[str] = set()
+    for telling in tellings:
+        for each in telling.hearings:
+            if each.agent in there:
+                continue
+            there.add(each.agent)
+            source = names.get(telling.agent, telling.speaker)
+            yield StrandKnower(
+                id=int(each.agent),
+                agent=names[each.agent],
+                n=each.memory,
+                way=each.way,
+                source="" if each.way is Way.SAID else source,
+            )

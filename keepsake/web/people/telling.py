@@ -1,0 +1,79 @@
+"""Which lines of a person tell an agent most, whoever they were said to.
+
+A word counts the more, the fewer lines of the agent's memory have it; a question tells nothing.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+from itertools import islice
+from math import log2
+
+from keepsake.archive.records import Memory
+from keepsake.happening import Speech
+from keepsake.language.perception import telling
+from keepsake.tracing.content import told_in
+from keepsake.tracing.texts import SegmentTexts, key_of
+
+MOST_COUNTED = 2_000
+"""The newest lines of an agent among which words are counted: a fiftieth of a second."""
+MOST_LOOKED = 300
+"""The newest memories of a person among which those are looked for that tell most."""
+MOST_HEARD = 12
+"""The most of them that are shown."""
+
+
+class Weights:
+    """How much lines tell, in bits.
+
+    Args:
+        lines: Those among which words are counted.
+    """
+
+    def __init__(self, lines: Sequence[str]) -> None:
+        self._counts = Counter(stem for line in lines for stem in telling(line))
+        self._total = len(lines)
+
+    def of(self, text: str) -> float:
+        """Return how much a text tells besides its questions."""
+        most = self._total + 1
+        return sum(log2(most / max(self._counts[each], 1)) for each in telling(told_in(text)))
+
+
+def weights_in(segments: Sequence[SegmentTexts]) -> Weights:
+    """Return how much lines tell an agent. ``segments``: What its memories say."""
+    return Weights([*islice(_newest_lines(segments), MOST_COUNTED)])
+
+
+def _newest_lines(segments: Sequence[SegmentTexts]) -> Iterator[str]:
+    for segment in reversed(segments):
+        yield from reversed(segment.text.split("\n"))
+
+
+def heard_from(
+    segments: Sequence[SegmentTexts], key: str, known: Collection[int], weights: Weights
+) -> list[Memory]:
+    """Return what somebody said in an agent's hearing, what tells most first; blocks.
+
+    Args:
+        segments: What the agent's memories say.
+        key: The identity of the person.
+        known: The memories that are shown besides.
+    """
+    newest = islice(_memories_with(segments, key, known), MOST_LOOKED)
+    said = {each.words: each for each in newest if _is_said_by(each, key)}
+    best = sorted(said.values(), key=lambda each: weights.of(each.words), reverse=True)
+    return [each for each in best[:MOST_HEARD] if told_in(each.words)]
+
+
+def _memories_with(
+    segments: Sequence[SegmentTexts], key: str, known: Collection[int]
+) -> Iterator[Memory]:
+    for segment in reversed(segments):
+        places = sorted(segment.places_with(key_of(key)), reverse=True)
+        yield from segment.memories(at for at in places if segment.numbers[at] not in known)
+
+
+def _is_said_by(memory: Memory, key: str) -> bool:
+    return isinstance(memory.what, Speech) and not memory.is_own and memory.source_id == key

@@ -1,0 +1,97 @@
+"""Typed words mean things: who speaks owns *my watch*, and an answer is about what was asked."""
+
+from __future__ import annotations
+
+import pytest
+
+from keepsake.happening import Manner
+from tests.unit.made_archives import Village
+
+SOCK = "My watch is in my left sock."
+
+
+@pytest.fixture
+def village(tmp_path):
+    return Village(tmp_path, "Mira", "Oswin", "Bram", "Nell")
+
+
+def leads(fact):
+    """Return what the strands say, each with whether it is likely meant."""
+    return {each.lead[1].words: each.likely for each in fact.strands}
+
+
+def knowers(fact):
+    return sorted(each.agent for each in fact.knowers)
+
+
+def test_who_speaks_of_a_thing_of_their_own_need_not_name_themselves(village):
+    village.said("Bob", SOCK, to=["Oswin"], manner=Manner.WHISPER)
+    village.said("Anneke", "My watch is made of gold.", to=["Nell"])
+    fact = village.follow("Bob's watch")
+    assert [each.text for each in fact.tellings] == [SOCK]
+    assert knowers(fact) == ["Oswin"]
+
+
+def test_what_is_said_to_who_is_named_is_another_strand_and_not_followed(village):
+    village.said("Bob", SOCK, to=["Oswin"])
+    village.said("Nell", "Captain, are you on watch?", to=["Bob"])
+    fact = village.follow("Bob's watch")
+    assert leads(fact) == {SOCK: True, "Captain, are you on watch?": False}
+    assert knowers(fact) == ["Oswin"]
+
+
+def test_an_answer_is_about_what_it_answers(village):
+    village.said("Mira", "And where did you leave the goat?", to=["Anneke"])
+    told = "She is called Beatrix, and she eats your square."
+    village.said("Anneke", told, to=["Mira"])
+    village.said("Bram", "Beatrix is a name for a queen.", "Nell")
+    village.said("Nell", "A goat is a goat.", "Oswin", "Bram")
+    fact = village.follow("goat Beatrix")
+    assert knowers(fact) == ["Mira"]
+    assert leads(fact) == {told: True, "Beatrix is a name for a queen.": False}
+
+
+def test_who_overhears_an_answer_knows_what_it_is_about(village):
+    asked = village.said("Anneke", "What did your goat do?", to=["Mira"])
+    village.said("Mira", "Beatrix ate my pump.", "Oswin", to=["Anneke"], rests_on=(asked["Mira"],))
+    assert knowers(village.follow("goat Beatrix")) == ["Mira", "Oswin"]
+
+
+def test_lines_of_which_one_rests_on_another_belong_together_and_others_do_not(village):
+    told = village.said("Bob", "My watch needs a spring.", to=["Mira"])
+    village.said("Mira", "A watch: who mends it?", to=["Oswin"], rests_on=(told["Mira"],))
+    village.said("Bob", "Will Nell keep watch at night?", to=["Bram"])
+    fact = village.follow("Bob's watch")
+    assert [sorted(each.memories) for each in fact.strands] == [["Mira", "Oswin"], ["Bram"]]
+    assert [each.size for each in fact.strands] == [2, 1]
+
+
+def test_lines_that_say_the_same_belong_together(village):
+    village.said("Bob", "The bell of the chapel lies in the sea.", to=["Mira"])
+    village.said("Anneke", "In the sea lies the old chapel's bell.", to=["Nell"])
+    village.said("Bob", "Ring the bell for supper.", to=["Nell"])
+    assert [each.size for each in village.follow("bell").strands] == [2, 1]
+
+
+def test_what_tells_something_comes_before_what_only_asks(village):
+    village.said("Anneke", "Has Bob got a watch?", to=["Nell"])
+    village.said("Bob", SOCK, to=["Oswin"])
+    assert [*leads(village.follow("Bob's watch"))] == [SOCK, "Has Bob got a watch?"]
+
+
+def test_a_name_alone_is_a_word_as_any_other(village):
+    village.said("Bob", "Good evening.", to=["Mira"])
+    village.said("Anneke", "Bob was here.", to=["Mira"])
+    assert [each.text for each in village.follow("Bob").tellings] == ["Bob was here."]
+
+
+def test_a_sentence_of_a_summary_that_tells_its_memories_has_it_without_the_words(village):
+    village.said("Bob", SOCK, to=["Oswin"])
+    village.compact("Oswin", "His sock hides it.", sources=((1,),))
+    (oswin,) = village.follow("Bob's watch").knowers
+    assert oswin.spells[-1].has == "His sock hides it."
+
+
+def test_words_that_say_nothing_need_not_be_there(village):
+    village.said("Bob", "A bell rang.", to=["Mira"])
+    assert knowers(village.follow("the bell")) == ["Mira"]
