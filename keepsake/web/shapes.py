@@ -144,6 +144,8 @@ class AgentRow(Shape):
     memories: int = 0
     next_due: int | None = None
     """The number of the memory at which the next compaction may be due; None after an undo."""
+    compacted: datetime | None = None
+    """When its summaries were made last; null if it has none."""
     used: int = 0
     """Tokens of its last prompt; 0 before the first."""
     budget: int = 0

@@ -7,6 +7,7 @@ here must be quick, because the game stands still while they run.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime
 from functools import wraps
 from itertools import groupby
 from operator import itemgetter
@@ -125,6 +126,7 @@ def _row(agent: Body, may_act: bool) -> AgentRow:
         waiting=thinker.waited,
         memories=memories,
         next_due=next_due,
+        compacted=_compacted(mind),
         used=thoughts.sent.costs.used if thoughts.sent else 0,
         budget=shared.compaction_config.budget,
         due=due,
@@ -153,6 +155,15 @@ def _figures(mind: Mind) -> tuple[int, int | None, str, str]:
         return 0, None, "", ""
     failure = memory.compactor.last_failure
     return memory.tiers.last_number, memory.next_due(), due.value if due else "", failure
+
+
+def _compacted(mind: Mind) -> datetime | None:
+    """Return when the summaries were made last; None if there are none."""
+    try:
+        state = mind.memory.memory.tiers.state
+    except KeepsakeError:  # its archive cannot be opened, which the component reports itself
+        return None
+    return state.time if state.recent or state.longterm else None
 
 
 def _last_acts(mind: Mind) -> tuple[Memory | None, Memory | None]:

@@ -173,6 +173,8 @@ class TestFact(WebWorld):
         self.add_summarised_memories()
         mira = next(each for each in self.get("/past")["agents"] if each["agent"] == "Mira")
         state = self.mind.memory.memory.tiers.state
+        row = self.get(self.of_mira(""))
+        assert datetime.fromisoformat(row["compacted"]) == state.time
         assert mira["tiers"][-1][5] == state.summarised
         assert mira["tiers"][-1][4] == state.longterm.last
 

@@ -289,6 +289,15 @@ class TestQuestions(WebWorld):
         said = self.get(self.of_mira("/day"))["said"]
         assert [each["what"]["words"] for each in said] == ["Tomorrow I shall mend it."]
 
+    def test_a_plan_says_who_asked_for_it(self):
+        self.ask("Would you bake me a pie tomorrow?", "> plan tomorrow 9:00: bake a pie")
+        (plan,) = self.get(self.of_mira("/plans"))
+        assert plan["what"] == "bake a pie"
+        assert plan["cause"]["what"]["words"] == "Would you bake me a pie tomorrow?"
+        self.ask("Never mind the pie.", "> cancel bake a pie: nobody wants it")
+        (ended,) = self.get(self.of_mira("/plans"))
+        assert (ended["state"], ended["cause"]) == ("dropped", None)
+
     def test_a_plan_whose_time_has_come_is_due_until_it_ends(self):
         noon = datetime(2026, 5, 9, 12).astimezone()
         self.services.clock = FixedClock(noon)

@@ -22,8 +22,10 @@ from keepsake.memory.history import PastCompaction
 from keepsake.web import days, history, world
 from keepsake.web.access import BadRequest, NotFound, acts
 from keepsake.web.actions import AGENT_PATH
+from keepsake.web.agent.plan_causes import with_causes
 from keepsake.web.agent.shapes import (
     DayView,
+    OwnPlan,
     PageView,
     ProfileView,
     PromptView,
@@ -95,11 +97,12 @@ def book(
     return history.book(remembered.folder, of, limit, remembered.private.is_whispered)
 
 
-@router.get(f"{AGENT_PATH}/plans", response=answers(list[PlanRow]))
-def plans_of_agent(request: HttpRequest, number: int) -> list[PlanRow]:
+@router.get(f"{AGENT_PATH}/plans", response=answers(list[OwnPlan]))
+def plans_of_agent(request: HttpRequest, number: int) -> list[OwnPlan]:
     """The plans of an agent, in the order of its file: also those that have ended lately."""
     mind = world.mind_of_agent(number)
-    return [PlanRow.of(number, mind.memory.name, each) for each in mind.books.plans.items]
+    rows = [PlanRow.of(number, mind.memory.name, each) for each in mind.books.plans.items]
+    return with_causes(rows, mind.memory.memory.archive)
 
 
 @router.get(f"{AGENT_PATH}/day", response=answers(DayView))

@@ -9,7 +9,7 @@ from keepsake.agent.memory.past_plans import PastPlan
 from keepsake.agent.why import SummaryBasis
 from keepsake.archive.records import Summary, Tier
 from keepsake.events.types import Agreement, Consent, Guard, Thought
-from keepsake.web.shapes import MemoryView, Shape, SourceView
+from keepsake.web.shapes import MemoryView, PlanRow, Shape, SourceView
 
 
 class DayPart(Shape):
@@ -34,6 +34,13 @@ class DayPart(Shape):
     """Whether something was done for the plan."""
     private: bool = False
     """Whether it is a plan that others may not know of."""
+
+
+class OwnPlan(PlanRow):
+    """A plan of an agent, with why it was made."""
+
+    cause: MemoryView | None
+    """What somebody said or did that led to it; null if that is not known, or if it has ended."""
 
 
 class DateView(Shape):

@@ -97,7 +97,16 @@ def test_what_her_last_compaction_lost(start: Page) -> None:
     expect(start.get_by_role("heading", name="What it lost")).to_be_visible()
     standing = start.locator(".compactions > li:not(.undone)").first
     expect(standing.locator("details").first).to_have_attribute("open", "")
-    expect(standing).to_contain_text(re.compile(r"\d memor(y|ies): "))
+    expect(standing).to_contain_text(re.compile(r"\d memor(y is|ies are) .*lost"))
+
+
+def test_what_was_lost_and_what_is_next_are_one_click_away_for_each_agent(start: Page) -> None:
+    row = start.locator("#agents tr", has=start.get_by_role("link", name="Mira", exact=True))
+    row.get_by_role("link", name="lost?").click()
+    expect(start.locator(".change").first).to_contain_text(re.compile("memor(y is|ies are) .*lost"))
+    start.go_back()
+    row.get_by_role("link", name="what next?").click()
+    expect(start.locator("#panel-plans .agenda")).to_contain_text("Tomorrow")
 
 
 def test_who_knows_of_something_and_from_whom(start: Page) -> None:
@@ -117,7 +126,8 @@ def test_what_she_remembered_at_a_time(start: Page) -> None:
 def test_what_she_will_do(start: Page) -> None:
     question(start, "What an agent will do")
     panel = start.locator("#panel-plans")
-    expect(panel.locator(".pins li").first).to_be_visible()
+    expect(panel.locator(".agenda")).to_contain_text("Tomorrow")
+    expect(panel.locator(".habits")).to_contain_text("The Kettle")
     expect(panel).not_to_contain_text("nothing in particular")
 
 

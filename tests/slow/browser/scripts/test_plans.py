@@ -13,58 +13,76 @@ PART = {"place": "", "whom": "", "only_if": [], "unless": [], "plan": 0}
 PART |= {"begun": False, "private": False}
 
 
-def test_a_plan_tells_its_time_once_and_in_the_words_of_the_world(page: Page) -> None:
-    plan = {
-        "line": "2026-05-02 09:30: bake",
-        "at": "2026-05-02T07:30:00+00:00",
-        "state": "open",
-        "why": "",
-        "memory": 0,
-        "private": False,
-    }
-    serve(page, "agents/1/plans", [plan])
+PLAN: dict[str, Any] = {"line": "", "what": "bake", "at": None, "waits_for": "", "place": ""}
+PLAN |= {"whom": "", "state": "open", "why": "", "memory": 0, "private": False, "cause": None}
+
+
+def serve_plans(page: Page, plans: list[dict[str, Any]], **day: Any) -> None:
+    """Show plans as of noon of the first of May."""
     nothing = [{"date": f"2026-05-0{each}T00:00:00+02:00", "parts": []} for each in (1, 2)]
-    day = {"usual": "6-8 at home: bakes", "now": None, "next": None, "dates": nothing}
-    day |= {"place": "", "due": []}
-    serve(page, "agents/1/day", day)
+    known = {"usual": "", "now": None, "next": None, "dates": nothing, "place": "", "due": []}
+    serve(page, "agents/1/plans", [{**PLAN, **each} for each in plans])
+    serve(page, "agents/1/day", {**known, **day})
     promise = {"text": "promise to Tom: <b>soup</b>", "memory": 4}
     serve(page, "agents/1/book?of=kept", [{"promises": [promise], "private": [4]}])
-    show(page, "plan_section", "PlanSection")
-    promised = page.get_by_role("list", name="Promises")
-    expect(promised).to_have_text("in privatepromise to Tom: <b>soup</b>memory 4")
-    expect(page.get_by_role("list", name="Plans", exact=True)).to_have_text(
-        "2026-05-02 09:30: bake"
-    )
-    expect(page.locator("main")).to_contain_text("6-8 at home: bakes")
-
-
-def test_what_is_planned_promised_and_said_stands_before_the_habits(page: Page) -> None:
-    plan = {"line": "bake", "at": None, "state": "open", "why": "", "memory": 0, "private": False}
-    soon = {**plan, "line": "sail", "at": "2026-05-02T07:30:00+00:00"}
-    serve(page, "agents/1/plans", [plan, soon])
-    bakes = part(2, 8, 10, "bakes")
-    dates = [{"date": "2026-05-01T00:00:00+02:00", "parts": []}]
-    dates.append({"date": "2026-05-02T00:00:00+02:00", "parts": [bakes]})
-    said = {**ACT, "form": "speech", "what": {"words": "Tomorrow.", "manner": "say", "to": []}}
-    day = {"usual": "", "place": "", "due": [], "now": None, "next": bakes, "dates": dates}
-    serve(page, "agents/1/day", {**day, "said": [said]})
-    serve(
-        page,
-        "agents/1/book?of=kept",
-        [{"promises": [{"text": "soup", "memory": 4}], "private": []}],
-    )
     page.clock.set_fixed_time("2026-05-01T10:00:00Z")
     show(page, "plan_section", "PlanSection")
-    assert page.locator("h3").all_inner_texts()[:3] == [
-        "Plans",
-        "Promises, and rules that it follows",
-        "Also said about tomorrow",
-    ]
+
+
+def test_what_it_will_do_is_a_list_by_time_with_why(page: Page) -> None:
+    asked = {**ACT, "kind": "perception", "form": "speech", "number": 7}
+    asked |= {"text": 'Tom says, "Bake me a <b>pie</b>."', "time": "2026-05-01T07:00:00+00:00"}
+    serve_plans(
+        page,
+        [
+            {"what": "look for the eel"},
+            {"what": "ask of the whistle", "waits_for": "when Wren comes"},
+            {"what": "sup", "at": "2026-05-06T16:00:00+00:00", "private": True},
+            {"what": "bake", "at": "2026-05-02T07:30:00+00:00", "cause": asked, "memory": 8},
+            {"what": "sail", "at": "2026-05-01T14:00:00+00:00", "place": "The Quay", "memory": 5},
+            {"what": "swim", "at": "2026-05-01T09:00:00+00:00", "state": "doing", "whom": "Ann"},
+            {"what": "count", "at": "2026-05-01T09:55:00+00:00"},
+            {"what": "sleep", "line": "12:00: sleep", "state": "missed", "why": "late"},
+        ],
+    )
+    expect(page.locator(".agenda h3")).to_have_text(
+        [
+            "Now",
+            "Later today",
+            re.compile("Tomorrow Saturday 2 May"),
+            "After tomorrow",
+            "When that happens",
+            "At any time",
+        ]
+    )
+    expect(page.locator(".agenda li")).to_have_text(
+        [
+            "since 11:00swimwith Annbegunwritten by hand",
+            "due 11:55countwritten by hand",
+            "16:00sailat The Quaymemory 5",
+            '09:30bakebecause Tom says, "Bake me a <b>pie</b>." 09:00:00 · memory 7',
+            "Wed 6 May, 18:00in privatesupwritten by hand",
+            "when Wren comes:ask of the whistlewritten by hand",
+            "look for the eelwritten by hand",
+            "in privatepromise to Tom: <b>soup</b>memory 4",
+        ]
+    )
+    expect(page.locator(".agenda li.whisper")).to_have_count(2)
+    page.get_by_text("Plans that have ended").click()
+    expect(page.get_by_role("list", name="Plans that have ended")).to_have_text(
+        "12:00: sleepmissed: late"
+    )
+
+
+def test_tomorrow_is_answered_though_nothing_is_planned(page: Page) -> None:
+    said = {**ACT, "form": "speech", "what": {"words": "Tomorrow.", "manner": "say", "to": []}}
+    bakes = part(2, 8, 10, "bakes")
+    dates = [{"date": "2026-05-02T00:00:00+02:00", "parts": [bakes]}]
+    serve_plans(page, [], said=[said], next=bakes, dates=dates, usual="8-10: bakes")
+    agenda = page.locator(".agenda")
+    expect(agenda).to_contain_text("Nothing is planned: its usual day.")
     expect(page.get_by_role("list", name="Said about tomorrow")).to_contain_text("Tomorrow.")
-    plans = page.get_by_role("list", name="Plans", exact=True).locator("li")
-    expect(plans).to_have_text(["bake", "Tomorrow: sail"])
-    heads = page.locator("h3")
-    expect(heads.nth(3)).to_have_text(re.compile("^Today"))
+    expect(page.locator(".habits")).to_contain_text("bakes")
 
 
 def test_hours_before_what_is_next_of_which_nothing_is_known_are_named(page: Page) -> None:

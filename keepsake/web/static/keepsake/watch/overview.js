@@ -106,6 +106,7 @@ function cells(agent) {
       "Agent",
       link,
       words ? el("small", { class: "problem", title: words, dir: "auto" }, words) : null,
+      el("small", {}, el("a", { class: "where", href: `/agents/${agent.id}/#plans` }, "what next?")),
     ),
     cell("State", badges(agent)),
     cell("Place", agent.place ? el("bdi", {}, agent.place) : "nowhere"),
@@ -115,13 +116,27 @@ function cells(agent) {
       agent.waiting === null ? el("span", { class: "none" }, "–") : seconds(agent.waiting),
     ),
     cell("Prompt", tokensBar(agent), compactionFlag(agent)),
-    cell("Memories", count(agent.memories), el("small", {}, nextCompaction(agent))),
+    cell("Memories", count(agent.memories), el("small", {}, nextCompaction(agent)), lost(agent)),
     cell(
       "Thoughts",
       count(agent.ended),
       agent.failed ? el("small", {}, ` ${count(agent.failed)} failed`) : null,
     ),
   ];
+}
+
+/** The way to what the last compaction lost; null if there was none. */
+function lost({ id, compacted }) {
+  if (!compacted) return null;
+  const href = `/agents/${id}/#compactions/last`;
+  return el(
+    "small",
+    {},
+    " compacted ",
+    time(compacted, (iso) => ago(iso, now())),
+    " · ",
+    el("a", { class: "where", href }, "lost?"),
+  );
 }
 
 function act(agent) {

@@ -1,41 +1,26 @@
-/* The section "Plans" of an agent's page: what is next, its plans and promises, what it said, and its days. */
+/* The section "Plans" of an agent's page: what it will do by time, its usual hours, and the plans that have ended. */
 
+import { agenda, MARKS } from "./agenda.js";
 import { get } from "./api.js";
-import { onDay } from "./clock.js";
 import { dayLines, dayTables } from "./day.js";
-import { count, el, fill, sameDay } from "./dom.js";
+import { count, el, fill } from "./dom.js";
 import { fileEditor } from "./editor.js";
 import { PlanState } from "./kinds.js";
-import { memoryRows } from "./memories.js";
-
-const MARKS = {
-  [PlanState.OPEN]: "",
-  [PlanState.DOING]: "begun",
-  [PlanState.DONE]: "done",
-  [PlanState.DROPPED]: "given up",
-  [PlanState.MISSED]: "missed",
-};
 
 /** What an agent means to do, and what became of its last plans. */
 export class PlanSection {
   constructor(root, id) {
     this.id = id;
-    this.list = el("ul", { class: "pins", "aria-label": "Plans" });
+    this.head = el("div", {});
+    this.agenda = el("div", { class: "agenda" });
+    this.days = el("div", { class: "habits" });
     this.ended = el("ul", { class: "pins", "aria-label": "Plans that have ended" });
     this.past = el("details", {}, el("summary", {}, "Plans that have ended"), this.ended);
-    this.head = el("div", {});
-    this.promises = el("div", {});
-    this.said = el("div", {});
-    this.days = el("div", {});
-    // What it means to do stands before its habits.
     fill(
       root,
       this.head,
-      el("h3", {}, "Plans"),
-      this.list,
-      this.promises,
-      this.said,
-      this.days,
+      // What it means to do stands before its habits, or beside them.
+      el("div", { class: "ahead" }, this.agenda, this.days),
       this.past,
       el(
         "p",
@@ -54,61 +39,30 @@ export class PlanSection {
     ]);
     const open = plans.filter(({ state }) => [PlanState.OPEN, PlanState.DOING].includes(state));
     const ended = plans.filter((each) => !open.includes(each)).reverse();
-    fill(
-      this.list,
-      open.length
-        ? open.map(plan)
-        : el("li", { class: "dim", "data-row": true, tabindex: "-1" }, "No plan is open."),
-    );
-    fill(this.head, dayLines(day));
-    fill(this.said, alsoSaid(day.said ?? []));
+    // The plans that are due are the first of the agenda.
+    fill(this.head, dayLines({ ...day, due: [] }));
+    fill(this.agenda, agenda(open, promised(kept), day.said ?? []));
     fill(this.days, dayTables(day));
-    fill(this.promises, promised(kept));
-    fill(this.ended, ended.map(plan));
+    fill(this.ended, ended.map(past));
     this.past.hidden = !ended.length;
   }
 }
 
-/** Its own words about tomorrow: it may mean them, planned or not. */
-function alsoSaid(said) {
-  return said.length
-    ? [
-        el("h3", {}, "Also said about tomorrow"),
-        el("ol", { class: "memories", "aria-label": "Said about tomorrow" }, memoryRows(said)),
-      ]
-    : null;
-}
-
-/** What it has promised, which has no time of its own and so no place in its days. */
+/** What it has promised, which has no time of its own. */
 function promised(pages) {
-  const rows = pages.flatMap(({ promises, private: hidden }) =>
-    promises.map(({ text, memory }) => ({ line: text, memory, private: hidden.includes(memory) })),
+  return pages.flatMap(({ promises, private: hidden }) =>
+    promises.map(({ text, memory }) => ({ text, memory, private: hidden.includes(memory) })),
   );
-  return rows.length
-    ? [
-        el("h3", {}, "Promises, and rules that it follows"),
-        el("ul", { class: "pins", "aria-label": "Promises" }, rows.map(plan)),
-      ]
-    : null;
 }
 
-/** Today or tomorrow, if a time is then; else empty. */
-function day(at) {
-  if (sameDay(at, Date.now())) return "Today";
-  return sameDay(at, onDay(Date.now(), 24)) ? "Tomorrow" : "";
-}
-
-function plan({ line, state, why, memory, private: hidden, at = null }) {
-  const soon = at && !MARKS[state] ? day(at) : "";
+/** A plan that has ended, in a line. */
+function past({ line, state, why, memory, private: hidden }) {
   return el(
     "li",
     { "data-row": true, tabindex: "-1", class: hidden ? "whisper" : "" },
     hidden ? el("span", { class: "flag" }, "in private") : null,
-    soon ? el("b", {}, `${soon}: `) : null,
     el("bdi", {}, line),
-    MARKS[state]
-      ? el("span", { class: "badge" }, why ? `${MARKS[state]}: ${why}` : MARKS[state])
-      : null,
+    el("span", { class: "badge" }, why ? `${MARKS[state]}: ${why}` : MARKS[state]),
     memory
       ? el(
           "a",
