@@ -237,6 +237,7 @@ class CachedEmbedder:
         self.model_name = embedder.model_name
         self.likens_questions = likens_questions(embedder)
         self._ask = embedder.embed
+        self._forget: Callable[[], object] = getattr(embedder, "forget", lambda: None)
         if (words := as_word_embedder(embedder)) is not None:
             self.embed_words = words.embed_words  # not kept: they are many times a text's vector
         self._lock = threading.RLock()
@@ -270,6 +271,12 @@ class CachedEmbedder:
             what = f"Another model answers under the name {self.model_name} now"
             raise BadAnswer(what, "Nothing: the next texts have vectors of the new one")
         return [found[text] for text in texts]
+
+    def forget(self) -> None:
+        """Empty the cache, and that of the embedder if it has one."""
+        with self._lock:
+            self._kept.clear()
+        self._forget()
 
     def _embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
         """Ask the embedder; empty the cache if its vectors have another dimension than before."""

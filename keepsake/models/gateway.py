@@ -202,6 +202,12 @@ class Gateway:
         names = [each.name for each in profiles if each.provider != NO_MODEL]
         return [*dict.fromkeys(self.model(name)[1] for name in names)]
 
+    def forget(self) -> None:
+        """Forget the prompts that were asked last; in any thread."""
+        for server in [*self.servers.values()]:
+            for model in [*server.models.values()]:
+                model.forget()
+
     def shutdown(self, *, stop_embedded: bool) -> None:
         """Answer all waiting calls with ModelUnavailable and stop; owner's thread only.
 

@@ -189,6 +189,10 @@ class ServerModel(ABC):
 
     # -- one call
 
+    def forget(self) -> None:
+        """Forget the last prompt of each agent."""
+        self._asked = {}
+
     def generate(self, request: GenerationRequest) -> Generation:
         """Continue ``request.prompt`` or answer ``request.messages``; blocks.
 

@@ -55,6 +55,10 @@ class ScriptedModel:
         """Return the profile for which prompts are made."""
         return self.profile.resolved(self.family or SCRIPT)
 
+    def forget(self) -> None:
+        """Forget the last prompt of each agent."""
+        self._before = {}
+
     def generate(self, request: GenerationRequest) -> Generation:
         """Return the agent's next command.
 

@@ -6,6 +6,7 @@ from evennia.utils.ansi import strip_ansi
 
 from keepsake.agent.thinker import AgentState
 from keepsake.contrib.evennia import lifecycle as runtime
+from keepsake.contrib.evennia.characters import LEFT, show_absence_news
 from keepsake.errors import ArchiveUnwritable
 from tests.fakes.model_server import Reply
 from tests.log_lines import LogLines
@@ -212,6 +213,9 @@ class TestTrouble(World):
         assert len(bram.mind.memory.waiting) == 2
         with LogLines() as logged:
             bram.mind.read_edits()  # as each minute
+            self.char1.attributes.add(LEFT, "2026-01-01T00:00:00+00:00")
+            show_absence_news(self.char1)  # as at each log-in
+            self.settle()
         assert logged.lines == [], "the log has the reason already"
 
 

@@ -69,6 +69,7 @@ class TestForgetMe(Building, PrivateWorld):
         self.ann.execute_cmd("talk mira My goat is called Bramblewick.")
         self.pass_time(4)
         self.char1.db.desc = "A man with an astrolabe."
+        self.mira.db.former_profiles = ["You keep an inn. Tom brings you marzipan.", "Marzipan!"]
         create.create_message(self.account, "The marzipan is gone.", receivers=[self.account])
         for _ in range(2):
             self.chat(8)
@@ -155,6 +156,7 @@ class TestForgetMe(Building, PrivateWorld):
         last = self.forget_me()
         self.check_nothing_is_left(last)
         assert self.stored_words("Bramblewick") == {"Bramblewick"}
+        assert self.mira.db.former_profiles == ["You keep an inn."]
         self.check_after_a_start(last)
 
     def test_no_memory_is_missing_and_stones_stand_for_the_deleted_ones(self):

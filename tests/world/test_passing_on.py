@@ -175,6 +175,7 @@ class TestBroughtBack(PassingOn):
         assert question.startswith(
             '1. Mira, sent by Tom, whispers to Ada: "Is it dry?"\n'
             '2. Ada whispers to Mira: "Not before Friday."\n'
+            "Tom has sent Mira with line 1, and waits for the answer.\n"
             'Mira to Tom, heard by nobody else: "Not before Friday, she says."\n'
         )
         assert "Tom whispers" not in question
@@ -188,7 +189,8 @@ class TestBroughtBack(PassingOn):
         )
         question = self.consents()[-1]
         assert 'Mira, sent by Tom, whispers to Ada: "Is it dry?"' in question
-        assert "Mira: > plan now, the Quay, Ada" in question
+        assert "Mira: > plan now, the Quay, Ada" not in question, "the plan has ended"
+        assert "has sent Mira" not in question
         assert "sent by Ada" not in question
         assert not any(each in question for each in ("> walk", "> done", "recall", "You mean to"))
 

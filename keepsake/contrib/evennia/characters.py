@@ -116,7 +116,11 @@ def show_absence_news(character: CharacterObject) -> None:
         found: list[News] = []
         for mind, name, key in known:
             try:
-                found += news_of(mind.memory.memory.archive, name, key, who)
+                archive = mind.memory.memory.archive
+            except KeepsakeError:  # it cannot be opened: the log has the reason already
+                continue
+            try:
+                found += news_of(archive, name, key, who)
             except (KeepsakeError, OSError) as error:  # the others' news is shown
                 log.error("An agent's news could not be read", agent=name, exc_info=error)
         return newest_news(found)

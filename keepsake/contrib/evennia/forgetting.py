@@ -25,16 +25,19 @@ from keepsake.contrib.evennia.hearing import object_of
 from keepsake.contrib.evennia.minds import Suspension
 from keepsake.database import scrub
 from keepsake.erasure.archives import memories_of
+from keepsake.erasure.caches import CacheCleaner
 from keepsake.erasure.cleaner import Cleaner
 from keepsake.erasure.erasure import Erasure
 from keepsake.erasure.folder import AgentCleaner
 from keepsake.erasure.logs import LogCleaner, ReportCleaner
 from keepsake.erasure.person import ForgottenPerson
 from keepsake.erasure.request import request_for, requests_in
+from keepsake.erasure.texts import TextCleaner
 from keepsake.erasure.traces import AgentMemories, Traces
 from keepsake.erasure.waiting import SpillCleaner
 from keepsake.happening import PersonId
 from keepsake.logs import Subsystem, get_logger
+from keepsake.models.embedders import CachedEmbedder
 from keepsake.paths import Places
 
 log = get_logger(Subsystem.ERASURE)
@@ -187,7 +190,8 @@ class _Forgetting:
 
         def then() -> None:
             # What waits for the archive, and what came meanwhile: it may quote the person.
-            self._steps.run([SpillCleaner(runtime().spill, folder)], name)
+            cleaners = SpillCleaner(runtime().spill, folder), FormerProfileCleaner(agent)
+            self._steps.run(cleaners, name)
             self._end_suspension()
             runtime().post(self._clean_next_agent)
 
@@ -204,7 +208,11 @@ class _Forgetting:
         self._steps.run([RowCleaner()])
         places = runtime().places
         # Logs again, for what was written since, such as thoughts that the closed minds gave up.
-        last: list[Cleaner] = [*_log_cleaners(places), DatabaseFileCleaner(places)]
+        last: list[Cleaner] = [
+            *_log_cleaners(places),
+            DatabaseFileCleaner(places),
+            _cache_cleaner(),
+        ]
         self._in_thread(lambda: self._steps.run(last), self._end)
 
     def _end(self) -> None:
@@ -242,6 +250,14 @@ def _log_cleaners(places: Places) -> list[Cleaner]:
         ReportCleaner(places.logs / f"{REPORTS}.jsonl"),
         LogCleaner(places.logs, _flush_events, named=[f"{AUDIT}.jsonl"]),
     ]
+
+
+def _cache_cleaner() -> CacheCleaner:
+    """Return the cleaner of what the library remembers in RAM."""
+    shared = runtime()
+    embedder = shared.embedder
+    vectors = [embedder.forget] if isinstance(embedder, CachedEmbedder) else []
+    return CacheCleaner(shared.gateway.forget, *vectors)
 
 
 def _flush_events() -> None:
@@ -287,6 +303,26 @@ class RowCleaner:
         character.attributes.remove("desc")
         if hasattr(character, "at_forgotten"):
             call_hook(character, "at_forgotten", type(None), None)
+
+
+class FormerProfileCleaner:
+    """Deletes a person's words from the profiles that an agent had before; reactor thread only.
+
+    The present profile is the builder's, as the file with it: words in it are nobody's own.
+    """
+
+    name = "former profiles"
+
+    def __init__(self, agent: Body) -> None:
+        self._agent = agent
+
+    def clean(self, traces: Traces) -> None:
+        """Delete the lines and sentences with their words or name, and profiles that are empty."""
+        before = [str(each) for each in self._agent.db.former_profiles or ()]
+        texts = TextCleaner(traces, self._agent.memory_folder)
+        left = [kept for each in before if (kept := texts.without(each)).strip()]
+        if left != before:
+            self._agent.db.former_profiles = left
 
 
 class DatabaseFileCleaner:

@@ -67,6 +67,11 @@ class MiniLMEmbedder(LocalEmbedder):
             found.append(known or ())
         return found
 
+    def forget(self) -> None:
+        """Forget the texts that were embedded last."""
+        with self._reading:
+            self._words.clear()
+
     def _read(self, text: str) -> Sequence[WordVector] | None:
         with self._reading:
             return self._words.get(text)

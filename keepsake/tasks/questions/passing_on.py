@@ -73,6 +73,8 @@ class PassingOn:
         to: Whom they are for.
         lines: What was said in private and is not known to that person, oldest first.
         words: What would be said.
+        sent: The places of the lines, from 0, with which that person has sent the agent: what was
+            answered to them is for that person.
     """
 
     prompts: Prompts
@@ -80,6 +82,7 @@ class PassingOn:
     to: str
     lines: Sequence[str]
     words: Sequence[str]
+    sent: Sequence[int] = ()
     name: str = "passing_on"
 
     def ask(self, target: TargetModel, refused: str) -> GenerationRequest:
@@ -89,6 +92,7 @@ class PassingOn:
             name=for_prompt(self.who),
             to=for_prompt(self.to),
             lines=self._shown(target.prompt_tokens),
+            sent=[place + 1 for place in self.sent],
             words=[for_prompt(unquoted(each), limit=_LONGEST_WORDS) for each in self.words],
         )
         return GenerationRequest(

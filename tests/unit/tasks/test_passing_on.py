@@ -15,8 +15,8 @@ PROMPTS = ShippedTemplates(SHIPPED_CONFIG)["passing_on"].current
 LINES = ('Tom whispers to Mira: "Ask Bram."', 'Mira whispers to Tom: "I go."')
 
 
-def task(lines=LINES, words=("Is it dry?",)):
-    return PassingOn(PROMPTS, "Mira", "Bram", lines, words)
+def task(lines=LINES, words=("Is it dry?",), sent=()):
+    return PassingOn(PROMPTS, "Mira", "Bram", lines, words, sent)
 
 
 def case_of(tokens=8000, **more):
@@ -39,6 +39,12 @@ def test_the_newest_lines_are_shown_with_their_own_numbers():
     assert "\n1. Tom" not in case
     assert len(case) < 8 * MOST_TOKENS
     assert len(case_of(lines=lines, tokens=900)) < len(case)
+
+
+def test_who_has_sent_the_agent_is_told_with_the_numbers_of_the_lines():
+    assert "\nBram has sent Mira with line 1, and waits" in case_of(sent=(0,))
+    assert "\nBram has sent Mira with lines 1 and 2, and waits" in case_of(sent=(0, 1))
+    assert "has sent" not in case_of()
 
 
 def test_words_cannot_end_their_own_quotation():

@@ -92,6 +92,7 @@ async def _ask(turn: Turn, to: Person, words: Sequence[str], untold: Untold) -> 
         to.name,
         untold.lines,
         words,
+        untold.sent,
     )
 
     def request(profile: ModelProfile, _: float) -> GenerationRequest:

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 from keepsake.agent.turns.attempt import TurnDropped
 from keepsake.agent.turns.state import Turn
-from keepsake.archive.privacy import Audience
+from keepsake.archive.privacy import Audience, PrivateWords
 from keepsake.archive.records import Memory, MemoryKind
-from keepsake.happening import UNKNOWN, KnownVerb, Manner, Person, Result
+from keepsake.happening import UNKNOWN, KnownVerb, Manner, Person, PersonId, Result
 from keepsake.logs import Subsystem, get_logger
 from keepsake.tasks.questions.passing_on import unquoted
 
@@ -34,12 +34,14 @@ class Untold:
         numbers: The memory of each line; 0 for the plan that is due.
         heard: The memories of what others said or did among them.
         givers: The identities of those who know all of it; never empty.
+        sent: The places of the lines, from 0, with which that person has sent the agent.
     """
 
     lines: tuple[str, ...]
     numbers: tuple[int, ...]
     heard: tuple[int, ...]
     givers: Audience
+    sent: tuple[int, ...]
 
 
 async def untold_to(turn: Turn, to: Person) -> Untold | None:
@@ -61,6 +63,11 @@ async def untold_to(turn: Turn, to: Person) -> Untold | None:
     memories = await _read(turn, unknown)
     if memories is None:
         return None
+    memories = {
+        number: each
+        for number, each in memories.items()
+        if not (_has_ended(each, turn) and _is_repeated(each, memories, private))
+    }
     planned = (each for each in memories.values() if each.is_own and each.verb in _MEANT)
     answered = {number for each in planned for number in each.rests_on}
     evident = {*known, *answered} - unknown.keys()
@@ -73,7 +80,28 @@ async def untold_to(turn: Turn, to: Person) -> Untold | None:
         lines[0] = _line_of_plan(turn)
     shown = {number: line for number, line in lines.items() if line}
     heard = (n for n, each in memories.items() if each.kind is MemoryKind.PERCEPTION)
-    return Untold(tuple(shown.values()), tuple(shown), tuple(sorted(heard)), givers)
+    sent = {n for n, each in memories.items() if to.id in _senders(each, turn)}
+    return Untold(
+        lines=tuple(shown.values()),
+        numbers=tuple(shown),
+        heard=tuple(sorted(heard)),
+        givers=givers,
+        sent=tuple(place for place, n in enumerate(shown) if n in sent),
+    )
+
+
+def _has_ended(memory: Memory, turn: Turn) -> bool:
+    """Return whether a memory is the making of a plan that has ended."""
+    if not memory.is_own or memory.verb != KnownVerb.PLAN:
+        return False
+    plans = turn.tools.books.plans.items
+    return any(each.since == memory.number and each.state.has_ended for each in plans)
+
+
+def _is_repeated(memory: Memory, shown: Mapping[int, Memory], private: PrivateWords) -> bool:
+    """Return whether all that a memory rests on in private stands in lines of its own."""
+    told = [n for n in memory.rests_on if private.confidants(n) is not None]
+    return bool(told) and all(n in shown and shown[n].heard is not None for n in told)
 
 
 def _knows(confidants: Audience | None, givers: Audience) -> bool:
@@ -118,7 +146,8 @@ def _line(memory: Memory, turn: Turn) -> str:
     who = name if memory.is_own else said.speaker.name
     whom = memory.to or "everybody" if memory.is_own else name
     how = "whispers" if said.manner is Manner.WHISPER else "says"
-    sent = _senders(memory, turn)
+    names = {each.id: each.name for each in turn.tools.people_known}
+    sent = " and ".join(names[each] for each in _senders(memory, turn) if each in names)
     how = f", sent by {sent}, {how}" if sent else f" {how}"
     return f'{who}{how} to {whom}: "{unquoted(said.words)}"'
 
@@ -135,11 +164,9 @@ def _line_of_deed(memory: Memory, name: str) -> str:
     return memory.line
 
 
-def _senders(memory: Memory, turn: Turn) -> str:
+def _senders(memory: Memory, turn: Turn) -> tuple[PersonId, ...]:
     """Return who sent the agent to say own words: those who alone know of their plan."""
     plans = turn.tools.books.plans.items
     private = next((each.private for each in plans if each.number == memory.plan), None)
-    if not memory.allowed_by or private is None or not private.issuperset(memory.allowed_by):
-        return ""
-    names = {each.id: each.name for each in turn.tools.people_known}
-    return " and ".join(names[each] for each in memory.allowed_by if each in names)
+    is_theirs = private is not None and private.issuperset(memory.allowed_by)
+    return memory.allowed_by if is_theirs else ()
