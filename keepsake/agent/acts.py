@@ -91,12 +91,22 @@ class Act:
 
     command: Command | None  # what was done; None if nothing was
     refusal: str = ""  # why nothing was done, told to the agent; empty if something was
+    tried: str = ""  # what was not done, as the model wrote it; empty if something was
     vetoed: bool = False  # whether the game's hook refused it
     is_step: bool = True  # whether a plan can need it; a gesture is no step of any
     # fires when the act is done and its result is in the memory; None if nothing is done
     result: Deferred[Any] | None = None
     memory_number: int = 0  # number of its memory; 0 if it is not archived, or not yet
     journey: Journey | None = None  # the walk that it has begun; None if it has begun none
+
+    @property
+    def failure(self) -> str:
+        """What was to be a step of a plan and was not done, and why; empty if it was done."""
+        if self.command is not None and self.command.verb == KnownVerb.WALK and not self.journey:
+            return f"> {self.command.line}: you know no way there"
+        if not self.refusal or not self.is_step:
+            return ""
+        return f"{self.tried}: {self.refusal}" if self.tried else self.refusal
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,9 +52,34 @@ class TestEndsOfPlans(PlansWorld):
         bram.move_to(self.quay, quiet=True)
         for n in range(12):
             self.ask(f"This is line {n}.", "Is it?")
+        self.mind.plans.set_off = lambda _: False
         self.ask("Tell him.", "> plan in 3 minutes, the Quay: tell Bram of supper", "> done 1")
         self.pass_minutes(4)
         lacks = "Bram was not spoken to; you were not at The Quay"
         assert f"Done, and off your plans: tell Bram of supper ({lacks})" in self.lines()
         (plan,) = self.plans.items
         assert (plan.state, plan.why) == (PlanState.DONE, lacks)
+
+    def test_an_end_that_a_failed_step_forbids_says_which_and_why(self):
+        self.whisper_before()
+        self.bram_and_ada_at_the_quay()
+        self.replies = [
+            "> plan now, the Quay: whisper to Bram\n> walk to Bram\n"
+            "> whisper Bram = The seal is forged, by Tom's brother.\n> done 1",
+            "> wait",
+        ]
+        self.char1.execute_cmd("whisper Mira = Tell nobody of the seal.")
+        self.pass_minutes(1)
+        step = "> whisper Bram = The seal is forged, by Tom's brother."
+        why = "an answer that may hold what was whispered to you reaches nobody else"
+        end = f"You did not end the plan, because this was not done: {step}: "
+        assert f"{end}You did not say your words to Bram: {why}" in self.lines()
+        assert self.plans.current
+
+    def test_a_walk_that_cannot_begin_forbids_the_end(self):
+        self.ask("Do it.", "> plan in 3 minutes: see the moon")
+        self.replies = ["> walk to the Moon\n> done 1", "> wait"]
+        self.pass_minutes(5)
+        end = "You did not end the plan, because this was not done:"
+        assert f"{end} > walk to the Moon: you know no way there" in self.lines()
+        assert self.plans.current

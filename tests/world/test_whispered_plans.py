@@ -59,6 +59,28 @@ class TestWhisperedPlans(PlansWorld):
         public = [m.text for m in self.mind.memory.context().window if m.confidants is None]
         assert not any("chest" in text for text in public)
 
+    def test_who_asks_aloud_for_a_whispered_plan_finds_that_the_agent_has_it_and_can_end_it(self):
+        self.replies = ["I will.\n> plan in 10 minutes: fetch the chest", "> wait"]
+        self.char1.execute_cmd("whisper Mira = Fetch the chest under the willow in ten minutes.")
+        self.pass_time(5)
+        (prompt,) = self.ask("Is it done?", "It is.\n> done 1")
+        assert "[Still to do: 1. what you and Tom keep from others here.]" in prompt
+        assert "chest" not in prompt
+        assert not self.plans.current
+
+    def test_a_plan_made_in_a_whispered_turn_shows_what_its_person_asked_aloud(self):
+        ada = self.add_player(2, "Ada")
+        self.ask("Will you meet me at the quay at noon tomorrow?", "> wait")
+        self.replies = ["Hm.\n> plan tomorrow 12:00, the Quay, Tom: see the ferry", "> wait"]
+        ada.execute_cmd("whisper Mira = My brother forged the seal.")
+        self.pass_time(5)
+        (plan,) = self.plans.current
+        assert plan.private == {identity_of(ada)}
+        (prompt,) = self.ask("At what hour was that?", "At noon.")
+        asked = "Tom says to you, 'Will you meet me at the quay at noon tomorrow?'"
+        assert f"1. at The Quay, with Tom: what was asked for: {asked}" in prompt
+        assert "seal" not in prompt
+
     def test_a_whispered_plan_that_was_begun_is_not_named_to_others(self):
         self.has_a_whispered_plan()
         self.replies = ["> wait"]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
+from itertools import islice
 
 from keepsake.agent.appointments import Appointments
 from keepsake.agent.memory.books import Books
@@ -25,6 +26,8 @@ from keepsake.prompt.verbs import PRIVATE, Command
 
 _MOST_WORDS_OF_A_NAME = 3
 """More words after ``promise`` are no name, but what is promised: ``a bowl of soup``."""
+_OPEN_WORDS = 3
+"""The most lines among which the one is sought that asks for a plan aloud."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +140,9 @@ class CommitmentTools:
         plan = replace(read_plan(command.words, now, self.places, people, place), since=act)
         if witnesses is not None:
             plan = replace(plan, private=frozenset(witnesses))
-            plan = plan.with_aloud(aloud, people) if aloud is not None else plan
+            asked = [aloud] if aloud is not None else self._asked_aloud_by(plan.whom, witnesses)
+            explained = (plan.with_aloud(each, people) for each in asked)
+            plan = next((each for each in explained if each.aloud is not None), plan)
         before = self._books.plans.current
         made = self._books.plans.add_or_join(plan)
         if appointments is not None:
@@ -145,6 +150,19 @@ class CommitmentTools:
         if made in before:
             raise NoteRefused(f"That stands already as your plan {made.number}: {made.told}")
         return f"{results.PLANNED}{made.told}"
+
+    def _asked_aloud_by(self, whom: Person | None, witnesses: Collection[PersonId]) -> list[Aloud]:
+        """Return the last open words of a plan's person, the newest first.
+
+        For a plan that a whisper of somebody else has made private: they may ask for the same.
+        """
+        if whom is None or not whom.id or whom.id in witnesses:
+            return []
+        heard = self._memory.private.heard_by
+        window = heard(self._memory.memory.context().window, NO_PRIVATE_WORDS)
+        said = (m for m in reversed(window) if m.source_id == whom.id and m.heard is not None)
+        public = (each for each in said if self._memory.private.confidants(each.number) is None)
+        return [Aloud.of(each.number, each.line) for each in islice(public, _OPEN_WORDS)]
 
     def answer(
         self,

@@ -16,12 +16,16 @@ from keepsake.agent.turns.plan_steps import met_after_walk
 from keepsake.agent.turns.state import Turn
 from keepsake.events.values import GuardOp
 from keepsake.happening import KnownVerb
+from keepsake.language.perception import shorten
 from keepsake.ports import Generation
 from keepsake.prompt.verbs import PRIVATE, Command
 from keepsake.tasks.answer import AnswerPart, PartKind
 from keepsake.tasks.answer_reader import AnswerReader
 from keepsake.tasks.deed import deed_of, read_deed
 from keepsake.tasks.guard import SpeechFault, SpeechGuard
+
+_LONGEST_TRIED = 60
+"""The most characters of a step that was not done, where the agent is told why."""
 
 
 class Answering:
@@ -95,6 +99,9 @@ class Answering:
             act = Act(None, missed) if missed else self._doing.act(allowed)
         if act is None:
             return
+        if act.command is None:
+            deed = "> " if allowed.kind is PartKind.DEED else ""
+            act = replace(act, tried=f"{deed}{shorten(allowed.text, _LONGEST_TRIED)}")
         state.acts.append(act)
         if act.command is None:
             self._doing.log_guard(GuardOp.DROPPED, allowed, act.refusal)

@@ -171,9 +171,10 @@ class Doing:
         able = self.able
         read = read_deed(part.text, *able)
         if isinstance(read, Command):
-            failed = any(act.refusal and act.is_step for act in self._state.acts)
+            failed = next(filter(None, (act.failure for act in self._state.acts)), "")
             if read.verb == KnownVerb.DONE and failed:
-                return self.refused(read.verb, "You tried to end a plan: one of its steps failed")
+                told = f"You did not end the plan, because this was not done: {failed}"
+                return self.refused(read.verb, told)
             if read.verb == KnownVerb.WAIT and read.words and failed:  # nobody comes for that
                 return Act(None, "You did not wait: what you would wait for has failed")
             aloud = read.verb != KnownVerb.WHISPER

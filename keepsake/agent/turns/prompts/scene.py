@@ -19,6 +19,7 @@ from keepsake.agent.memory.shown_plans import (
     short_line_of,
 )
 from keepsake.agent.memory.tools import MemoryTools
+from keepsake.agent.plans import Plans
 from keepsake.agent.surroundings.identity import identity_of
 from keepsake.agent.surroundings.people import people_near, persons_near
 from keepsake.agent.surroundings.sights import detail_named
@@ -198,12 +199,13 @@ def _with_plans(
         for each in known
         if each.number != due_number
     )
+    hidden = _kept_from_others(plans, context, {due_number, *(each.number for each in shown)})
     scene = replace(
         scene,
         may_plan=plans.enabled,
         plans=lines_of(shown, plans.steps.waits),
         open_plans=tuple(map(known_line_of, known)),
-        progress=tuple(begun),
+        progress=(*begun, *hidden),
         private_plans=lines_of([x for x in others if x.number != due_number], plans.steps.waits),
         missed=lines_of(missed),
     )
@@ -221,6 +223,23 @@ def _with_plans(
     short = short_line_of(theirs, done) if theirs in known else ""
     return replace(
         scene, due=f"{line_of(theirs, done)}{why}", due_now=f"{short}{why}" if short else ""
+    )
+
+
+def _kept_from_others(
+    plans: Plans, context: TurnContext, shown: Collection[int]
+) -> tuple[str, ...]:
+    """Return a mark for each plan of which the partner knows, and not all others who hear it.
+
+    It tells nothing of the plan. So the agent does not make it again, and can end it.
+    """
+    partner = context.partner
+    if not plans.enabled or partner is None or not partner.id:
+        return ()
+    return tuple(
+        f"{each.number}. what you and {partner.name} keep from others here"
+        for each in plans.book.current
+        if each.number not in shown and each.private is not None and partner.id in each.private
     )
 
 
