@@ -76,6 +76,7 @@ class RecallQuery:
     asks: bool = False  # whether it has a question
     asker: Person | None = None  # who asks, if about themselves: "What is my trade?"
     language: str = ENGLISH  # of the text
+    asking: tuple[str, ...] = ()  # words of the text that no answer need contain: "kind", "year"
 
 
 def query_of(
@@ -130,7 +131,14 @@ def query_of(
         asks=not unprompted and any(map(is_question, sentences(text))),
         asker=asker if asks_of_oneself(text) else None,
         language=language,
+        asking=asking_words(text, language),
     )
+
+
+def asking_words(text: str, language: str) -> tuple[str, ...]:
+    """Return the words of a text, in lower case, that ask and that its answer need not contain."""
+    found = words(_POSSESSIVE.sub("", text).casefold()) if language == ENGLISH else ()
+    return tuple(dict.fromkeys(word for word in found if word in _ASKING))
 
 
 def terms_of(text: str, names: Collection[str]) -> tuple[str, ...]:

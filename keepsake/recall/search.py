@@ -195,7 +195,10 @@ class MemorySearch:
         pools: dict[DocumentKind | None, int] = {None: _POOL}
         if kinds is not None:
             pools = {kind: _POOL if kind is DocumentKind.MEMORY else _RARE_POOL for kind in kinds}
-        return self._words.search(query.terms or query.names, pools, before, query.language)
+        beside = query.asking if query.asks else ()  # only a question is compared by its words
+        return self._words.search(
+            query.terms or query.names, pools, before, query.language, beside=beside
+        )
 
     def _candidates(
         self,
@@ -235,7 +238,8 @@ class MemorySearch:
             return {}
         known = self._unless_failing("words", lambda: self._words.embeddings.signs_at(rows)) or {}
         is_talk = 4 * len(known) > 3 * len(rows)
-        return likeness(asked, query.terms, worths, known) if is_talk else {}
+        weighed = (*query.terms, *query.asking)
+        return likeness(asked, weighed, worths, known) if is_talk else {}
 
     def _linked(
         self, query: RecallQuery, best: Sequence[str], names: Collection[str], before: int | None

@@ -106,22 +106,27 @@ class WordIndex:
         most: Mapping[DocumentKind | None, int],
         before: int | None = None,
         language: str = ENGLISH,
+        *,
+        beside: Iterable[str] = (),
     ) -> tuple[dict[int, float], dict[str, float]]:
-        """Return BM25 scores by row number, best (highest) first, and the weight of each term.
+        """Return BM25 scores by row number, best (highest) first, and the weight of each word.
 
         Args:
             terms: Words. Among memories, very common words count only if rarer ones leave room.
             most: The most documents of each kind to search; the kind None stands for all kinds.
             before: Only memories before this number; None for all.
             language: That of the terms.
+            beside: Words that are weighed like terms, and not looked for.
         """
         asked_for = expressions(terms, language)
+        weighed = expressions(beside, language)
         quoted = [*asked_for]
         left = dict(most)
         found = dict[int, float]()
         scored = list[tuple[float, int]]()
         with self._file.connected() as database:
             counts = counted(database, quoted, _MOST_ROWS) if len(quoted) > 1 else {}
+            others = counted(database, [*weighed], _MOST_ROWS) if weighed else {}
             fitting = sum(rows <= _MOST_ROWS for rows in accumulate(counts.values()))
             rarest = [*counts][: fitting or 1] or quoted
             last = (before or FAR) - 1
@@ -137,7 +142,9 @@ class WordIndex:
                     left[kind] -= 1
                     found[row] = -rank
         # A word is counted in its own row and in the two neighbouring rows.
-        worth = {asked_for[e]: math.log(_MOST_ROWS / (n / 3 + 0.5)) for e, n in counts.items()}
+        named = weighed | asked_for
+        rows = others | counts
+        worth = {named[each]: math.log(_MOST_ROWS / (n / 3 + 0.5)) for each, n in rows.items()}
         return found, worth
 
     def rare(self, terms: Iterable[str], before: int | None, language: str = ENGLISH) -> set[int]:

@@ -22,7 +22,7 @@ type Likeness = Mapping[int, float]
 """How like a question memories are, by row number: the weighted mean of the cosines of words."""
 
 _COMMON = math.log(3.0)
-"""The weight of a word that is no term of a question, as :class:`WordIndex` weighs a term that
+"""The weight of a word that is not weighed by its rarity, as :class:`WordIndex` weighs a term that
 every memory has."""
 _RARE = math.log(500.0 / 1.5)
 """The weight of a term whose rarity is not known, as of one that one memory has."""
@@ -34,12 +34,12 @@ _RARE = math.log(500.0 / 1.5)
 # weight for lines of a person whom the question names (0.57) is left out: of LoCoMo's talks 26, 30
 # and 41 it finds no more evidence, and loses that of questions which name the wrong person.
 
-_WORDS = -2.9
+_WORDS = -3.1
 """For a full match by words: the likeness counts them, too, and the same word in another sense
 less."""
-_MEANING = -0.44
-_LENGTH = 1.34
-_ALIKE = 0.41
+_MEANING = -0.53
+_LENGTH = 1.13
+_ALIKE = 0.49
 """For a standard deviation of the likeness."""
 
 
@@ -78,7 +78,7 @@ def likeness(
 
     Args:
         asked: The question's words.
-        terms: Its significant words.
+        terms: Its words that are weighed by their rarity; all others count as common.
         worth: The weight of each, if it is known.
         known: The packed signs of the words of each memory, by row number.
     """

@@ -13,6 +13,7 @@ from keepsake.models.local.minilm import MiniLMEmbedder
 from keepsake.ports import FixedClock, WordVector
 from keepsake.recall.documents import Document, DocumentKind
 from keepsake.recall.index.words import WordIndex
+from keepsake.recall.query import query_of
 from keepsake.recall.ranking.word_vectors import likeness, signs
 from keepsake.recall.search import MemorySearch
 
@@ -122,3 +123,19 @@ def test_minilm_makes_the_vectors_of_words_in_the_pass_of_their_text(
     monkeypatch.undo()
     (late,) = embedder.embed_words(["A text that nobody embedded"])
     assert late[-1][0] == "embedded"
+
+
+def test_a_word_that_only_asks_counts_by_its_rarity():
+    index = WordIndex()
+    lines = ["What a day that was.", "A year ago.", *(["What else is there?"] * 30)]
+    index.add(
+        Document(f"memory:{n}", DocumentKind.MEMORY, said, NOON, n, n)
+        for n, said in enumerate(lines, 1)
+    )
+    question = query_of("What year did the mill burn?", [], NOON)
+    assert question.asking == ("what", "year", "did")
+    _, worth = index.search(question.terms, {None: 10}, beside=question.asking)
+    assert {*worth} == {"mill", "burn", "what", "year", "did"}
+    assert worth["what"] < worth["year"] < worth["did"] == worth["mill"]
+    assert not index.search([], {None: 10}, beside=question.asking)[0]  # they find nothing
+    assert query_of("¿En qué año se quemó el molino del pueblo?", [], NOON).asking == ()
