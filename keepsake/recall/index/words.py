@@ -27,7 +27,7 @@ from keepsake.recall.index.embeddings import WAIT, Embeddings
 from keepsake.recall.index.expressions import counted, expressions
 from keepsake.recall.index.index_file import IndexFile, one
 from keepsake.recall.index.rows import FAR, NOTES, kind_of, row_of
-from keepsake.recall.query import Span
+from keepsake.recall.times import Span
 
 _MOST_ROWS = 500
 """The most rows to score for one question, unless its rarest word has more; 1 microsecond each.

@@ -9,8 +9,8 @@ import heapq
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from keepsake.recall.query import mentions_time
 from keepsake.recall.ranking.candidates import CandidateList, Traits
+from keepsake.recall.times import mentions_time
 
 _MAY_TELL = 60
 """The number of best candidates that are searched for a time; to search 300 takes 20 ms."""

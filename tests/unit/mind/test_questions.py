@@ -14,8 +14,8 @@ from keepsake.language.questions import asks_of_oneself, asks_when, names_a_day
 from keepsake.ports import FixedClock
 from keepsake.recall.documents import memory_document
 from keepsake.recall.index.words import WordIndex
-from keepsake.recall.query import mentions_time
 from keepsake.recall.search import MemorySearch
+from keepsake.recall.times import mentions_time
 from tests.fakes.embedder import BagOfWords
 from tests.memories import old_memory
 

@@ -16,8 +16,9 @@ from keepsake.language.tokens import pieces
 from keepsake.recall.documents import Document, DocumentKind, memory_document, text_of
 from keepsake.recall.index.words import WordIndex
 from keepsake.recall.passages import PASSAGE, passages_of
-from keepsake.recall.query import mentions_time, query_of
+from keepsake.recall.query import query_of
 from keepsake.recall.ranking.rank import rank
+from keepsake.recall.times import mentions_time
 from tests.sentences import table
 
 NOW = datetime(2026, 5, 14, tzinfo=UTC)
