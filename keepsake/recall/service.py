@@ -21,10 +21,11 @@ from keepsake.errors import KeepsakeError
 from keepsake.logs import Subsystem, get_logger
 from keepsake.paths import Places
 from keepsake.ports import Embedder
-from keepsake.recall.agent_index import WORDS, AgentIndex, IndexStatus, StoreDamaged
+from keepsake.recall.agent_index import WORDS, AgentIndex, IndexStatus
 from keepsake.recall.chroma import Chroma
 from keepsake.recall.chroma_server import ChromaServer
 from keepsake.recall.index.words import WordIndex
+from keepsake.recall.meaning import StoreDamaged
 from keepsake.recall.stores import CHILD, NONE
 
 log = get_logger(Subsystem.INDEX)

@@ -23,6 +23,7 @@ from keepsake.models.detection import Detection
 from keepsake.models.gateway import Gateway
 from keepsake.models.local.minilm import MiniLMEmbedder
 from keepsake.recall.agent_index import AgentIndex
+from keepsake.recall.meaning import MeaningIndex
 from keepsake.recall.service import IndexService
 from keepsake.recall.stores import NONE
 from tests.log_lines import LogLines
@@ -209,8 +210,7 @@ class TestIndexFaults(FaultsWorld):
 
         service = self.index_with(MiniLMEmbedder())
         (index,) = service._agents.values()
-        index._chroma = object()
-        with patch.object(AgentIndex, "_embed_waiting", embed):
+        with patch.object(MeaningIndex, "embed", embed):
             index.embed()
             index.embed()
         assert "See its log" in self.fault("embedding", place="embed")
