@@ -112,6 +112,11 @@ class Scene:
     examples: tuple[str, ...] = ()  # lines that show its voice: ``~Mira> say Sit down.``
     pinned: tuple[str, ...] = ()  # pins, verbatim
     noticed: tuple[str, ...] = ()  # requests to the character, and its promises
+    # of both what everybody may know, and the rest, which only those who hear the answer know
+    kept: tuple[str, ...] = ()
+    private_kept: tuple[str, ...] = ()
+    still_kept: tuple[str, ...] = ()  # `kept`, with what the window shows itself
+    let_go: tuple[str, ...] = ()  # what the conversation tells of `still_kept` and is not there now
     commands: tuple[str, ...] = ()  # usages for a transcript: ``say <words>: speak so that …``
     refused: str = ""  # why the last answer was refused; empty at the first attempt
     window: tuple[Memory, ...] = ()  # the memories that the audience may know, oldest first

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import re
 import threading
+from itertools import pairwise
 from typing import ClassVar
 from unittest.mock import patch
 
@@ -247,13 +248,12 @@ class TestTools(RecallWorld):
         assert self.section(prompt, NOTES) == [f"- debts: {self.KEPT}"]
         assert prompt.index(", The Inn. Here: ") < prompt.index(NOTES)
 
-    def test_a_pin_is_in_the_part_of_the_prompt_that_stays_until_it_is_unpinned(self):
+    def test_a_pin_whose_part_of_the_window_has_gone_is_told_again(self):
         self.ask("I am Tom.", "> pin Tom keeps bees.")
+        self.ask("Good.", "> wait")
         self.say(*CHATTER, *CHATTER)
         prompt = self.ask("Who am I?", "> unpin 1")[0]
-        pinned = r"## Always remember\n- After Tom spoke \(memory \d+\): Tom keeps bees\.\n"
-        assert re.search(pinned, prompt.partition("[The Inn.")[0])
-        assert "## Always remember" not in self.ask("Still?", "> wait")[0]
+        assert prompt.count("[Always remember: After Tom spoke") == 1
 
     def test_each_remembered_fact_is_a_note_of_its_own_with_its_day(self):
         self.ask("I keep bees.", "> remember Tom keeps bees.")
@@ -328,6 +328,31 @@ class TestTools(RecallWorld):
         (result,) = [each for each in self.mind.memory.context().window if each.kind == "result"]
         first = result.text.partition(";")[0]
         assert "My boat is blue" in first
+
+
+class TestPins(AgentsWorld):
+    """What is pinned and let go, in a window that is not compacted."""
+
+    def test_a_pin_stands_in_the_conversation_and_changes_nothing_before_it(self):
+        before = self.messages("I am Tom.", "> pin Tom keeps bees.")
+        pinned, unpinned, later = (
+            self.messages("Who am I?", "> unpin 1"),
+            self.messages("And now?", "> wait"),
+            self.messages("Still?", "> wait"),
+        )
+        told = r"\[Always remember: (After Tom spoke \(memory \d+\): Tom keeps bees\.)\]\n"
+        (line,) = re.findall(told, pinned[-1])
+        assert f"[No longer to be remembered: {line}]\n" in unpinned[-1]
+        for one, other in pairwise((before, pinned, unpinned, later)):
+            assert one[:-1] == other[: len(one) - 1]
+        assert "\n".join(later).count(f": {line}]") == 2
+
+    def messages(self, line, *answers):
+        """Ask, and return the messages of the prompt."""
+        before = len(self.fake.calls("/api/chat"))
+        self.ask(line, *answers)
+        asked = self.fake.calls("/api/chat")[before]
+        return [str(each["content"]) for each in asked.body["messages"]]
 
 
 class TestPrivacy(RecallWorld):

@@ -9,6 +9,7 @@ from typing import Any
 
 from keepsake.agent.attention import TALK_SECONDS
 from keepsake.archive.records import Memory
+from keepsake.tasks.forms.facts import without_kept
 from keepsake.tasks.forms.form import LAST_LINES
 from keepsake.tasks.scene import Scene
 
@@ -33,6 +34,10 @@ def present_only(scene: Scene, made_from: Mapping[str, Any]) -> tuple[Scene, Map
         journal=(),
         pinned=(),
         noticed=(),
+        kept=(),
+        private_kept=(),
+        still_kept=(),
+        stated=without_kept(scene.stated),
     )
     shown = {"longterm": 0, "compaction": 0, "recalled": []}
     # As in the event of any thought: the window began after ``recent``.

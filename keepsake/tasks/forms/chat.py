@@ -1,9 +1,9 @@
 """The form of chat models: messages, the stable parts first.
 
-The first message has the persona and how to answer, both summaries, pins and promises. The window
-follows as a conversation. The last message has what has just happened, the context of the moment,
-and what is answered. So a prompt begins like the one before it, up to the newest events, and a
-model server reads only what is new.
+The first message has the persona, how to answer and both summaries. The window follows as a
+conversation, with pins and promises in it. The last message has what has just happened, the context
+of the moment, and what is answered. So a prompt begins like the one before it, up to the newest
+events, and a model server reads only what is new.
 
 Whispers stand in the window without their words, whoever is answered. Their words are in the last
 message of those prompts that may show them.
@@ -25,7 +25,7 @@ from keepsake.ports import ASSISTANT, SYSTEM, USER, ChatMessage, FormName, Gener
 from keepsake.prompt.sections import FRAME, PromptLine, Rendered
 from keepsake.tasks.conversation import NOTED, ChatTurn, own_line, turns_of
 from keepsake.tasks.deed import tools_of
-from keepsake.tasks.forms.facts import CHANGE, Facts, news_of_people
+from keepsake.tasks.forms.facts import CHANGE, KEEP, Facts, news_of_people
 from keepsake.tasks.forms.form import SHRINK_ORDER, Prompt, PromptForm, PromptLimits
 from keepsake.tasks.others import OtherVoices
 from keepsake.tasks.scene import Scene, shrinking
@@ -53,7 +53,10 @@ class ChatForm(PromptForm):
         """Return the messages; the oldest lines of the window are left out if they do not fit."""
         if CHANGE in self.talk.parts:  # what the game has changed of the persona is a fact
             scene = replace(scene, persona=scene.written or scene.persona)
-        head = self.lines(self.talk, "system", scene.variables())
+        always = scene
+        if KEEP in self.talk.parts:  # pins and promises are facts, too: they come and go
+            always = replace(scene, pinned=(), noticed=())
+        head = self.lines(self.talk, "system", always.variables())
         # The plan that is due stands at the end, in full and once.
         number = scene.due.partition(" ")[0]
         plans = tuple(each for each in scene.plans if each.partition(" ")[0] != number)

@@ -22,7 +22,8 @@ PLACE = "surroundings"
 PERSON = "person"
 PLAN = "intention"
 CHANGE = "changed"
-BLOCKS = (PLACE, "objects", "belongings", "daily", CHANGE, PERSON, PLAN)
+KEEP = "keep"
+BLOCKS = (PLACE, "objects", "belongings", "daily", CHANGE, KEEP, PERSON, PLAN)
 """The blocks of ``talk.md`` whose text stands in the conversation, in the order of a prompt."""
 _OF_PLACE = (PLACE, "objects")
 """Blocks about the place. What they tell holds again when the character comes back."""
@@ -140,11 +141,23 @@ def _each(
     elif block == CHANGE:
         for about, pair in _changes(scene):
             yield about, pair, frozenset()
+    elif block == KEEP:
+        for kept in scene.variable("kept"):
+            yield kept, {"kept": [kept]}, frozenset()
+        for former in _let_go(scene, before):
+            yield former, {"kept": [], "let_go": [former]}, frozenset()
     elif block == PLAN:
         for plan in scene.variable("open_plans"):
             yield plan, {"open_plans": [plan]}, frozenset()
     else:
         yield scene.place if block in _OF_PLACE else "", {}, frozenset()
+
+
+def _let_go(scene: Scene, before: Stated) -> list[str]:
+    """Return the pins, promises and rules that stand in the conversation and do not hold now."""
+    told = (each.about.partition(": ") for each in before.statements)
+    stand = dict.fromkeys(line for block, _, line in told if block == KEEP)
+    return [*filter(lambda line: line not in scene.variable("still_kept"), stand)]
 
 
 def _changes(scene: Scene) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -161,6 +174,11 @@ def _changes_undone(scene: Scene, before: Stated) -> Iterator[Statement]:
     for each in before.statements:
         if each.about.startswith(f"{CHANGE}: ") and each.about not in holds:
             yield each
+
+
+def without_kept(stated: Stated) -> Stated:
+    """Return what stands in the conversation besides pins, promises and rules."""
+    return stated.without([x for x in stated.statements if x.about.startswith(f"{KEEP}: ")])
 
 
 def news_of_people(known: Iterable[PersonLine], stated: Stated) -> list[PersonLine]:

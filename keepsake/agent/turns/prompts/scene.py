@@ -162,10 +162,21 @@ def _with_books(
     first = tools.shown_from
     near = [identity_of(each) for each in people_near(agent)]
     pages = filter(None, map(books.people.known.get, near))
+    pinned = tuple(books.pinned.shown)
+    commitments = tools.memory.commitments
+    noticed = commitments.lines(first, lambda number: may.may_hear([number]))
+
+    def anybody_may(number: int) -> bool:
+        return private.may_hear([number], NO_PRIVATE_WORDS)
+
+    kept = (*pinned, *commitments.lines(first, anybody_may))
     return replace(
         scene,
-        pinned=tuple(books.pinned.shown),
-        noticed=tools.memory.commitments.lines(first, lambda number: may.may_hear([number])),
+        pinned=pinned,
+        noticed=noticed,
+        kept=kept,
+        private_kept=tuple(each for each in noticed if each not in kept),
+        still_kept=(*pinned, *commitments.lines(None, anybody_may)),
         journal=books.journal_lines(
             private, first, near, context.words, masked=tools.memory.memory.context().masked
         ),
