@@ -16,14 +16,14 @@ from operator import add
 
 from keepsake.errors import IndexUnavailable, KeepsakeError, ModelError
 from keepsake.happening import Person
-from keepsake.language.languages import foreign_stop_words, language_of
-from keepsake.language.perception import stem
+from keepsake.language.languages import language_of
 from keepsake.language.questions import usual_questions
 from keepsake.ports import Clock, Embedder, WordVector, as_word_embedder, likens_questions
 from keepsake.recall.documents import Document, DocumentKind, Hit, split_key
+from keepsake.recall.foreign_words import scores_in_own_language
 from keepsake.recall.index.rows import row_of
 from keepsake.recall.index.words import WordIndex
-from keepsake.recall.query import RecallQuery, query_of, saying, terms_in, terms_of
+from keepsake.recall.query import RecallQuery, query_of, terms_of
 from keepsake.recall.ranking.rank import rank
 from keepsake.recall.ranking.word_vectors import Likeness, likeness
 from keepsake.recall.stores import Nearest, Vectors
@@ -124,7 +124,7 @@ class MemorySearch:
         known = self._unless_failing("words", lambda: self._words.documents_at(rows))
         if known is None:
             return None
-        word_scores = _scores_in_own_language(query, word_scores, known)
+        word_scores = scores_in_own_language(query, word_scores, known)
         best = set[int]()
         if not unprompted:
             best = _best(word_scores, likenesses, lambda row: row in known and may(known[row]))
@@ -287,38 +287,6 @@ def _by_row(nearest: Nearest, before: int | None) -> dict[int, dict[int, float]]
         if row < (before or inf) and (row in found or len(found) < _POOL):
             found.setdefault(row, {})[number] = like
     return found
-
-
-def _scores_in_own_language(
-    query: RecallQuery, worded: Mapping[int, float], known: Mapping[int, Document]
-) -> dict[int, float]:
-    """Return the scores by words without rows that share a term only as a stop word of their own.
-
-    Such rows stay candidates by meaning.
-
-    "When did Lotte die?" does not find the German article "die". A row may share the term by its
-    neighbours, whose words are indexed with it.
-    """
-    if foreign_stop_words().isdisjoint(query.terms):
-        return dict(worded)
-    roots = {term: stem(term) for term in query.terms}
-
-    def matched(row: int) -> tuple[list[str], list[str]]:
-        """Return the terms of a row, and those that are no stop words there."""
-        document = known.get(row)
-        if document is None:
-            return [], []
-        words = document.said or document.text
-        found = terms_in(f"{document.text} {document.title}", roots, language_of(words))
-        return found, saying(found, words)
-
-    kept = dict[int, float]()
-    for row, score in worded.items():
-        near = [matched(row + step) for step in (-1, 0, 1)]
-        # The index knows more forms of a word than `terms_in`: "died" for "die".
-        if any(said for _, said in near) or not any(found for found, _ in near):
-            kept[row] = score
-    return kept
 
 
 def _best(
