@@ -104,6 +104,20 @@ class TestPassingOn(PassingOn):
         assert self.consents()
         assert self.told(self.heard_by_bram) == []
 
+    def test_words_that_waited_when_the_server_failed_are_asked_about_and_said(self):
+        self.consent = ASKED
+        answer = "I go.\n> walk to Bram\n> whisper Bram = Is it dry?\n> wait for Bram, and listen"
+        self.fake.plan("/api/chat", Reply(answer, cut=14))
+        self.sent_by_whisper("> wait")
+        assert self.told(self.heard_by_bram) == ['Mira whispers to you, "Is it dry?"']
+
+    def test_words_that_waited_when_the_server_failed_for_good_are_told_as_not_said(self):
+        answer = "I go.\n> walk to Bram\n> whisper Bram = Is it dry?\n> wait for Bram, and listen"
+        self.fake.plan("/api/chat", Reply(answer, cut=14), Reply(status=400))
+        self.sent_by_whisper("> wait")
+        assert self.told(self.heard_by_bram) == []
+        assert any(line.startswith("You did not say your words to Bram") for line in self.lines())
+
     def test_an_outage_says_nothing_and_is_no_answer(self):
         self.consent = ASKED
         self.fake.plan("/api/chat", Reply(), Reply(status=400))

@@ -67,6 +67,8 @@ async def _carry_out(turn: Turn, call: ModelCall, request: _Request) -> Outcome:
         turn.register_answer(outcome)
         await request.reading.end(outcome)
         await do_agreed(turn)
+    elif outcome is not None and request.reading is not None:
+        await request.reading.break_off()
     return outcome
 
 

@@ -285,6 +285,10 @@ class Reading:
         for part in self._reader.feed(piece):
             await self._answering.carry_out(part)
 
+    async def break_off(self) -> None:
+        """Do the whole parts that wait for leave: the server has failed, and no others come."""
+        await self._answering.release()
+
     async def end(self, answer: Generation) -> None:
         """Read the rest of the answer: an unfinished line, an unstreamed text, tool calls."""
         reader = self._reader
